@@ -2,9 +2,9 @@ import pg from 'pg';
 import type { RecordedStatement } from '../support/record-statements.ts';
 
 // Lower bound for Node: read the rows as arrays, serialise them as JSON, encode the text.
-type Task = { url: string; statements: RecordedStatement[]; seconds: number };
+type FloorRequest = { url: string; statements: RecordedStatement[]; seconds: number };
 
-process.on('message', ({ url, statements, seconds }: Task) => void measure(url, statements, seconds));
+process.on('message', ({ url, statements, seconds }: FloorRequest) => void measure(url, statements, seconds));
 
 async function measure(connectionString: string, statements: RecordedStatement[], seconds: number) {
   const pool = new pg.Pool({ connectionString, max: 4 });

@@ -98,7 +98,7 @@ async function measure() {
       if (isSelected('stale')) {
         const figures = await measureStale(subject, dataset, values.quick || values.seconds ? length.seconds : 60);
         results['stale'] = figures;
-        console.log(`${figures.reads} reads (${figures.unchanged} answered 304) during ${figures.writes} writes`);
+        console.log(`${figures.reads} reads (${figures.unchanged} were 304) during ${figures.writes} writes`);
         goals.push({ name: 'stale responses', must: 0, atMost: true, measured: figures.stale });
       }
       if (isSelected('auth')) {

@@ -116,7 +116,7 @@ export async function cachedUrls(testApp: TestApp, { me, ids }: Owner) {
   const endpoints = getEndpoints(testApp).filter(({ method }) => method === 'GET');
   const urls = endpoints.flatMap((endpoint) =>
     readRequests(endpoint, ids)
-      .filter(({ reach }) => reach === '')
+      .filter(({ partnerQuery }) => partnerQuery === '')
       .map(({ url }) => ({ route: endpoint.name, url })),
   );
   const responses = await Promise.all(urls.map(async (one) => ({ ...one, ...(await me.get(one.url)) })));

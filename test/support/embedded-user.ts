@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import pg from 'pg';
 import { openEmbeddedDatabase } from '../../src/embedded-postgres/index.ts';
 
-const say = (message: object) => process.stdout.write(`${JSON.stringify(message)}\n`);
+const writeLine = (message: object) => process.stdout.write(`${JSON.stringify(message)}\n`);
 
 async function query(connection: pg.ClientConfig, text: string) {
   const client = new pg.Client(connection);
@@ -20,14 +20,14 @@ async function query(connection: pg.ClientConfig, text: string) {
 
 try {
   const database = await openEmbeddedDatabase({ dataDir: process.argv[2]!, fsync: false });
-  say({ ready: true, notes: database.notes, socket: database.connection.host });
+  writeLine({ ready: true, notes: database.notes, socket: database.connection.host });
   for await (const line of createInterface({ input: process.stdin })) {
     if (line === 'stop') break;
-    say(await query(database.connection, line));
+    writeLine(await query(database.connection, line));
   }
   await database.stop();
-  say({ stopped: true });
+  writeLine({ stopped: true });
 } catch (error) {
-  say({ error: (error as Error).message });
+  writeLine({ error: (error as Error).message });
 }
 process.exit();

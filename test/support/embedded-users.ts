@@ -34,14 +34,14 @@ export function startUser(dataDir: string, { project = ownProject, tmp = os.tmpd
     if (done) throw new Error('the user has ended');
     return JSON.parse(value) as Message;
   };
-  const say = (line: string) => {
+  const sendLine = (line: string) => {
     child.stdin.write(`${line}\n`);
     return next();
   };
   return {
     ready: next,
-    query: say,
-    stop: () => say('stop'),
+    query: sendLine,
+    stop: () => sendLine('stop'),
     kill: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const exit = once(child, 'exit');

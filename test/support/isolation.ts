@@ -284,17 +284,17 @@ export function readRequests(endpoint: Endpoint, ids: Owner['ids']) {
   const flags = ['include_deleted=1', 'user_data=1', 'exported=1', 'paginate=1', 'description_language=et-EE'];
   const widened = flags.filter((flag) => hasParameter(endpoint, flag.split('=')[0]!)).map((flag) => `${flag}&${every}`);
   const partners = [`include_partners=1`, `partner_id=${ids.provider}`];
-  const reaches = hasParameter(endpoint, 'include_partners') ? ['', ...partners] : [''];
+  const partnerQueries = hasParameter(endpoint, 'include_partners') ? ['', ...partners] : [''];
   const wordings = [
     { query: '', include: '' },
     ...includes.map((include) => ({ query: `include[]=${include}`, include })),
     ...[every, ...widened].map((query) => ({ query, include: undefined })),
   ];
   return requiredQueries(endpoint, ids).flatMap((request) =>
-    reaches.flatMap((reach) =>
+    partnerQueries.flatMap((partnerQuery) =>
       wordings.map(({ query, include }) => {
-        const url = `${fillPath(endpoint.path, ids)}?${[request, reach, query].filter(Boolean).join('&')}`;
-        return { url, include, reach };
+        const url = `${fillPath(endpoint.path, ids)}?${[request, partnerQuery, query].filter(Boolean).join('&')}`;
+        return { url, include, partnerQuery };
       }),
     ),
   );

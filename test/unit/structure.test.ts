@@ -113,7 +113,7 @@ test.each(rooms)('%s imports at most 45 names from outside, tags at most 12', (r
 
 test('a room with too many names is found', () => {
   const many = Array.from({ length: 40 }, (_, n) => `name${n}`);
-  const made = [
+  const samples = [
     {
       file: 'resources/tags/service.ts',
       text: `import { ${many.join(', ')}, type One as Other } from '../../core/context.ts';
@@ -133,7 +133,7 @@ import whole from '../../lists/filters.ts';`,
     },
     { file: 'resources/users/routes.ts', text: "import { more } from '../../core/context.ts';" },
   ];
-  const names = importedNames('tags', made);
+  const names = importedNames('tags', samples);
   expect(names).toHaveLength(many.length + ['One', 'last', '*', 'whole'].length);
   expect(names.length).toBeGreaterThan(maxNames('tags'));
 });

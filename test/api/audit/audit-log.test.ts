@@ -191,8 +191,9 @@ test('no entry is committed without its change, and a retried change has one', a
 
 test('nested units of work write one entry per committed change', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
-  const doing = { actor: 'operator', actorId: null, action: 'several' } as const;
-  const request = () => database.withAudit(doing).atomically((within) => requestPartner(within, me.id, other.id));
+  const auditContext = { actor: 'operator', actorId: null, action: 'several' } as const;
+  const request = () =>
+    database.withAudit(auditContext).atomically((within) => requestPartner(within, me.id, other.id));
   expect(await entriesDuring(me, request)).toMatchObject([{ actor: 'operator', action: 'several' }]);
   expect(await entriesDuring(me, request)).toEqual([]);
 });

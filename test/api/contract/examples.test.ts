@@ -35,16 +35,16 @@ const documented = operations.flatMap(({ name, operation }) =>
     .filter(([status]) => status.startsWith('2'))
     .map(([status, { content }]) => {
       const { schema, example } = content['application/json']!;
-      return { name, status, operation, example, validate: ajv.compile(refuseUndeclared(schema)) };
+      return { name, status, operation, example, validate: ajv.compile(forbidUndeclared(schema)) };
     }),
 );
 
 /** The schema without undeclared properties, which the service never sends. */
-function refuseUndeclared(schema: Schema): Schema {
+function forbidUndeclared(schema: Schema): Schema {
   const entries = Object.entries(schema).map(([key, child]) => {
-    if (key === 'properties') return [key, mapValues(child as Record<string, Schema>, refuseUndeclared)];
-    if (key === 'anyOf') return [key, (child as Schema[]).map(refuseUndeclared)];
-    return [key, key === 'items' ? refuseUndeclared(child as Schema) : child];
+    if (key === 'properties') return [key, mapValues(child as Record<string, Schema>, forbidUndeclared)];
+    if (key === 'anyOf') return [key, (child as Schema[]).map(forbidUndeclared)];
+    return [key, key === 'items' ? forbidUndeclared(child as Schema) : child];
   });
   const closed = 'properties' in schema ? { additionalProperties: false } : {};
   return { ...closed, ...(Object.fromEntries(entries) as Schema) };

@@ -59,12 +59,12 @@ describe.each(table.readTable)('$route', ({ route, owner, stranger, partner = []
   test('shows others nothing of the owner', async () => {
     const leaks: string[] = [];
     for (const [actorName, actor] of Object.entries(actors)) {
-      for (const { url, reach } of requests) {
-        if (actorName === 'partner' && reach !== '') continue;
+      for (const { url, partnerQuery } of requests) {
+        if (actorName === 'partner' && partnerQuery !== '') continue;
         cells += 1;
         const { status, text } = await actor.get(url);
         if (leaksIn(text).length > 0 || status >= 500) leaks.push(`${actorName} ${url} ${status}`);
-        if (reach === '') expect(status, `${actorName} ${url}`).toBe(stranger);
+        if (partnerQuery === '') expect(status, `${actorName} ${url}`).toBe(stranger);
       }
     }
     expect(leaks).toEqual([]);
@@ -72,7 +72,7 @@ describe.each(table.readTable)('$route', ({ route, owner, stranger, partner = []
 
   test('shows an approved partner exactly what is allowed', async () => {
     const shown = new Set<string>();
-    for (const { url } of requests.filter(({ reach }) => reach !== '')) {
+    for (const { url } of requests.filter(({ partnerQuery }) => partnerQuery !== '')) {
       cells += 1;
       const { status, text } = await actors.partner.get(url);
       const leaks = leaksIn(text).filter((secret) => secret !== marker);
@@ -170,7 +170,9 @@ async function rowOf(actor: Provider, kind: keyof Ids): Promise<number> {
 
 /** All responses to the owner and all its rows. */
 async function snapshotOf({ me, ids }: support.Owner, where: typeof testApp) {
-  const requests = reads.flatMap((endpoint) => readRequests(endpoint, ids)).filter(({ reach }) => reach === '');
+  const requests = reads
+    .flatMap((endpoint) => readRequests(endpoint, ids))
+    .filter(({ partnerQuery }) => partnerQuery === '');
   const responses = await Promise.all(requests.map(async ({ url }) => [url, (await me.get(url)).text]));
   return { responses, rows: await support.dumpRows(where, me.id) };
 }
@@ -200,7 +202,7 @@ test("negative control: without the scope every list shows the owner's data", as
     const stranger = await open.createProvider();
     for (const endpoint of reads) {
       const plain = readRequests(endpoint, theirs.ids).filter(
-        ({ include, reach }) => include !== undefined && reach === '',
+        ({ include, partnerQuery }) => include !== undefined && partnerQuery === '',
       );
       for (const { url, include } of plain) {
         cells += 1;

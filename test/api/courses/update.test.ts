@@ -14,7 +14,7 @@ const read = async (me: Provider, id: number, query = everything) =>
   (await me.get(`/v2/courses/${id}${query}`)).json<Fields & { products: Fields[]; updated_at: string }>();
 const put = (me: Provider, id: number, fields: object) => me.put(`/v2/courses/${id}`, fields);
 /** Microsecond timestamps, which only the database shows. */
-async function stampsOf(me: Provider, id: number) {
+async function readTimestamps(me: Provider, id: number) {
   const { rows } = await write(me, (tx) =>
     tx.execute<{ updated: string; related: string; product: string }>(
       `select c.updated_at::text as updated, c.related_items_updated_at::text as related, p.updated_at::text as product
@@ -128,11 +128,11 @@ test.each<[object, string]>([
 ])('%j is rejected and changes nothing: %s', async (fields, error) => {
   const me = await createProvider();
   const id = await me.course({ title: 'Whole' });
-  const before = [await read(me, id), await stampsOf(me, id)];
+  const before = [await read(me, id), await readTimestamps(me, id)];
   const remaining = { reference: 'kept out', tags: [{ title: 'kept out' }], text_lead: 'kept out' };
   const response = await put(me, id, { ...remaining, ...fields });
   expect([response.status, response.json()]).toEqual([400, { error }]);
-  expect([await read(me, id), await stampsOf(me, id)]).toEqual(before);
+  expect([await read(me, id), await readTimestamps(me, id)]).toEqual(before);
   expect((await me.get('/v2/course-tags')).json()).toEqual([]);
 });
 
@@ -292,9 +292,9 @@ test.each<[object, boolean, boolean]>([
 ])('%j changes updated_at; related items: %s, product: %s', async (fields, related, product) => {
   const me = await createProvider();
   const id = await me.course({ title: 'Whole', price_value: 5, tags: [{ title: 'Old' }] });
-  const before = await stampsOf(me, id);
+  const before = await readTimestamps(me, id);
   expect((await put(me, id, fields)).status).toBe(200);
-  const after = await stampsOf(me, id);
+  const after = await readTimestamps(me, id);
   expect(after.updated > before.updated).toBe(true);
   expect([after.related > before.related, after.product > before.product]).toEqual([related, product]);
   if (related) expect(after.related).toBe(after.updated);

@@ -38,7 +38,7 @@ test("a burst passes, the next request gets 429 in each interface's format, and 
   expect(reported(await me.post('/courses', { title: 'Knots' }))).toEqual([3, 1, 2]);
   expect(reported(await me.get('/schools'))).toEqual([3, 0, 3]);
 
-  const refusals = [
+  const rejections = [
     await me.get('/v2/courses'),
     await me.put('/v2/schools', minimalSchool),
     await me.get('/v2/nothing'),
@@ -46,15 +46,15 @@ test("a burst passes, the next request gets 429 in each interface's format, and 
     await me.get('/schools'),
     await me.post('/courses', { title: 'More knots' }),
   ];
-  for (const refusal of refusals) {
-    expect(refusal.status).toBe(429);
-    expect(refusal.headers).toMatchObject({ 'retry-after': '1', 'ratelimit-policy': '3;w=3' });
-    expect(reported(refusal)).toEqual([3, 0, 3]);
+  for (const rejection of rejections) {
+    expect(rejection.status).toBe(429);
+    expect(rejection.headers).toMatchObject({ 'retry-after': '1', 'ratelimit-policy': '3;w=3' });
+    expect(reported(rejection)).toEqual([3, 0, 3]);
   }
   const said = 'Too many requests';
   const coded = { successful: false, errors: [{ code: 'too_many_requests', message: said }], error: said };
   const [main, older] = [{ error: said }, { status: 'failure', error: said }];
-  expect(refusals.map((refusal) => refusal.json<object>())).toEqual([main, main, main, coded, older, older]);
+  expect(rejections.map((rejection) => rejection.json<object>())).toEqual([main, main, main, coded, older, older]);
 
   pass(0.9);
   expect((await me.get('/v2/courses')).status).toBe(429);
@@ -69,9 +69,9 @@ test('Retry-After is the time to the next token in whole seconds', async () => {
   const me = await (await openLimitedTestApp({ perSecond: 1, burst: 1 })).createProvider();
   await me.get('/v2/schools');
   pass(0.4);
-  const refusal = await me.get('/v2/schools');
-  expect(refusal.headers['retry-after']).toBe('1');
-  pass(Number(refusal.headers['retry-after']));
+  const rejection = await me.get('/v2/schools');
+  expect(rejection.headers['retry-after']).toBe('1');
+  pass(Number(rejection.headers['retry-after']));
   expect((await me.get('/v2/schools')).status).toBe(200);
 });
 
@@ -158,8 +158,8 @@ test('after sixty invalid keys per minute an IP address gets 429; a valid key st
   for (let turn = 0; turn < 62; turn += 1) responses.push(await request('wrong'));
   expect(responses.map(({ status }) => status)).toEqual([...Array<number>(60).fill(401), 429, 429]);
   for (const url of ['/v2/courses', '/schools']) {
-    const refusal = await request('wrong', url);
-    expect([refusal.status, Number(refusal.headers['retry-after']) > 0]).toEqual([429, true]);
+    const rejection = await request('wrong', url);
+    expect([rejection.status, Number(rejection.headers['retry-after']) > 0]).toEqual([429, true]);
     expect((await request(me.apiKey, url)).status).toBe(200);
   }
   const now = Date.now();

@@ -141,7 +141,7 @@ const scenario: Scenario = {
     const figures: string[] = [];
     const failures: string[] = [];
 
-    const answersOf = ({ statuses }: Observation, status: number) => statuses.get(status) ?? 0;
+    const countStatus = ({ statuses }: Observation, status: number) => statuses.get(status) ?? 0;
     const totalOf = ({ statuses }: Observation) => [...statuses.values()].reduce((sum, one) => sum + one, 0);
 
     for (const attack of attacks(attacker.client.apiKey)) {
@@ -165,13 +165,13 @@ const scenario: Scenario = {
 
     const seen = await measureAttack(run, limited, honest, flood, count);
     const unlimited = await measureAttack(run, unlimitedServer, honest, flood, count);
-    const [passed, refused] = [totalOf(seen) - answersOf(seen, 429), answersOf(seen, 429)];
+    const [passed, refused] = [totalOf(seen) - countStatus(seen, 429), countStatus(seen, 429)];
     failures.push(
       ...failedChecks({
         [`${flood.name}, other requests: ${describeTimes(seen)}`]: isAcceptable(seen),
         [`at most 1,200 requests of one IP address pass, not ${passed}`]: passed <= 2 * 600,
         'the rest gets 429': refused > 0 && [...seen.statuses.keys()].every((one) => flood.allowed.includes(one)),
-        'without a limit no request gets 429': answersOf(unlimited, 429) === 0 && totalOf(unlimited) > 600,
+        'without a limit no request gets 429': countStatus(unlimited, 429) === 0 && totalOf(unlimited) > 600,
       }),
     );
     figures.push(`${flood.name}: ${passed} passed, ${refused} rejected, ${describeTimes(seen)}`);

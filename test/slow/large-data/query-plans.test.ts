@@ -174,7 +174,7 @@ test(
         const items = await participantsBy(`updated_at_min=${moment}&updated_at_max=2100-01-01&limit=1`);
         expect(items.map(({ id }) => id)).toEqual([lastId - offset]);
       }
-      const readsOf = async (url: string, table: string, part: string) => {
+      const findReads = async (url: string, table: string, part: string) => {
         const sent = await recordStatements(() =>
           send(testApp.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } }),
         );
@@ -182,13 +182,13 @@ test(
         return nodes.filter((node) => node['Relation Name'] === table && node['Actual Loops'] > 0);
       };
       // The next dates are skipped by an index-only scan.
-      const skipped = await readsOf('/v2/nextcoursedates?limit=100&page=4', 'course_dates', '"starts_at" asc');
+      const skipped = await findReads('/v2/nextcoursedates?limit=100&page=4', 'course_dates', '"starts_at" asc');
       expect(skipped.map((node) => [node['Node Type'], node['Index Name']])).toEqual([
         ['Index Only Scan', 'course_dates_upcoming'],
       ]);
       // Rows before the id are not read, however many of the range they are.
       const url = `/v2/participants?updated_at_min=2000-01-01&since_id=${lastId - 20}`;
-      expect((await readsOf(url, 'participants', 'with "probe_0"')).map(actualRows)).toEqual([20, 20]);
+      expect((await findReads(url, 'participants', 'with "probe_0"')).map(actualRows)).toEqual([20, 20]);
       expect(all.length).toBeGreaterThan(80);
       expect(found).toEqual([]);
 

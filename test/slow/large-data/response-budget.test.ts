@@ -36,7 +36,7 @@ const linkOf = (response: TestResponse) =>
   /^<[^>]*?(\/v2[^>]*)>; rel="next"$/.exec(String(response.headers['link']))?.[1];
 
 /** Follows the next links; returns the ids and the truncation header of each page. */
-async function walk(me: Provider, path: string) {
+async function readAllPages(me: Provider, path: string) {
   const pages: { ids: number[]; truncated: unknown; size: number }[] = [];
   for (let next: string | undefined = path; next !== undefined && pages.length < 100;) {
     const response: TestResponse = await me.get(next);
@@ -68,7 +68,7 @@ test('a page ends before 50,000 embedded items and its next link skips and repea
     '/v2/coursedates?include[]=gatherings&limit=250',
     '/v2/coursedates?include[]=gatherings&limit=250&order_direction=desc',
   ]) {
-    const pages = await walk(me, path);
+    const pages = await readAllPages(me, path);
     const found = pages.flatMap((page) => page.ids);
     expect(found).toEqual(path.includes('desc') ? ids.toReversed() : ids);
     expect(pages.map(({ truncated }) => truncated)).toContain(`items=${pages[0]!.ids.length}`);
@@ -89,7 +89,7 @@ test('a page ends before 16 MB', async () => {
     `/v2/courses/${course}/coursedates?limit=250`,
     '/v2/coursedates?include[]=gatherings&limit=250',
   ]) {
-    const pages = await walk(me, path);
+    const pages = await readAllPages(me, path);
     expect(pages.flatMap((page) => page.ids)).toEqual(ids);
     expect(pages.length).toBeGreaterThan(1);
     for (const { size } of pages) expect(size).toBeLessThanOrEqual(16_010_000);

@@ -54,8 +54,8 @@ beforeAll(async () => {
   courses = await get('/v2/courses?limit=250');
   const embedded = 'course.customer,location,place,gatherings,instructors,subinstances,bundle';
   dates = (await get<{ items: Item[] }>(`/v2/coursedates?limit=250&include_deleted=1&include=${embedded}`)).items;
-  orders = await walk('/v2/orders?exported=1&include=campaign,lines.database_relations.participants');
-  participants = await walk('/v2/participants?include=attendance');
+  orders = await readAllPages('/v2/orders?exported=1&include=campaign,lines.database_relations.participants');
+  participants = await readAllPages('/v2/participants?include=attendance');
   campaigns = await get('/v2/campaigns');
 });
 afterAll(async () => {
@@ -66,9 +66,9 @@ afterAll(async () => {
 const get = async <T = Course[]>(url: string) =>
   (await send(testApp.app, { url, headers: { 'x-api-key': key } })).json<T>();
 
-async function walk(url: string, since = 0): Promise<Item[]> {
+async function readAllPages(url: string, since = 0): Promise<Item[]> {
   const page = await get<Item[]>(`${url}&limit=250&since_id=${since}`);
-  return page.length < 250 ? page : [...page, ...(await walk(url, page.at(-1)!['id']))];
+  return page.length < 250 ? page : [...page, ...(await readAllPages(url, page.at(-1)!['id']))];
 }
 
 const dayOf = async ({ pool }: TestApp['database']) =>
@@ -361,12 +361,12 @@ test('orders only use active campaigns valid for their course and customer', () 
 });
 
 test('some orders are exported and keep their prices', async () => {
-  const waiting = await walk('/v2/orders?exported=0');
+  const waiting = await readAllPages('/v2/orders?exported=0');
   expect(waiting.length).toBeGreaterThan(30);
   expect(orders.length - waiting.length).toBeGreaterThan(50);
   expect(waiting.filter(({ exported_at }) => exported_at !== null)).toEqual([]);
   expect(orders.filter(({ exported_at }) => exported_at !== null && exported_at.slice(0, 10) >= today)).toEqual([]);
-  const window = await walk(`/v2/orders?exported_at_min=${plusDays(today, -60)}&exported_at_max=${today}`);
+  const window = await readAllPages(`/v2/orders?exported_at_min=${plusDays(today, -60)}&exported_at_max=${today}`);
   expect(window.length).toBeGreaterThan(5);
   expect(window.length).toBeLessThan(orders.length - waiting.length);
   expect(new Set(orders.map(({ is_paid }) => is_paid))).toEqual(new Set([true, false]));

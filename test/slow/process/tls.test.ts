@@ -91,7 +91,7 @@ test.skipIf(missing)(`each documented TLS option of DATABASE_URL works${missing 
 });
 
 /** Error line of a start with that query string in DATABASE_URL; fails if the start waits instead. */
-async function refusal(query: string) {
+async function connectError(query: string) {
   const database = openDatabase({
     connection: { connectionString: urlWith(query) },
     timezone: 'Europe/Oslo',
@@ -116,32 +116,34 @@ test.skipIf(missing)(
     const { folder, authority, present } = await startDatabase();
     const right = `?sslmode=verify-full&sslrootcert=${authority.certificate}`;
     const other = createAuthority(folder, 'other');
-    expect(await refusal(right)).toBe(
+    expect(await connectError(right)).toBe(
       'the database does not offer TLS, which sslmode in DATABASE_URL or PGSSLMODE requires',
     );
 
     await present(`IP:${address}`);
-    expect(await refusal(right)).toBe('none');
+    expect(await connectError(right)).toBe('none');
     const unknown = /TLS certificate is not accepted \(UNABLE_TO_\w+: .+\): sslrootcert in DATABASE_URL must name/;
     for (const query of [
       '?sslmode=verify-full',
       '?sslmode=require',
       `?sslmode=verify-full&sslrootcert=${other.certificate}`,
     ])
-      expect(await refusal(query)).toMatch(unknown);
-    expect(await refusal(`${right}&sslcert=${authority.certificate}&sslkey=${other.key}`)).toMatch(
+      expect(await connectError(query)).toMatch(unknown);
+    expect(await connectError(`${right}&sslcert=${authority.certificate}&sslkey=${other.key}`)).toMatch(
       /\(ERR_OSSL_\w+: .+\): sslcert and sslkey in DATABASE_URL/,
     );
-    expect(await refusal(`?sslmode=verify-full&sslrootcert=${folder}/none.pem`)).toBe(
+    expect(await connectError(`?sslmode=verify-full&sslrootcert=${folder}/none.pem`)).toBe(
       `the file ${folder}/none.pem cannot be read (ENOENT)`,
     );
-    expect(await refusal('')).toMatch(/no encryption; it may require TLS: set sslmode in DATABASE_URL$/);
+    expect(await connectError('')).toMatch(/no encryption; it may require TLS: set sslmode in DATABASE_URL$/);
 
     await present('DNS:database.example');
-    expect(await refusal(right)).toMatch(/\(ERR_TLS_CERT_ALTNAME_INVALID: .+\): it must name the host of DATABASE_URL/);
-    expect(await refusal(right.replace('?', '?uselibpqcompat=true&').replace('full', 'ca'))).toBe('none');
+    expect(await connectError(right)).toMatch(
+      /\(ERR_TLS_CERT_ALTNAME_INVALID: .+\): it must name the host of DATABASE_URL/,
+    );
+    expect(await connectError(right.replace('?', '?uselibpqcompat=true&').replace('full', 'ca'))).toBe('none');
     await present(`IP:${address}`, -1);
-    expect(await refusal(right)).toMatch(/\(CERT_HAS_EXPIRED: .+\): renew the database's certificate$/);
+    expect(await connectError(right)).toMatch(/\(CERT_HAS_EXPIRED: .+\): renew the database's certificate$/);
   },
 );
 

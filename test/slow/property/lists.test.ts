@@ -37,7 +37,7 @@ const limit = fc.integer({ min: 3, max: 300 });
 const sizes = fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 5 });
 
 test('paging by since_id with any limits returns each course once', async () => {
-  const walk = async (limits: number[]) => {
+  const readAllPages = async (limits: number[]) => {
     const visited: number[] = [];
     for (let step = 0; step <= all.length; step += 1) {
       const page = await idsOf(`limit=${limits[step % limits.length]!}&since_id=${visited.at(-1) ?? 0}`);
@@ -46,11 +46,11 @@ test('paging by since_id with any limits returns each course once', async () => 
     }
     expect(visited).toEqual(all);
   };
-  await fc.assert(fc.asyncProperty(sizes, walk), { numRuns });
+  await fc.assert(fc.asyncProperty(sizes, readAllPages), { numRuns });
 });
 
 test('following Link with any limit returns each course once', async () => {
-  const walk = async (size: number) => {
+  const readAllPages = async (size: number) => {
     const visited: number[] = [];
     let query: string | undefined = `limit=${size}`;
     while (query !== undefined) {
@@ -60,7 +60,7 @@ test('following Link with any limit returns each course once', async () => {
     }
     expect(visited).toEqual(all);
   };
-  await fc.assert(fc.asyncProperty(limit, walk), { numRuns: runs(0.5) });
+  await fc.assert(fc.asyncProperty(limit, readAllPages), { numRuns: runs(0.5) });
 });
 
 type Envelope = { pagination: Record<string, number | null>; items: { id: number }[] };

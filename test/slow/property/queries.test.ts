@@ -44,18 +44,18 @@ function arbitraryQuery(endpoint: Endpoint) {
   const parameters = parametersOf(endpoint);
   // A course's own sub-lists contain no partners' items.
   const isApplicable = (name: string) => name !== 'partner_id' || !endpoint.path.includes('{');
-  const someOf = (role: Parameter['role'], most: number) => {
+  const arbitraryParameters = (role: Parameter['role'], max: number) => {
     const those = parameters.filter(([name, parameter]) => parameter.role === role && isApplicable(name));
     const needed = those.filter(([name]) => name === always[endpoint.path]);
     return fc
-      .subarray(those, { maxLength: Math.min(most, those.length) })
+      .subarray(those, { maxLength: Math.min(max, those.length) })
       .chain((chosen) => fc.tuple(...[...new Set([...needed, ...chosen])].map(([, { good }]) => good)));
   };
   return fc.record({
-    filters: someOf('filter', 3),
-    settings: someOf('setting', 3),
-    paging: someOf('paging', 3),
-    include: someOf('include', 1),
+    filters: arbitraryParameters('filter', 3),
+    settings: arbitraryParameters('setting', 3),
+    paging: arbitraryParameters('paging', 3),
+    include: arbitraryParameters('include', 1),
   });
 }
 type ListQuery = {

@@ -164,7 +164,7 @@ function sentTo({ fields, endpoint }: WriteTarget, required: string[]) {
 
 const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === '';
 /** Expected item for the fields sent; without the empty ones. */
-const shownOf = ({ fields }: WriteTarget, sent: Fields): Fields =>
+const toExpected = ({ fields }: WriteTarget, sent: Fields): Fields =>
   Object.fromEntries(
     Object.entries(sent)
       .filter(([, value]) => !isEmpty(value))
@@ -172,7 +172,7 @@ const shownOf = ({ fields }: WriteTarget, sent: Fields): Fields =>
   );
 
 /** A new e-mail address per request where one is required, with surrounding blanks. */
-const freshOf = ({ endpoint }: WriteTarget): Fields =>
+const newFields = ({ endpoint }: WriteTarget): Fields =>
   endpoint.fresh?.includes('email') ? { email: ` ${newEmail()}\n` } : {};
 
 /** A body with one to three invalid fields and some required ones missing, and the names of both. */
@@ -202,7 +202,7 @@ describe.each(targets)('%s rejects', (_name, target) => {
   type InvalidBody = { sent: Fields; missing?: string[]; notValid: string[] };
   async function refused({ sent, missing = [], notValid }: InvalidBody, asWhich: readonly Dialect[] = dialects) {
     for (const dialect of asWhich) {
-      const response = await sendWrite(me, endpoint, dialect, { ...freshOf(target), ...sent });
+      const response = await sendWrite(me, endpoint, dialect, { ...newFields(target), ...sent });
       expect(response.status, `${dialect}: ${response.text}`).toBe(400);
       expect(fieldErrors(response), dialect).toEqual({ missing: inOrder(missing), notValid: inOrder(notValid) });
     }
@@ -243,11 +243,11 @@ test.each(creations)(
   async (_name, target) => {
     const check = async (input: Fields) => {
       for (const dialect of dialects) {
-        const sent = { ...input, ...freshOf(target) };
+        const sent = { ...input, ...newFields(target) };
         const response = await sendWrite(me, target.endpoint, dialect, sent);
         expect(response.status, `${dialect}: ${response.text}`).toBe(201);
         const read = await target.endpoint.read(me, response);
-        expect(omitVolatile(read), dialect).toEqual(target.expected(shownOf(target, sent)));
+        expect(omitVolatile(read), dialect).toEqual(target.expected(toExpected(target, sent)));
         if ('id' in response.json()) expect(response.json()).toEqual(read);
       }
     };
@@ -263,8 +263,8 @@ test.each(changes)(
     const check = async (before: Fields, change: Fields) => {
       const isKept = (name: string) =>
         change[name] === undefined || (target.fields[name] === flag && isEmpty(change[name]));
-      const remaining = Object.entries(shownOf(target, before)).filter(([name]) => isKept(name));
-      const after = { ...Object.fromEntries(remaining), ...shownOf(target, change) };
+      const remaining = Object.entries(toExpected(target, before)).filter(([name]) => isKept(name));
+      const after = { ...Object.fromEntries(remaining), ...toExpected(target, change) };
       for (const dialect of dialects) {
         const created = await sendWrite(me, target.created, dialect, before);
         const id = Object.values(created.json<Fields>())[0] as number;

@@ -34,12 +34,12 @@ async function readWhileWriting({ rows, unlocked = false, resume = 'header' }: O
     }
   };
 
-  const walked = new Set<number>();
-  const walk = async () => {
+  const readIds = new Set<number>();
+  const readAllPages = async () => {
     for (let since = 0; ;) {
       const last = !writing;
       const { body } = await call('GET', `/v2/courses?since_id=${since}&limit=250`);
-      for (const { id } of body) walked.add(id);
+      for (const { id } of body) readIds.add(id);
       since = body.at(-1)?.id ?? since;
       if (body.length === 0 && last) return;
       await sleep(2);
@@ -67,7 +67,7 @@ async function readWhileWriting({ rows, unlocked = false, resume = 'header' }: O
     }
   };
 
-  const clients = [walk(), sync()];
+  const clients = [readAllPages(), sync()];
   await Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
   writing = false;
   await Promise.all(clients);
@@ -80,7 +80,7 @@ async function readWhileWriting({ rows, unlocked = false, resume = 'header' }: O
   return {
     errors,
     there: there.length,
-    missed: there.filter(({ id }) => !walked.has(id)).length,
+    missed: there.filter(({ id }) => !readIds.has(id)).length,
     stale: there.filter(({ id, reference }) => copy.get(id) !== reference).length,
   };
 }

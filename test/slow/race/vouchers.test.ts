@@ -81,7 +81,7 @@ async function openRush({ sizes, amount, copies = 1, unlocked = false }: Rush) {
     const { rows: paid } = await database.pool.query<Paid>(payments, [me.id, id, [...sizeOf.keys()]]);
     // Sequentially, each order uses all that it needs or the remaining balance.
     let left = amount;
-    const inTurn = paid.map(({ order }): Paid => {
+    const expectedPayments = paid.map(({ order }): Paid => {
       const total = sizeOf.get(order)! * place.hundredths;
       const pays = Math.min(left, total);
       left -= pays;
@@ -90,7 +90,7 @@ async function openRush({ sizes, amount, copies = 1, unlocked = false }: Rush) {
     const reported = [];
     for (let server = 1; server <= 2; server += 1)
       reported.push((await call('GET', `/v2/vouchers/validate/${code}`)).body.voucher.balance);
-    return { wrong, booked, paid, inTurn, end: await now(), reported };
+    return { wrong, booked, paid, expectedPayments, end: await now(), reported };
   };
 }
 
@@ -103,11 +103,11 @@ const sizes = Array<number>(callers).fill(1);
 test(`${callers} callers with a voucher for ${whole} bookings and a part, on two servers: it pays that and no more`, async () => {
   const rush = await openRush({ sizes, amount });
   for (let round = 1; round <= 3; round += 1) {
-    const { wrong, booked, paid, inTurn, end, reported } = await rush();
+    const { wrong, booked, paid, expectedPayments, end, reported } = await rush();
     expect([round, wrong, booked.length]).toEqual([round, [], callers]);
     const nothing = Array<number>(callers - whole - 1).fill(0);
     expect(paid.map(({ pays }) => pays)).toEqual([...Array<number>(whole).fill(place.hundredths), part, ...nothing]);
-    expect(paid).toEqual(inTurn);
+    expect(paid).toEqual(expectedPayments);
     expect([end, reported]).toEqual([{ amount, balance: 0, spent: amount }, ['0.00', '0.00']]);
   }
 });
@@ -115,10 +115,10 @@ test(`${callers} callers with a voucher for ${whole} bookings and a part, on two
 test('concurrent bookings of several sizes on two servers spend a voucher exactly once', async () => {
   const sizes = Array.from({ length: 100 }, (_, n) => 1 + (n % 3));
   const rush = await openRush({ sizes, amount: 300_000, copies: 2 });
-  const { wrong, booked, paid, inTurn, end, reported } = await rush();
+  const { wrong, booked, paid, expectedPayments, end, reported } = await rush();
   expect([wrong, booked.length, paid.length]).toEqual([[], 200, 100]);
   for (let n = 0; n < booked.length; n += 2) expect(booked[n]).toEqual(booked[n + 1]);
-  expect(paid).toEqual(inTurn);
+  expect(paid).toEqual(expectedPayments);
   expect([end, reported]).toEqual([{ amount: 300_000, balance: 0, spent: 300_000 }, ['0.00', '0.00']]);
 });
 
