@@ -73,8 +73,8 @@ test('docs/endpoints.md lists every path of the OpenAPI document once', async ()
   expect([...named].sort()).toEqual([...documented, ...others].sort());
 });
 
-test('docs/import.md lists every record type and field', () => {
-  const page = unwrapped(readFileSync('docs/import.md', 'utf8'));
+test('docs/import-format.md lists every record type and field', () => {
+  const page = unwrapped(readFileSync('docs/import-format.md', 'utf8'));
   const entries = importFields.map(([name, fields]) => `- **${name}**: ${fields}`);
   expect(entries.filter((entry) => !page.includes(unwrapped(entry)))).toEqual([]);
 });

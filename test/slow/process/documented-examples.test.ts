@@ -149,7 +149,7 @@ const withJson = readdirSync('docs')
 test.each(withJson)('the JSON of %s can be parsed', (file) => {
   const texts = [...readFileSync(file, 'utf8').matchAll(/```json\n(.*?)```/gs)].map(([, text]) => text!);
   for (const text of texts) {
-    const values = file.endsWith('import.md') ? text.trim().split('\n') : [text];
+    const values = file.includes('/import') ? text.trim().split(/\n(?=\{)/) : [text];
     for (const value of values) expect(() => JSON.parse(value) as unknown, value).not.toThrow();
   }
 });
