@@ -16,6 +16,8 @@ test.each<[member: string, builder: object, client: object, expression: object]>
   ['drizzle-orm (session.prepareQuery)', {}, client, expression],
   ['drizzle-orm (SQL.decoder)', builder, client, {}],
   ['pg (connection.stream)', builder, {}, expression],
+  ['pg (connection.stream)', builder, { connection: { stream: { destroy: () => undefined } } }, expression],
+  ['pg (connection.stream)', builder, { connection: { stream: { cork: () => undefined } } }, expression],
 ])('a version without %s is rejected', (member, ...parts) => {
   expect(() => assertInternals(...parts)).toThrow(`this version of ${member} is unknown`);
 });

@@ -5,8 +5,8 @@ export type PreparedQuery = {
 };
 
 /**
- * Throws if a private member of drizzle-orm or pg is missing that this folder replaces or reads: of a query builder, a
- * client or an SQL expression.
+ * Throws if a private member of drizzle-orm or pg is missing that this folder or `transaction.ts` uses: of a query
+ * builder, a client or an SQL expression.
  */
 export function assertInternals(builder: object, client: object, expression: object) {
   const missing = [...missingOfDrizzle(builder), ...missingOfExpression(expression), ...missingOfPg(client)];
@@ -33,6 +33,7 @@ function missingOfExpression(expression: object) {
 }
 
 function missingOfPg(client: object) {
-  const { connection } = client as { connection?: { stream?: { cork?: unknown } } };
-  return typeof connection?.stream?.cork === 'function' ? [] : ['pg (connection.stream)'];
+  const { connection } = client as { connection?: { stream?: { cork?: unknown; destroy?: unknown } } };
+  const { cork, destroy } = connection?.stream ?? {};
+  return [cork, destroy].every((method) => typeof method === 'function') ? [] : ['pg (connection.stream)'];
 }
