@@ -115,7 +115,7 @@ function addHooks(app: FastifyInstance, isShuttingDown: ShutdownState) {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     if (isShuttingDown.now) reply.header('connection', 'close');
   });
-  // In preParsing, because error pages need what the onRequest hooks of the pages set up.
+  // In preParsing: error pages need `request.view`, set in onRequest.
   app.addHook('preParsing', async ({ raw, query }) => {
     assertParameterCount(query);
     // rawHeaders alternates names and values.

@@ -16,11 +16,11 @@ const secretFile = (name: string) => Optional(text(`A file that holds \`${name}\
 
 /** All environment variables; a test compares the README's table with this. */
 export const Environment = Type.Object({
-  NODE_ENV: Optional(text('`production`: no embedded database and no demo data unless asked for')),
+  NODE_ENV: Optional(text('`production`: no embedded database and no demo data unless enabled')),
   HOST: Optional(text('Address to listen on; default `127.0.0.1` with demo data, else `0.0.0.0`')),
   PORT: Type.Integer({ description: 'Port to listen on', default: 3000, minimum: 0, maximum: 65_535 }),
   PUBLIC_URL: Optional(text('Where this server is reached from outside; default `http://localhost:<PORT>`')),
-  CATALOG_URL: Optional(text('Where the public catalog lives; without it every `catalog_url` is null')),
+  CATALOG_URL: Optional(text('Base URL of the public catalog; without it every `catalog_url` is null')),
   DATABASE_URL: Optional(text('A PostgreSQL to use; without it an embedded one is started under `DATA_DIR`')),
   DATABASE_URL_FILE: secretFile('DATABASE_URL'),
   EMBEDDED_DATABASE: Optional(
@@ -50,9 +50,9 @@ export const Environment = Type.Object({
   ),
   SMTP_URL_FILE: secretFile('SMTP_URL'),
   MAIL_FROM: Optional(text('The address mails come from; default `no-reply@` and the host of `PUBLIC_URL`')),
-  TIMEZONE: text('The time zone of dates and times in answers and filters', { default: 'Europe/Oslo' }),
+  TIMEZONE: text('The time zone of dates and times in responses and filters', { default: 'Europe/Oslo' }),
   DEFAULT_LANGUAGE: oneOf(languages, 'The language of labels when a request prefers none', { default: 'en' }),
-  TRUST_PROXY: Optional(text('Comma-separated addresses or CIDR ranges of proxies whose X-Forwarded-For is believed')),
+  TRUST_PROXY: Optional(text('Comma-separated addresses or CIDR ranges of trusted proxies (X-Forwarded-For)')),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'How much is logged', {
     default: 'info',
   }),

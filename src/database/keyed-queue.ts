@@ -1,4 +1,4 @@
-/** Thrown if the queue is full, the wait exceeds its limit, or the entry is cancelled. */
+/** Thrown if the queue is full, the wait exceeds its limit, or the entry is canceled. */
 export class QueueTimeoutError extends Error {}
 
 type Entry = { keys: number[]; fairnessKey: number | undefined; start: () => void };
@@ -105,13 +105,13 @@ class KeyedQueue {
         reject(new QueueTimeoutError(reason));
         this.#startNext();
       };
-      const timer = setTimeout(remove, this.#limits.waitMs, 'waited too long for a turn');
+      const timer = setTimeout(remove, this.#limits.waitMs, 'timed out in the queue');
       entry.start = () => {
         clearTimeout(timer);
         resolve();
       };
       this.#waiting.add(entry);
-      onWait?.(() => remove('gave up'));
+      onWait?.(() => remove('canceled'));
     });
   }
 

@@ -51,7 +51,7 @@ export async function registerUser(home: string, milliseconds: number) {
     }
     if (performance.now() > end) {
       fs.closeSync(pipe);
-      throw new Error(`The database in ${home} is used by another process, but its watchdog does not answer.`);
+      throw new Error(`The database in ${home} is used by another process, but its watchdog does not respond.`);
     }
     await sleep(5);
   }

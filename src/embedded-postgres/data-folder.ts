@@ -68,7 +68,7 @@ function createFolder(folder: string, mode = 0o755) {
     return fs.realpathSync(folder);
   } catch (error) {
     throw new Error(
-      `The folder ${folder} for the database cannot be made (${getErrorCode(error)}): set DATA_DIR to another one.`,
+      `The folder ${folder} for the database cannot be created (${getErrorCode(error)}): set DATA_DIR to another one.`,
     );
   }
 }
@@ -79,7 +79,7 @@ function checkFolder(home: string, note?: string) {
   if (!found?.isDirectory()) {
     throw new Error(
       note
-        ? `${note} says that the database's files are in ${home}, which is not there: bring it back, or delete that note to begin with an empty database.`
+        ? `${note} names ${home}, which is missing: restore it, or delete that note to begin with an empty database.`
         : `${home} is not a folder: set another DATA_DIR.`,
     );
   }

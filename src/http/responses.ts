@@ -112,7 +112,7 @@ export function splitEnvelope({ page, limit }: Pick<Page<unknown>, 'page' | 'lim
       if (end % size === 0) return { count: end - before, limit: size, nextPage: end / size + 1 };
     }
   }
-  throw new Error('a multiple of a number lies in each row of so many');
+  throw new Error('no page size fits a truncated page');
 }
 
 function setSyncHeader(request: FastifyRequest, reply: FastifyReply, { syncedThrough }: Page<unknown>) {

@@ -3,7 +3,7 @@ import { Problem } from '../../core/errors.ts';
 
 export type CountRequest = ReturnType<FastifyInstance['createRateLimit']>;
 
-/** A preParsing hook: limits how often one address (IPv6: one /64) may call what needs no key. */
+/** A preParsing hook: limits how often one address (IPv6: one /64) may call routes without a key. */
 export const limitByAddress = (countRequest: CountRequest) => async (request: FastifyRequest) => {
   const limit = await countRequest(request);
   if (limit.isAllowed || !limit.isExceeded) return;

@@ -1,6 +1,6 @@
 import type { FastifyHelmetOptions } from '@fastify/helmet';
 
-/** Options of helmet: no resources of other hosts; `directives` adds what a page needs. */
+/** Options of helmet: no resources of other hosts; `directives` adds page-specific sources. */
 export function securityHeaders(publicUrl: string, directives: Record<string, string[]>): FastifyHelmetOptions {
   const isHttps = publicUrl.startsWith('https:');
   return {

@@ -13,7 +13,7 @@ Every request carries the API key in the header \`X-API-Key\`. Writes take url-e
 JSON, all meaning the same. Lists are walked with \`since_id\` and \`limit\`; the header \`Link: <…>; rel="next"\` names
 the next page.
 
-Where requests are limited, every response to a valid key says how many may follow: \`RateLimit-Limit\`,
+Where requests are limited, every response to a valid key has the remaining requests: \`RateLimit-Limit\`,
 \`RateLimit-Remaining\`, \`RateLimit-Reset\` (seconds) and \`RateLimit-Policy\`, and the same as \`X-RateLimit-*\`. A
 request above the limit gets 429 with \`Retry-After\`.`;
 

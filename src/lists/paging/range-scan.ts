@@ -12,7 +12,7 @@ export type Order = { column: PgColumn; descending?: boolean };
 export const orderBy = (table: TenantTable, { column, descending = false }: Order) =>
   [column, table.id].map(descending ? desc : asc);
 
-/** Selects the keys of a page alone, which an index answers; the rows are loaded by them. */
+/** Selects only the keys of a page, an index-only scan; the rows are loaded by them. */
 export const selectPageKeys = (
   ctx: Pick<Ctx, 'db'>,
   table: TenantTable,

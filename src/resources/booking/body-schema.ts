@@ -163,7 +163,7 @@ function removeField(rest: BookingInput, [top = '', at, field]: string[]) {
   }
 }
 
-/** An invalid config turns all checks off: what it would have allowed is unknown. */
+/** An invalid config turns all checks off: its options are unknown. */
 const lenientConfig = {
   reject_cancelled_course_date: false,
   reject_passed_deadline: false,

@@ -98,7 +98,7 @@ function assertPairLimit({ participants = [] }: BookingInput) {
   if (pairs > maxPairs) throw bookingProblem([bookingError('too_many_products')]);
 }
 
-/** Loads what the booking refers to. */
+/** Loads the date, products, campaigns, voucher and customer. */
 async function loadContext({ providerId }: Ctx, tx: Tx, input: BookingInput): Promise<BookingContext> {
   const { participants = [], coursedate_id = null, campaign_code, customer_id, voucher_code } = input;
   const triggers = participants.flatMap(({ trigger_value }) => trigger_value ?? []);

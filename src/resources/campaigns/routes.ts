@@ -8,7 +8,7 @@ import { Campaign, ValidCampaign } from './schema.ts';
 import { listCampaigns, validateCampaign } from './service.ts';
 
 export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  // Without an ETag: what is running, waiting or expired depends on the clock.
+  // Without an ETag: campaign states depend on the clock.
   app.get(
     '',
     {

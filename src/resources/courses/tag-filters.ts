@@ -7,7 +7,7 @@ import * as tables from '../../database/tables/courses.ts';
 import { filter } from '../../lists/filters.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 
-/** Filters by tags for lists of courses and of what belongs to courses; `courseId` is the column that names the course. */
+/** Filters by tags for lists of courses or of their children; `courseId` is the column that names the course. */
 export const tagParameters = (table: { providerId: PgColumn }, courseId: PgColumn, owner: string) => ({
   tag_ids: filter.plain(
     t.List(t.Id, { description: `Only ${owner} with these of the school's own tags` }),

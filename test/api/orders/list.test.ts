@@ -489,7 +489,7 @@ test('the number of statements per page is constant', async () => {
   await order();
   const one = await statements();
   for (let n = 0; n < 3; n += 1) await order();
-  // Key look-up; rows of the page; users, customers, lines (with products) and what they pay for.
+  // Key look-up; rows of the page; users, customers, lines (with products) and their participants.
   expect([one, await statements()]).toEqual([6, 6]);
   expect(await statements('user_data=1')).toBe(7);
   expect(await statements('include=campaign')).toBe(7);

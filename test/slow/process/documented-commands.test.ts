@@ -40,7 +40,7 @@ test('each command of the README and docs is run, or has a reason not to be', ()
   expect(left).toEqual([]);
 });
 
-/** Commands that need a row which the demo data has not, with what they say instead. */
+/** Commands whose row is not in the demo data, with the expected error. */
 const refused: Record<string, RegExp> = { [`${prefix}mail retry 17`]: /Mail 17 not found/ };
 
 test('each cli command of the README and docs works as pasted, with the demo data', { timeout: 240_000 }, async () => {

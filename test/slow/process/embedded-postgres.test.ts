@@ -253,5 +253,5 @@ test('unsupported setups fail with one sentence', async () => {
 
   fs.rmSync(path.join(data, '..'), { recursive: true });
   execFileSync('touch', [path.join(dataDir, 'postgres')]);
-  expect((await user(dataDir).ready()).error).toMatch(/set another DATA_DIR|cannot be made/);
+  expect((await user(dataDir).ready()).error).toMatch(/set another DATA_DIR|cannot be created/);
 });

@@ -130,7 +130,7 @@ test('a canceled writer releases its place and its keys', async () => {
   let cancel: () => void = () => undefined;
   const second = queued([1, 2], async () => 'second', { onWait: (abort) => (cancel = abort) });
   cancel();
-  await expect(second).rejects.toThrow('gave up');
+  await expect(second).rejects.toThrow('canceled');
   expect(await queued([2], async () => 'beside')).toBe('beside');
   const third = queued([1], async () => 'third');
   cancel();
