@@ -45,10 +45,9 @@ const shared = {
   // Files of one worker share modules and the database pool: loading them per file took a seventh of the run.
   isolate: false,
   restoreMocks: true,
-  hookTimeout: 60_000,
 };
-const fast = { ...shared, testTimeout: 20_000, expect: { poll: { timeout: 15_000 } } };
-const slow = { ...shared, testTimeout: 120_000, expect: { poll: { timeout: 20_000 } } };
+const fast = { ...shared, testTimeout: 20_000, hookTimeout: 20_000, expect: { poll: { timeout: 15_000 } } };
+const slow = { ...shared, testTimeout: 120_000, hookTimeout: 60_000, expect: { poll: { timeout: 20_000 } } };
 
 export default defineConfig({
   test: {
