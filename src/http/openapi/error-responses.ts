@@ -115,8 +115,6 @@ const specialSamples: Record<string, Record<string, Problem>> = {
       errors: [{ code: 'no_seats_available', message: 'Participant 1: no seat is available' }],
     }),
   },
-  // Its errors have the format of the admin users, not the documented one.
-  'GET /v2/admin-users': {},
   'GET /v2/search-users': {
     missing: new Problem('invalid', 'Missing field(s): email, firstname, lastname or username'),
   },

@@ -26,8 +26,6 @@ const formatFieldLists: ErrorFormatter = (problem) =>
     : formatV2Error(problem);
 
 export const adminUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  registerErrorHandler(app, formatFieldLists);
-
   app.get(
     '',
     {
@@ -42,6 +40,12 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     ({ ctx }) => listAdminUsers(ctx),
   );
+
+  await app.register(createAdminUserRoute);
+};
+
+const createAdminUserRoute: FastifyPluginAsyncTypebox = async (app) => {
+  registerErrorHandler(app, formatFieldLists);
 
   app.post(
     '',
