@@ -56,7 +56,7 @@ function pagingParameters({ defaultLimit: limit = defaultLimit, sinceId = true }
   const afterId = Type.Integer({
     minimum: 0,
     maximum: MAX_SAFE_INTEGER,
-    description: 'Only items with a greater id',
+    description: 'Only items with a greater id; from the first one unless sent',
   });
   return {
     limit: Type.Optional(pageSize),

@@ -19,7 +19,7 @@ const common = {
 };
 const description_language = filter.parameter({
   ...codes.TeachingLanguageCode,
-  description: 'Texts in this language, where a course has them',
+  description: 'Texts in this language, where a course has them; in its own language unless sent',
 });
 
 export const courseList = defineList({
