@@ -2226,7 +2226,7 @@ export type ListCoursesData = {
          */
         page?: number;
         /**
-         * Only items with a greater id
+         * Only items with a greater id; from the first one unless sent
          */
         since_id?: number;
         /**
@@ -2250,7 +2250,7 @@ export type ListCoursesData = {
          */
         updated_at_max?: string;
         /**
-         * Texts in this language, where a course has them
+         * Texts in this language, where a course has them; in its own language unless sent
          */
         description_language?: TeachingLanguageCode;
         /**
@@ -2447,7 +2447,7 @@ export type GetCourseData = {
     };
     query?: {
         /**
-         * Texts in this language, where a course has them
+         * Texts in this language, where a course has them; in its own language unless sent
          */
         description_language?: TeachingLanguageCode;
         /**
@@ -2591,7 +2591,7 @@ export type ListCourseDatesData = {
          */
         page?: number;
         /**
-         * Only items with a greater id
+         * Only items with a greater id; from the first one unless sent
          */
         since_id?: number;
         /**
@@ -2741,7 +2741,7 @@ export type ListDatesOfCourseData = {
          */
         page?: number;
         /**
-         * Only items with a greater id
+         * Only items with a greater id; from the first one unless sent
          */
         since_id?: number;
         /**
@@ -3140,7 +3140,7 @@ export type BatchListCourseDatesData = {
          */
         page?: number;
         /**
-         * Only items with a greater id
+         * Only items with a greater id; from the first one unless sent
          */
         since_id?: number;
         /**
@@ -3364,7 +3364,7 @@ export type ListLocationsData = {
          */
         page?: number;
         /**
-         * Only items with a greater id
+         * Only items with a greater id; from the first one unless sent
          */
         since_id?: number;
         /**
@@ -3553,7 +3553,7 @@ export type ListInstructorsData = {
          */
         page?: number;
         /**
-         * Only items with a greater id
+         * Only items with a greater id; from the first one unless sent
          */
         since_id?: number;
     };
@@ -4087,7 +4087,7 @@ export type ListOrdersData = {
          */
         page?: number;
         /**
-         * Only items with a greater id
+         * Only items with a greater id; from the first one unless sent
          */
         since_id?: number;
         /**
@@ -4302,7 +4302,7 @@ export type ListOrderProductsData = {
          */
         page?: number;
         /**
-         * Only items with a greater id
+         * Only items with a greater id; from the first one unless sent
          */
         since_id?: number;
         /**
@@ -4376,7 +4376,7 @@ export type ListParticipantsData = {
          */
         page?: number;
         /**
-         * Only items with a greater id
+         * Only items with a greater id; from the first one unless sent
          */
         since_id?: number;
         /**
@@ -4996,7 +4996,7 @@ export type ListCustomersData = {
          */
         page?: number;
         /**
-         * Only items with a greater id
+         * Only items with a greater id; from the first one unless sent
          */
         since_id?: number;
         /**
@@ -5253,7 +5253,7 @@ export type ListEmployeesData = {
          */
         page?: number;
         /**
-         * Only items with a greater id
+         * Only items with a greater id; from the first one unless sent
          */
         since_id?: number;
         /**
@@ -5392,7 +5392,7 @@ export type SearchCourseUsersData = {
          */
         page?: number;
         /**
-         * Only items with a greater id
+         * Only items with a greater id; from the first one unless sent
          */
         since_id?: number;
         /**

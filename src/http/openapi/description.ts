@@ -97,13 +97,19 @@ function toDocumentedSchema(schema: FastifySchema): FastifySchema {
   };
 }
 
+/** Without the largest integer of JavaScript as a maximum, which is no limit for a client. */
+function withoutLimit(property: TSchema): TSchema {
+  const { maximum, ...others } = property as TSchema & { maximum?: number };
+  return maximum === Number.MAX_SAFE_INTEGER ? others : property;
+}
+
 function withBrackets(query: TSchema): TSchema {
   const parameters = query['properties'] as Record<string, TSchema>;
   const bracketed = (name: string) => (parameters[name]!['type'] === 'array' ? `${name}[]` : name);
   const documented = Object.entries(documentInput(query)['properties'] as Record<string, TSchema>);
   return {
     ...query,
-    properties: Object.fromEntries(documented.map(([name, property]) => [bracketed(name), property])),
+    properties: Object.fromEntries(documented.map(([name, property]) => [bracketed(name), withoutLimit(property)])),
     required: ((query['required'] as string[] | undefined) ?? []).map(bracketed),
   };
 }
