@@ -25,7 +25,7 @@ const unavailableCodes = new Set([
 ]);
 /** Duplicate or unknown prepared statement: a pooler switched sessions between connections. */
 const preparingCodes = new Set(['42P05', '26000']);
-const retryCodes = new Set(['40001', '40P01', '55P03', ...preparingCodes]);
+const retryCodes = new Set(['40001', '40P01', '55P03']);
 const socketCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -40,10 +40,13 @@ const socketCodes = new Set([
   'ECONNABORTED',
 ]);
 
-/** The server rejected a prepared statement's name; nothing was executed. */
+/** The server or a pooler rejected a prepared statement's name; nothing was executed. */
 export function isPreparedStatementError(error: unknown) {
   const cause = getRootCause(error);
-  return cause instanceof DatabaseError && preparingCodes.has(cause.code ?? '');
+  if (!(cause instanceof DatabaseError)) return false;
+  // PgBouncer 1.21 or newer, when a name is prepared again; it then closes the connection.
+  const isNameInUse = cause.code === '08P01' && cause.message.includes('prepared statement name is already in use');
+  return isNameInUse || preparingCodes.has(cause.code ?? '');
 }
 
 const certificateCodes =
@@ -57,6 +60,7 @@ export const isCertificateError = (error: unknown): error is NodeJS.ErrnoExcepti
 export function classifyError(error: unknown): Failure | undefined {
   const cause = getRootCause(error);
   if (cause instanceof QueueTimeoutError) return { kind: 'unavailable' };
+  if (isPreparedStatementError(cause)) return { kind: 'retry' };
   if (cause instanceof DatabaseError) return fromSqlState(cause.code ?? '', cause.constraint ?? '');
   if (!(cause instanceof Error)) return undefined;
   // ENOENT of `open` is a missing certificate file, not a missing socket.
