@@ -1,6 +1,7 @@
 const unsentSql = 'o.sent_at is null and o.failed_at is null';
-/** A due time beyond the longest pause means that the database's clock has gone back. */
-const dueSql = `${unsentSql} and (o.due_at <= now() or o.due_at > now() + interval '7 hours')`;
+/** A later due time before the first attempt, or one beyond the longest pause, means that the clock has gone back. */
+const isAheadSql = "(o.attempts = 0 and o.last_error is null or o.due_at > now() + interval '7 hours')";
+const dueSql = `${unsentSql} and (o.due_at <= now() or ${isAheadSql})`;
 
 /**
  * Leases at most `$1` due mails, fairly: the fairness key with the fewest mails in progress is first, then the least
