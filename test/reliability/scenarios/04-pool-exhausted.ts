@@ -61,7 +61,7 @@ async function observe(run: Run, { postgres, all }: Schools, server: Server, pau
     await pause(300);
     const releasedAt = performance.now();
     await holder.query('commit');
-    await waitUntil(async () => (await page()).status === 200, 5_000);
+    await waitUntil(async () => (await page()).status === 200, 30_000);
     return performance.now() - releasedAt;
   };
   const [reads, liveChecks, recoveryMs] = await Promise.all([

@@ -57,7 +57,7 @@ export async function startPostgres(run: Run, settings: Record<string, string> =
   let ended: Promise<unknown> = Promise.resolve();
 
   async function connect(database = 'postgres') {
-    const client = new Client({ connectionString: url(database), connectionTimeoutMillis: 5_000 });
+    const client = new Client({ connectionString: url(database), connectionTimeoutMillis: 30_000 });
     client.on('error', () => undefined);
     await client.connect();
     return client;
@@ -87,7 +87,7 @@ export async function startPostgres(run: Run, settings: Record<string, string> =
     for (const pid of pids) sendSignal(pid, 'SIGKILL');
     await ended;
     child = undefined;
-    await waitUntil(() => !pids.some((pid) => sendSignal(pid, 0)), 5_000);
+    await waitUntil(() => !pids.some((pid) => sendSignal(pid, 0)), 30_000);
   }
 
   run.onCleanup(kill);
