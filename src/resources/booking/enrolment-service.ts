@@ -75,10 +75,20 @@ const toBaseName = ({ email, firstname, lastname, isShared }: NewUser) =>
   (isShared ? `${email}_${firstname}_${lastname}` : email).toLowerCase();
 
 /** New users with a shared e-mail, each with how many free numbers to find: one for each name here that may collide. */
-function withSharedEmail(newUsers: NewUser[]) {
-  const names = newUsers.map(toBaseName);
-  const countFor = (base: string) => names.filter((name) => name.startsWith(base)).length;
-  return newUsers.flatMap((user, n) => (user.isShared ? [{ ...user, candidates: countFor(names[n]!) }] : []));
+export function withSharedEmail(newUsers: NewUser[]) {
+  const bases = newUsers.map((user) => toBases(toBaseName(user)));
+  const counts = new Map<string, number>();
+  for (const base of bases.flat()) counts.set(base, (counts.get(base) ?? 0) + 1);
+  return newUsers.flatMap((user, n) => {
+    const [name, ...base] = bases[n]!;
+    return user.isShared ? [{ ...user, candidates: counts.get(name!)! + base.length }] : [];
+  });
+}
+
+/** A name, and the name that it is with a number, if it ends in one. */
+function toBases(name: string) {
+  const base = /^(.+)_\d+$/s.exec(name)?.[1];
+  return base === undefined ? [name] : [name, base];
 }
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { assignUsernames, usersToCreate } from '../../../src/resources/booking/enrolment-service.ts';
+import { assignUsernames, usersToCreate, withSharedEmail } from '../../../src/resources/booking/enrolment-service.ts';
 import { createBookableDate, bookOrFail, person } from '../../support/booking.ts';
 import { createUser, write } from '../../support/orders.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
@@ -102,6 +102,26 @@ test('usernames that collide get a suffix', () => {
     ({ username }) => username,
   );
   expect(usernames).toEqual(['a@x_a_b_c', 'a@x_a_b_c_3', 'a@x_a_b_2']);
+});
+
+test('a base name that is another one with a number gets a free username', async () => {
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
+  const of = (firstname: string, lastname: string) => ({ firstname, lastname, email: 'a@b.c' });
+  await bookOrFail(me, dateId, { participants: [of('Z', 'Z'), of('A', 'B_C'), of('A_B', 'C'), of('A', 'B_C_2')] });
+  expect((await usersOf(me, 'a@b.c')).map(({ username }) => username)).toEqual([
+    ...['a@b.c', 'a@b.c_a_b_c', 'a@b.c_a_b_c_2', 'a@b.c_a_b_c_2_2'],
+  ]);
+});
+
+test('few numbers are tried for many names that begin alike', () => {
+  const people = Array.from({ length: 3_000 }, (_, n) => ({ firstname: 'A', lastname: `B_${n}`, email: 'a@b.c' }));
+  const users = usersToCreate(
+    people,
+    people.map(() => ({ id: null, taken: true })),
+  );
+  const candidates = withSharedEmail(users).map((user) => user.candidates);
+  expect(new Set(candidates)).toEqual(new Set([2]));
 });
 
 test("a username of e-mail and name does not collide with another user's e-mail", async () => {
