@@ -118,6 +118,7 @@ footer a { line-height: 2; }
 }
 .enrolment-status.confirmed,
 .enrolment-status.overbooked { color: var(--good); background: var(--good-back); }
+.enrolment-status.postponed { color: var(--wait); background: var(--wait-back); }
 .enrolment-status.canceled,
 .enrolment-status.deregistered,
 .enrolment-status.deregisteredWithFee {

@@ -49,4 +49,8 @@ test('a seat on a postponed date is not shown as confirmed', async () => {
   const { text } = await browser.get('/my');
   expect(text).toContain('<p class="enrolment-status postponed">You have a place</p>');
   expect(text).not.toContain('enrolment-status confirmed');
+  const [, path] = /<link rel="stylesheet" href="([^"]+)"/.exec(text)!;
+  expect((await browser.get(path!)).text).toContain(
+    '.enrolment-status.postponed { color: var(--wait); background: var(--wait-back); }',
+  );
 });
