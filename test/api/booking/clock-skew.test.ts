@@ -72,6 +72,38 @@ test('campaigns and vouchers use the real clock', async () => {
   expect(await withVoucher(await voucher(before))).toEqual(['voucher_code_expired']);
 });
 
+test('the validation of codes uses the real clock', async () => {
+  const me = await schoolAhead();
+  const { courseId } = await createBookableDate(me, soon);
+  const [before, after] = [(await timeIn(-1)).time, (await timeIn(1)).time];
+  await createCampaign(me, { campaignCode: 'runs', startsAt: before, endsAt: after }, { courses: [courseId] });
+  await createCampaign(me, { campaignCode: 'waits', startsAt: after }, { courses: [courseId] });
+  await createCampaign(me, { campaignCode: 'over', endsAt: before }, { courses: [courseId] });
+  const campaign = async (code: string) =>
+    (await me.get(`/v2/campaigns/validate/${code}?course_id=${courseId}`)).json<{ campaign: object }>().campaign;
+  expect(await campaign('runs')).toMatchObject({ running: true, waiting: false, expired: false });
+  expect(await campaign('waits')).toMatchObject({ running: false, waiting: true, expired: false });
+  expect(await campaign('over')).toMatchObject({ running: false, waiting: false, expired: true });
+
+  for (const [expiresAt, isExpired] of [
+    [after, false],
+    [before, true],
+  ] as const) {
+    const { code } = await createVoucher(me, { amount: '10000', expiresAt });
+    const { voucher } = (await me.get(`/v2/vouchers/validate/${code}`)).json<{ voucher: object }>();
+    expect(voucher).toMatchObject({ is_expired: isExpired });
+  }
+});
+
+test('the next dates are those after the real time', async () => {
+  const me = await schoolAhead();
+  const { dateId } = await createBookableDate(me, soon);
+  const past = { startAt: (await timeIn(-3)).day, endAt: (await timeIn(-2)).day };
+  await createBookableDate(me, { ...past, deadlineAt: past.startAt });
+  const next = (await me.get('/v2/nextcoursedates')).json<{ coursedate_id: number }[]>();
+  expect(next.map(({ coursedate_id }) => coursedate_id)).toEqual([dateId]);
+});
+
 test('the waiting list of a future date is promoted', async () => {
   const me = await schoolAhead();
   const { dateId } = await createBookableDate(me, { ...soon, capacityMax: 1, capacityWait: 2 });
