@@ -229,6 +229,20 @@ const date = (ref: string, fields: Fields = {}) => ({
   ...fields,
 });
 
+test.each(['m=65537,t=3,p=1', 'm=65536,t=5,p=1', 'm=110000,t=2,p=1', 'm=19456,t=2,p=9', 'm=999,t=2,p=1'])(
+  'a password hash with the cost %s is rejected',
+  async (cost) => {
+    const me = await (await sharedTestApp()).createProvider();
+    const hashOf = (ofCost: string) => `$argon2id$v=19$${ofCost}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+    const user = (ofCost: string) => ({ kind: 'user', ref: 'u', username: 'u', password_hash: hashOf(ofCost) });
+    expect(await importObjects(me, [user(cost)])).toMatchObject({
+      written: 0,
+      reasons: ['1: Field(s) not valid: password_hash'],
+    });
+    expect(await importObjects(me, [user('m=65536,t=4,p=1')])).toMatchObject({ written: 1, reasons: [] });
+  },
+);
+
 test('every invalid line is reported with number and reason, and nothing is written', async () => {
   const testApp = await sharedTestApp();
   const me = await testApp.createProvider();
