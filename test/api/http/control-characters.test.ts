@@ -4,7 +4,9 @@ import { addDate, addGathering, changeDate } from '../../support/dates.ts';
 import { createOrder, createUser } from '../../support/orders.ts';
 import { importObjects } from '../../support/all-responses.ts';
 import { signedInVisitor } from '../../support/pages.ts';
-import { sharedTestApp } from '../../support/test-app.ts';
+import { book } from '../../support/booking.ts';
+import { minimalSchool } from '../../support/request-bodies.ts';
+import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
 const testApp = await sharedTestApp();
 const { createProvider } = testApp;
@@ -50,6 +52,53 @@ describe('control characters in single-line texts are replaced', () => {
     const lines = Object.fromEntries(Object.keys(fields).map((name) => [name, folded]));
     const [item] = (await me.get(url)).json<Item[]>();
     expect(item).toMatchObject({ ...lines, ...remaining });
+  });
+
+  const days = { start_at: '2030-06-10', end_at: '2030-06-12', deadline_at: '2030-06-09' };
+  const postDate = async (me: Provider, fields: Item) =>
+    me.post(`/v2/courses/${await me.course()}/coursedates`, { ...days, ...fields });
+  const gathering = { gathering_at: '2030-06-10 09:00', gathering_end_at: '2030-06-10 11:30' };
+  const names = { firstname: injected, lastname: injected };
+  const readSchool = async (me: Provider) => (await me.get('/schools')).text;
+
+  test.each<[string, (me: Provider) => Promise<{ status: number; text: string }>, (me: Provider) => Promise<string>]>([
+    [
+      "a booking's participants",
+      async (me) =>
+        book(me, (await postDate(me, {})).json().coursedate_id, { participants: [{ ...names, email: 'a@b.example' }] }),
+      async (me) => (await me.get('/v2/participants')).text,
+    ],
+    [
+      'an admin user',
+      (me) => me.post('/v2/admin-users', { ...names, email: `${me.id}@b.example`, role_ids: [1] }),
+      async (me) => (await me.get('/v2/admin-users')).text,
+    ],
+    ['the title of a school', (me) => me.put('/v2/schools', { ...minimalSchool, title: injected }), readSchool],
+    [
+      'the title of a sub-school in the older interface',
+      (me) => me.post('/schools', { ...minimalSchool, title: injected }),
+      async (me) => {
+        const { rows } = await testApp.database.pool.query('select title from providers where parent_id = $1', [me.id]);
+        return JSON.stringify(rows);
+      },
+    ],
+    [
+      'the title of a course date',
+      (me) => postDate(me, { title: injected }),
+      async (me) => (await me.get('/v2/coursedates')).text,
+    ],
+    [
+      'the theme of a gathering',
+      (me) => postDate(me, { gatherings: [{ ...gathering, theme: injected }] }),
+      async (me) => (await me.get('/v2/coursedates?include=gatherings')).text,
+    ],
+  ])('in %s', async (_what, write, read) => {
+    const me = await createProvider();
+    const { status, text } = await write(me);
+    expect(status, text).toBeLessThan(300);
+    const stored = await read(me);
+    expect(stored).toContain(`"${folded}"`);
+    expect(stored).not.toMatch(/A(\\r|\\n)/);
   });
 
   test('a title of only control characters counts as missing; as a custom property name it is rejected', async () => {

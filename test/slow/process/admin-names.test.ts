@@ -97,6 +97,8 @@ test('an operator renames an admin user at one school', async () => {
   });
   expect([await namesAt(first), await namesAt(second)]).toEqual([[['Kari', 'Nordmann']], [['Rude', 'Word']]]);
   expect((await first.get('/v2/admin-users', { 'if-none-match': etag })).status).toBe(200);
+  expect((await rename(id, 'A\r\nX-EVIL:1\u2028B')).code).toBe(0);
+  expect(await namesAt(first)).toEqual([['Kari', 'A X-EVIL:1 B']]);
   expect(await rename(id + 1, 'Nordmann')).toMatchObject({ code: 1, stderr: expect.stringContaining('not') });
   expect((await rename(id, '')).code).not.toBe(0);
 });

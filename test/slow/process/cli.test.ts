@@ -63,6 +63,8 @@ test('provider create prints the id and the key once, with an example command', 
     closed_at: null,
   });
   expect(listed[0]!.title).toBe('Øystese kurs');
+  expect((await run('provider', 'create', '--title', 'A\r\nX-EVIL:1\u2028B')).code).toBe(0);
+  expect((await run('provider', 'list')).stdout).toContain(' A X-EVIL:1 B ');
   expect(listed.map(({ provider_id }) => provider_id)).toEqual(
     listed.map(({ provider_id }) => provider_id).sort((a, b) => a - b),
   );
