@@ -33,6 +33,10 @@ test('the Compose file restricts the server and requires a password', () => {
   expect(services.database).toMatchObject({ cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
   expect(services.database.environment).not.toHaveProperty('POSTGRES_HOST_AUTH_METHOD');
   expect(services.database).not.toHaveProperty('ports');
+  // Without `default` the server's port is not published, since `database` is internal.
+  expect(Object.keys(networks)).toContain('default');
+  expect(networks['database']).toEqual({ internal: true });
+  expect([services.server.networks, services.database.networks]).toEqual([['database', 'default'], ['database']]);
   for (const { networks: joined, volumes: mounted } of Object.values(services)) {
     expect(Object.keys(networks)).toEqual(expect.arrayContaining(joined));
     const names = mounted.map((volume) => volume.split(':')[0]);

@@ -35,6 +35,8 @@ test('a role without DDL rights starts on a migrated database', async () => {
   await admin.pool.query(`create role ${role} login password 'rows'`);
   await admin.pool.query(`grant usage on schema drizzle to ${role}`);
   await admin.pool.query(`grant select on drizzle.__drizzle_migrations to ${role}`);
+  await admin.pool.query(`grant select, insert, update, delete on all tables in schema public to ${role}`);
+  await admin.pool.query(`grant usage on all sequences in schema public to ${role}`);
   onTestFinished(async () => {
     await admin.pool.query(`drop owned by ${role}`);
     await admin.pool.query(`drop role ${role}`);
@@ -42,6 +44,17 @@ test('a role without DDL rights starts on a migrated database', async () => {
   });
   const connection = { ...inject('server'), database: name, user: role, password: 'rows' };
   expect(await migrateDatabase(connection)).toEqual({ applied: 0 });
+
+  const url = new URL(databaseUrl(name));
+  url.username = role;
+  url.password = 'rows';
+  const key = 'key-of-the-first-provider-0123456789';
+  const first = { BOOTSTRAP_PROVIDER: 'First', BOOTSTRAP_API_KEY: key };
+  const server = await startServer({ DATABASE_URL: url.href, MIGRATE_ON_START: 'true', ...first });
+  expect((await fetch(`${server.url}/ready`)).status).toBe(200);
+  const body = new URLSearchParams({ title: 'First aid' });
+  const request = { method: 'POST', headers: { 'x-api-key': key }, body };
+  expect((await fetch(`${server.url}/v2/courses`, request)).status).toBe(201);
 });
 
 test('/ready names a read-only database', async () => {
