@@ -24,16 +24,22 @@ export const measureAuth = (subject: Subject, dataset: Dataset, length: Length) 
 
 /** One item by its id, compared with a minimal server that sends the same statements. */
 export async function measureItems(subject: Subject, dataset: Dataset, length: Length): Promise<OtherFigures[]> {
-  const middleId = async (table: string) => {
-    const text = `select id from ${table} where provider_id = $1 order by id
+  const middleRow = async (table: string, column = 'id') => {
+    const text = `select id, ${column} as other from ${table} where provider_id = $1 order by id
       offset (select count(*) / 2 from ${table} where provider_id = $1) limit 1`;
-    return (await subject.database.pool.query<{ id: number }>(text, [dataset.providerId])).rows[0]!.id;
+    const { rows } = await subject.database.pool.query<{ id: number; other: number }>(text, [dataset.providerId]);
+    return rows[0]!;
+  };
+  const date = await middleRow('course_dates', 'course_id');
+  const paths = {
+    'one course': `/v2/courses/${(await middleRow('courses')).id}`,
+    'one course date': `/v2/courses/${date.other}/coursedates/${date.id}`,
+    'one order': `/v2/orders/${(await middleRow('orders')).id}`,
+    'one participant': `/v2/participants/${(await middleRow('participants')).id}`,
   };
   const figures: OtherFigures[] = [];
-  for (const [name, table] of Object.entries({ courses: 'courses', orders: 'orders', participants: 'participants' })) {
-    const item = { name: `${name}, one by its id`, path: `/v2/${name}/${await middleId(table)}` };
-    figures.push(await compareWithBare(subject, dataset, item, length));
-  }
+  for (const [name, path] of Object.entries(paths))
+    figures.push(await compareWithBare(subject, dataset, { name, path }, length));
   return figures;
 }
 
