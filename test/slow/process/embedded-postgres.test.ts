@@ -235,7 +235,7 @@ test.runIf(isRoot)('a folder inaccessible to the database user gets a note with 
   expect(await second.query('select n from kept')).toEqual(one);
   await second.stop();
   fs.rmSync(home, { recursive: true });
-  expect((await user(dataDir).ready()).error).toMatch(/database-location says .* not there/);
+  expect((await user(dataDir).ready()).error).toMatch(/database-location names .* missing: restore it/);
 });
 
 test('unsupported setups fail with one sentence', async () => {

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { chownSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { migrateDatabase } from '../../../src/database/migrate.ts';
@@ -8,25 +7,6 @@ import { openEmbeddedDatabase } from '../../../src/embedded-postgres/index.ts';
 import { Client, DatabaseError } from 'pg';
 import { startServer, temporaryFolder, databaseUrl } from '../../support/processes.ts';
 import { asAdmin, openTestDatabase, openTestApp, ownDatabase } from '../../support/test-app.ts';
-
-const folder = join(import.meta.dirname, '../../../migrations');
-
-test('a landed migration is never edited or reordered, and a new one is recorded', () => {
-  const recorded = readFileSync(join(import.meta.dirname, '../../snapshots/migrations.sha256'), 'utf8');
-  const journal = JSON.parse(readFileSync(join(folder, 'meta/_journal.json'), 'utf8')) as {
-    entries: { idx: number; tag: string; when: number }[];
-  };
-  const sums = journal.entries.map(({ tag }) => {
-    const file = `${tag}.sql`;
-    return `${createHash('sha256')
-      .update(readFileSync(join(folder, file)))
-      .digest('hex')}  ${file}\n`;
-  });
-  expect(sums.join('')).toBe(recorded);
-  expect(journal.entries.map(({ idx }) => idx)).toEqual(journal.entries.map((_, n) => n));
-  const times = journal.entries.map(({ when }) => when);
-  expect(times).toEqual(times.toSorted((a, b) => a - b));
-});
 
 test('a role without DDL rights starts on a migrated database', async () => {
   const name = await ownDatabase();
