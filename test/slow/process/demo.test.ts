@@ -536,7 +536,7 @@ test('partners have future dates, and one date has no location', async () => {
 });
 
 test('the course user and voucher codes of the README exist', async () => {
-  const [, username, password] = /course user `(\S+)` has the password `([^`]+)`/.exec(readme)!;
+  const [, username, password] = /course user `(\S+)` has\s+the\s+password `([^`]+)`/.exec(readme)!;
   const headers = { 'x-api-key': key };
   const payload = { username, password, create_login_url: true };
   const response = await send(testApp.app, { method: 'POST', url: '/v2/check-user-credentials', headers, payload });
