@@ -94,8 +94,13 @@ test('negative control: without the lock paging misses courses', async () => {
   expect(missed).toBeGreaterThan(0);
 });
 
-test('negative control: resuming from the largest updated_at misses changes', { timeout: 300_000 }, async () => {
-  const { missed, stale } = await readWhileWriting({ rows: 2_000, resume: 'largest' });
-  expect(missed).toBe(0);
-  expect(stale).toBeGreaterThan(0);
+test('negative control: resuming from the largest updated_at misses changes', { timeout: 240_000 }, async () => {
+  let missedChanges = 0;
+  // A miss depends on chance: a change between two pages of one sync.
+  for (let attempt = 0; attempt < 6 && missedChanges === 0; attempt += 1) {
+    const { missed, stale } = await readWhileWriting({ rows: 960, resume: 'largest' });
+    expect(missed).toBe(0);
+    missedChanges += stale;
+  }
+  expect(missedChanges).toBeGreaterThan(0);
 });
