@@ -15,13 +15,14 @@ async function run({ targets, perSecond, seconds, connections }: DriverLoad): Pr
   const latencies: number[] = [];
   const statuses: Record<string, number> = {};
   const started = performance.now();
+  const measuredFrom = started + warmUpSeconds * 1_000;
 
   const send = (n: number, intended: number) =>
     new Promise<void>((done) => {
       const { url, method, headers, body } = targets[n % targets.length]!;
       const fill = (text: string) => text.replaceAll('{n}', String(first + n));
       const end = (status: string) => {
-        latencies.push(performance.now() - intended);
+        if (intended >= measuredFrom) latencies.push(performance.now() - intended);
         statuses[status] = (statuses[status] ?? 0) + 1;
         done();
       };
@@ -33,11 +34,12 @@ async function run({ targets, perSecond, seconds, connections }: DriverLoad): Pr
       sent.end(body === undefined ? undefined : fill(body));
     });
 
-  if (perSecond === undefined) await sendClosed(send, connections, started + seconds * 1_000);
-  else await sendOpen(send, perSecond, seconds, started);
+  const duration = warmUpSeconds + seconds;
+  if (perSecond === undefined) await sendClosed(send, connections, started + duration * 1_000);
+  else await sendOpen(send, perSecond, duration, started);
   agent.destroy();
   return {
-    perSecond: latencies.length / ((performance.now() - started) / 1_000),
+    perSecond: latencies.length / ((performance.now() - measuredFrom) / 1_000),
     ...{ p50: percentile(latencies, 50), p99: percentile(latencies, 99), p999: percentile(latencies, 99.9) },
     statuses,
   };
@@ -53,6 +55,9 @@ async function sendClosed(send: Send, connections: number, end: number) {
   };
   await Promise.all(Array.from({ length: connections }, repeat));
 }
+
+/** The driver itself starts slowly: its code is compiled, and its connections are opened. */
+const warmUpSeconds = 2;
 
 /** Sends at a constant rate even if responses are late, so that a latency includes the wait for a connection. */
 async function sendOpen(send: Send, perSecond: number, seconds: number, started: number) {

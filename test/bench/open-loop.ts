@@ -28,9 +28,12 @@ async function runDriver(load: DriverLoad, status: '200' | '201'): Promise<Laten
   return latencies;
 }
 
+/** A usual RATE_LIMIT_PER_SECOND; without one a school's writes share the processor with all reads. */
+const rateLimit = 20;
+
 /**
- * Measures latencies at 70 % of capacity: cached, also beside another school that writes as fast as the server accepts,
- * and with every tenth query new beside ten writes a second.
+ * Measures latencies at 70 % of capacity: cached, also beside another school that writes at its rate limit, and with
+ * every tenth query new beside ten writes a second.
  */
 export async function measureLatency(
   subject: Subject,
@@ -59,7 +62,7 @@ export async function measureLatency(
       runs.cached.push({ ...(await runOpen([read], capacity)), writesPerSecond: 0 });
       const [besideWriter, writes] = await Promise.all([
         runOpen([read], capacity),
-        runDriver({ targets: [write], seconds: 2 * seconds, connections: 32 }, '201'),
+        runDriver({ targets: [write], perSecond: rateLimit, seconds: 2 * seconds, connections: 32 }, '201'),
       ]);
       runs.besideWriter.push({ ...besideWriter, writesPerSecond: writes.perSecond });
       const mixedCapacity = await besideWrites(() => measureCapacity(mixed));
