@@ -182,3 +182,12 @@ export function mergeCustomProperties(
 
 /** For text columns that are not nullable. */
 export const emptyIfNull = (input: string | null | undefined) => (input === null ? '' : input);
+
+/** Adds descriptions to fields of an object. */
+export const describeFields = <P extends TProperties>(properties: P, descriptions: { [K in keyof P]?: string }): P =>
+  Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => {
+      const description = descriptions[name];
+      return [name, description === undefined ? schema : { ...schema, description }];
+    }),
+  ) as P;

@@ -194,48 +194,141 @@ export type CourseTagInput = {
 };
 
 export type CourseCreate = {
+    /**
+     * Unique among the active courses, without regard to case
+     */
     title: string;
+    /**
+     * false: hidden, and cannot be booked
+     */
     active?: boolean;
+    /**
+     * Internal reference
+     */
     reference?: string;
+    /**
+     * true: full-time
+     */
     is_full_time?: boolean;
+    /**
+     * true: part-time
+     */
     is_part_time?: boolean;
     level?: CourseLevelId;
     form_of_teaching?: FormOfTeachingId;
     teaching_language?: TeachingLanguageCode;
     time_of_day?: TimeOfDayId;
+    /**
+     * Length in duration_unit; both or neither
+     */
     duration_value?: number;
     duration_unit?: DurationUnitId;
+    /**
+     * Price of the main product, a whole number
+     */
     price_value?: number;
     /**
      * ISO 4217
      */
     price_currency?: CurrencyCode | string;
+    /**
+     * Text beside the price
+     */
     price_comment?: string;
+    /**
+     * Ids or titles; a new title creates a tag
+     */
     tags?: Array<number | CourseTagInput> | number | CourseTagInput | string;
+    /**
+     * Ids or titles of internal labels
+     */
     labels?: Array<number | CourseTagInput> | number | CourseTagInput | string;
+    /**
+     * Introduction
+     */
     text_lead?: string;
+    /**
+     * Description
+     */
     text_description?: string;
+    /**
+     * Where it takes place
+     */
     text_place?: string;
+    /**
+     * Prerequisites
+     */
     text_prerequisites?: string;
+    /**
+     * Duration in words
+     */
     text_duration?: string;
+    /**
+     * Credits
+     */
     text_credits?: string;
+    /**
+     * Assignments to hand in
+     */
     text_submissions?: string;
+    /**
+     * Hotels
+     */
     text_hotel_info?: string;
+    /**
+     * Audience
+     */
     text_audience?: string;
+    /**
+     * E-mail address for bookings
+     */
     email_booking?: string;
+    /**
+     * E-mail address for questions
+     */
     email_more_info?: string;
+    /**
+     * Booking page on another website
+     */
     external_booking_url?: string;
+    /**
+     * Page with more information on another website
+     */
     external_more_info_url?: string;
+    /**
+     * public, internal (not for the public) or corporate (for one customer)
+     */
     type?: 'public' | 'internal' | 'corporate';
+    /**
+     * both, catalog (the public catalog only) or own (own pages only)
+     */
     publishing_platform?: 'both' | 'catalog' | 'own';
+    /**
+     * The customer of a corporate course
+     */
     customer_id?: number;
+    /**
+     * Street address of the visitors, first line
+     */
     visit_address?: string;
+    /**
+     * Second line
+     */
     visit_address2?: string;
+    /**
+     * Postal code
+     */
     visit_zipcode?: string;
+    /**
+     * City
+     */
     visit_city?: string;
+    /**
+     * Further values of your own
+     */
     custom_properties?: CustomProperties;
     /**
-     * Language code to the members of `descriptions` in that language
+     * Texts by language code
      */
     translations?: {
         [key in TeachingLanguageCode]?: {
@@ -301,45 +394,138 @@ export type CourseDetails = {
 };
 
 export type CourseUpdate = {
+    /**
+     * Unique among the active courses, without regard to case
+     */
     title?: string;
+    /**
+     * false: hidden, and cannot be booked
+     */
     active?: boolean;
+    /**
+     * Internal reference
+     */
     reference?: string | null;
+    /**
+     * true: full-time
+     */
     is_full_time?: boolean;
+    /**
+     * true: part-time
+     */
     is_part_time?: boolean;
     level?: CourseLevelId;
     form_of_teaching?: FormOfTeachingId;
     teaching_language?: TeachingLanguageCode;
     time_of_day?: TimeOfDayId | null;
+    /**
+     * Length in duration_unit; both or neither
+     */
     duration_value?: number | null;
     duration_unit?: DurationUnitId | null;
+    /**
+     * Price of the main product, a whole number
+     */
     price_value?: number | null;
     /**
      * ISO 4217
      */
     price_currency?: CurrencyCode | string;
+    /**
+     * Text beside the price
+     */
     price_comment?: string | null;
+    /**
+     * Ids or titles; a new title creates a tag
+     */
     tags?: Array<number | CourseTagInput> | number | CourseTagInput | string | null;
+    /**
+     * Ids or titles of internal labels
+     */
     labels?: Array<number | CourseTagInput> | number | CourseTagInput | string | null;
+    /**
+     * Introduction
+     */
     text_lead?: string | null;
+    /**
+     * Description
+     */
     text_description?: string | null;
+    /**
+     * Where it takes place
+     */
     text_place?: string | null;
+    /**
+     * Prerequisites
+     */
     text_prerequisites?: string | null;
+    /**
+     * Duration in words
+     */
     text_duration?: string | null;
+    /**
+     * Credits
+     */
     text_credits?: string | null;
+    /**
+     * Assignments to hand in
+     */
     text_submissions?: string | null;
+    /**
+     * Hotels
+     */
     text_hotel_info?: string | null;
+    /**
+     * Audience
+     */
     text_audience?: string | null;
+    /**
+     * E-mail address for bookings
+     */
     email_booking?: string | null;
+    /**
+     * E-mail address for questions
+     */
     email_more_info?: string | null;
+    /**
+     * Booking page on another website
+     */
     external_booking_url?: string | null;
+    /**
+     * Page with more information on another website
+     */
     external_more_info_url?: string | null;
+    /**
+     * public, internal (not for the public) or corporate (for one customer)
+     */
     type?: 'public' | 'internal' | 'corporate';
+    /**
+     * both, catalog (the public catalog only) or own (own pages only)
+     */
     publishing_platform?: 'both' | 'catalog' | 'own';
+    /**
+     * The customer of a corporate course
+     */
     customer_id?: number | null;
+    /**
+     * Street address of the visitors, first line
+     */
     visit_address?: string | null;
+    /**
+     * Second line
+     */
     visit_address2?: string | null;
+    /**
+     * Postal code
+     */
     visit_zipcode?: string | null;
+    /**
+     * City
+     */
     visit_city?: string | null;
+    /**
+     * Further values of your own
+     */
     custom_properties?: CustomProperties | null;
     /**
      * Language code to the members of `descriptions` in that language
@@ -383,8 +569,14 @@ export type Seats = {
 };
 
 export type Country = {
+    /**
+     * Number of the country in ISO 3166-1
+     */
     id: number;
     title: string;
+    /**
+     * ISO 3166-1 alpha-2
+     */
     code: string;
 };
 
@@ -417,6 +609,9 @@ export type Customer = {
     customer_reference: string | null;
     note: string | null;
     turnover: string | null;
+    /**
+     * 1: every invoice has the reference, 0: not
+     */
     always_use_customer_reference: number;
     /**
      * 1: Active, 2: Deactivated
@@ -1053,14 +1248,41 @@ export type NextCourseDate = {
 export type CountryCode = 'AF' | 'AL' | 'DZ' | 'AS' | 'AD' | 'AO' | 'AI' | 'AG' | 'AR' | 'AM' | 'AW' | 'AU' | 'AT' | 'AZ' | 'BS' | 'BH' | 'BD' | 'BB' | 'BY' | 'BE' | 'BZ' | 'BJ' | 'BM' | 'BT' | 'BO' | 'BA' | 'BW' | 'BR' | 'VG' | 'BN' | 'BG' | 'BF' | 'BI' | 'KH' | 'CM' | 'CA' | 'CV' | 'KY' | 'CF' | 'TD' | 'CL' | 'CN' | 'CX' | 'CC' | 'CO' | 'KM' | 'CG' | 'CD' | 'CK' | 'CR' | 'HR' | 'CU' | 'CW' | 'CY' | 'CZ' | 'CI' | 'DK' | 'DJ' | 'DM' | 'DO' | 'TL' | 'EC' | 'EG' | 'SV' | 'GQ' | 'ER' | 'EE' | 'ET' | 'FK' | 'FO' | 'FM' | 'FJ' | 'FI' | 'FR' | 'GF' | 'PF' | 'GA' | 'GM' | 'GE' | 'DE' | 'GH' | 'GI' | 'GR' | 'GL' | 'GD' | 'GP' | 'GU' | 'GT' | 'GG' | 'GN' | 'GW' | 'GY' | 'HT' | 'HN' | 'HK' | 'HU' | 'IS' | 'IN' | 'ID' | 'IR' | 'IQ' | 'IE' | 'IM' | 'IL' | 'IT' | 'JM' | 'JP' | 'JE' | 'JO' | 'KZ' | 'KE' | 'KI' | 'XK' | 'KW' | 'KG' | 'LA' | 'LV' | 'LB' | 'LS' | 'LR' | 'LY' | 'LI' | 'LT' | 'LU' | 'MO' | 'MK' | 'MG' | 'MW' | 'MY' | 'MV' | 'ML' | 'MT' | 'MH' | 'MQ' | 'MR' | 'MU' | 'MX' | 'MD' | 'MC' | 'MN' | 'ME' | 'MS' | 'MA' | 'MZ' | 'MM' | 'NA' | 'NR' | 'NP' | 'NL' | 'AN' | 'NC' | 'NZ' | 'NI' | 'NE' | 'NG' | 'NU' | 'NF' | 'MP' | 'KP' | 'NO' | 'OM' | 'PK' | 'PW' | 'PS' | 'PA' | 'PG' | 'PY' | 'PE' | 'PH' | 'PN' | 'PL' | 'PT' | 'PR' | 'QA' | 'RE' | 'RO' | 'RU' | 'RW' | 'SH' | 'KN' | 'LC' | 'VC' | 'WS' | 'SM' | 'ST' | 'SA' | 'SN' | 'RS' | 'SC' | 'SL' | 'SG' | 'SX' | 'SK' | 'SI' | 'SB' | 'SO' | 'ZA' | 'GS' | 'KR' | 'SS' | 'ES' | 'LK' | 'SD' | 'SR' | 'SZ' | 'SE' | 'CH' | 'SY' | 'TW' | 'TJ' | 'TZ' | 'TH' | 'TG' | 'TK' | 'TO' | 'TT' | 'TN' | 'TR' | 'TM' | 'TC' | 'TV' | 'UG' | 'UA' | 'AE' | 'GB' | 'UY' | 'US' | 'UZ' | 'VU' | 'VA' | 'VE' | 'VN' | 'VI' | 'EH' | 'YE' | 'ZM' | 'ZW';
 
 export type LocationCreate = {
+    /**
+     * Name of the location
+     */
     title: string;
+    /**
+     * Name shown instead of the title
+     */
     custom_title?: string;
+    /**
+     * Street address, first line
+     */
     address?: string;
+    /**
+     * Second line
+     */
     address2?: string;
+    /**
+     * Third line
+     */
     address3?: string;
+    /**
+     * Postal code
+     */
     zipcode?: string;
+    /**
+     * City
+     */
     city?: string;
+    /**
+     * State
+     */
     state?: string;
+    /**
+     * County
+     */
     county?: string;
     /**
      * ISO 3166-1 alpha-2
@@ -1070,43 +1292,124 @@ export type LocationCreate = {
      * The id of a place
      */
     place_id?: number;
+    /**
+     * Latitude in degrees
+     */
     lat?: number;
+    /**
+     * Longitude in degrees
+     */
     lng?: number;
     /**
      * An IANA name, such as Europe/Oslo
      */
     timezone?: string;
+    /**
+     * Description
+     */
     long_text?: string;
+    /**
+     * Short description
+     */
     short_text?: string;
+    /**
+     * Second short description
+     */
     short_text_2?: string;
     /**
      * The id of one of the school's own instructors
      */
     idInstructor?: number;
+    /**
+     * E-mail address for bookings
+     */
     email_booking?: string;
+    /**
+     * E-mail address for questions
+     */
     email_moreinfo?: string;
+    /**
+     * Minimum number of participants of a new course date
+     */
     capacity_min?: number;
+    /**
+     * Maximum number of participants of a new course date; 0: no limit
+     */
     capacity_max?: number;
+    /**
+     * Seats that may be overbooked
+     */
     capacity_overbook?: number;
+    /**
+     * Seats on the waiting list
+     */
     capacity_wait?: number;
+    /**
+     * Budgeted number of participants
+     */
     capacity_budget?: number;
+    /**
+     * Days before the start until which participants may cancel
+     */
     cancellation_days?: number;
+    /**
+     * Days before the start on which participants are reminded
+     */
     notification_days?: number;
+    /**
+     * true: used unless a course date names another
+     */
     is_default?: boolean;
+    /**
+     * true: hidden from choices
+     */
     is_archived?: boolean;
+    /**
+     * true: online
+     */
     is_virtual?: boolean;
+    /**
+     * true: participants are reminded
+     */
     is_notification_enabled?: boolean;
 };
 
 export type LocationUpdate = {
+    /**
+     * Name of the location
+     */
     title?: string;
+    /**
+     * Name shown instead of the title
+     */
     custom_title?: string | null;
+    /**
+     * Street address, first line
+     */
     address?: string | null;
+    /**
+     * Second line
+     */
     address2?: string | null;
+    /**
+     * Third line
+     */
     address3?: string | null;
+    /**
+     * Postal code
+     */
     zipcode?: string | null;
+    /**
+     * City
+     */
     city?: string | null;
+    /**
+     * State
+     */
     state?: string | null;
+    /**
+     * County
+     */
     county?: string | null;
     /**
      * ISO 3166-1 alpha-2
@@ -1116,31 +1419,85 @@ export type LocationUpdate = {
      * The id of a place
      */
     place_id?: number | null;
+    /**
+     * Latitude in degrees
+     */
     lat?: number;
+    /**
+     * Longitude in degrees
+     */
     lng?: number;
     /**
      * An IANA name, such as Europe/Oslo
      */
     timezone?: string | null;
+    /**
+     * Description
+     */
     long_text?: string | null;
+    /**
+     * Short description
+     */
     short_text?: string | null;
+    /**
+     * Second short description
+     */
     short_text_2?: string | null;
     /**
      * The id of one of the school's own instructors
      */
     idInstructor?: number | null;
+    /**
+     * E-mail address for bookings
+     */
     email_booking?: string | null;
+    /**
+     * E-mail address for questions
+     */
     email_moreinfo?: string | null;
+    /**
+     * Minimum number of participants of a new course date
+     */
     capacity_min?: number;
+    /**
+     * Maximum number of participants of a new course date; 0: no limit
+     */
     capacity_max?: number;
+    /**
+     * Seats that may be overbooked
+     */
     capacity_overbook?: number;
+    /**
+     * Seats on the waiting list
+     */
     capacity_wait?: number;
+    /**
+     * Budgeted number of participants
+     */
     capacity_budget?: number;
+    /**
+     * Days before the start until which participants may cancel
+     */
     cancellation_days?: number;
+    /**
+     * Days before the start on which participants are reminded
+     */
     notification_days?: number;
+    /**
+     * true: used unless a course date names another
+     */
     is_default?: boolean;
+    /**
+     * true: hidden from choices
+     */
     is_archived?: boolean;
+    /**
+     * true: online
+     */
     is_virtual?: boolean;
+    /**
+     * true: participants are reminded
+     */
     is_notification_enabled?: boolean;
 };
 
@@ -1197,6 +1554,9 @@ export type TagCreate = {
 };
 
 export type DurationUnit = {
+    /**
+     * 7: Minutes, 6: Hours, 1: Days, 2: Weeks, 3: Months, 4: Semester, 5: Years
+     */
     id: string;
     code: string;
     title: string;
@@ -1283,8 +1643,17 @@ export type OrderTotals = {
 };
 
 export type Currency = {
+    /**
+     * ISO 4217 number
+     */
     id: string;
+    /**
+     * ISO 4217 code
+     */
     title: string;
+    /**
+     * English name
+     */
     long_title: string;
 };
 
@@ -1585,7 +1954,13 @@ export type OrderProduct = {
          * The ISO number
          */
         id: number;
+        /**
+         * ISO 4217 code
+         */
         title: string;
+        /**
+         * English name
+         */
         long_title: string;
     };
     vat: {
@@ -1708,28 +2083,85 @@ export type BookingParticipant = {
 };
 
 export type BookingCreate = {
+    /**
+     * Id of the course date to book
+     */
     coursedate_id: number;
+    /**
+     * How the order is paid
+     */
     payment_method: 'invoice';
     /**
      * The course's currency unless sent
      */
     currency?: CurrencyCode | string;
+    /**
+     * Code of a running campaign; lowers the price
+     */
     campaign_code?: string;
+    /**
+     * Code of a voucher; its balance pays a part
+     */
     voucher_code?: string;
+    /**
+     * Person who books, as the order names them
+     */
     booker_name?: string;
+    /**
+     * E-mail address of the person who books
+     */
     booker_email?: string;
+    /**
+     * Phone number of the person who books
+     */
     booker_phone?: string;
+    /**
+     * Company of the participants who name none
+     */
     company?: string;
+    /**
+     * Organization number of the company
+     */
     company_number?: string;
+    /**
+     * Global Location Number for electronic invoices
+     */
     gln_number?: string;
+    /**
+     * Id of an active customer who pays
+     */
     customer_id?: number;
+    /**
+     * Reference on the invoice
+     */
     invoice_reference?: string;
+    /**
+     * Invoice address, first line
+     */
     invoice_address_1?: string;
+    /**
+     * Second line
+     */
     invoice_address_2?: string;
+    /**
+     * Third line
+     */
     invoice_address_3?: string;
+    /**
+     * Postal code
+     */
     invoice_zipcode?: string;
+    /**
+     * City
+     */
     invoice_city?: string;
+    /**
+     * E-mail address for the invoice
+     */
     invoice_email?: string;
+    /**
+     * 1 to 1,000 persons
+     */
     participants: Array<BookingParticipant> | BookingParticipant | string;
     config?: {
         /**
@@ -1895,6 +2327,9 @@ export type CustomerWithEmployees = {
     customer_reference: string | null;
     note: string | null;
     turnover: string | null;
+    /**
+     * 1: every invoice has the reference, 0: not
+     */
     always_use_customer_reference: number;
     /**
      * 1: Active, 2: Deactivated
@@ -1937,13 +2372,34 @@ export type CustomerTypeId = 1 | 2;
 export type CustomerStatusId = 1 | 2;
 
 export type CustomerCreate = {
+    /**
+     * Name of the company or person
+     */
     title: string;
+    /**
+     * Department of the company
+     */
     department?: string;
     type?: CustomerTypeId;
+    /**
+     * Organization number
+     */
     orgnr?: string;
+    /**
+     * General e-mail address
+     */
     email?: string;
+    /**
+     * Phone number
+     */
     phone?: string;
+    /**
+     * Fax number
+     */
     fax?: string;
+    /**
+     * Website
+     */
     web_address?: string;
     /**
      * Customer number
@@ -1953,28 +2409,85 @@ export type CustomerCreate = {
      * ISO 3166-1 alpha-2
      */
     country?: CountryCode | string;
+    /**
+     * Postal address, first line
+     */
     post_address_1?: string;
+    /**
+     * Second line
+     */
     post_address_2?: string;
+    /**
+     * Third line
+     */
     post_address_3?: string;
+    /**
+     * Postal postal code
+     */
     post_zipcode?: string;
+    /**
+     * Postal city
+     */
     post_city?: string;
+    /**
+     * Invoice address, first line
+     */
     invoice_address_1?: string;
+    /**
+     * Second line
+     */
     invoice_address_2?: string;
+    /**
+     * Third line
+     */
     invoice_address_3?: string;
+    /**
+     * Invoice postal code
+     */
     invoice_zipcode?: string;
+    /**
+     * Invoice city
+     */
     invoice_city?: string;
+    /**
+     * Reference on each invoice
+     */
     invoice_customer_reference?: string;
+    /**
+     * Days until an invoice is due
+     */
     invoice_due_days?: number;
+    /**
+     * E-mail address for invoices
+     */
     invoice_email?: string;
+    /**
+     * Office address, first line
+     */
     office_address_1?: string;
+    /**
+     * Second line
+     */
     office_address_2?: string;
+    /**
+     * Third line
+     */
     office_address_3?: string;
+    /**
+     * Office postal code
+     */
     office_zipcode?: string;
+    /**
+     * Office city
+     */
     office_city?: string;
     /**
      * An id from /v2/app-users
      */
     seller_id?: number;
+    /**
+     * Internal note
+     */
     note?: string;
     status?: CustomerStatusId;
 };
@@ -1984,13 +2497,34 @@ export type CustomerReference = {
 };
 
 export type CustomerUpdate = {
+    /**
+     * Name of the company or person
+     */
     title?: string;
+    /**
+     * Department of the company
+     */
     department?: string | null;
     type?: CustomerTypeId;
+    /**
+     * Organization number
+     */
     orgnr?: string | null;
+    /**
+     * General e-mail address
+     */
     email?: string | null;
+    /**
+     * Phone number
+     */
     phone?: string | null;
+    /**
+     * Fax number
+     */
     fax?: string | null;
+    /**
+     * Website
+     */
     web_address?: string | null;
     /**
      * Customer number
@@ -2000,28 +2534,85 @@ export type CustomerUpdate = {
      * ISO 3166-1 alpha-2
      */
     country?: CountryCode | string;
+    /**
+     * Postal address, first line
+     */
     post_address_1?: string | null;
+    /**
+     * Second line
+     */
     post_address_2?: string | null;
+    /**
+     * Third line
+     */
     post_address_3?: string | null;
+    /**
+     * Postal postal code
+     */
     post_zipcode?: string | null;
+    /**
+     * Postal city
+     */
     post_city?: string | null;
+    /**
+     * Invoice address, first line
+     */
     invoice_address_1?: string | null;
+    /**
+     * Second line
+     */
     invoice_address_2?: string | null;
+    /**
+     * Third line
+     */
     invoice_address_3?: string | null;
+    /**
+     * Invoice postal code
+     */
     invoice_zipcode?: string | null;
+    /**
+     * Invoice city
+     */
     invoice_city?: string | null;
+    /**
+     * Reference on each invoice
+     */
     invoice_customer_reference?: string | null;
+    /**
+     * Days until an invoice is due
+     */
     invoice_due_days?: number;
+    /**
+     * E-mail address for invoices
+     */
     invoice_email?: string | null;
+    /**
+     * Office address, first line
+     */
     office_address_1?: string | null;
+    /**
+     * Second line
+     */
     office_address_2?: string | null;
+    /**
+     * Third line
+     */
     office_address_3?: string | null;
+    /**
+     * Office postal code
+     */
     office_zipcode?: string | null;
+    /**
+     * Office city
+     */
     office_city?: string | null;
     /**
      * An id from /v2/app-users
      */
     seller_id?: number | null;
+    /**
+     * Internal note
+     */
     note?: string | null;
     status?: CustomerStatusId;
 };
@@ -2059,6 +2650,9 @@ export type AdminUser = {
     phone_prefix: string;
     phone: string;
     booking_email: string;
+    /**
+     * Ids of roles: 1 is Administrator, the others are those of GET /v2/admin-roles
+     */
     role_ids: Array<number>;
     created_at: string;
     updated_at: string;
@@ -2066,6 +2660,9 @@ export type AdminUser = {
 
 export type AdminUserCreate = {
     email: string;
+    /**
+     * Ids of roles: 1 is Administrator, the others are those of GET /v2/admin-roles
+     */
     role_ids: Array<number> | number | string;
     /**
      * The name at this school; required for a new person. An existing name is not changed
@@ -2125,33 +2722,90 @@ export type LegacyError = {
 };
 
 export type LegacyCourseCreate = {
+    /**
+     * Unique among the active courses, without regard to case
+     */
     title: string;
+    /**
+     * false: hidden, and cannot be booked
+     */
     active?: boolean;
+    /**
+     * Internal reference
+     */
     reference?: string;
+    /**
+     * true: full-time
+     */
     is_full_time?: boolean;
+    /**
+     * true: part-time
+     */
     is_part_time?: boolean;
     level?: CourseLevelId;
     form_of_teaching?: FormOfTeachingId;
     teaching_language?: TeachingLanguageCode;
     time_of_day?: TimeOfDayId;
+    /**
+     * Length in duration_unit; both or neither
+     */
     duration_value?: number;
     duration_unit?: DurationUnitId;
+    /**
+     * Price of the main product, a whole number
+     */
     price_value?: number;
     /**
      * ISO 4217
      */
     price_currency?: CurrencyCode | string;
+    /**
+     * Text beside the price
+     */
     price_comment?: string;
+    /**
+     * Introduction
+     */
     text_lead?: string;
+    /**
+     * Description
+     */
     text_description?: string;
+    /**
+     * Where it takes place
+     */
     text_place?: string;
+    /**
+     * Prerequisites
+     */
     text_prerequisites?: string;
+    /**
+     * Duration in words
+     */
     text_duration?: string;
+    /**
+     * Credits
+     */
     text_credits?: string;
+    /**
+     * Assignments to hand in
+     */
     text_submissions?: string;
+    /**
+     * Hotels
+     */
     text_hotel_info?: string;
+    /**
+     * Audience
+     */
     text_audience?: string;
+    /**
+     * E-mail address for bookings
+     */
     email_booking?: string;
+    /**
+     * E-mail address for questions
+     */
     email_more_info?: string;
 };
 

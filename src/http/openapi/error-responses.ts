@@ -57,7 +57,11 @@ const shared: Record<string, SharedResponse> = {
     headers: tooManyRequestsHeaders,
     samples: { too_many_requests: new Problem('too_many_requests', 'Too many requests') },
   },
-  '4XX': { name: 'ClientError', description: 'Another client error, such as 408 or 431', samples: {} },
+  '4XX': {
+    name: 'ClientError',
+    description: 'Another client error, such as 408 or 431',
+    samples: { headers_too_large: new Problem('headers_too_large', 'There are more than 100 headers') },
+  },
   500: {
     name: 'InternalError',
     description: 'An error of the service; report the request id',

@@ -1,5 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import * as t from '../../schema/types.ts';
+import { roleIds } from './schema.ts';
 
 const { Optional } = Type;
 
@@ -11,7 +12,7 @@ export const AdminUserBody = t.NamedObject(
   'AdminUserCreate',
   {
     email: { ...t.Email(), [t.coercionKind]: 'title' as const },
-    role_ids: t.List(t.Id),
+    role_ids: t.List(t.Id, { description: roleIds }),
     firstname: Optional(t.Title({ description: nameDescription })),
     lastname: Optional(t.Title({ description: nameDescription })),
     position: Optional(t.LongLine()),

@@ -11,6 +11,8 @@ type Membership = Omit<typeof adminMemberships.$inferSelect, 'adminUserId'>;
 /** A person at one provider; the timestamps are those of the membership. */
 export type AdminUserRow = Person & Membership;
 
+export const roleIds = 'Ids of roles: 1 is Administrator, the others are those of GET /v2/admin-roles';
+
 export type AdminUser = Static<typeof AdminUser>;
 export const AdminUser = t.NamedObject('AdminUser', {
   id: Type.Integer(),
@@ -21,7 +23,7 @@ export const AdminUser = t.NamedObject('AdminUser', {
   phone_prefix: text,
   phone: text,
   booking_email: text,
-  role_ids: Type.Array(Type.Integer()),
+  role_ids: Type.Array(Type.Integer(), { description: roleIds }),
   created_at: t.PlainDateTime,
   updated_at: t.PlainDateTime,
 });

@@ -1,11 +1,14 @@
 import { Type, type Static } from '@sinclair/typebox';
+import * as codes from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
 import * as durations from '../../reference/durations.ts';
 import type { Ctx } from '../../core/context.ts';
 
+const titles = new Map([...durations.units].map(([id, { many }]) => [id, many.en]));
+
 export type Duration = Static<typeof Duration>;
 export const Duration = t.NamedObject('DurationUnit', {
-  id: Type.String(),
+  id: Type.String({ description: codes.describe(titles) }),
   code: Type.String(),
   title: Type.String(),
   title_plural: Type.String(),

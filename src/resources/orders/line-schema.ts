@@ -114,11 +114,10 @@ export const toRelation = (row: RelationRow): Static<typeof Relation> => ({
   course_id: row.courseId,
 });
 
-/** `id` is the ISO number as a text, `title` the code, `long_title` the English name. */
 export const Currency = t.NamedObject('Currency', {
-  id: Type.String(),
-  title: Type.String(),
-  long_title: Type.String(),
+  id: Type.String({ description: 'ISO 4217 number' }),
+  title: Type.String({ description: 'ISO 4217 code' }),
+  long_title: Type.String({ description: 'English name' }),
 });
 
 /** An order line; the serializer adds its `database_relations`. */

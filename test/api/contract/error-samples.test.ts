@@ -103,6 +103,12 @@ test.each(of('unsupported_media_type'))('%s responds as its sample says: %s', as
   expect([response.status, response.json()]).toEqual([415, sample.value]);
 });
 
+test.each(of('headers_too_large'))('%s responds as its sample says: %s', async (_operation, _name, sample) => {
+  const many = Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`x-${n}`, '1']));
+  const response = await send(testApp.app, { ...requestOf(sample), headers: { 'x-api-key': me.apiKey, ...many } });
+  expect([response.status, response.json()]).toEqual([431, sample.value]);
+});
+
 test('the samples of 403, 413 and 415 are compared with responses', () => {
   expect(of('forbidden').length).toBeGreaterThan(5);
   expect(of('too_large').length).toBeGreaterThan(15);
