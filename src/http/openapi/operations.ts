@@ -53,6 +53,7 @@ function describeResponses(operation: Operation, document: Document) {
     response.headers = isSuccess ? successHeaders(operation) : (errorHeaders[status] ?? requestIdHeader);
     const isList = response.content?.['application/json']?.schema.type?.includes('array') ?? false;
     if (isSuccess) response.description = describeSuccess(status, isList, '201' in responses);
+    if (status === '503') addExamples(response.content, { not_ready: notReady });
     if (status !== '400') continue;
     response.description = 'The request is not valid';
     addErrorExample(response.content, document);
@@ -71,6 +72,14 @@ function describeSuccess(status: string, isList: boolean, canCreate: boolean) {
 function addErrorExample(content: Content | undefined, document: Document) {
   for (const media of Object.values(content ?? {})) {
     const [value] = findSchema(document, media.schema)?.examples ?? [];
-    if (value !== undefined) media.examples = { missing: { value: value as object } };
+    if (value !== undefined) addExamples({ media }, { missing: value as object });
   }
+}
+
+/** The body of a failed readiness check, the only 503 that a route declares. */
+const notReady = { status: 'not ready', reason: 'the database cannot be reached' };
+
+function addExamples(content: Content | undefined, values: Record<string, object>) {
+  const examples = Object.entries(values).map(([name, value]) => [name, { value }] as const);
+  for (const media of Object.values(content ?? {})) media.examples = Object.fromEntries(examples);
 }

@@ -144,5 +144,8 @@ test('the samples of 503 and 429 errors occur on every endpoint', async () => {
     expect([response.status, response.json()]).toEqual([503, sample.value]);
     expect(response.headers['retry-after']).toBe('1');
   }
+  const [[, , notReady] = []] = of('not_ready');
+  const readiness = await send(limited.app, { method: 'GET', url: '/ready' });
+  expect([readiness.status, readiness.json()]).toEqual([503, notReady?.value]);
   await limited.app.close();
 });
