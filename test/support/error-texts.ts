@@ -109,11 +109,8 @@ export function readEntries(file: string, name: string): [key: string, text: str
   );
 }
 
-/** True if the text has the pattern; one that ends with `…` if a text of the pattern begins so. */
-export const hasPattern = (text: string, pattern: Pattern) =>
-  text.endsWith('…')
-    ? new RegExp(`^${pattern.reduceRight((rest, one) => `(?:${one}${rest})?`, '')}$`).test(text.slice(0, -1))
-    : new RegExp(`^${pattern.join('')}$`).test(text);
+/** True if the whole text has the pattern. */
+export const hasPattern = (text: string, pattern: Pattern) => new RegExp(`^${pattern.join('')}$`).test(text);
 
 /** For messages of a failed test. */
 export const toText = (pattern: Pattern) =>

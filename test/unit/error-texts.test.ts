@@ -4,15 +4,15 @@ import { Problem } from '../../src/core/errors.ts';
 import { hasPattern, readEntries, readErrorTexts, toText, type ErrorText } from '../support/error-texts.ts';
 
 const page = readFileSync('docs/errors.md', 'utf8');
-const unwrapped = page.replaceAll(/\s+/g, ' ');
 const { texts, composed } = readErrorTexts();
 
-/** Texts of the tables, with the statuses in the headings above them. */
+/** Texts of the tables and of the lists below them, with the statuses in the headings above them. */
 const documented = page.split(/^##+ /m).flatMap((section) => {
   const [heading = ''] = section.split('\n');
   const statuses = [...heading.matchAll(/\b[45]\d\d\b/g)].map(([status]) => Number(status));
   if (statuses.length === 0) return [];
-  return [...section.matchAll(/^\| `(.+?)` +\|/gm)].map(([, text]) => ({ text: text!, statuses }));
+  const texts = [...section.matchAll(/^(?:\| `(.+?)` +\||- `([^`]+)`:)/gm)];
+  return texts.map(([, cell, entry]) => ({ text: (cell ?? entry!).replaceAll(/\s+/g, ' '), statuses }));
 });
 
 /** Texts that only the command line can print, by their beginning. */
@@ -71,18 +71,20 @@ test('docs/errors.md lists no text that the source does not send', () => {
 });
 
 test('docs/errors.md lists every code of a booking with its text', () => {
-  const entries = readEntries('resources/booking/schema.ts', 'messages').map(([code, text]) =>
-    /^[a-z]+ /.test(text) && !/^(coursedate_id|customer_id|payment_method)/.test(text)
-      ? `- \`${code}\`, \`Participant 1: ${text}\`: `
-      : `- \`${code}\`, \`${text}\`: `,
-  );
+  const [, whole = '', ofParticipant = ''] = page.split(/^The codes about /m);
+  const rowsOf = (part: string) =>
+    [...part.matchAll(/^\| `(\w+)` +\| `(.+?)` +\|/gm)].map(([, ...row]) => row.join(': '));
+  const entries = readEntries('resources/booking/schema.ts', 'messages').map(([code, text]) => ({
+    row: `${code}: ${text}`,
+    rows: rowsOf(/^[a-z]+ /.test(text) ? ofParticipant : whole),
+  }));
   expect(entries.length).toBeGreaterThan(20);
-  expect(entries.filter((entry) => !unwrapped.includes(entry))).toEqual([]);
+  expect(entries.filter(({ row, rows }) => !rows.includes(row)).map(({ row }) => row)).toEqual([]);
 });
 
 test('docs/errors.md lists the code of every kind of failure', () => {
   // No booking endpoint accepts a partner.
   const codes = readEntries('http/errors/error-handler.ts', 'errorCodes').filter(([kind]) => kind !== 'forbidden');
   expect(codes.length).toBeGreaterThan(9);
-  expect(codes.filter(([, code]) => !page.includes(`- \`${code}\``)).map(([, code]) => code)).toEqual([]);
+  expect(codes.filter(([, code]) => !page.includes(`| \`${code}\` `)).map(([, code]) => code)).toEqual([]);
 });
