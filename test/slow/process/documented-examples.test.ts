@@ -46,6 +46,9 @@ async function startDemo(dataFolder: string) {
 /** The tutorial and the README have a server of their own, so that they work on new demo data. */
 const others = pages.filter((page) => page.startsWith('docs/') && page !== 'docs/getting-started.md');
 const half = Math.ceil(others.length / 2);
+let samplesRun = 0;
+afterAll(() => console.log(`${samplesRun} samples run`));
+
 /** Makes `curl` print each status to standard error. */
 const printStatus = `curl() { command curl -s -w '%{stderr}%{http_code}\\n' "$@"; }`;
 
@@ -64,6 +67,7 @@ test.each([['README.md'], ['docs/getting-started.md'], others.slice(0, half), ot
       requests += codes.length;
       if (!codes.every((code) => /^[23]\d\d$/.test(code))) refused.push(`${name}: ${codes.join(' ')}`);
     }
+    samplesRun += samples.length;
     console.log(`${samples.length} curl samples run (${requests} requests) from ${names.length} page(s)`);
     // The same course in three formats: a title is accepted once.
     const expected = names.includes('docs/requests.md') ? ['201 400 400'] : [];
@@ -120,6 +124,7 @@ test.for(languages)('each program in %s runs as printed', async (language, { ski
     const isExpected = status === 0 && stderr === '' && outputs[title]?.test(stdout);
     if (!isExpected) failed.push(`${page}, ${file}: ${status} ${stdout}${stderr}`);
   }
+  samplesRun += programs.length;
   console.log(`${programs.length} samples run in ${language}`);
   expect(failed).toEqual([]);
 });
