@@ -1,5 +1,5 @@
 import { Type, type Static, type TProperties, type TSchema } from '@sinclair/typebox';
-import { Flag, List, OneOf } from '../schema/types.ts';
+import { effectiveMaximum, Flag, List, OneOf } from '../schema/types.ts';
 import type { Filter, Filters } from './filters.ts';
 
 const [defaultLimit, maxLimit] = [75, 250];
@@ -44,6 +44,7 @@ function pagingParameters({ defaultLimit: limit = defaultLimit, sinceId = true }
   const pageSize = Type.Integer({
     minimum: 1,
     maximum: MAX_SAFE_INTEGER,
+    [effectiveMaximum]: maxLimit,
     default: limit,
     description: `Items per page; more than ${maxLimit} counts as ${maxLimit}`,
   });

@@ -36,6 +36,9 @@ export const componentName = Symbol('componentName');
 /** Schema key of a description that belongs to the component, not to one of its uses. */
 export const componentDescription = Symbol('componentDescription');
 
+/** Schema key of the maximum that the OpenAPI document states; larger values are valid and count as this one. */
+export const effectiveMaximum = Symbol('effectiveMaximum');
+
 /** Names a schema: the OpenAPI document defines it once, and refers to it by its name. */
 export const named = <S extends TSchema>(name: string, schema: S): S => ({ ...schema, [componentName]: name });
 

@@ -2884,7 +2884,7 @@ export type ListCoursesData = {
          */
         since_id?: number;
         /**
-         * Only the corporate courses of this customer
+         * Only the corporate courses of this customer; all courses unless sent
          */
         customer_id?: number;
         /**
@@ -2908,7 +2908,7 @@ export type ListCoursesData = {
          */
         description_language?: TeachingLanguageCode;
         /**
-         * Only courses with these of the school's own tags
+         * Only courses with these of the school's own tags; all unless sent
          */
         'tag_ids[]'?: Array<number> | number | string;
         /**
@@ -2920,7 +2920,7 @@ export type ListCoursesData = {
          */
         include_partners?: boolean;
         /**
-         * Only the public items of this approved partner
+         * Only the public items of this approved partner; own items unless sent
          */
         partner_id?: number;
         /**
@@ -3113,7 +3113,7 @@ export type GetCourseData = {
          */
         include_partners?: boolean;
         /**
-         * Only the public items of this approved partner
+         * Only the public items of this approved partner; own items unless sent
          */
         partner_id?: number;
         /**
@@ -3249,11 +3249,11 @@ export type ListCourseDatesData = {
          */
         since_id?: number;
         /**
-         * Only dates of these courses
+         * Only dates of these courses; all unless sent
          */
         'course_id[]'?: Array<number> | number | string;
         /**
-         * Only this course date
+         * Only this course date; all unless sent
          */
         coursedate_id?: number;
         /**
@@ -3289,11 +3289,11 @@ export type ListCourseDatesData = {
          */
         end_date_at_max?: string;
         /**
-         * Only dates of this status
+         * Only dates of this status; all unless sent
          */
         status_id?: CourseDateStatusId;
         /**
-         * true: with a participant, confirmed, overbooked, unconfirmed or waiting; false: without any
+         * true: with a participant, confirmed, overbooked, unconfirmed or waiting; false: without any; all unless sent
          */
         has_participants?: boolean;
         /**
@@ -3309,11 +3309,11 @@ export type ListCourseDatesData = {
          */
         include_partners?: boolean;
         /**
-         * Only the public items of this approved partner
+         * Only the public items of this approved partner; own items unless sent
          */
         partner_id?: number;
         /**
-         * Only dates of courses with these of the school's own tags
+         * Only dates of courses with these of the school's own tags; all unless sent
          */
         'tag_ids[]'?: Array<number> | number | string;
         /**
@@ -3399,11 +3399,11 @@ export type ListDatesOfCourseData = {
          */
         since_id?: number;
         /**
-         * Only dates of these courses
+         * Only dates of these courses; all unless sent
          */
         'course_id[]'?: Array<number> | number | string;
         /**
-         * Only this course date
+         * Only this course date; all unless sent
          */
         coursedate_id?: number;
         /**
@@ -3439,11 +3439,11 @@ export type ListDatesOfCourseData = {
          */
         end_date_at_max?: string;
         /**
-         * Only dates of this status
+         * Only dates of this status; all unless sent
          */
         status_id?: CourseDateStatusId;
         /**
-         * true: with a participant, confirmed, overbooked, unconfirmed or waiting; false: without any
+         * true: with a participant, confirmed, overbooked, unconfirmed or waiting; false: without any; all unless sent
          */
         has_participants?: boolean;
         /**
@@ -3459,11 +3459,11 @@ export type ListDatesOfCourseData = {
          */
         include_partners?: boolean;
         /**
-         * Only the public items of this approved partner
+         * Only the public items of this approved partner; own items unless sent
          */
         partner_id?: number;
         /**
-         * Only dates of courses with these of the school's own tags
+         * Only dates of courses with these of the school's own tags; all unless sent
          */
         'tag_ids[]'?: Array<number> | number | string;
         /**
@@ -3802,11 +3802,11 @@ export type BatchListCourseDatesData = {
          */
         'course_ids[]': Array<number> | number | string;
         /**
-         * Only dates of these courses
+         * Only dates of these courses; all unless sent
          */
         'course_id[]'?: Array<number> | number | string;
         /**
-         * Only this course date
+         * Only this course date; all unless sent
          */
         coursedate_id?: number;
         /**
@@ -3842,11 +3842,11 @@ export type BatchListCourseDatesData = {
          */
         end_date_at_max?: string;
         /**
-         * Only dates of this status
+         * Only dates of this status; all unless sent
          */
         status_id?: CourseDateStatusId;
         /**
-         * true: with a participant, confirmed, overbooked, unconfirmed or waiting; false: without any
+         * true: with a participant, confirmed, overbooked, unconfirmed or waiting; false: without any; all unless sent
          */
         has_participants?: boolean;
         /**
@@ -3862,11 +3862,11 @@ export type BatchListCourseDatesData = {
          */
         include_partners?: boolean;
         /**
-         * Only the public items of this approved partner
+         * Only the public items of this approved partner; own items unless sent
          */
         partner_id?: number;
         /**
-         * Only dates of courses with these of the school's own tags
+         * Only dates of courses with these of the school's own tags; all unless sent
          */
         'tag_ids[]'?: Array<number> | number | string;
         /**
@@ -3944,11 +3944,11 @@ export type ListNextCourseDatesData = {
          */
         include_partners?: boolean;
         /**
-         * Only the public items of this approved partner
+         * Only the public items of this approved partner; own items unless sent
          */
         partner_id?: number;
         /**
-         * Only dates of courses with these of the school's own tags
+         * Only dates of courses with these of the school's own tags; all unless sent
          */
         'tag_ids[]'?: Array<number> | number | string;
         /**
@@ -4745,7 +4745,7 @@ export type ListOrdersData = {
          */
         since_id?: number;
         /**
-         * Only orders with a line of this course
+         * Only orders with a line of this course; all unless sent
          */
         course_id?: number;
         /**
@@ -5034,19 +5034,19 @@ export type ListParticipantsData = {
          */
         since_id?: number;
         /**
-         * Only participants of this course
+         * Only participants of this course; all unless sent
          */
         course_id?: number;
         /**
-         * Only participants of this course date
+         * Only participants of this course date; all unless sent
          */
         coursedate_id?: number;
         /**
-         * Only participants whose course user belongs to this customer
+         * Only participants whose course user belongs to this customer; all unless sent
          */
         customer_id?: number;
         /**
-         * Only participations of this course user
+         * Only participations of this course user; all unless sent
          */
         user_id?: number;
         /**
@@ -5413,11 +5413,11 @@ export type ValidateCampaignByQueryData = {
          */
         code: string;
         /**
-         * The course date to be booked
+         * The course date to be booked; required unless course_id is sent
          */
         coursedate_id?: number;
         /**
-         * Or the course
+         * The course to be booked; required unless coursedate_id is sent
          */
         course_id?: number;
     };
@@ -5476,11 +5476,11 @@ export type ValidateCampaignData = {
     };
     query?: {
         /**
-         * The course date to be booked
+         * The course date to be booked; required unless course_id is sent
          */
         coursedate_id?: number;
         /**
-         * Or the course
+         * The course to be booked; required unless coursedate_id is sent
          */
         course_id?: number;
     };

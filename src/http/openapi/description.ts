@@ -2,6 +2,7 @@ import swagger from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import fp from 'fastify-plugin';
 import type { TSchema } from '@sinclair/typebox';
+import { effectiveMaximum } from '../../schema/types.ts';
 import { createComponents } from './components.ts';
 import { headerComponents } from './headers.ts';
 import { completeOperations } from './operations.ts';
@@ -97,9 +98,11 @@ function toDocumentedSchema(schema: FastifySchema): FastifySchema {
   };
 }
 
-/** Without the largest integer of JavaScript as a maximum, which is no limit for a client. */
-function withoutLimit(property: TSchema): TSchema {
+/** With the maximum that has an effect; the largest integer of JavaScript is no limit for a client. */
+function documentMaximum(property: TSchema): TSchema {
   const { maximum, ...others } = property as TSchema & { maximum?: number };
+  const effective = (property as { [effectiveMaximum]?: number })[effectiveMaximum];
+  if (effective !== undefined) return { ...property, maximum: effective };
   return maximum === Number.MAX_SAFE_INTEGER ? others : property;
 }
 
@@ -109,7 +112,7 @@ function withBrackets(query: TSchema): TSchema {
   const documented = Object.entries(documentInput(query)['properties'] as Record<string, TSchema>);
   return {
     ...query,
-    properties: Object.fromEntries(documented.map(([name, property]) => [bracketed(name), withoutLimit(property)])),
+    properties: Object.fromEntries(documented.map(([name, property]) => [bracketed(name), documentMaximum(property)])),
     required: ((query['required'] as string[] | undefined) ?? []).map(bracketed),
   };
 }

@@ -14,27 +14,30 @@ import { courseDateSerializer, dateOfCourseSerializer, nextCourseDateSerializer 
 
 const within = inScope(tables.courseDates, isPublicDate);
 
-const ofCourses = filter.selective(
-  t.List(t.Id, { description: 'Only dates of these courses' }),
-  (ids: number[]) => inArray(tables.courseDates.courseId, ids),
-  (ids) => ids.length <= 20,
-);
+const ofCourses = (description: string) =>
+  filter.selective(
+    t.List(t.Id, { description }),
+    (ids: number[]) => inArray(tables.courseDates.courseId, ids),
+    (ids) => ids.length <= 20,
+  );
 
 const filters = {
-  course_id: ofCourses,
-  coursedate_id: filter.selective({ ...t.Id, description: 'Only this course date' }, (id: number) =>
+  course_id: ofCourses('Only dates of these courses; all unless sent'),
+  coursedate_id: filter.selective({ ...t.Id, description: 'Only this course date; all unless sent' }, (id: number) =>
     eq(tables.courseDates.id, id),
   ),
   ...filter.dateRange('created_at', tables.courseDates.createdAt),
   ...filter.dateRange('updated_at', tables.courseDates.updatedAt),
   ...filter.momentRange('start_date_at', tables.courseDates.startsAt),
   ...filter.momentRange('end_date_at', tables.courseDates.endsAt),
-  status_id: filter.plain({ ...codes.CourseDateStatusId, description: 'Only dates of this status' }, (id) =>
-    eq(tables.courseDates.statusId, id),
+  status_id: filter.plain(
+    { ...codes.CourseDateStatusId, description: 'Only dates of this status; all unless sent' },
+    (id) => eq(tables.courseDates.statusId, id),
   ),
   has_participants: filter.plain(
     t.Flag({
-      description: 'true: with a participant, confirmed, overbooked, unconfirmed or waiting; false: without any',
+      description:
+        'true: with a participant, confirmed, overbooked, unconfirmed or waiting; false: without any; all unless sent',
     }),
     (hasParticipants) => eq(tables.courseDates.hasParticipants, hasParticipants),
   ),
@@ -68,7 +71,7 @@ export const datesOfCourseList = defineList({ ...dates, serializer: dateOfCourse
 export const batchCourseDateList = defineList({
   ...dates,
   serializer: courseDateSerializer,
-  filters: { course_ids: ofCourses, ...filters },
+  filters: { course_ids: ofCourses('Only dates of these courses'), ...filters },
   requiredFilters: ['course_ids'],
   paging: { defaultLimit: 25 },
 });

@@ -27,7 +27,7 @@ export const courseList = defineList({
   serializer: courseSerializer,
   filters: {
     customer_id: filter.selective(
-      { ...t.Id, description: 'Only the corporate courses of this customer' },
+      { ...t.Id, description: 'Only the corporate courses of this customer; all courses unless sent' },
       (customerId, ctx) => tenantWhere(ctx, tables.courses, eq(tables.courses.customerId, customerId)),
     ),
     ...filter.dateRange('created_at', tables.courses.createdAt),

@@ -10,7 +10,7 @@ import { tenantWhere } from '../../lists/tenant-scope.ts';
 /** Filters by tags for lists of courses or of their children; `courseId` is the column that names the course. */
 export const tagParameters = (table: { providerId: PgColumn }, courseId: PgColumn, owner: string) => ({
   tag_ids: filter.plain(
-    t.List(t.Id, { description: `Only ${owner} with these of the school's own tags` }),
+    t.List(t.Id, { description: `Only ${owner} with these of the school's own tags; all unless sent` }),
     async (tagIds: number[], ctx, { tag_match }, hasSelective) => {
       if (hasSelective) return tenantWhere(ctx, table, hasTags(ctx, courseId, tagIds, tag_match));
       const tagged = taggedCourses(ctx, tagIds, tag_match);

@@ -40,8 +40,9 @@ export const orderList = defineList({
   serializer: orderSerializer,
   scope: (ctx) => tenantWhere(ctx, orders),
   filters: {
-    course_id: filter.plain({ ...t.Id, description: 'Only orders with a line of this course' }, (id, ctx) =>
-      isOfCourse(ctx, id),
+    course_id: filter.plain(
+      { ...t.Id, description: 'Only orders with a line of this course; all unless sent' },
+      (id, ctx) => isOfCourse(ctx, id),
     ),
     ...filter.dateRange('created_at', orders.createdAt),
     ...filter.dateRange('updated_at', orders.updatedAt),

@@ -22,18 +22,20 @@ export const participantList = defineList({
   serializer: participantSerializer,
   scope: (ctx) => tenantWhere(ctx, participants),
   filters: {
-    course_id: filter.plain({ ...t.Id, description: 'Only participants of this course' }, (id) =>
+    course_id: filter.plain({ ...t.Id, description: 'Only participants of this course; all unless sent' }, (id) =>
       eq(participants.courseId, id),
     ),
-    coursedate_id: filter.selective({ ...t.Id, description: 'Only participants of this course date' }, (id) =>
-      eq(participants.courseDateId, id),
+    coursedate_id: filter.selective(
+      { ...t.Id, description: 'Only participants of this course date; all unless sent' },
+      (id) => eq(participants.courseDateId, id),
     ),
     customer_id: filter.plain(
-      { ...t.Id, description: 'Only participants whose course user belongs to this customer' },
+      { ...t.Id, description: 'Only participants whose course user belongs to this customer; all unless sent' },
       (id, ctx) => isOfCustomer(ctx, id),
     ),
-    user_id: filter.selective({ ...t.Id, description: 'Only participations of this course user' }, (id) =>
-      eq(participants.userId, id),
+    user_id: filter.selective(
+      { ...t.Id, description: 'Only participations of this course user; all unless sent' },
+      (id) => eq(participants.userId, id),
     ),
     ...filter.dateRange('created_at', participants.createdAt),
     ...filter.dateRange('updated_at', participants.updatedAt),

@@ -6,7 +6,10 @@ export const partnerParameters = {
   include_partners: filter.parameter(
     t.Flag({ default: false, description: "true adds approved partners' public items" }),
   ),
-  partner_id: filter.parameter({ ...t.Id, description: 'Only the public items of this approved partner' }),
+  partner_id: filter.parameter({
+    ...t.Id,
+    description: 'Only the public items of this approved partner; own items unless sent',
+  }),
 };
 export type PartnerQuery = { include_partners?: boolean; partner_id?: number };
 

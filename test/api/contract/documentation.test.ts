@@ -3,10 +3,10 @@ import { dereference } from '../../support/openapi.ts';
 import { sharedTestApp } from '../../support/test-app.ts';
 
 type Response = { headers?: object; description: string; content?: Record<string, { examples?: object }> };
-type Parameter = { name: string; in: string; description: string; schema: object };
+type Parameter = { name: string; in: string; required?: boolean; description: string; schema: object };
 type Operation = { description: string; parameters?: Parameter[]; responses: Record<string, Response> };
 
-const { app } = await sharedTestApp();
+const { app, createProvider } = await sharedTestApp();
 const { paths } = dereference<{ paths: Record<string, Record<string, Operation>> }>(app.swagger());
 const operations = Object.entries(paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, ...operation })),
@@ -39,6 +39,26 @@ test('every 400 and 503 has an example', () => {
   const isWithout = ({ status, content }: { status: string; content?: Response['content'] }) =>
     ['400', '503'].includes(status) && !content!['application/json']!.examples;
   expect(responses.filter(isWithout).map(({ name }) => name)).toEqual([]);
+});
+
+test('every optional filter without a default says what happens unless it is sent', () => {
+  const query = operations.flatMap(({ parameters = [] }) => parameters.filter((parameter) => parameter.in === 'query'));
+  const optional = query.filter(({ required, schema }) => !required && !('default' in schema));
+  // A range is open at an end that is not sent, and a search needs one keyword.
+  const isObvious = /_(min|max)$|^(email|firstname|lastname|username)$/;
+  const silent = optional.filter(
+    ({ name, description }) => !isObvious.test(name) && !/unless (\w+ is )?sent/.test(description),
+  );
+  expect(optional.length).toBeGreaterThan(100);
+  expect(silent.map(({ name }) => name)).toEqual([]);
+});
+
+test('the limit of a list has the maximum that counts', async () => {
+  const limits = operations.flatMap(({ parameters = [] }) => parameters.filter(({ name }) => name === 'limit'));
+  expect(limits.length).toBeGreaterThan(10);
+  for (const { schema } of limits) expect(schema).toMatchObject({ minimum: 1, maximum: 250 });
+  const me = await createProvider();
+  expect((await me.get('/v2/courses?limit=9007199254740991')).status).toBe(200);
 });
 
 test('operations with an item document 404', () => {
