@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import axe from 'axe-core';
-import { chromium, type BrowserContextOptions, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
 import { chromiumPath } from './programs.ts';
 
@@ -11,26 +11,30 @@ if (chromiumPath === undefined) {
   );
 }
 
+export const launchBrowser = () =>
+  chromium.launch({ executablePath: chromiumPath!, args: ['--disable-dev-shm-usage'] });
+
 /** A new browser without cookies, closed after the test. */
 export async function openBrowser() {
-  const browser = await chromium.launch({ executablePath: chromiumPath!, args: ['--disable-dev-shm-usage'] });
+  const browser = await launchBrowser();
   onTestFinished(() => browser.close());
-  return {
-    async open(options: BrowserContextOptions = {}) {
-      const context = await browser.newContext({ locale: 'en-GB', ...options });
-      const page = await context.newPage();
-      const complaints: string[] = [];
-      page.on('console', (message) => {
-        // Browsers log every response of 400 and above.
-        if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
-          complaints.push(message.text());
-      });
-      page.on('pageerror', (error) => complaints.push(error.message));
-      const requested: string[] = [];
-      page.on('request', (request) => requested.push(request.url()));
-      return { context, page, complaints, requested };
-    },
-  };
+  return { open: (options?: BrowserContextOptions) => openPage(browser, options) };
+}
+
+/** A page without the cookies of others, with the errors in its console and the addresses that it requests. */
+export async function openPage(browser: Browser, options: BrowserContextOptions = {}) {
+  const context = await browser.newContext({ locale: 'en-GB', ...options });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    // Browsers log every response of 400 and above.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+      complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  const requested: string[] = [];
+  page.on('request', (request) => requested.push(request.url()));
+  return { context, page, complaints, requested };
 }
 
 const folder = 'test/output/screenshots';
