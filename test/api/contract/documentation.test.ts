@@ -35,9 +35,9 @@ test('responses document the headers that they have', () => {
   expect(withHeader('X-Ignored-Parameters')).toEqual(responses.filter(hasIgnored).map(({ name }) => name));
 });
 
-test('every 400 and 503 has an example', () => {
+test('every error has an example', () => {
   const isWithout = ({ status, content }: { status: string; content?: Response['content'] }) =>
-    ['400', '503'].includes(status) && !content!['application/json']!.examples;
+    /^[45]/.test(status) && !content!['application/json']!.examples;
   expect(responses.filter(isWithout).map(({ name }) => name)).toEqual([]);
 });
 
