@@ -124,7 +124,7 @@ export type Course = {
     is_part_time: boolean;
     lessons_hours: null;
     /**
-     * public, internal or corporate
+     * public, internal (not for the public) or corporate (for one customer)
      */
     type: string;
     level: CourseLevel;
@@ -132,7 +132,7 @@ export type Course = {
     teaching_language: Language;
     time_of_day: TimeOfDay | null;
     /**
-     * both, catalog or own
+     * both, catalog (the public catalog only) or own (own pages only)
      */
     publishing_platform: string;
     duration: CourseDuration | null;
@@ -359,7 +359,7 @@ export type CourseDetails = {
     is_part_time: boolean;
     lessons_hours: null;
     /**
-     * public, internal or corporate
+     * public, internal (not for the public) or corporate (for one customer)
      */
     type: string;
     level: CourseLevel;
@@ -367,7 +367,7 @@ export type CourseDetails = {
     teaching_language: Language;
     time_of_day: TimeOfDay | null;
     /**
-     * both, catalog or own
+     * both, catalog (the public catalog only) or own (own pages only)
      */
     publishing_platform: string;
     duration: CourseDuration | null;
@@ -648,7 +648,7 @@ export type EmbeddedCourse = {
     is_part_time: boolean;
     lessons_hours: null;
     /**
-     * public, internal or corporate
+     * public, internal (not for the public) or corporate (for one customer)
      */
     type: string;
     level: CourseLevel;
@@ -1167,7 +1167,7 @@ export type NextCourseDateCourse = {
     is_part_time: boolean;
     lessons_hours: null;
     /**
-     * public, internal or corporate
+     * public, internal (not for the public) or corporate (for one customer)
      */
     type: string;
     level: CourseLevel;
@@ -1682,7 +1682,7 @@ export type OrderedCourse = {
     is_part_time: boolean;
     lessons_hours: null;
     /**
-     * public, internal or corporate
+     * public, internal (not for the public) or corporate (for one customer)
      */
     type: string;
     level: CourseLevel;
@@ -2163,6 +2163,9 @@ export type BookingCreate = {
      * 1 to 1,000 persons
      */
     participants: Array<BookingParticipant> | BookingParticipant | string;
+    /**
+     * Checks and mails of this booking
+     */
     config?: {
         /**
          * true: an error if the date is canceled
@@ -2422,11 +2425,11 @@ export type CustomerCreate = {
      */
     post_address_3?: string;
     /**
-     * Postal postal code
+     * Postal code of the postal address
      */
     post_zipcode?: string;
     /**
-     * Postal city
+     * City of the postal address
      */
     post_city?: string;
     /**
@@ -2547,11 +2550,11 @@ export type CustomerUpdate = {
      */
     post_address_3?: string | null;
     /**
-     * Postal postal code
+     * Postal code of the postal address
      */
     post_zipcode?: string | null;
     /**
-     * Postal city
+     * City of the postal address
      */
     post_city?: string | null;
     /**

@@ -101,6 +101,7 @@ export const BookingBody = t.NamedObject(
       invoice_city: 'City',
       invoice_email: 'E-mail address for the invoice',
       participants: '1 to 1,000 persons',
+      config: 'Checks and mails of this booking',
     },
   ),
   {

@@ -3,7 +3,13 @@ import * as codes from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
 import * as reference from '../../reference/courses.ts';
 import * as durations from '../../reference/durations.ts';
-import { courseTypes, descriptionMembers, publishingPlatforms } from './schema.ts';
+import {
+  courseTypes,
+  descriptionMembers,
+  platformDescription,
+  publishingPlatforms,
+  typeDescription,
+} from './schema.ts';
 
 const { Optional } = Type;
 
@@ -132,8 +138,8 @@ export const CourseBody = t.NamedObject(
       labels: 'Ids or titles of internal labels',
       external_booking_url: 'Booking page on another website',
       external_more_info_url: 'Page with more information on another website',
-      type: 'public, internal (not for the public) or corporate (for one customer)',
-      publishing_platform: 'both, catalog (the public catalog only) or own (own pages only)',
+      type: typeDescription,
+      publishing_platform: platformDescription,
       customer_id: 'The customer of a corporate course',
       visit_address: 'Street address of the visitors, first line',
       visit_address2: 'Second line',

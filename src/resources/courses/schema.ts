@@ -18,6 +18,8 @@ const Price = t.NamedObject('CoursePrice', { value: Type.Number(), currency: tex
 
 export const courseTypes = ['public', 'internal', 'corporate'] as const;
 export const publishingPlatforms = ['both', 'catalog', 'own'] as const;
+export const typeDescription = 'public, internal (not for the public) or corporate (for one customer)';
+export const platformDescription = 'both, catalog (the public catalog only) or own (own pages only)';
 
 /** Members of `descriptions` → columns. */
 export const descriptionMembers = {
@@ -59,12 +61,12 @@ export const Course = t.NamedObject('Course', {
   is_full_time: Type.Boolean(),
   is_part_time: Type.Boolean(),
   lessons_hours: Type.Null(),
-  type: Type.String({ description: codes.list(courseTypes) }),
+  type: Type.String({ description: typeDescription }),
   level: Titled('CourseLevel', reference.levels),
   form_of_teaching: Titled('FormOfTeaching', reference.formsOfTeaching),
   teaching_language: t.NamedObject('Language', { id: text, title: text }),
   time_of_day: t.Nullable(Titled('TimeOfDay', reference.timesOfDay)),
-  publishing_platform: Type.String({ description: codes.list(publishingPlatforms) }),
+  publishing_platform: Type.String({ description: platformDescription }),
   duration: t.Nullable(Duration),
   price: Price,
   categories: Type.Array(Category),

@@ -195,6 +195,15 @@ describe('the components', () => {
     }
   });
 
+  test.each(['CourseCreate', 'BookingCreate', 'CustomerCreate', 'LocationCreate'])(
+    'every field of %s has a description',
+    (name) => {
+      const fields = Object.entries(schemas[name]!.properties!).filter(([, field]) => !('$ref' in field));
+      expect(fields.length).toBeGreaterThan(15);
+      expect(fields.filter(([, { description }]) => !description).map(([field]) => field)).toEqual([]);
+    },
+  );
+
   test('a description beside a reference is kept', () => {
     expect(schemas['CourseDateCreate']!.properties!['teaching_language']).toEqual({
       $ref: '#/components/schemas/TeachingLanguageCode',
