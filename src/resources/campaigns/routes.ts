@@ -36,8 +36,14 @@ export const campaignValidationRoutes: FastifyPluginAsyncTypebox = async (app) =
   };
   const Code = Type.Object({ code: t.Title({ description: 'The campaign code' }) });
   const Booked = Type.Object({
-    coursedate_id: Type.Optional({ ...t.Id, description: 'The course date to be booked; required unless course_id is sent' }),
-    course_id: Type.Optional({ ...t.Id, description: 'The course to be booked; required unless coursedate_id is sent' }),
+    coursedate_id: Type.Optional({
+      ...t.Id,
+      description: 'The course date to be booked; required unless course_id is sent',
+    }),
+    course_id: Type.Optional({
+      ...t.Id,
+      description: 'The course to be booked; required unless coursedate_id is sent',
+    }),
   });
 
   app.get(
