@@ -8,8 +8,8 @@ const maxParameters = 300;
 const tooManyParameters: Query = Object.freeze(Object.create(null) as Query);
 
 /** Parses `a[]=1&a[]=2` and `a[0]=1&a[1]=2` as the list `a`. */
-export function parseQuery(text: string, most = maxParameters): Query {
-  if (hasMoreThan(most, text)) return tooManyParameters;
+export function parseQuery(text: string): Query {
+  if (hasTooMany(text)) return tooManyParameters;
   const flat = parse(replaceInvalidUtf8(text)) as Query;
   if (!/\[|%5b/i.test(text)) return flat;
 
@@ -30,11 +30,11 @@ function append(query: Query, name: string, value: unknown) {
   query[name] = list;
 }
 
-function hasMoreThan(most: number, text: string) {
+function hasTooMany(text: string) {
   let separators = 0;
   for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', at + 1)) {
     separators += 1;
-    if (separators >= most) return true;
+    if (separators >= maxParameters) return true;
   }
   return false;
 }
