@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { compress, negotiateEncoding } from './encodings.ts';
 
-/** Shorter responses fit into one packet anyway. */
+/** A shorter response fits into one packet, compressed or not. */
 const minimumBytes = 1_024;
 
 /**
@@ -14,13 +14,13 @@ export function compressResponses(app: FastifyInstance) {
     done();
   });
   app.addHook('onSend', (request, reply, payload, done) => {
-    const bytes = compressibleBytes(reply, payload);
-    const encoding = bytes ? negotiateEncoding(request.raw) : 'identity';
-    if (!bytes || encoding === 'identity') {
+    const encoding = isCompressible(reply, payload) ? negotiateEncoding(request.raw) : 'identity';
+    if (encoding === 'identity') {
       done(null, payload);
       return;
     }
     reply.header('content-encoding', encoding).removeHeader('content-length');
+    const bytes = typeof payload === 'string' ? Buffer.from(payload) : (payload as Buffer);
     compress(encoding, bytes, 'response').then(
       (compressed) => done(null, compressed),
       (error: unknown) => done(error as Error),
@@ -30,10 +30,9 @@ export function compressResponses(app: FastifyInstance) {
 
 const isText = /^(text\/|application\/(json|javascript|yaml))/;
 
-/** Undefined for a payload that is short, of a binary type, or encoded already. */
-function compressibleBytes(reply: FastifyReply, payload: unknown): Buffer | undefined {
-  if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return undefined;
-  if (payload.length < minimumBytes || reply.hasHeader('content-encoding')) return undefined;
-  if (!isText.test(String(reply.getHeader('content-type')))) return undefined;
-  return typeof payload === 'string' ? Buffer.from(payload) : payload;
-}
+/** False for a payload that is short, a stream, of a binary type, or encoded already. */
+const isCompressible = (reply: FastifyReply, payload: unknown) =>
+  (typeof payload === 'string' || Buffer.isBuffer(payload)) &&
+  payload.length >= minimumBytes &&
+  !reply.hasHeader('content-encoding') &&
+  isText.test(String(reply.getHeader('content-type')));
