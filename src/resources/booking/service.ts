@@ -63,7 +63,7 @@ export async function deregister(ctx: Ctx, bookingId: number, { config = {} }: D
   const { with_fee = false, send_receipt_email_to_participant = false } = config;
   const statusId = with_fee ? participantStatus.deregisteredWithFee : participantStatus.deregistered;
   const ofBooking = tenantWhere(ctx, participants, eq(participants.bookingId, bookingId));
-  await ctx.write(['dates', 'people', 'money'], async (tx, now) => {
+  await ctx.write(['dates', 'people'], async (tx, now) => {
     if (key && (await findStoredResponse(ctx, tx, key))) throw bookingProblem([bookingError('idempotency_key_reused')]);
     if ((await tx.$count(bookings, tenantWhere(ctx, bookings, eq(bookings.id, bookingId)))) === 0)
       throw Problem.notFound('Booking');
