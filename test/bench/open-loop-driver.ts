@@ -57,7 +57,7 @@ async function sendClosed(send: Send, connections: number, end: number) {
 }
 
 /** The driver itself starts slowly: its code is compiled, and its connections are opened. */
-const warmUpSeconds = 2;
+const warmUpSeconds = 5;
 
 /** Sends at a constant rate even if responses are late, so that a latency includes the wait for a connection. */
 async function sendOpen(send: Send, perSecond: number, seconds: number, started: number) {

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import { createTitledProvider } from '../../src/resources/schools/provider-service.ts';
 import type { Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
@@ -31,6 +32,9 @@ async function runDriver(load: DriverLoad, status: '200' | '201'): Promise<Laten
 /** A usual RATE_LIMIT_PER_SECOND; without one a school's writes share the processor with all reads. */
 const rateLimit = 20;
 
+/** The start of the writing driver takes a core, which the reads beside it would wait for. */
+const startSeconds = 4;
+
 /**
  * Measures latencies at 70 % of capacity: cached, also beside another school that writes at its rate limit, and with
  * every tenth query new beside ten writes a second.
@@ -60,11 +64,13 @@ export async function measureLatency(
     for (let round = 0; round < rounds; round += 1) {
       const capacity = await measureCapacity([read]);
       runs.cached.push({ ...(await runOpen([read], capacity)), writesPerSecond: 0 });
-      const [besideWriter, writes] = await Promise.all([
-        runOpen([read], capacity),
-        runDriver({ targets: [write], perSecond: rateLimit, seconds: 2 * seconds, connections: 32 }, '201'),
-      ]);
-      runs.besideWriter.push({ ...besideWriter, writesPerSecond: writes.perSecond });
+      const writing = runDriver(
+        { targets: [write], perSecond: rateLimit, seconds: 2 * seconds + startSeconds, connections: 32 },
+        '201',
+      );
+      await pause(startSeconds * 1_000);
+      const besideWriter = await runOpen([read], capacity);
+      runs.besideWriter.push({ ...besideWriter, writesPerSecond: (await writing).perSecond });
       const mixedCapacity = await besideWrites(() => measureCapacity(mixed));
       runs.mixed.push({ ...(await besideWrites(() => runOpen(mixed, mixedCapacity))), writesPerSecond: 10 });
     }
