@@ -59,7 +59,7 @@ const acceptedWrites: OwnWrite[] = [
   },
 ];
 
-/** Writes of the command line and of the personal pages. */
+/** Writes of the command line. */
 const otherWrites = ({ database, createProvider }: TestApp, databaseName: string): OwnWrite[] => {
   const entries: Record<string, (owner: Owner) => Promise<unknown>> = {
     'key create, key revoke': async ({ me }) => revokeKey(database, (await createKey(await me.ctx(), {})).keyId),

@@ -41,8 +41,7 @@ begin
   for name in
     select table_name from information_schema.columns c
     where table_schema = 'public' and column_name = 'provider_id'
-      -- The lock itself; people's doors; and a key's last use, a mail's fate and what is cleared of the audit log, which
-      -- are written outside any change of the provider's data.
+      -- Written without the lock: the lock itself, credentials, the last use of keys, mail states, audit retention.
       and table_name not in ('provider_state', 'tokens', 'sessions', 'sign_on_failures', 'api_keys', 'outbox', 'audit_entries')
   loop
     execute format('create trigger refuse_unlocked_insert after insert on %I referencing new table as changed for each statement execute function refuse_unlocked()', name);

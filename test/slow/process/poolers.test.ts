@@ -68,8 +68,12 @@ test('requests succeed on pooled sessions with foreign prepared statements', asy
   expect(await names()).toEqual([]);
 });
 
-/** Whether the proxy sends its own process id in the handshake, and the prepared names that are in use for it. */
-type Pooler = { ownIds?: boolean; used?: Set<string> };
+type Pooler = {
+  /** Sends a process id of its own in the handshake. */
+  ownIds?: boolean;
+  /** Names of statements that it refuses to prepare. */
+  used?: Set<string>;
+};
 
 /** A proxy in front of the test server that behaves like a pooler. */
 async function portBefore({ ownIds = false, used = new Set() }: Pooler) {
