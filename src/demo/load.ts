@@ -1,4 +1,5 @@
 import type { Settings } from '../core/context.ts';
+import { allAreas } from '../database/areas.ts';
 import type { Database } from '../database/client.ts';
 import { importRefs } from '../database/tables/imports.ts';
 import { importLines } from '../import-export/import.ts';
@@ -13,7 +14,6 @@ import { partnerDateLines } from './content/partner-dates.ts';
 import { demoSchoolLines } from './content/school.ts';
 import { demoSchool, partners, pendingPartner, subSchool } from './content/schools.ts';
 import type { DemoProvider, DemoSchool } from './content/types.ts';
-import { allAreas } from '../database/areas.ts';
 
 /**
  * Imports a demo school, its partners and a sub-school in one transaction. Returns the school's API key, or null if the

@@ -1,4 +1,5 @@
 import { and, sql, type SQL } from 'drizzle-orm';
+import { allAreas } from '../database/areas.ts';
 import type { Database, Reader, Tx } from '../database/client.ts';
 import type { Key } from '../lists/loaders.ts';
 import { grouped } from '../lists/relations.ts';
@@ -7,7 +8,6 @@ import { selectPage, type Check, type CountedItem } from './check.ts';
 import { seatCheck } from './seats.ts';
 import { totalsCheck } from './totals.ts';
 import { balanceCheck } from './vouchers.ts';
-import { allAreas } from '../database/areas.ts';
 
 const checks: Check[] = [seatCheck, totalsCheck, balanceCheck];
 

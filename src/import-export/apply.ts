@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { getTableConfig, type PgColumn, type PgTable } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../core/context.ts';
 import { Problem } from '../core/errors.ts';
+import { allAreas } from '../database/areas.ts';
 import type { Database, Tx } from '../database/client.ts';
 import { importRefs } from '../database/tables/imports.ts';
 import {
@@ -12,7 +13,6 @@ import {
   type Part,
   type SingleRecordType,
 } from './record-type.ts';
-import { allAreas } from '../database/areas.ts';
 
 type Target = { table: PgTable; columns: PgColumn[]; computed: Record<string, string>; hasRefs: boolean };
 
