@@ -133,3 +133,12 @@ test('the cache holds the compressed bytes, not the plain ones', async () => {
   expect(zlib.gunzipSync(body).length).toBeGreaterThan(2 * added);
   expect(added).toBeGreaterThan(body.length);
 });
+
+test('a compressed response in the cache serves only requests that accept its encoding', async () => {
+  const path = '/v2/coursedates?include[]=course&limit=18';
+  expect((await send(path, 'gzip')).headers['content-encoding']).toBe('gzip');
+  const plain = await send(path);
+  expect(plain.headers['content-encoding']).toBeUndefined();
+  expect(JSON.parse(plain.body.toString())).toHaveProperty('pagination');
+  expect((await send(path, 'br')).headers['content-encoding']).toBe('br');
+});
