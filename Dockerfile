@@ -20,7 +20,7 @@ RUN npm ci --omit=dev --ignore-scripts \
 COPY migrations ./migrations
 COPY docs ./docs
 COPY --from=build /app/dist ./dist
-ARG VERSION=0.1.0
+ARG VERSION=0.2.0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Course Booking Service" \
   org.opencontainers.image.licenses=MIT \
