@@ -93,6 +93,7 @@ export const Environment = Type.Object({
       maximum: 2_147_483_647,
     }),
   ),
+  EVENTS_RETENTION_DAYS: integer('How many days the change feed goes back', 30, 1, 3_650),
   SUB_SCHOOLS_MAX: integer('Sub-schools that one school may add; closed ones do not count', 50, 0),
   INVALID_KEYS_PER_MINUTE: integer('Invalid API keys from one address before 429', 60),
   PUBLIC_REQUESTS_PER_MINUTE: integer(

@@ -5,7 +5,7 @@ import { buildApp, type AppOptions } from './app.ts';
 import { readConfig, type Config } from './config.ts';
 import { isMigrated, migrateDatabase } from './database/migrate.ts';
 import { openLog, type Log } from './runtime/log.ts';
-import { startAuditRetention } from './runtime/audit-retention.ts';
+import { startRetention } from './runtime/retention.ts';
 import { startClockCheck } from './runtime/clock-check.ts';
 import { bootstrap, demoData, printWelcome } from './runtime/first-start.ts';
 import { describeError, ListenError } from './runtime/describe-error.ts';
@@ -122,16 +122,16 @@ const appOptions = (
 /** The background work of a server, started once the database is migrated. */
 function createWorkers(config: Config, database: Store['database'], log: Log) {
   let mail: ReturnType<typeof startMailWorker> | undefined;
-  let stopAuditRetention: ReturnType<typeof startAuditRetention> | undefined;
+  let stopRetention: ReturnType<typeof startRetention> | undefined;
   let stopClockCheck: ReturnType<typeof startClockCheck> | undefined;
   return {
     start() {
       mail = startMailWorker(config, database, log);
-      stopAuditRetention = startAuditRetention(database, log);
+      stopRetention = startRetention(config, database, log);
       stopClockCheck = startClockCheck(database, log);
     },
     stopTimers() {
-      stopAuditRetention?.();
+      stopRetention?.();
       stopClockCheck?.();
     },
     stopMail: async () => mail?.stop(),

@@ -6,6 +6,7 @@ const statuses = {
   forbidden: 403,
   not_found: 404,
   method_not_allowed: 405,
+  gone: 410,
   too_large: 413,
   unsupported_media_type: 415,
   too_many_requests: 429,
@@ -52,6 +53,11 @@ export class Problem extends Error {
 
   get status(): ProblemStatus {
     return statuses[this.kind];
+  }
+
+  /** The cursor of a feed whose changes are not known any more. */
+  static invalidCursor() {
+    return new Problem('gone', 'The cursor is not valid any more: request a new one, then read everything again');
   }
 
   static notFound(item: string) {

@@ -16,11 +16,15 @@ import {
 
 type Target = { table: PgTable; columns: PgColumn[]; computed: Record<string, string>; hasRefs: boolean };
 
-/** Writes the staged lines `first` to `last` of a bulk type, all or none, in a few statements. Returns their number. */
-export function writeLines(ctx: Ctx, kind: BulkRecordType, first: number, last: number): Promise<number> {
+/** Staged lines of one type. With `asResync` their changes leave one event per resource. */
+export type Range = { first: number; last: number; asResync: boolean };
+
+/** Writes the staged lines of a range, all or none, in a few statements. Returns their number. */
+export function writeLines(ctx: Ctx, kind: BulkRecordType, { first, last, asResync }: Range): Promise<number> {
   const range = sql`r.kind = ${kind.kind} and r.line between ${first} and ${last}`;
   return ctx.write(allAreas, (tx, now) =>
     withSavepoint(tx, async () => {
+      if (asResync) await tx.execute(sql`select record_as_resync()`);
       let lines = 0;
       for (const target of toTargets(kind)) {
         if (target.hasRefs) await assignIds(tx, ctx, target, range);

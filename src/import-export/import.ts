@@ -3,7 +3,7 @@ import { Problem } from '../core/errors.ts';
 import type { Database } from '../database/client.ts';
 import { classifyError } from '../database/errors.ts';
 import { createContext } from '../resources/schools/provider-service.ts';
-import { tableNames, writeLines, writeSingleLine } from './apply.ts';
+import { tableNames, writeLines, writeSingleLine, type Range } from './apply.ts';
 import { isBulk, type BulkRecordType } from './record-type.ts';
 import { recordTypes } from './record-types/index.ts';
 import { createLineReader } from './line-reader.ts';
@@ -104,9 +104,10 @@ async function checkLines(
 async function writeAll({ database, ctx, summary, reportBadLine, onProgress }: ImportRun) {
   for (const kind of recordTypes) {
     let [batchCount, nextAnalyze] = [0, 1];
-    for (const { first, last } of await loadRanges(database, kind.kind, isBulk(kind) ? batchSize : 1)) {
+    const ranges = await loadRanges(database, kind.kind, isBulk(kind) ? batchSize : 1);
+    for (const { first, last } of ranges) {
       const { lines, refused } = isBulk(kind)
-        ? await writeOrBisect(ctx, kind, first, last)
+        ? await writeOrBisect(ctx, kind, { first, last, asResync: ranges.length > 1 })
         : await writeSingleLine(database, ctx, kind, first);
       summary.written += lines;
       if (refused) reportBadLine(refused);
@@ -127,9 +128,10 @@ const analyze = ({ pool }: Database, kind: BulkRecordType) =>
   pool.query(`analyze ${tableNames(kind).join(', ')}, import_refs`);
 
 /** Bisects lines that the database rejects in spite of all checks, to report the first one. Writes the lines before it. */
-async function writeOrBisect(ctx: Ctx, kind: BulkRecordType, first: number, last: number): Promise<WriteResult> {
+async function writeOrBisect(ctx: Ctx, kind: BulkRecordType, range: Range): Promise<WriteResult> {
+  const { first, last } = range;
   try {
-    return { lines: await writeLines(ctx, kind, first, last) };
+    return { lines: await writeLines(ctx, kind, range) };
   } catch (error) {
     const failure = classifyError(error);
     if (failure?.kind !== 'rule' && failure?.kind !== 'input') throw error;
@@ -138,9 +140,9 @@ async function writeOrBisect(ctx: Ctx, kind: BulkRecordType, first: number, last
       return { lines: 0, refused: { line: first, reason } };
     }
     const middle = Math.floor((first + last) / 2);
-    const left = await writeOrBisect(ctx, kind, first, middle);
+    const left = await writeOrBisect(ctx, kind, { ...range, last: middle });
     if (left.refused) return left;
-    const right = await writeOrBisect(ctx, kind, middle + 1, last);
+    const right = await writeOrBisect(ctx, kind, { ...range, first: middle + 1 });
     return { ...right, lines: left.lines + right.lines };
   }
 }

@@ -8,6 +8,7 @@ import { signOnRoutes } from '../resources/auth/sign-on-routes.ts';
 import { bookingRoutes } from '../resources/booking/routes.ts';
 import { campaignRoutes, campaignValidationRoutes } from '../resources/campaigns/routes.ts';
 import { voucherValidationRoutes } from '../resources/campaigns/voucher-routes.ts';
+import { changeRoutes } from '../resources/changes/routes.ts';
 import {
   batchCourseDateRoutes,
   courseDateRoutes,
@@ -54,6 +55,7 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(courseUserRoutes, { prefix: '/course-users' });
   await app.register(searchUserRoutes, { prefix: '/search-users' });
   await app.register(signOnRoutes, { prefix: '/check-user-credentials' });
+  await app.register(changeRoutes, { prefix: '/changes' });
   await app.register(adminUserRoutes, { prefix: '/admin-users' });
   await app.register(roleRoutes, { prefix: '/admin-roles' });
   await app.register(appUserRoutes, { prefix: '/app-users' });

@@ -2644,6 +2644,43 @@ export type SignOnResult = {
     login_url?: string;
 };
 
+export type Change = {
+    /**
+     * Increases with each change of the school
+     */
+    id: number;
+    type: 'course.created' | 'course.updated' | 'course.deleted' | 'coursedate.created' | 'coursedate.updated' | 'coursedate.deleted' | 'booking.created' | 'booking.updated' | 'booking.deleted' | 'participant.created' | 'participant.updated' | 'participant.deleted' | 'order.created' | 'order.updated' | 'order.deleted' | 'customer.created' | 'customer.updated' | 'customer.deleted' | 'courseuser.created' | 'courseuser.updated' | 'courseuser.deleted' | 'instructor.created' | 'instructor.updated' | 'instructor.deleted' | 'location.created' | 'location.updated' | 'location.deleted' | 'campaign.created' | 'campaign.updated' | 'campaign.deleted' | 'tag.created' | 'tag.updated' | 'tag.deleted' | 'school.created' | 'school.updated' | 'school.deleted' | 'coursedate.seats_changed' | 'resync';
+    resource: 'course' | 'coursedate' | 'booking' | 'participant' | 'order' | 'customer' | 'courseuser' | 'instructor' | 'location' | 'campaign' | 'tag' | 'school';
+    /**
+     * Null for a resync: read all items of the resource again
+     */
+    resource_id: number | null;
+    /**
+     * Equal for all changes of one write
+     */
+    at: string;
+};
+
+export type Changes = {
+    items: Array<Change>;
+    /**
+     * The `since` of the next request
+     */
+    cursor: string;
+    /**
+     * There are changes after the cursor already
+     */
+    has_more: boolean;
+};
+
+export type Gone = {
+    error: string;
+    /**
+     * The copy may lack changes: read everything again
+     */
+    code: 'read_everything_again';
+};
+
 export type AdminUser = {
     id: number;
     firstname: string;
@@ -6162,6 +6199,68 @@ export type CheckUserCredentialsResponses = {
 };
 
 export type CheckUserCredentialsResponse = CheckUserCredentialsResponses[keyof CheckUserCredentialsResponses];
+
+export type ListChangesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * A cursor; no changes, and the cursor of now, unless sent
+         */
+        since?: string;
+        /**
+         * Only changes of these types, and each `resync` of their resources; all types unless sent
+         */
+        'types[]'?: Array<'course.created' | 'course.updated' | 'course.deleted' | 'coursedate.created' | 'coursedate.updated' | 'coursedate.deleted' | 'booking.created' | 'booking.updated' | 'booking.deleted' | 'participant.created' | 'participant.updated' | 'participant.deleted' | 'order.created' | 'order.updated' | 'order.deleted' | 'customer.created' | 'customer.updated' | 'customer.deleted' | 'courseuser.created' | 'courseuser.updated' | 'courseuser.deleted' | 'instructor.created' | 'instructor.updated' | 'instructor.deleted' | 'location.created' | 'location.updated' | 'location.deleted' | 'campaign.created' | 'campaign.updated' | 'campaign.deleted' | 'tag.created' | 'tag.updated' | 'tag.deleted' | 'school.created' | 'school.updated' | 'school.deleted' | 'coursedate.seats_changed' | 'resync'> | string;
+        /**
+         * Changes per response; more than 1000 counts as 1000
+         */
+        limit?: number;
+    };
+    url: '/v2/changes';
+};
+
+export type ListChangesErrors = {
+    /**
+     * The request is not valid
+     */
+    400: Error;
+    /**
+     * The API key is missing or invalid
+     */
+    401: Error;
+    /**
+     * The cursor is not valid any more
+     */
+    410: Gone;
+    /**
+     * Too many requests
+     */
+    429: Error;
+    /**
+     * An error of the service; report the request id
+     */
+    500: Error;
+    /**
+     * The service is busy or its database unavailable; retry later
+     */
+    503: Error;
+    /**
+     * Another client error, such as 408 or 431
+     */
+    '4XX': Error;
+};
+
+export type ListChangesError = ListChangesErrors[keyof ListChangesErrors];
+
+export type ListChangesResponses = {
+    /**
+     * Success
+     */
+    200: Changes;
+};
+
+export type ListChangesResponse = ListChangesResponses[keyof ListChangesResponses];
 
 export type ListAdminUsersData = {
     body?: never;

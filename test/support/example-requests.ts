@@ -5,7 +5,7 @@ export type Responses = Record<string, any>;
 export type ExampleRequest = {
   operationId: string;
   path?: Values | ((responses: Responses) => Values);
-  query?: string;
+  query?: string | ((responses: Responses) => string);
   /** Replaces the documented example of the body. */
   body?: object;
 };
@@ -17,6 +17,8 @@ const employee = 9;
 const reads: ExampleRequest[] = [
   { operationId: 'getLiveness' },
   { operationId: 'getReadiness' },
+  // Without a cursor; the last request has this one.
+  { operationId: 'listChanges' },
   { operationId: 'listCourses' },
   { operationId: 'getCourse', path: course },
   { operationId: 'listCourseDates' },
@@ -86,5 +88,9 @@ const writes: ExampleRequest[] = [
   { operationId: 'createAdminUser' },
 ];
 
+const readsAfterWrites: ExampleRequest[] = [
+  { operationId: 'listChanges', query: ({ listChanges }) => `since=${listChanges.cursor}` },
+];
+
 /** Requests to every operation, in an order in which a new demo school accepts all of them. */
-export const exampleRequests = [...reads, ...writes];
+export const exampleRequests = [...reads, ...writes, ...readsAfterWrites];

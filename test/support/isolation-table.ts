@@ -25,8 +25,8 @@ const course = [...[...embeddedCourse, ...provider, ...product], ...below('descr
 
 export type Read = {
   route: string;
-  /** Data in a 200 response to the owner: its own, or only data that all providers share. */
-  owner: 'own data' | 'shared data';
+  /** Data in a 200 response to the owner: its own, ids without any text, or only data that all providers share. */
+  owner: 'own data' | 'ids only' | 'shared data';
   /** The status for any provider but the owner without partner parameters; the response never contains the owner's data. */
   stranger: number;
   /** The paths of the owner's texts that an approved partner sees with partner parameters; none by default. */
@@ -66,6 +66,7 @@ export const readTable: Read[] = [
   { route: 'GET /v2/schools', owner: 'own data', stranger: 200 },
   { route: 'GET /schools', owner: 'own data', stranger: 200 },
   { route: 'GET /v2/durations', owner: 'shared data', stranger: 200 },
+  { route: 'GET /v2/changes', owner: 'ids only', stranger: 200 },
 ];
 
 /** Includes (or a route with an include) that contain no text of the owner's, and the reason. */
@@ -81,6 +82,7 @@ export const includesWithoutText: Record<string, string> = {
 export const hiddenWithoutScope: Record<string, string> = {
   ...includesWithoutText,
   'GET /v2/durations': 'the same for all',
+  'GET /v2/changes': 'ids only',
   'GET /v2/schools': "the row of the key's own school, not a list",
   'GET /schools': "the row of the key's own school, not a list",
   labels: 'unset for other providers',

@@ -34,34 +34,36 @@ function toRequest({ operationId, path = {}, query, body }: ExampleRequest, path
   if (!found) throw new Error(`There is no operation ${operationId}`);
   const { template, method, operation } = found;
   const values = typeof path === 'function' ? path(responses) : path;
+  const queryText = typeof query === 'function' ? query(responses) : query;
   const url = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
   const documented = operation.requestBody?.content['application/json']?.example ?? {};
   return {
     method: method.toUpperCase() as 'GET' | 'POST' | 'PUT' | 'DELETE',
-    url: query === undefined ? url : `${url}?${query}`,
+    url: queryText === undefined ? url : `${url}?${queryText}`,
     ...(operation.requestBody ? { payload: body ?? documented } : {}),
   };
 }
 
-/** The last response of each success status, lists cut to one item, without secrets. */
+/** The last response of each success status, lists cut to one item, without secrets and cursors. */
 export function toExamples(recorded: Recorded[]): Examples {
   const examples: Examples = {};
   for (const { operationId, status, body } of recorded.filter(({ status }) => status < 300))
-    examples[operationId] = { ...examples[operationId], [status]: replaceSecrets(shorten(body)) };
+    examples[operationId] = { ...examples[operationId], [status]: replaceVolatile(shorten(body)) };
   return examples;
 }
 
 function shorten(body: unknown): unknown {
   if (Array.isArray(body)) return body.slice(0, 1);
-  const { pagination, items } = body as { pagination?: object; items?: unknown[] };
-  return pagination && items ? { pagination, items: items.slice(0, 1) } : body;
+  const { items } = body as { items?: unknown[] };
+  return items ? { ...(body as object), items: items.slice(0, 1) } : body;
 }
 
-const replaceSecrets = (body: unknown): unknown =>
+const replaceVolatile = (body: unknown): unknown =>
   JSON.parse(
     JSON.stringify(body)
       .replaceAll(/(\/my\/[\w-]+\/)[\w-]{20,}/g, '$1EXAMPLE-TOKEN')
-      .replaceAll(/cbs_[\w-]{20,}/g, 'cbs_EXAMPLE_KEY'),
+      .replaceAll(/cbs_[\w-]{20,}/g, 'cbs_EXAMPLE_KEY')
+      .replaceAll(/"cursor":"[\w-]+"/g, '"cursor":"EXAMPLE_CURSOR"'),
   );
 
 export async function writeExamples(examples: Examples) {

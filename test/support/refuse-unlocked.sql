@@ -41,8 +41,9 @@ begin
   for name in
     select table_name from information_schema.columns c
     where table_schema = 'public' and column_name = 'provider_id'
-      -- Written without the lock: the lock itself, credentials, the last use of keys, mail states, audit retention.
-      and table_name not in ('provider_state', 'tokens', 'sessions', 'sign_on_failures', 'api_keys', 'outbox', 'audit_entries')
+      -- Written without the lock: the lock itself, credentials, the last use of keys, mail states, retention.
+      and table_name not in ('provider_state', 'tokens', 'sessions', 'sign_on_failures', 'api_keys', 'outbox', 'audit_entries',
+        'events')
   loop
     execute format('create trigger refuse_unlocked_insert after insert on %I referencing new table as changed for each statement execute function refuse_unlocked()', name);
     execute format('create trigger refuse_unlocked_update after update on %I referencing new table as changed for each statement execute function refuse_unlocked()', name);

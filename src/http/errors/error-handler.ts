@@ -41,7 +41,8 @@ function logProblem(problem: Problem, request: FastifyRequest) {
 export const getRoute = (request: FastifyRequest) =>
   `${request.method} ${request.routeOptions.url ?? 'an unknown path'}`;
 
-export const formatV2Error: ErrorFormatter = ({ message }) => ({ error: message });
+export const formatV2Error: ErrorFormatter = ({ kind, message }) =>
+  kind === 'gone' ? { error: message, code: errorCodes.gone } : { error: message };
 
 export const formatLegacyError: ErrorFormatter = ({ kind, message }) =>
   kind === 'unauthenticated' ? { status: 'failure', message } : { status: 'failure', error: message };
@@ -58,6 +59,7 @@ const errorCodes: Record<ProblemKind, string> = {
   forbidden: 'forbidden',
   not_found: 'resource_not_found',
   method_not_allowed: 'method_not_allowed',
+  gone: 'read_everything_again',
   too_large: 'body_too_large',
   unsupported_media_type: 'content_type_not_supported',
   too_many_requests: 'too_many_requests',

@@ -21,6 +21,7 @@ request above the limit gets 429 with \`Retry-After\`.`;
 const tags = [
   { name: 'Courses', description: 'Courses, their products, tags and duration units' },
   { name: 'Course dates', description: 'Dates of courses, with gatherings, locations and seats' },
+  { name: 'Changes', description: 'The change feed, to keep a copy in sync' },
   { name: 'Instructors', description: 'Instructors of course dates' },
   { name: 'School', description: 'The school of the API key' },
   { name: 'Booking', description: 'Bookings, and validation of campaign and voucher codes' },

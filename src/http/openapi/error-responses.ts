@@ -168,6 +168,9 @@ export function addErrors(
         ...(item === undefined
           ? {}
           : { 404: sampled('The item does not exist', { not_found: Problem.notFound(item) }) }),
+        ...('410' in operation.responses && {
+          410: sampled('The cursor is not valid any more', { gone: Problem.invalidCursor() }, { ref: 'Gone' }),
+        }),
       };
   for (const [status, response] of isPublic ? publicResponses(operation) : sharedResponses(operation)) {
     const { name: responseName, description, headers, samples } = response;

@@ -54,7 +54,8 @@ test('every optional filter without a default says what happens unless it is sen
 });
 
 test('the limit of a list has the maximum that counts', async () => {
-  const limits = operations.flatMap(({ parameters = [] }) => parameters.filter(({ name }) => name === 'limit'));
+  const lists = operations.filter(({ name }) => name !== 'GET /v2/changes');
+  const limits = lists.flatMap(({ parameters = [] }) => parameters.filter(({ name }) => name === 'limit'));
   expect(limits.length).toBeGreaterThan(10);
   for (const { schema } of limits) expect(schema).toMatchObject({ minimum: 1, maximum: 250 });
   const me = await createProvider();

@@ -50,6 +50,7 @@ function requestOf({ path, method, name }: Sample) {
     ...(name === 'forbidden' ? ['partner_id=999999999'] : []),
     ...(name === 'forbidden' && path.includes('/batch/') ? [`course_ids[]=${course}`] : []),
     ...(name === 'not_valid' ? ['limit=0'] : []),
+    ...(name === 'gone' ? ['since=unknown'] : []),
     ...(isUnknown && path.includes('campaigns') ? [`course_id=${course}`] : []),
     ...(/(campaigns|vouchers)\/validate$/.test(path) && !(path.includes('vouchers') && name === 'missing')
       ? ['code=unknown']
@@ -88,7 +89,16 @@ test.each(of('wrong_key'))('%s responds as its sample says: %s', async (_operati
 });
 
 const ofRequests = of(
-  ...['missing', 'not_valid', 'not_found', 'no_seats_available', 'too_many_parameters', 'forbidden', 'too_large'],
+  ...[
+    'missing',
+    'not_valid',
+    'not_found',
+    'no_seats_available',
+    'too_many_parameters',
+    'forbidden',
+    'too_large',
+    'gone',
+  ],
   // A school without a row has no key; the error needs a removal during the request.
 ).filter(([operation, name]) => !(name === 'not_found' && operation.endsWith('/schools')));
 

@@ -64,7 +64,7 @@ function changeExample(example: unknown, fields: object): unknown {
     : { ...(example as object), ...fields };
 }
 
-const days = /\d{4}-\d\d-\d\d([T ]\d\d:\d\d:\d\d([+-]\d\d:\d\d)?)?|\d\d\.\d\d\.\d{4}/g;
+const days = /\d{4}-\d\d-\d\d([T ]\d\d:\d\d:\d\d(\.\d+)?([+-]\d\d:\d\d)?)?|\d\d\.\d\d\.\d{4}/g;
 
 /** The examples without what depends on the day of the recording. */
 function normalise(value: unknown, key = ''): unknown {

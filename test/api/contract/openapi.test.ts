@@ -63,6 +63,7 @@ test('exactly these endpoints exist', () => {
     'GET /v2/campaigns',
     'GET /v2/campaigns/validate',
     'GET /v2/campaigns/validate/{code}',
+    'GET /v2/changes',
     'GET /v2/course-tags',
     'GET /v2/course-users/{id}',
     'GET /v2/coursedates',

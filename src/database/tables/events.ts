@@ -1,0 +1,44 @@
+import { sql } from 'drizzle-orm';
+import { bigint, check, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { instant, reference } from './columns.ts';
+
+/** Resources whose changes leave events; by these names in the interface. */
+export const eventResources = [
+  'course',
+  'coursedate',
+  'booking',
+  'participant',
+  'order',
+  'customer',
+  'courseuser',
+  'instructor',
+  'location',
+  'campaign',
+  'tag',
+  'school',
+] as const;
+/** A `resync` stands for all changes of a resource by a transaction with too many changes. */
+export const eventChanges = ['created', 'updated', 'deleted', 'seats_changed', 'resync'] as const;
+
+/**
+ * The change feed, written by triggers in the transaction of the change. Ids follow commit order within a provider,
+ * whose lock is held from before the first id until the commit. The newest event of a provider is never deleted, so that
+ * there is always one to continue from. No foreign keys: each would cost a lookup per event.
+ */
+export const events = pgTable(
+  'events',
+  {
+    providerId: reference().notNull(),
+    id: bigint({ mode: 'number' }).notNull().generatedAlwaysAsIdentity(),
+    /** The provider's clock in that transaction. */
+    at: instant().notNull(),
+    resource: text({ enum: eventResources }).notNull(),
+    change: text({ enum: eventChanges }).notNull(),
+    /** Null for a `resync`. */
+    resourceId: reference(),
+  },
+  (t) => [
+    primaryKey({ name: 'events_pk', columns: [t.providerId, t.id] }),
+    check('events_resource_id', sql`(${t.resourceId} is null) = (${t.change} = 'resync')`),
+  ],
+);

@@ -1,0 +1,49 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from '@sinclair/typebox';
+import { allAreas } from '../../database/areas.ts';
+import { listRoute } from '../../http/list-cache/index.ts';
+import { responses } from '../../http/responses.ts';
+import * as t from '../../schema/types.ts';
+import { Changes, eventTypes, Gone, maxLimit } from './schema.ts';
+import { listChanges } from './service.ts';
+
+const Query = Type.Object({
+  since: Type.Optional(
+    Type.String({ maxLength: 200, description: 'A cursor; no changes, and the cursor of now, unless sent' }),
+  ),
+  types: Type.Optional(
+    t.List(t.OneOf(eventTypes), {
+      maxItems: 100,
+      description: 'Only changes of these types, and each `resync` of their resources; all types unless sent',
+    }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      [t.effectiveMaximum]: maxLimit,
+      default: 100,
+      description: `Changes per response; more than ${maxLimit} counts as ${maxLimit}`,
+    }),
+  ),
+});
+
+export const changeRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
+    '',
+    {
+      schema: {
+        operationId: 'listChanges',
+        summary: 'List changes',
+        description:
+          'The changes of the school after a cursor, in the order of their commits, without gaps. Start without `since`, ' +
+          'read everything once, then follow `cursor`. 410 means that the cursor cannot be continued: start again.',
+        tags: ['Changes'],
+        querystring: Query,
+        response: { ...responses.ok(Changes), 410: Gone },
+      },
+      ...listRoute.cached(() => allAreas),
+    },
+    ({ ctx, query }) => listChanges(ctx, query),
+  );
+};

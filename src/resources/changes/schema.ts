@@ -1,0 +1,30 @@
+import { Type } from '@sinclair/typebox';
+import { eventResources } from '../../database/tables/events.ts';
+import * as t from '../../schema/types.ts';
+
+/** Maximum number of changes per response. */
+export const maxLimit = 1_000;
+
+const changesOf = (resource: string) => ['created', 'updated', 'deleted'].map((change) => `${resource}.${change}`);
+
+/** Types of events, as `course.created`. */
+export const eventTypes = [...eventResources.flatMap(changesOf), 'coursedate.seats_changed', 'resync'];
+
+export const Change = t.NamedObject('Change', {
+  id: Type.Integer({ description: 'Increases with each change of the school' }),
+  type: t.OneOf(eventTypes, { examples: ['course.updated'] }),
+  resource: t.OneOf(eventResources, { examples: ['course'] }),
+  resource_id: t.Nullable(Type.Integer({ description: 'Null for a resync: read all items of the resource again' })),
+  at: Type.String({ format: 'date-time', description: 'Equal for all changes of one write' }),
+});
+
+export const Gone = t.NamedObject('Gone', {
+  error: Type.String(),
+  code: t.OneOf(['read_everything_again'], { description: 'The copy may lack changes: read everything again' }),
+});
+
+export const Changes = t.NamedObject('Changes', {
+  items: Type.Array(Change),
+  cursor: Type.String({ description: 'The `since` of the next request', examples: ['MS4yNS4xNzg1MTM1NjAwMDAwMDAw'] }),
+  has_more: Type.Boolean({ description: 'There are changes after the cursor already' }),
+});

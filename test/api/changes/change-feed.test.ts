@@ -1,0 +1,270 @@
+import { eq } from 'drizzle-orm';
+import { afterAll, expect, test } from 'vitest';
+import { courses } from '../../../src/database/tables/courses.ts';
+import { tags } from '../../../src/database/tables/catalog.ts';
+import { deleteOldChanges } from '../../../src/resources/changes/service.ts';
+import { importObjects } from '../../support/all-responses.ts';
+import { bookOrFail, createBookableDate, deregister, execute, persons } from '../../support/booking.ts';
+import { write } from '../../support/orders.ts';
+import { openTestApp, openTestDatabase, ownDatabase, type Provider } from '../../support/test-app.ts';
+
+const name = await ownDatabase(afterAll);
+const testApp = await openTestApp(openTestDatabase(name));
+afterAll(testApp.close);
+const { createProvider, database } = testApp;
+
+type Change = { id: number; type: string; resource: string; resource_id: number | null; at: string };
+type Changes = { items: Change[]; cursor: string; has_more: boolean };
+
+const read = async (me: Provider, query = '') => {
+  const response = await me.get(`/v2/changes${query}`);
+  expect(response.status, response.text).toBe(200);
+  return response.json<Changes>();
+};
+const types = ({ items }: Changes) => items.map(({ type }) => type);
+/** The types of the events that the work leaves. */
+async function typesOf(me: Provider, work: () => Promise<unknown>) {
+  const { cursor } = await read(me);
+  await work();
+  return types(await read(me, `?since=${cursor}`));
+}
+
+const gone = {
+  error: 'The cursor is not valid any more: request a new one, then read everything again',
+  code: 'read_everything_again',
+};
+
+test('without a cursor there are no changes, and the cursor of now', async () => {
+  const me = await createProvider();
+  await me.course();
+  const { items, cursor, has_more } = await read(me);
+  expect([items, has_more]).toEqual([[], false]);
+  expect(await read(me, `?since=${cursor}`)).toEqual({ items: [], cursor, has_more: false });
+});
+
+test('changes come in the order of their commits, in pages', async () => {
+  const me = await createProvider();
+  const { cursor: start } = await read(me);
+  const ids = [];
+  for (let n = 0; n < 5; n += 1) ids.push(await me.course());
+  const seen: Change[] = [];
+  let page: Changes = { items: [], cursor: start, has_more: true };
+  const sizes = [];
+  while (page.has_more) {
+    page = await read(me, `?limit=2&since=${page.cursor}`);
+    seen.push(...page.items);
+    sizes.push(page.items.length);
+  }
+  expect(sizes).toEqual([2, 2, 1]);
+  expect(seen.map(({ resource_id }) => resource_id)).toEqual(ids);
+  expect(seen.map(({ id }) => id)).toEqual(seen.map(({ id }) => id).sort((a, b) => a - b));
+  expect(seen[0]).toEqual({
+    id: expect.any(Number),
+    type: 'course.created',
+    resource: 'course',
+    resource_id: ids[0],
+    at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+\+\d\d:\d\d$/),
+  });
+});
+
+test('a limit above 1000 counts as 1000, and without one there are 100', async () => {
+  const me = await createProvider();
+  const { cursor } = await read(me);
+  for (let n = 0; n < 11; n += 1) {
+    const rows = (now: string) =>
+      Array.from({ length: 100 }, (_, m) => ({
+        providerId: me.id,
+        title: `Tag ${n} ${m}`,
+        createdAt: now,
+        updatedAt: now,
+      }));
+    await write(me, (tx, now) => tx.insert(tags).values(rows(now)));
+  }
+  const count = async (limit: string) => (await read(me, `?since=${cursor}${limit}`)).items.length;
+  expect([await count(''), await count('&limit=1000'), await count('&limit=5000')]).toEqual([100, 1000, 1000]);
+  expect((await me.get(`/v2/changes?since=${cursor}&limit=0`)).status).toBe(400);
+});
+
+test('only changes of the given types, and the cursor passes the others', async () => {
+  const me = await createProvider();
+  const { cursor } = await read(me);
+  const course = await me.course();
+  await me.put(`/v2/courses/${course}`, { reference: 'x' });
+  await me.post('/v2/course-tags', { title: 'T' });
+  const query = `?since=${cursor}&types[]=course.updated&types[]=tag.created`;
+  const found = await read(me, query);
+  expect(types(found)).toEqual(['course.updated', 'tag.created']);
+  const first = await read(me, `${query}&limit=1`);
+  expect([types(first), first.has_more]).toEqual([['course.updated'], true]);
+  const rest = await read(me, `?types=tag.created&since=${first.cursor}`);
+  expect([types(rest), rest.has_more]).toEqual([['tag.created'], false]);
+  const none = await read(me, `?since=${cursor}&types[]=order.created`);
+  expect(none).toEqual({ items: [], cursor: found.cursor, has_more: false });
+  expect((await me.get(`/v2/changes?types[]=course.renamed`)).json()).toEqual({ error: 'Field(s) not valid: types' });
+});
+
+test('a provider sees its own changes only, and a cursor of another one is 410', async () => {
+  const [me, other] = [await createProvider(), await createProvider()];
+  const { cursor } = await read(me);
+  const { cursor: otherCursor } = await read(other);
+  await other.course();
+  expect((await read(me, `?since=${cursor}`)).items).toEqual([]);
+  const response = await me.get(`/v2/changes?since=${otherCursor}`);
+  expect([response.status, response.json()]).toEqual([410, gone]);
+});
+
+const encode = (text: string) => Buffer.from(text).toString('base64url');
+
+test.each(['x', encode('1.2'), encode('0.0.0'), encode('1.-1.5'), encode(`9${'9'.repeat(18)}.1.1`), 'A'.repeat(200)])(
+  'the malformed cursor %s is 410',
+  async (cursor) => {
+    const me = await createProvider();
+    const response = await me.get(`/v2/changes?since=${cursor}`);
+    expect([response.status, response.json()]).toEqual([410, gone]);
+  },
+);
+
+test('a cursor of a state that a restore has undone is 410', async () => {
+  const me = await createProvider();
+  await me.course();
+  const { cursor } = await read(me);
+  const [, id] = Buffer.from(cursor, 'base64url').toString().split('.');
+  await execute(name, `delete from events where provider_id = ${me.id} and id = ${id}`);
+  expect((await me.get(`/v2/changes?since=${cursor}`)).status).toBe(410);
+  // The restored database gives the same id to another change.
+  await execute(
+    name,
+    `insert into events (provider_id, id, at, resource, change, resource_id) overriding system value
+     values (${me.id}, ${id}, clock_timestamp(), 'course', 'created', 1)`,
+  );
+  expect((await me.get(`/v2/changes?since=${cursor}`)).status).toBe(410);
+});
+
+test('old changes are deleted, but never the newest one', async () => {
+  const me = await createProvider();
+  const { cursor: oldest } = await read(me);
+  await me.course();
+  await me.course();
+  const { cursor: newest } = await read(me);
+  await execute(name, `update events set at = at - interval '744 hours' where provider_id = ${me.id}`);
+  await execute(name, `update provider_state set changed_at = clock_timestamp() where provider_id = ${me.id}`);
+  const aged = (cursor: string) => {
+    const [provider, id, clock] = Buffer.from(cursor, 'base64url').toString().split('.');
+    return encode([provider, id, Number(clock) - 31 * 86_400_000_000].join('.'));
+  };
+  expect((await read(me, `?since=${aged(oldest)}`)).items).toHaveLength(2);
+  await deleteOldChanges(database, 30);
+  // With another limit, since the first response is cached.
+  expect((await me.get(`/v2/changes?since=${aged(oldest)}&limit=5`)).status).toBe(410);
+  expect(await read(me, `?since=${aged(newest)}`)).toMatchObject({ items: [], has_more: false });
+  expect(await typesOf(me, () => me.course())).toEqual(['course.created']);
+  await deleteOldChanges(database, 30);
+  const { rows } = await database.pool.query<{ n: number }>({
+    text: 'select count(*)::integer as n from events where provider_id = $1',
+    values: [me.id],
+  });
+  expect(rows[0]!.n).toBe(1);
+});
+
+test('changes have an ETag, and unchanged ones are 304', async () => {
+  const me = await createProvider();
+  const { cursor } = await read(me);
+  const url = `/v2/changes?since=${cursor}`;
+  const etag = String((await me.get(url)).headers['etag']);
+  expect((await me.get(url, { 'if-none-match': etag })).status).toBe(304);
+  await me.course();
+  const changed = await me.get(url, { 'if-none-match': etag });
+  expect([changed.status, types(changed.json())]).toEqual([200, ['course.created']]);
+});
+
+test('a booking leaves one event of each of its items, and of the seats', async () => {
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me, { capacityMax: 3, capacityWait: 5 });
+  let bookingId = '';
+  const booked = await typesOf(me, async () => {
+    bookingId = (await bookOrFail(me, dateId, { participants: persons(2) })).booking_id;
+  });
+  expect(booked.toSorted()).toEqual([
+    ...['booking.created', 'coursedate.seats_changed', 'courseuser.created', 'courseuser.created'],
+    ...['order.created', 'participant.created', 'participant.created'],
+  ]);
+  const waiting = { config: { waiting_list_when_full: 1 } };
+  await bookOrFail(me, dateId, { participants: persons(2), ...waiting });
+  // The last one was waiting, and takes a seat.
+  const left = await typesOf(me, () => deregister(me, bookingId));
+  expect(left.filter((type) => type === 'coursedate.seats_changed')).toHaveLength(1);
+  expect(left.filter((type) => type === 'participant.updated')).toHaveLength(3);
+});
+
+test('a date that is changed after its seats in one transaction leaves one update', async () => {
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
+  const change = (set: string) => `update course_dates set ${set} where provider_id = ${me.id} and id = ${dateId}`;
+  const found = await typesOf(me, () =>
+    write(me, async (tx, now) => {
+      await tx.execute(change(`num_waiting = 1, updated_at = '${now}'`));
+      await tx.execute(change(`title = 'Changed'`));
+      await tx.execute(change('num_waiting = 0'));
+    }),
+  );
+  expect(found).toEqual(['coursedate.updated']);
+});
+
+test('a rejected write leaves no event', async () => {
+  const me = await createProvider();
+  const found = await typesOf(me, async () => {
+    await expect(
+      write(me, async (tx, now) => {
+        await tx.insert(tags).values({ providerId: me.id, title: 'T', createdAt: now, updatedAt: now });
+        throw new Error('rejected');
+      }),
+    ).rejects.toThrow('rejected');
+  });
+  expect(found).toEqual([]);
+});
+
+test('a transaction with more than 1000 changes leaves one resync per resource', async () => {
+  const me = await createProvider();
+  const insertTags = (count: number) =>
+    write(me, async (tx, now) => {
+      const rows = Array.from({ length: count }, (_, n) => ({ title: `${now} ${n}`, createdAt: now, updatedAt: now }));
+      await tx.insert(tags).values(rows.map((row) => ({ providerId: me.id, ...row })));
+    });
+  expect(await typesOf(me, () => insertTags(1_000)).then(({ length }) => length)).toBe(100);
+  expect(await typesOf(me, () => insertTags(1_001))).toEqual(['resync']);
+
+  const course = await me.course();
+  const { cursor } = await read(me);
+  await write(me, async (tx, now) => {
+    await tx.update(courses).set({ reference: 'x', updatedAt: now }).where(eq(courses.id, course));
+    for (let part = 0; part < 3; part += 1) {
+      const rows = Array.from({ length: 500 }, (_, n) => ({ title: `${part} ${n}`, createdAt: now, updatedAt: now }));
+      await tx.insert(tags).values(rows.map((row) => ({ providerId: me.id, ...row })));
+    }
+    await tx.update(courses).set({ reference: 'y', updatedAt: now }).where(eq(courses.id, course));
+  });
+  const { items } = await read(me, `?since=${cursor}`);
+  expect(items.map(({ type, resource, resource_id }) => [type, resource, resource_id])).toEqual([
+    ['resync', 'course', null],
+    ['resync', 'tag', null],
+  ]);
+  expect(types(await read(me, `?since=${cursor}&types[]=tag.created`))).toEqual(['resync']);
+  expect(types(await read(me, `?since=${cursor}&types[]=order.created`))).toEqual([]);
+});
+
+test('an import leaves the events of its items', async () => {
+  const me = await createProvider();
+  const lines = (count: number, title: string) =>
+    Array.from({ length: count }, (_, n) => ({
+      kind: 'instructor',
+      ref: `${title} ${n}`,
+      firstname: title,
+      lastname: String(n),
+    }));
+  expect(await typesOf(me, () => importObjects(me, lines(3, 'Few'), {}, { name }))).toEqual(
+    Array.from({ length: 3 }, () => 'instructor.created'),
+  );
+  const found = await typesOf(me, () => importObjects(me, lines(1_500, 'Many'), {}, { name }));
+  expect(found).toContain('resync');
+  expect(found.length).toBeLessThan(3);
+});
