@@ -8,13 +8,14 @@ import { startServer, temporaryFolder } from '../../support/processes.ts';
 import { succeeds } from '../../support/programs.ts';
 
 /** Guides with a program for their main steps in every language. */
-const guides = ['book', 'errors', 'invoice', 'move', 'partners', 'poll', 'sign-on', 'sync', 'waiting-list'];
+const guides = ['book', 'errors', 'follow', 'invoice', 'move', 'partners', 'poll', 'sign-on', 'sync', 'waiting-list'];
 
 /** Output of each program, by the name of its file. */
 const outputs: Record<string, RegExp> = {
   client: /^$/,
   book: /^.+, \d{4}-\d\d-\d\d: order \d+\n$/,
   course: /^\d+\n$/,
+  follow: /^((store|remove) \d+.*\n)*\d+ courses\n$/,
   errors: /^400: Missing field\(s\): title\n400: course_date_identifier_invalid, .*participant_count_invalid.*\n$/,
   invoice: /^(\d+ .+: \d+\.\d\d due from .+\n {2}exported at \d{4}-\S+\n){10}$/,
   move: /^\/courses: 200 \{"status": ?"success", ?"course_id": ?"\d+"\}\n\/v2\/courses: 201 \{"course_id": ?\d+\}\n$/,
