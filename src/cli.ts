@@ -1,10 +1,11 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { auditCommands } from './commands/audit.ts';
-import { command, id, print, run, slug, table, timestamp, title, type Options } from './commands/connect.ts';
+import { command, id, print, run, slug, table, title, type Options } from './commands/connect.ts';
 import { userCommands } from './commands/users.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { importExportCommands } from './commands/import-export.ts';
+import { keyCommands } from './commands/keys.ts';
 import { mailCommands } from './commands/mail.ts';
 import { readConfig } from './config.ts';
 import { formatTimestamp } from './lib/timestamps.ts';
@@ -17,7 +18,6 @@ import { openStore, waitForDatabase } from './runtime/store.ts';
 import { packageVersion } from './runtime/version.ts';
 import { addCategory, listCategories } from './resources/courses/category-service.ts';
 import { categorizeCourse } from './resources/courses/service.ts';
-import { createKey, listKeys, revokeKey } from './resources/auth/key-service.ts';
 import { approvePartner, listPartners, requestPartner, revokePartner } from './resources/schools/partner-service.ts';
 import {
   closeProvider,
@@ -115,44 +115,7 @@ for (const [name, description, setState, state] of [
     );
 }
 
-const key = program.command('key').description('API keys of a provider');
-
-command(key, 'create', 'Create another API key, which is printed only once')
-  .requiredOption('--provider <id>', 'provider of the key', id)
-  .option('--label <label>', 'purpose of the key', title)
-  .option('--expires <date>', 'expiry date, in the service time zone', timestamp)
-  .action((options: Options & { provider: number; label?: string; expires?: string }) =>
-    run(options, async ({ getCtx }) => {
-      const created = await createKey(await getCtx(options.provider), options);
-      const warning = created.isExpired ? ' It has already expired and is not accepted.' : '';
-      const text = `Key ${created.keyId}: ${created.apiKey}\nIt is printed only once.${warning}`;
-      return { json: { key_id: created.keyId, api_key: created.apiKey }, text };
-    }),
-  );
-
-command(key, 'list', "List a provider's API keys without their secrets")
-  .requiredOption('--provider <id>', 'provider of the keys', id)
-  .action((options: Options & { provider: number }) =>
-    run(options, async ({ getCtx }) => {
-      const rows = (await listKeys(await getCtx(options.provider))).map((row) => ({
-        ...row,
-        created_at: formatTimestamp(row.created_at),
-        expires_at: formatTimestamp(row.expires_at),
-        revoked_at: formatTimestamp(row.revoked_at),
-        last_used_at: formatTimestamp(row.last_used_at),
-      }));
-      return { json: rows, text: table(rows, 'No keys') };
-    }),
-  );
-
-command(key, 'revoke', 'Revoke an API key (effective immediately)')
-  .argument('<id>', 'id of the key', id)
-  .action((keyId: number, options: Options) =>
-    run(options, async ({ database }) => {
-      await revokeKey(database, keyId);
-      return { json: { key_id: keyId }, text: `Revoked key ${keyId}` };
-    }),
-  );
+keyCommands(program);
 
 const partner = program
   .command('partner')

@@ -87,6 +87,11 @@ export const apiKeys = pgTable(
     id: id(),
     hash: text().notNull(),
     label: text().notNull().default(''),
+    profile: text({ enum: ['full', 'read', 'booking', 'publishable'] })
+      .notNull()
+      .default('full'),
+    /** Origins of the web pages that may use a publishable key; null without any. */
+    origins: text().array(),
     createdAt: instant().notNull(),
     expiresAt: instant(),
     revokedAt: instant(),
@@ -97,6 +102,8 @@ export const apiKeys = pgTable(
     foreignKey({ name: 'api_keys_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     uniqueIndex('api_keys_hash').on(t.hash),
     uniqueIndex('api_keys_id').on(t.id),
+    check('api_keys_profile', sql`${t.profile} in ('full', 'read', 'booking', 'publishable')`),
+    check('api_keys_origins', sql`${t.origins} is null or ${t.profile} = 'publishable'`),
   ],
 );
 

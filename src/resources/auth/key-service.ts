@@ -1,22 +1,62 @@
-import { and, asc, eq, isNull, sql } from 'drizzle-orm';
+import { and, asc, eq, isNull, sql, type SQL } from 'drizzle-orm';
 import { hashApiKey, newApiKey } from '../../lib/api-key.ts';
 import type { Ctx } from '../../core/context.ts';
+import type { KeyProfile } from '../../core/key-profiles.ts';
 import { Problem } from '../../core/errors.ts';
-import type { Database } from '../../database/client.ts';
+import type { Database, Tx } from '../../database/client.ts';
+import { currentTime } from '../../database/tables/columns.ts';
 import { apiKeys } from '../../database/tables/providers.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 
+type NewKey = { label?: string; profile?: KeyProfile; origins?: string[] | null };
+
 /** Creates an API key, which is returned only here. `expires` is in the service's time zone. */
-export async function createKey(ctx: Ctx, { label = '', expires }: { label?: string; expires?: string }) {
-  const apiKey = newApiKey();
+export async function createKey(ctx: Ctx, { expires, ...key }: NewKey & { expires?: string }) {
   const expiresAt = expires === undefined ? undefined : sql<string>`${expires}::timestamptz`;
   return ctx.write(['school'], async (tx, now) => {
-    const [created] = await tx
-      .insert(apiKeys)
-      .values({ providerId: ctx.providerId, hash: hashApiKey(apiKey), label, createdAt: now, expiresAt })
-      .returning({ id: apiKeys.id, isExpired: sql<boolean>`coalesce(${apiKeys.expiresAt} <= now(), false)` });
-    return { keyId: tx.recordAffected(created!.id), apiKey, isExpired: created!.isExpired };
+    const created = await insertKey(tx, now, { ...key, providerId: ctx.providerId, expiresAt });
+    return { ...created, keyId: tx.recordAffected(created.keyId) };
   });
+}
+
+async function insertKey(
+  tx: Tx,
+  now: string,
+  { providerId, label = '', profile = 'full', origins = null, expiresAt }: NewKey & Owned,
+) {
+  const apiKey = newApiKey();
+  const [created] = await tx
+    .insert(apiKeys)
+    .values({ providerId, hash: hashApiKey(apiKey), label, profile, origins, createdAt: now, expiresAt })
+    .returning({ id: apiKeys.id, isExpired: sql<boolean>`coalesce(${apiKeys.expiresAt} <= now(), false)` });
+  return { keyId: created!.id, apiKey, isExpired: created!.isExpired };
+}
+type Owned = { providerId: number; expiresAt?: SQL<string> | undefined };
+
+/** Creates a key like an existing one, which expires `overlapSeconds` from now, unless it expires before. */
+export async function rotateKey(database: Database, keyId: number, overlapSeconds: number) {
+  const old = await findKey(database, keyId);
+  return database.write([old.providerId], ['school'], async (tx, now) => {
+    const inOverlap = sql<string>`${currentTime} + make_interval(secs => ${overlapSeconds})`;
+    const [changed] = await tx
+      .update(apiKeys)
+      .set({ expiresAt: sql`least(${apiKeys.expiresAt}, ${inOverlap})` })
+      .where(tenantWhere(old, apiKeys, eq(apiKeys.id, keyId), isNull(apiKeys.revokedAt), isCurrent))
+      .returning({ label: apiKeys.label, profile: apiKeys.profile, origins: apiKeys.origins, at: apiKeys.expiresAt });
+    if (!changed) throw new Problem('invalid', 'A revoked or expired key cannot be rotated');
+    const { at, ...key } = changed;
+    const created = await insertKey(tx, now, { ...key, providerId: old.providerId });
+    tx.recordAffected(keyId);
+    return { ...created, keyId: tx.recordAffected(created.keyId), oldExpiresAt: at! };
+  });
+}
+
+const isCurrent = sql`(${apiKeys.expiresAt} is null or ${apiKeys.expiresAt} > now())`;
+
+async function findKey(database: Database, keyId: number) {
+  const [key] = await database.db.select({ providerId: apiKeys.providerId }).from(apiKeys).where(eq(apiKeys.id, keyId));
+  if (!key) throw Problem.notFound('Key');
+  return key;
 }
 
 export const listKeys = (ctx: Ctx) =>
@@ -24,6 +64,8 @@ export const listKeys = (ctx: Ctx) =>
     .select({
       key_id: apiKeys.id,
       label: apiKeys.label,
+      profile: apiKeys.profile,
+      origins: apiKeys.origins,
       created_at: apiKeys.createdAt,
       expires_at: apiKeys.expiresAt,
       revoked_at: apiKeys.revokedAt,
@@ -35,8 +77,7 @@ export const listKeys = (ctx: Ctx) =>
 
 /** Revokes a key, effective immediately; idempotent. */
 export async function revokeKey(database: Database, keyId: number) {
-  const [key] = await database.db.select({ providerId: apiKeys.providerId }).from(apiKeys).where(eq(apiKeys.id, keyId));
-  if (!key) throw Problem.notFound('Key');
+  const key = await findKey(database, keyId);
   await database.write([key.providerId], ['school'], async (tx, now) => {
     const { rowCount } = await tx
       .update(apiKeys)

@@ -1,6 +1,6 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { hashApiKey, mayBeApiKey, newApiKey } from '../../../src/lib/api-key.ts';
-import { createKey, listKeys, revokeKey } from '../../../src/resources/auth/key-service.ts';
+import { createKey, listKeys, revokeKey, rotateKey } from '../../../src/resources/auth/key-service.ts';
 import { createTitledProvider } from '../../../src/resources/schools/provider-service.ts';
 import { recordStatements } from '../../support/record-statements.ts';
 import { send, sharedTestApp } from '../../support/test-app.ts';
@@ -76,4 +76,60 @@ test('an operator may choose a key in another format', async () => {
   const chosen = `chosen-${'k'.repeat(40)}-${process.pid}-${Date.now()}`;
   await createTitledProvider(database, 'Bootstrapped', null, chosen);
   expect(await status(chosen)).toBe(200);
+});
+
+describe('rotation', () => {
+  const hour = 3_600;
+  const expire = (keyId: number) =>
+    database.pool.query({
+      text: "update api_keys set expires_at = now() - interval '1 second' where id = $1",
+      values: [keyId],
+    });
+
+  test('the new key is like the old one, which expires by itself after the overlap', async () => {
+    const me = await createProvider();
+    const origins = ['https://a.example'];
+    const old = await createKey(await me.ctx(), { label: 'web', profile: 'publishable', origins });
+    const before = Date.now();
+    const created = await rotateKey(database, old.keyId, 24 * hour);
+    expect([await status(old.apiKey), await status(created.apiKey)]).toEqual([200, 200]);
+    const [first, second] = (await listKeys(await me.ctx())).slice(-2);
+    expect([second!.key_id, second!.label, second!.profile, second!.origins, second!.expires_at]).toEqual([
+      ...[created.keyId, 'web', 'publishable', origins, null],
+    ]);
+    const overlap = Date.parse(first!.expires_at!.replace(/([+-]\d\d)$/, '$1:00')) - before;
+    expect(overlap / 1_000 / hour).toBeCloseTo(24, 1);
+    await expire(old.keyId);
+    expect([await status(old.apiKey), await status(created.apiKey)]).toEqual([401, 200]);
+  });
+
+  test('without an overlap the old key is invalid at once', async () => {
+    const old = await createKey(await (await createProvider()).ctx(), {});
+    const created = await rotateKey(database, old.keyId, 0);
+    expect([await status(old.apiKey), await status(created.apiKey)]).toEqual([401, 200]);
+  });
+
+  test('the overlap does not extend an expiry', async () => {
+    const old = await createKey(await (await createProvider()).ctx(), { expires: '2999-01-01 00:00:00' });
+    const { oldExpiresAt } = await rotateKey(database, old.keyId, 2 * hour);
+    const again = await rotateKey(database, old.keyId, 24 * hour);
+    expect(again.oldExpiresAt).toBe(oldExpiresAt);
+  });
+
+  test('a revoked, expired or unknown key is refused, and no key is made', async () => {
+    const me = await createProvider();
+    const [revoked, expired] = [await createKey(await me.ctx(), {}), await createKey(await me.ctx(), {})];
+    await revokeKey(database, revoked.keyId);
+    await expire(expired.keyId);
+    for (const { keyId } of [revoked, expired])
+      await expect(rotateKey(database, keyId, hour)).rejects.toThrow('A revoked or expired key cannot be rotated');
+    await expect(rotateKey(database, 999_999_999, hour)).rejects.toThrow('Key not found');
+    expect(await listKeys(await me.ctx())).toHaveLength(3);
+  });
+});
+
+test('the database refuses origins of another profile, and an unknown profile', async () => {
+  const ctx = await (await createProvider()).ctx();
+  await expect(createKey(ctx, { profile: 'read', origins: ['https://a.example'] })).rejects.toThrow();
+  await expect(createKey(ctx, { profile: 'other' as 'read' })).rejects.toThrow();
 });

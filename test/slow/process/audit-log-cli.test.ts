@@ -44,6 +44,7 @@ test('each command that changes data writes one audit entry for the operator', a
   }>();
   const keyId = (await run('key', 'create', '--provider', mine, '--json')).json<{ key_id: number }>().key_id;
   const commands = [
+    ['key', 'rotate', String(keyId)],
     ['key', 'revoke', String(keyId)],
     // Nothing is left to revoke.
     ['key', 'revoke', String(keyId)],
@@ -71,6 +72,7 @@ test('each command that changes data writes one audit entry for the operator', a
     partners('approve'),
     partners('request'),
     ['operator', 'key revoke', keyId],
+    ['operator', 'key rotate', keyId, expect.any(Number)],
     ['operator', 'key create', keyId],
     ['key', 'POST /v2/courses', courseId],
   ]);

@@ -131,6 +131,30 @@ test('keys are created, listed without the secret, and revoked immediately', asy
   expect(await status(created.json().api_key)).toBe(401);
 });
 
+test('a key has a profile and origins, and is rotated with an overlap', async () => {
+  const me = await providerIn(testApp.app, testApp.database);
+  const provider = ['--provider', String(me.id)];
+  const origins = 'https://a.example,http://localhost:8080';
+  const options = ['--profile', 'publishable', '--origins', origins, '--label', 'web', '--json'];
+  const created = (await run('key', 'create', ...provider, ...options)).json<{ key_id: number; api_key: string }>();
+  const rotated = await run('key', 'rotate', String(created.key_id), '--overlap', '2h', '--json');
+  const { key_id, api_key, ...old } = rotated.json<{ key_id: number; api_key: string }>();
+  expect(old).toEqual({ old_key_id: created.key_id, old_expires_at: expect.stringMatching(/^20\d\d-.*\+0[12]:00$/) });
+  expect([await status(created.api_key), await status(api_key)]).toEqual([200, 200]);
+  const listed = (await run('key', 'list', ...provider, '--json')).json<object[]>();
+  const like = { label: 'web', profile: 'publishable', origins: origins.split(',') };
+  expect(listed).toMatchObject([
+    { label: 'first key', profile: 'full', origins: null },
+    { ...like, key_id: created.key_id },
+    { ...like, key_id, expires_at: null },
+  ]);
+  const text = (await run('key', 'list', ...provider)).stdout;
+  expect(text).toContain('publishable');
+  expect(text).toContain(origins);
+  const printed = (await run('key', 'rotate', String(key_id))).stdout;
+  expect(printed).toMatch(/^Key \d+: cbs_\S+\nIt is printed only once\. Key \d+ expires at 20\S+\.\n$/);
+});
+
 test('creating an already expired key prints a warning', async () => {
   const me = await providerIn(testApp.app, testApp.database);
   const created = await run('key', 'create', '--provider', String(me.id), '--expires', '2020-01-01');
@@ -194,6 +218,7 @@ test.each([
   [['provider', 'create', '--title', 'X', '--parent', '999999'], 'error: Parent provider not found'],
   [['key', 'create', '--provider', '999999'], 'error: Provider 999999 not found'],
   [['key', 'revoke', '999999'], 'error: Key not found'],
+  [['key', 'rotate', '999999'], 'error: Key not found'],
   [['partner', 'revoke', '--provider', '999998', '--partner', '999999'], 'error: Partner connection not found'],
   [
     ['partner', 'approve', '--provider', '999999', '--partner', '999999'],
@@ -220,6 +245,30 @@ test.each([
     ['key', 'create', '--provider', '1', '--expires', 'tomorrow'],
     "error: option '--expires <date>' argument 'tomorrow' is invalid. It must be a date such as 2027-01-31 or 2027-01-31 12:00:00.",
   ],
+  [
+    ['key', 'create', '--provider', '1', '--profile', 'all'],
+    "error: option '--profile <profile>' argument 'all' is invalid. Allowed choices are full, read, booking, publishable.",
+  ],
+  [
+    ['key', 'create', '--provider', '1', '--origins', 'https://a.example'],
+    'error: --origins is for --profile publishable',
+  ],
+  ...[
+    'https://a.example/',
+    'a.example',
+    'https://A.example',
+    'https://a.example:443',
+    '*',
+    'null',
+    'ftp://a.example',
+  ].map((origin): [string[], string] => [
+    ['key', 'create', '--provider', '1', '--profile', 'publishable', '--origins', origin],
+    `error: option '--origins <origins>' argument '${origin}' is invalid. It must be like https://a.example,https://b.example:8443 and not ${origin}.`,
+  ]),
+  ...['1', '24', 'h', '-1h', '1.5h', '91d', '2161h', '24 h'].map((overlap): [string[], string] => [
+    ['key', 'rotate', '1', `--overlap=${overlap}`],
+    `error: option '--overlap <duration>' argument '${overlap}' is invalid. It must be like 30m, 24h or 7d, at most 90d.`,
+  ]),
   [['nonsense'], "error: unknown command 'nonsense'"],
   [['provider', 'list', '--nonsense'], "error: unknown option '--nonsense'"],
 ])('%j fails with exit code 2 for wrong usage', async (args, said) => {
