@@ -68,7 +68,10 @@ export async function buildApp(options: AppOptions) {
   const countInvalidKey = app.createRateLimit({ max: limits.invalidKeysPerMinute, timeWindow: '1 minute' });
   const buckets = limits.rate && createRateBuckets(limits.rate);
   decorateListCache(app, { bytes: limits.responseCacheBytes ?? 0, limits: limits.lists });
-  const services = { database, settings, guards, countInvalidKey, countRequest, buckets };
+  const services = {
+    ...{ database, settings, guards, countInvalidKey, countRequest, buckets },
+    ...{ rate: limits.rate, version },
+  };
 
   registerDeprecation(app, settings.publicUrl);
   await app.register(description, { version, publicUrl: settings.publicUrl });

@@ -2,6 +2,7 @@ import type { Area } from '../database/areas.ts';
 import type { Reader, Write, WriteNewProvider } from '../database/client.ts';
 import type { Queryable } from '../database/statements.ts';
 import type { Language } from '../reference/language.ts';
+import type { KeyProfile } from './key-profiles.ts';
 
 /** Configuration that responses depend on. */
 export type Settings = {
@@ -56,9 +57,24 @@ export type Budget = {
   isAfterWrite?: true;
 };
 
+/** The school of a publishable key. */
+export type PublicSchool = {
+  id: number;
+  /** False hides its catalog. */
+  isActive: boolean;
+  /** Origins of the web pages that may use the key. */
+  origins: readonly string[];
+  /** The quarter of an hour of the database's clock: deadlines, which hide dates, end with one in every time zone. */
+  quarter: string;
+};
+
 /** The authenticated tenant and its database access. Services take it as their first parameter. */
 export type Ctx = {
+  /** 0 with a publishable key: no row has it, so that nothing but the public items of `publicOf` is in scope. */
   providerId: number;
+  publicOf?: PublicSchool;
+  /** Absent outside requests. */
+  key?: { id: number; profile: KeyProfile };
   /** Root of the parent chain; a root and its sub-schools share the rate limit and the queue slots. */
   fairnessKey: number;
   /** The tenant's clock at authentication, in PostgreSQL's format with microseconds. */
@@ -81,3 +97,6 @@ export type Ctx = {
   /** Absent if the result is limited by other means. */
   budget?: Budget;
 };
+
+/** The school that a context reads, also with a publishable key. */
+export const schoolOf = ({ providerId, publicOf }: Pick<Ctx, 'providerId' | 'publicOf'>) => publicOf?.id ?? providerId;

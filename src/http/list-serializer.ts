@@ -2,6 +2,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { responseBudget, embeddedIn, itemTooLarge, listTooLarge } from '../lists/response-budget.ts';
 import { isLarge, newOutput, serializeInSlices, getSerializer, type Schema, type Write } from './sliced-serializer.ts';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Serializes the answer to a publishable key. */
+    publicSerializer?: Write;
+  }
+}
+
 /** Serializes a list with pauses for the event loop, up to the response budget. */
 export type ListSerializer = {
   /** The bytes of the first items that fit, and their number. Large items are serialized in slices. */
@@ -14,13 +21,30 @@ export type ListSerializer = {
 const listWriters = new WeakMap<object, ListSerializer>();
 export const getListSerializer = (serializer: unknown) => listWriters.get(serializer as object);
 
+/** The serializer of the status; for a success to a publishable key, that of public members. */
+export function getSerializerOf(reply: FastifyReply) {
+  return getPublicSerializer(reply) ?? reply.getSerializationFunction(String(reply.statusCode));
+}
+
+function getPublicSerializer({ request, statusCode }: FastifyReply) {
+  if (!isPublic(request) || statusCode >= 400) return undefined;
+  return request.routeOptions.config.publicSerializer ?? noMembers;
+}
+const isPublic = ({ ctx }: Partial<FastifyRequest>) => ctx?.publicOf !== undefined;
+/** For a route without public members, which no publishable key may call. */
+const noMembers: Write = () => '{}';
+
 type ItemWriter = (item: unknown) => Promise<Buffer>;
 const itemWriters = new WeakMap<object, ItemWriter>();
 
 /** A preSerialization hook: serializes a large item in slices, with pauses for the event loop. */
 export async function serializeLargeItems(_request: FastifyRequest, reply: FastifyReply, payload: unknown) {
-  const serialize = itemWriters.get(reply.getSerializationFunction(String(reply.statusCode)) ?? {});
-  if (!serialize || !isLarge(payload)) return payload;
+  const publicSerializer = getPublicSerializer(reply);
+  const serialize = itemWriters.get(getSerializerOf(reply) ?? {});
+  if (!serialize || !isLarge(payload)) {
+    if (publicSerializer) reply.serializer(publicSerializer);
+    return payload;
+  }
   const bytes = await serialize(payload);
   reply.serializer((written) => written as string);
   return bytes;

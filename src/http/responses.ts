@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Page } from '../lists/list-types.ts';
 import { formatExactTimestamp } from '../lib/timestamps.ts';
 import { itemTooLarge } from '../lists/response-budget.ts';
-import { getListSerializer } from './list-serializer.ts';
+import { getListSerializer, getSerializerOf } from './list-serializer.ts';
 
 const ProblemBody = t.NamedObject('Error', { error: Type.String() });
 const problems = { '4xx': ProblemBody, '5xx': ProblemBody };
@@ -75,7 +75,7 @@ async function sendEnvelope<T>(request: FastifyRequest, reply: FastifyReply, pag
 
 /** Serializes the items that fit into a response; a page by number ends where a smaller page size can continue. */
 async function fit<T>(reply: FastifyReply, page: Page<T>) {
-  const writer = getListSerializer(reply.getSerializationFunction('200'))!;
+  const writer = getListSerializer(getSerializerOf(reply))!;
   const mayHoldLarge = page.embeddedBytes > largeFrom;
   let { written, count } = await writer.items(page.items, mayHoldLarge);
   if (count === 0 && page.items.length > 0) throw itemTooLarge(page.ids[0]);

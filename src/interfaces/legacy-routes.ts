@@ -32,6 +32,7 @@ export const legacySchoolRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'Get the school (older interface)',
         description: 'As GET /v2/schools, in the older envelope.',
         tags: ['Older interface'],
+        profiles: ['full', 'read', 'booking'],
         response: responses({ school: LegacySchool }),
       },
     },
@@ -47,6 +48,7 @@ export const legacySchoolRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description:
           'A new school connected to the calling one, with its own API key, which is shown only in this ' + 'response.',
         tags: ['Older interface'],
+        profiles: ['full'],
         body: SchoolBody,
         response: responses({ school_id: Type.String(), api_key: Type.String() }),
       },
@@ -67,6 +69,7 @@ export const legacyCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'Create a course (older interface)',
         description: 'As POST /v2/courses; tags, labels and external addresses are ignored.',
         tags: ['Older interface'],
+        profiles: ['full'],
         body: LegacyCourseBody,
         response: responses({ course_id: Type.String() }),
       },

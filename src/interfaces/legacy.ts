@@ -1,5 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { authenticate, type Services } from '../http/auth/authenticate.ts';
+import { checkProfiles } from '../http/auth/profiles.ts';
+import { limitRate } from '../http/auth/rate-limit.ts';
 import { registerErrorHandler, formatLegacyError } from '../http/errors/error-handler.ts';
 import { methodNotAllowed } from '../http/errors/method-not-allowed.ts';
 import { coerceRequests } from '../http/parsing/request-coercion.ts';
@@ -17,6 +19,8 @@ const mount =
   async (app) => {
     registerErrorHandler(app, formatLegacyError);
     authenticate(app, services);
+    limitRate(app, services.buckets);
+    checkProfiles(app);
     coerceRequests(app);
     const addMethodNotAllowed = methodNotAllowed(app);
     await app.register(routes);

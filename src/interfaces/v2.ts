@@ -1,10 +1,15 @@
 import type { FastifyPluginAsync } from 'fastify';
-import { authenticate, type Services } from '../http/auth/authenticate.ts';
+import { authenticate, vary, type Services } from '../http/auth/authenticate.ts';
+import { checkProfiles } from '../http/auth/profiles.ts';
+import { limitRate } from '../http/auth/rate-limit.ts';
 import { methodNotAllowed } from '../http/errors/method-not-allowed.ts';
 import { registerErrorHandler, formatV2Error } from '../http/errors/error-handler.ts';
+import { allowOrigins } from '../http/publishable/cors.ts';
+import { addPublicSerializers } from '../http/publishable/serializer.ts';
 import { coerceRequests } from '../http/parsing/request-coercion.ts';
 import { adminUserRoutes, appUserRoutes, roleRoutes } from '../resources/admin-users/routes.ts';
 import { signOnRoutes } from '../resources/auth/sign-on-routes.ts';
+import { whoAmIRoutes } from '../resources/auth/whoami-routes.ts';
 import { bookingRoutes } from '../resources/booking/routes.ts';
 import { campaignRoutes, campaignValidationRoutes } from '../resources/campaigns/routes.ts';
 import { voucherValidationRoutes } from '../resources/campaigns/voucher-routes.ts';
@@ -31,7 +36,11 @@ import { courseUserRoutes, searchUserRoutes } from '../resources/users/routes.ts
 export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   registerErrorHandler(app, formatV2Error);
   authenticate(app, services);
+  await allowOrigins(app, vary);
+  limitRate(app, services.buckets);
+  checkProfiles(app);
   coerceRequests(app);
+  addPublicSerializers(app);
   const addMethodNotAllowed = methodNotAllowed(app);
 
   await app.register(courseRoutes, { prefix: '/courses' });
@@ -59,6 +68,9 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(adminUserRoutes, { prefix: '/admin-users' });
   await app.register(roleRoutes, { prefix: '/admin-roles' });
   await app.register(appUserRoutes, { prefix: '/app-users' });
+  const { rate, version } = services;
+  const rate_limit = rate ? { per_second: rate.perSecond, burst: rate.burst } : null;
+  await app.register(whoAmIRoutes, { prefix: '/whoami', rate_limit, version });
 
   addMethodNotAllowed();
 };

@@ -7,7 +7,7 @@ import type { ListSpec, Page } from './list-types.ts';
 import { toKeySet, type BatchLoader, type Key } from './loaders.ts';
 import { createPageFinder, type PageSource } from './paging/index.ts';
 import { loadFitting, loadOne } from './response-budget.ts';
-import { ownScope, type TenantScope } from './tenant-scope.ts';
+import { defaultScope, type TenantScope } from './tenant-scope.ts';
 
 /**
  * Declares a list: the validated query, the SQL, the response schema and the OpenAPI parameters follow from it. One
@@ -32,7 +32,7 @@ export function defineList<
   async function page(
     ctx: Ctx,
     query: ListQuery<F> & ListQuery<P>,
-    { scope = ownScope, withTotal = false }: { scope?: TenantScope; withTotal?: boolean } = {},
+    { scope = defaultScope(ctx), withTotal = false }: { scope?: TenantScope; withTotal?: boolean } = {},
   ): Promise<Page<Static<V>>> {
     const [limit, page] = [getLimit(query, paging), query.page ?? 1];
     const found = await finder.findPage(ctx, query, { scope, page, limit });
@@ -58,8 +58,8 @@ export function defineList<
   }
 
   /** One item; undefined if it is not in scope. */
-  async function byId(ctx: Ctx, id: number, query: ItemQuery = {}, { scope = ownScope, isAfterWrite = false } = {}) {
-    const keys = await finder.findOne(ctx, id, query, scope);
+  async function byId(ctx: Ctx, id: number, query: ItemQuery = {}, { scope, isAfterWrite = false }: ItemOptions = {}) {
+    const keys = await finder.findOne(ctx, id, query, scope ?? defaultScope(ctx));
     const load = async (budget: Budget) => {
       const context = { ...ctx, budget };
       const rows = await fetchInOrder(fetch, context, keys);
@@ -73,6 +73,8 @@ export function defineList<
   const schemas = { Query, ItemQuery, itemParameters: parameters, View: serializer.schema };
   return { ...schemas, readAreas: readAreasWith(serializer), page, byId, exists: finder.exists };
 }
+
+type ItemOptions = { scope?: TenantScope; isAfterWrite?: boolean };
 
 /** Areas that the response to a query depends on. */
 const readAreasWith =

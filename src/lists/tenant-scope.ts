@@ -1,5 +1,6 @@
 import { and, inArray, or, sql, type ColumnBaseConfig, type Placeholder, type SQL } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
+import type { Ctx } from '../core/context.ts';
 import type { Reader } from '../database/client.ts';
 import { equalsTenant, equalTenants } from './tenant-predicate.ts';
 
@@ -18,6 +19,12 @@ export type TenantScope = {
 };
 
 export const ownScope: TenantScope = { own: true, partnerIds: [] };
+
+/** The provider's own items; with a publishable key, the public ones of its school. */
+export const defaultScope = ({ publicOf, version }: Pick<Ctx, 'publicOf' | 'version'>): TenantScope =>
+  publicOf === undefined
+    ? ownScope
+    : { own: false, partnerIds: publicOf.isActive ? [publicOf.id] : [], syncedThrough: version };
 
 /** Limits a table to the provider's rows; every query outside a list begins with it. */
 export const tenantWhere = (tenant: Tenant, table: { providerId: PgColumn }, ...conditions: (SQL | undefined)[]): SQL =>

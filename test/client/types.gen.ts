@@ -2735,6 +2735,40 @@ export type Role = {
     description: string;
 };
 
+export type KeyProvider = {
+    id: number;
+    title: string;
+};
+
+export type WhoAmI = {
+    provider: KeyProvider;
+    key: {
+        id: number;
+        label: string;
+        /**
+         * full, read, booking or publishable
+         */
+        profile: string;
+        expires_at: string | null;
+    };
+    /**
+     * Requests per second of the school, and at once; null without a limit
+     */
+    rate_limit: {
+        per_second: number;
+        burst: number;
+    } | null;
+    /**
+     * The time zone of the service, in which times without an offset are
+     */
+    timezone: string;
+    server_time: string;
+    /**
+     * The version of the interface, as in the OpenAPI document
+     */
+    version: string;
+};
+
 export type LegacySchool = {
     title: string;
     active: boolean;
@@ -2989,7 +3023,7 @@ export type ListCoursesErrors = {
      */
     401: Error;
     /**
-     * The partner is not approved
+     * The partner is not approved, or the profile of the key does not allow it
      */
     403: Error;
     /**
@@ -3040,6 +3074,10 @@ export type CreateCourseErrors = {
      * The API key is missing or invalid
      */
     401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
     /**
      * The body is too large
      */
@@ -3098,6 +3136,10 @@ export type DeleteCourseErrors = {
      * The API key is missing or invalid
      */
     401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
     /**
      * The item does not exist
      */
@@ -3174,7 +3216,7 @@ export type GetCourseErrors = {
      */
     401: Error;
     /**
-     * The partner is not approved
+     * The partner is not approved, or the profile of the key does not allow it
      */
     403: Error;
     /**
@@ -3231,6 +3273,10 @@ export type UpdateCourseErrors = {
      * The API key is missing or invalid
      */
     401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
     /**
      * The item does not exist
      */
@@ -3382,7 +3428,7 @@ export type ListCourseDatesErrors = {
      */
     401: Error;
     /**
-     * The partner is not approved
+     * The partner is not approved, or the profile of the key does not allow it
      */
     403: Error;
     /**
@@ -3532,7 +3578,7 @@ export type ListDatesOfCourseErrors = {
      */
     401: Error;
     /**
-     * The partner is not approved
+     * The partner is not approved, or the profile of the key does not allow it
      */
     403: Error;
     /**
@@ -3589,6 +3635,10 @@ export type CreateCourseDateErrors = {
      * The API key is missing or invalid
      */
     401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
     /**
      * The item does not exist
      */
@@ -3655,6 +3705,10 @@ export type DeleteCourseDateErrors = {
      * The API key is missing or invalid
      */
     401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
     /**
      * The item does not exist
      */
@@ -3723,6 +3777,10 @@ export type GetCourseDateErrors = {
      */
     401: Error;
     /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
+    /**
      * The item does not exist
      */
     404: Error;
@@ -3780,6 +3838,10 @@ export type UpdateCourseDateErrors = {
      * The API key is missing or invalid
      */
     401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
     /**
      * The item does not exist
      */
@@ -3935,7 +3997,7 @@ export type BatchListCourseDatesErrors = {
      */
     401: Error;
     /**
-     * The partner is not approved
+     * The partner is not approved, or the profile of the key does not allow it
      */
     403: Error;
     /**
@@ -4013,7 +4075,7 @@ export type ListNextCourseDatesErrors = {
      */
     401: Error;
     /**
-     * The partner is not approved
+     * The partner is not approved, or the profile of the key does not allow it
      */
     403: Error;
     /**
@@ -4091,6 +4153,10 @@ export type ListLocationsErrors = {
      */
     401: Error;
     /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
+    /**
      * Too many requests
      */
     429: Error;
@@ -4135,6 +4201,10 @@ export type CreateLocationErrors = {
      * The API key is missing or invalid
      */
     401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
     /**
      * The body is too large
      */
@@ -4193,6 +4263,10 @@ export type UpdateLocationErrors = {
      * The API key is missing or invalid
      */
     401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
     /**
      * The item does not exist
      */
@@ -4264,6 +4338,10 @@ export type ListInstructorsErrors = {
      */
     401: Error;
     /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
+    /**
      * Too many requests
      */
     429: Error;
@@ -4308,6 +4386,10 @@ export type CreateInstructorErrors = {
      * The API key is missing or invalid
      */
     401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
     /**
      * The body is too large
      */
@@ -4367,6 +4449,10 @@ export type ArchiveInstructorErrors = {
      */
     401: Error;
     /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
+    /**
      * The item does not exist
      */
     404: Error;
@@ -4421,6 +4507,10 @@ export type GetInstructorErrors = {
      */
     401: Error;
     /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
+    /**
      * The item does not exist
      */
     404: Error;
@@ -4474,6 +4564,10 @@ export type UpdateInstructorErrors = {
      * The API key is missing or invalid
      */
     401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
     /**
      * The item does not exist
      */
@@ -4532,6 +4626,10 @@ export type ListTagsErrors = {
      */
     401: Error;
     /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
+    /**
      * Too many requests
      */
     429: Error;
@@ -4576,6 +4674,10 @@ export type CreateTagErrors = {
      * The API key is missing or invalid
      */
     401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
     /**
      * The body is too large
      */
@@ -4634,6 +4736,10 @@ export type ListDurationUnitsErrors = {
      */
     401: Error;
     /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
+    /**
      * Too many requests
      */
     429: Error;
@@ -4678,6 +4784,10 @@ export type GetSchoolErrors = {
      * The API key is missing or invalid
      */
     401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
     /**
      * The item does not exist
      */
@@ -4729,6 +4839,10 @@ export type UpdateSchoolErrors = {
      * The API key is missing or invalid
      */
     401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
     /**
      * The body is too large
      */
@@ -4838,6 +4952,10 @@ export type ListOrdersErrors = {
      */
     401: Error;
     /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
+    /**
      * Too many requests
      */
     429: Error;
@@ -4897,6 +5015,10 @@ export type GetOrderErrors = {
      */
     401: Error;
     /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
+    /**
      * The item does not exist
      */
     404: Error;
@@ -4950,6 +5072,10 @@ export type ExportOrderErrors = {
      * The API key is missing or invalid
      */
     401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
     /**
      * The item does not exist
      */
@@ -5028,6 +5154,10 @@ export type ListOrderProductsErrors = {
      * The API key is missing or invalid
      */
     401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
     /**
      * Too many requests
      */
@@ -5123,6 +5253,10 @@ export type ListParticipantsErrors = {
      */
     401: Error;
     /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
+    /**
      * Too many requests
      */
     429: Error;
@@ -5178,6 +5312,10 @@ export type GetParticipantErrors = {
      */
     401: Error;
     /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
+    /**
      * The item does not exist
      */
     404: Error;
@@ -5231,6 +5369,10 @@ export type UpdateParticipantErrors = {
      * The API key is missing or invalid
      */
     401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
     /**
      * The item does not exist
      */
@@ -5294,6 +5436,10 @@ export type CreateBookingErrors = {
      * The API key is missing or invalid
      */
     401: BookingError;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: BookingError;
     /**
      * The body is too large
      */
@@ -5359,6 +5505,10 @@ export type DeregisterBookingErrors = {
      */
     401: BookingError;
     /**
+     * The profile of the key does not allow it
+     */
+    403: BookingError;
+    /**
      * The item does not exist
      */
     404: BookingError;
@@ -5415,6 +5565,10 @@ export type ListCampaignsErrors = {
      * The API key is missing or invalid
      */
     401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
     /**
      * Too many requests
      */
@@ -5473,6 +5627,10 @@ export type ValidateCampaignByQueryErrors = {
      * The API key is missing or invalid
      */
     401: BookingError;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: BookingError;
     /**
      * The item does not exist
      */
@@ -5537,6 +5695,10 @@ export type ValidateCampaignErrors = {
      */
     401: BookingError;
     /**
+     * The profile of the key does not allow it
+     */
+    403: BookingError;
+    /**
      * The item does not exist
      */
     404: BookingError;
@@ -5591,6 +5753,10 @@ export type ValidateVoucherByQueryErrors = {
      */
     401: BookingError;
     /**
+     * The profile of the key does not allow it
+     */
+    403: BookingError;
+    /**
      * The item does not exist
      */
     404: BookingError;
@@ -5644,6 +5810,10 @@ export type ValidateVoucherErrors = {
      * The API key is missing or invalid
      */
     401: BookingError;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: BookingError;
     /**
      * The item does not exist
      */
@@ -5727,6 +5897,10 @@ export type ListCustomersErrors = {
      */
     401: Error;
     /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
+    /**
      * Too many requests
      */
     429: Error;
@@ -5771,6 +5945,10 @@ export type CreateCustomerErrors = {
      * The API key is missing or invalid
      */
     401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
     /**
      * The body is too large
      */
@@ -5835,6 +6013,10 @@ export type GetCustomerErrors = {
      */
     401: Error;
     /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
+    /**
      * The item does not exist
      */
     404: Error;
@@ -5888,6 +6070,10 @@ export type UpdateCustomerErrors = {
      * The API key is missing or invalid
      */
     401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
     /**
      * The item does not exist
      */
@@ -5984,6 +6170,10 @@ export type ListEmployeesErrors = {
      */
     401: Error;
     /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
+    /**
      * The item does not exist
      */
     404: Error;
@@ -6040,6 +6230,10 @@ export type GetCourseUserErrors = {
      * The API key is missing or invalid
      */
     401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
     /**
      * The item does not exist
      */
@@ -6119,6 +6313,10 @@ export type SearchCourseUsersErrors = {
      */
     401: Error;
     /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
+    /**
      * Too many requests
      */
     429: Error;
@@ -6163,6 +6361,10 @@ export type CheckUserCredentialsErrors = {
      * The API key is missing or invalid
      */
     401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
     /**
      * The body is too large
      */
@@ -6230,6 +6432,10 @@ export type ListChangesErrors = {
      */
     401: Error;
     /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
+    /**
      * The cursor is not valid any more
      */
     410: Gone;
@@ -6279,6 +6485,10 @@ export type ListAdminUsersErrors = {
      */
     401: Error;
     /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
+    /**
      * Too many requests
      */
     429: Error;
@@ -6323,6 +6533,10 @@ export type CreateAdminUserErrors = {
      * The API key is missing or invalid
      */
     401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
     /**
      * The body is too large
      */
@@ -6381,6 +6595,10 @@ export type ListAdminRolesErrors = {
      */
     401: Error;
     /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
+    /**
      * Too many requests
      */
     429: Error;
@@ -6426,6 +6644,10 @@ export type ListAppUsersErrors = {
      */
     401: Error;
     /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
+    /**
      * Too many requests
      */
     429: Error;
@@ -6454,6 +6676,59 @@ export type ListAppUsersResponses = {
 
 export type ListAppUsersResponse = ListAppUsersResponses[keyof ListAppUsersResponses];
 
+export type WhoAmIData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v2/whoami';
+};
+
+export type WhoAmIErrors = {
+    /**
+     * The request is not valid
+     */
+    400: Error;
+    /**
+     * The API key is missing or invalid
+     */
+    401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
+    /**
+     * The item does not exist
+     */
+    404: Error;
+    /**
+     * Too many requests
+     */
+    429: Error;
+    /**
+     * An error of the service; report the request id
+     */
+    500: Error;
+    /**
+     * The service is busy or its database unavailable; retry later
+     */
+    503: Error;
+    /**
+     * Another client error, such as 408 or 431
+     */
+    '4XX': Error;
+};
+
+export type WhoAmIError = WhoAmIErrors[keyof WhoAmIErrors];
+
+export type WhoAmIResponses = {
+    /**
+     * Success
+     */
+    200: WhoAmI;
+};
+
+export type WhoAmIResponse = WhoAmIResponses[keyof WhoAmIResponses];
+
 export type GetLegacySchoolData = {
     body?: never;
     path?: never;
@@ -6470,6 +6745,10 @@ export type GetLegacySchoolErrors = {
      * The API key is missing or invalid
      */
     401: LegacyUnauthorized;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: LegacyError;
     /**
      * The item does not exist
      */
@@ -6522,6 +6801,10 @@ export type CreateSubSchoolErrors = {
      * The API key is missing or invalid
      */
     401: LegacyUnauthorized;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: LegacyError;
     /**
      * The body is too large
      */
@@ -6579,6 +6862,10 @@ export type CreateLegacyCourseErrors = {
      * The API key is missing or invalid
      */
     401: LegacyUnauthorized;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: LegacyError;
     /**
      * The body is too large
      */

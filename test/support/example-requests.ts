@@ -32,6 +32,7 @@ const reads: ExampleRequest[] = [
   { operationId: 'listTags' },
   { operationId: 'listDurationUnits' },
   { operationId: 'getSchool' },
+  { operationId: 'whoAmI' },
   { operationId: 'listOrders' },
   { operationId: 'getOrder', path: { id: 47 } },
   { operationId: 'listOrderProducts' },

@@ -6,7 +6,7 @@ import { preferredLanguage } from '../../reference/language.ts';
 import { getRoute } from '../errors/error-handler.ts';
 import type { CountRequest } from './address-limit.ts';
 import { createKeyLookup, type FoundKey } from './key-lookup.ts';
-import { limitRate, type RateBuckets } from './rate-limit.ts';
+import type { Rate, RateBuckets } from './rate-limit.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -25,14 +25,20 @@ export type Services = {
   countRequest: CountRequest;
   /** Rate limit of each school; none unless given. */
   buckets?: RateBuckets | undefined;
+  rate?: Rate | undefined;
+  /** The version in the OpenAPI document. */
+  version: string;
 };
+
+/** Headers that a response depends on, beside the content encoding. */
+export const vary = 'Accept-Encoding, Accept-Language, X-API-Key';
 
 /** Requires an API key, in `preParsing`: before the body of a client without one is read. */
 export function authenticate(app: FastifyInstance, services: Services) {
-  const { database, countInvalidKey, buckets } = services;
+  const { database, countInvalidKey } = services;
   const findKey = createKeyLookup(database);
   app.addHook('preParsing', async (request, reply) => {
-    reply.header('cache-control', 'private, no-cache').header('vary', 'Accept-Encoding, Accept-Language, X-API-Key');
+    reply.header('cache-control', 'private, no-cache').header('vary', vary);
     // A CORS preflight carries no key; the route answers 405.
     if (request.method === 'OPTIONS') {
       if (request.is404) throw new Problem('not_found', 'There is nothing at this path');
@@ -47,7 +53,6 @@ export function authenticate(app: FastifyInstance, services: Services) {
     if (key.stale) setImmediate(recordUse, database, key, request);
     request.ctx = createRequestContext(services, key, request);
   });
-  if (buckets) limitRate(app, buckets);
 }
 
 function createRequestContext({ database, settings, guards }: Services, key: FoundKey, request: FastifyRequest): Ctx {
@@ -55,8 +60,12 @@ function createRequestContext({ database, settings, guards }: Services, key: Fou
   // Once the route is known, on the first write.
   const writers = () =>
     (audited ??= database.withAudit(toAuditContext(request, key.key_id)).queuedAs(key.fairness_key));
+  const isPublic = key.profile === 'publishable';
+  const { provider_id: id, is_active: isActive, origins, quarter } = key;
   return {
-    providerId: key.provider_id,
+    providerId: isPublic ? 0 : id,
+    ...(isPublic && { publicOf: { id, isActive, origins: origins ?? [], quarter } }),
+    key: { id: key.key_id, profile: key.profile },
     fairnessKey: key.fairness_key,
     version: key.version,
     versions: key,
@@ -65,8 +74,8 @@ function createRequestContext({ database, settings, guards }: Services, key: Fou
     guards,
     db: database.db,
     authStore: { $client: database.pool },
-    write: (areas, work) => writers().write([key.provider_id], areas, work),
-    writeNewProvider: (work) => writers().writeNewProvider(key.provider_id, work),
+    write: (areas, work) => writers().write([id], areas, work),
+    writeNewProvider: (work) => writers().writeNewProvider(id, work),
   };
 }
 

@@ -1,5 +1,6 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { hashApiKey, mayBeApiKey } from '../../lib/api-key.ts';
+import type { KeyProfile } from '../../core/key-profiles.ts';
 import type { Versions } from '../../core/context.ts';
 import { areas, clockOf } from '../../database/areas.ts';
 import type { Database } from '../../database/client.ts';
@@ -10,6 +11,11 @@ export type FoundKey = Versions & {
   /** The root of the school's parent chain. */
   fairness_key: number;
   key_id: number;
+  profile: KeyProfile;
+  origins: string[] | null;
+  is_active: boolean;
+  /** The quarter of an hour of the database's clock. */
+  quarter: string;
   version: string;
   /** True if the last use was recorded more than a minute ago. */
   stale: boolean;
@@ -47,7 +53,8 @@ export function createKeyLookup({ pool }: Database): FindKey {
   };
 }
 
-const text = `select k.provider_id, coalesce(r.root_id, r.id) as fairness_key, k.id as key_id, p.changed_at::text as version,
+const text = `select k.provider_id, coalesce(r.root_id, r.id) as fairness_key, k.id as key_id, k.profile, k.origins,
+    r.is_active, floor(extract(epoch from now()) / 900)::text as quarter, p.changed_at::text as version,
     ${areas.map((area) => `p.${clockOf(area)}::text as ${area}`).join(', ')},
     concat_ws(' ', s.changed_at, s.xmin, pg_postmaster_start_time()) as shared,
     k.last_used_at is null or k.last_used_at < now() - interval '1 minute' as stale

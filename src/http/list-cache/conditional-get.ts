@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Settings, Versions } from '../../core/context.ts';
+import type { Ctx, Settings, Versions } from '../../core/context.ts';
 import type { Area } from '../../database/areas.ts';
 import { negotiateEncoding } from '../compression/encodings.ts';
 import { buildHash } from '../../lib/build-hash.ts';
@@ -10,7 +10,7 @@ import { serveFromCache } from './single-flight.ts';
 type Query = Record<string, unknown> & { include?: string[] };
 
 /** Areas that the response to a query depends on, beside the school's own record. */
-export type ReadAreas = (query: { include?: string[] }) => readonly Area[];
+export type ReadAreas = (query: { include?: string[] }, isPublic: boolean) => readonly Area[];
 
 /**
  * A preHandler that computes a list's ETag before any data is read: a hash of the provider, the versions of the areas
@@ -24,16 +24,18 @@ export const handleConditionalGet =
     if (query['include_partners'] || query['partner_id'] !== undefined) return;
     const { ctx, routeOptions, server } = request;
     if (!ctx.versions) return;
-    const version = toVersion(ctx.versions, readAreas(query));
+    const areas = readAreas(query, ctx.publicOf !== undefined);
+    const version = toVersion(ctx.versions, areas);
+    const reader = toReader(ctx, areas);
     // Page hints (totals, cursors) are equal with and without includes.
     if (!dependsOnOtherData({ ...query, include: undefined })) {
-      const prefix = `${ctx.providerId} ${version} ${routeOptions.url}`;
+      const prefix = `${reader} ${version} ${routeOptions.url}`;
       ctx.pageHints = getPageHints(server.listCache.pageHints, prefix);
     }
     if (dependsOnOtherData(query)) return;
     // By the URL, not the coerced query: the next page's link repeats ignored parameters.
-    const cacheKey = `${ctx.providerId} ${version} ${ctx.language} ${negotiateEncoding(request.raw)} ${request.url}`;
-    const etag = server.listCache.responses?.get(cacheKey)?.headers['etag'] ?? getEtag(request, version);
+    const cacheKey = `${reader} ${version} ${ctx.language} ${negotiateEncoding(request.raw)} ${request.url}`;
+    const etag = server.listCache.responses?.get(cacheKey)?.headers['etag'] ?? getEtag(request, reader, version);
     reply.header('etag', etag);
     const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^(W\/)?/, 'W/'));
     if (known?.includes(etag)) return reply.code(304).send();
@@ -49,12 +51,16 @@ export async function matchAnyTag(request: FastifyRequest, reply: FastifyReply, 
   return '';
 }
 
+/** Public dates depend on the clock. */
+const toReader = ({ providerId, publicOf }: Ctx, areas: readonly Area[]) =>
+  publicOf ? `public ${publicOf.id} ${areas.includes('dates') ? publicOf.quarter : ''}` : providerId;
+
 const toVersion = (versions: Versions, areas: readonly Area[]) =>
   [versions.shared, versions.school, ...areas.map((area) => versions[area])].join(' ');
 
-function getEtag({ ctx, routeOptions, params, query }: FastifyRequest, version: string) {
+function getEtag({ ctx, routeOptions, params, query }: FastifyRequest, reader: number | string, version: string) {
   const sorted = Object.entries(query as Query).sort(([a], [b]) => (a < b ? -1 : 1));
-  const parts = [ctx.providerId, version, ctx.language, routeOptions.url, params, sorted];
+  const parts = [reader, version, ctx.language, routeOptions.url, params, sorted];
   return `W/"${hash('sha256', serverKey(ctx.settings) + JSON.stringify(parts), 'base64url').slice(0, 27)}"`;
 }
 

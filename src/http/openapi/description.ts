@@ -85,9 +85,12 @@ const withNotModified = (schema: FastifySchema): FastifySchema => ({
 
 /** Documents the schema before coercion, with all body types; names list parameters with brackets, as clients send them. */
 function toDocumentedSchema(schema: FastifySchema): FastifySchema {
-  const { querystring, body, headers, ...rest } = schema as FastifySchema & { querystring?: TSchema };
+  const { querystring, body, headers, profiles, ...rest } = schema as FastifySchema & {
+    querystring?: TSchema;
+  };
   return {
     ...rest,
+    ...(profiles && { 'x-key-profiles': profiles }),
     ...(querystring ? { querystring: withBrackets(querystring) } : {}),
     ...(headers ? { headers: documentHeaders(headers as TSchema) } : {}),
     ...(body

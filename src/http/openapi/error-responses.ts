@@ -23,6 +23,8 @@ type SharedResponse = {
   samples: Record<string, Problem>;
 };
 
+const profileSample = { profile: new Problem('forbidden', 'A key with the profile publishable may not do this') };
+
 /** Responses that are equal for all operations of an interface. */
 const shared: Record<string, SharedResponse> = {
   401: {
@@ -33,8 +35,8 @@ const shared: Record<string, SharedResponse> = {
   },
   403: {
     name: 'Forbidden',
-    description: 'The partner is not approved',
-    samples: { forbidden: new Problem('forbidden', 'The partner connection is not approved') },
+    description: 'The profile of the key does not allow it',
+    samples: profileSample,
   },
   413: {
     name: 'BodyTooLarge',
@@ -77,6 +79,16 @@ const shared: Record<string, SharedResponse> = {
   },
 };
 
+/** The 403 of operations that list partners' items. */
+const partnerForbidden: SharedResponse = {
+  name: 'PartnerForbidden',
+  description: 'The partner is not approved, or the profile of the key does not allow it',
+  samples: {
+    forbidden: new Problem('forbidden', 'The partner connection is not approved'),
+    ...profileSample,
+  },
+};
+
 /** The 429 of operations without a key, which have a limit for each address. */
 const addressLimit: SharedResponse = {
   name: 'TooManyRequestsFromAddress',
@@ -104,6 +116,7 @@ const itemsWithoutPath: Record<string, string> = {
   'GET /schools': 'School',
   'GET /v2/campaigns/validate': 'Campaign',
   'GET /v2/schools': 'School',
+  'GET /v2/whoami': 'School',
   'GET /v2/vouchers/validate': 'Voucher',
 };
 
@@ -187,13 +200,10 @@ export function addErrors(
 
 function sharedResponses({ parameters = [], requestBody }: Operation) {
   const isPartnerQuery = parameters.some(({ name }) => name === 'include_partners');
-  const statuses = [
-    '401',
-    ...(isPartnerQuery ? ['403'] : []),
-    ...(requestBody ? ['413', '415'] : []),
-    ...['429', '4XX', '500', '503'],
-  ];
-  return statuses.map((status) => [status, shared[status]!] as const);
+  const statuses = ['401', '403', ...(requestBody ? ['413', '415'] : []), ...['429', '4XX', '500', '503']];
+  return statuses.map(
+    (status) => [status, status === '403' && isPartnerQuery ? partnerForbidden : shared[status]!] as const,
+  );
 }
 
 const publicResponses = ({ responses }: Operation) => [

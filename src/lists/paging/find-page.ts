@@ -4,7 +4,7 @@ import { ResultTooLarge } from '../../database/result-bounds.ts';
 import type { Filter, Filters } from '../filters.ts';
 import type { BatchLoader, Key } from '../loaders.ts';
 import type { ItemQuery } from '../list-query.ts';
-import { ownScope, type Tenant, type TenantScope, type TenantTable } from '../tenant-scope.ts';
+import { defaultScope, type Tenant, type TenantScope, type TenantTable } from '../tenant-scope.ts';
 import { countOnce, nearestCursor, noPageHints, rememberCursor, setUpperBound } from './page-hints.ts';
 import { preparedPage } from './prepared-page.ts';
 import { findKeysByRange, orderBy, selectPageKeys, type Order, type Slice } from './range-scan.ts';
@@ -86,7 +86,7 @@ export function createPageFinder<Row extends Key>(source: PageSource<Row>) {
     }).execute();
 
   /** True if the item is in scope. */
-  const exists = async (ctx: Ctx, id: number, query: ItemQuery = {}, { scope = ownScope } = {}) =>
+  const exists = async (ctx: Ctx, id: number, query: ItemQuery = {}, { scope = defaultScope(ctx) } = {}) =>
     (await findOne(ctx, id, query, scope)).length > 0;
 
   return { findPage, findOne, exists };

@@ -17,6 +17,7 @@ export const signOnRoutes: FastifyPluginAsyncTypebox = async (app) => {
           'For single sign-on. A wrong password and an unknown user get the same response. Ten failures for ' +
           'one username within 15 minutes lead to 429 until the 15 minutes are over.',
         tags: ['People'],
+        profiles: ['full'],
         body: CredentialsBody,
         response: responses.ok(SignOnResult),
       },

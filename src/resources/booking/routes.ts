@@ -25,6 +25,7 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'Book a course date',
         description: 'All participants are booked, or none. The error response lists every error at once.',
         tags,
+        profiles: ['full', 'booking'],
         headers: withIdempotencyKey(
           'For 24 hours the same request with the same key gets the first response again, and nothing more is booked; ' +
             'another request with the key is refused.',
@@ -54,6 +55,7 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description:
           'Their seats are freed and given to the waiting list. A second call changes nothing; the order stays.',
         tags,
+        profiles: ['full', 'booking'],
         params: Type.Object({ id: t.Id }),
         headers: withIdempotencyKey(
           'A key that was used for a booking is refused. No response is stored; the request can be repeated without a key.',

@@ -17,6 +17,7 @@ export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'List campaigns',
         description: 'All campaigns and agreements of the school.',
         tags: ['Orders'],
+        profiles: ['full', 'read'],
         response: responses.ok(Type.Array(Campaign)),
       },
       ...listRoute.limited,
@@ -32,6 +33,7 @@ export const campaignValidationRoutes: FastifyPluginAsyncTypebox = async (app) =
     description:
       '`coursedate_id` or `course_id` is required. A campaign that is not running is returned with its state.',
     tags: ['Booking'],
+    profiles: ['full', 'read', 'booking'] as const,
     response: { 200: ValidCampaign, ...responses.bookingErrors },
   };
   const Code = Type.Object({ code: t.Title({ description: 'The campaign code' }) });

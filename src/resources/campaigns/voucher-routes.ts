@@ -12,6 +12,7 @@ export const voucherValidationRoutes: FastifyPluginAsyncTypebox = async (app) =>
   const schema = {
     description: 'An expired, archived or deleted voucher is returned with its state.',
     tags: ['Booking'],
+    profiles: ['full', 'read', 'booking'] as const,
     response: { 200: ValidVoucher, ...responses.bookingErrors },
   };
   const Code = Type.Object({ code: t.Title({ description: 'The voucher code' }) });

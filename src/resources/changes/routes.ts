@@ -39,6 +39,7 @@ export const changeRoutes: FastifyPluginAsyncTypebox = async (app) => {
           'The changes of the school after a cursor, in the order of their commits, without gaps. Start without `since`, ' +
           'read everything once, then follow `cursor`. 410 means that the cursor cannot be continued: start again.',
         tags: ['Changes'],
+        profiles: ['full', 'read'],
         querystring: Query,
         response: { ...responses.ok(Changes), 410: Gone },
       },

@@ -19,6 +19,20 @@ import { courseDateErrors, createCourseDate, deleteCourseDate, updateCourseDate 
 const tags = ['Course dates'];
 const CourseDates = responses.envelope(courseDateList.View);
 
+const includes = [
+  ...['course', 'course.products', 'location', 'gatherings', 'place', 'teaching_language', 'status', 'instructors'],
+  ...['subinstances', 'bundle', 'provider'],
+];
+const publicFilters = [
+  ...['limit', 'page', 'since_id', 'updated_at_min', 'updated_at_max', 'tag_ids', 'tag_match', 'order_by'],
+  ...['order_direction', 'start_date_at_min', 'start_date_at_max', 'end_date_at_min', 'end_date_at_max'],
+  ...['course_id', 'coursedate_id', 'status_id'],
+];
+const publicDates = { parameters: publicFilters, includes };
+const publicBatch = { parameters: ['course_ids', ...publicFilters], includes };
+const publicCalendar = { parameters: ['limit', 'page', 'tag_ids', 'tag_match'], includes };
+const publicDate = { parameters: [], includes };
+
 /** True for queries with `now`, and with gatherings, which show `is_future`. */
 const dependsOnClock = ({ include, ...query }: Record<string, unknown>) =>
   (Array.isArray(include) && include.includes('gatherings')) ||
@@ -35,6 +49,8 @@ export const courseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'List course dates',
         description: 'Always the envelope with `pagination` and `items`.',
         tags,
+        profiles: ['full', 'read', 'booking', 'publishable'],
+        publicQuery: publicDates,
         querystring: courseDateList.Query,
         response: responses.ok(CourseDates),
       },
@@ -55,6 +71,8 @@ export const nextCourseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
           'Sorted by start, from today on: visible dates, not canceled, of an active course. `course`, ' +
           '`location`, `place`, `gatherings`, `teaching_language` and `status` are always embedded.',
         tags,
+        profiles: ['full', 'read', 'booking', 'publishable'],
+        publicQuery: publicCalendar,
         querystring: nextCourseDateList.Query,
         response: responses.ok(Type.Array(nextCourseDateList.View)),
       },
@@ -78,6 +96,8 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
           'An array. `course`, `location`, `place`, `gatherings`, `teaching_language` and `status` are ' +
           'always embedded.',
         tags,
+        profiles: ['full', 'read', 'booking', 'publishable'],
+        publicQuery: publicDates,
         params: OfCourse,
         querystring: datesOfCourseList.Query,
         response: responses.ok(Type.Array(datesOfCourseList.View)),
@@ -96,6 +116,8 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'Get a course date',
         description: "A date of one of the school's own courses.",
         tags,
+        profiles: ['full', 'read', 'booking', 'publishable'],
+        publicQuery: publicDate,
         params: OneOfCourse,
         querystring: courseDateList.ItemQuery,
         response: responses.ok(courseDateList.View),
@@ -112,6 +134,7 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'Create a course date',
         description: 'It ends after it starts, in its own time zone, and its deadline is not after its end.',
         tags,
+        profiles: ['full'],
         params: OfCourse,
         body: CourseDateBody,
         response: responses.created(CourseDateWritten),
@@ -130,6 +153,7 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description:
           'Only the fields sent change; `gatherings` replace the existing ones, `custom_properties` are merged.',
         tags,
+        profiles: ['full'],
         params: OneOfCourse,
         body: CourseDateChange,
         response: responses.ok(CourseDateWritten),
@@ -147,6 +171,7 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'Delete a course date',
         description: 'Its child dates are deleted too. Refused while participants hold seats.',
         tags,
+        profiles: ['full'],
         params: OneOfCourse,
         response: responses.ok(CourseDateWritten),
       },
@@ -164,6 +189,8 @@ export const batchCourseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'List the dates of several courses',
         description: 'The dates of the courses named by `course_ids[]`, in one request.',
         tags,
+        profiles: ['full', 'read', 'booking', 'publishable'],
+        publicQuery: publicBatch,
         querystring: batchCourseDateList.Query,
         response: responses.ok(Type.Array(batchCourseDateList.View)),
       },

@@ -13,6 +13,8 @@ export const durationRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'List duration units',
         description: 'The units of the durations of courses.',
         tags: ['Courses'],
+        profiles: ['full', 'read', 'booking', 'publishable'],
+        publicQuery: { parameters: [] },
         response: responses.ok(Type.Array(Duration)),
       },
       ...listRoute.cached(() => []),

@@ -16,6 +16,16 @@ export const isPublicCourse = and(
   isNull(tables.courses.deletedAt),
 )!;
 
+const ofTag = sameTenant(tables.courses, catalog.courseTags, eq(tables.courses.id, catalog.courseTags.courseId));
+
+/** Tags that a public course has. */
+export const isTagOfPublicCourse = sql`exists (
+  select from ${catalog.courseTags} join ${tables.courses} on ${ofTag} where ${sameTenant(
+    catalog.courseTags,
+    catalog.tags,
+    and(eq(catalog.courseTags.tagId, catalog.tags.id), isPublicCourse),
+  )})`;
+
 const parentCategories = alias(catalog.categories, 'parent_categories');
 
 /** The categories of courses, by id. */

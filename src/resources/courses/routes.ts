@@ -10,6 +10,15 @@ import { createCourse, deleteCourse, updateCourse } from './service.ts';
 
 const tags = ['Courses'];
 const params = Type.Object({ id: t.Id });
+const courseIncludes = ['products', 'provider'];
+const publicCourses = {
+  parameters: [
+    ...['limit', 'page', 'since_id', 'paginate', 'updated_at_min', 'updated_at_max', 'description_language'],
+    ...['tag_ids', 'tag_match'],
+  ],
+  includes: courseIncludes,
+};
+const publicCourse = { parameters: ['description_language'], includes: courseIncludes };
 const CourseId = t.NamedObject('CourseReference', { course_id: Type.Integer() });
 
 export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -21,6 +30,8 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'List courses',
         description: 'An array, or with `paginate=true` the envelope with `pagination` and `items`.',
         tags,
+        profiles: ['full', 'read', 'booking', 'publishable'],
+        publicQuery: publicCourses,
         querystring: courseList.Query,
         response: responses.ok(responses.listOrEnvelope(courseList.View)),
       },
@@ -40,6 +51,7 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'Create a course',
         description: 'An active course with an equal title is an error. Staff assign categories later.',
         tags,
+        profiles: ['full'],
         body: CourseBody,
         response: responses.created(CourseId),
       },
@@ -55,6 +67,8 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'Get a course',
         description: "A course of the school's own, or a partner's with `include_partners` or `partner_id`.",
         tags,
+        profiles: ['full', 'read', 'booking', 'publishable'],
+        publicQuery: publicCourse,
         params,
         querystring: courseItem.Query,
         response: responses.ok(courseItem.View),
@@ -71,6 +85,7 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'Update a course',
         description: 'Only the fields sent change, of the main product too. An equal title is an error here too.',
         tags,
+        profiles: ['full'],
         params,
         body: CourseChange,
         response: responses.ok(CourseId),
@@ -87,6 +102,7 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'Delete a course',
         description: 'Its dates without participants are deleted too. Refused while an upcoming date has participants.',
         tags,
+        profiles: ['full'],
         params,
         response: responses.ok(CourseId),
       },

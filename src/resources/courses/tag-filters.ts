@@ -1,6 +1,6 @@
 import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
-import type { Ctx } from '../../core/context.ts';
+import { schoolOf, type Ctx } from '../../core/context.ts';
 import * as t from '../../schema/types.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 import * as tables from '../../database/tables/courses.ts';
@@ -11,7 +11,8 @@ import { tenantWhere } from '../../lists/tenant-scope.ts';
 export const tagParameters = (table: { providerId: PgColumn }, courseId: PgColumn, owner: string) => ({
   tag_ids: filter.plain(
     t.List(t.Id, { description: `Only ${owner} with these of the school's own tags; all unless sent` }),
-    async (tagIds: number[], ctx, { tag_match }, hasSelective) => {
+    async (tagIds: number[], reader, { tag_match }, hasSelective) => {
+      const ctx = { ...reader, providerId: schoolOf(reader) };
       if (hasSelective) return tenantWhere(ctx, table, hasTags(ctx, courseId, tagIds, tag_match));
       const tagged = taggedCourses(ctx, tagIds, tag_match);
       // `is true` makes it a condition of each row; a join would begin with all tagged courses.

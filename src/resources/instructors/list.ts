@@ -1,14 +1,18 @@
+import { and, eq, isNull } from 'drizzle-orm';
 import { instructors } from '../../database/tables/places.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { inScope } from '../../lists/tenant-scope.ts';
 import { fetchInstructors } from './loaders.ts';
 import { instructorSerializer } from './serializer.ts';
+
+/** Instructors that web pages show. */
+const isPublicInstructor = and(eq(instructors.showOnWeb, true), isNull(instructors.archivedAt))!;
 
 /** Archived instructors stay listed. */
 export const instructorList = defineList({
   table: instructors,
   serializer: instructorSerializer,
-  scope: (ctx) => tenantWhere(ctx, instructors),
+  scope: inScope(instructors, isPublicInstructor),
   filters: {},
   fetch: fetchInstructors,
 });

@@ -1,15 +1,35 @@
+import { and, eq, isNull, or, sql } from 'drizzle-orm';
+import { courseDates, gatherings } from '../../database/tables/coursedates.ts';
 import { locations } from '../../database/tables/places.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { inScope, sameTenant } from '../../lists/tenant-scope.ts';
+import { isPublicDate } from '../coursedates/loaders.ts';
 import { fetchLocations } from './loaders.ts';
 import { locationSerializer } from './serializer.ts';
+
+const ofDate = sameTenant(courseDates, gatherings, eq(courseDates.id, gatherings.courseDateId));
+
+/** Locations of public dates and of their gatherings. */
+const isPublicLocation = or(
+  sql`exists (select from ${courseDates} where ${sameTenant(
+    courseDates,
+    locations,
+    eq(courseDates.locationId, locations.id),
+    isPublicDate,
+  )})`,
+  sql`exists (select from ${gatherings} join ${courseDates} on ${ofDate} where ${sameTenant(
+    gatherings,
+    locations,
+    and(eq(gatherings.locationId, locations.id), isNull(gatherings.deletedAt), isPublicDate),
+  )})`,
+)!;
 
 /** Archived locations stay listed. */
 export const locationList = defineList({
   table: locations,
   serializer: locationSerializer,
-  scope: (ctx) => tenantWhere(ctx, locations),
+  scope: inScope(locations, isPublicLocation),
   filters: {
     ...filter.dateRange('created_at', locations.createdAt),
     ...filter.dateRange('updated_at', locations.updatedAt),

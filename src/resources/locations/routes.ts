@@ -20,10 +20,16 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'List locations',
         description: 'An array, with archived locations.',
         tags,
+        profiles: ['full', 'read', 'booking', 'publishable'],
+        publicQuery: { parameters: ['limit', 'page', 'since_id'] },
         querystring: locationList.Query,
         response: responses.ok(Type.Array(locationList.View)),
       },
-      ...listRoute.cached(locationList.readAreas),
+      // Public locations are those of public dates.
+      ...listRoute.cached((query, isPublic) => [
+        ...locationList.readAreas(query),
+        ...(isPublic ? ['dates' as const] : []),
+      ]),
     },
     async (request, reply) => send.items(request, reply, await listLocations(request.ctx, request.query)),
   );
@@ -36,6 +42,7 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'Create a location',
         description: 'Course dates that are created at a location take over its capacities.',
         tags,
+        profiles: ['full'],
         body: LocationBody,
         response: responses.created(Location),
       },
@@ -52,6 +59,7 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'Update a location',
         description: 'Only the fields sent change. Existing course dates keep their capacities.',
         tags,
+        profiles: ['full'],
         params: Type.Object({ id: t.Id }),
         body: LocationChange,
         response: responses.ok(Location),

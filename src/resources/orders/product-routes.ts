@@ -13,6 +13,7 @@ export const orderProductRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'List products of orders',
         description: 'The products of all courses, with archived ones.',
         tags: ['Orders'],
+        profiles: ['full', 'read'],
         querystring: orderProductList.Query,
         response: responses.ok(Type.Array(orderProductList.View)),
       },

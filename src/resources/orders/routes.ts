@@ -22,6 +22,7 @@ export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'List orders',
         description: 'Exported orders are left out, except with `exported=true` or a filter on `exported_at`.',
         tags,
+        profiles: ['full', 'read'],
         querystring: orderList.Query,
         response: responses.ok(Type.Array(orderList.View)),
       },
@@ -38,6 +39,7 @@ export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'Get an order',
         description: 'Exported or not.',
         tags,
+        profiles: ['full', 'read'],
         params,
         querystring: OrderQuery,
         response: responses.ok(orderList.View),
@@ -56,6 +58,7 @@ export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
           'Sets `exported_at` and fixes the prices and discounts of the lines at invoice and at export. ' +
           'A second call changes nothing.',
         tags,
+        profiles: ['full'],
         params,
         response: responses.ok(orderList.View),
       },

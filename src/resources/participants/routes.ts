@@ -16,6 +16,7 @@ export const participantRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'List participants',
         description: 'With deregistered and archived participants.',
         tags: ['Orders'],
+        profiles: ['full', 'read'],
         querystring: participantList.Query,
         response: responses.ok(Type.Array(participantList.View)),
       },
@@ -32,6 +33,7 @@ export const participantRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'Get a participant',
         description: 'With course date, course, booking and course user.',
         tags: ['Orders'],
+        profiles: ['full', 'read'],
         params: Type.Object({ id: t.Id }),
         querystring: participantList.ItemQuery,
         response: responses.ok(participantList.View),
@@ -49,6 +51,7 @@ export const participantRoutes: FastifyPluginAsyncTypebox = async (app) => {
           'Only the fields sent change. A status that holds a seat takes one as a booking does, and is ' +
           'refused without a free seat; 4 and 8 free the seat for the waiting list.',
         tags: ['Orders'],
+        profiles: ['full'],
         params: Type.Object({ id: t.Id }),
         body: ParticipantChange,
         response: responses.ok(participantList.View),

@@ -3,7 +3,7 @@ import type { Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Database } from '../../database/client.ts';
 import { partnerConnections, providers, providerState } from '../../database/tables/providers.ts';
-import { ownScope, tenantWhere, type TenantScope } from '../../lists/tenant-scope.ts';
+import { defaultScope, tenantWhere, type TenantScope } from '../../lists/tenant-scope.ts';
 import type { Connection, PartnerQuery } from './partner-schema.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function resolvePartners<Q extends PartnerQuery & { include?: strin
 }
 
 async function loadScope(ctx: Ctx, { include_partners, partner_id }: PartnerQuery): Promise<TenantScope> {
-  if (partner_id === ctx.providerId || (partner_id === undefined && !include_partners)) return ownScope;
+  if (partner_id === ctx.providerId || (partner_id === undefined && !include_partners)) return defaultScope(ctx);
   const approved = await ctx.db
     .select({
       id: partnerConnections.partnerId,

@@ -1,15 +1,18 @@
 import { eq } from 'drizzle-orm';
 import { toSlug } from '../../core/catalog-urls.ts';
 import * as t from '../../schema/types.ts';
-import type { Ctx } from '../../core/context.ts';
+import { schoolOf, type Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { providers } from '../../database/tables/providers.ts';
 import { createSubProvider, type NewProvider } from './provider-service.ts';
 import { toSchool, type School, type SchoolBody } from './schema.ts';
 
 export async function getSchool(ctx: Ctx): Promise<School> {
-  const [row] = await ctx.db.select().from(providers).where(eq(providers.id, ctx.providerId));
-  if (!row) throw Problem.notFound('School');
+  const [row] = await ctx.db
+    .select()
+    .from(providers)
+    .where(eq(providers.id, schoolOf(ctx)));
+  if (!row || ctx.publicOf?.isActive === false) throw Problem.notFound('School');
   return toSchool(row);
 }
 

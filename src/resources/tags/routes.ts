@@ -15,6 +15,8 @@ export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'List tags',
         description: "All of the school's own tags.",
         tags: ['Courses'],
+        profiles: ['full', 'read', 'booking', 'publishable'],
+        publicQuery: { parameters: [] },
         response: responses.ok(Type.Array(Tag)),
       },
       ...listRoute.cached(() => ['catalog']),
@@ -31,6 +33,7 @@ export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description:
           'An existing tag with an equal title, without regard to case, is returned with 200; a new one with 201.',
         tags: ['Courses'],
+        profiles: ['full'],
         body: TagBody,
         response: { 200: Tag, ...responses.created(Tag) },
       },

@@ -1,18 +1,27 @@
 import { and, asc, eq, inArray, notInArray, sql } from 'drizzle-orm';
-import type { Ctx } from '../../core/context.ts';
+import { schoolOf, type Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { isTagOfPublicCourse } from '../courses/loaders.ts';
 import { caseFolded } from '../../database/tables/columns.ts';
 import type { TagBody } from './body-schema.ts';
+
+/** The tags of the provider; with a publishable key, those of public courses. */
+function visibleTags(ctx: Ctx, ids?: number[]) {
+  const { tags } = catalog;
+  const own = tenantWhere({ providerId: schoolOf(ctx) }, tags, ids && inArray(tags.id, ids));
+  if (ctx.publicOf === undefined) return own;
+  return ctx.publicOf.isActive ? and(own, isTagOfPublicCourse) : sql`false`;
+}
 
 /** All tags of the provider, without paging. */
 export const listTags = (ctx: Ctx) =>
   ctx.db
     .select({ id: catalog.tags.id, title: catalog.tags.title })
     .from(catalog.tags)
-    .where(tenantWhere(ctx, catalog.tags))
+    .where(visibleTags(ctx))
     .orderBy(asc(catalog.tags.id));
 
 /** Creates a tag, or returns the one with an equal title; case is ignored. */
@@ -36,7 +45,7 @@ export const createTag = (ctx: Ctx, { title }: TagBody) =>
 export async function assertOwnTags(ctx: Ctx, tagIds: number[] | undefined) {
   if (tagIds === undefined) return;
   const ids = [...new Set(tagIds)];
-  if ((await ctx.db.$count(catalog.tags, tenantWhere(ctx, catalog.tags, inArray(catalog.tags.id, ids)))) !== ids.length)
+  if ((await ctx.db.$count(catalog.tags, visibleTags(ctx, ids))) !== ids.length)
     throw Problem.invalidFields({ notValid: ['tag_ids'] });
 }
 

@@ -15,6 +15,7 @@ export const courseUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'Get a course user',
         description: 'A person who takes part in courses, with addresses and customer.',
         tags: ['People'],
+        profiles: ['full', 'read'],
         params: Type.Object({ id: t.Id }),
         response: responses.ok(courseUserList.View),
       },
@@ -33,6 +34,7 @@ export const searchUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description:
           'At least one of `email`, `firstname`, `lastname` and `username` is required; all given must match.',
         tags: ['People'],
+        profiles: ['full', 'read'],
         querystring: courseUserList.Query,
         response: responses.ok(Type.Array(courseUserList.View)),
       },

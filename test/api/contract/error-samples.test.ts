@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { addDate } from '../../support/dates.ts';
 import { createBookableDate, bookingBody } from '../../support/booking.ts';
+import { allowedProfiles, withProfile } from '../../support/key-profiles.ts';
 import { dereference } from '../../support/openapi.ts';
 import { limits, openTestDatabase, openTestApp, ownDatabase, send, sharedTestApp } from '../../support/test-app.ts';
 
@@ -100,11 +101,19 @@ const ofRequests = of(
     'gone',
   ],
   // A school without a row has no key; the error needs a removal during the request.
-).filter(([operation, name]) => !(name === 'not_found' && operation.endsWith('/schools')));
+).filter(([operation, name]) => !(name === 'not_found' && /\/(schools|whoami)$/.test(operation)));
 
 test.each(ofRequests)('%s responds as its sample says: %s', async (_operation, _name, sample) => {
   const response = await send(testApp.app, { ...requestOf(sample), headers: { 'x-api-key': me.apiKey } });
   expect([response.status, response.json()]).toEqual([Number(sample.status), sample.value]);
+});
+
+const publishable = await withProfile(testApp, me, 'publishable');
+const refused = of('profile').filter(([operation]) => !allowedProfiles[operation]!.includes('publishable'));
+
+test.each(refused)('%s responds as its sample says: %s', async (_operation, _name, sample) => {
+  const response = await send(testApp.app, { ...requestOf(sample), headers: { 'x-api-key': publishable.apiKey } });
+  expect([response.status, response.json()]).toEqual([403, sample.value]);
 });
 
 test.each(of('unsupported_media_type'))('%s responds as its sample says: %s', async (_operation, _name, sample) => {

@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
+import { keyProfiles } from '../../../src/core/key-profiles.ts';
 import * as reference from '../../../src/reference/courses.ts';
 import { units } from '../../../src/reference/durations.ts';
 import { courseDateStatuses } from '../../../src/reference/statuses.ts';
@@ -88,6 +89,7 @@ test('exactly these endpoints exist', () => {
     'GET /v2/search-users',
     'GET /v2/vouchers/validate',
     'GET /v2/vouchers/validate/{code}',
+    'GET /v2/whoami',
     'POST /courses',
     'POST /schools',
     'POST /v2/admin-users',
@@ -109,6 +111,18 @@ test('exactly these endpoints exist', () => {
     'PUT /v2/participants/{id}',
     'PUT /v2/schools',
   ]);
+});
+
+test('every endpoint declares the profiles of the keys that may call it', () => {
+  const declared = keyed.map(({ method, path, operation }) => ({
+    name: `${method} ${path}`,
+    profiles: (operation as unknown as { 'x-key-profiles'?: string[] })['x-key-profiles'] ?? [],
+  }));
+  expect(declared.filter(({ profiles }) => !profiles.includes('full')).map(({ name }) => name)).toEqual([]);
+  const unknown = declared
+    .flatMap(({ profiles }) => profiles)
+    .filter((one) => !(keyProfiles as readonly string[]).includes(one));
+  expect(unknown).toEqual([]);
 });
 
 describe('the components', () => {

@@ -24,7 +24,7 @@ async function buildWithDeprecated(options: AppOptions) {
     registerDeprecation(scope, settings.publicUrl);
     const { database } = options;
     const limits = { countInvalidKey: countNothing, countRequest: countNothing, buckets: undefined };
-    await scope.register(v2, { prefix: '/v1', database, settings, guards: allGuards, ...limits });
+    await scope.register(v2, { prefix: '/v1', database, settings, guards: allGuards, version: 'test', ...limits });
   });
   const response = responses.ok(Type.Object({}));
   const schema = { summary: 'A test', tags: ['Operation'], security: [], response };

@@ -1,0 +1,27 @@
+import { Type, type Static } from '@sinclair/typebox';
+import { keyProfiles } from '../../core/key-profiles.ts';
+import * as codes from '../../schema/codes.ts';
+import * as t from '../../schema/types.ts';
+
+const text = Type.String();
+
+/** GET /v2/whoami. */
+export type WhoAmI = Static<typeof WhoAmI>;
+export const WhoAmI = t.NamedObject('WhoAmI', {
+  provider: t.NamedObject('KeyProvider', { id: Type.Integer(), title: text }),
+  key: Type.Object({
+    id: Type.Integer(),
+    label: text,
+    profile: Type.String({ description: codes.list(keyProfiles) }),
+    expires_at: t.Nullable(t.DateTime),
+  }),
+  rate_limit: t.Nullable(
+    Type.Object(
+      { per_second: Type.Number(), burst: Type.Integer() },
+      { description: 'Requests per second of the school, and at once; null without a limit' },
+    ),
+  ),
+  timezone: Type.String({ description: 'The time zone of the service, in which times without an offset are' }),
+  server_time: t.DateTime,
+  version: Type.String({ description: 'The version of the interface, as in the OpenAPI document' }),
+});

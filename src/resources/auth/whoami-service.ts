@@ -1,0 +1,33 @@
+import { eq, sql } from 'drizzle-orm';
+import { schoolOf, type Ctx } from '../../core/context.ts';
+import { Problem } from '../../core/errors.ts';
+import { apiKeys, providers } from '../../database/tables/providers.ts';
+import { formatTimestamp } from '../../lib/timestamps.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
+import type { WhoAmI } from './whoami-schema.ts';
+
+export type ServerFacts = Pick<WhoAmI, 'rate_limit' | 'version'>;
+
+/** The school and the key of a request, and what holds for them. */
+export async function describeKey(ctx: Ctx, { rate_limit, version }: ServerFacts): Promise<WhoAmI> {
+  const [found] = await ctx.db
+    .select({
+      title: providers.title,
+      label: apiKeys.label,
+      expiresAt: apiKeys.expiresAt,
+      now: sql<string>`now()::text`,
+    })
+    .from(apiKeys)
+    .innerJoin(providers, eq(providers.id, apiKeys.providerId))
+    .where(tenantWhere({ providerId: schoolOf(ctx) }, apiKeys, eq(apiKeys.id, ctx.key?.id ?? 0)));
+  if (!found) throw Problem.notFound('School');
+  const { id, profile } = ctx.key!;
+  return {
+    provider: { id: schoolOf(ctx), title: found.title },
+    key: { id, label: found.label, profile, expires_at: formatTimestamp(found.expiresAt) },
+    rate_limit,
+    timezone: ctx.settings.timezone,
+    server_time: formatTimestamp(found.now),
+    version,
+  };
+}

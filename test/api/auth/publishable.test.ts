@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'vitest';
+import { getEndpoints, includeNames } from '../../support/isolation.ts';
+import { withProfile, type KeyOf } from '../../support/key-profiles.ts';
+import { write } from '../../support/orders.ts';
+import {
+  createPublicCatalog,
+  foreignMembers,
+  publicResponses,
+  revealsSecret,
+  secret,
+} from '../../support/public-catalog.ts';
+import { openTestAppForFile, type TestResponse } from '../../support/test-app.ts';
+
+const testApp = await openTestAppForFile();
+const { me, ids, publicIds } = await createPublicCatalog(testApp);
+const key = await withProfile(testApp, me, 'publishable');
+
+type Items = Record<string, unknown>[];
+const itemsOf = (response: TestResponse) => {
+  expect(response.status, response.text).toBe(200);
+  const body = response.json<Items | { items: Items }>();
+  return Array.isArray(body) ? body : body.items;
+};
+const idsOf = async (url: string, name = 'id', reader: Pick<KeyOf, 'get'> = key) =>
+  itemsOf(await reader.get(url)).map((item) => item[name] as number);
+
+describe('the items', () => {
+  test.each<[string, string, () => number[]]>([
+    ['/v2/courses', 'id', () => publicIds.courses],
+    ['/v2/courses?paginate=1', 'id', () => publicIds.courses],
+    ['/v2/coursedates', 'coursedate_id', () => publicIds.dates],
+    ['/v2/locations', 'id', () => publicIds.locations],
+    ['/v2/instructors', 'id', () => publicIds.instructors],
+  ])('%s has the public ones alone', async (url, name, expected) => {
+    expect(await idsOf(url, name)).toEqual(expected());
+    expect((await idsOf(url, name, me)).length).toBeGreaterThan(expected().length);
+  });
+
+  test('private ones are 404 by their id', async () => {
+    const statuses = async (all: number[], path: (id: number) => string) =>
+      new Map(await Promise.all(all.map(async (id) => [id, (await key.get(path(id))).status] as const)));
+    const expected = (all: number[], open: number[]) => new Map(all.map((id) => [id, open.includes(id) ? 200 : 404]));
+    expect(await statuses(ids.courses, (id) => `/v2/courses/${id}`)).toEqual(expected(ids.courses, publicIds.courses));
+    expect(await statuses(ids.courses, (id) => `/v2/courses/${id}/coursedates`)).toEqual(
+      expected(ids.courses, publicIds.courses),
+    );
+    expect(await statuses(ids.instructors, (id) => `/v2/instructors/${id}`)).toEqual(
+      expected(ids.instructors, publicIds.instructors),
+    );
+    const course = publicIds.courses[0]!;
+    const ofCourse = await idsOf(`/v2/courses/${course}/coursedates`, 'coursedate_id');
+    expect(await statuses(ids.dates, (id) => `/v2/courses/${course}/coursedates/${id}`)).toEqual(
+      expected(ids.dates, ofCourse),
+    );
+  });
+
+  test('tags are those of public courses, as are the filters by tags', async () => {
+    const tags = itemsOf(await key.get('/v2/course-tags')) as { id: number; title: string }[];
+    expect(tags.map(({ title }) => title).sort()).toEqual(['a', 'b']);
+    const b = tags.find(({ title }) => title === 'b')!.id;
+    expect(await idsOf(`/v2/courses?tag_ids=${b}`)).toEqual(publicIds.courses.slice(0, 2));
+    const hidden = ids.tags.find((id) => !tags.some((tag) => tag.id === id))!;
+    expect((await key.get(`/v2/courses?tag_ids=${hidden}`)).status).toBe(400);
+  });
+
+  test('a school that is not active has none', async () => {
+    const other = await createPublicCatalog(testApp);
+    const otherKey = await withProfile(testApp, other.me, 'publishable');
+    expect(await idsOf('/v2/courses', 'id', otherKey)).toEqual(other.publicIds.courses);
+    await write(other.me, (tx) => tx.execute(`update providers set is_active = false where id = ${other.me.id}`));
+    for (const url of ['/v2/courses', '/v2/coursedates', '/v2/locations', '/v2/instructors', '/v2/course-tags'])
+      expect(await idsOf(url, 'id', otherKey), url).toEqual([]);
+    expect((await otherKey.get('/v2/schools')).status).toBe(404);
+    expect((await otherKey.get('/v2/whoami')).status).toBe(200);
+  });
+});
+
+const reads = getEndpoints(testApp).filter(({ name }) => name in publicResponses);
+const pathOf = (path: string) =>
+  path
+    .replace('{course_id}', String(publicIds.courses[0]))
+    .replace(
+      '{id}',
+      String(
+        path.includes('coursedates')
+          ? publicIds.dates[0]
+          : path.includes('instr')
+            ? publicIds.instructors[0]
+            : publicIds.courses[0],
+      ),
+    );
+
+describe.each(reads)('$name', (endpoint) => {
+  const required = endpoint.path.includes('batch') ? `course_ids=${publicIds.courses.join(',')}` : '';
+  const url = (query: string) => `${pathOf(endpoint.path)}?${[required, query].filter(Boolean).join('&')}`;
+
+  test('it shows public members alone, with every include', async () => {
+    const shown: string[] = [];
+    for (const include of ['', ...includeNames(endpoint)]) {
+      const { status, text } = await key.get(url(include && `include[]=${include}`));
+      expect([200, 403], text).toContain(status);
+      if (status === 200) shown.push(include);
+      expect([foreignMembers(endpoint.name, status === 200 ? text : '{}'), revealsSecret(text)], include).toEqual([
+        [],
+        false,
+      ]);
+    }
+    const every = await key.get(
+      url(
+        shown
+          .slice(1)
+          .map((one) => `include[]=${one}`)
+          .join('&'),
+      ),
+    );
+    expect([every.status, foreignMembers(endpoint.name, every.text)]).toEqual([200, []]);
+  });
+
+  test('other keys see more, and the secret (control)', async () => {
+    const { text } = await me.get(url(''));
+    const more = foreignMembers(endpoint.name, text);
+    const isSame = ['GET /v2/durations', 'GET /v2/course-tags', 'GET /v2/whoami'].includes(endpoint.name);
+    expect(more.length > 0).toBe(!isSame);
+    if (!isSame) expect(text).toContain(secret);
+  });
+
+  test('parameters that are not public are refused', async () => {
+    const names = (endpoint.operation.parameters ?? [])
+      .filter((one) => one.in === 'query')
+      .map(({ name }) => name.replace('[]', ''));
+    const internal = [
+      ...['include_deleted', 'include_partners', 'partner_id', 'customer_id', 'has_participants'],
+      ...['created_at_min', 'created_at_max'],
+    ];
+    for (const name of names) {
+      const { status, text } = await key.get(url(`${name}=1`));
+      const error = `A publishable key may not use these parameters: ${name}`;
+      if (internal.includes(name)) expect([status, JSON.parse(text)], name).toEqual([403, { error }]);
+    }
+  });
+});
+
+test('an include that is not public is refused', async () => {
+  const { status, text } = await key.get(`/v2/courses/${publicIds.courses[0]}?include[]=labels,products`);
+  expect([status, JSON.parse(text)]).toEqual([
+    403,
+    { error: 'A key with the profile publishable may not include labels' },
+  ]);
+});
+
+describe('the caches', () => {
+  const lists = ['/v2/courses', '/v2/coursedates', '/v2/locations', '/v2/instructors', '/v2/course-tags'];
+  const read = async (reader: Pick<KeyOf, 'get'>, url: string, tag?: string) => {
+    const { status, headers, text } = await reader.get(url, tag ? { 'if-none-match': tag } : {});
+    return { status, etag: String(headers['etag']), text };
+  };
+
+  test.each(lists)('%s is separate for publishable and other keys, in either order', async (url) => {
+    for (const order of [
+      [me, key],
+      [key, me],
+    ] as const) {
+      // A page size of its own makes another entry of the cache.
+      const sized = url === '/v2/course-tags' ? url : `${url}?limit=${order[0] === me ? 201 : 202}`;
+      const [first, second] = [await read(order[0], sized), await read(order[1], sized)];
+      const again = [await read(order[0], sized), await read(order[1], sized)];
+      expect(again).toEqual([first, second]);
+      expect(first.text).not.toBe(second.text);
+      expect(first.etag).not.toBe(second.etag);
+      expect((await read(order[1], sized, first.etag)).status).toBe(200);
+      expect((await read(order[1], sized, second.etag)).status).toBe(304);
+    }
+  });
+
+  test('concurrent requests are not shared between publishable and other keys', async () => {
+    const url = '/v2/coursedates?limit=203';
+    const all = await Promise.all([me, key, me, key, me, key].map((reader) => read(reader, url)));
+    const [own, open] = [await read(me, url), await read(key, url)];
+    expect(all).toEqual([own, open, own, open, own, open]);
+  });
+
+  test('totals are not shared', async () => {
+    const total = async (reader: Pick<KeyOf, 'get'>) =>
+      (await reader.get('/v2/coursedates?limit=2')).json<{ pagination: { total_items: number } }>().pagination
+        .total_items;
+    const own = await total(me);
+    expect(await total(key)).toBe(publicIds.dates.length);
+    expect(await total(me)).toBe(own);
+  });
+
+  test('a date that is hidden disappears from the list of locations', async () => {
+    const catalog = await createPublicCatalog(testApp);
+    const other = await withProfile(testApp, catalog.me, 'publishable');
+    const before = await read(other, '/v2/locations');
+    const hide = `update course_dates set is_visible = false where provider_id = ${catalog.me.id}`;
+    await (await catalog.me.ctx()).write(['dates'], (tx) => tx.execute(hide));
+    const after = await read(other, '/v2/locations', before.etag);
+    expect([after.status, after.text]).toEqual([200, '[]']);
+  });
+});

@@ -1,0 +1,195 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Plugin } from 'esbuild';
+import { keyProfiles, type KeyProfile } from '../../src/core/key-profiles.ts';
+import { createKey } from '../../src/resources/auth/key-service.ts';
+import { bundle } from './bundle.ts';
+import {
+  containsText,
+  createOwner,
+  dumpRows,
+  fillPath,
+  getEndpoints,
+  marker,
+  passwordHash,
+  secretNumber,
+  unlistedMarker,
+  type Owner,
+} from './isolation.ts';
+import { requiredQuery, writeTable } from './isolation-table.ts';
+import { send, type BuildApp, type Provider, type TestApp, type TestResponse } from './test-app.ts';
+
+/** Request functions with a key of the profile. */
+export async function withProfile(
+  { app }: Pick<TestApp, 'app'>,
+  me: Pick<Provider, 'ctx' | 'id'>,
+  profile: KeyProfile,
+  fields: Omit<Parameters<typeof createKey>[1], 'profile'> = {},
+) {
+  const { apiKey, keyId } = await createKey(await me.ctx(), { profile, ...fields });
+  const request =
+    (method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS') =>
+    (url: string, payload?: object, headers: Record<string, string> = {}) =>
+      send(app, { method, url, headers: { 'x-api-key': apiKey, ...headers }, ...(payload && { payload }) });
+  return { apiKey, keyId, request, get: (url: string, headers = {}) => request('GET')(url, undefined, headers) };
+}
+export type KeyOf = Awaited<ReturnType<typeof withProfile>>;
+
+const everyone = ['full', 'read', 'booking', 'publishable'] as const;
+const readers = ['full', 'read'] as const;
+const bookers = ['full', 'read', 'booking'] as const;
+const booking = ['full', 'booking'] as const;
+const full = ['full'] as const;
+
+/** The profiles that may call each endpoint. */
+export const allowedProfiles: Record<string, readonly KeyProfile[]> = {
+  'GET /v2/whoami': everyone,
+  'GET /v2/courses': everyone,
+  'GET /v2/courses/{id}': everyone,
+  'GET /v2/coursedates': everyone,
+  'GET /v2/nextcoursedates': everyone,
+  'GET /v2/batch/coursedates': everyone,
+  'GET /v2/courses/{course_id}/coursedates': everyone,
+  'GET /v2/courses/{course_id}/coursedates/{id}': everyone,
+  'GET /v2/locations': everyone,
+  'GET /v2/instructors': everyone,
+  'GET /v2/instructors/{id}': everyone,
+  'GET /v2/course-tags': everyone,
+  'GET /v2/durations': everyone,
+  'GET /v2/schools': everyone,
+  'GET /schools': bookers,
+  'GET /v2/campaigns/validate': bookers,
+  'GET /v2/campaigns/validate/{code}': bookers,
+  'GET /v2/vouchers/validate': bookers,
+  'GET /v2/vouchers/validate/{code}': bookers,
+  'POST /v2/booking': booking,
+  'PUT /v2/booking/{id}/deregister': booking,
+  'GET /v2/campaigns': readers,
+  'GET /v2/changes': readers,
+  'GET /v2/customers': readers,
+  'GET /v2/customers/{id}': readers,
+  'GET /v2/customers/{id}/employees': readers,
+  'GET /v2/course-users/{id}': readers,
+  'GET /v2/search-users': readers,
+  'GET /v2/orders': readers,
+  'GET /v2/orders/{id}': readers,
+  'GET /v2/orders/products': readers,
+  'GET /v2/participants': readers,
+  'GET /v2/participants/{id}': readers,
+  'GET /v2/admin-users': readers,
+  'GET /v2/admin-roles': readers,
+  'GET /v2/app-users': readers,
+  'PUT /v2/participants/{id}': full,
+  'POST /v2/courses': full,
+  'PUT /v2/courses/{id}': full,
+  'DELETE /v2/courses/{id}': full,
+  'POST /courses': full,
+  'POST /v2/courses/{course_id}/coursedates': full,
+  'PUT /v2/courses/{course_id}/coursedates/{id}': full,
+  'DELETE /v2/courses/{course_id}/coursedates/{id}': full,
+  'POST /v2/course-tags': full,
+  'POST /v2/locations': full,
+  'PUT /v2/locations/{id}': full,
+  'POST /v2/instructors': full,
+  'PUT /v2/instructors/{id}': full,
+  'DELETE /v2/instructors/{id}': full,
+  'POST /v2/orders/{id}/export': full,
+  'POST /v2/customers': full,
+  'PUT /v2/customers/{id}': full,
+  'PUT /v2/schools': full,
+  'POST /schools': full,
+  'POST /v2/check-user-credentials': full,
+  'POST /v2/admin-users': full,
+};
+
+/** The 403 of a key in the words of the endpoint's interface. */
+export function refusal(route: string, profile: KeyProfile) {
+  const error = `A key with the profile ${profile} may not do this`;
+  if (/ \/(schools|courses)$/.test(route)) return { status: 'failure', error };
+  return / \/v2\/(booking|campaigns\/validate|vouchers)/.test(route)
+    ? { successful: false, errors: [{ code: 'forbidden', message: error }], error }
+    : { error };
+}
+
+type Cell = { route: string; profile: KeyProfile; of: 'own' | 'foreign' };
+const nameOf = ({ route, profile, of }: Cell) => `${route} ${profile} ${of}`;
+
+/**
+ * Calls every endpoint with a key of each profile, of the owner and of a stranger, with the ids of the owner; returns the
+ * cells that do not answer as `allowedProfiles` says. Calls that are refused come first, and change no row. One run for
+ * each database, since it creates an owner.
+ */
+export async function findWrongCells(testApp: TestApp) {
+  const owner = await createOwner(testApp);
+  const stranger = await testApp.createProvider();
+  const keys = await Promise.all(
+    keyProfiles.map(async (profile) => ({
+      profile,
+      own: await withProfile(testApp, owner.me, profile),
+      foreign: await withProfile(testApp, stranger, profile),
+    })),
+  );
+  const cells = getEndpoints(testApp).flatMap(({ name: route }) =>
+    keys.flatMap(({ profile, own, foreign }) => [
+      { route, profile, of: 'own' as const, key: own },
+      { route, profile, of: 'foreign' as const, key: foreign },
+    ]),
+  );
+  const isAllowed = ({ route, profile }: Cell) => allowedProfiles[route]!.includes(profile);
+  const wrong: string[] = [];
+  const before = await dumpRows(testApp, owner.me.id);
+  for (const cell of cells.filter((one) => !isAllowed(one))) {
+    const { status, text } = await call(cell, owner);
+    if (status !== 403 || text !== JSON.stringify(refusal(cell.route, cell.profile))) wrong.push(nameOf(cell));
+  }
+  const rowsAreEqual = JSON.stringify(before) === JSON.stringify(await dumpRows(testApp, owner.me.id));
+  // Reads first: a date that a write creates has the numbers of its location.
+  const isWrite = ({ route }: Cell) => Number(!route.startsWith('GET '));
+  for (const cell of cells.filter(isAllowed).sort((one, other) => isWrite(one) - isWrite(other))) {
+    if (!isAsAllowed(cell, await call(cell, owner))) wrong.push(nameOf(cell));
+  }
+  return { count: cells.length, wrong, rowsAreEqual };
+}
+
+function call({ route, key }: { route: string; key: KeyOf }, { ids }: Owner) {
+  const [method, path] = route.split(' ') as [Parameters<KeyOf['request']>[0], string];
+  const query = requiredQuery(ids)[route];
+  const target = route.includes('/campaigns/') ? [query, `course_id=${ids.course}`] : [query];
+  const body = writeTable.find((one) => one.route === route)?.bodies(ids)[0];
+  const code = route === 'GET /v2/vouchers/validate' ? `code=${marker}` : undefined;
+  return key.request(method)(`${fillPath(path, ids)}?${[...target, code].filter(Boolean).join('&')}`, body);
+}
+
+const secrets = [passwordHash, String(secretNumber)];
+
+/** A foreign key shows nothing of the owner; a publishable one nothing that is not public. */
+function isAsAllowed({ route, profile, of }: Cell, { status, text }: TestResponse) {
+  if (status === 403 || status >= 500 || containsText(text, passwordHash)) return false;
+  if (of === 'foreign') return !containsText(text) || route === 'POST /v2/admin-users';
+  if (route.startsWith('GET ') && status !== 200) return false;
+  if (profile !== 'publishable') return true;
+  return ![...secrets, unlistedMarker].some((secret) => containsText(text, secret));
+}
+
+/** `buildApp` with routes that declare other profiles. */
+export async function buildAppWithWrongProfiles() {
+  const replaced = (file: RegExp, from: string, to: string) => ({ file, from, to });
+  const wrong = [
+    replaced(/customers\/routes\.ts$/, "operationId: 'listCustomers'", "'full', 'read', 'booking'"),
+    replaced(/tags\/routes\.ts$/, "operationId: 'createTag'", "'full', 'read'"),
+    replaced(/instructors\/routes\.ts$/, "operationId: 'getInstructor'", "'full', 'read'"),
+  ];
+  const plugin: Plugin = {
+    name: 'wrong-profiles',
+    setup({ onLoad }) {
+      onLoad({ filter: /resources\/(customers|tags|instructors)\/routes\.ts$/ }, async ({ path }) => {
+        const { from, to } = wrong.find(({ file }) => file.test(path))!;
+        const source = await readFile(path, 'utf8');
+        const at = source.indexOf('profiles: [', source.indexOf(from));
+        const end = source.indexOf(']', at);
+        return { contents: `${source.slice(0, at)}profiles: [${to}${source.slice(end)}`, loader: 'ts' };
+      });
+    },
+  };
+  return ((await import(resolve(await bundle('src/app.ts', [plugin])))) as { buildApp: BuildApp }).buildApp;
+}
