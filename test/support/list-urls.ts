@@ -70,8 +70,8 @@ function valuesFor({ course, date, customer, tag, otherTag, deep }: Ids, hour: s
     ...{ description_language: ['en'], tag_match: [`all&tag_ids=${tag},${otherTag}`] },
     // A path parameter.
     id: [],
-    // The school has no partners.
-    ...{ include_partners: [], partner_id: [] },
+    // The school has no partners, and a cursor of the change feed is no value of a column.
+    ...{ include_partners: [], partner_id: [], since: [], types: [] },
     ...{ email: ['user17@company.example'], firstname: ['Ola'], lastname: ['Nordmann 12'], username: ['user12'] },
   };
 }

@@ -21,12 +21,12 @@ import {
   openTestApp,
   ownDatabase,
   settings,
-  sharedTestApp,
+  openTestAppForFile,
   type TestResponse,
   type Provider,
 } from '../../support/test-app.ts';
 
-const { app, database, createProvider } = await sharedTestApp();
+const { app, database, createProvider } = await openTestAppForFile();
 const list = '/v2/courses?limit=10&include[]=provider';
 
 /** Number of statements for a request. */

@@ -34,6 +34,8 @@ function expectValidResponse(endpoint: string, response: TestResponse) {
     expect(response.json()).toEqual({ errors: { missing_fields: names, not_valid: names } });
   } else if (/ \/v2\/(booking|campaigns\/validate|vouchers)/.test(endpoint)) {
     expect(response.json()).toEqual({ successful: false, errors: expect.any(Array) as unknown[], error });
+  } else if (response.status === 410) {
+    expect(response.json()).toEqual({ error, code: 'read_everything_again' });
   } else expect(response.json()).toEqual(endpoint.includes(' /v2/') ? { error } : { status: 'failure', error });
   expect(response.text).not.toMatch(/select |drizzle|at \/|\.[jt]s:\d|node_modules|postgres/i);
   expect(response.text.length).toBeLessThan(1_000);

@@ -21,7 +21,8 @@ const numRuns = runs(0.2);
 const known = parametersFor(school);
 
 const reads = getEndpoints(testApp).filter(({ method }) => method === 'GET');
-const lists = reads.filter((endpoint) => hasParameter(endpoint, 'limit'));
+// The change feed is not a list of items: its page follows a cursor.
+const lists = reads.filter((endpoint) => hasParameter(endpoint, 'limit') && endpoint.path !== '/v2/changes');
 /** Parameters that a list requires. */
 const always: Record<string, string> = { '/v2/search-users': 'username', '/v2/batch/coursedates': 'course_ids' };
 /** Items per page; 75 by default. */
@@ -208,6 +209,9 @@ describe.each(lists)('$name', (endpoint) => {
   });
 });
 
+/** `GET /v2/whoami` has the server's time. */
+const withoutTime = (text: string) => text.replace(/"server_time":"[^"]+"/, '');
+
 const withoutParameters = reads.filter((endpoint) => namesOf(endpoint).length === 0 && !endpoint.path.includes('{'));
 test.each(withoutParameters)('$name ignores unknown parameters and names them', async (endpoint) => {
   const plain = await me.get(endpoint.path);
@@ -218,7 +222,7 @@ test.each(withoutParameters)('$name ignores unknown parameters and names them', 
   const check = async (unknownNames: string[], value: string) => {
     const query = unknownNames.map((name) => `${name}=${encodeURIComponent(value)}`).join('&');
     const response = await me.get(`${endpoint.path}?${query}`);
-    expect([response.status, response.text]).toEqual([200, plain.text]);
+    expect([response.status, withoutTime(response.text)]).toEqual([200, withoutTime(plain.text)]);
     expect(response.headers['x-ignored-parameters']).toBe(
       unknownNames.map((name) => name.replace('[]', '')).join(', '),
     );
