@@ -75,7 +75,10 @@ export type Ctx = {
   publicOf?: PublicSchool;
   /** Absent outside requests. */
   key?: { id: number; profile: KeyProfile };
-  /** Root of the parent chain; a root and its sub-schools share the rate limit and the queue slots. */
+  /**
+   * Root of the parent chain; a root and its sub-schools share the rate limit and the queue slots. Negative with
+   * publishable keys, which have a share of their own.
+   */
   fairnessKey: number;
   /** The tenant's clock at authentication, in PostgreSQL's format with microseconds. */
   version: string;

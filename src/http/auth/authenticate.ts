@@ -66,7 +66,8 @@ function createRequestContext({ database, settings, guards }: Services, key: Fou
     providerId: isPublic ? 0 : id,
     ...(isPublic && { publicOf: { id, isActive, origins: origins ?? [], quarter } }),
     key: { id: key.key_id, profile: key.profile },
-    fairnessKey: key.fairness_key,
+    // Anyone can copy a publishable key, so its requests take no share of the school's own programs.
+    fairnessKey: isPublic ? -key.fairness_key : key.fairness_key,
     version: key.version,
     versions: key,
     language: preferredLanguage(request.headers['accept-language'], settings.defaultLanguage),

@@ -101,6 +101,25 @@ test('a refused call counts for the rate limit and reads no body', async () => {
   }
 });
 
+test("publishable keys do not use up the rate limit of the school's other keys", async () => {
+  const limited = await openTestApp(openTestDatabase(await ownDatabase()), {
+    limits: { ...limits, rate: { perSecond: 0.001, burst: 2 } },
+  });
+  try {
+    const me = await limited.createProvider();
+    const [first, second] = [
+      await withProfile(limited, me, 'publishable'),
+      await withProfile(limited, me, 'publishable'),
+    ];
+    const statuses = [];
+    for (const key of [first, second, first, second, me, me, me])
+      statuses.push((await key.get('/v2/course-tags')).status);
+    expect(statuses).toEqual([200, 200, 429, 429, 200, 200, 429]);
+  } finally {
+    await limited.close();
+  }
+});
+
 test('a booking key sees no customer beside a course', async () => {
   const { me, ids } = await createPublicCatalog(testApp);
   const key = await withProfile(testApp, me, 'booking');
