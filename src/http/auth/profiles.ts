@@ -6,12 +6,12 @@ declare module 'fastify' {
   interface FastifySchema {
     /** Profiles of the keys that may call the route; a full key may call every route. */
     profiles?: readonly KeyProfile[];
-    /** What a publishable key may ask of the route. */
+    /** Query parameters and includes of the route that a publishable key may send. */
     publicQuery?: PublicQuery;
   }
 }
 
-/** Query parameters and includes; all others are refused. */
+/** All other parameters and includes are refused. */
 export type PublicQuery = { parameters: readonly string[]; includes?: readonly string[] };
 
 /** Includes that show a person, which no route of the booking profile shows. */

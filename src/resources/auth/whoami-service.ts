@@ -8,7 +8,7 @@ import type { WhoAmI } from './whoami-schema.ts';
 
 export type ServerFacts = Pick<WhoAmI, 'rate_limit' | 'version'>;
 
-/** The school and the key of a request, and what holds for them. */
+/** Describes the school and the key of a request, the rate limit and the server's time. */
 export async function describeKey(ctx: Ctx, { rate_limit, version }: ServerFacts): Promise<WhoAmI> {
   const [found] = await ctx.db
     .select({
