@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { buildApp, type AppOptions } from './app.ts';
 import { readConfig, type Config } from './config.ts';
 import { isMigrated, migrateDatabase } from './database/migrate.ts';
+import { assertReleaseIsSupported } from './database/releases.ts';
 import { openLog, type Log } from './runtime/log.ts';
 import { startRetention } from './runtime/retention.ts';
 import { startClockCheck } from './runtime/clock-check.ts';
@@ -52,6 +53,7 @@ async function serve(config: Config, log: Log, store: Store, stopSignal: StopSig
   await waitForDatabase(database, config.DATABASE_CONNECT_TIMEOUT_MS, () =>
     log.warn('The database does not respond yet; waiting for it'),
   );
+  await assertReleaseIsSupported(database.pool);
   if (config.MIGRATE_ON_START) {
     const { applied } = await migrateDatabase(store.connection);
     if (applied > 0) log.info(`Brought the database up to date (${applied} migrations)`);

@@ -7,6 +7,7 @@ import { parseTimestamp } from '../lib/timestamps.ts';
 import { normalizeTitle, isTitle } from '../lib/text.ts';
 import type { Database } from '../database/client.ts';
 import { isMigrated, migrateDatabase } from '../database/migrate.ts';
+import { assertReleaseIsSupported } from '../database/releases.ts';
 import { raiseOomScore } from '../runtime/oom-score.ts';
 import { openStore, toSettings, waitForDatabase, type Store, type StoreOptions } from '../runtime/store.ts';
 import { createContext } from '../resources/schools/provider-service.ts';
@@ -47,6 +48,7 @@ export async function run(
       await assertNoPooler(store);
       await terminateOnSignal(store, interruption);
     }
+    await assertReleaseIsSupported(database.pool);
     if (!(await isMigrated(database.pool))) {
       // Only the embedded database is migrated implicitly.
       if (config.DATABASE_URL !== undefined)

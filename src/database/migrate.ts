@@ -4,6 +4,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import { migrate } from 'drizzle-orm/node-postgres/migrator';
 import { Client, type ClientConfig } from 'pg';
+import { recordReleases } from './releases.ts';
 
 const migrationsFolder = join(projectRoot, 'migrations');
 
@@ -25,6 +26,7 @@ export async function migrateDatabase(connection: ClientConfig) {
     await client.query('select pg_advisory_lock($1)', [migrationLockKey]);
     const before = await countApplied(client);
     await migrate(drizzle({ client }), { migrationsFolder });
+    await recordReleases(client);
     return { applied: (await countApplied(client)) - before };
   } finally {
     await client.end();

@@ -75,7 +75,12 @@ export const providerState = pgTable(
 /** One row: lock and version of shared data (categories, places). */
 export const serviceState = pgTable(
   'service_state',
-  { id: smallint().primaryKey(), changedAt: instant().notNull() },
+  {
+    id: smallint().primaryKey(),
+    changedAt: instant().notNull(),
+    /** Releases up to the one that migrated the database, oldest first. */
+    releases: text().array().notNull().default([]),
+  },
   (t) => [check('service_state_one_row', sql`${t.id} = 1`)],
 );
 

@@ -2,10 +2,11 @@ import { chownSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { migrateDatabase } from '../../../src/database/migrate.ts';
+import { releases } from '../../../src/database/releases.ts';
 import { describeError } from '../../../src/runtime/describe-error.ts';
 import { openEmbeddedDatabase } from '../../../src/embedded-postgres/index.ts';
 import { Client, DatabaseError } from 'pg';
-import { startServer, temporaryFolder, databaseUrl } from '../../support/processes.ts';
+import { runCli, startServer, temporaryFolder, databaseUrl } from '../../support/processes.ts';
 import { asAdmin, openTestDatabase, openTestApp, ownDatabase } from '../../support/test-app.ts';
 
 test('a role without DDL rights starts on a migrated database', async () => {
@@ -35,6 +36,30 @@ test('a role without DDL rights starts on a migrated database', async () => {
   const body = new URLSearchParams({ title: 'First aid' });
   const request = { method: 'POST', headers: { 'x-api-key': key }, body };
   expect((await fetch(`${server.url}/v2/courses`, request)).status).toBe(201);
+});
+
+test('a server and the command line accept a database of two later releases, and refuse one of three', async () => {
+  const name = await ownDatabase();
+  const admin = openTestDatabase(name, { poolSize: 1 });
+  onTestFinished(admin.close);
+  const env = { DATABASE_URL: databaseUrl(name), MIGRATE_ON_START: 'true' };
+  const store = (all: string[]) => admin.pool.query('update service_state set releases = $1', [all]);
+  const { rows } = await admin.pool.query('select releases from service_state');
+  expect(rows).toEqual([{ releases }]);
+
+  await store([...releases, '8.1', '8.2']);
+  const server = await startServer(env);
+  expect((await fetch(`${server.url}/ready`)).status).toBe(200);
+  expect(await runCli(['provider', 'list'], env)).toMatchObject({ code: 0 });
+
+  await store([...releases, '8.1', '8.2', '9.0']);
+  const refused = await startServer(env);
+  const text =
+    `the database was migrated by version 9.0, 3 releases after this one, ${releases.at(-1)}; ` +
+    'a server runs on a database of at most 2 later releases: install 9.0';
+  expect([await refused.ended, refused.errors()]).toEqual([1, `The server could not start: ${text}\n`]);
+  const command = await runCli(['provider', 'list'], env);
+  expect([command.code, command.stderr]).toEqual([1, expect.stringContaining(text)]);
 });
 
 test('/ready names a read-only database', async () => {

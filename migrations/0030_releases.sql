@@ -1,0 +1,1 @@
+ALTER TABLE "service_state" ADD COLUMN "releases" text[] DEFAULT '{}' NOT NULL;

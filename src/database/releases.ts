@@ -1,0 +1,34 @@
+/** Minor releases up to this one, oldest first: those of the changelog. */
+export const releases = ['0.1', '0.2'];
+
+/** So many releases may have migrated the database after this one, for servers that run while the new ones start. */
+const supportedNewer = 2;
+
+type Queryable = { query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }> };
+
+/** Stores the releases of this build in the database that it has migrated. */
+export async function recordReleases(database: Queryable) {
+  await database.query('update service_state set releases = $1 where cardinality(releases) < cardinality($1::text[])', [
+    releases,
+  ]);
+}
+
+/** Throws if more than two releases after this one have migrated the database. */
+export async function assertReleaseIsSupported(database: Queryable) {
+  const newer = (await findReleases(database)).slice(releases.length);
+  if (newer.length <= supportedNewer) return;
+  throw new Error(
+    `the database was migrated by version ${newer.at(-1)}, ${newer.length} releases after this one, ${releases.at(-1)}; ` +
+      `a server runs on a database of at most ${supportedNewer} later releases: install ${newer.at(-1)}`,
+  );
+}
+
+async function findReleases(database: Queryable): Promise<string[]> {
+  // Databases of older versions do not have the column.
+  const { rows } = await database.query(
+    `select from pg_attribute where attrelid = to_regclass('service_state') and attname = 'releases'`,
+  );
+  if (rows.length === 0) return [];
+  const stored = await database.query('select releases from service_state');
+  return (stored.rows[0] as { releases: string[] } | undefined)?.releases ?? [];
+}
