@@ -1,9 +1,11 @@
 import { join } from 'node:path';
-import { projectRoot } from '../lib/project-root.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import { migrate } from 'drizzle-orm/node-postgres/migrator';
 import { Client, type ClientConfig } from 'pg';
+import { projectRoot } from '../lib/project-root.ts';
+import { getErrorCode } from './errors.ts';
 import { recordReleases } from './releases.ts';
 
 const migrationsFolder = join(projectRoot, 'migrations');
@@ -25,11 +27,31 @@ export async function migrateDatabase(connection: ClientConfig) {
     if (await isMigrated(client)) return { applied: 0 };
     await client.query('select pg_advisory_lock($1)', [migrationLockKey]);
     const before = await countApplied(client);
-    await migrate(drizzle({ client }), { migrationsFolder });
+    await applyWithRetries(client);
     await recordReleases(client);
     return { applied: (await countApplied(client)) - before };
   } finally {
     await client.end();
+  }
+}
+
+const attempts = { count: 30, lockTimeout: '2s', pauseMs: 1_000 };
+
+/**
+ * Retries if a table's lock is not free or the transaction was chosen to end a deadlock: servers of the version before
+ * write meanwhile, and a statement that waits for a lock makes their requests wait behind it.
+ */
+async function applyWithRetries(client: Client) {
+  await client.query(`set lock_timeout = '${attempts.lockTimeout}'`);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await migrate(drizzle({ client }), { migrationsFolder });
+      return;
+    } catch (error) {
+      const isLockConflict = ['40P01', '55P03'].includes(getErrorCode(error));
+      if (!isLockConflict || attempt === attempts.count) throw error;
+      await sleep(attempts.pauseMs);
+    }
   }
 }
 

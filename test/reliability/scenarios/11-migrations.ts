@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { migrate } from 'drizzle-orm/node-postgres/migrator';
 import { pause, waitUntil, type Scenario, type Run } from '../scenario.ts';
+import { readCatalog } from '../support/catalog.ts';
 import { createClient } from '../support/client.ts';
-import { temporaryFolder } from '../support/folder.ts';
+import { migrateTo } from '../support/older-database.ts';
 import { startPostgres, type Postgres } from '../support/postgres.ts';
 import { firstKey, firstProvider, startServer } from '../support/server.ts';
 
@@ -23,42 +22,27 @@ async function readState(postgres: Postgres, database: string) {
   const { rows } = await client.query<{
     applied: number;
     once: boolean;
-    catalog: string;
     spent: string | null;
     counted: number;
   }>(`select
     (select count(*)::int from drizzle.__drizzle_migrations) as applied,
     (select count(*) = count(distinct hash) from drizzle.__drizzle_migrations) as once,
-    (select count(*)::int from vouchers) as counted,
-    md5(concat(
-      (select string_agg(concat_ws(' ', table_name, column_name, data_type, is_nullable, column_default), ',' order by table_name, column_name)
-        from information_schema.columns where table_schema = 'public'),
-      (select string_agg(concat_ws(' ', conrelid::regclass, conname, pg_get_constraintdef(oid)), ',' order by conrelid::regclass::text, conname)
-        from pg_constraint where connamespace = 'public'::regnamespace),
-      (select string_agg(indexdef, ',' order by indexdef) from pg_indexes where schemaname = 'public'),
-      (select string_agg(concat_ws(' ', tgrelid::regclass, pg_get_triggerdef(oid)), ',' order by tgrelid::regclass::text, tgname)
-        from pg_trigger where not tgisinternal),
-      (select string_agg(prosrc, ',' order by proname) from pg_proc where pronamespace = 'public'::regnamespace)
-    )) as catalog`);
+    (select count(*)::int from vouchers) as counted`);
   const state = rows[0]!;
   const { rows: spent } = await client
     .query<{ wrong: number }>('select count(*)::int as wrong from vouchers where spent_before <> amount - balance')
     .catch(() => ({ rows: [{ wrong: 0 }] }));
+  const catalog = await readCatalog(client);
   await client.end();
-  return { ...state, wrong: spent[0]!.wrong };
+  return { ...state, catalog, wrong: spent[0]!.wrong };
 }
 type State = Awaited<ReturnType<typeof readState>>;
 
 /** Creates a database at an older schema version, with vouchers to migrate. */
 async function createOlderDatabase(run: Run, postgres: Postgres) {
-  const migrationsFolder = temporaryFolder(run);
-  cpSync('migrations', migrationsFolder, { recursive: true });
-  const file = join(migrationsFolder, 'meta/_journal.json');
-  const journal = JSON.parse(readFileSync(file, 'utf8')) as { entries: unknown[] };
-  writeFileSync(file, JSON.stringify({ ...journal, entries: journal.entries.slice(0, olderCount) }));
   await postgres.create('older');
   const client = await postgres.connect('older');
-  await migrate(drizzle({ client }), { migrationsFolder });
+  const all = await migrateTo(run, client, olderCount);
   await client.query(
     `insert into providers (title, slug, created_at, updated_at) values ('Before', 'before', now(), now())`,
   );
@@ -68,7 +52,7 @@ async function createOlderDatabase(run: Run, postgres: Postgres) {
     [vouchers],
   );
   await client.end();
-  return journal.entries.length;
+  return all;
 }
 
 const scenario: Scenario = {

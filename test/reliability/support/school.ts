@@ -56,8 +56,8 @@ export async function createSchools(
 }
 
 const timezone = 'Europe/Oslo';
-const settings = { timezone, defaultLanguage: 'en', publicUrl: 'http://localhost', catalogUrl: null } as const;
-const limits = { bodyBytes: 1e6, headersMs: 1e4, requestMs: 1e4, keepAliveMs: 1e4, invalidKeysPerMinute: 100 };
+export const settings = { timezone, defaultLanguage: 'en', publicUrl: 'http://localhost', catalogUrl: null } as const;
+export const limits = { bodyBytes: 1e6, headersMs: 1e4, requestMs: 1e4, keepAliveMs: 1e4, invalidKeysPerMinute: 100 };
 
 type SchoolsOptions = {
   count?: number;
