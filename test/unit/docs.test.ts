@@ -2,7 +2,8 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
 
-const pages = ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)];
+const names = readdirSync('docs').filter((name) => name.endsWith('.md'));
+const pages = ['README.md', ...names.map((name) => `docs/${name}`)];
 const contents = new Map(pages.map((page) => [page, readFileSync(page, 'utf8')]));
 const withoutCode = (text: string) => text.replaceAll(/^```[^]*?^```$/gm, '');
 
@@ -43,7 +44,7 @@ test.each(pages)('the headings of %s are unique', (page) => {
 
 test('docs/README.md lists every page', () => {
   const index = contents.get('docs/README.md')!;
-  const missing = readdirSync('docs').filter((name) => name !== 'README.md' && !index.includes(`](${name})`));
+  const missing = names.filter((name) => name !== 'README.md' && !index.includes(`](${name})`));
   expect(missing).toEqual([]);
 });
 
