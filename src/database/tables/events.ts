@@ -22,7 +22,7 @@ export const eventChanges = ['created', 'updated', 'deleted', 'seats_changed', '
 
 /**
  * The change feed, written by triggers in the transaction of the change. Ids follow commit order within a provider,
- * whose lock is held from before the first id until the commit. The newest event of a provider is never deleted, so that
+ * whose lock is held from before the first id until the commit. The last event before the retention limit stays, so that
  * there is always one to continue from. No foreign keys: each would cost a lookup per event.
  */
 export const events = pgTable(

@@ -105,7 +105,7 @@ function parseCursor({ providerId }: Ctx, cursor: string): Position {
 
 const batchSize = 1_000;
 
-/** Deletes events that are older than `days`, but not the newest one of a provider. */
+/** Deletes events that are older than `days`, but not the last one of a provider before that. */
 export async function deleteOldChanges({ pool }: Database, days: number) {
   while ((await execute({ $client: pool }, deleteOldEvents, [days, batchSize])).length === batchSize);
 }

@@ -1,15 +1,17 @@
-/** Deletes up to `$2` of the oldest events that are older than `$1` days, but never the newest one of a provider. */
+/**
+ * Deletes up to `$2` of the oldest events whose next one is older than `$1` days too. The last event before that stays,
+ * so that a client that has read everything can continue from it.
+ */
 export const deleteOldEvents = {
   name: 'delete_old_events',
   text: `with old as (
-      select e.provider_id, e.id
+      select p.id as provider_id, e.id
       from providers p
         cross join lateral (
-          select coalesce(
-            (select min(id) from events where provider_id = p.id and at >= now() - $1 * interval '1 day'),
-            (select max(id) from events where provider_id = p.id)) as id) oldest_left
-        cross join lateral (
-          select provider_id, id from events where provider_id = p.id and id < oldest_left.id order by id limit $2) e
+          select id, lead(at) over (order by id) as next_at
+          from (select id, at from events where provider_id = p.id order by id limit $2 + 1) oldest) e
+      where (select at from events where provider_id = p.id order by id offset 1 limit 1) < now() - $1 * interval '1 day'
+        and e.next_at < now() - $1 * interval '1 day'
       limit $2)
     delete from events e using old where e.provider_id = old.provider_id and e.id = old.id returning e.id`,
 };

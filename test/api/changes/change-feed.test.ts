@@ -2,7 +2,8 @@ import { eq } from 'drizzle-orm';
 import { afterAll, expect, test } from 'vitest';
 import { courses } from '../../../src/database/tables/courses.ts';
 import { tags } from '../../../src/database/tables/catalog.ts';
-import { deleteOldChanges } from '../../../src/resources/changes/service.ts';
+import { readConfig } from '../../../src/config.ts';
+import { startRetention } from '../../../src/runtime/retention.ts';
 import { importObjects } from '../../support/all-responses.ts';
 import { bookOrFail, createBookableDate, deregister, execute, persons } from '../../support/booking.ts';
 import { write } from '../../support/orders.ts';
@@ -140,30 +141,65 @@ test('a cursor of a state that a restore has undone is 410', async () => {
   expect((await me.get(`/v2/changes?since=${cursor}`)).status).toBe(410);
 });
 
-test('old changes are deleted, but never the newest one', async () => {
+/** Runs what the server starts, until it has deleted old changes of another provider. */
+async function runRetention() {
+  const other = await createProvider();
+  await insertOldEvents(other, 3);
+  const stop = startRetention(readConfig({ EVENTS_RETENTION_DAYS: '10' }), database, console);
+  await expect.poll(() => countEvents(other)).toBe(1);
+  stop();
+}
+const insertOldEvents = (me: Provider, count: number) =>
+  execute(
+    name,
+    `insert into events (provider_id, at, resource, change, resource_id)
+     select ${me.id}, now() - interval '20 days' + n * interval '1 second', 'tag', 'created', n
+     from generate_series(1, ${count}) n`,
+  );
+const countEvents = async (me: Provider) => {
+  const text = 'select count(*)::integer as n from events where provider_id = $1';
+  return (await database.pool.query<{ n: number }>({ text, values: [me.id] })).rows[0]!.n;
+};
+
+test('old changes are deleted, but not the last one before the limit', async () => {
   const me = await createProvider();
   const { cursor: oldest } = await read(me);
   await me.course();
   await me.course();
-  const { cursor: newest } = await read(me);
-  await execute(name, `update events set at = at - interval '744 hours' where provider_id = ${me.id}`);
-  await execute(name, `update provider_state set changed_at = clock_timestamp() where provider_id = ${me.id}`);
-  const aged = (cursor: string) => {
+  const { cursor: last } = await read(me);
+  const age = (days: number) =>
+    execute(name, `update events set at = at - interval '${24 * days} hours' where provider_id = ${me.id}`);
+  await age(11);
+  const aged = (cursor: string, days: number) => {
     const [provider, id, clock] = Buffer.from(cursor, 'base64url').toString().split('.');
-    return encode([provider, id, Number(clock) - 31 * 86_400_000_000].join('.'));
+    return encode([provider, id, Number(clock) - days * 86_400_000_000].join('.'));
   };
-  expect((await read(me, `?since=${aged(oldest)}`)).items).toHaveLength(2);
-  await deleteOldChanges(database, 30);
+  expect((await read(me, `?since=${aged(oldest, 11)}`)).items).toHaveLength(2);
+  await runRetention();
   // With another limit, since the first response is cached.
-  expect((await me.get(`/v2/changes?since=${aged(oldest)}&limit=5`)).status).toBe(410);
-  expect(await read(me, `?since=${aged(newest)}`)).toMatchObject({ items: [], has_more: false });
-  expect(await typesOf(me, () => me.course())).toEqual(['course.created']);
-  await deleteOldChanges(database, 30);
-  const { rows } = await database.pool.query<{ n: number }>({
-    text: 'select count(*)::integer as n from events where provider_id = $1',
-    values: [me.id],
-  });
-  expect(rows[0]!.n).toBe(1);
+  expect((await me.get(`/v2/changes?since=${aged(oldest, 11)}&limit=5`)).status).toBe(410);
+  expect(await read(me, `?since=${aged(last, 11)}`)).toMatchObject({ items: [], has_more: false });
+
+  // A client that has read everything before a quiet month continues after it.
+  const course = await me.course();
+  await runRetention();
+  const { items, cursor } = await read(me, `?since=${aged(last, 11)}`);
+  expect(items.map(({ type, resource_id }) => [type, resource_id])).toEqual([['course.created', course]]);
+  await age(9);
+  await runRetention();
+  expect(await read(me, `?since=${aged(cursor, 9)}`)).toMatchObject({ items: [], has_more: false });
+  await age(2);
+  await runRetention();
+  expect(await countEvents(me)).toBe(1);
+  expect((await me.get(`/v2/changes?since=${aged(last, 22)}`)).status).toBe(410);
+});
+
+test('a backlog of old changes is deleted in batches', async () => {
+  const me = await createProvider();
+  await insertOldEvents(me, 2_500);
+  await me.course();
+  await runRetention();
+  expect(await countEvents(me)).toBe(2);
 });
 
 test('changes have an ETag, and unchanged ones are 304', async () => {
@@ -230,7 +266,9 @@ test('a transaction with more than 1000 changes leaves one resync per resource',
       const rows = Array.from({ length: count }, (_, n) => ({ title: `${now} ${n}`, createdAt: now, updatedAt: now }));
       await tx.insert(tags).values(rows.map((row) => ({ providerId: me.id, ...row })));
     });
-  expect(await typesOf(me, () => insertTags(1_000)).then(({ length }) => length)).toBe(100);
+  const { cursor: start } = await read(me);
+  await insertTags(1_000);
+  expect(types(await read(me, `?limit=1000&since=${start}`))).toEqual(Array(1_000).fill('tag.created'));
   expect(await typesOf(me, () => insertTags(1_001))).toEqual(['resync']);
 
   const course = await me.course();
