@@ -4,7 +4,7 @@ import { checkProfiles } from '../http/auth/profiles.ts';
 import { limitRate } from '../http/auth/rate-limit.ts';
 import { methodNotAllowed } from '../http/errors/method-not-allowed.ts';
 import { registerErrorHandler, formatV2Error } from '../http/errors/error-handler.ts';
-import { allowOrigins } from '../http/publishable/cors.ts';
+import { allowOrigins, checkOrigins } from '../http/publishable/cors.ts';
 import { addPublicSerializers } from '../http/publishable/serializer.ts';
 import { coerceRequests } from '../http/parsing/request-coercion.ts';
 import { adminUserRoutes, appUserRoutes, roleRoutes } from '../resources/admin-users/routes.ts';
@@ -38,6 +38,7 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   authenticate(app, services);
   await allowOrigins(app, vary);
   limitRate(app, services.buckets);
+  checkOrigins(app);
   checkProfiles(app);
   coerceRequests(app);
   addPublicSerializers(app);

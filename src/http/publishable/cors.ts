@@ -27,18 +27,25 @@ export async function allowOrigins(app: FastifyInstance, vary: string) {
     delegator: (request, done) => done(null, toOptions(request)),
   });
   app.addHook('preParsing', async (request, reply) => {
-    const origins = originsOf(request);
     // The plugin adds Origin to Vary on every response.
-    if (origins === undefined) reply.header('vary', vary);
-    else if (isForeign(request)) throw new Problem('forbidden', 'The key may not be used from this origin');
+    if (originsOf(request) === undefined) reply.header('vary', vary);
     // The plugin's route for OPTIONS of any path.
     if (request.routeOptions.url?.endsWith('*')) throw new Problem('not_found', 'There is nothing at this path');
   });
 }
 
+/** Refuses requests from other origins: behind the rate limit, which counts them too. */
+export function checkOrigins(app: FastifyInstance) {
+  app.addHook('preParsing', async (request) => {
+    const { origin } = request.headers;
+    if (origin !== undefined && originsOf(request)?.includes(origin) === false)
+      throw new Problem('forbidden', 'The key may not be used from this origin');
+  });
+}
+
 function toOptions(request: FastifyRequest): FastifyCorsOptions {
   const { origin } = request.headers;
-  if (origin === undefined) return { origin: false };
+  if (!origin) return { origin: false };
   if (request.method === 'OPTIONS')
     return isPreflight(request)
       ? { origin, methods, allowedHeaders: requestHeaders, maxAge: 7_200 }
@@ -52,6 +59,3 @@ const isPreflight = ({ headers, routeOptions }: FastifyRequest) =>
 
 /** Undefined without a publishable key. */
 const originsOf = ({ ctx }: Partial<FastifyRequest>) => ctx?.publicOf?.origins;
-
-const isForeign = (request: FastifyRequest) =>
-  request.headers.origin !== undefined && !originsOf(request)?.includes(request.headers.origin);
