@@ -1,4 +1,4 @@
-import { and, eq, isNull, or, sql } from 'drizzle-orm';
+import { eq, isNull, sql } from 'drizzle-orm';
 import { courseDates, gatherings } from '../../database/tables/coursedates.ts';
 import { locations } from '../../database/tables/places.ts';
 import { filter } from '../../lists/filters.ts';
@@ -10,20 +10,17 @@ import { locationSerializer } from './serializer.ts';
 
 const ofDate = sameTenant(courseDates, gatherings, eq(courseDates.id, gatherings.courseDateId));
 
-/** Locations of public dates and of their gatherings. */
-const isPublicLocation = or(
-  sql`exists (select from ${courseDates} where ${sameTenant(
-    courseDates,
-    locations,
-    eq(courseDates.locationId, locations.id),
-    isPublicDate,
-  )})`,
-  sql`exists (select from ${gatherings} join ${courseDates} on ${ofDate} where ${sameTenant(
-    gatherings,
-    locations,
-    and(eq(gatherings.locationId, locations.id), isNull(gatherings.deletedAt), isPublicDate),
-  )})`,
-)!;
+/**
+ * Locations of public dates and of their gatherings. One EXISTS of both: PostgreSQL would turn each alone into a hash
+ * table of the dates of all providers.
+ */
+const isPublicLocation = sql`exists (
+  select from ${courseDates}
+  where ${sameTenant(courseDates, locations, eq(courseDates.locationId, locations.id), isPublicDate)}
+  union all
+  select from ${gatherings} join ${courseDates} on ${ofDate}
+  where ${sameTenant(gatherings, locations, eq(gatherings.locationId, locations.id), isNull(gatherings.deletedAt), isPublicDate)}
+)`;
 
 /** Archived locations stay listed. */
 export const locationList = defineList({

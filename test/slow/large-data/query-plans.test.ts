@@ -1,8 +1,11 @@
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import { statementPrefix } from '../../../src/database/result-bounds.ts';
+import type { Database } from '../../../src/database/client.ts';
+import { createKey } from '../../../src/resources/auth/key-service.ts';
+import { createContext } from '../../../src/resources/schools/provider-service.ts';
 import { buildDataset } from '../../bench/dataset.ts';
-import { collectFilterValues, buildListUrls } from '../../support/list-urls.ts';
+import { collectFilterValues, buildListUrls, type ListUrl } from '../../support/list-urls.ts';
 import { recordStatements, type RecordedStatement } from '../../support/record-statements.ts';
 import {
   connectionTo,
@@ -10,6 +13,7 @@ import {
   openTestApp,
   ownDatabase,
   send,
+  settings,
   sharedTestApp,
 } from '../../support/test-app.ts';
 
@@ -41,6 +45,7 @@ test(
     );
     try {
       const { apiKey, providerId } = await buildDataset(testApp.database, size);
+      await addLocations(testApp.database, providerId);
       const { pool } = testApp.database;
       const one = async (text: string) =>
         (await pool.query<{ value: string }>(text, [providerId])).rows.map(({ value }) => value)[0]!;
@@ -71,10 +76,22 @@ test(
       const found: string[] = [];
       const named = new Map<string, RecordedStatement>();
       const all = buildListUrls(testApp.app, filterValues);
-      for (const { path, query, url } of all) {
+      const { apiKey: publishableKey } = await createKey(await createContext(testApp.database, settings, providerId), {
+        profile: 'publishable',
+      });
+      // With it, as with partners, ranges and the next dates read all rows that match.
+      const isBounded = ({ path, query }: ListUrl) => path !== '/v2/nextcoursedates' && !query.includes('updated_at');
+      const calls = [
+        ...all.map((one) => ({ ...one, key: apiKey })),
+        ...all.filter(isBounded).map((one) => ({ ...one, key: publishableKey })),
+      ];
+      let publicLists = 0;
+      for (const { path, query, url, key } of calls) {
         const request = async () => {
-          const { status } = await send(testApp.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } });
-          expect([url, status]).toEqual([url, 200]);
+          const { status } = await send(testApp.app, { method: 'GET', url, headers: { 'x-api-key': key } });
+          const isRefused = status === 403 && key === publishableKey;
+          if (status === 200 && key === publishableKey) publicLists += 1;
+          if (!isRefused) expect([url, status]).toEqual([url, 200]);
         };
         // A statement gets its name on its second execution.
         const sent = [...(await recordStatements(request)), ...(await recordStatements(request))];
@@ -190,6 +207,7 @@ test(
       const url = `/v2/participants?updated_at_min=2000-01-01&since_id=${lastId - 20}`;
       expect((await findReads(url, 'participants', 'with "probe_0"')).map(actualRows)).toEqual([20, 20]);
       expect(all.length).toBeGreaterThan(80);
+      expect(publicLists).toBeGreaterThan(40);
       expect(found).toEqual([]);
 
       // Planner costs scaled to a tenth stand for a table ten times as large.
@@ -246,6 +264,18 @@ test('every tenant table is part of the plan test', async () => {
   );
   expect(rows).toEqual([]);
 });
+
+/** Locations of gatherings alone, and of nothing. */
+async function addLocations(database: Database, providerId: number) {
+  await database.write([providerId], ['catalog', 'dates'], async (tx, now) => {
+    const query = (text: string) => tx.$client.query({ text, values: [providerId, now] });
+    await query(`insert into locations (provider_id, title, created_at, updated_at)
+      select $1::bigint, 'Hall ' || n, $2::timestamptz, $2 from generate_series(1, 100) n`);
+    await query(`update gatherings set updated_at = $2, location_id =
+      (select min(id) from locations where provider_id = $1 and title = 'Hall 1') + id % 50 where provider_id = $1`);
+  });
+  await database.pool.query('vacuum analyze');
+}
 
 /** Sort threshold of range filters. */
 const few = 5_000;
