@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
-import { keyProfiles, type KeyProfile } from '../core/key-profiles.ts';
+import { keyProfiles, type KeyProfile } from '../lib/key-profiles.ts';
 import { formatTimestamp } from '../lib/timestamps.ts';
 import { createKey, listKeys, revokeKey, rotateKey } from '../resources/auth/key-service.ts';
 import { command, id, run, table, timestamp, title, type Options } from './connect.ts';

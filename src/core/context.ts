@@ -2,7 +2,7 @@ import type { Area } from '../database/areas.ts';
 import type { Reader, Write, WriteNewProvider } from '../database/client.ts';
 import type { Queryable } from '../database/statements.ts';
 import type { Language } from '../reference/language.ts';
-import type { KeyProfile } from './key-profiles.ts';
+import type { KeyProfile } from '../lib/key-profiles.ts';
 
 /** Configuration that responses depend on. */
 export type Settings = {
@@ -70,9 +70,9 @@ export type PublicSchool = {
 
 /** The authenticated tenant and its database access. Services take it as their first parameter. */
 export type Ctx = {
-  /** 0 with a publishable key: no row has it, so that nothing but the public items of `publicOf` is in scope. */
+  /** 0 with a publishable key: no row has it, so that nothing but the public items of `publishableFor` is in scope. */
   providerId: number;
-  publicOf?: PublicSchool;
+  publishableFor?: PublicSchool;
   /** Absent outside requests. */
   key?: { id: number; profile: KeyProfile };
   /**
@@ -102,4 +102,4 @@ export type Ctx = {
 };
 
 /** The school that a context reads, also with a publishable key. */
-export const schoolOf = ({ providerId, publicOf }: Pick<Ctx, 'providerId' | 'publicOf'>) => publicOf?.id ?? providerId;
+export const schoolOf = ({ providerId, publishableFor }: Pick<Ctx, 'providerId' | 'publishableFor'>) => publishableFor?.id ?? providerId;

@@ -27,12 +27,12 @@ export function getSerializerOf(reply: FastifyReply) {
 }
 
 function getPublicSerializer({ request, statusCode }: FastifyReply) {
-  if (!isPublic(request) || statusCode >= 400) return undefined;
-  return request.routeOptions.config.publicSerializer ?? noMembers;
+  if (!isPublishable(request) || statusCode >= 400) return undefined;
+  const { publicSerializer } = request.routeOptions.config;
+  if (!publicSerializer) throw new Error('a route without public members answered a publishable key');
+  return publicSerializer;
 }
-const isPublic = ({ ctx }: Partial<FastifyRequest>) => ctx?.publicOf !== undefined;
-/** For a route without public members, which no publishable key may call. */
-const noMembers: Write = () => '{}';
+const isPublishable = ({ ctx }: Partial<FastifyRequest>) => ctx?.publishableFor !== undefined;
 
 type ItemWriter = (item: unknown) => Promise<Buffer>;
 const itemWriters = new WeakMap<object, ItemWriter>();

@@ -21,10 +21,10 @@ export type TenantScope = {
 export const ownScope: TenantScope = { own: true, partnerIds: [] };
 
 /** The provider's own items; with a publishable key, the public ones of its school. */
-export const defaultScope = ({ publicOf, version }: Pick<Ctx, 'publicOf' | 'version'>): TenantScope =>
-  publicOf === undefined
+export const defaultScope = ({ publishableFor, version }: Pick<Ctx, 'publishableFor' | 'version'>): TenantScope =>
+  publishableFor === undefined
     ? ownScope
-    : { own: false, partnerIds: publicOf.isActive ? [publicOf.id] : [], syncedThrough: version };
+    : { own: false, partnerIds: publishableFor.isActive ? [publishableFor.id] : [], syncedThrough: version };
 
 /** Limits a table to the provider's rows; every query outside a list begins with it. */
 export const tenantWhere = (tenant: Tenant, table: { providerId: PgColumn }, ...conditions: (SQL | undefined)[]): SQL =>

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Plugin } from 'esbuild';
-import { keyProfiles, type KeyProfile } from '../../src/core/key-profiles.ts';
+import { keyProfiles, type KeyProfile } from '../../src/lib/key-profiles.ts';
 import { createKey } from '../../src/resources/auth/key-service.ts';
 import { bundle } from './bundle.ts';
 import {

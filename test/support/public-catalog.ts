@@ -234,7 +234,7 @@ export const publicResponses: Record<string, Members> = {
     }),
   },
   'GET /v2/whoami': of('timezone server_time version', {
-    ...{ provider: titled, key: of('id label profile expires_at'), rate_limit: of('per_second burst') },
+    ...{ provider: titled, key: of('id profile expires_at'), rate_limit: of('per_second burst') },
   }),
 };
 

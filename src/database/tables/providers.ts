@@ -11,6 +11,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
+import { keyProfiles } from '../../lib/key-profiles.ts';
 import { currentTime, id, instant, reference, timestamps } from './columns.ts';
 
 /** The tenant: a school or company. Its id is `provider_id` in every tenant table. */
@@ -92,7 +93,7 @@ export const apiKeys = pgTable(
     id: id(),
     hash: text().notNull(),
     label: text().notNull().default(''),
-    profile: text({ enum: ['full', 'read', 'booking', 'publishable'] })
+    profile: text({ enum: keyProfiles })
       .notNull()
       .default('full'),
     /** Origins of the web pages that may use a publishable key; null without any. */
@@ -107,7 +108,7 @@ export const apiKeys = pgTable(
     foreignKey({ name: 'api_keys_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     uniqueIndex('api_keys_hash').on(t.hash),
     uniqueIndex('api_keys_id').on(t.id),
-    check('api_keys_profile', sql`${t.profile} in ('full', 'read', 'booking', 'publishable')`),
+    check('api_keys_profile', sql`${t.profile} in (${sql.raw(keyProfiles.map((one) => `'${one}'`).join(', '))})`),
     check('api_keys_origins', sql`${t.origins} is null or ${t.profile} = 'publishable'`),
   ],
 );

@@ -60,14 +60,14 @@ function createRequestContext({ database, settings, guards }: Services, key: Fou
   // Once the route is known, on the first write.
   const writers = () =>
     (audited ??= database.withAudit(toAuditContext(request, key.key_id)).queuedAs(key.fairness_key));
-  const isPublic = key.profile === 'publishable';
+  const isPublishable = key.profile === 'publishable';
   const { provider_id: id, is_active: isActive, origins, quarter } = key;
   return {
-    providerId: isPublic ? 0 : id,
-    ...(isPublic && { publicOf: { id, isActive, origins: origins ?? [], quarter } }),
+    providerId: isPublishable ? 0 : id,
+    ...(isPublishable && { publishableFor: { id, isActive, origins: origins ?? [], quarter } }),
     key: { id: key.key_id, profile: key.profile },
     // Anyone can copy a publishable key, so its requests take no share of the school's own programs.
-    fairnessKey: isPublic ? -key.fairness_key : key.fairness_key,
+    fairnessKey: isPublishable ? -key.fairness_key : key.fairness_key,
     version: key.version,
     versions: key,
     language: preferredLanguage(request.headers['accept-language'], settings.defaultLanguage),

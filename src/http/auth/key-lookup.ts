@@ -1,6 +1,6 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { hashApiKey, mayBeApiKey } from '../../lib/api-key.ts';
-import type { KeyProfile } from '../../core/key-profiles.ts';
+import type { KeyProfile } from '../../lib/key-profiles.ts';
 import type { Versions } from '../../core/context.ts';
 import { areas, clockOf } from '../../database/areas.ts';
 import type { Database } from '../../database/client.ts';

@@ -10,7 +10,7 @@ import { serveFromCache } from './single-flight.ts';
 type Query = Record<string, unknown> & { include?: string[] };
 
 /** Areas that the response to a query depends on, beside the school's own record. */
-export type ReadAreas = (query: { include?: string[] }, isPublic: boolean) => readonly Area[];
+export type ReadAreas = (query: { include?: string[] }, isPublishable: boolean) => readonly Area[];
 
 /**
  * A preHandler that computes a list's ETag before any data is read: a hash of the provider, the versions of the areas
@@ -24,7 +24,7 @@ export const handleConditionalGet =
     if (query['include_partners'] || query['partner_id'] !== undefined) return;
     const { ctx, routeOptions, server } = request;
     if (!ctx.versions) return;
-    const areas = readAreas(query, ctx.publicOf !== undefined);
+    const areas = readAreas(query, ctx.publishableFor !== undefined);
     const version = toVersion(ctx.versions, areas);
     const reader = toReader(ctx, areas);
     // Page hints (totals, cursors) are equal with and without includes.
@@ -52,8 +52,8 @@ export async function matchAnyTag(request: FastifyRequest, reply: FastifyReply, 
 }
 
 /** Public dates depend on the clock. */
-const toReader = ({ providerId, publicOf }: Ctx, areas: readonly Area[]) =>
-  publicOf ? `public ${publicOf.id} ${areas.includes('dates') ? publicOf.quarter : ''}` : providerId;
+const toReader = ({ providerId, publishableFor }: Ctx, areas: readonly Area[]) =>
+  publishableFor ? `public ${publishableFor.id} ${areas.includes('dates') ? publishableFor.quarter : ''}` : providerId;
 
 const toVersion = (versions: Versions, areas: readonly Area[]) =>
   [versions.shared, versions.school, ...areas.map((area) => versions[area])].join(' ');

@@ -58,4 +58,4 @@ const isPreflight = ({ headers, routeOptions }: FastifyRequest) =>
   routeOptions.config.hasPublicGet === true && methods.includes(headers['access-control-request-method'] ?? '');
 
 /** Undefined without a publishable key. */
-const originsOf = ({ ctx }: Partial<FastifyRequest>) => ctx?.publicOf?.origins;
+const originsOf = ({ ctx }: Partial<FastifyRequest>) => ctx?.publishableFor?.origins;

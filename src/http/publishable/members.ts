@@ -19,7 +19,7 @@ export const publicMembers: Record<string, readonly string[]> = {
 
   WhoAmI: ['provider', 'key', 'rate_limit', 'timezone', 'server_time', 'version'],
   KeyProvider: ['id', 'title'],
-  'WhoAmI.key': ['id', 'label', 'profile', 'expires_at'],
+  'WhoAmI.key': ['id', 'profile', 'expires_at'],
   'WhoAmI.rate_limit': ['per_second', 'burst'],
 
   Pagination: ['total_items', 'per_page', 'current_page', 'total_pages', 'previous_page', 'next_page'],

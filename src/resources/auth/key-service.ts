@@ -1,10 +1,11 @@
-import { and, asc, eq, isNull, sql, type SQL } from 'drizzle-orm';
+import { and, asc, eq, getTableName, isNull, sql, type SQL } from 'drizzle-orm';
 import { hashApiKey, newApiKey } from '../../lib/api-key.ts';
 import type { Ctx } from '../../core/context.ts';
-import type { KeyProfile } from '../../core/key-profiles.ts';
+import type { KeyProfile } from '../../lib/key-profiles.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Database, Tx } from '../../database/client.ts';
 import { currentTime } from '../../database/tables/columns.ts';
+import { activeKeySql } from '../../database/tenant-lock.ts';
 import { apiKeys } from '../../database/tables/providers.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 
@@ -41,7 +42,7 @@ export async function rotateKey(database: Database, keyId: number, overlapSecond
     const [changed] = await tx
       .update(apiKeys)
       .set({ expiresAt: sql`least(${apiKeys.expiresAt}, ${inOverlap})` })
-      .where(tenantWhere(old, apiKeys, eq(apiKeys.id, keyId), isNull(apiKeys.revokedAt), isCurrent))
+      .where(tenantWhere(old, apiKeys, eq(apiKeys.id, keyId), isActiveKey))
       .returning({ label: apiKeys.label, profile: apiKeys.profile, origins: apiKeys.origins, at: apiKeys.expiresAt });
     if (!changed) throw new Problem('invalid', 'A revoked or expired key cannot be rotated');
     const { at, ...key } = changed;
@@ -51,7 +52,7 @@ export async function rotateKey(database: Database, keyId: number, overlapSecond
   });
 }
 
-const isCurrent = sql`(${apiKeys.expiresAt} is null or ${apiKeys.expiresAt} > now())`;
+const isActiveKey = sql.raw(activeKeySql(getTableName(apiKeys)));
 
 async function findKey(database: Database, keyId: number) {
   const [key] = await database.db.select({ providerId: apiKeys.providerId }).from(apiKeys).where(eq(apiKeys.id, keyId));

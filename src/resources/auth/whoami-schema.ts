@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { keyProfiles } from '../../core/key-profiles.ts';
+import { keyProfiles } from '../../lib/key-profiles.ts';
 import * as codes from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
 
@@ -11,7 +11,7 @@ export const WhoAmI = t.NamedObject('WhoAmI', {
   provider: t.NamedObject('KeyProvider', { id: Type.Integer(), title: text }),
   key: Type.Object({
     id: Type.Integer(),
-    label: text,
+    label: Type.String({ description: 'Not with a publishable key' }),
     profile: Type.String({ description: codes.list(keyProfiles) }),
     expires_at: t.Nullable(t.DateTime),
   }),

@@ -10,6 +10,7 @@ export type ServerFacts = Pick<WhoAmI, 'rate_limit' | 'version'>;
 
 /** Describes the school and the key of a request, the rate limit and the server's time. */
 export async function describeKey(ctx: Ctx, { rate_limit, version }: ServerFacts): Promise<WhoAmI> {
+  const { id, profile } = ctx.key!;
   const [found] = await ctx.db
     .select({
       title: providers.title,
@@ -19,9 +20,8 @@ export async function describeKey(ctx: Ctx, { rate_limit, version }: ServerFacts
     })
     .from(apiKeys)
     .innerJoin(providers, eq(providers.id, apiKeys.providerId))
-    .where(tenantWhere({ providerId: schoolOf(ctx) }, apiKeys, eq(apiKeys.id, ctx.key?.id ?? 0)));
-  if (!found) throw Problem.notFound('School');
-  const { id, profile } = ctx.key!;
+    .where(tenantWhere({ providerId: schoolOf(ctx) }, apiKeys, eq(apiKeys.id, id)));
+  if (!found || ctx.publishableFor?.isActive === false) throw Problem.notFound('School');
   return {
     provider: { id: schoolOf(ctx), title: found.title },
     key: { id, label: found.label, profile, expires_at: formatTimestamp(found.expiresAt) },

@@ -185,7 +185,7 @@ function toPartnerEmbedded(row: EmbeddedCourseRow, relations: EmbeddedCourseRela
     ...{ external_booking_url, external_more_info_url },
     ...{ visit_address, visit_address2, visit_zipcode, visit_city },
     reference: null,
-    tags: ctx.publicOf ? relations.tags : [],
+    tags: ctx.publishableFor ? relations.tags : [],
     custom_properties: null,
   };
 }

@@ -26,9 +26,9 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
         response: responses.ok(Type.Array(locationList.View)),
       },
       // Public locations are those of public dates.
-      ...listRoute.cached((query, isPublic) => [
+      ...listRoute.cached((query, isPublishable) => [
         ...locationList.readAreas(query),
-        ...(isPublic ? ['dates' as const] : []),
+        ...(isPublishable ? ['dates' as const] : []),
       ]),
     },
     async (request, reply) => send.items(request, reply, await listLocations(request.ctx, request.query)),

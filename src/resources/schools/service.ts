@@ -12,7 +12,7 @@ export async function getSchool(ctx: Ctx): Promise<School> {
     .select()
     .from(providers)
     .where(eq(providers.id, schoolOf(ctx)));
-  if (!row || ctx.publicOf?.isActive === false) throw Problem.notFound('School');
+  if (!row || ctx.publishableFor?.isActive === false) throw Problem.notFound('School');
   return toSchool(row);
 }
 

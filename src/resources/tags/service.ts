@@ -12,8 +12,8 @@ import type { TagBody } from './body-schema.ts';
 function visibleTags(ctx: Ctx, ids?: number[]) {
   const { tags } = catalog;
   const own = tenantWhere({ providerId: schoolOf(ctx) }, tags, ids && inArray(tags.id, ids));
-  if (ctx.publicOf === undefined) return own;
-  return ctx.publicOf.isActive ? and(own, isTagOfPublicCourse) : sql`false`;
+  if (ctx.publishableFor === undefined) return own;
+  return ctx.publishableFor.isActive ? and(own, isTagOfPublicCourse) : sql`false`;
 }
 
 /** All tags of the provider, without paging. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { keyProfiles } from '../../../src/core/key-profiles.ts';
+import { keyProfiles } from '../../../src/lib/key-profiles.ts';
 import { toPublicSchema } from '../../../src/http/publishable/serializer.ts';
 import { getEndpoints } from '../../support/isolation.ts';
 import {
@@ -142,14 +142,16 @@ test('an object without declared public members is refused at start', () => {
   expect(() => toPublicSchema(schema as never, 'Unknown')).toThrow('The public members of Unknown are not declared');
 });
 
-test('GET /v2/whoami describes the key', async () => {
+test.each(keyProfiles)('GET /v2/whoami describes a %s key', async (profile) => {
   const me = await createProvider('Who I am');
-  const key = await withProfile(testApp, me, 'publishable', { label: 'web', expires: '2999-01-01 00:00:00' });
+  const key = await withProfile(testApp, me, profile, { label: 'web', expires: '2999-01-01 00:00:00' });
   const { status, ...response } = await key.get('/v2/whoami');
   expect(status).toBe(200);
+  // The label is the operator's own, and everyone can read a publishable key.
+  const label = profile === 'publishable' ? {} : { label: 'web' };
   expect(response.json()).toEqual({
     provider: { id: me.id, title: 'Who I am' },
-    key: { id: key.keyId, label: 'web', profile: 'publishable', expires_at: '2999-01-01T00:00:00+01:00' },
+    key: { id: key.keyId, ...label, profile, expires_at: '2999-01-01T00:00:00+01:00' },
     rate_limit: null,
     timezone: 'Europe/Oslo',
     server_time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0[12]:00$/),

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
-import { keyProfiles } from '../../../src/core/key-profiles.ts';
+import { keyProfiles } from '../../../src/lib/key-profiles.ts';
 import * as reference from '../../../src/reference/courses.ts';
 import { units } from '../../../src/reference/durations.ts';
 import { courseDateStatuses } from '../../../src/reference/statuses.ts';
