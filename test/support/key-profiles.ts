@@ -1,9 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import type { Plugin } from 'esbuild';
 import { keyProfiles, type KeyProfile } from '../../src/lib/key-profiles.ts';
 import { createKey } from '../../src/resources/auth/key-service.ts';
-import { bundle } from './bundle.ts';
 import {
   containsText,
   createOwner,
@@ -17,7 +13,7 @@ import {
   type Owner,
 } from './isolation.ts';
 import { requiredQuery, writeTable } from './isolation-table.ts';
-import { send, type BuildApp, type Provider, type TestApp, type TestResponse } from './test-app.ts';
+import { send, type Provider, type TestApp, type TestResponse } from './test-app.ts';
 
 /** Request functions with a key of the profile. */
 export async function withProfile(
@@ -116,10 +112,10 @@ const nameOf = ({ route, profile, of }: Cell) => `${route} ${profile} ${of}`;
 
 /**
  * Calls every endpoint with a key of each profile, of the owner and of a stranger, with the ids of the owner; returns the
- * cells that do not answer as `allowedProfiles` says. Calls that are refused come first, and change no row. One run for
+ * cells that do not answer as `allowed` says. Calls that are refused come first, and change no row. One run for
  * each database, since it creates an owner.
  */
-export async function findWrongCells(testApp: TestApp) {
+export async function findWrongCells(testApp: TestApp, allowed = allowedProfiles) {
   const owner = await createOwner(testApp);
   const stranger = await testApp.createProvider();
   const keys = await Promise.all(
@@ -135,7 +131,7 @@ export async function findWrongCells(testApp: TestApp) {
       { route, profile, of: 'foreign' as const, key: foreign },
     ]),
   );
-  const isAllowed = ({ route, profile }: Cell) => allowedProfiles[route]!.includes(profile);
+  const isAllowed = ({ route, profile }: Cell) => allowed[route]!.includes(profile);
   const wrong: string[] = [];
   const before = await dumpRows(testApp, owner.me.id);
   for (const cell of cells.filter((one) => !isAllowed(one))) {
@@ -169,27 +165,4 @@ function isAsAllowed({ route, profile, of }: Cell, { status, text }: TestRespons
   if (route.startsWith('GET ') && status !== 200) return false;
   if (profile !== 'publishable') return true;
   return ![...secrets, unlistedMarker].some((secret) => containsText(text, secret));
-}
-
-/** `buildApp` with routes that declare other profiles. */
-export async function buildAppWithWrongProfiles() {
-  const replaced = (file: RegExp, from: string, to: string) => ({ file, from, to });
-  const wrong = [
-    replaced(/customers\/routes\.ts$/, "operationId: 'listCustomers'", "'full', 'read', 'booking'"),
-    replaced(/tags\/routes\.ts$/, "operationId: 'createTag'", "'full', 'read'"),
-    replaced(/instructors\/routes\.ts$/, "operationId: 'getInstructor'", "'full', 'read'"),
-  ];
-  const plugin: Plugin = {
-    name: 'wrong-profiles',
-    setup({ onLoad }) {
-      onLoad({ filter: /resources\/(customers|tags|instructors)\/routes\.ts$/ }, async ({ path }) => {
-        const { from, to } = wrong.find(({ file }) => file.test(path))!;
-        const source = await readFile(path, 'utf8');
-        const at = source.indexOf('profiles: [', source.indexOf(from));
-        const end = source.indexOf(']', at);
-        return { contents: `${source.slice(0, at)}profiles: [${to}${source.slice(end)}`, loader: 'ts' };
-      });
-    },
-  };
-  return ((await import(resolve(await bundle('src/app.ts', [plugin])))) as { buildApp: BuildApp }).buildApp;
 }

@@ -14,11 +14,11 @@ export type ReadAreas = (query: { include?: string[] }, isPublishable: boolean) 
 
 /**
  * A preHandler that computes a list's ETag before any data is read: a hash of the provider, the versions of the areas
- * that the query reads, the build, the settings, the language and the query. It replies 304 or from the cache. A list
- * with partners has no ETag.
+ * that the query reads, the build, the settings, the language and the query. It replies 304 or, unless the list is not
+ * stored, from the cache. A list with partners has no ETag.
  */
 export const handleConditionalGet =
-  (readAreas: ReadAreas, dependsOnOtherData: (query: Query) => boolean) =>
+  (readAreas: ReadAreas, dependsOnOtherData: (query: Query) => boolean, { isStored = true } = {}) =>
   async (request: FastifyRequest, reply: FastifyReply) => {
     const query = request.query as Query;
     if (query['include_partners'] || query['partner_id'] !== undefined) return;
@@ -39,7 +39,7 @@ export const handleConditionalGet =
     reply.header('etag', etag);
     const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^(W\/)?/, 'W/'));
     if (known?.includes(etag)) return reply.code(304).send();
-    return serveFromCache(request, reply, cacheKey);
+    return isStored ? serveFromCache(request, reply, cacheKey) : undefined;
   };
 
 /** Replies 304 to `If-None-Match: *`, once the query has turned out to be valid. */

@@ -65,6 +65,12 @@ export const listRoute = {
     onSend: [releaseSlot, storeResponse, matchAnyTag],
     onError: failInFlight,
   }),
+  /** As `cached`, without the response cache: for a list that few clients read, each with another query. */
+  conditional: (readAreas: ReadAreas) => ({
+    config: { hasEtag: true as const },
+    preHandler: [begin, handleConditionalGet(readAreas, () => false, { isStored: false }), acquireSlot],
+    onSend: [releaseSlot, matchAnyTag],
+  }),
   /** The concurrency limit alone, for a list that depends on the clock, and so has no ETag. */
   limited: { preHandler: [begin, acquireSlot], onSend: releaseSlot },
 };

@@ -41,7 +41,7 @@ export function successHeaders({ parameters = [], responses, security }: Operati
   const hasParameter = (name: string) => parameters.some((parameter) => parameter.name === name);
   return references([
     ...(responses['304'] ? ['ETag' as const] : []),
-    ...(hasParameter('limit') ? ['Link' as const, 'X-Page-Truncated' as const] : []),
+    ...(hasParameter('page') ? ['Link' as const, 'X-Page-Truncated' as const] : []),
     ...(hasParameter('updated_at_min') ? ['X-Updated-Through' as const] : []),
     ...(isPublic ? [] : ['X-Ignored-Parameters' as const]),
     'X-Request-Id',
