@@ -14,7 +14,7 @@ declare module 'fastify' {
 /** All other parameters and includes are refused. */
 export type PublicQuery = { parameters: readonly string[]; includes?: readonly string[] };
 
-/** Includes that show a person, which no route of the booking profile shows. */
+/** Includes that show customers; of people, booking keys read the instructors of the catalog alone. */
 const hiddenFromBooking = ['course.customer'];
 
 /** Refuses calls, query parameters and includes that the profile of the key does not allow, with 403. */
