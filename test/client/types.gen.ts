@@ -2744,6 +2744,9 @@ export type WhoAmI = {
     provider: KeyProvider;
     key: {
         id: number;
+        /**
+         * Not with a publishable key
+         */
         label: string;
         /**
          * full, read, booking or publishable
