@@ -102,4 +102,5 @@ export type Ctx = {
 };
 
 /** The school that a context reads, also with a publishable key. */
-export const schoolOf = ({ providerId, publishableFor }: Pick<Ctx, 'providerId' | 'publishableFor'>) => publishableFor?.id ?? providerId;
+export const schoolOf = ({ providerId, publishableFor }: Pick<Ctx, 'providerId' | 'publishableFor'>) =>
+  publishableFor?.id ?? providerId;

@@ -93,9 +93,7 @@ export const apiKeys = pgTable(
     id: id(),
     hash: text().notNull(),
     label: text().notNull().default(''),
-    profile: text({ enum: keyProfiles })
-      .notNull()
-      .default('full'),
+    profile: text({ enum: keyProfiles }).notNull().default('full'),
     /** Origins of the web pages that may use a publishable key; null without any. */
     origins: text().array(),
     createdAt: instant().notNull(),
