@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
+import { Problem } from '../../core/errors.ts';
 import { allAreas } from '../../database/areas.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses } from '../../http/responses.ts';
@@ -40,6 +41,10 @@ export const changeRoutes: FastifyPluginAsyncTypebox = async (app) => {
         profiles: ['full', 'read'],
         querystring: Query,
         response: { ...responses.ok(Changes), 410: Gone },
+      },
+      // Before coercion, for which an empty value is none: a client that has lost its cursor would miss changes.
+      async preParsing({ query }) {
+        if ((query as { since?: unknown }).since === '') throw Problem.invalidCursor();
       },
       ...listRoute.conditional(() => allAreas),
     },
