@@ -202,7 +202,7 @@ async function upgradeBehindReader(run: Run, postgres: Postgres) {
   const hold = () => holder.query('begin; select count(*) from courses');
   const readFor = async (milliseconds: number) => {
     let slowest = 0;
-    for (const end = performance.now() + milliseconds; performance.now() < end; ) {
+    for (const end = performance.now() + milliseconds; performance.now() < end;) {
       const startedAt = performance.now();
       await reader.query('select count(*) from courses').catch(() => undefined);
       slowest = Math.max(slowest, performance.now() - startedAt);
