@@ -131,6 +131,7 @@ body.dark-mode {
   --scalar-color-3: #a6a6a6;
   --scalar-color-red: #ff8a80;
 }
+.hljs-comment { color: #9a9a9a !important; }
 `,
 );
 
@@ -140,7 +141,7 @@ export const referenceScript = toAsset(
   'js',
   `const base = new URL('..', document.currentScript.src).href;
 Scalar.createApiReference('#reference', {
-  url: base + 'openapi.json',
+  url: base + 'docs/openapi.json',
   servers: [{ url: base.slice(0, -1) }],
   authentication: { preferredSecurityScheme: 'apiKey' },
   featuredClients: ['shell/curl', 'php/curl', 'js/fetch', 'python/requests'],
@@ -155,10 +156,20 @@ Scalar.createApiReference('#reference', {
   mcp: { disabled: true },
 });
 
-// Scalar omits the attribute while the list of suggestions is closed; the role requires it.
+// Scalar's markup violates rules of accessibility, most of all in the dialog that sends requests.
+const repairs = {
+  '[role=combobox]:not([aria-expanded])': (element) => element.setAttribute('aria-expanded', 'false'),
+  'button:is([role=none], [role=alert])': (element) => element.removeAttribute('role'),
+  '[role=dialog] section[aria-label^="Notifications alt"]': (element) =>
+    element.setAttribute('aria-label', 'Notifications about the request'),
+  '.cm-content:not([aria-label])': (element) => element.setAttribute('aria-label', 'Code'),
+  '.cm-scroller[tabindex="-1"]': (element) => element.setAttribute('tabindex', '0'),
+  'button[aria-label^=Copy][aria-controls]': (element) => {
+    if (!document.getElementById(element.getAttribute('aria-controls'))) element.removeAttribute('aria-controls');
+  },
+};
 new MutationObserver(() => {
-  for (const input of document.querySelectorAll('[role=combobox]:not([aria-expanded])'))
-    input.setAttribute('aria-expanded', 'false');
-}).observe(document.body, { childList: true, subtree: true, attributeFilter: ['aria-expanded'] });
+  for (const [selector, repair] of Object.entries(repairs)) document.querySelectorAll(selector).forEach(repair);
+}).observe(document.body, { childList: true, subtree: true, attributeFilter: ['aria-expanded', 'role', 'tabindex'] });
 `,
 );

@@ -1,9 +1,11 @@
 import helmet from '@fastify/helmet';
 import type { FastifyPluginAsync } from 'fastify';
+import { serveOpenapi } from '../openapi/document.ts';
 import { compressOnce, sendContent } from '../compression/static-content.ts';
 import { assetPath, guideStyle, referenceScript, referenceStyle, serveAsset, type Asset } from './assets.ts';
 import { renderMissingReferencePage, renderReferencePage } from './pages.tsx';
 import { securityHeaders } from './security-headers.ts';
+import { addTypeScriptSamples } from './typescript-samples.ts';
 
 type ReferenceOptions = { publicUrl: string; basePath: string; bundle: Asset | undefined };
 
@@ -24,6 +26,10 @@ export const referenceRoutes: FastifyPluginAsync<ReferenceOptions> = async (app,
   const page = compressOnce(html);
   app.get('/docs', (request, reply) =>
     sendContent(request, reply, page, { type: 'text/html; charset=utf-8', cacheControl: 'no-cache' }),
+  );
+  app.get(
+    '/docs/openapi.json',
+    serveOpenapi(app, (document) => addTypeScriptSamples(document, publicUrl)),
   );
   for (const asset of [referenceStyle, referenceScript, bundle]) if (asset) serveAsset(app, asset);
 };

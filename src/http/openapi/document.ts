@@ -4,11 +4,13 @@ import { addExamples } from './examples.ts';
 
 const headers = { type: 'application/json; charset=utf-8', cacheControl: 'public, max-age=300' };
 
+type Complete = (document: object) => object;
+
 /** Serves the OpenAPI document, generated once. */
-export function serveOpenapi(app: FastifyInstance) {
+export function serveOpenapi(app: FastifyInstance, complete: Complete = (document) => document) {
   let document: Promise<CompressedContent> | undefined;
   const getDocument = () =>
-    (document ??= renderDocument(app).catch((error: unknown) => {
+    (document ??= renderDocument(app, complete).catch((error: unknown) => {
       // The next request tries again.
       document = undefined;
       throw error;
@@ -17,4 +19,5 @@ export function serveOpenapi(app: FastifyInstance) {
     sendContent(request, reply, await getDocument(), headers);
 }
 
-const renderDocument = async (app: FastifyInstance) => compressOnce(JSON.stringify(await addExamples(app.swagger())));
+const renderDocument = async (app: FastifyInstance, complete: Complete) =>
+  compressOnce(JSON.stringify(complete(await addExamples(app.swagger()))));

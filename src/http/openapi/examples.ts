@@ -26,5 +26,5 @@ function addToOperation(operation: Operation, examples: Record<string, unknown>)
   return { ...operation, responses: mapValues(operation.responses, addExample) };
 }
 
-const mapValues = <V, R>(object: Record<string, V>, map: (value: V, key: string) => R): Record<string, R> =>
+export const mapValues = <V, R>(object: Record<string, V>, map: (value: V, key: string) => R): Record<string, R> =>
   Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value, key)]));

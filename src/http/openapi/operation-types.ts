@@ -2,7 +2,7 @@ export type Schema = { $ref?: string; type?: string | string[]; required?: strin
 type Media = { schema: Schema; example?: unknown; examples?: Record<string, { value: object }> };
 export type Content = Record<string, Media>;
 export type Response = { description: string; content?: Content; headers?: object } | { $ref: string };
-type Parameter = {
+export type Parameter = {
   name: string;
   in: string;
   required?: boolean;

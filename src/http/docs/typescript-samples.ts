@@ -1,0 +1,50 @@
+import { mapValues } from '../openapi/examples.ts';
+import type { Operation, Parameter } from '../openapi/operation-types.ts';
+
+type Paths = Record<string, Record<string, Operation>>;
+
+/** A copy of the OpenAPI document with a sample for each operation in TypeScript, which Scalar cannot generate. */
+export function addTypeScriptSamples<D extends object>(document: D, publicUrl: string): D {
+  const { paths = {} } = document as { paths?: Paths };
+  const addSample = (method: string, path: string, operation: Operation) => {
+    const source = createSample(method.toUpperCase(), publicUrl + path, operation);
+    return { ...operation, 'x-codeSamples': [{ lang: 'typescript', label: 'TypeScript', source }] };
+  };
+  const withSamples = mapValues(paths, (operations, path) =>
+    mapValues(operations, (operation, method) => addSample(method, path, operation)),
+  );
+  return { ...document, paths: withSamples };
+}
+
+function createSample(method: string, address: string, operation: Operation) {
+  const { operationId = '', parameters = [], requestBody, security } = operation;
+  const body = requestBody?.content['application/json']?.example;
+  const headers = {
+    ...(security?.length === 0 ? {} : { 'X-API-Key': 'YOUR_SECRET_TOKEN' }),
+    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+  };
+  const options = [
+    ...(method === 'GET' ? [] : [`method: ${toCode(method)}`]),
+    ...(Object.keys(headers).length === 0 ? [] : [`headers: ${toCode(headers)}`]),
+    ...(body === undefined ? [] : [`body: JSON.stringify(${toCode(body)})`]),
+  ];
+  const argumentList = [toCode(fillIn(address, parameters)), ...(options.length > 0 ? [toObject(options)] : [])];
+  return `// ${operationId}.mts
+const response = await fetch(${argumentList.join(', ')});
+if (!response.ok) throw new Error(\`\${response.status}: \${await response.text()}\`);
+const answer: unknown = await response.json();
+console.log(answer);`;
+}
+
+const toCode = (value: unknown) => JSON.stringify(value, null, 2);
+const toObject = (lines: string[]) => `{\n${lines.map((line) => `  ${line.replaceAll('\n', '\n  ')},\n`).join('')}}`;
+
+/** The address with a value for each required parameter. */
+function fillIn(address: string, parameters: Parameter[]) {
+  const required = parameters.filter((parameter) => parameter.required);
+  const query = required.filter((parameter) => parameter.in === 'query');
+  const path = address.replaceAll(/\{(\w+)\}/g, (_, name: string) => sampleValue(name));
+  return query.length === 0 ? path : `${path}?${query.map(({ name }) => `${name}=${sampleValue(name)}`).join('&')}`;
+}
+
+const sampleValue = (name: string) => (name === 'code' ? 'YOUR_CODE' : '1');
