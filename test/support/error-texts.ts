@@ -109,6 +109,32 @@ export function readEntries(file: string, name: string): [key: string, text: str
   );
 }
 
+/** Names of the texts that a file reads: of `texts.name` and of `const { name } = view.texts`. */
+function readTextNames(source: ts.SourceFile) {
+  const names: string[] = [];
+  const isTexts = (node: ts.Node | undefined) => node !== undefined && /(^|\.)texts$/.test(node.getText());
+  visit(source, (node) => {
+    if (ts.isPropertyAccessExpression(node) && isTexts(node.expression)) names.push(node.name.text);
+    if (ts.isVariableDeclaration(node) && ts.isObjectBindingPattern(node.name) && isTexts(node.initializer))
+      names.push(...node.name.elements.map(({ propertyName, name }) => (propertyName ?? name).getText()));
+  });
+  return names;
+}
+
+/** Every text that the routes of the personal pages choose, in English, with its name; their views choose the others. */
+export function readPageTexts() {
+  const files = readdirSync(join(src, 'pages')).filter((file) => /\.tsx?$/.test(file) && file !== 'texts.ts');
+  const names = files.flatMap((file) => readTextNames(parse(`pages/${file}`)));
+  const [english] = findInitializers(parse('pages/texts.ts')).get('en')!;
+  return (english as ts.ObjectLiteralExpression).properties.flatMap((property) => {
+    const name = property.name!.getText();
+    const value = valueOf(property);
+    if (!names.includes(name) || !value) return [];
+    const text = ts.isArrowFunction(value) ? (value.body as ts.Expression) : value;
+    return toPatterns(text, new Map()).map((pattern) => ({ name, pattern }));
+  });
+}
+
 /** True if the whole text has the pattern. */
 export const hasPattern = (text: string, pattern: Pattern) => new RegExp(`^${pattern.join('')}$`).test(text);
 

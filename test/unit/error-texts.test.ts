@@ -1,18 +1,30 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { Problem } from '../../src/core/errors.ts';
-import { hasPattern, readEntries, readErrorTexts, toText, type ErrorText } from '../support/error-texts.ts';
+import {
+  hasPattern,
+  readEntries,
+  readErrorTexts,
+  readPageTexts,
+  toText,
+  type ErrorText,
+} from '../support/error-texts.ts';
 
 const page = readFileSync('docs/errors.md', 'utf8');
 const { texts, composed } = readErrorTexts();
 
-/** Texts of the tables and of the lists below them, with the statuses in the headings above them. */
+/** Texts of the tables of a section and of the lists below them. */
+const textsIn = (section: string) =>
+  [...section.matchAll(/^(?:\| `(.+?)` +\||- `([^`]+)`:)/gm)].map(([, cell, entry]) =>
+    (cell ?? entry!).replaceAll(/\s+/g, ' '),
+  );
+
+/** Those of the endpoints, with the statuses in the headings above them. */
 const documented = page.split(/^##+ /m).flatMap((section) => {
   const [heading = ''] = section.split('\n');
   const statuses = [...heading.matchAll(/\b[45]\d\d\b/g)].map(([status]) => Number(status));
   if (statuses.length === 0) return [];
-  const texts = [...section.matchAll(/^(?:\| `(.+?)` +\||- `([^`]+)`:)/gm)];
-  return texts.map(([, cell, entry]) => ({ text: (cell ?? entry!).replaceAll(/\s+/g, ' '), statuses }));
+  return textsIn(section).map((text) => ({ text, statuses }));
 });
 
 /** Texts that only the command line can print, by their beginning. */
@@ -69,6 +81,19 @@ test('docs/errors.md lists every error text of the source, below its status', ()
 test('docs/errors.md lists no text that the source does not send', () => {
   const isSent = ({ text }: { text: string }) => sent.some(({ pattern }) => hasPattern(text, pattern));
   expect(documented.filter((one) => !isSent(one)).map(({ text }) => text)).toEqual([]);
+});
+
+/** Texts of the personal pages that are no errors. */
+const successes = ['passwordStored', 'adminStored', 'passwordChanged', 'loggedOut'];
+
+test('docs/errors.md lists every error text of the personal pages, and no other', () => {
+  const errors = readPageTexts().filter(({ name }) => !successes.includes(name));
+  const listed = textsIn(/^### Personal pages\n.*?(?=^##)/ms.exec(page)![0]);
+  expect(errors.length).toBeGreaterThan(20);
+  expect(
+    errors.filter(({ pattern }) => !listed.some((text) => hasPattern(text, pattern))).map(({ name }) => name),
+  ).toEqual([]);
+  expect(listed.filter((text) => !errors.some(({ pattern }) => hasPattern(text, pattern)))).toEqual([]);
 });
 
 test('docs/errors.md lists every code of a booking with its text', () => {
