@@ -25,6 +25,9 @@ test("a query with more than 300 parameters is 400 in the interface's format", a
     if (!url.startsWith('/my')) expect(text).toContain('The query has more than 300 parameters');
   }
   expect((await send(app, { url: `/courses?${parameters(301)}` })).json()).toMatchObject({ status: 'failure' });
+  // Creating an admin user has lists of fields as its format; the list of admin users has the documented one.
+  const { text } = await send(app, { url: `/v2/admin-users?${parameters(301)}` });
+  expect(JSON.parse(text)).toEqual({ error: 'The query has more than 300 parameters' });
 });
 
 /** The number of array elements that `run` reads to copy arrays: by iteration or spreading, or by an array's methods. */
