@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 export const pages = ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)];
 
 /** Code blocks of a page in a language, without the fences. */
-const blocksOf = (page: string, language: string) =>
+export const blocksOf = (page: string, language: string) =>
   [...readFileSync(page, 'utf8').matchAll(new RegExp('```' + language + '\\n(.*?)```', 'gs'))].map(([, text]) => text!);
 
 /** Blocks of `curl` commands, each with its position, in the order of the page. */
@@ -20,12 +20,7 @@ const firstLines: Record<Language, RegExp> = {
   python: /^# (\S+)\n/,
 };
 
-/** Programs that are not run, with the reason. */
-const notRun: Record<string, string> = {
-  'typed.php': 'needs the classes that quicktype generates; quicktype is not a dependency',
-};
-
-/** Programs of all pages of docs that are run; each has the name of its file in its first line. The clients come first. */
+/** Programs of all pages of docs; each has the name of its file in its first line. The clients come first. */
 export function programsIn(language: Language) {
   const docs = pages.filter((page) => page.startsWith('docs/'));
   const programs = docs.flatMap((page) =>
@@ -36,8 +31,6 @@ export function programsIn(language: Language) {
       return { page, file, text, title: file.replace(/\.\w+$/, '').replaceAll('_', '-') };
     }),
   );
-  const isRun = ({ file }: { file: string }) => notRun[file] === undefined;
   const isClient = ({ title }: { title: string }) => title === 'client';
-  const run = programs.filter(isRun);
-  return [...run.filter(isClient), ...run.filter((one) => !isClient(one))];
+  return [...programs.filter(isClient), ...programs.filter((one) => !isClient(one))];
 }

@@ -34,6 +34,8 @@ export default async function setup(project: TestProject) {
       server,
       `drop database if exists ${shared} with (force)`,
       `drop database if exists ${template} with (force)`,
+      // Tests with the demo data create it.
+      `drop database if exists ${template}_demo with (force)`,
     );
     await stop();
   };

@@ -76,9 +76,12 @@ export const sharedPort = () =>
   }));
 
 /** An empty, migrated database, dropped after the test, or after the file with `afterAll`. */
-export async function ownDatabase(whenDone: (work: () => Promise<void>) => void = onTestFinished) {
+export async function ownDatabase(
+  whenDone: (work: () => Promise<void>) => void = onTestFinished,
+  template = inject('template'),
+) {
   const name = `booking_own_${process.pid}_${Math.random().toString(36).slice(2, 10)}`;
-  await asAdmin(`create database ${name} template ${inject('template')} strategy file_copy`);
+  await asAdmin(`create database ${name} template ${template} strategy file_copy`);
   whenDone(async () => asAdmin(`drop database if exists ${name} with (force)`));
   return name;
 }

@@ -10,6 +10,7 @@ import { openTestDatabase, openTestApp, send, settings, sharedTestApp } from '..
 
 const { app } = await sharedTestApp();
 const names = readdirSync('docs')
+  .filter((file) => file.endsWith('.md'))
   .map((file) => file.replace('.md', ''))
   .filter((name) => name !== 'README');
 

@@ -1,9 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { curlSamplesOf, pages, programsIn, type Language } from '../../support/documented-samples.ts';
+import { demoDatabase, startDemoServer } from '../../support/demo-database.ts';
+import { blocksOf, curlSamplesOf, pages, programsIn, type Language } from '../../support/documented-samples.ts';
 import { startServer, temporaryFolder } from '../../support/processes.ts';
 import { succeeds } from '../../support/programs.ts';
 
@@ -25,17 +25,19 @@ const outputs: Record<string, RegExp> = {
   school: /^1\n$/,
   'sign-on': /\/my\/sign-in\/[\w-]+/,
   sync: /^(store|remove) \d+ .+\n((store|remove) \d+ .+\n){40,}$/,
-  typed: /^.+, \d{4}-\d\d-\d\d: order \d+\n$/,
+  typed: /^.+(, \d{4}-\d\d-\d\d: order \d+| \d+(\.\d+)?)\n$/,
   'waiting-list': new RegExp(
     '^first: order (\\d+), status 1\nagain: order \\1, status 1\nrefused: no_seats_available\n' +
       'waiting: order \\d+, status 3\nafter the cancellation: status 1\n$',
   ),
 };
 
-/** A server with the demo data, and what the samples read from the environment. */
-async function startDemo(dataFolder: string) {
-  const demo = { DEMO_DATA: 'true', LOG_FORMAT: 'pretty', RATE_LIMIT_PER_SECOND: '1000' };
-  const server = await startServer({ DATA_DIR: dataFolder, ...demo });
+const limits = { RATE_LIMIT_PER_SECOND: '1000' };
+
+/** A first start with the embedded database, and what the samples read from the environment. */
+async function startFirst() {
+  const demo = { DATA_DIR: temporaryFolder(), DEMO_DATA: 'true', LOG_FORMAT: 'pretty' };
+  const server = await startServer({ ...demo, ...limits });
   onTestFinished(async () => {
     server.child.kill('SIGTERM');
     await server.ended;
@@ -56,7 +58,7 @@ const printStatus = `curl() { command curl -s -w '%{stderr}%{http_code}\\n' "$@"
 test.each([['README.md'], ['docs/getting-started.md'], others.slice(0, half), others.slice(half)])(
   'no curl sample of %s and the pages after it is refused, with the demo data',
   async (...names) => {
-    const env = await startDemo(temporaryFolder());
+    const env = names.length === 1 ? await startFirst() : (await startDemoServer(await demoDatabase(), limits)).env;
     const cwd = temporaryFolder();
     const samples = names.flatMap(curlSamplesOf);
     const refused: string[] = [];
@@ -78,13 +80,10 @@ test.each([['README.md'], ['docs/getting-started.md'], others.slice(0, half), ot
 );
 
 /** The programs of all languages use one database, so each runs on data that another has changed. */
-let programData: string;
-beforeAll(() => {
-  programData = mkdtempSync(join(tmpdir(), 'booking-samples-'));
-  // As root the database runs as another user.
-  chmodSync(programData, 0o755);
+let programDatabase: Awaited<ReturnType<typeof demoDatabase>>;
+beforeAll(async () => {
+  programDatabase = await demoDatabase(afterAll);
 });
-afterAll(() => rmSync(programData, { recursive: true, force: true }));
 
 /** Writes the programs to a folder; those in TypeScript import the generated client of the tests as `booking`. */
 function writePrograms(language: Language, folder: string) {
@@ -109,15 +108,30 @@ const runners: Record<Language, { isThere: string; needs: string; command: strin
 };
 const languages = Object.keys(runners) as Language[];
 
-test.for(languages)('each program in %s runs as printed', async (language, { skip }) => {
+/** Generates the classes of `typed.php` as documented; false if the generator cannot be installed. */
+function generateClasses(cwd: string, env: { BASE_URL: string }) {
+  const command = blocksOf('docs/typed-clients.md', 'sh').find((text) => text.includes('quicktype'))!;
+  const install = `${/npx --yes quicktype@\S+/.exec(command)![0]} --version`;
+  if (spawnSync('sh', ['-c', install], { cwd, timeout: 120_000 }).status !== 0) return false;
+  const pasted = command.replace('http://localhost:3000', env.BASE_URL);
+  const { status, stderr } = spawnSync('sh', ['-e', '-c', pasted], { cwd, encoding: 'utf8' });
+  expect(status, stderr).toBe(0);
+  return true;
+}
+
+test.for(languages)('each program in %s runs as printed', { timeout: 300_000 }, async (language, { skip }) => {
   const { isThere, needs, command } = runners[language];
   if (!succeeds(isThere)) {
     console.log(`The samples in ${language} are not run: ${needs} is missing`);
     return skip(`${needs} is missing`);
   }
-  const env = await startDemo(programData);
+  const { env } = await startDemoServer(programDatabase, limits);
   const cwd = temporaryFolder();
-  const programs = writePrograms(language, cwd);
+  let programs = writePrograms(language, cwd);
+  if (language === 'php' && !generateClasses(cwd, env)) {
+    console.log('typed.php is not run: npx cannot install quicktype');
+    programs = programs.filter(({ file }) => file !== 'typed.php');
+  }
   const [program = '', ...options] = command;
   const failed: string[] = [];
   for (const { page, file, title } of programs) {

@@ -3,25 +3,21 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { demoDatabase, startDemoServer } from '../../support/demo-database.ts';
 import { curlSamplesOf, programsIn, type Language } from '../../support/documented-samples.ts';
-import { startServer, temporaryFolder } from '../../support/processes.ts';
+import { temporaryFolder } from '../../support/processes.ts';
 import { succeeds } from '../../support/programs.ts';
 
 const run = promisify(execFile);
 
 async function startDemo() {
-  const demo = { DEMO_DATA: 'true', LOG_FORMAT: 'pretty' };
-  const server = await startServer({ DATA_DIR: temporaryFolder(), ...demo });
-  onTestFinished(async () => {
-    server.child.kill('SIGTERM');
-    await server.ended;
-  });
-  const key = /cbs_\S+/.exec(server.output())![0];
-  const env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', BASE_URL: server.url, KEY: key };
+  const database = await demoDatabase();
+  const { key } = database;
+  const { env, url } = await startDemoServer(database);
   const call = async (method: string, path: string, fields?: object) => {
     const headers = { 'x-api-key': key, ...(fields && { 'content-type': 'application/json' }) };
-    const response = await fetch(server.url + path, {
+    const response = await fetch(url + path, {
       method,
       headers,
       ...(fields && { body: JSON.stringify(fields) }),
