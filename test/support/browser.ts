@@ -1,7 +1,6 @@
-import { mkdirSync } from 'node:fs';
-import axe from 'axe-core';
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
-import { onTestFinished } from 'vitest';
+import axe, { type RunOptions } from 'axe-core';
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { chromiumPath } from './programs.ts';
 
 export { chromiumPath };
@@ -14,16 +13,28 @@ if (chromiumPath === undefined) {
 export const launchBrowser = () =>
   chromium.launch({ executablePath: chromiumPath!, args: ['--disable-dev-shm-usage'] });
 
-/** A new browser without cookies, closed after the test. */
-export async function openBrowser() {
-  const browser = await launchBrowser();
-  onTestFinished(() => browser.close());
-  return { open: (options?: BrowserContextOptions) => openPage(browser, options) };
+/** A browser for the tests of a file. Each page that it opens has cookies of its own and is closed after its test. */
+export function browserOfFile() {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser.close());
+  async function open(options?: BrowserContextOptions) {
+    const opened = await openPage(browser, options);
+    onTestFinished(() => opened.context.close());
+    return opened;
+  }
+  return { open };
 }
 
-/** A page without the cookies of others, with the errors in its console and the addresses that it requests. */
-export async function openPage(browser: Browser, options: BrowserContextOptions = {}) {
+async function openPage(browser: Browser, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({ locale: 'en-GB', ...options });
+  return { context, ...(await watchPage(context)) };
+}
+
+/** A page in a context that others may use too, with the errors in its console and the addresses that it requests. */
+export async function watchPage(context: BrowserContext) {
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {
@@ -34,19 +45,24 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   page.on('pageerror', (error) => complaints.push(error.message));
   const requested: string[] = [];
   page.on('request', (request) => requested.push(request.url()));
-  return { context, page, complaints, requested };
+  return { page, complaints, requested };
 }
 
-const folder = 'test/output/screenshots';
+export const screenshots = 'test/output/screenshots';
 export async function saveScreenshot(page: Page, name: string) {
-  mkdirSync(folder, { recursive: true });
-  await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+  await page.screenshot({ path: `${screenshots}/${name}.png`, fullPage: true });
 }
 
-/** Violations that axe finds on a page, best practices included. */
-export async function accessibilityViolations(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
+type Examined = { part?: string; rules?: string[] };
+
+/** Violations that axe finds in a part of a page, by those rules or by all, best practices included. */
+export async function accessibilityViolations(page: Page, { part = 'html', rules }: Examined = {}): Promise<string[]> {
+  if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(axe.source);
+  const run = ({ selector, options }: { selector: string; options: RunOptions }) =>
+    (globalThis as unknown as { axe: typeof axe }).axe.run(selector, options);
+  // Without this axe describes every element that passes, which takes most of its time.
+  const options: RunOptions = { resultTypes: ['violations'], ...(rules && { runOnly: rules }) };
+  const { violations } = await page.evaluate(run, { selector: part, options });
   return violations.map(({ id, impact, nodes }) => `${impact ?? ''} ${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 

@@ -1,28 +1,31 @@
-import { readdirSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { createServer, request as forward } from 'node:http';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
-import { loadDemo } from '../../../src/demo/load.ts';
-import { newApiKey } from '../../../src/lib/api-key.ts';
+import { join } from 'node:path';
+import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import {
   accessibilityViolations,
   chromiumPath,
   saveScreenshot,
   launchBrowser,
-  openPage,
+  screenshots,
   horizontalOverflow,
+  watchPage,
 } from '../../support/browser.ts';
+import { demoDatabase } from '../../support/demo-database.ts';
+import { temporaryFolder } from '../../support/processes.ts';
 import { freePort } from '../../support/ports.ts';
-import { openTestDatabase, openTestApp, ownDatabase, settings } from '../../support/test-app.ts';
+import { openTestDatabase, openTestApp, settings } from '../../support/test-app.ts';
 
 const widths = { phone: 390, desk: 1280 };
 
 /** A server that a browser can reach at `path`, below which a proxy removes it. */
-async function startServer({ path = '', database = inject('shared') } = {}) {
+async function startServer(database: string, path: string, whenDone: (work: () => Promise<void>) => void) {
   const [port, proxyPort] = [await freePort(), await freePort()];
   const url = `http://localhost:${path ? proxyPort : port}${path}`;
   const testApp = await openTestApp(openTestDatabase(database), { settings: { ...settings, publicUrl: url } });
-  onTestFinished(() => testApp.close());
+  whenDone(() => testApp.close());
   await testApp.app.listen({ port, host: 'localhost' });
   if (path) await startProxy(path, proxyPort, port);
   return url;
@@ -57,42 +60,132 @@ const openReference = async (page: Page, url: string) => {
 const openOperation = (page: Page, anchor: string) => page.goto(new URL(`#${anchor}`, page.url()).href);
 const operation = (page: Page, method: string) => page.locator(`section[id$="${method}/v2/courses"]`);
 
-const guidePages = readdirSync('docs').map((name) => `/${name.replace(/\.md$/, '')}`);
+type Operation = { tags: [string]; 'x-codeSamples': [{ source: string }] };
+
+/** The operations of the reference's document, with the end of their sections' ids. */
+async function loadOperations(url: string) {
+  const response = await fetch(`${url}/docs/openapi.json`);
+  const { paths } = (await response.json()) as { paths: Record<string, Record<string, Operation>> };
+  return Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(
+      ([
+        method,
+        {
+          tags,
+          'x-codeSamples': [{ source }],
+        },
+      ]) => {
+        const tag = tags[0].toLowerCase().replaceAll(' ', '-');
+        return { anchor: `tag/${tag}/${method.toUpperCase()}${path}`, source };
+      },
+    ),
+  );
+}
+
+/** Without schemas and responses, which no sample depends on, all operations are rendered in seconds. */
+const withoutSchemas = async (route: Route) => {
+  const document = (await (await route.fetch()).json()) as { paths: object; components: object };
+  const toSmall = (key: string, value: unknown) =>
+    key === 'responses' || key === 'schemas' ? {} : key === 'content' ? withoutSchema(value as Contents) : value;
+  return route.fulfill({ body: JSON.stringify(document, toSmall) });
+};
+type Contents = Record<string, { schema: object }>;
+const withoutSchema = (contents: Contents) =>
+  Object.fromEntries(Object.entries(contents).map(([type, content]) => [type, { ...content, schema: {} }]));
+
+/** Opens each group of operations in a window that shows all of the group, since only what is near it is rendered. */
+async function renderOperations(page: Page, anchors: string[]) {
+  await page.setViewportSize({ width: widths.desk, height: 12_000 });
+  const groups = new Map(anchors.map((anchor) => [anchor.split('/')[1], anchor]));
+  for (const anchor of groups.values()) {
+    await page.evaluate(`location.hash = ${JSON.stringify(anchor)}`);
+    await page.locator(`section[id$="${anchor}"] pre`).first().waitFor({ state: 'attached' });
+  }
+  await expect.poll(async () => (await readSamples(page)).length).toBe(anchors.length);
+}
+
+/** The code sample of each operation that is rendered. */
+const readSamples = (page: Page) =>
+  page
+    .locator('section[id*="/tag/"]:has(pre)')
+    .evaluateAll((sections) => sections.map((section) => section.querySelector('pre')!.textContent.trim()));
+
+/** Languages of samples, and programs that parse all files of a folder without running them. */
+const parsers = [
+  { tab: 'Shell', sample: /^curl /, parse: 'for file in *; do bash -n "$file" || exit 1; done' },
+  {
+    tab: 'PHP',
+    sample: /curl_init\(/,
+    parse: `php -r 'foreach (glob("*") as $file) token_get_all(file_get_contents($file), TOKEN_PARSE);'`,
+  },
+  { tab: 'Python', sample: /^requests\.(get|post|put|delete)\(/, parse: 'python3 -m py_compile *' },
+  {
+    tab: 'JavaScript',
+    sample: /^fetch\(/,
+    parse: `node -e 'for (const f of fs.readdirSync(".")) new Function(fs.readFileSync(f, "utf8"))'`,
+  },
+];
+
+const guidePages = readdirSync('docs')
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => `/${name.replace(/\.md$/, '')}`);
+
+/** Scalar's dialog has a landmark of the kind that a page may have once; docs/libraries.md mentions it. */
+const secondMain = expect.stringContaining('landmark-no-duplicate-main');
 
 describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
   let browser: Browser;
+  let context: BrowserContext;
+  let url: string;
+  let demo: { name: string; key: string };
+  // One server and one context, since a browser compiles the script of the reference, of 5 MB, once for each.
   beforeAll(async () => {
+    demo = await demoDatabase(afterAll);
+    url = await startServer(demo.name, '', afterAll);
     browser = await launchBrowser();
+    context = await browser.newContext({ locale: 'en-GB' });
   });
   afterAll(() => browser.close());
 
-  async function open(options?: BrowserContextOptions) {
-    const opened = await openPage(browser, options);
-    onTestFinished(() => opened.context.close());
+  type Media = { colorScheme?: 'light' | 'dark'; width?: number };
+  /** A page that finds nothing stored by another. */
+  async function open({ colorScheme = 'light', width = widths.desk }: Media = {}) {
+    const opened = await watchPage(context);
+    const { page } = opened;
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 800 });
+    onTestFinished(async () => {
+      await page.evaluate('localStorage.clear(), sessionStorage.clear()');
+      await page.close();
+    });
     return opened;
   }
 
   test.each(['light', 'dark'] as const)(
     'the reference and the guides have no accessibility violations, errors or foreign requests: %s',
     async (colorScheme) => {
-      const url = await startServer();
       const { page, complaints, requested } = await open({ colorScheme });
       const found: Record<string, unknown> = {};
       const clean: Record<string, unknown> = {};
+      // Dark mode differs by colours only.
+      const examined = colorScheme === 'dark' ? { rules: ['color-contrast', 'link-in-text-block'] } : {};
       async function look(name: string) {
         for (const [device, width] of Object.entries(widths)) {
           await page.setViewportSize({ width, height: 800 });
           const file = `${name}-${colorScheme}-${device}`;
           // The whole reference is too long for a screenshot.
-          if (name === 'reference') await page.screenshot({ path: `test/output/screenshots/${file}.png` });
+          if (name === 'reference') await page.screenshot({ path: `${screenshots}/${file}.png` });
           else await saveScreenshot(page, file);
-          found[`${name} on ${device}`] = [await horizontalOverflow(page), await accessibilityViolations(page)];
+          found[`${name} on ${device}`] = [
+            await horizontalOverflow(page),
+            await accessibilityViolations(page, examined),
+          ];
           clean[`${name} on ${device}`] = [0, []];
         }
       }
       await openReference(page, url);
+      expect(await page.locator('body').getAttribute('class')).toContain(`${colorScheme}-mode`);
       await look('reference');
-      // Dark mode differs by colours only.
       for (const name of colorScheme === 'light' ? ['', '/requests', '/codes', '/performance'] : ['', '/codes']) {
         await page.goto(`${url}/docs/guides${name}`);
         await look(`guides${name.replace('/', '-')}`);
@@ -106,8 +199,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
   );
 
   test('every guide has no accessibility violations, errors, foreign requests or horizontal overflow', async () => {
-    const url = await startServer();
-    const { page, complaints, requested } = await open({ viewport: { width: widths.phone, height: 800 } });
+    const { page, complaints, requested } = await open({ width: widths.phone });
     const found: Record<string, unknown> = {};
     for (const name of guidePages) {
       await page.goto(`${url}/docs/guides${name}`);
@@ -119,72 +211,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     expect(requested.filter(isForeign(url))).toEqual([]);
   }, 300_000);
 
-  /** Text of the code samples, by language and method. */
-  const samples = {
-    PHP: { GET: /curl_init\(/, POST: /CURLOPT_POST, true/ },
-    JavaScript: { GET: /fetch\(/, POST: /method: ['"]POST['"]/ },
-    Python: { GET: /requests\.get\(/, POST: /requests\.post\(/ },
-    Shell: { GET: /curl /, POST: /--request POST/ },
-  };
-
-  test('operations have code samples in curl, PHP, JavaScript and Python', async () => {
-    const url = await startServer();
-    const { page } = await open();
-    await openReference(page, url);
-    for (const [language, methods] of Object.entries(samples)) {
-      await page.getByRole('tab', { name: language }).click();
-      for (const [method, text] of Object.entries(methods)) {
-        await openOperation(page, `tag/courses/${method}/v2/courses`);
-        const sample = operation(page, method).locator('pre', { hasText: text });
-        await sample
-          .filter({ hasText: `${url}/v2/courses` })
-          .first()
-          .waitFor({ state: 'attached' });
-      }
-    }
-  });
-
-  describe('with the demo data', () => {
-    const key = newApiKey();
-    let database: string;
-    beforeAll(async () => {
-      database = await ownDatabase(afterAll);
-      const loading = openTestDatabase(database);
-      await loadDemo(loading, settings, () => key);
-      await loading.close();
-    });
-
-    test.each([
-      { path: '', device: 'desk', method: 'POST', status: 201 },
-      { path: '', device: 'phone', method: 'GET', status: 200 },
-      { path: '/booking', device: 'desk', method: 'GET', status: 200 },
-    ] as const)(
-      'the reference can try an operation with the demo key: base path $path, $device, $method',
-      async ({ path, device, method, status }) => {
-        const url = await startServer({ path, database });
-        const viewport = { width: widths[device], height: 800 };
-        const { page, complaints, requested } = await open({ viewport });
-        await openReference(page, url);
-        await page.locator('.scalar-password-input').first().fill(key);
-        await openOperation(page, `tag/courses/${method}/v2/courses`);
-        await operation(page, method).getByRole('button', { name: 'Test Request' }).click();
-        const [response] = await Promise.all([
-          page.waitForResponse((response) => response.url().startsWith(`${url}/v2/`)),
-          page.getByRole('dialog').getByRole('button', { name: /^Send/ }).first().click(),
-        ]);
-        expect([response.url().split('?')[0], response.request().method()]).toEqual([`${url}/v2/courses`, method]);
-        expect(response.status()).toBe(status);
-        if (method === 'GET') expect(((await response.json()) as object[]).length).toBeGreaterThanOrEqual(40);
-        await saveScreenshot(page, `reference-request-${widths[device]}`);
-        expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).not.toContain(key);
-        expect(complaints).toEqual([]);
-        expect(requested.filter(isForeign(url))).toEqual([]);
-      },
-    );
-  });
-
   test('search finds an operation by its description', async () => {
-    const url = await startServer();
     const { page } = await open();
     await openReference(page, url);
     await page.keyboard.press('Control+k');
@@ -192,4 +219,60 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     await page.getByRole('option', { name: /Book a course date/ }).click();
     await page.waitForURL(/#.*booking/);
   });
+
+  test('every operation has code samples in curl, PHP, Python, JavaScript and TypeScript', async () => {
+    const { page } = await open();
+    await page.route('**/docs/openapi.json', withoutSchemas);
+    await openReference(page, url);
+    const operations = await loadOperations(url);
+    expect(operations.length).toBeGreaterThan(55);
+    await renderOperations(
+      page,
+      operations.map(({ anchor }) => anchor),
+    );
+    for (const { tab, sample, parse } of parsers) {
+      await page.getByRole('tab', { name: tab }).click();
+      await expect.poll(async () => (await readSamples(page)).filter((text) => !sample.test(text))).toEqual([]);
+      const folder = temporaryFolder();
+      const samples = await readSamples(page);
+      for (const [n, text] of samples.entries())
+        writeFileSync(join(folder, `sample${n}.mjs`), tab === 'PHP' ? `<?php\n${text}` : text);
+      expect(samples.filter((text) => !text.includes(url))).toEqual([]);
+      expect(spawnSync('sh', ['-c', parse], { cwd: folder, encoding: 'utf8' }).stderr, tab).toBe('');
+    }
+    const first = page.locator(`section[id$="${operations[0]!.anchor}"]`);
+    await first.getByRole('button', { name: 'JavaScript Fetch' }).click();
+    await page.getByRole('option', { name: 'TypeScript' }).click();
+    const sources = operations.map(({ source }) => source);
+    await expect.poll(async () => (await readSamples(page)).sort()).toEqual(sources.sort());
+  }, 300_000);
+
+  test.each([
+    { path: '', device: 'desk', method: 'POST', status: 201 },
+    { path: '', device: 'phone', method: 'GET', status: 200 },
+    { path: '/booking', device: 'desk', method: 'GET', status: 200 },
+  ] as const)(
+    'the reference can try an operation with the demo key: base path $path, $device, $method',
+    async ({ path, device, method, status }) => {
+      const base = path === '' ? url : await startServer(demo.name, path, onTestFinished);
+      const { page, complaints, requested } = await open({ width: widths[device] });
+      await openReference(page, base);
+      await page.locator('.scalar-password-input').first().fill(demo.key);
+      await openOperation(page, `tag/courses/${method}/v2/courses`);
+      await operation(page, method).getByRole('button', { name: 'Test Request' }).click();
+      const [response] = await Promise.all([
+        page.waitForResponse((response) => response.url().startsWith(`${base}/v2/`)),
+        page.getByRole('dialog').getByRole('button', { name: /^Send/ }).first().click(),
+      ]);
+      expect([response.url().split('?')[0], response.request().method()]).toEqual([`${base}/v2/courses`, method]);
+      expect(response.status()).toBe(status);
+      if (method === 'GET') expect(((await response.json()) as object[]).length).toBeGreaterThanOrEqual(40);
+      // Of one case only: with an open dialog a screenshot takes seconds.
+      if (device === 'phone') await page.screenshot({ path: `${screenshots}/reference-request.png` });
+      if (path === '') expect(await accessibilityViolations(page, { part: '[role=dialog]' })).toEqual([secondMain]);
+      expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).not.toContain(demo.key);
+      expect(complaints).toEqual([]);
+      expect(requested.filter(isForeign(base))).toEqual([]);
+    },
+  );
 });

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { chromiumPath, openBrowser } from '../../support/browser.ts';
+import { browserOfFile, chromiumPath } from '../../support/browser.ts';
 import { withProfile } from '../../support/key-profiles.ts';
 import { createPublicCatalog, secret } from '../../support/public-catalog.ts';
 import { limits, openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
@@ -39,6 +39,8 @@ async function callFromPage({ url, key, method = 'GET', etag }: Call): Promise<A
 }
 
 describe.skipIf(chromiumPath === undefined)('a page on another origin in Chromium', () => {
+  const browser = browserOfFile();
+
   test('reads the public catalog with a publishable key, and can read nothing else', async () => {
     const testApp = await openTestApp(openTestDatabase(await ownDatabase()), {
       limits: { ...limits, rate: { perSecond: 100, burst: 1_000 } },
@@ -51,7 +53,6 @@ describe.skipIf(chromiumPath === undefined)('a page on another origin in Chromiu
     const others = await Promise.all(
       (['full', 'read', 'booking'] as const).map((profile) => withProfile(testApp, me, profile)),
     );
-    const browser = await openBrowser();
     const { page } = await browser.open();
     await page.goto(site);
     const call = (path: string, more: Omit<Call, 'url'> = {}) =>
