@@ -69,7 +69,7 @@ async function upgradeEachState(run: Run, postgres: Postgres) {
     for (const statement of olderRows[applied] ?? []) await client.query(statement);
     const before = await countRows(client);
     await client.end();
-    if (run.quick && applied % 6 !== 1 && applied < all - 1) continue;
+    if (run.quick && applied % 12 !== 1 && applied < all - 1) continue;
     states.push({ database: `state_${applied}`, before });
     await postgres.execute(`create database state_${applied} template older`);
   }
