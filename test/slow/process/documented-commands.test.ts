@@ -37,7 +37,10 @@ test('each command of the README and docs is run, or has a reason not to be', ()
     // Blocks with curl are run by documented-examples.test.ts.
     if (text.includes('curl')) return [];
     const joined = text.replaceAll(/\\\n\s*/g, '');
-    const lines = joined.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'));
+    const lines = joined
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '' && !line.startsWith('#'));
     const isKnown = (line: string) => [prefix, ...Object.keys(notRun)].some((known) => line.startsWith(known));
     return lines.filter((line) => !isKnown(line)).map((line) => `${page}: ${line}`);
   });
