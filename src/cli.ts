@@ -11,6 +11,7 @@ import { readConfig } from './config.ts';
 import { formatTimestamp } from './lib/timestamps.ts';
 import { Problem } from './core/errors.ts';
 import { migrateDatabase } from './database/migrate.ts';
+import { assertReleaseIsSupported } from './database/releases.ts';
 import { describeError } from './runtime/describe-error.ts';
 import { createDemo } from './runtime/first-start.ts';
 import { raiseOomScore } from './runtime/oom-score.ts';
@@ -39,6 +40,7 @@ command(program, 'migrate', 'Apply pending database migrations').action(async (o
   const store = await openStore(config, () => undefined);
   try {
     await waitForDatabase(store.database, config.DATABASE_CONNECT_TIMEOUT_MS);
+    await assertReleaseIsSupported(store.database.pool);
     const { applied } = await migrateDatabase(store.connection);
     print(options.json, {
       json: { applied },

@@ -1,7 +1,7 @@
 /** Minor releases up to this one, oldest first: those of the changelog. */
 export const releases = ['0.1', '0.2'];
 
-/** So many releases may have migrated the database after this one, for servers that run while the new ones start. */
+/** Number of later releases whose database a server accepts, since it still runs while those are installed. */
 const supportedNewer = 2;
 
 type Queryable = { query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }> };

@@ -58,8 +58,10 @@ test('a server and the command line accept a database of two later releases, and
     `the database was migrated by version 9.0, 3 releases after this one, ${releases.at(-1)}; ` +
     'a server runs on a database of at most 2 later releases: install 9.0';
   expect([await refused.ended, refused.errors()]).toEqual([1, `The server could not start: ${text}\n`]);
-  const command = await runCli(['provider', 'list'], env);
-  expect([command.code, command.stderr]).toEqual([1, expect.stringContaining(text)]);
+  for (const arguments_ of [['provider', 'list'], ['migrate']]) {
+    const command = await runCli(arguments_, env);
+    expect([command.code, command.stderr]).toEqual([1, expect.stringContaining(text)]);
+  }
 });
 
 test('/ready names a read-only database', async () => {
