@@ -115,6 +115,8 @@ const comparedPaths = [
   ],
 ].flatMap((path) => [`/v2/${path}`, `/v2/${path}?limit=2&sort=invalid&unknown=1`]);
 const legacyPaths = ['/schools', '/courses', '/courses/1', '/courses?limit=2', '/schools?page=x'];
+/** Paths whose responses differ on purpose, until the next release. */
+const changedPaths: string[] = [];
 const differing = new Set(['date', 'x-request-id', 'connection', 'keep-alive', 'etag']);
 
 /** Responses of the new version that differ by a byte from those of the version before. */
@@ -125,18 +127,18 @@ async function findUnequalResponses(client: ReturnType<typeof createClient>, old
     return JSON.stringify([status, kept, text]).replaceAll(base, '');
   };
   const unequal: string[] = [];
-  for (const path of [...comparedPaths, ...legacyPaths]) {
+  for (const path of [...comparedPaths, ...legacyPaths].filter((one) => !changedPaths.includes(one))) {
     if ((await read(older, path)) !== (await read(newer, path)))
       unequal.push(`${path} differs from the version before`);
   }
   return unequal;
 }
 
-/** Upgrades the database of a server of the version before while it gets requests. */
+/** Upgrades the database of a server of the latest release while it gets requests. */
 async function upgradeUnderLoad(run: Run, postgres: Postgres) {
-  const before = releases.at(-2) === undefined ? undefined : releases.at(-1)!;
-  const folder = before === undefined ? undefined : await buildRelease(run, before);
-  if (folder === undefined) return { figures: '', failures: [], skipped: 'the history has no release before' };
+  const before = releases.at(-1)!;
+  const folder = await buildRelease(run, before);
+  if (folder === undefined) return { figures: '', failures: [], skipped: `the history does not have ${before}` };
   await postgres.create('live');
   const env = { DATABASE_URL: postgres.url('live'), PUBLIC_URL: 'http://school.example', ...firstProvider };
   const older = await startServer(run, env, { command: [process.execPath, `${folder}/dist/main.js`] });

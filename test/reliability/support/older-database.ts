@@ -10,7 +10,7 @@ import { temporaryFolder } from './folder.ts';
 /** Applies the first migrations. Returns how many there are in all. */
 export async function migrateTo(run: Run, client: Client, count: number) {
   const migrationsFolder = temporaryFolder(run);
-  cpSync('migrations', migrationsFolder, { recursive: true });
+  cpSync('migrations', migrationsFolder, { recursive: true, filter: (file) => !file.endsWith('_snapshot.json') });
   const file = join(migrationsFolder, 'meta/_journal.json');
   const journal = JSON.parse(readFileSync(file, 'utf8')) as { entries: unknown[] };
   writeFileSync(file, JSON.stringify({ ...journal, entries: journal.entries.slice(0, count) }));
