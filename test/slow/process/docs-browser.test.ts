@@ -15,6 +15,7 @@ import {
 } from '../../support/browser.ts';
 import { demoDatabase } from '../../support/demo-database.ts';
 import { temporaryFolder } from '../../support/processes.ts';
+import { succeeds } from '../../support/programs.ts';
 import { freePort } from '../../support/ports.ts';
 import { openTestDatabase, openTestApp, settings } from '../../support/test-app.ts';
 
@@ -112,15 +113,17 @@ const readSamples = (page: Page) =>
 
 /** Languages of samples, and programs that parse all files of a folder without running them. */
 const parsers = [
-  { tab: 'Shell', sample: /^curl /, parse: 'for file in *; do bash -n "$file" || exit 1; done' },
+  { tab: 'Shell', program: 'bash', sample: /^curl /, parse: 'for file in *; do bash -n "$file" || exit 1; done' },
   {
     tab: 'PHP',
+    program: 'php',
     sample: /curl_init\(/,
     parse: `php -r 'foreach (glob("*") as $file) token_get_all(file_get_contents($file), TOKEN_PARSE);'`,
   },
-  { tab: 'Python', sample: /^requests\.(get|post|put|delete)\(/, parse: 'python3 -m py_compile *' },
+  { tab: 'Python', program: 'python3', sample: /^requests\.(get|post|put|delete)\(/, parse: 'python3 -m py_compile *' },
   {
     tab: 'JavaScript',
+    program: 'node',
     sample: /^fetch\(/,
     parse: `node -e 'for (const f of fs.readdirSync(".")) new Function(fs.readFileSync(f, "utf8"))'`,
   },
@@ -167,8 +170,6 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
       const { page, complaints, requested } = await open({ colorScheme });
       const found: Record<string, unknown> = {};
       const clean: Record<string, unknown> = {};
-      // Dark mode differs by colours only.
-      const examined = colorScheme === 'dark' ? { rules: ['color-contrast', 'link-in-text-block'] } : {};
       async function look(name: string) {
         for (const [device, width] of Object.entries(widths)) {
           await page.setViewportSize({ width, height: 800 });
@@ -176,16 +177,14 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
           // The whole reference is too long for a screenshot.
           if (name === 'reference') await page.screenshot({ path: `${screenshots}/${file}.png` });
           else await saveScreenshot(page, file);
-          found[`${name} on ${device}`] = [
-            await horizontalOverflow(page),
-            await accessibilityViolations(page, examined),
-          ];
+          found[`${name} on ${device}`] = [await horizontalOverflow(page), await accessibilityViolations(page)];
           clean[`${name} on ${device}`] = [0, []];
         }
       }
       await openReference(page, url);
       expect(await page.locator('body').getAttribute('class')).toContain(`${colorScheme}-mode`);
       await look('reference');
+      // Dark mode differs by colours only.
       for (const name of colorScheme === 'light' ? ['', '/requests', '/codes', '/performance'] : ['', '/codes']) {
         await page.goto(`${url}/docs/guides${name}`);
         await look(`guides${name.replace('/', '-')}`);
@@ -230,7 +229,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
       page,
       operations.map(({ anchor }) => anchor),
     );
-    for (const { tab, sample, parse } of parsers) {
+    for (const { tab, program, sample, parse } of parsers) {
       await page.getByRole('tab', { name: tab }).click();
       await expect.poll(async () => (await readSamples(page)).filter((text) => !sample.test(text))).toEqual([]);
       const folder = temporaryFolder();
@@ -238,7 +237,9 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
       for (const [n, text] of samples.entries())
         writeFileSync(join(folder, `sample${n}.mjs`), tab === 'PHP' ? `<?php\n${text}` : text);
       expect(samples.filter((text) => !text.includes(url))).toEqual([]);
-      expect(spawnSync('sh', ['-c', parse], { cwd: folder, encoding: 'utf8' }).stderr, tab).toBe('');
+      if (succeeds(`command -v ${program}`))
+        expect(spawnSync('sh', ['-c', parse], { cwd: folder, encoding: 'utf8' }).stderr, tab).toBe('');
+      else console.log(`The samples in ${tab} are not parsed: ${program} is not installed`);
     }
     const first = page.locator(`section[id$="${operations[0]!.anchor}"]`);
     await first.getByRole('button', { name: 'JavaScript Fetch' }).click();
