@@ -29,7 +29,7 @@ export function getSerializerOf(reply: FastifyReply) {
 function getPublicSerializer({ request, statusCode }: FastifyReply) {
   if (!isPublishable(request) || statusCode >= 400) return undefined;
   const { publicSerializer } = request.routeOptions.config;
-  if (!publicSerializer) throw new Error('a route without public members answered a publishable key');
+  if (!publicSerializer) throw new Error('a route without public members responded to a publishable key');
   return publicSerializer;
 }
 const isPublishable = ({ ctx }: Partial<FastifyRequest>) => ctx?.publishableFor !== undefined;

@@ -32,8 +32,8 @@ function createSample(method: string, address: string, operation: Operation) {
   return `// ${operationId}.mts
 const response = await fetch(${argumentList.join(', ')});
 if (!response.ok) throw new Error(\`\${response.status}: \${await response.text()}\`);
-const answer: unknown = await response.json();
-console.log(answer);`;
+const body: unknown = await response.json();
+console.log(body);`;
 }
 
 const toCode = (value: unknown) => JSON.stringify(value, null, 2);
