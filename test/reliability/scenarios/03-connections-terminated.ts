@@ -29,7 +29,11 @@ const scenario: Scenario = {
       await bundle('test/reliability/support/unprotected-server.ts'),
       '{"withoutErrorListeners":true}',
     ];
-    const withoutListeners = await observe(schools, await startServer(run, env, { command }), 3_000);
+    const unprotected = await startServer(run, env, { command });
+    // It exits when a cut finds an idle connection, which not every cut does.
+    let withoutListeners = await observe(schools, unprotected, 3_000);
+    for (let tries = 1; !withoutListeners.ended && tries < 5; tries += 1)
+      withoutListeners = await observe(schools, unprotected, 3_000);
     const lost = { ...seen.responses[0]!, status: 503, sentAt: seen.cuts[0]! - 5_000, elapsed: 10 };
     const found = [
       ...allFailures(check(withoutListeners)),
