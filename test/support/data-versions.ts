@@ -11,8 +11,10 @@ import { closeProvider, openProvider } from '../../src/resources/schools/provide
 import { checkCounters } from '../../src/doctor/examine.ts';
 import { invite } from '../../src/mail/service.ts';
 import { importObjects } from './all-responses.ts';
+import { bookOrFail, deregister } from './booking.ts';
 import { bundle } from './bundle.ts';
 import { addDate } from './dates.ts';
+import { schoolFile } from './import-file.ts';
 import { fillPath, getEndpoints, readRequests, type Owner } from './isolation.ts';
 import { days, writeTable } from './isolation-table.ts';
 import { write } from './orders.ts';
@@ -84,16 +86,19 @@ const otherWrites = ({ database, createProvider }: TestApp, databaseName: string
       await write(me, (tx) => tx.execute(`update course_dates set num_waiting = 7 where id = ${ids.date}`));
       await checkCounters(database, { fix: true });
     },
-    import: ({ me }) =>
-      importObjects(
-        me,
-        [
-          { kind: 'tag', ref: 't1', title: 'Imported' },
-          { kind: 'instructor', ref: 'i1', firstname: 'Im', lastname: 'Ported' },
-        ],
-        {},
-        { name: databaseName },
-      ),
+    'import of every kind': async ({ me }) => {
+      const partner = await createProvider();
+      const { reasons } = await importObjects(me, schoolFile(partner.id), {}, { name: databaseName });
+      if (reasons.length > 0) throw new Error(reasons.join('; '));
+    },
+    'promotion from the waiting list': async ({ me, ids }) => {
+      const date = await addDate(me, ids.course, { capacityMax: 1, capacityWait: 1 });
+      const { booking_id } = await bookOrFail(me, date);
+      const { participants } = await bookOrFail(me, date, { config: { waiting_list_when_full: 1 } });
+      await deregister(me, booking_id);
+      const { status_id } = (await me.get(`/v2/participants/${participants[0]!.id}`)).json<{ status_id: number }>();
+      if (status_id === participants[0]!.status_id) throw new Error('the waiting participant was not promoted');
+    },
   };
   return Object.entries(entries).map(([name, run]) => ({
     route: name,
