@@ -8,7 +8,7 @@ import { startServer, stop, type Server } from '../support/server.ts';
 
 const scenario: Scenario = {
   name: 'connection pool exhausted',
-  quick: true,
+  quick: false,
   async run(run) {
     const schools = await createSchools(run, { count: 2 });
     const server = await startServer(run, schools.env);

@@ -83,7 +83,7 @@ async function measure(
 
 const scenario: Scenario = {
   name: 'response budget',
-  quick: true,
+  quick: false,
   async run(run) {
     const { env, all, postgres } = await createSchools(run, { count: 2, parameters: { fsync: 'off' } });
     const [many, large] = all as [School, School];

@@ -31,7 +31,7 @@ function school(participants: number, dates: number) {
 
 const scenario: Scenario = {
   name: 'import into a second school',
-  quick: true,
+  quick: false,
   async run(run) {
     const postgres = await startPostgres(run, {
       fsync: 'off',

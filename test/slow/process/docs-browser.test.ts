@@ -202,7 +202,8 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     const found: Record<string, unknown> = {};
     for (const name of guidePages) {
       await page.goto(`${url}/docs/guides${name}`);
-      found[name] = [await horizontalOverflow(page), await accessibilityViolations(page)];
+      // All guides have the style sheet whose contrast the test above examines.
+      found[name] = [await horizontalOverflow(page), await accessibilityViolations(page, { contrast: false })];
     }
     expect(guidePages.length).toBeGreaterThan(30);
     expect(found).toEqual(Object.fromEntries(guidePages.map((name) => [name, [0, []]])));
