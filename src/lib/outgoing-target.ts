@@ -1,0 +1,60 @@
+import { Resolver } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { createAddressList, isPublicAddress } from './public-address.ts';
+
+/** All addresses of a name. */
+export type Resolve = (hostname: string) => Promise<string[]>;
+
+/** Which addresses may be called. */
+export type CallPolicy = {
+  /** Addresses and CIDR ranges that may be called although they are not public. */
+  allow: string[];
+  /** The DNS unless given. */
+  resolve?: Resolve | undefined;
+};
+
+/** Thrown for an address that may not be called, or not now, with a text for the caller. */
+export class TargetError extends Error {
+  readonly isMomentary: boolean;
+
+  constructor(message: string, isMomentary = false) {
+    super(message);
+    this.isMomentary = isMomentary;
+  }
+}
+
+/** The host of a URL without brackets, or null for a URL that may not be called whatever its address is. */
+export function parseTarget(text: string): string | null {
+  if (!URL.canParse(text)) return null;
+  const { protocol, username, password, port, hostname } = new URL(text);
+  if (!['http:', 'https:'].includes(protocol) || username !== '' || password !== '') return null;
+  if (port !== '' && !['80', '443'].includes(port) && Number(port) < 1024) return null;
+  return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '') || null;
+}
+
+/** Resolves the host once. Throws unless it has an address and each of its addresses may be called. */
+export async function resolveTarget(host: string, { allow, resolve }: CallPolicy = { allow: [] }): Promise<string[]> {
+  const addresses = isIP(host) > 0 ? [host] : await (resolve ?? resolveByDns)(host);
+  const isAllowed = createAddressList(allow);
+  const mayCall = (address: string) => isPublicAddress(address) || isAllowed(address);
+  // One text for both: a caller must not learn which internal names exist.
+  if (addresses.length === 0 || !addresses.every(mayCall)) throw new TargetError('the host has no public address');
+  return addresses;
+}
+
+/**
+ * Asks DNS servers without `getaddrinfo`, which would occupy a thread of the pool for as long as they are silent. Names
+ * of this machine have no other addresses (RFC 6761).
+ */
+async function resolveByDns(host: string) {
+  if (host === 'localhost' || host.endsWith('.localhost')) return ['127.0.0.1', '::1'];
+  const resolver = new Resolver({ timeout: 2_000, tries: 2 });
+  const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+  const addresses = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+  const isAnswer = (one: PromiseSettledResult<unknown>) =>
+    one.status === 'fulfilled' ||
+    ['ENOTFOUND', 'ENODATA', 'EBADNAME'].includes(String((one.reason as { code?: string }).code));
+  if (addresses.length === 0 && !found.every(isAnswer))
+    throw new TargetError('the name of the host cannot be looked up just now', true);
+  return addresses;
+}
