@@ -7,6 +7,7 @@ import { doctorCommand } from './commands/doctor.ts';
 import { importExportCommands } from './commands/import-export.ts';
 import { keyCommands } from './commands/keys.ts';
 import { mailCommands } from './commands/mail.ts';
+import { webhookCommands } from './commands/webhooks.ts';
 import { readConfig } from './config.ts';
 import { formatTimestamp } from './lib/timestamps.ts';
 import { Problem } from './core/errors.ts';
@@ -184,6 +185,7 @@ userCommands(program);
 auditCommands(program);
 importExportCommands(program);
 mailCommands(program);
+webhookCommands(program);
 doctorCommand(program);
 
 program.parseAsync().catch((error: unknown) => {

@@ -53,6 +53,10 @@ export const Environment = Type.Object({
   TIMEZONE: text('The time zone of dates and times in responses and filters', { default: 'Europe/Oslo' }),
   DEFAULT_LANGUAGE: oneOf(languages, 'The language of labels when a request prefers none', { default: 'en' }),
   TRUST_PROXY: Optional(text('Comma-separated addresses or CIDR ranges of trusted proxies (X-Forwarded-For)')),
+  WEBHOOKS: oneOf(['on', 'off'], 'off: no changes are sent to webhooks, for a copy of the database', { default: 'on' }),
+  WEBHOOK_ALLOW: Optional(
+    text('Comma-separated addresses or CIDR ranges that webhooks may call although they are not public'),
+  ),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'How much is logged', {
     default: 'info',
   }),
@@ -126,11 +130,13 @@ export function readConfig(processEnv: NodeJS.ProcessEnv) {
   const { env, sources, warnings } = resolveDeprecated(processEnv, deprecatedNames);
   const variables = validate(readSecretFiles(env), sources);
   const trustProxy = toRanges(variables.TRUST_PROXY);
+  const webhookAllow = toRanges(variables.WEBHOOK_ALLOW);
   const { PUBLIC_URL, CATALOG_URL, BOOTSTRAP_PROVIDER: title } = variables;
   const providerTitle = title === undefined ? undefined : normalizeTitle(title);
   const problems = [
     ...urlProblems({ PUBLIC_URL, CATALOG_URL }),
     ...(trustProxy.every(isRange) ? [] : ['TRUST_PROXY must list addresses or CIDR ranges']),
+    ...(webhookAllow.every(isRange) ? [] : ['WEBHOOK_ALLOW must list addresses or CIDR ranges']),
     ...(isTimezone(variables.TIMEZONE) ? [] : ['TIMEZONE must be an IANA name such as Europe/Oslo']),
     ...databaseProblems(variables),
     ...mailProblems(variables),
@@ -150,6 +156,7 @@ export function readConfig(processEnv: NodeJS.ProcessEnv) {
     CATALOG_URL: CATALOG_URL === undefined ? null : toBaseUrl(CATALOG_URL),
     MAIL_FROM: variables.MAIL_FROM ?? `no-reply@${new URL(publicUrl).hostname}`,
     trustProxy,
+    webhookAllow,
     rate: toRate(variables),
     BOOTSTRAP_PROVIDER: providerTitle,
   };

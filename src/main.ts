@@ -14,6 +14,7 @@ import { assertPortIsFree } from './runtime/port.ts';
 import { onStopSignal } from './runtime/signals.ts';
 import { packageVersion } from './runtime/version.ts';
 import { startMailWorker } from './runtime/mail.ts';
+import { startWebhooks } from './webhooks/worker.ts';
 import { openStore, toSettings, waitForDatabase, type Store } from './runtime/store.ts';
 
 // By default V8 lets the heap grow several times over before a full collection.
@@ -88,7 +89,7 @@ async function serve(config: Config, log: Log, store: Store, stopSignal: StopSig
     log.info(`Stopping (${signal}): finishing the requests and mails in flight`);
     isShuttingDown.now = true;
     workers.stopTimers();
-    await shutDown(app, config, workers.stopMail);
+    await shutDown(app, config, workers.stopSending);
     await Promise.race([store.close(), sleep(config.SHUTDOWN_TIMEOUT_MS)]);
     log.info('Stopped');
   });
@@ -124,11 +125,13 @@ const appOptions = (
 /** The background work of a server, started once the database is migrated. */
 function createWorkers(config: Config, database: Store['database'], log: Log) {
   let mail: ReturnType<typeof startMailWorker> | undefined;
+  let webhooks: ReturnType<typeof startWebhooks> | undefined;
   let stopRetention: ReturnType<typeof startRetention> | undefined;
   let stopClockCheck: ReturnType<typeof startClockCheck> | undefined;
   return {
     start() {
       mail = startMailWorker(config, database, log);
+      if (config.WEBHOOKS === 'on') webhooks = startWebhooks({ database, settings: toSettings(config), log });
       stopRetention = startRetention(config, database, log);
       stopClockCheck = startClockCheck(database, log);
     },
@@ -136,14 +139,14 @@ function createWorkers(config: Config, database: Store['database'], log: Log) {
       stopRetention?.();
       stopClockCheck?.();
     },
-    stopMail: async () => mail?.stop(),
+    stopSending: () => Promise.all([mail?.stop(), webhooks?.stop()]),
   };
 }
 
 type ServerApp = { server: Awaited<ReturnType<typeof buildApp>>['server']; close(): PromiseLike<unknown> };
 
 /** Drains, then closes the port and waits at most SHUTDOWN_TIMEOUT_MS for requests in flight. */
-async function shutDown(app: ServerApp, config: Config, stopMail: () => Promise<void>) {
+async function shutDown(app: ServerApp, config: Config, stopSending: () => Promise<unknown>) {
   if (config.SHUTDOWN_DRAIN_MS > 0) await sleep(config.SHUTDOWN_DRAIN_MS);
   const deadline = performance.now() + config.SHUTDOWN_TIMEOUT_MS;
   await acceptPending(app.server, config.SHUTDOWN_TIMEOUT_MS / 2);
@@ -153,8 +156,8 @@ async function shutDown(app: ServerApp, config: Config, stopMail: () => Promise<
     app.close(),
     sleep(deadline - performance.now()).then(() => app.server.closeAllConnections()),
   ]).finally(() => clearInterval(closeIdle));
-  // Not limited by the deadline: an interrupted mail would be sent again.
-  await Promise.all([responded, stopMail()]);
+  // Not limited by the deadline: an interrupted mail or message would be sent again.
+  await Promise.all([responded, stopSending()]);
 }
 
 /**

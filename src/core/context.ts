@@ -1,6 +1,7 @@
 import type { Area } from '../database/areas.ts';
 import type { Reader, Write, WriteNewProvider } from '../database/client.ts';
 import type { Queryable } from '../database/statements.ts';
+import type { CallPolicy } from '../lib/outgoing-target.ts';
 import type { Language } from '../reference/language.ts';
 import type { KeyProfile } from '../lib/key-profiles.ts';
 
@@ -15,6 +16,8 @@ export type Settings = {
   catalogUrl: string | null;
   /** Maximum open sub-schools per school; default 50. */
   subSchoolsMax?: number;
+  /** Addresses that webhooks may call; public ones alone unless given. */
+  callPolicy?: CallPolicy;
 };
 
 /** Only tests that prove a guard is needed switch one off; the server has no setting for them. */
@@ -89,8 +92,8 @@ export type Ctx = {
   guards: Guards;
   /** Read-only. */
   db: Reader;
-  /** Tokens, sessions and failed sign-ins. Not tenant data, so writes need no tenant lock. */
-  authStore: Queryable;
+  /** Tokens, sessions, failed sign-ins and states of deliveries: written without the tenant lock. */
+  unlockedStore: Queryable;
   /** The only way to write tenant data; takes the tenant lock first. */
   write: Write;
   /** Creates a sub-school of this provider. */

@@ -31,6 +31,7 @@ import { participantRoutes } from '../resources/participants/routes.ts';
 import { schoolRoutes } from '../resources/schools/routes.ts';
 import { tagRoutes } from '../resources/tags/routes.ts';
 import { courseUserRoutes, searchUserRoutes } from '../resources/users/routes.ts';
+import { webhookRoutes } from '../resources/webhooks/routes.ts';
 
 /** The current interface: every route group with its prefix. */
 export const v2: FastifyPluginAsync<Services> = async (app, services) => {
@@ -66,6 +67,7 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(searchUserRoutes, { prefix: '/search-users' });
   await app.register(signOnRoutes, { prefix: '/check-user-credentials' });
   await app.register(changeRoutes, { prefix: '/changes' });
+  await app.register(webhookRoutes, { prefix: '/webhooks' });
   await app.register(adminUserRoutes, { prefix: '/admin-users' });
   await app.register(roleRoutes, { prefix: '/admin-roles' });
   await app.register(appUserRoutes, { prefix: '/app-users' });

@@ -24,3 +24,11 @@ export const addressPattern =
   '^[^\\s@<>()[\\]\\\\,;:"\\u0000-\\u001f\\u007f-\\u009f]+@[^\\s@<>()\\\\,;"\\u0000-\\u001f\\u007f-\\u009f]+$';
 const address = new RegExp(addressPattern, 'u');
 export const isEmailAddress = (text: string) => address.test(text);
+
+/** An error's message for a log: one line, at most 300 characters. Node joins errors under an empty message. */
+export function toOneLine(error: unknown): string {
+  const { message, errors } =
+    error instanceof Error ? (error as Error & { errors?: Error[] }) : { message: String(error) };
+  const text = message || (errors ?? []).map((one) => one.message).join(', ');
+  return text.replace(/[\s\p{Cc}]+/gu, ' ').slice(0, 300);
+}

@@ -5,17 +5,20 @@ import { isEmailAddress } from '../lib/text.ts';
 import type { Language } from '../reference/language.ts';
 import { hasLeft, hasConfirmedPlace, participantStatus, getEnrolmentStatus } from '../reference/statuses.ts';
 import type { Letter } from './letter.tsx';
-import { letterTexts, type ActiveStatus, type LetterTexts } from './messages.ts';
+import { letterTexts, type ActiveStatus, type DisabledReason, type LetterTexts } from './messages.ts';
 
 /** A mail's data as `findMail` returns it; columns that its purpose does not need are null. */
 export type MailData = {
   id: number;
-  purpose: 'invitation' | 'account_created' | 'receipt' | 'deregistration';
+  purpose: 'invitation' | 'account_created' | 'receipt' | 'deregistration' | 'webhook_disabled';
   /** `yyyymmddThhmmssZ`. */
   createdAt: string;
   providerId: number;
   userId: number | null;
   adminUserId: number | null;
+  webhookHost: string | null;
+  /** Null if the webhook is active again, or deleted. */
+  disabledReason: DisabledReason | null;
   email: string;
   username: string;
   firstname: string;
@@ -70,6 +73,9 @@ function composeOpening(mail: MailData, texts: LetterTexts) {
       return texts.invitation(school, username);
     case 'account_created':
       return texts.accountCreated(school, username);
+    case 'webhook_disabled':
+      // `outdatedReason` has excluded a webhook that is active.
+      return texts.webhookDisabled(mail.disabledReason!, mail.webhookHost!);
     case 'receipt':
       // `outdatedReason` has excluded the other statuses.
       return texts.receipt(getEnrolmentStatus(toEnrolment(mail)) as ActiveStatus, school, title ?? '');
@@ -81,7 +87,8 @@ function composeOpening(mail: MailData, texts: LetterTexts) {
 const toEnrolment = ({ statusId, dateStatusId }: MailData) => ({ statusId: statusId!, dateStatusId: dateStatusId! });
 
 /** Reason why a delayed mail is no longer true, or null. */
-export function outdatedReason({ purpose, statusId }: MailData) {
+export function outdatedReason({ purpose, statusId, disabledReason }: MailData) {
+  if (purpose === 'webhook_disabled' && disabledReason === null) return 'its webhook is active or deleted since';
   if (purpose === 'receipt' && hasLeft(statusId!)) return 'its participant has left since';
   if (purpose === 'deregistration' && !hasLeft(statusId!)) return 'its participant is back since';
   return null;
@@ -122,7 +129,9 @@ const formatSpan = (span: DateSpan, language: Language) =>
 /** Removes line breaks, which could inject headers, and an invalid reply address. */
 export function sanitizeMail(data: MailData): MailData {
   const mail = joinLines(data) as MailData;
-  return { ...mail, contact: isEmailAddress(mail.contact) ? mail.contact : '' };
+  // The school itself gets the mail about a webhook.
+  const hasContact = isEmailAddress(mail.contact) && mail.purpose !== 'webhook_disabled';
+  return { ...mail, contact: hasContact ? mail.contact : '' };
 }
 
 /** Replaces line breaks and control characters in all strings of a value. */

@@ -5,6 +5,8 @@ type Opening = { subject: string; text: string[] };
 
 export type ActiveStatus = Exclude<EnrolmentStatus, 'deregistered' | 'deregisteredWithFee'>;
 
+export type DisabledReason = 'failing' | 'gone';
+
 /** The texts of letters in one language. */
 export type LetterTexts = {
   greeting: (firstname: string) => string;
@@ -12,6 +14,7 @@ export type LetterTexts = {
   accountCreated: (school: string, username: string) => Opening;
   receipt: (enrolmentStatus: ActiveStatus, school: string, course: string) => Opening;
   deregistration: (withFee: boolean, school: string, course: string) => Opening;
+  webhookDisabled: (reason: DisabledReason, host: string) => Opening;
   choosePassword: string;
   /** Explains that the link works once. */
   onceOnly: (school: string) => string[];
@@ -55,6 +58,16 @@ const en: LetterTexts = {
       `You are no longer registered for this course at ${school}.`,
       ...(withFee ? ['As it was late, a fee is charged by the terms of the school.'] : []),
       'If you did not expect this, please contact the school.',
+    ],
+  }),
+  webhookDisabled: (reason, host) => ({
+    subject: 'A webhook of your school is switched off',
+    text: [
+      `Changes are not sent to ${host} any more.`,
+      reason === 'gone'
+        ? 'The server there has answered that it wants no more messages (410).'
+        : 'Every attempt has failed for 5 days.',
+      'When the server works again, switch the webhook on. It continues where it stopped.',
     ],
   }),
   choosePassword: 'Choose a password',
@@ -110,6 +123,16 @@ const no: LetterTexts = {
       `Du er ikke lenger påmeldt dette kurset hos ${school}.`,
       ...(withFee ? ['Siden det var sent, påløper et gebyr etter skolens vilkår.'] : []),
       'Hvis dette er uventet, ta kontakt med skolen.',
+    ],
+  }),
+  webhookDisabled: (reason, host) => ({
+    subject: 'En webhook hos skolen din er slått av',
+    text: [
+      `Endringer sendes ikke lenger til ${host}.`,
+      reason === 'gone'
+        ? 'Serveren der har svart at den ikke vil ha flere meldinger (410).'
+        : 'Alle forsøk har mislyktes i 5 dager.',
+      'Slå på webhooken når serveren virker igjen. Den fortsetter der den stoppet.',
     ],
   }),
   choosePassword: 'Velg et passord',

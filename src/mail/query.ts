@@ -38,7 +38,9 @@ export const findMail = {
   name: 'find_mail',
   text: `select o.id, o.purpose, to_char(o.created_at at time zone 'UTC', 'YYYYMMDD"T"HH24MISS"Z"') as "createdAt",
       o.provider_id as "providerId", o.user_id as "userId", o.admin_user_id as "adminUserId",
-      coalesce(u.email, a.email, '') as email, coalesce(u.username, a.email) as username,
+      w.host as "webhookHost", w.disabled_reason as "disabledReason",
+      coalesce(u.email, a.email, case when o.webhook_id is not null then s.email_admin end, '') as email,
+      coalesce(u.username, a.email, '') as username,
       coalesce(u.firstname, m.firstname, '') as firstname, coalesce(u.lastname, m.lastname, '') as lastname,
       s.title as school, s.phone, s.web_address as "webAddress",
       coalesce(nullif(c.email_booking, ''), nullif(s.email_booking, ''), s.email) as contact,
@@ -58,6 +60,7 @@ export const findMail = {
       left join course_users u on u.provider_id = o.provider_id and u.id = o.user_id
       left join admin_memberships m on m.provider_id = o.provider_id and m.admin_user_id = o.admin_user_id
       left join admin_users a on a.id = m.admin_user_id
+      left join webhooks w on w.provider_id = o.provider_id and w.id = o.webhook_id
       left join participants p on p.provider_id = o.provider_id and p.id = o.participant_id
       left join bookings b on b.provider_id = p.provider_id and b.id = p.booking_id
       left join courses c on c.provider_id = p.provider_id and c.id = p.course_id
@@ -111,6 +114,7 @@ export const selectMails = {
       o.attempts, o.created_at::text, case when o.sent_at is null and o.failed_at is null then o.due_at::text end as due_at,
       o.sent_at::text, o.failed_at::text, o.last_error
     from outbox o
+      join providers s on s.id = o.provider_id
       left join course_users u on u.provider_id = o.provider_id and u.id = o.user_id
       left join admin_users a on a.id = o.admin_user_id
     where ($1::bigint is null or o.provider_id = $1) and (not $2 or o.failed_at is not null)

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Settings } from '../core/context.ts';
-import { isEmailAddress } from '../lib/text.ts';
+import { isEmailAddress, toOneLine } from '../lib/text.ts';
 import type { Database } from '../database/client.ts';
 import { classifyError } from '../database/errors.ts';
 import { execute, type Queryable } from '../database/statements.ts';
@@ -185,11 +185,10 @@ async function prepare(
 
 const hasPasswordLink = ({ purpose }: MailData) => purpose === 'invitation' || purpose === 'account_created';
 
-/** Error text for logs and tables, at most 300 characters. Redacts secrets, which mail servers quote in responses. */
+/** Error text for logs and tables. Redacts secrets, which mail servers quote in responses. */
 function toErrorLine(error: unknown, secrets: string[]) {
   const message = error instanceof Error ? error.message : String(error);
-  const redacted = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), message);
-  return redacted.replace(/[\s\p{Cc}]+/gu, ' ').slice(0, 300);
+  return toOneLine(secrets.reduce((text, secret) => text.replaceAll(secret, '***'), message));
 }
 
 /** Retries for a minute: a sent mail that is not marked would be sent again. */

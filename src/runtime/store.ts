@@ -98,4 +98,5 @@ export const toSettings = (config: Config): Settings => ({
   publicUrl: config.PUBLIC_URL,
   catalogUrl: config.CATALOG_URL,
   subSchoolsMax: config.SUB_SCHOOLS_MAX,
+  callPolicy: { allow: config.webhookAllow },
 });

@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.ts';
 import type { Client, Options as Options2, TDataShape } from './client/index.ts';
-import type { ArchiveInstructorData, ArchiveInstructorErrors, ArchiveInstructorResponses, BatchListCourseDatesData, BatchListCourseDatesErrors, BatchListCourseDatesResponses, CheckUserCredentialsData, CheckUserCredentialsErrors, CheckUserCredentialsResponses, CreateAdminUserData, CreateAdminUserErrors, CreateAdminUserResponses, CreateBookingData, CreateBookingErrors, CreateBookingResponses, CreateCourseData, CreateCourseDateData, CreateCourseDateErrors, CreateCourseDateResponses, CreateCourseErrors, CreateCourseResponses, CreateCustomerData, CreateCustomerErrors, CreateCustomerResponses, CreateInstructorData, CreateInstructorErrors, CreateInstructorResponses, CreateLegacyCourseData, CreateLegacyCourseErrors, CreateLegacyCourseResponses, CreateLocationData, CreateLocationErrors, CreateLocationResponses, CreateSubSchoolData, CreateSubSchoolErrors, CreateSubSchoolResponses, CreateTagData, CreateTagErrors, CreateTagResponses, DeleteCourseData, DeleteCourseDateData, DeleteCourseDateErrors, DeleteCourseDateResponses, DeleteCourseErrors, DeleteCourseResponses, DeregisterBookingData, DeregisterBookingErrors, DeregisterBookingResponses, ExportOrderData, ExportOrderErrors, ExportOrderResponses, GetCourseData, GetCourseDateData, GetCourseDateErrors, GetCourseDateResponses, GetCourseErrors, GetCourseResponses, GetCourseUserData, GetCourseUserErrors, GetCourseUserResponses, GetCustomerData, GetCustomerErrors, GetCustomerResponses, GetInstructorData, GetInstructorErrors, GetInstructorResponses, GetLegacySchoolData, GetLegacySchoolErrors, GetLegacySchoolResponses, GetLivenessData, GetLivenessErrors, GetLivenessResponses, GetOrderData, GetOrderErrors, GetOrderResponses, GetParticipantData, GetParticipantErrors, GetParticipantResponses, GetReadinessData, GetReadinessErrors, GetReadinessResponses, GetSchoolData, GetSchoolErrors, GetSchoolResponses, ListAdminRolesData, ListAdminRolesErrors, ListAdminRolesResponses, ListAdminUsersData, ListAdminUsersErrors, ListAdminUsersResponses, ListAppUsersData, ListAppUsersErrors, ListAppUsersResponses, ListCampaignsData, ListCampaignsErrors, ListCampaignsResponses, ListChangesData, ListChangesErrors, ListChangesResponses, ListCourseDatesData, ListCourseDatesErrors, ListCourseDatesResponses, ListCoursesData, ListCoursesErrors, ListCoursesResponses, ListCustomersData, ListCustomersErrors, ListCustomersResponses, ListDatesOfCourseData, ListDatesOfCourseErrors, ListDatesOfCourseResponses, ListDurationUnitsData, ListDurationUnitsErrors, ListDurationUnitsResponses, ListEmployeesData, ListEmployeesErrors, ListEmployeesResponses, ListInstructorsData, ListInstructorsErrors, ListInstructorsResponses, ListLocationsData, ListLocationsErrors, ListLocationsResponses, ListNextCourseDatesData, ListNextCourseDatesErrors, ListNextCourseDatesResponses, ListOrderProductsData, ListOrderProductsErrors, ListOrderProductsResponses, ListOrdersData, ListOrdersErrors, ListOrdersResponses, ListParticipantsData, ListParticipantsErrors, ListParticipantsResponses, ListTagsData, ListTagsErrors, ListTagsResponses, SearchCourseUsersData, SearchCourseUsersErrors, SearchCourseUsersResponses, UpdateCourseData, UpdateCourseDateData, UpdateCourseDateErrors, UpdateCourseDateResponses, UpdateCourseErrors, UpdateCourseResponses, UpdateCustomerData, UpdateCustomerErrors, UpdateCustomerResponses, UpdateInstructorData, UpdateInstructorErrors, UpdateInstructorResponses, UpdateLocationData, UpdateLocationErrors, UpdateLocationResponses, UpdateParticipantData, UpdateParticipantErrors, UpdateParticipantResponses, UpdateSchoolData, UpdateSchoolErrors, UpdateSchoolResponses, ValidateCampaignByQueryData, ValidateCampaignByQueryErrors, ValidateCampaignByQueryResponses, ValidateCampaignData, ValidateCampaignErrors, ValidateCampaignResponses, ValidateVoucherByQueryData, ValidateVoucherByQueryErrors, ValidateVoucherByQueryResponses, ValidateVoucherData, ValidateVoucherErrors, ValidateVoucherResponses, WhoAmIData, WhoAmIErrors, WhoAmIResponses } from './types.gen.ts';
+import type { ArchiveInstructorData, ArchiveInstructorErrors, ArchiveInstructorResponses, BatchListCourseDatesData, BatchListCourseDatesErrors, BatchListCourseDatesResponses, CheckUserCredentialsData, CheckUserCredentialsErrors, CheckUserCredentialsResponses, CreateAdminUserData, CreateAdminUserErrors, CreateAdminUserResponses, CreateBookingData, CreateBookingErrors, CreateBookingResponses, CreateCourseData, CreateCourseDateData, CreateCourseDateErrors, CreateCourseDateResponses, CreateCourseErrors, CreateCourseResponses, CreateCustomerData, CreateCustomerErrors, CreateCustomerResponses, CreateInstructorData, CreateInstructorErrors, CreateInstructorResponses, CreateLegacyCourseData, CreateLegacyCourseErrors, CreateLegacyCourseResponses, CreateLocationData, CreateLocationErrors, CreateLocationResponses, CreateSubSchoolData, CreateSubSchoolErrors, CreateSubSchoolResponses, CreateTagData, CreateTagErrors, CreateTagResponses, CreateWebhookData, CreateWebhookErrors, CreateWebhookResponses, DeleteCourseData, DeleteCourseDateData, DeleteCourseDateErrors, DeleteCourseDateResponses, DeleteCourseErrors, DeleteCourseResponses, DeleteWebhookData, DeleteWebhookErrors, DeleteWebhookResponses, DeregisterBookingData, DeregisterBookingErrors, DeregisterBookingResponses, ExportOrderData, ExportOrderErrors, ExportOrderResponses, GetCourseData, GetCourseDateData, GetCourseDateErrors, GetCourseDateResponses, GetCourseErrors, GetCourseResponses, GetCourseUserData, GetCourseUserErrors, GetCourseUserResponses, GetCustomerData, GetCustomerErrors, GetCustomerResponses, GetInstructorData, GetInstructorErrors, GetInstructorResponses, GetLegacySchoolData, GetLegacySchoolErrors, GetLegacySchoolResponses, GetLivenessData, GetLivenessErrors, GetLivenessResponses, GetOrderData, GetOrderErrors, GetOrderResponses, GetParticipantData, GetParticipantErrors, GetParticipantResponses, GetReadinessData, GetReadinessErrors, GetReadinessResponses, GetSchoolData, GetSchoolErrors, GetSchoolResponses, GetWebhookData, GetWebhookErrors, GetWebhookResponses, ListAdminRolesData, ListAdminRolesErrors, ListAdminRolesResponses, ListAdminUsersData, ListAdminUsersErrors, ListAdminUsersResponses, ListAppUsersData, ListAppUsersErrors, ListAppUsersResponses, ListCampaignsData, ListCampaignsErrors, ListCampaignsResponses, ListChangesData, ListChangesErrors, ListChangesResponses, ListCourseDatesData, ListCourseDatesErrors, ListCourseDatesResponses, ListCoursesData, ListCoursesErrors, ListCoursesResponses, ListCustomersData, ListCustomersErrors, ListCustomersResponses, ListDatesOfCourseData, ListDatesOfCourseErrors, ListDatesOfCourseResponses, ListDurationUnitsData, ListDurationUnitsErrors, ListDurationUnitsResponses, ListEmployeesData, ListEmployeesErrors, ListEmployeesResponses, ListInstructorsData, ListInstructorsErrors, ListInstructorsResponses, ListLocationsData, ListLocationsErrors, ListLocationsResponses, ListNextCourseDatesData, ListNextCourseDatesErrors, ListNextCourseDatesResponses, ListOrderProductsData, ListOrderProductsErrors, ListOrderProductsResponses, ListOrdersData, ListOrdersErrors, ListOrdersResponses, ListParticipantsData, ListParticipantsErrors, ListParticipantsResponses, ListTagsData, ListTagsErrors, ListTagsResponses, ListWebhookDeliveriesData, ListWebhookDeliveriesErrors, ListWebhookDeliveriesResponses, ListWebhooksData, ListWebhooksErrors, ListWebhooksResponses, RotateWebhookSecretData, RotateWebhookSecretErrors, RotateWebhookSecretResponses, SearchCourseUsersData, SearchCourseUsersErrors, SearchCourseUsersResponses, TestWebhookData, TestWebhookErrors, TestWebhookResponses, UpdateCourseData, UpdateCourseDateData, UpdateCourseDateErrors, UpdateCourseDateResponses, UpdateCourseErrors, UpdateCourseResponses, UpdateCustomerData, UpdateCustomerErrors, UpdateCustomerResponses, UpdateInstructorData, UpdateInstructorErrors, UpdateInstructorResponses, UpdateLocationData, UpdateLocationErrors, UpdateLocationResponses, UpdateParticipantData, UpdateParticipantErrors, UpdateParticipantResponses, UpdateSchoolData, UpdateSchoolErrors, UpdateSchoolResponses, UpdateWebhookData, UpdateWebhookErrors, UpdateWebhookResponses, ValidateCampaignByQueryData, ValidateCampaignByQueryErrors, ValidateCampaignByQueryResponses, ValidateCampaignData, ValidateCampaignErrors, ValidateCampaignResponses, ValidateVoucherByQueryData, ValidateVoucherByQueryErrors, ValidateVoucherByQueryResponses, ValidateVoucherData, ValidateVoucherErrors, ValidateVoucherResponses, WhoAmIData, WhoAmIErrors, WhoAmIResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -632,6 +632,102 @@ export const checkUserCredentials = <ThrowOnError extends boolean = false>(optio
 export const listChanges = <ThrowOnError extends boolean = false>(options?: Options<ListChangesData, ThrowOnError>) => (options?.client ?? client).get<ListChangesResponses, ListChangesErrors, ThrowOnError>({
     security: [{ name: 'X-API-Key', type: 'apiKey' }],
     url: '/v2/changes',
+    ...options
+});
+
+/**
+ * List webhooks
+ *
+ * All of the school, without their secrets.
+ */
+export const listWebhooks = <ThrowOnError extends boolean = false>(options?: Options<ListWebhooksData, ThrowOnError>) => (options?.client ?? client).get<ListWebhooksResponses, ListWebhooksErrors, ThrowOnError>({
+    security: [{ name: 'X-API-Key', type: 'apiKey' }],
+    url: '/v2/webhooks',
+    ...options
+});
+
+/**
+ * Create a webhook
+ *
+ * Changes from now on are sent to the URL, one after the other. The secret is shown only in this response. A school has at most 20.
+ */
+export const createWebhook = <ThrowOnError extends boolean = false>(options: Options<CreateWebhookData, ThrowOnError>) => (options.client ?? client).post<CreateWebhookResponses, CreateWebhookErrors, ThrowOnError>({
+    security: [{ name: 'X-API-Key', type: 'apiKey' }],
+    url: '/v2/webhooks',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Delete a webhook
+ *
+ * With its log. A message that is being sent may still arrive.
+ */
+export const deleteWebhook = <ThrowOnError extends boolean = false>(options: Options<DeleteWebhookData, ThrowOnError>) => (options.client ?? client).delete<DeleteWebhookResponses, DeleteWebhookErrors, ThrowOnError>({
+    security: [{ name: 'X-API-Key', type: 'apiKey' }],
+    url: '/v2/webhooks/{id}',
+    ...options
+});
+
+/**
+ * Get a webhook
+ *
+ * Without its secret.
+ */
+export const getWebhook = <ThrowOnError extends boolean = false>(options: Options<GetWebhookData, ThrowOnError>) => (options.client ?? client).get<GetWebhookResponses, GetWebhookErrors, ThrowOnError>({
+    security: [{ name: 'X-API-Key', type: 'apiKey' }],
+    url: '/v2/webhooks/{id}',
+    ...options
+});
+
+/**
+ * Update a webhook
+ *
+ * Only the fields sent change. With `is_active` true a disabled webhook continues after the last delivered change, or with a `resync` of each resource if changes after it are not stored any more.
+ */
+export const updateWebhook = <ThrowOnError extends boolean = false>(options: Options<UpdateWebhookData, ThrowOnError>) => (options.client ?? client).put<UpdateWebhookResponses, UpdateWebhookErrors, ThrowOnError>({
+    security: [{ name: 'X-API-Key', type: 'apiKey' }],
+    url: '/v2/webhooks/{id}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Send a test message
+ *
+ * Sends a `webhook.test` at once, active or not, and returns the attempt, successful or not.
+ */
+export const testWebhook = <ThrowOnError extends boolean = false>(options: Options<TestWebhookData, ThrowOnError>) => (options.client ?? client).post<TestWebhookResponses, TestWebhookErrors, ThrowOnError>({
+    security: [{ name: 'X-API-Key', type: 'apiKey' }],
+    url: '/v2/webhooks/{id}/test',
+    ...options
+});
+
+/**
+ * Rotate the secret of a webhook
+ *
+ * Shows the new secret, only in this response. For 24 hours each message has a signature by the former secret too, but not by one before that.
+ */
+export const rotateWebhookSecret = <ThrowOnError extends boolean = false>(options: Options<RotateWebhookSecretData, ThrowOnError>) => (options.client ?? client).post<RotateWebhookSecretResponses, RotateWebhookSecretErrors, ThrowOnError>({
+    security: [{ name: 'X-API-Key', type: 'apiKey' }],
+    url: '/v2/webhooks/{id}/rotate',
+    ...options
+});
+
+/**
+ * List attempts of a webhook
+ *
+ * The last 100, newest first, without bodies.
+ */
+export const listWebhookDeliveries = <ThrowOnError extends boolean = false>(options: Options<ListWebhookDeliveriesData, ThrowOnError>) => (options.client ?? client).get<ListWebhookDeliveriesResponses, ListWebhookDeliveriesErrors, ThrowOnError>({
+    security: [{ name: 'X-API-Key', type: 'apiKey' }],
+    url: '/v2/webhooks/{id}/deliveries',
     ...options
 });
 

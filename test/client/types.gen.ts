@@ -4,6 +4,8 @@ export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
 };
 
+export type Webhooks = ReceiveChangeWebhookRequest;
+
 export type Health = {
     status: string;
     reason?: string;
@@ -2679,6 +2681,130 @@ export type Gone = {
      * The copy may lack changes: read everything again
      */
     code: 'read_everything_again';
+};
+
+export type Webhook = {
+    id: number;
+    url: string;
+    /**
+     * Types of changes that are sent; null for all
+     */
+    types: Array<'course.created' | 'course.updated' | 'course.deleted' | 'coursedate.created' | 'coursedate.updated' | 'coursedate.deleted' | 'booking.created' | 'booking.updated' | 'booking.deleted' | 'participant.created' | 'participant.updated' | 'participant.deleted' | 'order.created' | 'order.updated' | 'order.deleted' | 'customer.created' | 'customer.updated' | 'customer.deleted' | 'courseuser.created' | 'courseuser.updated' | 'courseuser.deleted' | 'instructor.created' | 'instructor.updated' | 'instructor.deleted' | 'location.created' | 'location.updated' | 'location.deleted' | 'campaign.created' | 'campaign.updated' | 'campaign.deleted' | 'tag.created' | 'tag.updated' | 'tag.deleted' | 'school.created' | 'school.updated' | 'school.deleted' | 'coursedate.seats_changed' | 'resync'> | null;
+    description: string;
+    /**
+     * `full`: with the item as the interface shows it; `thin`: ids alone
+     */
+    payload: 'full' | 'thin';
+    is_active: boolean;
+    disabled_at: string | null;
+    /**
+     * `failing`: no success for 5 days; `gone`: the endpoint answered 410
+     */
+    disabled_reason: 'failing' | 'gone' | null;
+    /**
+     * First failure since the last success
+     */
+    failing_since: string | null;
+    /**
+     * Next attempt while the endpoint fails
+     */
+    next_attempt_at: string | null;
+    /**
+     * Until then the former secret signs too
+     */
+    previous_secret_expires_at: string | null;
+    created_at: string;
+    updated_at: string;
+};
+
+export type WebhookCreate = {
+    /**
+     * http or https with a public address; port 80, 443 or 1024 to 65535; no user and password
+     */
+    url: string;
+    /**
+     * Types of changes to send, and each `resync` of their resources; all unless sent
+     */
+    types?: Array<'course.created' | 'course.updated' | 'course.deleted' | 'coursedate.created' | 'coursedate.updated' | 'coursedate.deleted' | 'booking.created' | 'booking.updated' | 'booking.deleted' | 'participant.created' | 'participant.updated' | 'participant.deleted' | 'order.created' | 'order.updated' | 'order.deleted' | 'customer.created' | 'customer.updated' | 'customer.deleted' | 'courseuser.created' | 'courseuser.updated' | 'courseuser.deleted' | 'instructor.created' | 'instructor.updated' | 'instructor.deleted' | 'location.created' | 'location.updated' | 'location.deleted' | 'campaign.created' | 'campaign.updated' | 'campaign.deleted' | 'tag.created' | 'tag.updated' | 'tag.deleted' | 'school.created' | 'school.updated' | 'school.deleted' | 'coursedate.seats_changed' | 'resync'> | string;
+    description?: string;
+    /**
+     * `thin` sends ids alone
+     */
+    payload?: 'full' | 'thin';
+    is_active?: boolean;
+};
+
+export type WebhookWithSecret = {
+    id: number;
+    url: string;
+    /**
+     * Types of changes that are sent; null for all
+     */
+    types: Array<'course.created' | 'course.updated' | 'course.deleted' | 'coursedate.created' | 'coursedate.updated' | 'coursedate.deleted' | 'booking.created' | 'booking.updated' | 'booking.deleted' | 'participant.created' | 'participant.updated' | 'participant.deleted' | 'order.created' | 'order.updated' | 'order.deleted' | 'customer.created' | 'customer.updated' | 'customer.deleted' | 'courseuser.created' | 'courseuser.updated' | 'courseuser.deleted' | 'instructor.created' | 'instructor.updated' | 'instructor.deleted' | 'location.created' | 'location.updated' | 'location.deleted' | 'campaign.created' | 'campaign.updated' | 'campaign.deleted' | 'tag.created' | 'tag.updated' | 'tag.deleted' | 'school.created' | 'school.updated' | 'school.deleted' | 'coursedate.seats_changed' | 'resync'> | null;
+    description: string;
+    /**
+     * `full`: with the item as the interface shows it; `thin`: ids alone
+     */
+    payload: 'full' | 'thin';
+    is_active: boolean;
+    disabled_at: string | null;
+    /**
+     * `failing`: no success for 5 days; `gone`: the endpoint answered 410
+     */
+    disabled_reason: 'failing' | 'gone' | null;
+    /**
+     * First failure since the last success
+     */
+    failing_since: string | null;
+    /**
+     * Next attempt while the endpoint fails
+     */
+    next_attempt_at: string | null;
+    /**
+     * Until then the former secret signs too
+     */
+    previous_secret_expires_at: string | null;
+    created_at: string;
+    updated_at: string;
+    /**
+     * Verifies signatures; shown only here
+     */
+    secret: string;
+};
+
+export type WebhookUpdate = {
+    /**
+     * http or https with a public address; port 80, 443 or 1024 to 65535; no user and password
+     */
+    url?: string;
+    /**
+     * Types of changes to send, and each `resync` of their resources; all unless sent
+     */
+    types?: Array<'course.created' | 'course.updated' | 'course.deleted' | 'coursedate.created' | 'coursedate.updated' | 'coursedate.deleted' | 'booking.created' | 'booking.updated' | 'booking.deleted' | 'participant.created' | 'participant.updated' | 'participant.deleted' | 'order.created' | 'order.updated' | 'order.deleted' | 'customer.created' | 'customer.updated' | 'customer.deleted' | 'courseuser.created' | 'courseuser.updated' | 'courseuser.deleted' | 'instructor.created' | 'instructor.updated' | 'instructor.deleted' | 'location.created' | 'location.updated' | 'location.deleted' | 'campaign.created' | 'campaign.updated' | 'campaign.deleted' | 'tag.created' | 'tag.updated' | 'tag.deleted' | 'school.created' | 'school.updated' | 'school.deleted' | 'coursedate.seats_changed' | 'resync'> | string | null;
+    description?: string | null;
+    /**
+     * `thin` sends ids alone
+     */
+    payload?: 'full' | 'thin';
+    is_active?: boolean;
+};
+
+export type WebhookDelivery = {
+    /**
+     * The header `webhook-id`, equal for all attempts of a message
+     */
+    message_id: string;
+    type: string;
+    at: string;
+    /**
+     * Null without a response
+     */
+    status_code: number | null;
+    duration_ms: number;
+    /**
+     * Null after a success
+     */
+    error: string | null;
 };
 
 export type AdminUser = {
@@ -6471,6 +6597,468 @@ export type ListChangesResponses = {
 
 export type ListChangesResponse = ListChangesResponses[keyof ListChangesResponses];
 
+export type ListWebhooksData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v2/webhooks';
+};
+
+export type ListWebhooksErrors = {
+    /**
+     * The request is not valid
+     */
+    400: Error;
+    /**
+     * The API key is missing or invalid
+     */
+    401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
+    /**
+     * Too many requests
+     */
+    429: Error;
+    /**
+     * An error of the service; report the request id
+     */
+    500: Error;
+    /**
+     * The service is busy or its database unavailable; retry later
+     */
+    503: Error;
+    /**
+     * Another client error, such as 408 or 431
+     */
+    '4XX': Error;
+};
+
+export type ListWebhooksError = ListWebhooksErrors[keyof ListWebhooksErrors];
+
+export type ListWebhooksResponses = {
+    /**
+     * Success: a list
+     */
+    200: Array<Webhook>;
+};
+
+export type ListWebhooksResponse = ListWebhooksResponses[keyof ListWebhooksResponses];
+
+export type CreateWebhookData = {
+    body: WebhookCreate;
+    path?: never;
+    query?: never;
+    url: '/v2/webhooks';
+};
+
+export type CreateWebhookErrors = {
+    /**
+     * The request is not valid
+     */
+    400: Error;
+    /**
+     * The API key is missing or invalid
+     */
+    401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
+    /**
+     * The body is too large
+     */
+    413: Error;
+    /**
+     * The body is not a form, multipart or JSON
+     */
+    415: Error;
+    /**
+     * Too many requests
+     */
+    429: Error;
+    /**
+     * An error of the service; report the request id
+     */
+    500: Error;
+    /**
+     * The service is busy or its database unavailable; retry later
+     */
+    503: Error;
+    /**
+     * Another client error, such as 408 or 431
+     */
+    '4XX': Error;
+};
+
+export type CreateWebhookError = CreateWebhookErrors[keyof CreateWebhookErrors];
+
+export type CreateWebhookResponses = {
+    /**
+     * Created
+     */
+    201: WebhookWithSecret;
+};
+
+export type CreateWebhookResponse = CreateWebhookResponses[keyof CreateWebhookResponses];
+
+export type DeleteWebhookData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the webhook
+         */
+        id: number;
+    };
+    query?: never;
+    url: '/v2/webhooks/{id}';
+};
+
+export type DeleteWebhookErrors = {
+    /**
+     * The request is not valid
+     */
+    400: Error;
+    /**
+     * The API key is missing or invalid
+     */
+    401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
+    /**
+     * The item does not exist
+     */
+    404: Error;
+    /**
+     * Too many requests
+     */
+    429: Error;
+    /**
+     * An error of the service; report the request id
+     */
+    500: Error;
+    /**
+     * The service is busy or its database unavailable; retry later
+     */
+    503: Error;
+    /**
+     * Another client error, such as 408 or 431
+     */
+    '4XX': Error;
+};
+
+export type DeleteWebhookError = DeleteWebhookErrors[keyof DeleteWebhookErrors];
+
+export type DeleteWebhookResponses = {
+    /**
+     * Success
+     */
+    200: Webhook;
+};
+
+export type DeleteWebhookResponse = DeleteWebhookResponses[keyof DeleteWebhookResponses];
+
+export type GetWebhookData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the webhook
+         */
+        id: number;
+    };
+    query?: never;
+    url: '/v2/webhooks/{id}';
+};
+
+export type GetWebhookErrors = {
+    /**
+     * The request is not valid
+     */
+    400: Error;
+    /**
+     * The API key is missing or invalid
+     */
+    401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
+    /**
+     * The item does not exist
+     */
+    404: Error;
+    /**
+     * Too many requests
+     */
+    429: Error;
+    /**
+     * An error of the service; report the request id
+     */
+    500: Error;
+    /**
+     * The service is busy or its database unavailable; retry later
+     */
+    503: Error;
+    /**
+     * Another client error, such as 408 or 431
+     */
+    '4XX': Error;
+};
+
+export type GetWebhookError = GetWebhookErrors[keyof GetWebhookErrors];
+
+export type GetWebhookResponses = {
+    /**
+     * Success
+     */
+    200: Webhook;
+};
+
+export type GetWebhookResponse = GetWebhookResponses[keyof GetWebhookResponses];
+
+export type UpdateWebhookData = {
+    body: WebhookUpdate;
+    path: {
+        /**
+         * Id of the webhook
+         */
+        id: number;
+    };
+    query?: never;
+    url: '/v2/webhooks/{id}';
+};
+
+export type UpdateWebhookErrors = {
+    /**
+     * The request is not valid
+     */
+    400: Error;
+    /**
+     * The API key is missing or invalid
+     */
+    401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
+    /**
+     * The item does not exist
+     */
+    404: Error;
+    /**
+     * The body is too large
+     */
+    413: Error;
+    /**
+     * The body is not a form, multipart or JSON
+     */
+    415: Error;
+    /**
+     * Too many requests
+     */
+    429: Error;
+    /**
+     * An error of the service; report the request id
+     */
+    500: Error;
+    /**
+     * The service is busy or its database unavailable; retry later
+     */
+    503: Error;
+    /**
+     * Another client error, such as 408 or 431
+     */
+    '4XX': Error;
+};
+
+export type UpdateWebhookError = UpdateWebhookErrors[keyof UpdateWebhookErrors];
+
+export type UpdateWebhookResponses = {
+    /**
+     * Success
+     */
+    200: Webhook;
+};
+
+export type UpdateWebhookResponse = UpdateWebhookResponses[keyof UpdateWebhookResponses];
+
+export type TestWebhookData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the webhook
+         */
+        id: number;
+    };
+    query?: never;
+    url: '/v2/webhooks/{id}/test';
+};
+
+export type TestWebhookErrors = {
+    /**
+     * The request is not valid
+     */
+    400: Error;
+    /**
+     * The API key is missing or invalid
+     */
+    401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
+    /**
+     * The item does not exist
+     */
+    404: Error;
+    /**
+     * Too many requests
+     */
+    429: Error;
+    /**
+     * An error of the service; report the request id
+     */
+    500: Error;
+    /**
+     * The service is busy or its database unavailable; retry later
+     */
+    503: Error;
+    /**
+     * Another client error, such as 408 or 431
+     */
+    '4XX': Error;
+};
+
+export type TestWebhookError = TestWebhookErrors[keyof TestWebhookErrors];
+
+export type TestWebhookResponses = {
+    /**
+     * Success
+     */
+    200: WebhookDelivery;
+};
+
+export type TestWebhookResponse = TestWebhookResponses[keyof TestWebhookResponses];
+
+export type RotateWebhookSecretData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the webhook
+         */
+        id: number;
+    };
+    query?: never;
+    url: '/v2/webhooks/{id}/rotate';
+};
+
+export type RotateWebhookSecretErrors = {
+    /**
+     * The request is not valid
+     */
+    400: Error;
+    /**
+     * The API key is missing or invalid
+     */
+    401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
+    /**
+     * The item does not exist
+     */
+    404: Error;
+    /**
+     * Too many requests
+     */
+    429: Error;
+    /**
+     * An error of the service; report the request id
+     */
+    500: Error;
+    /**
+     * The service is busy or its database unavailable; retry later
+     */
+    503: Error;
+    /**
+     * Another client error, such as 408 or 431
+     */
+    '4XX': Error;
+};
+
+export type RotateWebhookSecretError = RotateWebhookSecretErrors[keyof RotateWebhookSecretErrors];
+
+export type RotateWebhookSecretResponses = {
+    /**
+     * Success
+     */
+    200: WebhookWithSecret;
+};
+
+export type RotateWebhookSecretResponse = RotateWebhookSecretResponses[keyof RotateWebhookSecretResponses];
+
+export type ListWebhookDeliveriesData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the webhook
+         */
+        id: number;
+    };
+    query?: never;
+    url: '/v2/webhooks/{id}/deliveries';
+};
+
+export type ListWebhookDeliveriesErrors = {
+    /**
+     * The request is not valid
+     */
+    400: Error;
+    /**
+     * The API key is missing or invalid
+     */
+    401: Error;
+    /**
+     * The profile of the key does not allow it
+     */
+    403: Error;
+    /**
+     * The item does not exist
+     */
+    404: Error;
+    /**
+     * Too many requests
+     */
+    429: Error;
+    /**
+     * An error of the service; report the request id
+     */
+    500: Error;
+    /**
+     * The service is busy or its database unavailable; retry later
+     */
+    503: Error;
+    /**
+     * Another client error, such as 408 or 431
+     */
+    '4XX': Error;
+};
+
+export type ListWebhookDeliveriesError = ListWebhookDeliveriesErrors[keyof ListWebhookDeliveriesErrors];
+
+export type ListWebhookDeliveriesResponses = {
+    /**
+     * Success: a list
+     */
+    200: Array<WebhookDelivery>;
+};
+
+export type ListWebhookDeliveriesResponse = ListWebhookDeliveriesResponses[keyof ListWebhookDeliveriesResponses];
+
 export type ListAdminUsersData = {
     body?: never;
     path?: never;
@@ -6908,3 +7496,42 @@ export type CreateLegacyCourseResponses = {
 };
 
 export type CreateLegacyCourseResponse = CreateLegacyCourseResponses[keyof CreateLegacyCourseResponses];
+
+export type ReceiveChangeWebhookPayload = {
+    /**
+     * A resource and one of created, updated, deleted, seats_changed, as `course.updated`; `resync`: read all items of the resource again; `webhook.test`: a test
+     */
+    type: string;
+    /**
+     * Time of the change
+     */
+    timestamp: string;
+    data: {
+        /**
+         * Id of the change in `GET /v2/changes`
+         */
+        id?: number;
+        resource?: 'course' | 'coursedate' | 'booking' | 'participant' | 'order' | 'customer' | 'courseuser' | 'instructor' | 'location' | 'campaign' | 'tag' | 'school';
+        /**
+         * Null for a `resync`
+         */
+        resource_id?: number | null;
+        /**
+         * The item as the interface shows it at delivery, null if it is deleted; absent in thin messages, over 1 MB, and for items that the interface does not show by themselves: bookings and sub-schools
+         */
+        item?: {
+            [key: string]: unknown;
+        } | null;
+        /**
+         * Of a `webhook.test`, which has no other ids
+         */
+        webhook_id?: number;
+    };
+};
+
+export type ReceiveChangeWebhookRequest = {
+    body: ReceiveChangeWebhookPayload;
+    key: 'change';
+    path?: never;
+    query?: never;
+};

@@ -13,6 +13,7 @@ export type ExampleRequest = {
 const course = { id: 1 };
 const date = { course_id: 39, id: 76 };
 const employee = 9;
+const webhook = ({ createWebhook }: Responses) => ({ id: createWebhook.id });
 
 const reads: ExampleRequest[] = [
   { operationId: 'getLiveness' },
@@ -87,6 +88,14 @@ const writes: ExampleRequest[] = [
   // A second request finds the person.
   { operationId: 'createAdminUser' },
   { operationId: 'createAdminUser' },
+  { operationId: 'createWebhook' },
+  { operationId: 'updateWebhook', path: webhook },
+  { operationId: 'rotateWebhookSecret', path: webhook },
+  { operationId: 'testWebhook', path: webhook },
+  { operationId: 'listWebhooks' },
+  { operationId: 'getWebhook', path: webhook },
+  { operationId: 'listWebhookDeliveries', path: webhook },
+  { operationId: 'deleteWebhook', path: webhook },
 ];
 
 const readsAfterWrites: ExampleRequest[] = [

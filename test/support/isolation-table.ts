@@ -66,6 +66,9 @@ export const readTable: Read[] = [
   { route: 'GET /v2/schools', owner: 'own data', stranger: 200 },
   { route: 'GET /v2/whoami', owner: 'own data', stranger: 200 },
   { route: 'GET /schools', owner: 'own data', stranger: 200 },
+  { route: 'GET /v2/webhooks', owner: 'own data', stranger: 200 },
+  { route: 'GET /v2/webhooks/{id}', owner: 'own data', stranger: 404 },
+  { route: 'GET /v2/webhooks/{id}/deliveries', owner: 'own data', stranger: 404 },
   { route: 'GET /v2/durations', owner: 'shared data', stranger: 200 },
   { route: 'GET /v2/changes', owner: 'ids only', stranger: 200 },
 ];
@@ -212,6 +215,15 @@ export const writeTable: Write[] = [
     bodies: () => [{ username: marker, password: marker, create_login_url: true }],
   },
   {
+    route: 'POST /v2/webhooks',
+    stranger: [201],
+    bodies: () => [{ url: 'https://hooks.example/', is_active: false }],
+  },
+  { route: 'PUT /v2/webhooks/{id}', stranger: [404], bodies: () => [{ description: 'Changed' }] },
+  { route: 'POST /v2/webhooks/{id}/test', stranger: [404], bodies: () => [{}] },
+  { route: 'POST /v2/webhooks/{id}/rotate', stranger: [404], bodies: () => [{}] },
+  { route: 'DELETE /v2/webhooks/{id}', stranger: [404], bodies: () => [{}] },
+  {
     route: 'POST /v2/admin-users',
     stranger: [400, 200],
     bodies: ({ role }) => [
@@ -292,6 +304,12 @@ export const idTable: Record<string, IdParameter> = {
   'DELETE /v2/instructors/{id} path id': ['instructor'],
   'POST /v2/instructors body idUser': ['adminUser', (id) => ({ ...named, idUser: id })],
   'PUT /v2/instructors/{id} path id': ['instructor', () => ({ phone: '1' })],
+  'GET /v2/webhooks/{id} path id': ['webhook'],
+  'GET /v2/webhooks/{id}/deliveries path id': ['webhook'],
+  'PUT /v2/webhooks/{id} path id': ['webhook', () => ({ description: 'x' })],
+  'POST /v2/webhooks/{id}/test path id': ['webhook', () => ({})],
+  'POST /v2/webhooks/{id}/rotate path id': ['webhook', () => ({})],
+  'DELETE /v2/webhooks/{id} path id': ['webhookToDelete'],
   'GET /v2/orders query since_id': ['order'],
   'GET /v2/orders query course_id': ['course'],
   'GET /v2/orders/{id} path id': ['order'],

@@ -11,6 +11,7 @@ import { adminMembershipRoles, adminMemberships, adminUsers, roles } from '../..
 import { instructors, locations } from '../../src/database/tables/places.ts';
 import { providers } from '../../src/database/tables/providers.ts';
 import { courseUsers } from '../../src/database/tables/users.ts';
+import { webhookDeliveries, webhooks } from '../../src/database/tables/webhooks.ts';
 import { addBundle, addDate, addGathering, addInstructor, addLocation, assignInstructor } from './dates.ts';
 import {
   createAttendance,
@@ -132,7 +133,22 @@ export async function createOwner(testApp: TestApp) {
   const worth = { amount: '100', balance: '100' };
   await write(me, (tx, now) => tx.insert(vouchers).values({ code: marker, ...own(now), ...worth }));
 
+  const [webhook = 0, webhookToDelete = 0] = await write(me, async (tx, now) => {
+    const position = { position: 1, positionClock: 1, dueAt: now, previousSecretExpiresAt: now, leasedUntil: null };
+    const secrets = { secret: 'whsec_b3du', previousSecret: 'whsec_b3du' };
+    const settings = { ...marked(webhooks), ...secrets, isActive: false };
+    const values = { ...settings, ...own(now), ...position } as typeof webhooks.$inferInsert;
+    const added = await tx.insert(webhooks).values([values, values]).returning({ id: webhooks.id });
+    const attempt = { ...marked(webhookDeliveries), providerId, slot: 1, number: 1, at: now, durationMs: 1 };
+    for (const { id } of added) {
+      const delivery = { ...attempt, webhookId: id } as typeof webhookDeliveries.$inferInsert;
+      await tx.insert(webhookDeliveries).values(delivery);
+    }
+    return added.map(({ id }) => id);
+  });
+
   const ids = {
+    ...{ webhook, webhookToDelete },
     ...{ provider: me.id, adminUser: adminUserId, role: person.roleId, customer, instructor, location, ...words },
     ...{ course, corporate, date, privateDate, user, order: order.orderId, participant: order.participantIds[0]! },
     ...{ toExport, product, booking: order.bookingId },
@@ -242,6 +258,10 @@ const idOfPath: Record<string, keyof Owner['ids']> = {
   '/v2/orders/{id}/export': 'toExport',
   '/v2/participants/{id}': 'participant',
   '/v2/booking/{id}/deregister': 'booking',
+  '/v2/webhooks/{id}': 'webhook',
+  '/v2/webhooks/{id}/deliveries': 'webhook',
+  '/v2/webhooks/{id}/test': 'webhook',
+  '/v2/webhooks/{id}/rotate': 'webhook',
 };
 /** Row that each path parameter refers to. */
 export function idsInPath(path: string): Record<string, keyof Owner['ids']> {

@@ -62,6 +62,9 @@ export const allowedProfiles: Record<string, readonly KeyProfile[]> = {
   'PUT /v2/booking/{id}/deregister': booking,
   'GET /v2/campaigns': readers,
   'GET /v2/changes': readers,
+  'GET /v2/webhooks': readers,
+  'GET /v2/webhooks/{id}': readers,
+  'GET /v2/webhooks/{id}/deliveries': readers,
   'GET /v2/customers': readers,
   'GET /v2/customers/{id}': readers,
   'GET /v2/customers/{id}/employees': readers,
@@ -96,6 +99,11 @@ export const allowedProfiles: Record<string, readonly KeyProfile[]> = {
   'POST /schools': full,
   'POST /v2/check-user-credentials': full,
   'POST /v2/admin-users': full,
+  'POST /v2/webhooks': full,
+  'PUT /v2/webhooks/{id}': full,
+  'DELETE /v2/webhooks/{id}': full,
+  'POST /v2/webhooks/{id}/test': full,
+  'POST /v2/webhooks/{id}/rotate': full,
 };
 
 /** The 403 of a key in the words of the endpoint's interface. */

@@ -8,10 +8,10 @@ type Headers = Record<string, string>;
 
 /** A sign-in token of a course user. */
 export const createUserToken = async (me: Provider, purpose: Purpose, userId: number) =>
-  createToken((await me.ctx()).authStore, purpose, { providerId: me.id, userId, adminUserId: null });
+  createToken((await me.ctx()).unlockedStore, purpose, { providerId: me.id, userId, adminUserId: null });
 
 export const createAdminToken = async (me: Provider, adminUserId: number) =>
-  createToken((await me.ctx()).authStore, 'password', { providerId: me.id, userId: null, adminUserId });
+  createToken((await me.ctx()).unlockedStore, 'password', { providerId: me.id, userId: null, adminUserId });
 
 /** A client with the session cookie of a signed-in user. */
 export async function signedInVisitor(app: App, me: Provider, userId: number, headers: Headers = {}) {
@@ -20,7 +20,7 @@ export async function signedInVisitor(app: App, me: Provider, userId: number, he
 
 /** Session cookie of a signed-in user. */
 export const createSessionCookie = async (me: Provider, userId: number) =>
-  `session=${await openSession((await me.ctx()).authStore, { providerId: me.id, userId })}`;
+  `session=${await openSession((await me.ctx()).unlockedStore, { providerId: me.id, userId })}`;
 
 export const visitor = (app: App, headers: Headers = {}) => ({
   get: (url: string, more: Headers = {}) => send(app, { method: 'GET', url, headers: { ...headers, ...more } }),

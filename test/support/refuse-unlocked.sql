@@ -11,7 +11,7 @@ begin
       'admin_memberships', 'admin_membership_roles', 'roles') then 'people'
     when table_name in ('orders', 'order_lines', 'bookings', 'vouchers', 'voucher_redemptions', 'campaigns',
       'campaign_courses', 'campaign_customers', 'campaign_tags') then 'money'
-    when table_name in ('providers', 'partner_connections') then 'school'
+    when table_name in ('providers', 'partner_connections', 'webhooks') then 'school'
     -- No list reads these.
     when table_name in ('api_keys', 'outbox', 'audit_entries', 'idempotency_records', 'import_refs') then null
     else 'unknown'
@@ -41,9 +41,10 @@ begin
   for name in
     select table_name from information_schema.columns c
     where table_schema = 'public' and column_name = 'provider_id'
-      -- Written without the lock: the lock itself, credentials, the last use of keys, mail states, retention.
+      -- Written without the lock: the lock itself, credentials, the last use of keys, states of mails and
+      -- webhooks, retention.
       and table_name not in ('provider_state', 'tokens', 'sessions', 'sign_on_failures', 'api_keys', 'outbox', 'audit_entries',
-        'events')
+        'events', 'webhooks', 'webhook_deliveries')
   loop
     execute format('create trigger refuse_unlocked_insert after insert on %I referencing new table as changed for each statement execute function refuse_unlocked()', name);
     execute format('create trigger refuse_unlocked_update after update on %I referencing new table as changed for each statement execute function refuse_unlocked()', name);
@@ -53,5 +54,6 @@ begin
   create trigger refuse_unlocked_update after update on providers referencing new table as changed for each statement execute function refuse_unlocked();
   create trigger refuse_unlocked_insert after insert on api_keys referencing new table as changed for each statement execute function refuse_unlocked();
   create trigger refuse_unlocked_insert after insert on audit_entries referencing new table as changed for each statement execute function refuse_unlocked();
+  create trigger refuse_unlocked_insert after insert on webhooks referencing new table as changed for each statement execute function refuse_unlocked();
   create trigger refuse_unlocked_insert after insert on outbox referencing new table as changed for each statement execute function refuse_unlocked();
 end $$;

@@ -13,6 +13,11 @@ export const settings: Settings = {
   defaultLanguage: 'en',
   publicUrl: 'http://localhost:3000',
   catalogUrl: 'https://catalog.example',
+  // Names of receivers lead to this machine.
+  callPolicy: {
+    allow: ['127.0.0.0/8'],
+    resolve: async (host) => (host.endsWith('.example') ? ['127.0.0.1'] : []),
+  },
 };
 
 export const limits: AppOptions['limits'] = {

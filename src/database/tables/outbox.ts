@@ -12,11 +12,15 @@ export const outbox = pgTable(
   {
     id: bigint({ mode: 'number' }).generatedAlwaysAsIdentity().primaryKey(),
     providerId: reference().notNull(),
-    purpose: text({ enum: ['invitation', 'account_created', 'receipt', 'deregistration'] }).notNull(),
+    purpose: text({
+      enum: ['invitation', 'account_created', 'receipt', 'deregistration', 'webhook_disabled'],
+    }).notNull(),
     userId: reference(),
     adminUserId: reference(),
     /** Participant that a receipt is about; the recipient is its user. */
     participantId: reference(),
+    /** Webhook that was disabled; without an admin user the recipient is the school. No foreign key: it may be deleted. */
+    webhookId: reference(),
     createdAt: instant().notNull(),
     /** Time of the next attempt; during an attempt, end of the worker's lease. */
     dueAt: instant().notNull(),
@@ -48,7 +52,11 @@ export const outbox = pgTable(
       .on(t.providerId, t.dueAt, t.id)
       .where(sql`${t.sentAt} is null and ${t.failedAt} is null`),
     index('outbox_provider').on(t.providerId, t.id),
-    check('outbox_person', sql`num_nonnulls(${t.userId}, ${t.adminUserId}) = 1`),
+    check(
+      'outbox_person',
+      sql`num_nonnulls(${t.userId}, ${t.adminUserId}) = 1 or ${t.userId} is null and ${t.purpose} = 'webhook_disabled'`,
+    ),
+    check('outbox_webhook', sql`(${t.webhookId} is not null) = (${t.purpose} = 'webhook_disabled')`),
     check(
       'outbox_participant',
       sql`(${t.participantId} is not null) = (${t.purpose} in ('receipt', 'deregistration'))`,

@@ -74,7 +74,7 @@ function createRequestContext({ database, settings, guards }: Services, key: Fou
     settings,
     guards,
     db: database.db,
-    authStore: { $client: database.pool },
+    unlockedStore: { $client: database.pool },
     write: (areas, work) => writers().write([id], areas, work),
     writeNewProvider: (work) => writers().writeNewProvider(id, work),
   };

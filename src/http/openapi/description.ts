@@ -7,6 +7,7 @@ import { createComponents } from './components.ts';
 import { headerComponents } from './headers.ts';
 import { completeOperations } from './operations.ts';
 import { documentHeaders, documentInput } from './input-schemas.ts';
+import { webhookMessages } from './webhook-messages.ts';
 
 const introduction = `Courses, schools and what belongs to them, for the websites, CRMs and invoicing of course providers.
 
@@ -22,6 +23,7 @@ const tags = [
   { name: 'Courses', description: 'Courses, their products, tags and duration units' },
   { name: 'Course dates', description: 'Dates of courses, with gatherings, locations and seats' },
   { name: 'Changes', description: 'The change feed, to keep a copy in sync' },
+  { name: 'Webhooks', description: 'Endpoints of clients that get each change' },
   { name: 'Instructors', description: 'Instructors of course dates' },
   { name: 'School', description: 'The school of the API key' },
   { name: 'Booking', description: 'Bookings, and validation of campaign and voucher codes' },
@@ -65,6 +67,7 @@ export const description = fp(async (app: FastifyInstance, { version, publicUrl 
       },
       security: [{ apiKey: [] }],
       tags,
+      webhooks: webhookMessages as never,
     },
     transform({ schema, url, route }) {
       if (schema.hide) return { schema, url };

@@ -109,6 +109,7 @@ export const itemNames: Record<string, string> = {
   orders: 'Order',
   participants: 'Participant',
   vouchers: 'Voucher',
+  webhooks: 'Webhook',
 };
 
 /** Items in "not found" errors of operations without an id or code in the path. */

@@ -57,7 +57,7 @@ export async function verifyCredentials(ctx: Ctx, credentials: Credentials): Pro
 }
 
 async function checkPassword(ctx: Ctx, { username, password }: Credentials): Promise<Verified | undefined> {
-  const [user] = await execute<UserRow>(ctx.authStore, findByUsername, [ctx.providerId, username]);
+  const [user] = await execute<UserRow>(ctx.unlockedStore, findByUsername, [ctx.providerId, username]);
   const passwordHash = user?.passwordHash ?? null;
   const valid = await isPassword(password, passwordHash, ctx.fairnessKey);
   return valid && user && passwordHash !== null ? { ...user, passwordHash } : undefined;
@@ -67,15 +67,18 @@ async function checkPassword(ctx: Ctx, { username, password }: Credentials): Pro
  * Counts an attempt before the password check, or concurrent guesses would bypass the limit. Pending attempts count
  * towards the limit but not as failures: the error then has a retry-after of one second.
  */
-async function startAttempt({ authStore, providerId }: Ctx, username: string) {
+async function startAttempt({ unlockedStore, providerId }: Ctx, username: string) {
   const values = [providerId, username];
-  const [begun] = await execute(authStore, beginAttempt, values);
+  const [begun] = await execute(unlockedStore, beginAttempt, values);
   if (!begun) {
-    const [wait] = await execute<{ haveFailed: boolean; seconds: number }>(authStore, readWait, values);
+    const [wait] = await execute<{ haveFailed: boolean; seconds: number }>(unlockedStore, readWait, values);
     const what = wait?.haveFailed ? 'failed attempts for this username' : 'attempts for this username at once';
     throw new Problem('too_many_requests', `Too many ${what}`, { retryAfter: wait?.seconds ?? 1 });
   }
-  return { end: () => execute(authStore, endAttempt, values), fail: () => execute(authStore, failAttempt, values) };
+  return {
+    end: () => execute(unlockedStore, endAttempt, values),
+    fail: () => execute(unlockedStore, failAttempt, values),
+  };
 }
 
 /** Rehashes the password if its hash has an outdated cost; keeps the old hash if that fails. */

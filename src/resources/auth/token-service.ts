@@ -21,10 +21,10 @@ export async function createToken(on: Queryable, purpose: Purpose, owner: TokenO
 }
 
 /** Creates a sign-in token for a user with this password hash; undefined if the password has changed meanwhile. */
-export async function createSignInToken({ authStore, providerId }: Ctx, userId: number, passwordHash: string) {
+export async function createSignInToken({ unlockedStore, providerId }: Ctx, userId: number, passwordHash: string) {
   const token = newSecret();
   const values = [providerId, userId, hashSecret(token), passwordHash, lifetimes.sign_in];
-  const stored = await execute(authStore, storeSignInToken, values);
+  const stored = await execute(unlockedStore, storeSignInToken, values);
   return stored.length > 0 ? token : undefined;
 }
 

@@ -1,4 +1,4 @@
-import { asc, desc, eq, isNull, sql } from 'drizzle-orm';
+import { asc, desc, eq, inArray, isNull, sql } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { campaigns } from '../../database/tables/campaigns.ts';
@@ -11,12 +11,12 @@ import { toEmbeddedCampaign } from './schema.ts';
 import { campaignColumns, isForCourse } from './loaders.ts';
 import { campaignSerializer } from './serializer.ts';
 
-/** All campaigns of the provider, without paging. */
-export async function listCampaigns(ctx: Ctx) {
+/** All campaigns of the provider, or those of the ids, without paging. */
+export async function listCampaigns(ctx: Ctx, ids?: number[]) {
   const rows = await ctx.db
     .select(campaignColumns)
     .from(campaigns)
-    .where(tenantWhere(ctx, campaigns))
+    .where(tenantWhere(ctx, campaigns, ids && inArray(campaigns.id, ids)))
     .orderBy(asc(campaigns.id));
   return loadWhole((budget) => campaignSerializer.embed({ ...ctx, budget }, rows, {}, []));
 }

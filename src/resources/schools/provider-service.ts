@@ -6,6 +6,8 @@ import { Problem } from '../../core/errors.ts';
 import type { Database, Tx, WriteNewProvider } from '../../database/client.ts';
 import { roles } from '../../database/tables/people.ts';
 import { apiKeys, providers, providerState } from '../../database/tables/providers.ts';
+import { webhooks } from '../../database/tables/webhooks.ts';
+import { currentTime } from '../../database/tables/columns.ts';
 
 export type NewProvider = Omit<typeof providers.$inferInsert, 'id' | 'createdAt' | 'updatedAt'>;
 
@@ -84,6 +86,12 @@ async function setClosed(database: Database, providerId: number, isClosed: boole
     }
     const closedAt = isClosed ? now : null;
     await tx.update(providers).set({ closedAt, updatedAt: now }).where(provider);
+    // The time while it was closed is no failure.
+    if (!isClosed)
+      await tx
+        .update(webhooks)
+        .set({ attempts: 0, failingSince: null, dueAt: currentTime })
+        .where(eq(webhooks.providerId, providerId));
     tx.recordAffected(providerId);
   });
 }
@@ -128,7 +136,7 @@ export async function createContext(database: Database, settings: Settings, prov
     settings,
     guards: allGuards,
     db: database.db,
-    authStore: { $client: database.pool },
+    unlockedStore: { $client: database.pool },
     write: (areas, work) => queued.write([providerId], areas, work),
     writeNewProvider: (work) => queued.writeNewProvider(providerId, work),
   };

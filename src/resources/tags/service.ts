@@ -16,12 +16,12 @@ function visibleTags(ctx: Ctx, ids?: number[]) {
   return ctx.publishableFor.isActive ? and(own, isTagOfPublicCourse) : sql`false`;
 }
 
-/** All tags of the provider, without paging. */
-export const listTags = (ctx: Ctx) =>
+/** All tags of the provider, or those of the ids, without paging. */
+export const listTags = (ctx: Ctx, ids?: number[]) =>
   ctx.db
     .select({ id: catalog.tags.id, title: catalog.tags.title })
     .from(catalog.tags)
-    .where(visibleTags(ctx))
+    .where(visibleTags(ctx, ids))
     .orderBy(asc(catalog.tags.id));
 
 /** Creates a tag, or returns the one with an equal title; case is ignored. */

@@ -49,11 +49,11 @@ const moveWindow = (me: Provider, by: string) =>
 async function afterReading(me: Provider, happens: () => Promise<unknown>): Promise<Ctx> {
   const ctx = await me.ctx();
   const query = async (config: QueryConfig) => {
-    const result = await ctx.authStore.$client.query(config);
+    const result = await ctx.unlockedStore.$client.query(config);
     if (config.name === 'find_user_by_username') await happens();
     return result;
   };
-  return { ...ctx, authStore: { $client: { query } as unknown as Ctx['authStore']['$client'] } };
+  return { ...ctx, unlockedStore: { $client: { query } as unknown as Ctx['unlockedStore']['$client'] } };
 }
 /** Stores a given hash, as a concurrent sign-on, password change or import does. */
 const storeHash = async (me: Provider, id: number, hashed: string) => {
@@ -127,13 +127,13 @@ test('a login URL is created on request; its token is stored hashed and works on
   );
   expect([rows.length, rows[0]!.minutes, rows[0]!.text.includes(token)]).toEqual([1, 15, false]);
 
-  const { authStore } = await me.ctx();
+  const { unlockedStore } = await me.ctx();
   const owner = { providerId: me.id, userId: id, adminUserId: null };
-  expect(await findTokenOwner(authStore, 'sign_in', token)).toEqual(owner);
-  expect(await consumeToken(authStore, 'password', token)).toBeUndefined();
-  const tabs = await Promise.all(Array.from({ length: 20 }, () => consumeToken(authStore, 'sign_in', token)));
+  expect(await findTokenOwner(unlockedStore, 'sign_in', token)).toEqual(owner);
+  expect(await consumeToken(unlockedStore, 'password', token)).toBeUndefined();
+  const tabs = await Promise.all(Array.from({ length: 20 }, () => consumeToken(unlockedStore, 'sign_in', token)));
   expect(tabs.filter((one) => one !== undefined)).toEqual([owner]);
-  expect(await findTokenOwner(authStore, 'sign_in', token)).toBeUndefined();
+  expect(await findTokenOwner(unlockedStore, 'sign_in', token)).toBeUndefined();
 });
 
 test.each([
@@ -141,14 +141,14 @@ test.each([
   ['15:01', false],
 ])('after %s minutes a login URL works: %s', async (age, works) => {
   const me = await createProvider();
-  const { authStore } = await me.ctx();
+  const { unlockedStore } = await me.ctx();
   const { id } = await newUser(me);
-  const token = await createToken(authStore, 'sign_in', { providerId: me.id, userId: id, adminUserId: null });
+  const token = await createToken(unlockedStore, 'sign_in', { providerId: me.id, userId: id, adminUserId: null });
   await database.pool.query(`update tokens set expires_at = expires_at - $2::interval where provider_id = $1`, [
     me.id,
     `00:${age}`,
   ]);
-  expect((await consumeToken(authStore, 'sign_in', token)) !== undefined).toBe(works);
+  expect((await consumeToken(unlockedStore, 'sign_in', token)) !== undefined).toBe(works);
 });
 
 test('ten failures block a username, even with the right password, until the window ends', async () => {
@@ -351,37 +351,37 @@ test('a hash with other parameters is rehashed at sign-on', async () => {
 
 test('a new password ends all sessions and links of that user only', async () => {
   const me = await createProvider();
-  const { authStore } = await me.ctx();
+  const { unlockedStore } = await me.ctx();
   const [user, neighbour] = [await newUser(me), await newUser(me)];
   const ownerBy = ({ id }: User) => ({ providerId: me.id, userId: id, adminUserId: null });
-  const open = ({ id }: User) => openSession(authStore, { providerId: me.id, userId: id });
+  const open = ({ id }: User) => openSession(unlockedStore, { providerId: me.id, userId: id });
   const [first, second, theirs] = [await open(user), await open(user), await open(neighbour)];
-  const link = await createToken(authStore, 'password', ownerBy(user));
-  const theirLink = await createToken(authStore, 'password', ownerBy(neighbour));
-  expect(await findSessionUser(authStore, first)).toEqual({ providerId: me.id, userId: user.id });
+  const link = await createToken(unlockedStore, 'password', ownerBy(user));
+  const theirLink = await createToken(unlockedStore, 'password', ownerBy(neighbour));
+  expect(await findSessionUser(unlockedStore, first)).toEqual({ providerId: me.id, userId: user.id });
 
   await setPassword(await me.ctx(), user.id, 'another password');
-  expect(await Promise.all([first, second, theirs].map((secret) => findSessionUser(authStore, secret)))).toEqual([
+  expect(await Promise.all([first, second, theirs].map((secret) => findSessionUser(unlockedStore, secret)))).toEqual([
     undefined,
     undefined,
     { providerId: me.id, userId: neighbour.id },
   ]);
-  expect(await consumeToken(authStore, 'password', link)).toBeUndefined();
-  expect(await consumeToken(authStore, 'password', theirLink)).toEqual(ownerBy(neighbour));
+  expect(await consumeToken(unlockedStore, 'password', link)).toBeUndefined();
+  expect(await consumeToken(unlockedStore, 'password', theirLink)).toEqual(ownerBy(neighbour));
 });
 
 test('a link opened during a password change creates no session', async () => {
   const me = await createProvider();
   const ctx = await me.ctx();
   const { id } = await newUser(me);
-  const token = await createToken(ctx.authStore, 'sign_in', { providerId: me.id, userId: id, adminUserId: null });
+  const token = await createToken(ctx.unlockedStore, 'sign_in', { providerId: me.id, userId: id, adminUserId: null });
   let opening: Promise<string | undefined> | undefined;
   await ctx.write(allAreas, async (tx) => {
     const query = tx.$client.query.bind(tx.$client) as (config: QueryConfig, values?: unknown[]) => Promise<unknown>;
     const between = async (config: QueryConfig, values?: unknown[]) => {
       const result = await query(config, values);
       if (config.name === 'delete_sessions' || config.name === 'invalidate_tokens') {
-        opening ??= openSessionByToken(ctx.authStore, token, undefined);
+        opening ??= openSessionByToken(ctx.unlockedStore, token, undefined);
         await Promise.race([opening, sleep(200)]);
       }
       return result;
@@ -390,7 +390,7 @@ test('a link opened during a password change creates no session', async () => {
     await storePassword(ctx, tx, id, older).finally(() => vi.restoreAllMocks());
   });
   const secret = await opening;
-  expect(secret && (await findSessionUser(ctx.authStore, secret))).toBeUndefined();
+  expect(secret && (await findSessionUser(ctx.unlockedStore, secret))).toBeUndefined();
   const { rows } = await database.pool.query('select 1 from sessions where provider_id = $1', [me.id]);
   expect(rows).toEqual([]);
 });
@@ -402,28 +402,28 @@ test.each([
   ['0', '12 hours 1 minute', false],
 ])('a session idle for %s and %s old lasts: %s', async (idle, age, lasts) => {
   const me = await createProvider();
-  const { authStore } = await me.ctx();
+  const { unlockedStore } = await me.ctx();
   const { id } = await newUser(me);
-  const secret = await openSession(authStore, { providerId: me.id, userId: id });
+  const secret = await openSession(unlockedStore, { providerId: me.id, userId: id });
   await database.pool.query(
     `update sessions set used_at = used_at - $2::interval, expires_at = expires_at - $3::interval where provider_id = $1`,
     [me.id, idle, age],
   );
-  expect((await findSessionUser(authStore, secret)) !== undefined).toBe(lasts);
+  expect((await findSessionUser(unlockedStore, secret)) !== undefined).toBe(lasts);
 });
 
 test('using a session extends it', async () => {
   const me = await createProvider();
-  const { authStore } = await me.ctx();
+  const { unlockedStore } = await me.ctx();
   const { id } = await newUser(me);
-  const secret = await openSession(authStore, { providerId: me.id, userId: id });
+  const secret = await openSession(unlockedStore, { providerId: me.id, userId: id });
   const idle = () =>
     database.pool.query("update sessions set used_at = used_at - interval '45 minutes' where provider_id = $1", [
       me.id,
     ]);
   for (let n = 0; n < 3; n += 1) {
     await idle();
-    expect(await findSessionUser(authStore, secret)).toBeDefined();
+    expect(await findSessionUser(unlockedStore, secret)).toBeDefined();
   }
 });
 

@@ -54,6 +54,7 @@ test('exactly these endpoints exist', () => {
     'DELETE /v2/courses/{course_id}/coursedates/{id}',
     'DELETE /v2/courses/{id}',
     'DELETE /v2/instructors/{id}',
+    'DELETE /v2/webhooks/{id}',
     'GET /live',
     'GET /ready',
     'GET /schools',
@@ -89,6 +90,9 @@ test('exactly these endpoints exist', () => {
     'GET /v2/search-users',
     'GET /v2/vouchers/validate',
     'GET /v2/vouchers/validate/{code}',
+    'GET /v2/webhooks',
+    'GET /v2/webhooks/{id}',
+    'GET /v2/webhooks/{id}/deliveries',
     'GET /v2/whoami',
     'POST /courses',
     'POST /schools',
@@ -102,6 +106,9 @@ test('exactly these endpoints exist', () => {
     'POST /v2/instructors',
     'POST /v2/locations',
     'POST /v2/orders/{id}/export',
+    'POST /v2/webhooks',
+    'POST /v2/webhooks/{id}/rotate',
+    'POST /v2/webhooks/{id}/test',
     'PUT /v2/booking/{id}/deregister',
     'PUT /v2/courses/{course_id}/coursedates/{id}',
     'PUT /v2/courses/{id}',
@@ -110,6 +117,7 @@ test('exactly these endpoints exist', () => {
     'PUT /v2/locations/{id}',
     'PUT /v2/participants/{id}',
     'PUT /v2/schools',
+    'PUT /v2/webhooks/{id}',
   ]);
 });
 
@@ -511,6 +519,8 @@ const complete: Record<string, object> = {
   '/v2/courses/{id}': { text_lead: 'Complete' },
   '/v2/courses/{course_id}/coursedates': { start_at: '2030-06-10', end_at: '2030-06-10' },
   '/v2/courses/{course_id}/coursedates/{id}': { status_id: 2 },
+  '/v2/webhooks': { url: 'https://hooks.example/' },
+  '/v2/webhooks/{id}': { description: 'CRM' },
   '/courses': { title: 'Complete' },
   '/schools': school,
   '/v2/schools': school,
@@ -528,6 +538,8 @@ async function idFor(me: Provider, path: string) {
   if (!path.includes('{id}')) return '';
   if (path.startsWith('/v2/orders/')) return (await createOrder(me, { courseId: await me.course() })).orderId;
   if (path === '/v2/courses/{id}') return me.course();
+  if (path.startsWith('/v2/webhooks/'))
+    return (await me.post('/v2/webhooks', { url: 'https://hooks.example/' })).json<{ id: number }>().id;
   if (['/v2/booking/{id}/deregister', '/v2/participants/{id}'].includes(path)) {
     const { booking_id, participants } = await bookOrFail(me, (await createBookableDate(me)).dateId);
     return path.startsWith('/v2/booking') ? booking_id : participants[0]!.id;

@@ -65,7 +65,7 @@ test('a temporary SMTP error is retried with exponential delay and another link,
   expect(await readOutbox(testApp)).toMatchObject([{ attempts: 4, last_error: null, failed: false }]);
   expect(server.received).toHaveLength(1);
   expect(
-    await findTokenOwner((await me.ctx()).authStore, 'password', extractToken(server.received[0]!.text)),
+    await findTokenOwner((await me.ctx()).unlockedStore, 'password', extractToken(server.received[0]!.text)),
   ).toBeDefined();
   expect(lines(log, 'warn')).toHaveLength(3);
   expect(log.join('\n')).not.toContain(extractToken(server.received[0]!.text));

@@ -90,11 +90,11 @@ https://oystese.example
 
 `);
   expect(mail!.html).toContain(`<a href="http://localhost:3000/my/password/${token}"`);
-  const { authStore } = await me.ctx();
+  const { unlockedStore } = await me.ctx();
   const owner = { providerId: me.id, userId: null, adminUserId: invited.id };
-  expect(await findTokenOwner(authStore, 'sign_in', token)).toBeUndefined();
-  expect(await consumeToken(authStore, 'password', token)).toEqual(owner);
-  expect(await consumeToken(authStore, 'password', token)).toBeUndefined();
+  expect(await findTokenOwner(unlockedStore, 'sign_in', token)).toBeUndefined();
+  expect(await consumeToken(unlockedStore, 'password', token)).toEqual(owner);
+  expect(await consumeToken(unlockedStore, 'password', token)).toBeUndefined();
 
   const { rows } = await testApp.database.pool.query(`select o::text || t::text as stored,
     t.expires_at - t.created_at = '7 days' as week, t.created_at >= o.created_at as later
@@ -138,7 +138,7 @@ test('a booking sends an account mail with the username and a receipt for each s
   ]);
   expect(mails.map(({ to }) => to![0]!.address)).toEqual([...participants, ...participants].map(({ email }) => email));
   expect(mails[0]!.text).toContain(`Your username is ${participants[0]!.email}.`);
-  expect(await findTokenOwner((await me.ctx()).authStore, 'password', extractToken(mails[0]!.text))).toMatchObject({
+  expect(await findTokenOwner((await me.ctx()).unlockedStore, 'password', extractToken(mails[0]!.text))).toMatchObject({
     providerId: me.id,
     adminUserId: null,
   });

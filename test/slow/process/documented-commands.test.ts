@@ -48,7 +48,15 @@ test('each command of the README and docs is run, or has a reason not to be', ()
 });
 
 /** Commands whose row is not in the demo data, with the expected error. */
-const refused: Record<string, RegExp> = { [`${prefix}mail retry 17`]: /Mail 17 not found/ };
+const refused: Record<string, RegExp> = {
+  [`${prefix}mail retry 17`]: /Mail 17 not found/,
+  // The webhook is created in one of the parts, and nothing receives its messages.
+  ...Object.fromEntries(
+    commands
+      .filter((command) => /webhook (get|update|test|rotate|deliveries|delete) 1/.test(command))
+      .map((command) => [command, /^$|Webhook not found|the message did not arrive/]),
+  ),
+};
 
 const unique = [...new Set(commands)];
 const third = Math.ceil(unique.length / 3);
@@ -67,7 +75,8 @@ test.each(parts)('the cli commands from "%s" on work as pasted, with the demo da
   writeFileSync(join(folder, 'customers.csv'), 'ref,title\nacme,Acme\n');
   writeFileSync(join(folder, 'password.txt'), 'eight or more\n');
   const program = `${process.execPath} ${resolve('dist/cli.js')} `;
-  const env = { PATH: process.env['PATH'] ?? '', HOME: folder, DATA_DIR: dataFolder, ...url };
+  const webhooks = { WEBHOOK_ALLOW: '127.0.0.1', HOOK_URL: 'http://127.0.0.1:65535/hooks' };
+  const env = { PATH: process.env['PATH'] ?? '', HOME: folder, DATA_DIR: dataFolder, ...url, ...webhooks };
   const run = (command: string) =>
     new Promise<string>((done) => {
       const child = execFile('sh', ['-c', command.replace(prefix, program)], { env, cwd: folder }, (error, _, stderr) =>

@@ -32,12 +32,14 @@ const outputs: Record<string, RegExp> = {
   ),
 };
 
-const limits = { RATE_LIMIT_PER_SECOND: '1000' };
+const settings = { RATE_LIMIT_PER_SECOND: '1000', WEBHOOK_ALLOW: '127.0.0.1' };
+/** A receiver of webhooks where nothing listens. */
+const HOOK_URL = 'http://127.0.0.1:65535/hooks';
 
 /** A first start with the embedded database, and what the samples read from the environment. */
 async function startFirst() {
   const demo = { DATA_DIR: temporaryFolder(), DEMO_DATA: 'true', LOG_FORMAT: 'pretty' };
-  const server = await startServer({ ...demo, ...limits });
+  const server = await startServer({ ...demo, ...settings });
   onTestFinished(async () => {
     server.child.kill('SIGTERM');
     await server.ended;
@@ -58,7 +60,8 @@ const printStatus = `curl() { command curl -s -w '%{stderr}%{http_code}\\n' "$@"
 test.each([['README.md'], ['docs/getting-started.md'], others.slice(0, half), others.slice(half)])(
   'no curl sample of %s and the pages after it is refused, with the demo data',
   async (...names) => {
-    const env = names.length === 1 ? await startFirst() : (await startDemoServer(await demoDatabase(), limits)).env;
+    const demo = names.length === 1 ? await startFirst() : (await startDemoServer(await demoDatabase(), settings)).env;
+    const env = { ...demo, HOOK_URL, HOOK_ID: '1' };
     const cwd = temporaryFolder();
     const samples = names.flatMap(curlSamplesOf);
     const refused: string[] = [];
@@ -125,7 +128,7 @@ test.for(languages)('each program in %s runs as printed', { timeout: 300_000 }, 
     console.log(`The samples in ${language} are not run: ${needs} is missing`);
     return skip(`${needs} is missing`);
   }
-  const { env } = await startDemoServer(programDatabase, limits);
+  const { env } = await startDemoServer(programDatabase, settings);
   const cwd = temporaryFolder();
   let programs = writePrograms(language, cwd);
   if (language === 'php' && !generateClasses(cwd, env)) {

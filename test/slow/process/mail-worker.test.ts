@@ -278,10 +278,10 @@ test('the command line mails people a new link to choose a password', async () =
 
   await startServer(testApp.env);
   await allSent(testApp);
-  const authStore = { $client: testApp.database.pool };
+  const unlockedStore = { $client: testApp.database.pool };
   const owners = smtp.received.map(async ({ to, text: letter }) => [
     to![0]!.address,
-    await findTokenOwner(authStore, 'password', extractToken(letter)),
+    await findTokenOwner(unlockedStore, 'password', extractToken(letter)),
   ]);
   expect(Object.fromEntries(await Promise.all(owners))).toEqual({
     'kari@people.example': { providerId: me.id, userId, adminUserId: null },

@@ -1,0 +1,82 @@
+import { sql } from 'drizzle-orm';
+import { bigint, boolean, check, foreignKey, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { id, instant, reference, timestamps } from './columns.ts';
+import { providers } from './providers.ts';
+
+export const payloads = ['full', 'thin'] as const;
+export const disabledReasons = ['failing', 'gone'] as const;
+
+/** Endpoints that get each event of their provider. The lock guards the settings; a lease guards the delivery state. */
+export const webhooks = pgTable(
+  'webhooks',
+  {
+    providerId: reference().notNull(),
+    id: id(),
+    url: text().notNull(),
+    /** Host of the URL, for the limit of requests to it. */
+    host: text().notNull(),
+    /** Null for all types. */
+    types: text().array(),
+    description: text().notNull().default(''),
+    payload: text({ enum: payloads }).notNull().default('full'),
+    isActive: boolean().notNull().default(true),
+    /** Not hashed: each message is signed with it. */
+    secret: text().notNull(),
+    previousSecret: text(),
+    previousSecretExpiresAt: instant(),
+    /** Id of the last delivered event, and its time in microseconds. */
+    position: bigint({ mode: 'number' }).notNull(),
+    positionClock: bigint({ mode: 'number' }).notNull(),
+    /** A `resync` to be sent first of each, as `<resource>_<milliseconds since 1970>`. */
+    resyncs: text().array().notNull().default([]),
+    /** Failed attempts since the last success. */
+    attempts: integer().notNull().default(0),
+    failingSince: instant(),
+    /** Time of the next attempt. */
+    dueAt: instant().notNull(),
+    leasedBy: text(),
+    leasedUntil: instant(),
+    /** Number of attempts so far, for the slot of the next one in the log. */
+    attemptCount: bigint({ mode: 'number' }).notNull().default(0),
+    disabledAt: instant(),
+    disabledReason: text({ enum: disabledReasons }),
+    ...timestamps(),
+  },
+  (t) => [
+    primaryKey({ name: 'webhooks_pk', columns: [t.providerId, t.id] }),
+    foreignKey({ name: 'webhooks_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
+    check('webhooks_payload', sql`${t.payload} in ('full', 'thin')`),
+    check('webhooks_disabled', sql`(${t.disabledAt} is null) = (${t.disabledReason} is null)`),
+    check('webhooks_previous_secret', sql`(${t.previousSecret} is null) = (${t.previousSecretExpiresAt} is null)`),
+  ],
+);
+
+/** Number of attempts that are logged per webhook. */
+export const loggedAttempts = 100;
+
+/** The latest attempts of each webhook, without bodies: a new one replaces the oldest. */
+export const webhookDeliveries = pgTable(
+  'webhook_deliveries',
+  {
+    providerId: reference().notNull(),
+    webhookId: reference().notNull(),
+    /** Number of the attempt modulo the number of logged ones. */
+    slot: integer().notNull(),
+    number: bigint({ mode: 'number' }).notNull(),
+    at: instant().notNull(),
+    messageId: text().notNull(),
+    type: text().notNull(),
+    /** Null without a response. */
+    statusCode: integer(),
+    durationMs: integer().notNull(),
+    error: text(),
+  },
+  (t) => [
+    primaryKey({ name: 'webhook_deliveries_pk', columns: [t.providerId, t.webhookId, t.slot] }),
+    foreignKey({
+      name: 'webhook_deliveries_webhook_fk',
+      columns: [t.providerId, t.webhookId],
+      foreignColumns: [webhooks.providerId, webhooks.id],
+    }),
+  ],
+);

@@ -1,0 +1,187 @@
+import { asc, desc, eq, sql } from 'drizzle-orm';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Ctx } from '../../core/context.ts';
+import { Problem } from '../../core/errors.ts';
+import type { Tx } from '../../database/client.ts';
+import { execute } from '../../database/statements.ts';
+import { currentTime } from '../../database/tables/columns.ts';
+import { providers } from '../../database/tables/providers.ts';
+import { webhookDeliveries, webhooks } from '../../database/tables/webhooks.ts';
+import { parseTarget, resolveTarget, TargetError } from '../../lib/outgoing-target.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
+import * as t from '../../schema/types.ts';
+import { findNewest } from '../changes/service.ts';
+import { attemptDelivery, attemptTimeoutMs, toLogValues, type Endpoint } from './attempt-service.ts';
+import type { WebhookBody, WebhookChange } from './body-schema.ts';
+import { maxWebhooks, overlapHours, toDelivery, toResyncs, toWebhook, type Webhook } from './schema.ts';
+import { claimWebhooks, logTest } from './sql.ts';
+
+type WithSecret = Webhook & { secret: string };
+
+const whereId = (ctx: Ctx, id: number) => tenantWhere(ctx, webhooks, eq(webhooks.id, id));
+
+export async function listWebhooks(ctx: Ctx): Promise<Webhook[]> {
+  const rows = await ctx.db.select().from(webhooks).where(tenantWhere(ctx, webhooks)).orderBy(asc(webhooks.id));
+  return rows.map(toWebhook);
+}
+
+export async function getWebhook(ctx: Ctx, id: number): Promise<Webhook> {
+  const [row] = await ctx.db.select().from(webhooks).where(whereId(ctx, id));
+  if (!row) throw Problem.notFound('Webhook');
+  return toWebhook(row);
+}
+
+/** Delivers the changes from now on. Returns the secret, which is not shown again. */
+export async function createWebhook(ctx: Ctx, body: WebhookBody): Promise<WithSecret> {
+  const { providerId } = ctx;
+  const host = await resolveHost(ctx, body.url);
+  return ctx.write(['school'], async (tx, now) => {
+    if ((await tx.$count(webhooks, tenantWhere(ctx, webhooks))) >= maxWebhooks)
+      throw new Problem('invalid', `A school has at most ${maxWebhooks} webhooks`);
+    const { id: position, clock: positionClock } = await findNewest({ ...ctx, db: tx });
+    const secret = newSigningSecret();
+    const [created] = await tx
+      .insert(webhooks)
+      .values({
+        ...{ providerId, secret, position, positionClock, dueAt: currentTime, createdAt: now, updatedAt: now },
+        ...{ ...toColumns(body), url: body.url, host },
+      })
+      .returning();
+    tx.recordAffected(created!.id);
+    return { ...toWebhook(created!), secret };
+  });
+}
+
+/** Switched on again, a webhook continues where it stopped. */
+export async function updateWebhook(ctx: Ctx, id: number, body: WebhookChange): Promise<Webhook> {
+  const address = body.url === undefined ? {} : { url: body.url, host: await resolveHost(ctx, body.url) };
+  return ctx.write(['school'], async (tx, now) => {
+    const before = await lockWebhook(ctx, tx, id);
+    const isRestarted = body.is_active === true && !before.isActive;
+    // The next attempt is at once: the receiver is repaired, or it is another one.
+    const isRenewed = body.is_active === true || (body.url !== undefined && body.url !== before.url);
+    const [changed] = await tx
+      .update(webhooks)
+      .set({
+        ...{ ...toColumns(body), ...address, updatedAt: now },
+        ...(isRestarted ? { disabledAt: null, disabledReason: null } : {}),
+        ...(isRenewed ? { attempts: 0, failingSince: null, dueAt: currentTime } : {}),
+      })
+      .where(whereId(ctx, id))
+      .returning();
+    return toWebhook(changed!);
+  });
+}
+
+/** Sends a `resync` of each of its resources before all else. Ends a lease, whose progress would replace them. */
+export const resyncWebhook = (ctx: Ctx, id: number): Promise<Webhook> =>
+  ctx.write(['school'], async (tx, now) => {
+    const { types } = await lockWebhook(ctx, tx, id);
+    const [changed] = await tx
+      .update(webhooks)
+      .set({ resyncs: toResyncs(types), dueAt: currentTime, leasedBy: null, leasedUntil: null, updatedAt: now })
+      .where(whereId(ctx, id))
+      .returning();
+    return toWebhook(changed!);
+  });
+
+export const deleteWebhook = (ctx: Ctx, id: number): Promise<Webhook> =>
+  ctx.write(['school'], async (tx) => {
+    const before = await lockWebhook(ctx, tx, id);
+    await tx.delete(webhookDeliveries).where(tenantWhere(ctx, webhookDeliveries, eq(webhookDeliveries.webhookId, id)));
+    await tx.delete(webhooks).where(whereId(ctx, id));
+    return toWebhook(before);
+  });
+
+/** Returns the new secret; the one before it signs too for a day. */
+export const rotateSecret = (ctx: Ctx, id: number): Promise<WithSecret> =>
+  ctx.write(['school'], async (tx, now) => {
+    const { secret: previousSecret } = await lockWebhook(ctx, tx, id);
+    const secret = newSigningSecret();
+    const previousSecretExpiresAt = sql`${currentTime} + ${`${overlapHours} hours`}::interval`;
+    const [changed] = await tx
+      .update(webhooks)
+      .set({ secret, previousSecret, previousSecretExpiresAt, updatedAt: now })
+      .where(whereId(ctx, id))
+      .returning();
+    return { ...toWebhook(changed!), secret };
+  });
+
+/** The latest attempts, newest first. */
+export async function listDeliveries(ctx: Ctx, id: number) {
+  await getWebhook(ctx, id);
+  const rows = await ctx.db
+    .select()
+    .from(webhookDeliveries)
+    .where(tenantWhere(ctx, webhookDeliveries, eq(webhookDeliveries.webhookId, id)))
+    .orderBy(desc(webhookDeliveries.number));
+  return rows.map(toDelivery);
+}
+
+const testWait = { tries: 10, pauseMs: 200, leaseSeconds: 15 };
+
+/** Sends a test message, active or not, and returns the attempt. It counts as a request to the endpoint's host. */
+export async function testWebhook(ctx: Ctx, id: number) {
+  const webhook = await getWebhook(ctx, id);
+  const endpoint = await claimForTest(ctx, id);
+  const message = {
+    id: `test_${randomUUID()}`,
+    type: 'webhook.test',
+    timestamp: new Date().toISOString(),
+    data: { webhook_id: webhook.id },
+  };
+  const attempt = await attemptDelivery(endpoint, message, {
+    policy: ctx.settings.callPolicy,
+    timeoutMs: attemptTimeoutMs,
+  });
+  const values = [ctx.providerId, id, endpoint.token, ...toLogValues(attempt)];
+  const [logged] = await execute<{ at: string }>(ctx.unlockedStore, logTest, values);
+  // Deleted meanwhile.
+  if (!logged) throw Problem.notFound('Webhook');
+  return toDelivery({ ...attempt, at: logged.at });
+}
+
+async function claimForTest(ctx: Ctx, id: number) {
+  const [school] = await ctx.db
+    .select({ closedAt: providers.closedAt })
+    .from(providers)
+    .where(eq(providers.id, ctx.providerId));
+  if (school?.closedAt) throw new Problem('invalid', 'The school is closed');
+  for (let attempt = 1; ; attempt += 1) {
+    const values = [1, 1, testWait.leaseSeconds, id];
+    const [endpoint] = await execute<Endpoint & { token: string }>(ctx.unlockedStore, claimWebhooks, values);
+    if (endpoint) return endpoint;
+    if (attempt === testWait.tries)
+      throw new Problem('unavailable', 'The endpoint is busy with other messages', { retryAfter: 5 });
+    await sleep(testWait.pauseMs);
+  }
+}
+
+/** Throws unless the URL may be called and its host has public addresses alone. */
+async function resolveHost(ctx: Ctx, url: string) {
+  const host = parseTarget(url);
+  if (host === null) throw Problem.invalidFields({ notValid: ['url'] });
+  await resolveTarget(host, ctx.settings.callPolicy).catch((error: unknown) => {
+    if (error instanceof TargetError && error.isMomentary)
+      throw new Problem('unavailable', 'The name of the host cannot be looked up just now', { retryAfter: 5 });
+    throw new Problem('invalid', 'Field(s) not valid: url. Its host has no public address', { notValid: ['url'] });
+  });
+  return host;
+}
+
+/** The row, locked against the worker. */
+async function lockWebhook(ctx: Ctx, tx: Tx, id: number) {
+  const [row] = await tx.select().from(webhooks).where(whereId(ctx, id)).for('update');
+  if (!row) throw Problem.notFound('Webhook');
+  return row;
+}
+
+const newSigningSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
+
+const toColumns = ({ types, description, payload, is_active }: WebhookChange) => ({
+  ...(types === undefined ? {} : { types: types === null || types.length === 0 ? null : [...new Set(types)] }),
+  description: t.emptyIfNull(description),
+  payload,
+  isActive: is_active,
+});

@@ -1,0 +1,169 @@
+import { Client } from 'pg';
+import { expect, test } from 'vitest';
+import { execute } from '../../support/booking.ts';
+import { connectionTo, type Provider } from '../../support/test-app.ts';
+import {
+  createTag,
+  createWebhook,
+  openWebhookTestApp,
+  startReceiver,
+  startWebhookWorker,
+} from '../../support/webhooks.ts';
+
+type WebhookTestApp = Awaited<ReturnType<typeof openWebhookTestApp>>;
+
+const hook = async (me: Provider, host: string) =>
+  (await createWebhook(me, { url: `http://${host}.example:65535/`, payload: 'thin' })).id;
+const hooks = async (me: Provider, hosts: string[]) => {
+  const ids: number[] = [];
+  for (const host of hosts) ids.push(await hook(me, host));
+  return ids;
+};
+/** Ids of the webhooks that a claim leases. */
+async function claim({ database }: WebhookTestApp, slots = 32, failingSlots = 16) {
+  const text = 'select id::int as id, leased_by from claim_webhooks($1, $2, 30, null) order by id';
+  const { rows } = await database.pool.query<{ id: number; leased_by: string }>(text, [slots, failingSlots]);
+  return rows;
+}
+const claimedIds = async (...args: Parameters<typeof claim>) => (await claim(...args)).map(({ id }) => id);
+
+test('webhooks that wait for a slow host do not hold back one of the school on another host', async () => {
+  const testApp = await openWebhookTestApp();
+  const me = await testApp.createProvider();
+  const slow = await hooks(me, Array<string>(8).fill('slow'));
+  await createTag(me, 'One');
+  expect(await claimedIds(testApp)).toEqual(slow.slice(0, 2));
+  const other = await hook(me, 'other');
+  await createTag(me, 'Two');
+  expect(await claimedIds(testApp)).toEqual([other]);
+});
+
+test('a school that has all its leases holds back no other school on a host', async () => {
+  const testApp = await openWebhookTestApp();
+  const full = await testApp.createProvider();
+  const eight = await hooks(full, ['a', 'a', 'b', 'b', 'c', 'c', 'd', 'd']);
+  await createTag(full, 'One');
+  expect(await claimedIds(testApp)).toEqual(eight);
+  const waiting = await hooks(full, ['shared', 'shared']);
+  const other = await testApp.createProvider();
+  const free = await hook(other, 'shared');
+  for (const me of [full, other]) await createTag(me, 'Two');
+  expect(await claimedIds(testApp)).toEqual([free]);
+  // Control: theirs are due.
+  await execute(testApp.name, `update webhooks set leased_until = null where id = ${eight[0]!}`);
+  expect(await claimedIds(testApp)).toEqual([waiting[0]]);
+});
+
+test("on a host each school's first webhook is before the second of any", async () => {
+  const testApp = await openWebhookTestApp();
+  const many = await testApp.createProvider();
+  const [first] = await hooks(many, Array<string>(5).fill('shared'));
+  const other = await testApp.createProvider();
+  const one = await hook(other, 'shared');
+  for (const me of [many, other]) await createTag(me, 'One');
+  expect(await claimedIds(testApp)).toEqual([first, one]);
+});
+
+test('failing webhooks get no more places than they may', async () => {
+  const testApp = await openWebhookTestApp();
+  const me = await testApp.createProvider();
+  const ids = await hooks(me, ['a', 'b', 'c', 'd']);
+  await createTag(me, 'One');
+  const failing = ids.slice(0, 3).join();
+  await execute(testApp.name, `update webhooks set failing_since = now(), attempts = 1 where id in (${failing})`);
+  expect(await claimedIds(testApp, 4, 1)).toEqual([ids[0], ids[3]]);
+});
+
+test('a process uses half of its places for failing webhooks', async () => {
+  const testApp = await openWebhookTestApp();
+  let [open, most] = [0, 0];
+  const hanging = await startReceiver(async () => {
+    most = Math.max(most, (open += 1));
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    open -= 1;
+    return 500;
+  });
+  const names = Array.from({ length: 8 }, (_, n) => `host-${n}`);
+  for (let school = 1; school <= 3; school += 1) {
+    const me = await testApp.createProvider();
+    for (const name of names)
+      await createWebhook(me, { url: `http://${name}-${school % 2}.example:${hanging.port}/`, payload: 'thin' });
+    await createTag(me, 'One');
+  }
+  await execute(testApp.name, 'update webhooks set failing_since = now(), attempts = 1');
+  startWebhookWorker(testApp, { retries: [0] });
+  await expect.poll(() => hanging.received.length, { timeout: 10_000 }).toBeGreaterThan(40);
+  expect(most).toBe(16);
+});
+
+test('each claim has a token of its own', async () => {
+  const testApp = await openWebhookTestApp();
+  const me = await testApp.createProvider();
+  await hooks(me, ['a', 'b']);
+  await createTag(me, 'One');
+  const tokens = (await claim(testApp)).map(({ leased_by }) => leased_by);
+  await execute(testApp.name, 'update webhooks set leased_until = null');
+  tokens.push(...(await claim(testApp)).map(({ leased_by }) => leased_by));
+  expect(new Set(tokens).size).toBe(4);
+});
+
+test('a claim returns nothing while another one runs', async () => {
+  const testApp = await openWebhookTestApp();
+  const me = await testApp.createProvider();
+  const id = await hook(me, 'a');
+  await createTag(me, 'One');
+  const other = new Client(connectionTo(testApp.name));
+  await other.connect();
+  await other.query('begin; select pg_advisory_xact_lock(7291543020)');
+  expect(await claimedIds(testApp)).toEqual([]);
+  await other.query('commit');
+  await other.end();
+  expect(await claimedIds(testApp)).toEqual([id]);
+});
+
+test('a webhook that is switched off while a claim runs is not leased', async () => {
+  const testApp = await openWebhookTestApp();
+  const me = await testApp.createProvider();
+  const [first, second] = await hooks(me, ['a', 'b']);
+  await createTag(me, 'One');
+  await execute(
+    testApp.name,
+    `create function pause() returns trigger language plpgsql as $$ begin perform pg_sleep(0.5); return new; end $$;
+      create trigger pause before update on webhooks for each row when (new.id = ${first!}) execute function pause()`,
+  );
+  const claimed = claimedIds(testApp);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect((await me.put(`/v2/webhooks/${second!}`, { is_active: false })).status).toBe(200);
+  expect(await claimed).toEqual([first]);
+});
+
+test('an attempt whose lease was lost and taken again by its process moves nothing', async () => {
+  const testApp = await openWebhookTestApp();
+  const me = await testApp.createProvider();
+  const answers: ((status: number) => void)[] = [];
+  const receiver = await startReceiver((_message, n) =>
+    n > 2 ? 204 : new Promise<number>((resolve) => answers.push(resolve)),
+  );
+  await createWebhook(me, { url: receiver.url });
+  await createTag(me, 'One');
+  startWebhookWorker(testApp, { renewMs: 60_000 });
+  await expect.poll(() => receiver.received.length).toBe(1);
+  await createTag(me, 'Two');
+  // Another process delivers both after the lease has ended.
+  await execute(
+    testApp.name,
+    `update webhooks w set (position, position_clock) =
+        (select id, extract(epoch from at) * 1000000 from events e where e.provider_id = w.provider_id order by id desc limit 1),
+      leased_by = null, leased_until = null`,
+  );
+  await createTag(me, 'Three');
+  await expect.poll(() => receiver.received.length).toBe(2);
+  answers[0]!(204);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  answers[1]!(204);
+  await createTag(me, 'Four');
+  await expect.poll(() => receiver.received.length).toBe(3);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const titles = receiver.received.map(({ body }) => (body.data['item'] as { title: string }).title);
+  expect(titles).toEqual(['One', 'Three', 'Four']);
+});

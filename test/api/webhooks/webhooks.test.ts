@@ -1,0 +1,159 @@
+import { expect, test } from 'vitest';
+import { TargetError } from '../../../src/lib/outgoing-target.ts';
+import { closeProvider, createContext } from '../../../src/resources/schools/provider-service.ts';
+import { testWebhook } from '../../../src/resources/webhooks/service.ts';
+import { settings, sharedTestApp } from '../../support/test-app.ts';
+import { attemptsOf, createWebhook, openWebhookTestApp, startReceiver } from '../../support/webhooks.ts';
+
+const { createProvider, database } = await sharedTestApp();
+const url = 'http://127.0.0.1:4000/hooks';
+
+test('a new webhook sends all changes, is active, and shows its secret once', async () => {
+  const me = await createProvider();
+  const response = await me.post('/v2/webhooks', { url });
+  const { secret, ...created } = response.json<{ secret: string; id: number }>();
+  expect(response.status).toBe(201);
+  expect(secret).toMatch(/^whsec_[\w+/]{43}=$/);
+  expect(created).toMatchObject({ url, types: null, description: '', payload: 'full', is_active: true });
+  expect(created).toMatchObject({ disabled_at: null, disabled_reason: null, failing_since: null });
+
+  const shown = (await me.get(`/v2/webhooks/${created.id}`)).json();
+  expect(shown).toEqual(created);
+  expect((await me.get('/v2/webhooks')).json()).toEqual([created]);
+});
+
+test('the fields of a webhook can be set, changed and emptied', async () => {
+  const me = await createProvider();
+  const fields = {
+    url,
+    types: ['tag.created', 'order.updated'],
+    description: 'CRM',
+    payload: 'thin',
+    is_active: false,
+  };
+  const { id, secret } = await createWebhook(me, fields);
+  expect((await me.get(`/v2/webhooks/${id}`)).json()).toMatchObject(fields);
+
+  const changes = { url: `${url}/2`, types: ['tag.created'], payload: 'full', is_active: true };
+  expect((await me.put(`/v2/webhooks/${id}`, changes)).json()).toMatchObject({ ...changes, description: 'CRM' });
+  const emptied = (await me.put(`/v2/webhooks/${id}`, { types: '', description: '' })).json();
+  expect(emptied).toMatchObject({ types: null, description: '', payload: 'full', url: `${url}/2` });
+  expect(emptied).not.toHaveProperty('secret');
+  expect(secret).toBeDefined();
+});
+
+test('a deleted webhook is gone with its log', async () => {
+  const me = await createProvider();
+  const receiver = await startReceiver();
+  const { id } = await createWebhook(me, { url: receiver.url });
+  expect((await me.post(`/v2/webhooks/${id}/test`)).status).toBe(200);
+  expect((await me.request('DELETE')(`/v2/webhooks/${id}`)).json()).toMatchObject({ id });
+  for (const path of ['', '/deliveries'])
+    expect((await me.get(`/v2/webhooks/${id}${path}`)).json()).toEqual({ error: 'Webhook not found' });
+  expect((await me.request('DELETE')(`/v2/webhooks/${id}`)).status).toBe(404);
+});
+
+test.each([
+  ['no url', {}, 'Missing field(s): url'],
+  ['another scheme', { url: 'ftp://127.0.0.1/x' }, 'Field(s) not valid: url'],
+  ['a user', { url: 'http://me@127.0.0.1/x' }, 'Field(s) not valid: url'],
+  ['a password', { url: 'http://me:secret@127.0.0.1/x' }, 'Field(s) not valid: url'],
+  ['a port below 1024', { url: 'http://127.0.0.1:22/' }, 'Field(s) not valid: url'],
+  ['port 0', { url: 'http://127.0.0.1:0/' }, 'Field(s) not valid: url'],
+  ['a private address', { url: 'http://10.0.0.1/' }, 'Field(s) not valid: url. Its host has no public address'],
+  ['an unknown name', { url: 'http://unknown.test/' }, 'Field(s) not valid: url. Its host has no public address'],
+  ['an unknown type', { url, types: ['tag.created', 'tag.burnt'] }, 'Field(s) not valid: types'],
+  ['an unknown payload', { url, payload: 'thick' }, 'Field(s) not valid: payload'],
+  ['a long description', { url, description: 'x'.repeat(256) }, 'Field(s) not valid: description'],
+])('%s is refused at creation and in an update', async (_, fields, error) => {
+  const me = await createProvider();
+  expect((await me.post('/v2/webhooks', fields)).json()).toEqual({ error });
+  if (!('url' in fields)) return;
+  const { id } = await createWebhook(me, { url });
+  const response = await me.put(`/v2/webhooks/${id}`, fields);
+  expect([response.status, response.json()]).toEqual([400, { error }]);
+});
+
+test.each([80, 443, 1024, 65_535])('port %s may be called', async (port) => {
+  const me = await createProvider();
+  expect((await me.post('/v2/webhooks', { url: `https://127.0.0.1:${port}/` })).status).toBe(201);
+});
+
+test('a school has at most 20 webhooks', async () => {
+  const me = await createProvider();
+  for (let n = 1; n <= 20; n += 1) await createWebhook(me, { url });
+  const response = await me.post('/v2/webhooks', { url });
+  expect([response.status, response.json()]).toEqual([400, { error: 'A school has at most 20 webhooks' }]);
+});
+
+test('another school neither sees nor changes, tests or rotates a webhook', async () => {
+  const [me, other] = [await createProvider(), await createProvider()];
+  const { id } = await createWebhook(me, { url });
+  const before = (await me.get(`/v2/webhooks/${id}`)).json<object>();
+  expect((await other.get('/v2/webhooks')).json()).toEqual([]);
+  const responses = await Promise.all([
+    other.get(`/v2/webhooks/${id}`),
+    other.get(`/v2/webhooks/${id}/deliveries`),
+    other.put(`/v2/webhooks/${id}`, { is_active: false }),
+    other.post(`/v2/webhooks/${id}/test`),
+    other.post(`/v2/webhooks/${id}/rotate`),
+    other.request('DELETE')(`/v2/webhooks/${id}`),
+  ]);
+  expect(responses.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 404]);
+  expect((await me.get(`/v2/webhooks/${id}`)).json()).toEqual(before);
+});
+
+test('a test message is sent at once, also by an inactive webhook, and is logged', async () => {
+  const me = await createProvider();
+  const receiver = await startReceiver((_message, n) => (n === 1 ? 204 : 500));
+  const { id } = await createWebhook(me, { url: receiver.url, is_active: false });
+  const sent = (await me.post(`/v2/webhooks/${id}/test`)).json<{ message_id: string }>();
+  expect(sent).toMatchObject({ type: 'webhook.test', status_code: 204, error: null });
+  expect(receiver.received).toMatchObject([{ id: sent.message_id, body: { data: { webhook_id: id } } }]);
+  const failed = (await me.post(`/v2/webhooks/${id}/test`)).json();
+  expect(failed).toMatchObject({ status_code: 500, error: 'the endpoint answered 500' });
+  expect(await attemptsOf(me, id)).toEqual([failed, sent]);
+  expect((await me.get(`/v2/webhooks/${id}`)).json()).toMatchObject({ failing_since: null, is_active: false });
+});
+
+test('a test of a webhook that sends another message just now gets 503', async () => {
+  const me = await createProvider();
+  const { id } = await createWebhook(me, { url });
+  await database.pool.query({
+    text: `update webhooks set leased_until = now() + interval '30 seconds', leased_by = 'another' where id = $1`,
+    values: [id],
+  });
+  const response = await me.post(`/v2/webhooks/${id}/test`);
+  expect([response.status, response.headers['retry-after']]).toEqual([503, '5']);
+});
+
+test('the log has the last 100 attempts, newest first', async () => {
+  const me = await createProvider();
+  const receiver = await startReceiver();
+  const { id } = await createWebhook(me, { url: receiver.url });
+  for (let n = 1; n <= 105; n += 1) await me.post(`/v2/webhooks/${id}/test`);
+  const attempts = await attemptsOf(me, id);
+  const ids = receiver.received.map((message) => message.id);
+  expect(attempts.map(({ message_id }) => message_id as string)).toEqual(ids.slice(5).reverse());
+});
+
+test('a test of a closed school says so', async () => {
+  const me = await createProvider();
+  const { id } = await createWebhook(me, { url });
+  await closeProvider(database, me.id);
+  const ctx = await createContext(database, settings, me.id);
+  await expect(testWebhook(ctx, id)).rejects.toThrow('The school is closed');
+});
+
+test('a look-up that fails just now is no refusal of the name', async () => {
+  const resolve = async () => {
+    throw new TargetError('the name of the host cannot be looked up just now', true);
+  };
+  const testApp = await openWebhookTestApp({ allow: [], resolve });
+  const me = await testApp.createProvider();
+  const response = await me.post('/v2/webhooks', { url: 'https://hooks.example/' });
+  expect([response.status, response.json()]).toEqual([
+    503,
+    { error: expect.stringMatching(/^The name of the host cannot be looked up just now \(request /) as string },
+  ]);
+});

@@ -1,0 +1,101 @@
+import { createHmac } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import type { Settings } from '../../src/core/context.ts';
+import { defaultSchedule, type Schedule } from '../../src/webhooks/schedule.ts';
+import { startWebhooks } from '../../src/webhooks/worker.ts';
+import { openTestApp, openTestDatabase, ownDatabase, settings, type Provider, type TestApp } from './test-app.ts';
+
+/** A test app on its own database, since a worker delivers to the webhooks of all providers. */
+export async function openWebhookTestApp(callPolicy: Settings['callPolicy'] = settings.callPolicy) {
+  const name = await ownDatabase();
+  const own = { ...settings, callPolicy };
+  const testApp = await openTestApp(openTestDatabase(name), { settings: own });
+  onTestFinished(testApp.close);
+  return { ...testApp, name, settings: own };
+}
+
+type Body = { type: string; timestamp: string; data: Record<string, any> };
+export type ReceivedMessage = {
+  id: string;
+  headers: IncomingHttpHeaders;
+  body: Body;
+  /** As received. */
+  text: string;
+  at: number;
+};
+/** Answers the n-th message, from 1: by the status that it returns, or by itself. */
+export type Answer = (message: ReceivedMessage, n: number, response: ServerResponse) => unknown;
+
+/** An endpoint on an address of this machine, closed after the test. It accepts everything by default. */
+export async function startReceiver(answer: Answer = () => 204, address = '127.0.0.1') {
+  const received: ReceivedMessage[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const text = Buffer.concat(chunks).toString();
+      const { headers } = request;
+      const body = JSON.parse(text) as Body;
+      const message = { id: String(headers['webhook-id']), headers, body, text, at: Date.now() };
+      received.push(message);
+      void Promise.resolve(answer(message, received.length, response)).then((status) => {
+        if (typeof status === 'number') response.writeHead(status).end();
+      });
+    });
+  });
+  await new Promise<void>((ready) => server.listen(0, address, ready));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { received, port, url: `http://${address}:${port}/hooks`, types: () => received.map(({ body }) => body.type) };
+}
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
+
+/** Pauses of a tenth of a second. */
+export const quickSchedule: Schedule = { ...defaultSchedule, retries: [0.1], pollMs: 20, renewMs: 200 };
+
+/** A worker of all webhooks of the app, stopped after the test. */
+export function startWebhookWorker(
+  { database, settings: own = settings }: Pick<TestApp, 'database'> & { settings?: Settings },
+  schedule: Partial<Schedule> = {},
+) {
+  const log: string[] = [];
+  const logAt = (level: string) => (line: unknown) => void log.push(`${level}: ${String(line)}`);
+  const worker = startWebhooks({
+    database,
+    settings: own,
+    schedule: { ...quickSchedule, ...schedule },
+    log: { info: logAt('info'), warn: logAt('warn'), error: logAt('error') } as never,
+  });
+  onTestFinished(worker.stop);
+  return { log, stop: worker.stop };
+}
+
+export type CreatedWebhook = { id: number; secret: string } & Record<string, unknown>;
+
+export async function createWebhook(me: Provider, fields: object): Promise<CreatedWebhook> {
+  const response = await me.post('/v2/webhooks', fields);
+  if (response.status !== 201) throw new Error(`no webhook: ${response.text}`);
+  return response.json<CreatedWebhook>();
+}
+
+/** A webhook's attempts, newest first. */
+export const attemptsOf = async (me: Provider, id: number) =>
+  (await me.get(`/v2/webhooks/${id}/deliveries`)).json<Record<string, any>[]>();
+
+export const createTag = async (me: Provider, title: string) => {
+  const response = await me.post('/v2/course-tags', { title });
+  return response.json<{ id: number }>().id;
+};
+
+/** Verifies a message by the text of Standard Webhooks, without its library. */
+export function isSignedBy(secret: string, { headers, text }: Pick<ReceivedMessage, 'headers' | 'text'>) {
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${text}`;
+  const expected = `v1,${createHmac('sha256', key).update(signed).digest('base64')}`;
+  return String(headers['webhook-signature']).split(' ').includes(expected);
+}
