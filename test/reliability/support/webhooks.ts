@@ -1,0 +1,112 @@
+import { readFile } from 'node:fs/promises';
+import type { Plugin } from 'esbuild';
+import { bundle } from '../../support/bundle.ts';
+import { pause, percentile, waitUntil, type Run } from '../scenario.ts';
+import { sendAtRate } from './load.ts';
+import { compareArrivals, startReceiver, type Receiver } from './receivers.ts';
+import { createSchools, type School, type Schools } from './school.ts';
+import { startServer } from './server.ts';
+
+/** Environment of a server that may call receivers on this machine. */
+export const withReceivers = ({ env }: Schools) => ({ ...env, WEBHOOK_ALLOW: '127.0.0.0/8' });
+
+export async function createWebhook(base: string, { client }: School, fields: object) {
+  const response = await client.post(`${base}/v2/webhooks`, fields);
+  if (response.status !== 201) throw new Error(`no webhook: ${response.text}`);
+  return (JSON.parse(response.text) as { id: number }).id;
+}
+
+/** Ids of the school's events after one. */
+export async function readEventIds({ postgres }: Schools, { id }: School, after: number) {
+  const client = await postgres.connect('schools');
+  const text = 'select id::int as id from events where provider_id = $1 and id > $2 order by id';
+  const { rows } = await client.query<{ id: number }>(text, [id, after]);
+  await client.end();
+  return rows.map((row) => row.id);
+}
+export const lastEventId = async (schools: Schools) => Math.max(...(await readEventIds(schools, schools.first, 0)));
+
+/** Replaces a text in a source file of a bundle. */
+export const replaceIn = (name: string, filter: RegExp, from: string | RegExp, to: string): Plugin => ({
+  name,
+  setup({ onLoad }) {
+    onLoad({ filter }, async ({ path }) => {
+      const source = await readFile(path, 'utf8');
+      const contents = source.replace(from, to);
+      if (contents === source) throw new Error(`${path} has changed`);
+      return { contents, loader: 'ts' };
+    });
+  },
+});
+/** The position moves before the messages are sent. */
+const movedBefore = replaceIn(
+  'moved-before',
+  /webhooks\/deliver\.ts$/,
+  'for (const step of page.steps) {',
+  'await move(delivery, webhook, page.end);\n    for (const step of page.steps) {',
+);
+
+/** Negative control: messages that are lost if the position moves early and the server is killed with one in flight. */
+export async function loseInKill(run: Run, schools: Schools) {
+  const { first } = schools;
+  const command = [process.execPath, await bundle('src/main.ts', [movedBefore])];
+  const start = () => startServer(run, withReceivers(schools), { command });
+  const server = await start();
+  const receiver = await startReceiver(run, '127.0.0.1', (n) => n > 1);
+  const before = await lastEventId(schools);
+  await createWebhook(server.base, first, { url: receiver.url, payload: 'thin' });
+  await sendAtRate(50, 200, (n) => first.client.post(`${server.base}/v2/course-tags`, { title: `Control ${n}` }));
+  const eventIds = await readEventIds(schools, first, before);
+  await waitUntil(() => receiver.arrivals.length > 0, 10_000);
+  server.signal('SIGKILL');
+  await server.ended;
+  await start();
+  await waitUntil(() => receiver.arrivals.some(({ eventId }) => eventId === eventIds.at(-1)), 5_000);
+  return compareArrivals(receiver, eventIds).lost;
+}
+
+const endpointCount = 10;
+
+/** p99 of updates and bookings without webhooks and with ten that get all changes, in turns. */
+export async function measureWrites(run: Run, { rounds, seconds }: { rounds: number; seconds: number }) {
+  const schools = await createSchools(run);
+  const { first } = schools;
+  const { base } = await startServer(run, withReceivers(schools));
+  const receivers: Receiver[] = [];
+  for (let n = 1; n <= endpointCount; n += 1) receivers.push(await startReceiver(run, `127.0.1.${n}`));
+  const times = { without: [] as number[], with: [] as number[] };
+  let count = 0;
+  const write = async () => {
+    const n = (count += 1);
+    if (n % 2 === 0) {
+      const body = JSON.stringify({ reference: `${n}` });
+      const headers = { 'content-type': 'application/json' };
+      return first.client.send(`${base}/v2/courses/${first.courseId}`, { method: 'PUT', headers, body });
+    }
+    const participants = [{ firstname: 'Kari', lastname: 'Nordmann', email: `kari-${n}@people.example` }];
+    const body = { coursedate_id: first.dateIds[n % 4], payment_method: 'invoice', participants };
+    return first.client.post(`${base}/v2/booking`, body);
+  };
+  // The first round warms up.
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const name of ['without', 'with'] as const) {
+      const ids: number[] = [];
+      if (name === 'with') for (const { url } of receivers) ids.push(await createWebhook(base, first, { url }));
+      const responses = await sendAtRate(writesPerSecond, seconds * 1_000, write);
+      const failed = responses.find(({ status }) => status !== 200 && status !== 201);
+      if (failed) throw new Error(`a write responds ${failed.status} ${failed.text}`);
+      if (round > 0) times[name].push(...responses.map(({ elapsed }) => elapsed));
+      for (const id of ids) await first.client.send(`${base}/v2/webhooks/${id}`, { method: 'DELETE' });
+      await pause(200);
+    }
+  }
+  const describe = (all: number[]) =>
+    `p99 ${Math.round(percentile(all, 0.99))} ms, median ${Math.round(percentile(all, 0.5))} ms`;
+  const messages = receivers.reduce((sum, { arrivals }) => sum + arrivals.length, 0);
+  return {
+    figures: `${times.with.length} writes with ten webhooks ${describe(times.with)} (${messages} messages), without ${describe(times.without)}; `,
+    p99: { with: percentile(times.with, 0.99), without: percentile(times.without, 0.99) },
+  };
+}
+/** Half of them updates of a course, half bookings. */
+const writesPerSecond = 10;
