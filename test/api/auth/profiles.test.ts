@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { keyProfiles } from '../../../src/lib/key-profiles.ts';
 import { toPublicSchema } from '../../../src/http/publishable/serializer.ts';
 import { getEndpoints } from '../../support/isolation.ts';
@@ -157,4 +157,14 @@ test.each(keyProfiles)('GET /v2/whoami describes a %s key', async (profile) => {
     version: 'test',
   });
   expect((await send(app, { url: '/v2/whoami' })).status).toBe(401);
+});
+
+test('GET /v2/whoami names the rate limit of the school', async () => {
+  const limited = await openTestApp(openTestDatabase(inject('shared')), {
+    limits: { ...limits, rate: { perSecond: 20, burst: 40 } },
+  });
+  onTestFinished(limited.close);
+  const me = await limited.createProvider();
+  const { rate_limit } = (await me.get('/v2/whoami')).json<{ rate_limit: unknown }>();
+  expect(rate_limit).toEqual({ per_second: 20, burst: 40 });
 });
