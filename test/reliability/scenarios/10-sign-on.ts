@@ -14,7 +14,7 @@ const password = 'fjord and forest';
 
 const scenario: Scenario = {
   name: 'sign-on',
-  quick: true,
+  quick: false,
   async run(run) {
     const rounds = run.quick ? 6 : 30;
     const parallel = 100;
