@@ -17,10 +17,14 @@ export const claimWebhooks = {
   text: `select ${claimed} from claim_webhooks($1, $2, $3, $4::bigint)`,
 };
 
+/** Without a wait for the disk: what a crash of the database undoes only repeats messages. */
+const withoutWait = `set_config('synchronous_commit', 'off', true)`;
+
 /** Extends the leases with these tokens. */
 export const renewLeases = {
   name: 'renew_webhook_leases',
-  text: `update webhooks set leased_until = clock_timestamp() + $1 * interval '1 second' where leased_by = any($2::text[])`,
+  text: `update webhooks set leased_until = clock_timestamp() + $1 * interval '1 second' where leased_by = any($2::text[])
+    returning ${withoutWait}`,
 };
 
 /** Adds the attempt of the row in `changed` to the log, from parameters that begin at `$first`. */
@@ -45,7 +49,7 @@ export const markDelivered = {
         ${counted}
       where ${isOwn} returning *),
     logged as (${log(7)})
-    select updated_at::text as "updatedAt", is_active as "isActive" from changed`,
+    select updated_at::text as "updatedAt", is_active as "isActive", ${withoutWait} from changed`,
 };
 
 /** Ends the lease after a failure. The next attempt is in `$4` seconds, or now if the settings have changed since `$5`. */
@@ -70,7 +74,7 @@ export const movePosition = {
 export const releaseWebhook = {
   name: 'release_webhook',
   text: `update webhooks set due_at = clock_timestamp() + $4 * interval '1 second', leased_by = null, leased_until = null
-    where ${isOwn}`,
+    where ${isOwn} returning ${withoutWait}`,
 };
 
 /** Ends the lease of a test and logs it; the delivery state stays. */
