@@ -55,13 +55,21 @@ export function keyCommands(program: Command) {
 function replaceCommands(key: Command) {
   command(key, 'rotate', 'Replace an API key: prints a new one; the old one expires by itself')
     .argument('<id>', 'id of the key', id)
-    .option('--overlap <duration>', 'how long the old key is still accepted: 30m, 24h or 7d', duration, 24 * 3_600)
+    .addOption(
+      new Option(
+        '--overlap <duration>',
+        `how long the old key is still accepted: 0m, 30m, 24h or 7d, at most ${maxDays}d`,
+      )
+        .argParser(duration)
+        .default(24 * 3_600, '24h'),
+    )
     .action((keyId: number, options: Options & { overlap: number }) =>
       run(options, async ({ database }) => {
         const created = await rotateKey(database, keyId, options.overlap);
         const oldExpiresAt = formatTimestamp(created.oldExpiresAt);
-        const text = `Key ${created.keyId}: ${created.apiKey}\nIt is printed only once. Key ${keyId} expires at ${oldExpiresAt}.`;
+        const text = `Key ${created.keyId} of provider ${created.providerId}: ${created.apiKey}\nIt is printed only once. Key ${keyId} expires at ${oldExpiresAt}.`;
         const json = {
+          provider_id: created.providerId,
           key_id: created.keyId,
           api_key: created.apiKey,
           old_key_id: keyId,
@@ -75,8 +83,11 @@ function replaceCommands(key: Command) {
     .argument('<id>', 'id of the key', id)
     .action((keyId: number, options: Options) =>
       run(options, async ({ database }) => {
-        await revokeKey(database, keyId);
-        return { json: { key_id: keyId }, text: `Revoked key ${keyId}` };
+        const { providerId } = await revokeKey(database, keyId);
+        return {
+          json: { provider_id: providerId, key_id: keyId },
+          text: `Revoked key ${keyId} of provider ${providerId}`,
+        };
       }),
     );
 }

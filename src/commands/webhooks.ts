@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import { InvalidArgumentError, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { payloads } from '../database/tables/webhooks.ts';
 import { eventTypes } from '../resources/changes/schema.ts';
 import { WebhookBody } from '../resources/webhooks/body-schema.ts';
@@ -32,7 +32,8 @@ const types = (text: string) => {
   if (text === 'all') return null;
   const names = text.split(',').map((name) => name.trim());
   const unknown = names.find((name) => !eventTypes.includes(name));
-  if (unknown !== undefined) throw new InvalidArgumentError(`There is no type '${unknown}'.`);
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(`There is no type '${unknown}'; the types are ${eventTypes.join(', ')}.`);
   return names;
 };
 /** Checks a value as the interface does. */
@@ -63,7 +64,7 @@ type Add = (name: string, text: string) => Command;
 
 const withFields = (one: Command) =>
   one
-    .option('--types <types>', 'types of changes, separated by commas, or all', types)
+    .option('--types <types>', 'types of changes, such as course.updated,tag.created, or all', types)
     .option('--description <text>', 'purpose of the webhook', description)
     .option('--payload <payload>', 'full: with the item; thin: ids alone', payload);
 
@@ -71,6 +72,16 @@ const toRow = ({ id, url, types, is_active, disabled_reason, failing_since }: We
   ...{ id, url, types: types?.join(',') ?? 'all', state: is_active ? 'active' : (disabled_reason ?? 'inactive') },
   failing_since,
 });
+
+/** All fields, one a line. */
+const toText = (webhook: Webhook) =>
+  table(
+    Object.entries({ ...webhook, types: webhook.types?.join(',') ?? 'all' }).map(([field, value]) => ({
+      field,
+      value: String(value ?? '-'),
+    })),
+    '',
+  );
 
 function settingsCommands(owned: Add, ofOne: Add) {
   owned('list', "List a provider's webhooks without their secrets").action((options: Owned) =>
@@ -83,7 +94,7 @@ function settingsCommands(owned: Add, ofOne: Add) {
   ofOne('get', 'Show a webhook without its secret').action((webhookId: number, options: Owned) =>
     run(options, async ({ getCtx }) => {
       const shown = await getWebhook(await getCtx(options.provider), webhookId);
-      return { json: shown, text: table([toRow(shown)], 'No webhooks') };
+      return { json: shown, text: toText(shown) };
     }),
   );
 
@@ -100,12 +111,12 @@ function settingsCommands(owned: Add, ofOne: Add) {
 
   withFields(ofOne('update', 'Change a webhook, or switch it on or off'))
     .option('--url <url>', 'address that gets the messages', url)
-    .option('--activate', 'send messages, from where they stopped')
+    .addOption(new Option('--activate', 'send messages, from where they stopped').conflicts('deactivate'))
     .option('--deactivate', 'send no messages')
     .action((webhookId: number, options: Owned & Fields) =>
       run(options, async ({ getCtx }) => {
         const changed = await updateWebhook(await getCtx(options.provider), webhookId, toBody(options));
-        return { json: changed, text: `Webhook ${webhookId} is ${changed.is_active ? 'active' : 'inactive'}` };
+        return { json: changed, text: toText(changed) };
       }),
     );
 
@@ -122,7 +133,7 @@ function operationCommands(ofOne: Add) {
     (webhookId: number, options: Owned) =>
       run(options, async ({ getCtx }) => {
         const rotated = await rotateSecret(await getCtx(options.provider), webhookId);
-        const text = `Webhook ${webhookId}: ${rotated.secret}\nThe secret is printed only once.`;
+        const text = `Webhook ${webhookId}: ${rotated.secret}\nThe secret is printed only once. The former one signs too until ${rotated.previous_secret_expires_at}.`;
         return { json: rotated, text };
       }),
   );
@@ -131,7 +142,10 @@ function operationCommands(ofOne: Add) {
     run(options, async ({ getCtx }) => {
       const attempt = await testWebhook(await getCtx(options.provider), webhookId);
       const failed = attempt.error === null ? {} : { failure: `the message did not arrive: ${attempt.error}` };
-      const text = `The endpoint answered ${attempt.status_code ?? 'nothing'} in ${attempt.duration_ms} ms`;
+      const text =
+        attempt.status_code === null
+          ? 'The endpoint did not answer'
+          : `The endpoint answered ${attempt.status_code} in ${attempt.duration_ms} ms`;
       return { json: attempt, text, ...failed };
     }),
   );

@@ -133,7 +133,14 @@ async function attemptStep({ ctx, log, schedule, cache }: Delivery, webhook: Cla
 async function markFailure(delivery: Delivery, webhook: ClaimedWebhook, attempt: Attempt) {
   const next = afterFailure({ ...webhook, ...attempt }, delivery.schedule);
   const pause = typeof next === 'number' ? next : delivery.schedule.retries[0]!;
-  if (typeof next === 'string') await disableWebhook(delivery.ctx, webhook, next);
+  const name = `Webhook ${webhook.id} of provider ${webhook.providerId}`;
+  if (typeof next === 'string') {
+    await disableWebhook(delivery.ctx, webhook, next);
+    delivery.log.warn(`${name} is disabled: ${attempt.error}`);
+  } else if (webhook.attempts === 0) {
+    // Its log has the later failures.
+    delivery.log.warn(`${name} fails: ${attempt.error}`);
+  }
   const values = [...lease(webhook), pause, webhook.updatedAt, ...toLogValues(attempt)];
   await execute(delivery.on, statements.markFailed, values);
 }

@@ -48,7 +48,7 @@ export async function rotateKey(database: Database, keyId: number, overlapSecond
     const { at, ...key } = changed;
     const created = await insertKey(tx, now, { ...key, providerId: old.providerId });
     tx.recordAffected(keyId);
-    return { ...created, keyId: tx.recordAffected(created.keyId), oldExpiresAt: at! };
+    return { ...created, ...old, keyId: tx.recordAffected(created.keyId), oldExpiresAt: at! };
   });
 }
 
@@ -76,7 +76,7 @@ export const listKeys = (ctx: Ctx) =>
     .where(tenantWhere(ctx, apiKeys))
     .orderBy(asc(apiKeys.id));
 
-/** Revokes a key, effective immediately; idempotent. */
+/** Revokes a key, effective immediately; idempotent. Returns its provider. */
 export async function revokeKey(database: Database, keyId: number) {
   const key = await findKey(database, keyId);
   await database.write([key.providerId], ['school'], async (tx, now) => {
@@ -90,6 +90,7 @@ export async function revokeKey(database: Database, keyId: number) {
     }
     tx.recordAffected(keyId);
   });
+  return key;
 }
 
 /** True for a key that is not revoked. */

@@ -15,13 +15,16 @@ const school = {
   ...{ email_booking: 'booking@oystese.example', post_address: 'Torget 1', post_zip: '5600', post_city: 'Øystese' },
 };
 
-/** A school whose only webhook is disabled. */
-async function disabled(testApp: Awaited<ReturnType<typeof openWebhookTestApp>>, status: number) {
+type App = Awaited<ReturnType<typeof openWebhookTestApp>>;
+
+/** A school whose only webhook is disabled by the worker. */
+async function disabled(testApp: App, status: number, prepare: (me: Provider) => unknown = () => undefined) {
   const me = await testApp.createProvider('Øystese kurs');
   await me.put('/v2/schools', school);
   const receiver = await startReceiver(() => status);
   const { id } = await createWebhook(me, { url: receiver.url });
   await createTag(me, 'One');
+  await prepare(me);
   const worker = startWebhookWorker(testApp, { giveUpAfter: 0.3 });
   return { me, id, worker };
 }
@@ -56,15 +59,17 @@ test.each([
 
 test('without an e-mail for administration each administrator gets a mail', async () => {
   const testApp = await openWebhookTestApp();
-  const { me, id } = await disabled(testApp, 500);
-  for (const email of ['one@people.example', 'two@people.example'])
-    await me.post('/v2/admin-users', { email, role_ids: [1], firstname: 'A', lastname: 'B' });
-  await execute(
-    testApp.name,
-    `begin; update provider_state set changed_at = clock_timestamp(), school_changed_at = clock_timestamp()
-      where provider_id = ${me.id}; update provider_state set school_changed_at = changed_at where provider_id = ${me.id};
-      update providers set email_admin = '' where id = ${me.id}; commit`,
-  );
+  const { me, id } = await disabled(testApp, 500, async (school) => {
+    for (const email of ['one@people.example', 'two@people.example'])
+      await school.post('/v2/admin-users', { email, role_ids: [1], firstname: 'A', lastname: 'B' });
+    await execute(
+      testApp.name,
+      `begin; update provider_state set changed_at = clock_timestamp(), school_changed_at = clock_timestamp()
+        where provider_id = ${school.id};
+        update provider_state set school_changed_at = changed_at where provider_id = ${school.id};
+        update providers set email_admin = '' where id = ${school.id}; commit`,
+    );
+  });
   await expect.poll(() => isDisabled(me, id)).toBe(true);
   const server = await startMailServer();
   startWorker(testApp, { to: server.url });

@@ -139,7 +139,10 @@ test('a key has a profile and origins, and is rotated with an overlap', async ()
   const created = (await run('key', 'create', ...provider, ...options)).json<{ key_id: number; api_key: string }>();
   const rotated = await run('key', 'rotate', String(created.key_id), '--overlap', '2h', '--json');
   const { key_id, api_key, ...old } = rotated.json<{ key_id: number; api_key: string }>();
-  expect(old).toEqual({ old_key_id: created.key_id, old_expires_at: expect.stringMatching(/^20\d\d-.*\+0[12]:00$/) });
+  expect(old).toEqual({
+    ...{ provider_id: me.id, old_key_id: created.key_id },
+    old_expires_at: expect.stringMatching(/^20\d\d-.*\+0[12]:00$/),
+  });
   expect([await status(created.api_key), await status(api_key)]).toEqual([200, 200]);
   const listed = (await run('key', 'list', ...provider, '--json')).json<object[]>();
   const like = { label: 'web', profile: 'publishable', origins: origins.split(',') };
@@ -152,7 +155,7 @@ test('a key has a profile and origins, and is rotated with an overlap', async ()
   expect(text).toContain('publishable');
   expect(text).toContain(origins);
   const printed = (await run('key', 'rotate', String(key_id))).stdout;
-  expect(printed).toMatch(/^Key \d+: cbs_\S+\nIt is printed only once\. Key \d+ expires at 20\S+\.\n$/);
+  expect(printed).toMatch(/^Key \d+ of provider \d+: cbs_\S+\nIt is printed only once\. Key \d+ expires at 20\S+\.\n$/);
 });
 
 test('creating an already expired key prints a warning', async () => {

@@ -76,7 +76,8 @@ test.each(parts)('the cli commands from "%s" on work as pasted, with the demo da
   writeFileSync(join(folder, 'password.txt'), 'eight or more\n');
   const program = `${process.execPath} ${resolve('dist/cli.js')} `;
   const webhooks = { WEBHOOK_ALLOW: '127.0.0.1', HOOK_URL: 'http://127.0.0.1:65535/hooks' };
-  const env = { PATH: process.env['PATH'] ?? '', HOME: folder, DATA_DIR: dataFolder, ...url, ...webhooks };
+  const keys = { KEY_ID: '2', LEAKED_KEY_ID: '3' };
+  const env = { PATH: process.env['PATH'] ?? '', HOME: folder, DATA_DIR: dataFolder, ...url, ...keys, ...webhooks };
   const run = (command: string) =>
     new Promise<string>((done) => {
       const child = execFile('sh', ['-c', command.replace(prefix, program)], { env, cwd: folder }, (error, _, stderr) =>
