@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { auditCommands } from './commands/audit.ts';
+import { configCommand } from './commands/config.ts';
 import { command, id, print, run, slug, table, title, type Options } from './commands/connect.ts';
 import { userCommands } from './commands/users.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -187,6 +188,7 @@ importExportCommands(program);
 mailCommands(program);
 webhookCommands(program);
 doctorCommand(program);
+configCommand(program, process.env);
 
 program.parseAsync().catch((error: unknown) => {
   if (error instanceof CommanderError) {
@@ -197,6 +199,6 @@ program.parseAsync().catch((error: unknown) => {
     process.exitCode = 2;
     return;
   }
-  console.error(`error: ${describeError(error)}`);
+  console.error(`error: ${describeError(error, process.stderr.isTTY)}`);
   process.exitCode = 1;
 });

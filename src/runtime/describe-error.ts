@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg';
-import type { Config } from '../config.ts';
+import { ConfigError, type Config } from '../config.ts';
 import { Problem } from '../core/errors.ts';
 import { classifyError, isCertificateError, getRootCause } from '../database/errors.ts';
 
@@ -29,8 +29,9 @@ function describeCertificateError({ code = '', message }: NodeJS.ErrnoException)
   return `the database's TLS certificate is not accepted (${code}: ${message.split('\n')[0]!}): ${advice}`;
 }
 
-/** One line for an operator. A driver's message may contain rows, so only messages about the connection are included. */
-export function describeError(error: unknown): string {
+/** One line for an operator; on a terminal one for each mistake of the configuration. A driver's message may contain rows, so only messages about the connection are included. */
+export function describeError(error: unknown, isForTerminal = false): string {
+  if (error instanceof ConfigError && isForTerminal) return error.lines.join('\n');
   if (error instanceof Problem) return error.message;
   const cause = getRootCause(error);
   const { code = '', message = String(cause) } = cause as { code?: string; message?: string };

@@ -17,7 +17,7 @@ const layers = [
   ['demo', 'doctor'],
   ['pages'],
   ['interfaces'],
-  ['app.ts', 'config.ts'],
+  ['app.ts', 'config', 'config.ts'],
   ['runtime'],
   ['commands'],
   ['main.ts', 'cli.ts'],

@@ -71,7 +71,9 @@ test.each([
 
 test('an error about a value that was set by a deprecated name contains both names', () => {
   const broken = { DATABASE_URL: url, ANSWER_CACHE_MB: 'much' };
-  expect(() => readConfig(broken)).toThrow('RESPONSE_CACHE_MB (set as ANSWER_CACHE_MB) must be integer');
+  expect(() => readConfig(broken)).toThrow(
+    'RESPONSE_CACHE_MB (set as ANSWER_CACHE_MB) must be a whole number from 0 to 2147483647, not "much"',
+  );
 });
 
 test('a server starts with a deprecated name and logs one warning', async () => {
@@ -94,7 +96,9 @@ test('secrets are read from files', () => {
   writeFileSync(file, 'x'.repeat(32));
   expect(readConfig({ BOOTSTRAP_API_KEY_FILE: file, BOOTSTRAP_PROVIDER: 'A' }).BOOTSTRAP_API_KEY).toHaveLength(32);
   writeFileSync(file, 'ftp://x');
-  expect(() => readConfig({ SMTP_URL_FILE: file })).toThrow('SMTP_URL must be an smtp or smtps address');
+  expect(() => readConfig({ SMTP_URL_FILE: file })).toThrow(
+    'SMTP_URL (from SMTP_URL_FILE) must be an smtp or smtps address',
+  );
 });
 
 test('production never uses the embedded database or demo data by default', () => {
@@ -112,7 +116,7 @@ test('production never uses the embedded database or demo data by default', () =
 
 test.each(['postgres://booking:a/b#c@host/booking', 'postgres://booking:100%@host/booking', 'postgres://host:port/x'])(
   '%s is not valid, and the error names DATABASE_URL',
-  (wrong) => expect(() => readConfig({ DATABASE_URL: wrong })).toThrow('DATABASE_URL is not a valid URL'),
+  (wrong) => expect(() => readConfig({ DATABASE_URL: wrong })).toThrow('DATABASE_URL must be a valid URL'),
 );
 
 test('a Unix socket is a valid DATABASE_URL', () => {
@@ -214,4 +218,34 @@ test('a role with the documented grants can book; without a grant requests get 5
   await owner.query(`revoke insert on courses from ${role}`);
   expect((await post('/v2/courses', { title: 'Refused' })).status).toBe(503);
   await expect.poll(() => server.output()).toContain('permission denied for table courses');
+});
+
+test('config prints the values in force and their sources, without secrets and without a database', async () => {
+  const file = join(temporaryFolder(), 'smtp');
+  writeFileSync(file, 'smtps://booking:smtp-secret@mail.example?x=smtp-secret');
+  const env = {
+    ...{ DATABASE_URL: 'postgres://u:db-secret@db.example:6432/booking?password=db-secret', SMTP_URL_FILE: file },
+    ...{ BOOTSTRAP_API_KEY: `key-secret-${'k'.repeat(30)}`, BOOTSTRAP_PROVIDER: 'A', STOP_MS: '77', PUBLIC_URLS: 'x' },
+  };
+  const [shown, text] = [await runCli(['config', '--json'], env), await runCli(['config'], env)];
+  expect(shown.stdout + text.stdout + shown.stderr + text.stderr).not.toContain('secret');
+  const { variables, warnings } = shown.json<{ variables: { name: string }[]; warnings: string[] }>();
+  const described = Object.fromEntries(variables.map(({ name, ...rest }) => [name, rest]));
+  expect(described).toMatchObject({
+    PORT: { value: 3000, source: 'default' },
+    HOST: { value: '0.0.0.0', source: 'default' },
+    CATALOG_URL: { value: null, source: 'default' },
+    PUBLIC_REQUESTS_PER_MINUTE: { value: 1_000_000, source: 'environment' },
+    SHUTDOWN_TIMEOUT_MS: { value: 77, source: 'former name', from: 'STOP_MS' },
+    DATABASE_URL: { value: 'postgres://***@db.example:6432/booking?***', source: 'environment' },
+    SMTP_URL: { value: 'smtps://***@mail.example?***', source: 'file', from: file },
+    BOOTSTRAP_API_KEY: { value: '***', source: 'environment' },
+  });
+  expect(warnings).toHaveLength(2);
+  expect(text.stdout).toMatch(/^SHUTDOWN_TIMEOUT_MS +77 +former name STOP_MS$/m);
+  expect(await runCli(['config'], { PORT: 'x' })).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: 'error: The environment is not valid: PORT must be a whole number from 0 to 65535, not "x"\n',
+  });
 });

@@ -177,12 +177,12 @@ test('several servers at once on one empty folder load the demo data once', asyn
 test.each([
   [{ BOOTSTRAP_API_KEY: 'short-secret', BOOTSTRAP_PROVIDER: 'X' }, 'BOOTSTRAP_API_KEY must have 32 to 255 characters'],
   [{ BOOTSTRAP_API_KEY: 'x'.repeat(32) }, 'BOOTSTRAP_API_KEY and BOOTSTRAP_PROVIDER go together'],
-  [{ PORT: 'secret' }, 'PORT must be integer'],
+  [{ PORT: 'x' }, 'PORT must be a whole number from 0 to 65535, not "x"'],
   [{ TIMEZONE: 'Mars/Olympus' }, 'TIMEZONE must be an IANA name'],
   [{ DATABASE_URL: 'mysql://user:secret@host/x' }, 'DATABASE_URL must begin with postgres://'],
-  [{ PUBLIC_URL: 'ftp://secret' }, 'PUBLIC_URL must be an http or https address'],
+  [{ PUBLIC_URL: 'ftp://user:secret@host' }, 'PUBLIC_URL must be an http or https address'],
   [{ PUBLIC_URL: 'https://x.example/?secret' }, 'PUBLIC_URL must be an http or https address without ? and #'],
-])('%j is rejected in one line without its value', async (env, said) => {
+])('%j is rejected in one line without secrets', async (env, said) => {
   const server = await startServer({ DATA_DIR: temporaryFolder(), ...env });
   expect(await server.ended).toBe(1);
   expect(server.errors()).toContain(said);

@@ -1,0 +1,51 @@
+import type { Command } from 'commander';
+import { Environment, readConfig, type Config } from '../config.ts';
+import { fileOf, type Declaration } from '../config/declare.ts';
+import type { Source } from '../config/read.ts';
+import { command, print, table, type Options } from './connect.ts';
+
+export function configCommand(program: Command, env: NodeJS.ProcessEnv) {
+  command(program, 'config', 'Print the configuration in force and the source of each value, without secrets').action(
+    ({ json }: Options) => {
+      const config = readConfig(env);
+      const variables = describeConfig(config);
+      const rows = variables.map(({ name, value, source, from }) => ({
+        name,
+        value: value === null ? '-' : String(value),
+        source: from === undefined ? source : `${source} ${from}`,
+      }));
+      const warnings = config.warnings.map((warning) => `Warning: ${warning}`);
+      print(json, {
+        json: { variables, warnings: config.warnings },
+        text: [table(rows, ''), ...warnings].join('\n'),
+      });
+    },
+  );
+}
+
+type Described = { name: string; value: unknown; source: Source['kind']; from?: string };
+
+/** The variables with their values in force, also those that follow from others; null without one. */
+export function describeConfig(config: Config): Described[] {
+  const declarations = Object.entries<Declaration>(Environment.properties);
+  const files = declarations.filter(([, { secret }]) => secret).map(([name]) => fileOf(name));
+  return declarations
+    .filter(([name]) => !files.includes(name))
+    .map(([name, { secret }]) => {
+      const value = config[name as keyof Config] ?? null;
+      const { kind, name: from } = config.sources[name]!;
+      return {
+        name,
+        value: secret && value !== null ? mask(String(value)) : value,
+        source: kind,
+        ...(from && { from }),
+      };
+    });
+}
+
+/** Leaves only the host and the path of a URL. */
+function mask(secret: string) {
+  const [, scheme, user, rest = ''] = /^(\w+:\/\/)([^/]*@)?([^?#@]*)/.exec(secret) ?? [];
+  if (scheme === undefined) return '***';
+  return `${scheme}${user ? '***@' : ''}${rest}${/[?#]/.test(secret) ? '?***' : ''}`;
+}

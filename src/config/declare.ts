@@ -1,0 +1,39 @@
+import { Type, type TProperties, type TSchema } from '@sinclair/typebox';
+
+/** Completes `NAME must …`; undefined if the value is right. */
+export type Check = (value: string) => string | undefined;
+
+type Options = {
+  default?: string;
+  check?: Check;
+};
+/** What an entry of the table of variables consists of, beside what the type implies. */
+export type Declaration = TSchema & Options & { secret?: true; enum?: string[] };
+
+export const text = (description: string, options: Options = {}) => Type.String({ description, ...options });
+
+/** Its value is never shown, and may be in a file that the variable `<name>_FILE` names. */
+export const secret = (description: string, options: Options = {}) =>
+  Type.String({ description, secret: true, ...options });
+
+export const boolean = (description: string, fallback?: boolean) =>
+  Type.Boolean({ description, ...withDefault(fallback) });
+
+export const integer = (description: string, fallback?: number, minimum = 1, maximum = 2_147_483_647) =>
+  Type.Integer({ description, ...withDefault(fallback), minimum, maximum });
+
+export const oneOf = <const T extends readonly string[]>(values: T, description: string, options: Options = {}) =>
+  Type.Unsafe<T[number]>({ type: 'string', enum: values, description, ...options });
+
+const withDefault = (fallback: unknown) => (fallback === undefined ? {} : { default: fallback });
+
+/** Adds a variable `<name>_FILE` after each secret. */
+export function withFiles<T extends TProperties>(variables: T): T {
+  const entries = Object.entries(variables).flatMap(([name, schema]) => {
+    const own: [string, TSchema][] = [[name, schema]];
+    return schema['secret'] ? [...own, [fileOf(name), Type.Optional(text(`A file that holds \`${name}\``))]] : own;
+  });
+  return Object.fromEntries(entries) as T;
+}
+
+export const fileOf = (name: string) => `${name}_FILE`;

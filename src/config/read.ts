@@ -1,0 +1,110 @@
+import { readFileSync, statSync } from 'node:fs';
+import { fileOf, type Declaration } from './declare.ts';
+import { unknownVariableWarnings } from './unknown-variables.ts';
+
+type Declarations = Record<string, Declaration>;
+
+/** Where a value is from; `name` is the file, or the former name. */
+export type Source = { kind: 'default' | 'environment' | 'file' | 'former name'; name?: string };
+
+/** All problems of an environment, with the warnings that may explain them. */
+export class ConfigError extends Error {
+  readonly lines: string[];
+  constructor(problems: string[], warnings: string[]) {
+    super(`The environment is not valid: ${[problems.join('; '), ...warnings].join('. ')}`);
+    this.lines = ['The environment is not valid:', ...[...problems, ...warnings].map((line) => `- ${line}`)];
+  }
+}
+
+/** The values of the declared variables. `problems` are complete sentences, which show no secret. */
+export function readVariables(
+  env: NodeJS.ProcessEnv,
+  declarations: Declarations,
+  { formerNames, prefixes }: { formerNames: Record<string, string>; prefixes: string[] },
+) {
+  const formerlyOf = Object.fromEntries(Object.entries(formerNames).map(([former, name]) => [name, former]));
+  const values: Record<string, unknown> = {};
+  const sources: Record<string, Source> = {};
+  const problems: string[] = [];
+  const warnings: string[] = [];
+  for (const [name, declaration] of Object.entries(declarations)) {
+    try {
+      const { raw, source, warning } = find(env, name, { ...declaration, formerly: formerlyOf[name] });
+      sources[name] = source;
+      if (warning !== undefined) warnings.push(warning);
+      const value = raw === undefined ? declaration.default : parse(raw, describeName(name, source), declaration);
+      if (value !== undefined) values[name] = value;
+    } catch (error) {
+      problems.push((error as Error).message);
+    }
+  }
+  warnings.push(...unknownVariableWarnings(env, { current: Object.keys(declarations), formerNames, prefixes }));
+  return { values, sources, problems, warnings };
+}
+
+const describeName = (name: string, { kind, name: from }: Source) => {
+  if (kind === 'file') return `${name} (from ${fileOf(name)})`;
+  return kind === 'former name' ? `${name} (set as ${from})` : name;
+};
+
+/** An empty variable counts as not set. */
+const read = (env: NodeJS.ProcessEnv, name: string | undefined) =>
+  (name === undefined ? undefined : env[name]) || undefined;
+
+type Named = Pick<Declaration, 'secret'> & { formerly: string | undefined };
+type Found = { raw?: string; source: Source; warning?: string };
+
+function find(env: NodeJS.ProcessEnv, name: string, { formerly, secret }: Named): Found {
+  const own = read(env, name);
+  const former = read(env, formerly);
+  const file = secret ? read(env, fileOf(name)) : undefined;
+  if (own !== undefined && file !== undefined) throw new Error(`${name} and ${fileOf(name)} exclude each other`);
+  if (file !== undefined) return { raw: readSecretFile(name, file), source: { kind: 'file', name: file } };
+  if (own !== undefined) {
+    const warning =
+      former === undefined ? {} : { warning: `The variable ${formerly} is ignored, because ${name} is set` };
+    return { raw: own, source: { kind: 'environment' }, ...warning };
+  }
+  if (former === undefined) return { source: { kind: 'default' } };
+  const warning = `The variable ${formerly} is deprecated; use ${name}`;
+  return { raw: former, source: { kind: 'former name', name: formerly! }, warning };
+}
+
+/** Throws a sentence about what the value must be. */
+function parse(raw: string, label: string, { type, enum: values, minimum, maximum, check, secret }: Declaration) {
+  const given = secret ? '' : `, not ${show(raw)}`;
+  const refuse = (rule: string) => new Error(`${label} must ${rule}${given}`);
+  if (type === 'boolean') {
+    if (!['true', 'false'].includes(raw)) throw refuse('be true or false');
+    return raw === 'true';
+  }
+  if (type === 'integer') {
+    const value = raw.trim() === '' ? NaN : Number(raw);
+    if (!Number.isInteger(value) || value < minimum || value > maximum)
+      throw refuse(`be a whole number from ${minimum} to ${maximum}`);
+    return value;
+  }
+  if (values && !values.includes(raw)) throw refuse(`be one of ${values.join(', ')}`);
+  const rule = check?.(raw);
+  if (rule !== undefined) throw refuse(rule);
+  return raw;
+}
+
+/** In quotes, on one line, without user and password of a URL, and shortened. */
+const show = (raw: string) => JSON.stringify(raw.replace(/\/\/[^/@]*@/, '//***@').replace(/^(.{80}).+$/s, '$1…'));
+
+const maxSecretBytes = 65_536;
+
+/** The content of a secret's file without trailing line breaks. */
+function readSecretFile(name: string, file: string) {
+  let text: string;
+  try {
+    if (statSync(file).size > maxSecretBytes) throw new Error('it is too long');
+    text = readFileSync(file, 'utf8').replace(/[\r\n]+$/, '');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new Error(`${fileOf(name)} names a file that cannot be read (${code ?? message})`, { cause: error });
+  }
+  if (text === '') throw new Error(`${fileOf(name)} names an empty file`);
+  return text;
+}

@@ -1,0 +1,32 @@
+import leven from 'leven';
+
+/** Kubernetes sets these for every service of a namespace, so one may be named `database` or `smtp`. */
+const isServiceLink = (name: string) => /_SERVICE_(HOST|PORT)(_|$)|_PORT(_\d+_(TCP|UDP)|$)/.test(name);
+
+type KnownNames = { current: string[]; formerNames: Record<string, string>; prefixes: string[] };
+
+/**
+ * One warning for each set variable that nothing reads but whose name resembles a known name, or begins with one of
+ * `prefixes`. Never contains a value.
+ */
+export function unknownVariableWarnings(env: NodeJS.ProcessEnv, { current, formerNames, prefixes }: KnownNames) {
+  const known = [...current, ...Object.keys(formerNames)];
+  return Object.keys(env).flatMap((name) => {
+    if (env[name] === '' || known.includes(name) || isServiceLink(name)) return [];
+    const similar = similarName(name, known);
+    const problem = `The variable ${name} is not known and has no effect`;
+    if (similar !== undefined) return [`${problem}; did you mean ${formerNames[similar] ?? similar}?`];
+    return prefixes.some((prefix) => name.toUpperCase().startsWith(prefix)) ? [problem] : [];
+  });
+}
+
+function similarName(name: string, known: string[]) {
+  const upper = name.toUpperCase();
+  const nearest = known
+    .map((other) => ({ other, distance: leven(upper, other, { maxDistance: 3 }) }))
+    .sort((a, b) => a.distance - b.distance)[0]!;
+  // Two edits change HOST into HOME.
+  const maxDistance = nearest.other.length >= 8 ? 2 : nearest.other.length >= 6 ? 1 : 0;
+  if (nearest.distance <= maxDistance) return nearest.other;
+  return known.find((other) => other.includes('_') && upper.startsWith(`${other}_`));
+}

@@ -1,0 +1,78 @@
+import { writeFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { ConfigError, Environment, readConfig } from '../../src/config.ts';
+import type { Declaration } from '../../src/config/declare.ts';
+import { describeError } from '../../src/runtime/describe-error.ts';
+
+function problemsOf(env: NodeJS.ProcessEnv) {
+  try {
+    readConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+  throw new Error('The configuration is valid');
+}
+
+test('all mistakes are reported at once, with what is allowed and what was given', () => {
+  const error = problemsOf({
+    ...{ PORT: '70000', POOL_WAIT_MS: 'long', LOG_LEVEL: 'loud', MIGRATE_ON_START: 'yes', TIMEZONE: 'Oslo' },
+    ...{ PUBLIC_URL: 'https://me:mine@x.example/?a', TRUST_PROXY: '10.0.0.0/99', MAIL_FROM: 'me' },
+    ...{ BOOTSTRAP_API_KEY: 'short-secret', SMTP_URL: 'ftp://secret', NODE_ENV: 'production', DATABASE_URLS: 'secret' },
+  });
+  expect(error.lines).toEqual([
+    'The environment is not valid:',
+    '- PORT must be a whole number from 0 to 65535, not "70000"',
+    '- PUBLIC_URL must be an http or https address without ? and #, not "https://***@x.example/?***"',
+    '- MIGRATE_ON_START must be true or false, not "yes"',
+    '- BOOTSTRAP_API_KEY must have 32 to 255 characters, ASCII without blanks',
+    '- SMTP_URL must be an smtp or smtps address',
+    '- MAIL_FROM must be an e-mail address alone, not "me"',
+    '- TIMEZONE must be an IANA name such as Europe/Oslo, not "Oslo"',
+    '- TRUST_PROXY must list addresses or CIDR ranges, not "10.0.0.0/99"',
+    '- LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent, not "loud"',
+    '- POOL_ACQUIRE_TIMEOUT_MS (set as POOL_WAIT_MS) must be a whole number from 1 to 2147483647, not "long"',
+    '- DATABASE_URL is missing; for the embedded database set EMBEDDED_DATABASE=true',
+    '- BOOTSTRAP_API_KEY and BOOTSTRAP_PROVIDER go together',
+    '- The variable POOL_WAIT_MS is deprecated; use POOL_ACQUIRE_TIMEOUT_MS',
+    '- The variable DATABASE_URLS is not known and has no effect; did you mean DATABASE_URL?',
+  ]);
+  expect(describeError(error, true).split('\n')).toEqual(error.lines);
+  expect(describeError(error)).not.toContain('\n');
+  expect(describeError(error)).toContain('not "70000"; PUBLIC_URL must');
+});
+
+test('a given value is shown on one line and shortened', () => {
+  const { lines } = problemsOf({ TIMEZONE: `a\nb${'c'.repeat(1000)}` });
+  expect(lines[1]).toMatch(/not "a\\nbc+…"$/);
+  expect(lines[1]!.length).toBeLessThan(160);
+});
+
+test('a wrong value is reported once, not as missing too', () => {
+  expect(problemsOf({ NODE_ENV: 'production', DATABASE_URL: 'mysql://x' }).lines).toHaveLength(2);
+});
+
+const secrets = Object.entries(Environment.properties as Record<string, Declaration>).flatMap(([name, { secret }]) =>
+  secret ? [name] : [],
+);
+
+test.each(secrets)('%s can be read from a file, and no message shows it', (name) => {
+  const folder = mkdtempSync(join(tmpdir(), 'secret-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'secret');
+  // Wrong for every secret, and containing a blank.
+  writeFileSync(file, 'wrong secret\n');
+  for (const env of [{ [`${name}_FILE`]: file }, { [name]: 'wrong secret' }, { [`${name}_FILE`]: file, [name]: 'x' }]) {
+    const { message, lines } = problemsOf(env);
+    expect(message).toContain(name);
+    expect(message + lines.join()).not.toContain('wrong');
+  }
+});
+
+test('numbers and switches are read strictly', () => {
+  for (const PORT of ['', '0', '3001']) expect(readConfig({ PORT }).PORT).toBe(PORT === '' ? 3000 : Number(PORT));
+  for (const PORT of [' ', '-1', '1.5', 'NaN', '65536']) expect(problemsOf({ PORT }).lines).toHaveLength(2);
+  for (const DEMO_DATA of ['TRUE', '1', 'on']) expect(problemsOf({ DEMO_DATA }).lines).toHaveLength(2);
+});
