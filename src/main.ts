@@ -6,7 +6,7 @@ import { readConfig, type Config } from './config.ts';
 import { isMigrated, migrateDatabase } from './database/migrate.ts';
 import { assertReleaseIsSupported } from './database/releases.ts';
 import { openLog, type Log } from './runtime/log.ts';
-import { startRetention } from './runtime/retention.ts';
+import { startHousekeeping } from './runtime/housekeeping.ts';
 import { startClockCheck } from './runtime/clock-check.ts';
 import { bootstrap, demoData, printWelcome } from './runtime/first-start.ts';
 import { describeError, ListenError } from './runtime/describe-error.ts';
@@ -126,17 +126,17 @@ const appOptions = (
 function createWorkers(config: Config, database: Store['database'], log: Log) {
   let mail: ReturnType<typeof startMailWorker> | undefined;
   let webhooks: ReturnType<typeof startWebhooks> | undefined;
-  let stopRetention: ReturnType<typeof startRetention> | undefined;
+  let stopHousekeeping: ReturnType<typeof startHousekeeping> | undefined;
   let stopClockCheck: ReturnType<typeof startClockCheck> | undefined;
   return {
     start() {
       mail = startMailWorker(config, database, log);
       if (config.WEBHOOKS === 'on') webhooks = startWebhooks({ database, settings: toSettings(config), log });
-      stopRetention = startRetention(config, database, log);
+      stopHousekeeping = startHousekeeping(config, database, log);
       stopClockCheck = startClockCheck(database, log);
     },
     stopTimers() {
-      stopRetention?.();
+      stopHousekeeping?.();
       stopClockCheck?.();
     },
     stopSending: () => Promise.all([mail?.stop(), webhooks?.stop()]),
@@ -184,6 +184,6 @@ async function waitUntilMigrated({ pool }: Store['database']) {
 }
 
 start().catch((error: unknown) => {
-  console.error(`The server could not start: ${describeError(error)}`);
+  console.error(`The server could not start: ${describeError(error, process.stderr.isTTY)}`);
   process.exit(1);
 });

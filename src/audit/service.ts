@@ -1,7 +1,7 @@
 import { formatTimestamp } from '../lib/timestamps.ts';
 import type { Database } from '../database/client.ts';
 import { execute, type Queryable } from '../database/statements.ts';
-import { clearEntries, listEntries } from './sql.ts';
+import { listEntries } from './sql.ts';
 
 /** Ids only; `action` is a route or the name of a command. */
 export type AuditEntry = {
@@ -24,11 +24,4 @@ const toQueryable = ({ pool }: Database): Queryable => ({ $client: pool });
 export async function listAuditEntries(database: Database, { providerId, since, limit }: AuditSelection) {
   const rows = await execute<AuditEntry>(toQueryable(database), listEntries, [providerId, since, limit]);
   return rows.map((row) => ({ ...row, at: formatTimestamp(row.at) }));
-}
-
-const batchSize = 1_000;
-
-/** Deletes entries that are older than a year. */
-export async function clearAuditLog(database: Database) {
-  while ((await execute(toQueryable(database), clearEntries, [batchSize])).length === batchSize);
 }

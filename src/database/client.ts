@@ -44,6 +44,11 @@ export type Database = UnitOfWork & {
   queuedAs(fairnessKey: number): Database;
   /** Runs all writes of `work` in one transaction of at most a minute; only one process does so at a time. */
   atomically<T>(work: (database: Database) => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` in a transaction of its own, unless work of the same name is running, in any process; then undefined.
+   * The transaction holds the lock, so that it ends with the process and works behind a transaction pooler.
+   */
+  exclusively<T>(name: string, work: (client: PoolClient) => Promise<T>): Promise<T | undefined>;
   close(): Promise<void>;
 };
 
@@ -84,9 +89,22 @@ export function openDatabase(options: DatabaseOptions): Database {
         });
         return work(nestedDatabase(auditLog));
       }),
+    exclusively: (name, work) =>
+      runTransaction(pool, { lockUntil: performance.now() + writeMs }, async (client) =>
+        locking.lock && !(await tryLock(client, name)) ? undefined : work(client),
+      ),
     close: () => pool.end(),
   });
   return databaseWith();
+}
+
+/** Until the transaction ends. */
+async function tryLock(client: PoolClient, name: string) {
+  const { rows } = await client.query<{ locked: boolean }>(
+    'select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as locked',
+    [name],
+  );
+  return rows[0]!.locked;
 }
 
 function openPool(options: DatabaseOptions) {

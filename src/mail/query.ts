@@ -96,16 +96,6 @@ export const deleteMail = {
   text: 'delete from outbox where id = $1 and due_at = $2 and sent_at is null',
 };
 
-/** Deletes up to `$1` mails that were sent or failed over 90 days ago, with their tokens. */
-export const clearMails = {
-  name: 'delete_old_mails',
-  text: `with old as (
-      select id from outbox where coalesce(sent_at, failed_at) < now() - interval '90 days'
-      order by id limit $1 for update skip locked),
-    links as (delete from tokens where mail_id in (select id from old))
-    delete from outbox where id in (select id from old) returning id`,
-};
-
 /** Newest first. */
 export const selectMails = {
   name: 'list_mails',

@@ -10,7 +10,7 @@ import { tokenUrl } from '../resources/auth/token-schema.ts';
 import { createToken } from '../resources/auth/token-service.ts';
 import { compose, outdatedReason, sanitizeMail, type MailData } from './compose.ts';
 import { mailName, toMessage } from './message.ts';
-import { claimMails, clearMails, deleteMail, findMail, markSent, markAttemptFailed, postponeMail } from './query.ts';
+import { claimMails, deleteMail, findMail, markSent, markAttemptFailed, postponeMail } from './query.ts';
 import { isPermanentFailure, sendTimeoutMs, type Message, type Transport } from './transport.ts';
 
 export type MailOptions = {
@@ -33,8 +33,6 @@ const pollMs = 1_000;
 const putOffSeconds = 5;
 /** Time for attempts in progress to end at shutdown, with their update in the database. */
 const stopTimeoutMs = sendTimeoutMs + 5_000;
-const clearEveryMs = 60 * 60_000;
-const clearBatchSize = 1_000;
 
 /** Covers three days. */
 const maxAttempts = 21;
@@ -56,12 +54,10 @@ export function startMail(options: MailOptions) {
   const lastDeliveries = new LRUCache<number, number>({ max: 1_000 });
   let deliveryCount = 0;
   const claim = createClaim(on, log);
-  const clear = createClear(on, log);
   log.info(`Mails go to ${transport.destination}`);
 
   const run = async () => {
     while (!stopping.signal.aborted) {
-      await clear();
       const free = slots - inProgress.size;
       const claimed = await claim(free, toFairnessColumns(lastDeliveries, [...inProgress.values()]));
       for (const mail of claimed) {
@@ -104,21 +100,6 @@ function createClaim(on: Queryable, log: MailOptions['log']) {
       failures += 1;
       if (failures === 5) log.warn(`The outbox cannot be read, so no mail leaves: ${toErrorLine(error, [])}`);
       return [];
-    }
-  };
-}
-
-/** Deletes old mails, at start and every hour. */
-function createClear(on: Queryable, log: MailOptions['log']) {
-  let nextClear = 0;
-  return async () => {
-    if (performance.now() < nextClear) return;
-    nextClear = performance.now() + clearEveryMs;
-    try {
-      while ((await execute(on, clearMails, [clearBatchSize])).length === clearBatchSize);
-    } catch (error) {
-      if (classifyError(error)?.kind !== 'unavailable')
-        log.warn(`Old mails could not be cleared: ${toErrorLine(error, [])}`);
     }
   };
 }

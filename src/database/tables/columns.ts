@@ -34,6 +34,8 @@ export const currentTime = sql.raw(currentTimeSql);
 /** Set by `ctx.write` from the lock's timestamp, which follows commit order; `now()` does not. */
 export const timestamps = () => ({ createdAt: instant().notNull(), updatedAt: instant().notNull() });
 
+export const collation = 'und-x-icu';
+
 /** SQL for case-insensitive comparison, the same as in the unique indexes. In the C locale `lower()` alone skips Å. */
 export const caseFolded = (value: AnyPgColumn | SQL | string) => sql`lower(${value} collate "und-x-icu")`;
 /** `caseFolded` for SQL written as text. */

@@ -1,5 +1,5 @@
 import { foreignKey, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
-import { reference } from './columns.ts';
+import { instant, reference } from './columns.ts';
 import { providers } from './providers.ts';
 
 /** Item id of each imported `ref`, so that a later run can continue; `kind` is the record type. */
@@ -10,6 +10,7 @@ export const importRefs = pgTable(
     kind: text().notNull(),
     ref: text().notNull(),
     itemId: reference().notNull(),
+    createdAt: instant().notNull().defaultNow(),
   },
   (t) => [
     primaryKey({ name: 'import_refs_pk', columns: [t.providerId, t.kind, t.ref] }),

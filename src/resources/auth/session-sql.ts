@@ -1,21 +1,18 @@
 import { consumeToken } from './token-serializer.ts';
 
-const deleteExpired = `expired as (delete from sessions where hash in
-      (select hash from sessions where expires_at < now() limit 100 for update skip locked))`;
 const columns = '(provider_id, user_id, hash, created_at, used_at, expires_at)';
 const times = "now(), now(), now() + interval '12 hours'";
 
 export const startSession = {
   name: 'start_session',
-  text: `with ${deleteExpired} insert into sessions ${columns} values ($1, $2, $3, ${times})`,
+  text: `insert into sessions ${columns} values ($1, $2, $3, ${times})`,
 };
 
 /** Replaces the browser's last session ($4) by a new one ($3) of a token's owner ($1, $2). */
 export const startSessionByToken = {
   name: 'start_session_by_token',
   text: `with owner as (${consumeToken}),
-    ended as (delete from sessions where hash = $4 and exists (select from owner)),
-    ${deleteExpired}
+    ended as (delete from sessions where hash = $4 and exists (select from owner))
     insert into sessions ${columns} select "providerId", "userId", $3, ${times} from owner
     returning true as started`,
 };

@@ -12,15 +12,10 @@ const failed = `(case when ${isExpired} then 0 else f.failures end)`;
 const pending = `(case when f.attempted_at <= now() - ${maxDuration} then 0 else f.pending end)`;
 const isUser = `provider_id = $1 and username_hash = ${hashed}`;
 
-/** Begins an attempt; no row if ten have failed in the window or are pending. Also deletes expired windows. */
+/** Begins an attempt; no row if ten have failed in the window or are pending. */
 export const beginAttempt = {
   name: 'begin_sign_on',
-  text: `with expired as (delete from sign_on_failures where (provider_id, username_hash) in
-      (select provider_id, username_hash from sign_on_failures
-        where provider_id = $1 and window_started_at <= now() - ${window} and attempted_at <= now() - ${maxDuration}
-          and username_hash <> ${hashed}
-        limit 100 for update skip locked))
-    insert into sign_on_failures as f (provider_id, username_hash, window_started_at, failures, pending, attempted_at)
+  text: `insert into sign_on_failures as f (provider_id, username_hash, window_started_at, failures, pending, attempted_at)
     values ($1, ${hashed}, now(), 0, 1, now())
     on conflict (provider_id, username_hash) do update set
       window_started_at = case when ${isExpired} then now() else f.window_started_at end,

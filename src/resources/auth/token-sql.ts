@@ -1,14 +1,11 @@
 import { consumeToken, isUsable, ownerColumns } from './token-serializer.ts';
 
-const deleteExpired = `expired as (delete from tokens where hash in
-      (select hash from tokens where expires_at < now() - interval '1 day' limit 100 for update skip locked))`;
 const columns = '(provider_id, hash, purpose, user_id, admin_user_id, mail_id, created_at, expires_at)';
 
-/** A mail that is sent again replaces its token. Also deletes tokens that expired a day ago. */
+/** A mail that is sent again replaces its token. */
 export const storeToken = {
   name: 'store_token',
-  text: `with ${deleteExpired}
-    insert into tokens ${columns}
+  text: `insert into tokens ${columns}
     values ($1, $2, $3, $4, $5, $6, now(), now() + $7::interval)
     on conflict (mail_id) do update set hash = excluded.hash, created_at = excluded.created_at,
       expires_at = excluded.expires_at, used_at = null`,
@@ -17,8 +14,7 @@ export const storeToken = {
 /** For a user whose password was just verified; no row if it has changed. `for share` blocks a concurrent change. */
 export const storeSignInToken = {
   name: 'store_sign_in_token',
-  text: `with ${deleteExpired}
-    insert into tokens ${columns}
+  text: `insert into tokens ${columns}
     select provider_id, $3, 'sign_in', id, null, null, now(), now() + $5::interval
     from course_users where provider_id = $1 and id = $2 and password_hash = $4 for share
     returning true as stored`,

@@ -29,11 +29,10 @@ const findRecord = {
     where provider_id = $1 and key_hash = $2 and expires_at > ${currentTimeSql}`,
 };
 
-/** Replaces an expired record, and deletes the provider's other expired ones. */
+/** Replaces an expired record. */
 const storeRecord = {
   name: 'store_idempotency_record',
-  text: `with expired as (delete from idempotency_records where provider_id = $1 and expires_at <= ${currentTimeSql} and key_hash <> $2)
-    insert into idempotency_records (provider_id, key_hash, fingerprint, booking_id, answer, created_at, expires_at)
+  text: `insert into idempotency_records (provider_id, key_hash, fingerprint, booking_id, answer, created_at, expires_at)
     values ($1, $2, $3, $4, $5, $6, ${currentTimeSql} + interval '24 hours')
     on conflict (provider_id, key_hash) do update set fingerprint = excluded.fingerprint, booking_id = excluded.booking_id,
       answer = excluded.answer, created_at = excluded.created_at, expires_at = excluded.expires_at`,

@@ -2,13 +2,10 @@ import type { Static } from '@sinclair/typebox';
 import { asc, desc, gte, sql } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
-import type { Database } from '../../database/client.ts';
-import { execute } from '../../database/statements.ts';
 import { events } from '../../database/tables/events.ts';
 import { formatExactTimestamp } from '../../lib/timestamps.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { maxLimit, type Change } from './schema.ts';
-import { deleteOldEvents } from './sql.ts';
 
 export type ChangeQuery = { since?: string; types?: string[]; limit?: number };
 
@@ -101,11 +98,4 @@ function parseCursor({ providerId }: Ctx, cursor: string): Position {
     /^(\d+)\.(\d{1,16})\.(\d{1,16})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   if (Number(provider) !== providerId) throw Problem.invalidCursor();
   return { id: Number(id), clock: Number(clock) };
-}
-
-const batchSize = 1_000;
-
-/** Deletes events that are older than `days`, but not the last one of a provider before that. */
-export async function deleteOldChanges({ pool }: Database, days: number) {
-  while ((await execute({ $client: pool }, deleteOldEvents, [days, batchSize])).length === batchSize);
 }

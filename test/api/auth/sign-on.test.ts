@@ -321,18 +321,6 @@ test.each([
   if (may) expect(await verify(brought, password)).toBe(false);
 });
 
-test('expired failure windows are deleted', async () => {
-  const me = await createProvider();
-  for (const name of ['one', 'two', 'three']) await fail(me, name, 1);
-  await moveWindow(me, '16 minutes');
-  await fail(me, 'four', 1);
-  const { rows } = await database.pool.query(
-    'select count(*)::int as count from sign_on_failures where provider_id = $1',
-    [me.id],
-  );
-  expect(rows).toEqual([{ count: 1 }]);
-});
-
 test('a hash with other parameters is rehashed at sign-on', async () => {
   const me = await createProvider();
   const { id, username } = await newUser(me);

@@ -2,8 +2,7 @@ import { eq } from 'drizzle-orm';
 import { afterAll, expect, test } from 'vitest';
 import { courses } from '../../../src/database/tables/courses.ts';
 import { tags } from '../../../src/database/tables/catalog.ts';
-import { readConfig } from '../../../src/config.ts';
-import { startRetention } from '../../../src/runtime/retention.ts';
+import { deleteOld, tasks } from '../../../src/runtime/housekeeping.ts';
 import { importObjects } from '../../support/all-responses.ts';
 import { bookOrFail, createBookableDate, deregister, execute, persons } from '../../support/booking.ts';
 import { write } from '../../support/orders.ts';
@@ -141,14 +140,8 @@ test('a cursor of a state that a restore has undone is 410', async () => {
   expect((await me.get(`/v2/changes?since=${cursor}`)).status).toBe(410);
 });
 
-/** Runs what the server starts, until it has deleted old changes of another provider. */
-async function runRetention() {
-  const other = await createProvider();
-  await insertOldEvents(other, 3);
-  const stop = startRetention(readConfig({ EVENTS_RETENTION_DAYS: '10' }), database, console);
-  await expect.poll(() => countEvents(other)).toBe(1);
-  stop();
-}
+const housekeeping = tasks.find(({ table }) => table === 'events')!;
+const deleteOldEvents = () => deleteOld(database, housekeeping, 10);
 const insertOldEvents = (me: Provider, count: number) =>
   execute(
     name,
@@ -175,20 +168,20 @@ test('old changes are deleted, but not the last one before the limit', async () 
     return encode([provider, id, Number(clock) - days * 86_400_000_000].join('.'));
   };
   expect((await read(me, `?since=${aged(oldest, 11)}`)).items).toHaveLength(2);
-  await runRetention();
+  await deleteOldEvents();
   expect((await me.get(`/v2/changes?since=${aged(oldest, 11)}`)).status).toBe(410);
   expect(await read(me, `?since=${aged(last, 11)}`)).toMatchObject({ items: [], has_more: false });
 
   // A client that has read everything before a quiet month continues after it.
   const course = await me.course();
-  await runRetention();
+  await deleteOldEvents();
   const { items, cursor } = await read(me, `?since=${aged(last, 11)}`);
   expect(items.map(({ type, resource_id }) => [type, resource_id])).toEqual([['course.created', course]]);
   await age(9);
-  await runRetention();
+  await deleteOldEvents();
   expect(await read(me, `?since=${aged(cursor, 9)}`)).toMatchObject({ items: [], has_more: false });
   await age(2);
-  await runRetention();
+  await deleteOldEvents();
   expect(await countEvents(me)).toBe(1);
   expect((await me.get(`/v2/changes?since=${aged(last, 22)}`)).status).toBe(410);
 });
@@ -197,7 +190,7 @@ test('a backlog of old changes is deleted in batches', async () => {
   const me = await createProvider();
   await insertOldEvents(me, 2_500);
   await me.course();
-  await runRetention();
+  await deleteOldEvents();
   expect(await countEvents(me)).toBe(2);
 });
 

@@ -2,10 +2,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { expect, test } from 'vitest';
 import { webhookMessages } from '../../../src/http/openapi/webhook-messages.ts';
-import { deleteOldChanges } from '../../../src/resources/changes/service.ts';
 import { createContext } from '../../../src/resources/schools/provider-service.ts';
 import { resyncWebhook } from '../../../src/resources/webhooks/service.ts';
-import type { Provider } from '../../support/test-app.ts';
+import { deleteOld, tasks } from '../../../src/runtime/housekeeping.ts';
+import type { Provider, TestApp } from '../../support/test-app.ts';
 import { createOwner } from '../../support/isolation.ts';
 import { execute } from '../../support/booking.ts';
 import {
@@ -164,6 +164,9 @@ test('if events after the position are deleted, each resource gets a resync, the
   await expect.poll(() => some.types()).toEqual(['resync', 'resync', 'tag.created']);
 });
 
+const housekeeping = tasks.find(({ table }) => table === 'events')!;
+const deleteOldEvents = ({ database }: Pick<TestApp, 'database'>) => deleteOld(database, housekeeping, 30);
+
 /** Lets the tag's event, and the positions, be so many hours old, then deletes old events. */
 async function deleteAfter(testApp: Awaited<ReturnType<typeof openWebhookTestApp>>, me: Provider, hours: number) {
   await createTag(me, 'One');
@@ -173,7 +176,7 @@ async function deleteAfter(testApp: Awaited<ReturnType<typeof openWebhookTestApp
     `update webhooks set position_clock = position_clock - ${hours} * 3600 * 1000000::bigint where provider_id = ${me.id}`,
   );
   await createTag(me, 'Two');
-  await deleteOldChanges(testApp.database, 30);
+  await deleteOldEvents(testApp);
 }
 
 test('old events are kept for the active webhooks that have not got them', async () => {
@@ -188,7 +191,7 @@ test('old events are kept for the active webhooks that have not got them', async
   // Control: all but the last old one and the new one are deleted when it has got them.
   await expect
     .poll(async () => {
-      await deleteOldChanges(testApp.database, 30);
+      await deleteOldEvents(testApp);
       return (await testApp.database.pool.query('select from events where provider_id = $1', [me.id])).rowCount;
     })
     .toBe(2);

@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from '../config.ts';
+import type { Database } from '../database/client.ts';
+import type { Log } from './log.ts';
+import { startPeriodic, warnOfFailure } from './periodic.ts';
+
+const intervalMs = 60 * 60_000;
+/** Rows per statement: its locks last for some milliseconds. */
+const batchSize = 1_000;
+const pauseMs = 50;
+
+type RetentionVariable = Extract<keyof Config, `${string}_RETENTION_DAYS`>;
+export type Task = {
+  table: string;
+  /** Days until a row is deleted; without a value rows are kept for ever. */
+  variable: RetentionVariable;
+  /** Deletes at most `$2` rows, each by at least `$1` days too old. Needs an index, or the order of the primary key. */
+  statement: string;
+};
+
+const old = (moment: string) => `${moment} < now() - $1 * interval '1 day'`;
+/** Deletes rows that no transaction has locked. */
+const deleteWhere = (table: string, key: string, condition: string) =>
+  `delete from ${table} where (${key}) in (select ${key} from ${table} where ${condition} limit $2 for update skip locked)`;
+
+/** All tables that grow with use and not with the data of the providers; docs/operating.md lists them too. */
+export const tasks: Task[] = [
+  {
+    table: 'audit_entries',
+    variable: 'AUDIT_RETENTION_DAYS',
+    // Of the oldest entries, so that it is cheap if none is too old.
+    statement: `delete from audit_entries where id in (select id
+      from (select id, at from audit_entries order by id limit $2) oldest where ${old('at')})`,
+  },
+  {
+    table: 'events',
+    variable: 'EVENTS_RETENTION_DAYS',
+    // The last one before the limit stays, so that a client that has read everything can continue from it. Those from
+    // the position of an active webhook on stay too: one that fails is disabled after 5 days.
+    statement: `with old as (
+        select p.id as provider_id, e.id
+        from providers p
+          cross join lateral (
+            select id, lead(at) over (order by id) as next_at
+            from (select id, at from events where provider_id = p.id order by id limit $2 + 1) oldest) e
+        where (select ${old('at')} from events where provider_id = p.id order by id offset 1 limit 1)
+          and ${old('e.next_at')}
+          and e.id < (select coalesce(min(position), e.id + 1) from webhooks where provider_id = p.id and is_active)
+        limit $2)
+      delete from events e using old where e.provider_id = old.provider_id and e.id = old.id`,
+  },
+  {
+    table: 'outbox',
+    variable: 'MAIL_RETENTION_DAYS',
+    // Mails that were sent or have failed, with their links.
+    statement: `with old as (
+        select id from outbox where ${old('coalesce(sent_at, failed_at)')} order by id limit $2 for update skip locked),
+      links as (delete from tokens where mail_id in (select id from old))
+      delete from outbox where id in (select id from old)`,
+  },
+  {
+    table: 'tokens',
+    variable: 'TOKENS_RETENTION_DAYS',
+    statement: deleteWhere('tokens', 'hash', old('expires_at')),
+  },
+  {
+    table: 'sessions',
+    variable: 'SESSIONS_RETENTION_DAYS',
+    statement: deleteWhere('sessions', 'hash', old('expires_at')),
+  },
+  {
+    table: 'sign_on_failures',
+    variable: 'SIGN_ON_FAILURES_RETENTION_DAYS',
+    statement: deleteWhere(
+      'sign_on_failures',
+      'provider_id, username_hash',
+      old(`greatest(window_started_at + interval '15 minutes', attempted_at + interval '30 seconds')`),
+    ),
+  },
+  {
+    table: 'idempotency_records',
+    variable: 'IDEMPOTENCY_RETENTION_DAYS',
+    statement: deleteWhere('idempotency_records', 'provider_id, key_hash', old('expires_at')),
+  },
+  {
+    table: 'import_refs',
+    variable: 'IMPORT_REFS_RETENTION_DAYS',
+    statement: deleteWhere('import_refs', 'provider_id, kind, ref', old('created_at')),
+  },
+];
+
+/**
+ * Deletes the rows of a task that are older than `days`, in batches. One process of many does it: where another one has
+ * the lock, it goes on and this one ends. Returns the number of deleted rows.
+ */
+export async function deleteOld(
+  database: Pick<Database, 'exclusively'>,
+  { table, statement }: Task,
+  days: number,
+  signal?: AbortSignal,
+) {
+  for (let total = 0; ;) {
+    const deleted = await database.exclusively(`housekeeping of ${table}`, async (client) => {
+      const { rowCount } = await client.query(statement, [days, batchSize]);
+      return rowCount ?? 0;
+    });
+    total += deleted ?? 0;
+    if (deleted === undefined || deleted < batchSize || signal?.aborted) return total;
+    await sleep(pauseMs);
+  }
+}
+
+/** Deletes old rows now and every hour. Returns a function that stops it. */
+export function startHousekeeping(config: Config, database: Database, log: Pick<Log, 'warn'>) {
+  const run = async (signal: AbortSignal) => {
+    for (const task of tasks) {
+      const days = config[task.variable];
+      if (days === undefined || signal.aborted) continue;
+      await deleteOld(database, task, days, signal).catch((error: unknown) =>
+        warnOfFailure(log, `The deletion of old rows of ${task.table}`, error),
+      );
+    }
+  };
+  return startPeriodic({ name: 'Housekeeping', intervalMs, run }, log);
+}

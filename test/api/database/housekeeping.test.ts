@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs';
+import { Client } from 'pg';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { Environment } from '../../../src/config.ts';
+import type { DatabaseOptions } from '../../../src/database/client.ts';
+import { deleteOld, startHousekeeping, tasks } from '../../../src/runtime/housekeeping.ts';
+import { readConfig } from '../../../src/config.ts';
+import { connectionTo, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
+
+/** Rows whose age is `n` hours, as the task of their table counts it. */
+const inserts: Record<string, string> = {
+  audit_entries: `(at, actor, action, item_ids) select now() - n * interval '1 hour', 'server', 'x', '{}'`,
+  events: `(provider_id, at, resource, change, resource_id) select 1, now() - n * interval '1 hour', 'tag', 'created', 1`,
+  outbox: `(provider_id, purpose, user_id, created_at, due_at, sent_at, failed_at)
+    select 1, 'account_created', 1, now(), now(), case when n < 60 then now() - n * interval '1 hour' end,
+      case when n >= 60 then now() - n * interval '1 hour' end`,
+  tokens: `(provider_id, hash, purpose, user_id, created_at, expires_at)
+    select 1, n::text, 'sign_in', 1, now(), now() - n * interval '1 hour'`,
+  sessions: `(provider_id, hash, user_id, created_at, used_at, expires_at)
+    select 1, n::text, 1, now(), now(), now() - n * interval '1 hour'`,
+  sign_on_failures: `(provider_id, username_hash, window_started_at, failures, attempted_at)
+    select 1, n::text, now() - n * interval '1 hour' - interval '15 minutes', 1, now() - n * interval '1 hour'`,
+  idempotency_records: `(provider_id, key_hash, fingerprint, booking_id, answer, created_at, expires_at)
+    select 1, n::text, 'x', 1, '{}', now(), now() - n * interval '1 hour'`,
+  import_refs: `(provider_id, kind, ref, item_id, created_at) select 1, 'x', n::text, 1, now() - n * interval '1 hour'`,
+};
+
+async function openOwnDatabase(options: Partial<DatabaseOptions> = {}) {
+  const name = await ownDatabase();
+  const open = () => {
+    const database = openTestDatabase(name, options);
+    onTestFinished(() => database.close());
+    return database;
+  };
+  const admin = new Client(connectionTo(name));
+  await admin.connect();
+  onTestFinished(() => admin.end());
+  // Without foreign keys and triggers.
+  await admin.query('set session_replication_role = replica');
+  await admin.query(
+    `insert into providers (id, title, slug, created_at, updated_at) overriding system value values (1, 'A', 'a', now(), now())`,
+  );
+  const fill = (table: string, hours: string) =>
+    admin.query(`insert into ${table} ${inserts[table]} from generate_series(${hours}) n`);
+  const count = async (table: string) => {
+    const { rows } = await admin.query<{ count: number }>(`select count(*)::int as count from ${table}`);
+    return rows[0]!.count;
+  };
+  return { open, fill, count };
+}
+
+test.each(tasks)('$table: rows older than the days are deleted, and no others', async (task) => {
+  const { open, fill, count } = await openOwnDatabase();
+  const database = open();
+  await fill(task.table, '77.5, -12.5, -1');
+  expect(await deleteOld(database, task, 2)).toBe(30);
+  expect(await count(task.table)).toBe(61);
+  expect(await deleteOld(database, task, 0)).toBeGreaterThan(40);
+});
+
+test('each working table of the data model has a task', () => {
+  const [, working = ''] = readFileSync('docs/data-model.md', 'utf8').split('## 5. Working tables');
+  const tables = [...working.matchAll(/^- `(\w+)`: /gm)].map(([, table]) => table!);
+  expect(tables.length).toBeGreaterThan(7);
+  expect(tables.filter((table) => !tasks.some((task) => task.table === table))).toEqual([]);
+});
+
+test('docs/operating.md lists each task with its variable and default', () => {
+  const page = readFileSync('docs/operating.md', 'utf8').replaceAll(/ +/g, ' ');
+  const defaults = Environment.properties as Record<string, { default?: number }>;
+  const rows = tasks.map(
+    ({ table, variable }) => `| \`${table}\` | \`${variable}\` | ${defaults[variable]!.default ?? 'none'} |`,
+  );
+  expect(rows.filter((row) => !page.includes(row))).toEqual([]);
+});
+
+const sessions = tasks.find(({ table }) => table === 'sessions')!;
+
+test('rows are deleted in batches of a thousand, each in its own transaction', async () => {
+  const { open, fill } = await openOwnDatabase();
+  const database = open();
+  await fill('sessions', '25, 2524');
+  const batches: (number | undefined)[] = [];
+  const exclusively: typeof database.exclusively = async (name, work) => {
+    const result = await database.exclusively(name, work);
+    batches.push(result as number | undefined);
+    return result;
+  };
+  expect(await deleteOld({ exclusively }, sessions, 1)).toBe(2500);
+  expect(batches).toEqual([1000, 1000, 500]);
+});
+
+/** The greatest number of processes that do the same work at one time. */
+async function atOnce(options: Partial<DatabaseOptions>) {
+  const { open } = await openOwnDatabase(options);
+  let [running, greatest, done] = [0, 0, 0];
+  const work = async () => {
+    running += 1;
+    greatest = Math.max(greatest, running);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    running -= 1;
+    done += 1;
+  };
+  const results = await Promise.all([open(), open(), open()].map((database) => database.exclusively('work', work)));
+  return { greatest, done, results };
+}
+
+test('one of several processes does the work, and without the lock all of them', async () => {
+  expect(await atOnce({})).toMatchObject({ greatest: 1, done: 1 });
+  expect(await atOnce({ locking: { lock: false, queue: true } })).toMatchObject({ greatest: 3, done: 3 });
+});
+
+test('several processes together delete every old row once', async () => {
+  const { open, fill, count } = await openOwnDatabase();
+  await fill('sessions', '25, 5024');
+  const deleted = await Promise.all([open(), open()].map((database) => deleteOld(database, sessions, 1)));
+  expect(deleted[0]! + deleted[1]!).toBe(5000);
+  expect(await count('sessions')).toBe(0);
+});
+
+test('housekeeping runs at the start, leaves what has no limit, and logs a failure but goes on', async () => {
+  const { open, fill, count } = await openOwnDatabase();
+  const database = open();
+  for (const table of ['sessions', 'import_refs', 'idempotency_records']) await fill(table, '25, 30');
+  await database.pool.query('alter table outbox rename sent_at to other');
+  const warn = vi.fn();
+  onTestFinished(startHousekeeping(readConfig({}), database, { warn }));
+  await expect.poll(() => count('idempotency_records')).toBe(0);
+  expect([await count('sessions'), await count('import_refs')]).toEqual([0, 6]);
+  expect(warn.mock.calls).toEqual([[expect.stringMatching(/^The deletion of old rows of outbox failed: .*42703/)]]);
+});
