@@ -33,7 +33,7 @@ export type Options = { json?: boolean; command: string };
 export async function run(
   { json, command: action }: Options,
   work: (context: CommandContext) => Promise<CommandResult>,
-  storeOptions: StoreOptions = {},
+  { allowUnmigrated = false, ...storeOptions }: StoreOptions & { allowUnmigrated?: boolean } = {},
 ) {
   const config = readConfig(process.env);
   raiseOomScore(config);
@@ -51,9 +51,8 @@ export async function run(
     await assertReleaseIsSupported(database.pool);
     if (!(await isMigrated(database.pool))) {
       // Only the embedded database is migrated implicitly.
-      if (config.DATABASE_URL !== undefined)
-        throw new Problem('invalid', 'The database is not migrated yet: run `migrate`');
-      await migrateDatabase(store.connection);
+      if (config.DATABASE_URL === undefined) await migrateDatabase(store.connection);
+      else if (!allowUnmigrated) throw new Problem('invalid', 'The database is not migrated yet: run `migrate`');
     }
     const getCtx = (providerId: number) => createContext(database, toSettings(config), providerId);
     const result = await work({ config, database, getCtx });

@@ -1,29 +1,66 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { findClocksAhead, clockWarning, type ClockAhead } from '../database/clock.ts';
+import { isMigrated } from '../database/migrate.ts';
 import { checkCounters, type Report } from '../doctor/examine.ts';
+import type { CheckContext, Finding } from '../doctor/system/check.ts';
+import { checkSystem } from '../doctor/system/index.ts';
 import { describeError } from '../runtime/describe-error.ts';
-import { command, id, run, table, type Options } from './connect.ts';
+import { command, id, run, table, type CommandContext, type CommandResult, type Options } from './connect.ts';
+
+const parts = ['system', 'data'] as const;
+type DoctorOptions = Options & { provider?: number; fix?: boolean; only?: (typeof parts)[number] };
+
+/** Ages that other parts of the service know; a part that has one adds it here. */
+const findAges = (_context: CommandContext): Pick<CheckContext, 'lastBackupAge' | 'oldestWebhookAge'> => ({});
 
 export function doctorCommand(program: Command) {
-  command(program, 'doctor', 'Recount seats, totals and balances and compare them with the stored values')
+  command(program, 'doctor', 'Check the database, the configuration, and stored seats, totals and balances')
     .option('--provider <id>', 'only data of this provider', id)
     .option('--fix', 'store the recounted values where they differ')
-    .action((options: Options & { provider?: number; fix?: boolean }) =>
-      run(options, async ({ database, getCtx }) => {
-        if (options.provider !== undefined) await getCtx(options.provider);
-        const { failure, ...report } = await checkCounters(database, {
-          providerId: options.provider,
-          fix: options.fix,
-        });
-        const ahead = await findClocksAhead(database.pool, options.provider);
-        const text = [toText(report), ...clockLines(ahead)].join('\n');
-        const result = { json: { ...report, clocks_ahead: ahead }, text };
-        if (report.differences.length === 0 || report.fixed) return result;
-        return { ...result, failure: toFailure(report.differences, failure) };
-      }),
+    .addOption(new Option('--only <part>', 'only the system (fast), or only the data').choices(parts))
+    .action((options: DoctorOptions) =>
+      run(options, (context) => examine(context, options), { allowUnmigrated: examinesSystem(options) }),
     );
 }
 
+const examinesSystem = ({ only, provider }: DoctorOptions) =>
+  only === undefined ? provider === undefined : only === 'system';
+
+async function examine(context: CommandContext, options: DoctorOptions): Promise<CommandResult> {
+  const { database, getCtx, config } = context;
+  if (options.provider !== undefined) await getCtx(options.provider);
+  const findings = examinesSystem(options)
+    ? await checkSystem({ pool: database.pool, config, ...findAges(context) })
+    : undefined;
+  const hasData = options.only !== 'system' && (await isMigrated(database.pool));
+  const data = hasData ? await examineData(context, options) : undefined;
+  const failures = [
+    ...(findings ? systemFailures(findings) : []),
+    ...(data?.failure === undefined ? [] : [data.failure]),
+  ];
+  return {
+    json: { ...(findings && { checks: findings }), ...data?.json },
+    text: [...(findings ? [table(findings.map(toRow), '')] : []), ...(data ? [data.text] : [])].join('\n'),
+    ...(failures.length > 0 && { failure: failures.join('; ') }),
+  };
+}
+
+const toRow = ({ level, check, message }: Finding) => ({ level, check, message });
+
+function systemFailures(findings: Finding[]) {
+  const errors = findings.filter(({ level }) => level === 'error');
+  return errors.length === 0 ? [] : [counted(errors, 'check found an error', 'checks found errors')];
+}
+
+async function examineData({ database }: CommandContext, { provider, fix }: DoctorOptions) {
+  const { failure, ...report } = await checkCounters(database, { providerId: provider, fix });
+  const ahead = await findClocksAhead(database.pool, provider);
+  return {
+    json: { ...report, clocks_ahead: ahead },
+    text: [toText(report), ...clockLines(ahead)].join('\n'),
+    failure: report.differences.length === 0 || report.fixed ? undefined : toFailure(report.differences, failure),
+  };
+}
 function toFailure(differences: Report['differences'], cause: unknown) {
   if (cause !== undefined)
     return `not all counters could be corrected: ${describeError(cause)}; run \`doctor\` to list the rest`;

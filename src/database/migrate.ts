@@ -62,6 +62,12 @@ type Queryable = { query(text: string): Promise<{ rows: unknown[] }> };
 /** True if all migrations of this build are applied; more, from a newer build, are fine. */
 export const isMigrated = async (database: Queryable) => (await countApplied(database)) >= expectedCount;
 
+/** Applied migrations, and those of this build. */
+export const countMigrations = async (database: Queryable) => ({
+  applied: await countApplied(database),
+  expected: expectedCount,
+});
+
 async function countApplied(database: Queryable) {
   const { rows } = await database.query("select to_regclass('drizzle.__drizzle_migrations') is not null as there");
   if (!(rows[0] as { there: boolean }).there) return 0;

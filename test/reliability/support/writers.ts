@@ -180,7 +180,7 @@ export async function compareWrites({ postgres, env }: Schools, { bookings, cour
     );
   const isComplete = (order: Order) =>
     order.bookings === 1 && [order.quantity, order.paid, order.participants.length].every((count) => count === 3);
-  const doctor = await cli(env, 'doctor');
+  const doctor = await cli(env, 'doctor', '--only', 'data');
   return {
     lost: bookings.filter((booking) => !isStored(booking)).length + courses.filter((course) => !exists(course)).length,
     duplicates:

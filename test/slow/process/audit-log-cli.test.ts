@@ -124,9 +124,9 @@ test('retried mails and corrected counters are logged; commands without effect a
     [1, 'mail', 'retry', '999999'],
     [0, 'mail', 'retry', '--all-failed'],
     [0, 'mail', 'retry', '--all-failed'],
-    [1, 'doctor'],
-    [0, 'doctor', '--fix'],
-    [0, 'doctor', '--fix'],
+    [1, 'doctor', '--only', 'data'],
+    [0, 'doctor', '--only', 'data', '--fix'],
+    [0, 'doctor', '--only', 'data', '--fix'],
   ] as const)
     expect((await runCli([...command], { DATABASE_URL: databaseUrl(name) })).code, command.join(' ')).toBe(code);
 

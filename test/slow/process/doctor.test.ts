@@ -4,15 +4,16 @@ import { checkCounters } from '../../../src/doctor/examine.ts';
 import { allAreas } from '../../../src/database/areas.ts';
 import { addDate, addParticipants } from '../../support/dates.ts';
 import { mainProduct, createOrder, createProduct, createUser } from '../../support/orders.ts';
-import { runCli, databaseUrl } from '../../support/processes.ts';
-import { openTestDatabase, openTestApp, ownDatabase, type Provider } from '../../support/test-app.ts';
+import { runCli, databaseUrl, temporaryFolder } from '../../support/processes.ts';
+import { asAdmin, openTestDatabase, openTestApp, ownDatabase, type Provider } from '../../support/test-app.ts';
 
 /** A separate database, since the doctor checks all providers. */
 async function openOwnTestApp() {
   const name = await ownDatabase();
   const testApp = await openTestApp(openTestDatabase(name));
   onTestFinished(() => testApp.close());
-  const doctor = (...args: string[]) => runCli(['doctor', ...args], { DATABASE_URL: databaseUrl(name) });
+  const doctor = (...args: string[]) =>
+    runCli(['doctor', '--only', 'data', ...args], { DATABASE_URL: databaseUrl(name) });
   return { ...testApp, doctor };
 }
 
@@ -353,4 +354,32 @@ test('a repair that the database rejects is reported and the rest is repaired', 
     fixed: false,
   });
   expect((await checkCounters(database, {})).differences).toMatchObject([ofMine, { figure: 'total_vat' }]);
+});
+
+test('doctor prints what it finds in the system, and an error ends it with 1', async () => {
+  const name = `booking_bare_${process.pid}`;
+  await asAdmin(`create database ${name}`);
+  onTestFinished(() => asAdmin(`drop database ${name} with (force)`));
+  const env = { DATABASE_URL: databaseUrl(name) };
+  const unmigrated = await runCli(['doctor', '--json'], env);
+  expect(unmigrated).toMatchObject({ code: 1, stderr: expect.stringMatching(/^error: \d checks? found/) as string });
+  const { checks, ...rest } = unmigrated.json<{ checks: object[] }>();
+  expect(checks).toContainEqual({
+    ...{ check: 'migrations', level: 'error' },
+    message: expect.stringMatching(/^\d+ of \d+ are pending: run `migrate`$/) as string,
+  });
+  expect(rest).toEqual({});
+  expect(await runCli(['doctor', '--only', 'data'], env)).toMatchObject({
+    code: 1,
+    stderr: 'error: The database is not migrated yet: run `migrate`\n',
+  });
+
+  // On a server of its own, since the tests switch fsync off in theirs.
+  const DATA_DIR = temporaryFolder();
+  expect((await runCli(['migrate'], { DATA_DIR })).code).toBe(0);
+  const whole = await runCli(['doctor'], { DATA_DIR });
+  expect(whole).toMatchObject({ code: 0, stderr: '' });
+  expect(whole.stdout).toMatch(/^level +check +message\nok +server version +PostgreSQL /);
+  expect(whole.stdout).toMatch(/\nwarning +configuration +No mail reaches a person/);
+  expect(whole.stdout).toMatch(/\nChecked 0 course dates, 0 orders, 0 vouchers: no difference\n$/);
 });

@@ -1,0 +1,81 @@
+import { clockWarning, summarizeClocksAhead } from '../../database/clock.ts';
+import { countMigrations } from '../../database/migrate.ts';
+import { byLimit, error, formatAge, hours, minutes, ok, queryOne, skipped, warning } from './check.ts';
+import type { Result, SystemCheck } from './check.ts';
+
+export const migrationCheck: SystemCheck = {
+  check: 'migrations',
+  async run({ pool }) {
+    const { applied, expected } = await countMigrations(pool);
+    if (applied < expected) return [error(`${expected - applied} of ${expected} are pending: run \`migrate\``)];
+    if (applied > expected) return [ok(`${applied - expected} more than this version knows`)];
+    return [ok(`All ${expected} are applied`)];
+  },
+};
+
+export const clockCheck: SystemCheck = {
+  check: 'clock',
+  async run({ pool }) {
+    const sent = Date.now();
+    const { at } = await queryOne<{ at: number }>(
+      pool,
+      'select extract(epoch from clock_timestamp())::float8 * 1000 as at',
+    );
+    const received = Date.now();
+    const result = judgeClock(at - (sent + received) / 2, (received - sent) / 2);
+    const stored = clockWarning(await summarizeClocksAhead(pool));
+    return stored === undefined ? [result] : [result, warning(stored)];
+  },
+};
+
+/** Both in milliseconds. */
+export function judgeClock(ahead: number, uncertainty: number): Result {
+  const seconds = Math.max(0, Math.abs(ahead) - uncertainty) / 1_000;
+  const limits = { warning: 2, error: minutes };
+  if (seconds < limits.warning) return ok("The database's clock agrees with that of this machine");
+  const direction = ahead > 0 ? 'ahead of' : 'behind';
+  return byLimit(seconds, limits, `The database's clock is ${formatAge(seconds)} ${direction} that of this machine`);
+}
+
+export const backupCheck: SystemCheck = {
+  check: 'backup',
+  async run({ lastBackupAge }) {
+    if (!lastBackupAge) return [skipped('This service makes no backups: check those of the database')];
+    const age = await lastBackupAge();
+    if (age === null) return [warning('There is no backup')];
+    return [byLimit(age, { warning: 26 * hours, error: 72 * hours }, `The last backup is ${formatAge(age)} old`)];
+  },
+};
+
+const waiting = { warning: 15 * minutes, error: 6 * hours };
+
+export const mailCheck: SystemCheck = {
+  check: 'mail',
+  async run({ pool }) {
+    const { oldest, failed } = await queryOne<{ oldest: number | null; failed: number }>(
+      pool,
+      `select (select extract(epoch from now() - min(o.created_at))::float8
+          from outbox o join providers p on p.id = o.provider_id and p.closed_at is null
+          where o.sent_at is null and o.failed_at is null) as oldest,
+        (select count(*)::int from outbox where failed_at > now() - interval '7 days') as failed`,
+    );
+    return judgeMails(oldest, failed);
+  },
+};
+
+export const judgeMails = (oldest: number | null, failed: number): Result[] => [
+  oldest === null
+    ? ok('No mail waits')
+    : byLimit(oldest, waiting, `The oldest unsent mail is ${formatAge(oldest)} old`),
+  ...(failed === 0 ? [] : [warning(`${failed} mails have failed in the last week: \`mail list --failed\``)]),
+];
+
+export const webhookCheck: SystemCheck = {
+  check: 'webhooks',
+  async run({ oldestWebhookAge }) {
+    if (!oldestWebhookAge) return [skipped('There are no webhooks in this version')];
+    const age = await oldestWebhookAge();
+    if (age === null) return [ok('No delivery waits')];
+    return [byLimit(age, waiting, `The oldest event that a webhook has not got is ${formatAge(age)} old`)];
+  },
+};

@@ -1,0 +1,67 @@
+import type { Pool } from 'pg';
+
+/** `skipped`: the role may not look, or there is nothing to look at. */
+export type Level = 'ok' | 'warning' | 'error' | 'skipped';
+export type Result = { level: Level; message: string };
+export type Finding = { check: string } & Result;
+
+/** The configuration that the checks look at. */
+export type CheckedConfig = {
+  NODE_ENV?: string | undefined;
+  DATABASE_URL?: string | undefined;
+  SMTP_URL?: string | undefined;
+  TRUST_PROXY?: string | undefined;
+  PUBLIC_URL: string;
+  TIMEZONE: string;
+  POOL_SIZE: number;
+  MIGRATE_ON_START: boolean;
+  RATE_LIMIT_PER_SECOND: number;
+  EVENTS_RETENTION_DAYS: number;
+  SHUTDOWN_DRAIN_MS: number;
+};
+
+export type CheckContext = {
+  pool: Pick<Pool, 'query'>;
+  config: CheckedConfig;
+  /** Seconds since the last backup, null without one. Without the function the check is skipped. */
+  lastBackupAge?: () => Promise<number | null>;
+  /** Age in seconds of the oldest event that a webhook has not got, null without one. */
+  oldestWebhookAge?: () => Promise<number | null>;
+};
+
+export type SystemCheck = { check: string; run: (context: CheckContext) => Promise<Result[]> | Result[] };
+
+const toResult =
+  (level: Level) =>
+  (message: string): Result => ({ level, message });
+export const ok = toResult('ok');
+export const warning = toResult('warning');
+export const error = toResult('error');
+export const skipped = toResult('skipped');
+
+/** `warning` and `error` are the values from which a figure has that level. */
+export const byLimit = (value: number, limits: { warning: number; error: number }, message: string): Result => {
+  if (value >= limits.error) return error(message);
+  return value >= limits.warning ? warning(message) : ok(message);
+};
+
+export async function queryOne<Row extends object>(pool: Pick<Pool, 'query'>, text: string, values: unknown[] = []) {
+  return (await pool.query<Row>(text, values)).rows[0]!;
+}
+
+const units = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+/** Such as `3 hours`, in the largest unit of which there are two. */
+export function formatAge(seconds: number) {
+  const [unit, length] = units.find(([, size]) => seconds >= 2 * size) ?? units.at(-1)!;
+  const count = Math.floor(seconds / length);
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}
+
+export const minutes = 60;
+export const hours = 3_600;

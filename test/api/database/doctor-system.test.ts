@@ -1,0 +1,215 @@
+import { readFileSync } from 'node:fs';
+import { Client } from 'pg';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { readConfig } from '../../../src/config.ts';
+import { judgeClock, judgeMails } from '../../../src/doctor/system/ages.ts';
+import { formatAge, type CheckContext, type Finding } from '../../../src/doctor/system/check.ts';
+import { checkSystem, systemChecks } from '../../../src/doctor/system/index.ts';
+import { judgeConnections, judgeTables, judgeTransactions } from '../../../src/doctor/system/load.ts';
+import { findBroken } from '../../../src/doctor/system/promises.ts';
+import { judgeRole } from '../../../src/doctor/system/role.ts';
+import { judgeCollations, judgeSettings, judgeVersion, supportEnds } from '../../../src/doctor/system/server.ts';
+import { asAdmin, connectionTo, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
+
+const config = readConfig({ DATABASE_URL: 'postgres://booking@localhost/booking' });
+
+async function openOwn(options: Parameters<typeof openTestDatabase>[1] = {}, name?: string) {
+  const database = openTestDatabase(name ?? (await ownDatabase()), options);
+  onTestFinished(() => database.close());
+  return database;
+}
+
+const examine = (context: Pick<CheckContext, 'pool'> & Partial<CheckContext>) => checkSystem({ config, ...context });
+const levelsOf = (findings: Finding[]) =>
+  Object.fromEntries(findings.map(({ check, level }) => [check, level]).reverse() as [string, string][]);
+
+test('a database as documented has no error but fsync, which the tests switch off', async () => {
+  const { pool } = await openOwn();
+  const findings = await examine({ pool });
+  const faults = findings.filter(({ level }) => level === 'error').map(({ check }) => check);
+  expect(
+    faults.filter((check) => check !== 'server settings'),
+    JSON.stringify(findings),
+  ).toEqual([]);
+  expect(levelsOf(findings)).toMatchObject({
+    ...{ 'server version': 'ok', encoding: 'ok', collation: 'ok', 'time zone data': 'ok', clock: 'ok' },
+    ...{ migrations: 'ok', connections: 'ok', tables: 'ok', transactions: 'ok', backup: 'skipped', mail: 'ok' },
+    configuration: 'warning',
+  });
+  expect(new Set(findings.map(({ check }) => check))).toEqual(new Set(systemChecks.map(({ check }) => check)));
+});
+
+test('a role of few rights gets a finding for each check, and no check fails', async () => {
+  const name = await ownDatabase();
+  const role = `few_${name}`;
+  await asAdmin(`create role ${role} login password 'x'`);
+  const owner = new Client(connectionTo(name));
+  await owner.connect();
+  onTestFinished(async () => {
+    await owner.query(`drop owned by ${role}`);
+    await owner.end();
+    await asAdmin(`drop role ${role}`);
+  });
+  await owner.query('begin; select 1');
+  const { pool } = await openOwn({ connection: { ...inject('server'), database: name, user: role, password: 'x' } });
+  const bare = await examine({ pool });
+  expect(bare.filter(({ message }) => message.startsWith('The check failed'))).toEqual([]);
+  expect(levelsOf(bare)).toMatchObject({ 'server version': 'ok', encoding: 'ok', connections: 'ok', mail: 'skipped' });
+  expect(bare.find(({ message }) => message.includes('cannot be seen'))?.level).toBe('skipped');
+
+  await owner.query('rollback');
+  const [, grants] = /```sql\n(grant usage on schema[^`]+)```/.exec(readFileSync('docs/operating.md', 'utf8'))!;
+  await owner.query(grants!.replaceAll('booking_runtime', role));
+  const roleOf = async (mustMigrate: boolean) => {
+    const findings = await examine({ pool, config: { ...config, MIGRATE_ON_START: mustMigrate } });
+    return findings.find(({ check }) => check === 'role');
+  };
+  expect(await roleOf(false)).toMatchObject({ level: 'ok' });
+  expect(await roleOf(true)).toMatchObject({
+    level: 'warning',
+    message: expect.stringContaining('MIGRATE_ON_START') as string,
+  });
+  await owner.query(`revoke delete on outbox from ${role}`);
+  expect(await roleOf(false)).toMatchObject({ level: 'error', message: `The role ${role} lacks delete on outbox` });
+});
+
+test('an empty database has pending migrations, and the other checks say that they need tables', async () => {
+  const name = `booking_bare_${process.pid}`;
+  await asAdmin(`create database ${name} template template0`);
+  onTestFinished(() => asAdmin(`drop database ${name} with (force)`));
+  const findings = await examine(await openOwn({}, name));
+  expect(levelsOf(findings)).toMatchObject({ migrations: 'error', mail: 'skipped', role: 'skipped', clock: 'skipped' });
+});
+
+test('an old transaction, an old mail and a stored clock ahead are found', async () => {
+  const database = await openOwn();
+  await database.pool.query(`update service_state set changed_at = now() + interval '1 hour'`);
+  const findings = await examine({
+    pool: database.pool,
+    oldestWebhookAge: async () => 3_700,
+    lastBackupAge: async () => null,
+  });
+  expect(findings).toContainEqual(expect.objectContaining({ check: 'clock', level: 'warning' }));
+  expect(levelsOf(findings)).toMatchObject({ webhooks: 'warning', backup: 'warning' });
+});
+
+const levels = (results: { level: string }[]) => results.map(({ level }) => level);
+
+test('versions are judged by the end of their support', () => {
+  const level = (major: number, day: string) => judgeVersion(major, `${major}.1`, new Date(day)).level;
+  expect(Object.keys(supportEnds)).toEqual(['15', '16', '17', '18']);
+  expect([level(14, '2026-01-01'), level(19, '2026-01-01')]).toEqual(['error', 'warning']);
+  expect([level(15, '2027-05-01'), level(15, '2027-06-01'), level(15, '2027-11-12')]).toEqual([
+    'ok',
+    'warning',
+    'warning',
+  ]);
+});
+
+test('settings that lose data are errors', () => {
+  const right = { synchronous_commit: 'on', fsync: 'on', full_page_writes: 'on', autovacuum: 'on' };
+  expect(levels(judgeSettings(right))).toEqual(['ok']);
+  expect(levels(judgeSettings({ ...right, synchronous_commit: 'remote_write' }))).toEqual(['ok']);
+  expect(levels(judgeSettings({ ...right, synchronous_commit: 'off', full_page_writes: 'off' }))).toEqual([
+    'error',
+    'warning',
+  ]);
+});
+
+test('a changed collation version is a warning, a missing collation an error', () => {
+  const icu = { name: 'und-x-icu', stored: '1', actual: '1' };
+  expect(levels(judgeCollations([{ name: 'database', stored: null, actual: null }, icu]))).toEqual(['ok']);
+  expect(levels(judgeCollations([{ name: 'database', stored: '2.30', actual: '2.31' }, icu]))).toEqual(['warning']);
+  expect(judgeCollations([{ ...icu, actual: '2' }])[0]!.message).toContain('alter collation pg_catalog."und-x-icu"');
+  expect(levels(judgeCollations([]))).toEqual(['error']);
+});
+
+test('the clock is judged beyond the time of the round trip', () => {
+  expect(judgeClock(-3_000, 1_500).level).toBe('ok');
+  expect(judgeClock(-3_000, 500)).toEqual({
+    level: 'warning',
+    message: "The database's clock is 2 seconds behind that of this machine",
+  });
+  expect(judgeClock(120_000, 0).level).toBe('error');
+});
+
+test('the tightest limit of connections counts', () => {
+  const found = { usable: 97, used: 20, ofService: 10, ofRole: 10, roleLimit: -1, ofDatabase: 12, databaseLimit: -1 };
+  expect(judgeConnections(found, 4)).toMatchObject([
+    { level: 'ok', message: expect.stringMatching(/^20 of 97 /) as string },
+  ]);
+  expect(levels(judgeConnections({ ...found, used: 80 }, 4))).toEqual(['warning']);
+  expect(levels(judgeConnections({ ...found, used: 95 }, 4))).toEqual(['error']);
+  expect(judgeConnections({ ...found, roleLimit: 12 }, 4)[0]!.message).toMatch(/^10 of 12 connections of the role/);
+  expect(levels(judgeConnections({ ...found, databaseLimit: 4 }, 4))).toEqual(['error']);
+});
+
+test('dead rows and bloat are judged from a size on', () => {
+  const table = { name: 'a', live: 100_000, dead: 9_000, bytes: 200e6, expectedBytes: 100e6 };
+  expect(levels(judgeTables([table]))).toEqual(['ok']);
+  expect(levels(judgeTables([{ ...table, dead: 60_000 }]))).toEqual(['warning']);
+  expect(levels(judgeTables([{ ...table, expectedBytes: 50e6 }]))).toEqual(['warning']);
+  expect(levels(judgeTables([{ ...table, live: 10, dead: 9_000, bytes: 1e6, expectedBytes: 10 }]))).toEqual(['ok']);
+});
+
+test('transactions are judged by their age, also prepared ones', () => {
+  const none = { seconds: 0, prepared: 0, hidden: 0, frozenAge: 1_000 };
+  expect(levels(judgeTransactions(none))).toEqual(['ok']);
+  expect(judgeTransactions({ ...none, prepared: 3_600 })[0]).toEqual({
+    level: 'warning',
+    message: 'The oldest prepared transaction is 60 minutes old',
+  });
+  expect(levels(judgeTransactions({ ...none, seconds: 90_000, frozenAge: 600_000_000, hidden: 2 }))).toEqual([
+    ...['error', 'warning', 'skipped'],
+  ]);
+});
+
+test('waiting and failed mails are judged', () => {
+  expect(levels(judgeMails(null, 0))).toEqual(['ok']);
+  expect(levels(judgeMails(1_000, 2))).toEqual(['warning', 'warning']);
+  expect(levels(judgeMails(30_000, 0))).toEqual(['error']);
+});
+
+test('a superuser is a warning, except in the embedded database', () => {
+  const role = { name: 'postgres', isSuperuser: true, mayCreate: true };
+  const judge = (isEmbedded: boolean) => levels(judgeRole(role, [], { isEmbedded, mustMigrate: true }));
+  expect([judge(true), judge(false)]).toEqual([['ok'], ['warning']]);
+});
+
+test('each promise that the configuration breaks is named', () => {
+  const broken = (env: NodeJS.ProcessEnv, isEncrypted = false) => findBroken(readConfig(env), { isEncrypted });
+  const right = {
+    ...{ DATABASE_URL: 'postgres://u:p@db.example/x', SMTP_URL: 'smtp://mail', PUBLIC_URL: 'https://x.example' },
+    ...{ TRUST_PROXY: '10.0.0.0/8', SHUTDOWN_DRAIN_MS: '5000', RATE_LIMIT_PER_SECOND: '20' },
+  };
+  expect(broken(right, true)).toEqual([]);
+  const named = (env: Record<string, string>, isEncrypted = true) => broken({ ...right, ...env }, isEncrypted);
+  expect(named({}, false)).toMatchObject([{ message: expect.stringContaining('sslmode') as string }]);
+  expect(named({ DATABASE_URL: 'postgres://u:p@database/x' }, false)).toEqual([]);
+  for (const [name, value] of [
+    ...[
+      ['SMTP_URL', ''],
+      ['PUBLIC_URL', ''],
+      ['PUBLIC_URL', 'http://x.example'],
+      ['TRUST_PROXY', ''],
+    ],
+    ...[
+      ['SHUTDOWN_DRAIN_MS', '0'],
+      ['RATE_LIMIT_PER_SECOND', '0'],
+      ['EVENTS_RETENTION_DAYS', '6'],
+    ],
+  ] as const)
+    expect(named({ [name!]: value! }), name).toMatchObject([{ message: expect.stringContaining(name!) as string }]);
+  expect(broken({ NODE_ENV: 'production', EMBEDDED_DATABASE: 'true' })[0]!.message).toContain('DATABASE_URL');
+});
+
+test('ages are in a unit of which there are at least two', () => {
+  expect([0, 1, 119, 120, 7_199, 7_200, 180_000].map(formatAge)).toEqual([
+    ...['0 seconds', '1 second', '119 seconds', '2 minutes', '119 minutes', '2 hours', '2 days'],
+  ]);
+});
+
+test('docs/operating.md lists each check of doctor', () => {
+  const page = readFileSync('docs/operating.md', 'utf8');
+  expect(systemChecks.filter(({ check }) => !page.includes(`\n- **${check}**: `))).toEqual([]);
+});
