@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { auditCommands } from './commands/audit.ts';
+import { backupCommands } from './commands/backup.ts';
 import { configCommand } from './commands/config.ts';
 import { command, id, print, run, slug, table, title, type Options } from './commands/connect.ts';
 import { userCommands } from './commands/users.ts';
@@ -8,6 +9,7 @@ import { doctorCommand } from './commands/doctor.ts';
 import { importExportCommands } from './commands/import-export.ts';
 import { keyCommands } from './commands/keys.ts';
 import { mailCommands } from './commands/mail.ts';
+import { upgradeDatabaseCommand } from './commands/upgrade-database.ts';
 import { webhookCommands } from './commands/webhooks.ts';
 import { readConfig } from './config.ts';
 import { formatTimestamp } from './lib/timestamps.ts';
@@ -33,6 +35,8 @@ let usageError = '';
 const program = new Command('cli')
   .description('Operates the course booking service: its database, providers, keys, partners and categories.')
   .version(packageVersion())
+  // Else `backup` would take the options of `backup list`.
+  .enablePositionalOptions()
   .exitOverride()
   .configureOutput({ writeErr: (text) => (usageError += text) });
 
@@ -189,6 +193,8 @@ mailCommands(program);
 webhookCommands(program);
 doctorCommand(program);
 configCommand(program, process.env);
+backupCommands(program);
+upgradeDatabaseCommand(program);
 
 program.parseAsync().catch((error: unknown) => {
   if (error instanceof CommanderError) {

@@ -1,4 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
+import { join } from 'node:path';
 import * as check from './config/checks.ts';
 import { boolean, integer, oneOf, secret, text, withFiles } from './config/declare.ts';
 import { ConfigError, readVariables } from './config/read.ts';
@@ -31,6 +32,13 @@ export const Environment = Type.Object(
     DATA_DIR: text('Folder of the embedded database, of the demo key, and of mails without `SMTP_URL`', {
       default: './data',
     }),
+    BACKUP_AT: Optional(
+      text(
+        'When a backup is made each night, such as `03:15` in `TIMEZONE`, or `off`; default `03:15` with the embedded database, else `off`',
+        { check: check.timeOrOff },
+      ),
+    ),
+    BACKUP_DIR: Optional(text('Folder of the backups; default `backups` in `DATA_DIR`')),
     MIGRATE_ON_START: boolean('Bring the tables up to date at start', true),
     DEMO_DATA: Optional(
       boolean(
@@ -163,6 +171,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     HOST: variables.HOST ?? (demoData ? '127.0.0.1' : '0.0.0.0'),
     EMBEDDED_DATABASE: isEmbedded,
     DEMO_DATA: demoData,
+    BACKUP_AT: variables.BACKUP_AT ?? (isEmbedded ? '03:15' : 'off'),
+    BACKUP_DIR: variables.BACKUP_DIR ?? join(variables.DATA_DIR, 'backups'),
     PUBLIC_URL: publicUrl,
     CATALOG_URL: CATALOG_URL === undefined ? null : toBaseUrl(CATALOG_URL),
     MAIL_FROM: variables.MAIL_FROM ?? `no-reply@${new URL(publicUrl).hostname}`,

@@ -7,6 +7,7 @@ import { isMigrated, migrateDatabase } from './database/migrate.ts';
 import { assertReleaseIsSupported } from './database/releases.ts';
 import { openLog, type Log } from './runtime/log.ts';
 import { startHousekeeping } from './runtime/housekeeping.ts';
+import { startBackups } from './runtime/backups.ts';
 import { startClockCheck } from './runtime/clock-check.ts';
 import { bootstrap, demoData, printWelcome } from './runtime/first-start.ts';
 import { describeError, ListenError } from './runtime/describe-error.ts';
@@ -75,7 +76,7 @@ async function serve(config: Config, log: Log, store: Store, stopSignal: StopSig
     });
 
   // Started after listening, so that a server that fails to start sends no mails.
-  const workers = createWorkers(config, database, log);
+  const workers = createWorkers(config, store, log);
   if (migrated) {
     workers.start();
   } else {
@@ -123,21 +124,25 @@ const appOptions = (
 });
 
 /** The background work of a server, started once the database is migrated. */
-function createWorkers(config: Config, database: Store['database'], log: Log) {
+function createWorkers(config: Config, store: Store, log: Log) {
+  const { database } = store;
   let mail: ReturnType<typeof startMailWorker> | undefined;
   let webhooks: ReturnType<typeof startWebhooks> | undefined;
   let stopHousekeeping: ReturnType<typeof startHousekeeping> | undefined;
   let stopClockCheck: ReturnType<typeof startClockCheck> | undefined;
+  let stopBackups: ReturnType<typeof startBackups> | undefined;
   return {
     start() {
       mail = startMailWorker(config, database, log);
       if (config.WEBHOOKS === 'on') webhooks = startWebhooks({ database, settings: toSettings(config), log });
       stopHousekeeping = startHousekeeping(config, database, log);
       stopClockCheck = startClockCheck(database, log);
+      stopBackups = startBackups(config, store, log);
     },
     stopTimers() {
       stopHousekeeping?.();
       stopClockCheck?.();
+      stopBackups?.();
     },
     stopSending: () => Promise.all([mail?.stop(), webhooks?.stop()]),
   };

@@ -12,7 +12,12 @@ import { raiseOomScore } from '../runtime/oom-score.ts';
 import { openStore, toSettings, waitForDatabase, type Store, type StoreOptions } from '../runtime/store.ts';
 import { createContext } from '../resources/schools/provider-service.ts';
 
-export type CommandContext = { config: Config; database: Database; getCtx(providerId: number): Promise<Ctx> };
+export type CommandContext = {
+  config: Config;
+  database: Database;
+  connection: Store['connection'];
+  getCtx(providerId: number): Promise<Ctx>;
+};
 /** `json` is printed with `--json`, else `text`; with a `failure` the command still exits with 1. */
 export type CommandResult = { json: unknown; text: string; failure?: string };
 
@@ -26,6 +31,8 @@ export const command = (parent: Command, name: string, description: string) =>
 
 export type Options = { json?: boolean; command: string };
 
+export const readEnvironment = (overrides: NodeJS.ProcessEnv = {}) => readConfig({ ...process.env, ...overrides });
+
 /**
  * Runs `work` with a migrated database, prints its result and closes the database. Starts an existing embedded database
  * if needed but creates none: with a wrong environment the command would silently run on an empty one.
@@ -35,7 +42,7 @@ export async function run(
   work: (context: CommandContext) => Promise<CommandResult>,
   { allowUnmigrated = false, ...storeOptions }: StoreOptions & { allowUnmigrated?: boolean } = {},
 ) {
-  const config = readConfig(process.env);
+  const config = readEnvironment();
   raiseOomScore(config);
   for (const warning of config.warnings) console.error(`warning: ${warning}`);
   const acquireMs = Math.max(10_000, config.POOL_ACQUIRE_TIMEOUT_MS);
@@ -55,7 +62,7 @@ export async function run(
       else if (!allowUnmigrated) throw new Problem('invalid', 'The database is not migrated yet: run `migrate`');
     }
     const getCtx = (providerId: number) => createContext(database, toSettings(config), providerId);
-    const result = await work({ config, database, getCtx });
+    const result = await work({ config, database, connection: store.connection, getCtx });
     print(json, result);
     if (result.failure !== undefined) throw new Problem('invalid', result.failure);
   } catch (error) {

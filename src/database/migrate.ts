@@ -11,7 +11,7 @@ import { recordReleases } from './releases.ts';
 const migrationsFolder = join(projectRoot, 'migrations');
 
 /** Advisory lock for replicas that start at once; any number unique to this service. */
-const migrationLockKey = 7_291_543_018;
+export const migrationLockKey = 7_291_543_018;
 
 /** Applies missing migrations and returns their number. Drizzle's migrator takes no lock, so this does, for its session. */
 export async function migrateDatabase(connection: ClientConfig) {
@@ -55,7 +55,23 @@ async function applyWithRetries(client: Client) {
   }
 }
 
-const expectedCount = readMigrationFiles({ migrationsFolder }).length;
+/** All migrations of this build, in order. */
+export const readMigrations = () => readMigrationFiles({ migrationsFolder });
+const expectedCount = readMigrations().length;
+
+/** Applies these migrations to an empty database, within the transaction of `client`; a restore needs no newer ones. */
+export async function applyMigrations(client: Client, migrations: ReturnType<typeof readMigrations>) {
+  // As Drizzle's migrator creates it.
+  await client.query(`create schema if not exists drizzle;
+    create table drizzle.__drizzle_migrations (id serial primary key, hash text not null, created_at bigint)`);
+  for (const { sql, hash, folderMillis } of migrations) {
+    for (const statement of sql) await client.query(statement);
+    await client.query('insert into drizzle.__drizzle_migrations (hash, created_at) values ($1, $2)', [
+      hash,
+      folderMillis,
+    ]);
+  }
+}
 
 type Queryable = { query(text: string): Promise<{ rows: unknown[] }> };
 

@@ -96,7 +96,7 @@ export async function startWatchdog(place: DataFolder, { fsync = true, settings:
   const dataVersion = readIfExists(path.join(place.data, 'PG_VERSION'));
   if (dataVersion !== undefined && dataVersion !== program.major) {
     throw new Error(
-      `The database in ${place.data} is one of PostgreSQL ${dataVersion}, and this is ${program.major}: set another DATA_DIR, or DATABASE_URL.`,
+      `The database in ${place.data} is one of PostgreSQL ${dataVersion}, and this is ${program.major}: run \`npm run --silent cli -- upgrade-database\`, which restores a backup into a new one, or set another DATA_DIR, or DATABASE_URL.`,
     );
   }
   await stopOrphanedServer(place.data);

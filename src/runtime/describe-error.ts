@@ -44,6 +44,7 @@ export function describeError(error: unknown, isForTerminal = false): string {
   if (/^SASL: .*password must be/.test(message)) return 'the database requires a password; DATABASE_URL has none';
   const { syscall, path } = cause as NodeJS.ErrnoException;
   if (syscall === 'open' && path !== undefined) return `the file ${path} cannot be read (${code})`;
+  if (code === 'ENOSPC') return 'there is no space left on the disk';
   // SQLSTATE classes of authentication, unknown database and missing privileges.
   if (cause instanceof DatabaseError && /^(28|3D|42501)/.test(code)) return `the database reports: ${message}`;
   if (code === '55P03') return 'another transaction holds a lock that this needs; try again later';

@@ -15,6 +15,7 @@ const layers = [
   ['mail', 'webhooks'],
   ['import-export'],
   ['demo', 'doctor'],
+  ['backup'],
   ['pages'],
   ['interfaces'],
   ['app.ts', 'config', 'config.ts'],

@@ -1,0 +1,87 @@
+import type { Client, ClientConfig } from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { Problem } from '../core/errors.ts';
+import { applyMigrations, migrateDatabase, migrationLockKey, readMigrations } from '../database/migrate.ts';
+import { columnList, isEmptyDatabase, readForeignKeys, readTables } from './catalog.ts';
+import { inTransaction } from './connection.ts';
+import { quote, type BackupSequence, type Manifest } from './format.ts';
+import { assertWhole, transferTable, withBackup, type OpenBackup } from './read.ts';
+
+export type Restored = { manifest: Manifest; unknownTables: string[]; migrated: number };
+
+/**
+ * Restores a backup into an empty database, in one transaction: all of it or nothing. The tables are created by the
+ * backup's migrations; newer ones are applied afterwards, to the data.
+ */
+export async function restoreBackup(file: string, connection: ClientConfig, signal?: AbortSignal): Promise<Restored> {
+  await assertWhole(file);
+  return withBackup(file, async (backup) => {
+    const { manifest } = backup;
+    const migrations = matchMigrations(manifest);
+    const unknownTables = await inTransaction(
+      connection,
+      '',
+      async (client) => {
+        await client.query('select pg_advisory_xact_lock($1)', [migrationLockKey]);
+        await assertSuitable(client);
+        await applyMigrations(client, migrations);
+        return fill(client, backup);
+      },
+      signal,
+    );
+    const { applied } = await migrateDatabase(connection);
+    return { manifest, unknownTables, migrated: applied };
+  });
+}
+
+/** The migrations of this build that the backup had. */
+function matchMigrations({ migrations, serviceVersion }: Manifest) {
+  const own = readMigrations();
+  if (!migrations.every(({ hash }, n) => own[n]?.hash === hash))
+    throw new Problem(
+      'invalid',
+      `The backup was made by version ${serviceVersion} with migrations that this version does not have: use that version or a newer one`,
+    );
+  return own.slice(0, migrations.length);
+}
+
+async function assertSuitable(client: Client) {
+  if (!(await isEmptyDatabase(client)))
+    throw new Problem('invalid', 'The target database is not empty: create a new one, and restore into that');
+  const { rows } = await client.query<{ encoding: string }>(`select current_setting('server_encoding') as encoding`);
+  if (rows[0]!.encoding !== 'UTF8')
+    throw new Problem('invalid', `The target database has the encoding ${rows[0]!.encoding}: it must be UTF8`);
+}
+
+/** Loads all rows without triggers, since the backup contains their effects. Returns tables that are not the service's. */
+async function fill(client: Client, backup: OpenBackup) {
+  const { tables, sequences } = backup.manifest;
+  const created = (await readTables(client)).map(({ name }) => name);
+  const own = tables.filter(({ name }) => created.includes(name));
+  // Some migrations insert rows.
+  await client.query(`truncate ${columnList(created)}`);
+  for (const name of created) await client.query(`alter table ${quote(name)} disable trigger user`);
+  const foreignKeys = await readForeignKeys(client);
+  for (const { table, name } of foreignKeys) await client.query(`alter table ${table} drop constraint ${name}`);
+  for (const table of own)
+    await transferTable(
+      backup,
+      table,
+      client.query(copyFrom(`copy ${quote(table.name)} (${columnList(table.columns)}) from stdin`)),
+    );
+  await client.query('analyze');
+  for (const { table, name, definition } of foreignKeys)
+    await client.query(`alter table ${table} add constraint ${name} ${definition}`);
+  for (const name of created) await client.query(`alter table ${quote(name)} enable trigger user`);
+  await setSequences(client, sequences);
+  return tables.filter((table) => !own.includes(table)).map(({ name }) => name);
+}
+
+async function setSequences(client: Client, sequences: BackupSequence[]) {
+  for (const { name, lastValue, isCalled } of sequences)
+    await client.query(
+      `select setval(c.oid, $2, $3) from pg_class c
+        where c.relname = $1 and c.relnamespace = 'public'::regnamespace and c.relkind = 'S'`,
+      [name, lastValue, isCalled],
+    );
+}

@@ -1,0 +1,77 @@
+import type { Pool } from 'pg';
+
+type Queryable = Pick<Pool, 'query'>;
+
+export type LastBackup = {
+  /** Seconds since the end of the last successful backup; null without one. */
+  ageSeconds: number | null;
+  lastSuccessAt: string | null;
+  lastFailureAt: string | null;
+  /** Null if a backup has succeeded since. */
+  lastError: string | null;
+  lastRestoreTestAt: string | null;
+  lastRestoreTest: RestoreTest | null;
+};
+
+export type RestoreTest = 'passed' | 'failed' | 'skipped';
+
+/** The state of the backups of all processes, for metrics and `doctor`. */
+export async function findLastBackup(pool: Queryable): Promise<LastBackup> {
+  const { rows } = await pool.query<LastBackup>(`
+    with success as (select max(finished_at) as at from backup_runs where error is null),
+      failure as (select finished_at as at, error from backup_runs where error is not null order by finished_at desc limit 1),
+      test as (select finished_at as at, restore_test from backup_runs where restore_test is not null
+        order by finished_at desc limit 1)
+    select extract(epoch from clock_timestamp() - success.at)::float8 as "ageSeconds",
+      success.at::text as "lastSuccessAt", failure.at::text as "lastFailureAt",
+      case when failure.at > success.at or success.at is null then failure.error end as "lastError",
+      test.at::text as "lastRestoreTestAt", test.restore_test as "lastRestoreTest"
+    from success left join failure on true left join test on true`);
+  return rows[0]!;
+}
+
+export type Run = {
+  isNightly: boolean;
+  startedAt: string;
+  /** Milliseconds from the start. */
+  elapsedMs: number;
+  file: string | null;
+  bytes: number | null;
+  error: string | null;
+  restoreTest: RestoreTest | null;
+};
+
+export const recordRun = (pool: Queryable, run: Run) =>
+  pool.query(
+    `insert into backup_runs (is_nightly, started_at, finished_at, file, bytes, error, restore_test)
+      values ($1, $2::timestamptz, $2::timestamptz + $3 * interval '1 millisecond', $4, $5, $6, $7)`,
+    [run.isNightly, run.startedAt, run.elapsedMs, run.file, run.bytes, run.error, run.restoreTest],
+  );
+
+/**
+ * The present moment, if a nightly backup is due: none since the last `at` in the time zone, and no failure within the
+ * last hour. `restoreTestDue` if none was tried for a week. Undefined if it is not due.
+ */
+export async function findDue(
+  pool: Queryable,
+  { at, timezone, now }: { at: string; timezone: string; now?: string | undefined },
+) {
+  const { rows } = await pool.query<{ startedAt: string; restoreTestDue: boolean }>(
+    `with clock as (select coalesce($3::timestamptz, clock_timestamp()) as now),
+      due as (select now, max(moment) as at from clock, lateral (
+        select ((now at time zone $2)::date - days + $1::time) at time zone $2 as moment from generate_series(0, 1) days
+      ) moments where moment <= now group by now)
+    select now::text as "startedAt", not exists (
+      select from backup_runs where restore_test is not null and started_at > now - interval '6 days 12 hours'
+    ) as "restoreTestDue"
+    from due
+    where not exists (select from backup_runs where is_nightly and error is null and started_at >= due.at)
+      and not exists (select from backup_runs where is_nightly and error is not null
+        and finished_at > now - interval '1 hour')`,
+    [at, timezone, now ?? null],
+  );
+  return rows[0];
+}
+
+export const deleteOldRuns = (pool: Queryable) =>
+  pool.query(`delete from backup_runs where finished_at < clock_timestamp() - interval '400 days'`);

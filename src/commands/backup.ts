@@ -1,0 +1,170 @@
+import { stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { withDatabase } from '../backup/connection.ts';
+import { backupName, listBackupNames } from '../backup/files.ts';
+import { countRows, type Manifest } from '../backup/format.ts';
+import { verifyBackup, withBackup } from '../backup/read.ts';
+import { restoreBackup, type Restored } from '../backup/restore.ts';
+import { recordRun } from '../backup/runs.ts';
+import { writeBackup } from '../backup/write.ts';
+import type { Config } from '../config.ts';
+import { Problem } from '../core/errors.ts';
+import { openDatabase } from '../database/client.ts';
+import { checkCounters } from '../doctor/examine.ts';
+import { raiseOomScore } from '../runtime/oom-score.ts';
+import { packageVersion } from '../runtime/version.ts';
+import {
+  command,
+  print,
+  readEnvironment,
+  run,
+  table,
+  type CommandContext,
+  type CommandResult,
+  type Options,
+} from './connect.ts';
+
+export function backupCommands(program: Command) {
+  const backup: Command = command(program, 'backup', 'Write all data to a file, while the server may run')
+    .option('--to <dir>', 'folder of the file; BACKUP_DIR by default')
+    .action((options: Options & { to?: string }) => run(options, (context) => makeBackup(context, options.to)));
+  backup.enablePositionalOptions();
+
+  command(backup, 'verify', 'Read a whole backup and compare it with its checksums')
+    .argument('<file>', 'the backup')
+    .action(async (file: string, options: Options) => {
+      const manifest = await verifyBackup(file);
+      const text = `${file} is whole: ${summarize(manifest)}`;
+      print(options.json, { json: { file, ...toJson(manifest) }, text });
+    });
+
+  command(backup, 'list', 'List the backups of a folder, the newest first')
+    .option('--dir <dir>', 'the folder; BACKUP_DIR by default')
+    .action(async (options: Options & { dir?: string }) => {
+      const folder = options.dir ?? readEnvironment().BACKUP_DIR;
+      print(options.json, await listBackups(folder));
+    });
+
+  const restoring: Command = command(program, 'restore', 'Restore a backup into an empty database')
+    .argument('<file>', 'the backup')
+    .option('--into <url>', 'postgres://… of an empty database, or `embedded` for a new one in DATA_DIR', target)
+    .option('--database <name>', 'instead: an empty database on the server of DATABASE_URL, for its role')
+    .action(async (file: string, options: RestoreOptions) => {
+      const into = options.into ?? (options.database === undefined ? undefined : onSameServer(options.database));
+      if (into === undefined || (options.into && options.database))
+        restoring.error('error: restore needs either --into or --database', { code: 'commander.conflictingOption' });
+      print(options.json, await restore(file, into));
+    });
+}
+
+type RestoreOptions = Options & { into?: string; database?: string };
+
+/** So that no password is an argument, which other users of the machine can read. */
+function onSameServer(name: string) {
+  const { DATABASE_URL: connectionString } = readEnvironment();
+  if (connectionString === undefined) throw new Problem('invalid', '--database needs a DATABASE_URL');
+  return withDatabase({ connectionString }, name).connectionString!;
+}
+
+const target = (text: string) => {
+  if (text !== 'embedded' && !/^postgres(ql)?:\/\//.test(text))
+    throw new InvalidArgumentError('It must begin with postgres:// or be `embedded`.');
+  return text;
+};
+
+async function makeBackup({ config, database, connection }: CommandContext, to?: string): Promise<CommandResult> {
+  const now = new Date();
+  const file = join(resolve(to ?? config.BACKUP_DIR), backupName(now, 'manual'));
+  const began = performance.now();
+  const manifest = await writeBackup(connection, file, { serviceVersion: packageVersion() });
+  await verifyBackup(file);
+  const { size: bytes } = await stat(file);
+  const elapsedMs = Math.round(performance.now() - began);
+  await recordRun(database.pool, {
+    ...{ isNightly: false, startedAt: now.toISOString(), elapsedMs },
+    ...{ file, bytes, error: null, restoreTest: null },
+  });
+  return {
+    json: { file, bytes, ...toJson(manifest) },
+    text: `Wrote and verified ${file}: ${summarize(manifest)}, ${toSize(bytes)}`,
+  };
+}
+
+async function listBackups(folder: string): Promise<CommandResult> {
+  const rows = [];
+  for (const name of await listBackupNames(folder)) {
+    const file = join(folder, name);
+    const { size: bytes } = await stat(file);
+    const manifest = await withBackup(file, async (backup) => Promise.resolve(backup.manifest)).catch(() => undefined);
+    rows.push({
+      ...{ file, bytes, created_at: manifest?.createdAt ?? null, rows: manifest ? countRows(manifest) : null },
+      ...{ version: manifest?.serviceVersion ?? null, postgresql: manifest?.serverVersion ?? 'cannot be read' },
+    });
+  }
+  const shown = rows.map(({ file, bytes, ...row }) => ({ ...row, size: toSize(bytes), file }));
+  return { json: rows, text: table(shown, `No backups in ${folder}`) };
+}
+
+async function restore(file: string, into: string): Promise<CommandResult> {
+  // The target is given as an option, so a configuration for a server is not needed.
+  const isEmbedded = into === 'embedded';
+  const config = readEnvironment({
+    ...{ DATABASE_URL: isEmbedded ? '' : into, DATABASE_URL_FILE: '', EMBEDDED_DATABASE: isEmbedded ? 'true' : '' },
+  });
+  raiseOomScore(config);
+  const result = isEmbedded ? await restoreEmbedded(file, config) : await restoreInto(file, config, into);
+  const { manifest, differences, unknownTables, migrated } = result;
+  const lines = [
+    `Restored ${summarize(manifest)}`,
+    ...(migrated > 0 ? [`Applied ${migrated} newer migrations`] : []),
+    ...(unknownTables.length > 0
+      ? [`Not restored, since they are no tables of the service: ${unknownTables.join(', ')}`]
+      : []),
+    differences === 0
+      ? 'doctor finds no difference'
+      : `doctor finds ${differences} stored counters that differ from a recount: run it to see them`,
+  ];
+  const json = { ...toJson(manifest), migrated, unknown_tables: unknownTables, differences };
+  return { json, text: lines.join('\n') };
+}
+
+export type Checked = Restored & { differences: number };
+
+async function restoreInto(file: string, { TIMEZONE: timezone }: Config, url: string): Promise<Checked> {
+  const connection = { connectionString: url };
+  return checked(await restoreBackup(file, connection), connection, timezone);
+}
+
+/** Restores into the embedded database of DATA_DIR, which is created if it does not exist. */
+export async function restoreEmbedded(file: string, { DATA_DIR, TIMEZONE }: Config): Promise<Checked> {
+  const { openEmbeddedDatabase } = await import('../embedded-postgres/index.ts');
+  await verifyBackup(file);
+  const embedded = await openEmbeddedDatabase({ dataDir: DATA_DIR });
+  try {
+    return await checked(await restoreBackup(file, embedded.connection), embedded.connection, TIMEZONE);
+  } finally {
+    await embedded.stop();
+  }
+}
+
+async function checked(restored: Restored, connection: object, timezone: string): Promise<Checked> {
+  const times = { acquireMs: 10_000, statementMs: 600_000, writeMs: 10_000 };
+  const database = openDatabase({ connection, timezone, poolSize: 1, ...times });
+  try {
+    return { ...restored, differences: (await checkCounters(database, {})).differences.length };
+  } finally {
+    await database.close();
+  }
+}
+
+const summarize = (manifest: Manifest) =>
+  `${countRows(manifest).toLocaleString('en')} rows of ${manifest.tables.length} tables, of ${manifest.createdAt}`;
+
+const toJson = (manifest: Manifest) => ({
+  ...{ created_at: manifest.createdAt, rows: countRows(manifest), version: manifest.serviceVersion },
+  ...{ postgresql: manifest.serverVersion, migrations: manifest.migrations.length },
+  tables: Object.fromEntries(manifest.tables.map(({ name, rows, sha256 }) => [name, { rows, sha256 }])),
+});
+
+const toSize = (bytes: number) => `${(bytes / 1_048_576).toFixed(1)} MB`;
