@@ -69,12 +69,12 @@ export function runCli(args: string[], env: Environment, input: string | Buffer 
   });
 }
 
-/** A temporary folder, removed after the test. */
-export function temporaryFolder() {
+/** A temporary folder, removed after the test, or after the file with `afterAll`. */
+export function temporaryFolder(whenDone: (work: () => void) => void = onTestFinished) {
   const folder = mkdtempSync(join(tmpdir(), 'booking-data-'));
   // PostgreSQL does not run as root, so its files belong to another user.
   chmodSync(folder, 0o755);
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  whenDone(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 

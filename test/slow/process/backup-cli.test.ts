@@ -1,0 +1,110 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { databaseUrl, runCli, temporaryFolder } from '../../support/processes.ts';
+import { emptyDatabase } from '../../support/backups.ts';
+
+test('a database of an older PostgreSQL is upgraded by one command from its backup', async () => {
+  const folder = temporaryFolder();
+  const env = { DATA_DIR: folder };
+  const cli = (...args: string[]) => runCli(args, env);
+  await cli('provider', 'create', '--title', 'Kept');
+  const data = join(folder, 'postgres/data');
+  const version = readFileSync(join(data, 'PG_VERSION'), 'utf8').trim();
+  writeFileSync(join(data, 'PG_VERSION'), '17\n');
+  expect(await cli('upgrade-database')).toMatchObject({
+    code: 1,
+    stderr: `error: There is no backup in ${join(folder, 'backups')}: make one by the command \`backup\` of the version of this service that came with PostgreSQL 17\n`,
+  });
+  writeFileSync(join(data, 'PG_VERSION'), `${version}\n`);
+
+  const made = (await cli('backup', '--json')).json<{ file: string; rows: number }>();
+  expect(readdirSync(join(folder, 'backups'))).toEqual([made.file.split('/').at(-1)]);
+  expect(await cli('upgrade-database')).toMatchObject({
+    code: 0,
+    stdout: 'There is no database of another PostgreSQL version\n',
+  });
+
+  writeFileSync(join(data, 'PG_VERSION'), '17\n');
+  expect((await cli('provider', 'list')).stderr).toBe(
+    `error: The database in ${data} is one of PostgreSQL 17, and this is ${version}: run \`npm run --silent cli -- upgrade-database\`, which restores a backup into a new one, or set another DATA_DIR, or DATABASE_URL.\n`,
+  );
+
+  // In use after the backup.
+  const control = join(data, 'global/pg_control');
+  utimesSync(control, new Date(), new Date(Date.now() + 3_600_000));
+  const late = await cli('upgrade-database');
+  expect([late.code, late.stderr]).toEqual([
+    1,
+    expect.stringMatching(/^error: The newest backup .* make one by the command `backup` of the version .*--from /),
+  ]);
+  expect(existsSync(`${data}-17`)).toBe(false);
+
+  const upgraded = await cli('upgrade-database', '--from', made.file, '--json');
+  expect(upgraded.json()).toEqual({
+    upgraded: true,
+    backup: made.file,
+    old_database: `${data}-17`,
+    differences: 0,
+  });
+  expect(readFileSync(join(`${data}-17`, 'PG_VERSION'), 'utf8')).toBe('17\n');
+  expect(readdirSync(folder).sort()).toEqual(['backups', 'postgres']);
+  expect((await cli('provider', 'list', '--json')).json()).toMatchObject([{ title: 'Kept' }]);
+});
+
+test('backup, list, verify and restore', async () => {
+  const source = await emptyDatabase();
+  const env = { DATABASE_URL: databaseUrl(source), BACKUP_DIR: temporaryFolder() };
+  expect((await runCli(['backup', 'list'], env)).stdout).toBe(`No backups in ${env.BACKUP_DIR}\n`);
+  expect(await runCli(['backup'], env)).toMatchObject({
+    code: 1,
+    stderr: 'error: The database is not migrated yet: run `migrate`\n',
+  });
+  await runCli(['migrate'], env);
+  await runCli(['provider', 'create', '--title', 'Kept'], env);
+  const made = await runCli(['backup'], env);
+  expect([made.code, made.stderr]).toEqual([0, '']);
+  const [name] = readdirSync(env.BACKUP_DIR);
+  const file = join(env.BACKUP_DIR, name!);
+  expect(made.stdout).toMatch(
+    /^Wrote and verified .*booking-manual-.*Z\.zip: \d+ rows of \d+ tables, of .*Z, 0\.0 MB\n$/,
+  );
+
+  const [listed] = (await runCli(['backup', 'list', '--json'], env)).json<{ file: string }[]>();
+  expect(listed).toMatchObject({ file, version: expect.any(String) as string, rows: expect.any(Number) as number });
+  expect((await runCli(['backup', 'verify', file], {})).stdout).toMatch(/ is whole: \d+ rows/);
+  const documented = /^test .*echo whole$/m.exec(readFileSync('docs/backups.md', 'utf8'))![0];
+  expect(execFileSync('sh', ['-c', documented.replaceAll('FILE', file)]).toString()).toBe('whole\n');
+  const bytes = readFileSync(file);
+  const damaged = join(env.BACKUP_DIR, 'damaged.zip');
+  writeFileSync(damaged, bytes.subarray(0, bytes.length - 10));
+  expect(await runCli(['backup', 'verify', damaged], {})).toMatchObject({
+    code: 1,
+    stderr: `error: ${damaged} is damaged: its bytes differ from its checksum, or its end is missing\n`,
+  });
+  expect(await runCli(['backup', 'verify', '/nowhere.zip'], {})).toMatchObject({
+    code: 1,
+    stderr: 'error: /nowhere.zip cannot be read (ENOENT)\n',
+  });
+
+  expect(await runCli(['restore', file], {})).toMatchObject({
+    code: 2,
+    stderr: 'error: restore needs either --into or --database\n',
+  });
+  expect((await runCli(['restore', file, '--into', 'mysql://x'], {})).code).toBe(2);
+  expect(await runCli(['restore', file, '--into', env.DATABASE_URL], {})).toMatchObject({
+    code: 1,
+    stderr: 'error: The target database is not empty: create a new one, and restore into that\n',
+  });
+  const empty = await emptyDatabase();
+  const target = databaseUrl(empty);
+  const restored = await runCli(['restore', file, '--database', empty], env);
+  expect([restored.stderr, restored.stdout]).toEqual([
+    '',
+    expect.stringMatching(/^Restored \d+ rows .*\ndoctor finds no/),
+  ]);
+  expect((await runCli(['provider', 'list', '--json'], { DATABASE_URL: target })).json()).toMatchObject([
+    { title: 'Kept' },
+  ]);
+});
