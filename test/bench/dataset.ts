@@ -16,7 +16,11 @@ export type Dataset = { providerId: number; apiKey: string; size: number };
  * (every twentieth nested in the previous one, another in a bundle of five), three participants per order, and 500
  * small providers.
  */
-export async function buildDataset(database: Database, size: number): Promise<Dataset> {
+export async function buildDataset(
+  database: Database,
+  size: number,
+  smallProviders = small.providers,
+): Promise<Dataset> {
   const scaled = (count: number) => Math.max(1, Math.round(count * size));
   const { providerId, apiKey } = await createTitledProvider(database, `The large school, size ${size}`, null);
   await database.write([providerId], allAreas, async (tx, now) => {
@@ -24,7 +28,7 @@ export async function buildDataset(database: Database, size: number): Promise<Da
       tx.$client.query({ text: text.replaceAll(':me', String(providerId)).replaceAll(':at', `'${now}'::timestamptz`) });
     for (const statement of statements(scaled)) await insert(statement);
   });
-  for (let n = 0; n < small.providers; n += 1) {
+  for (let n = 0; n < smallProviders; n += 1) {
     const { providerId: other } = await createTitledProvider(database, `Small school ${n}`, null);
     await database.write([other], allAreas, async (tx, now) => {
       const insert = (text: string) =>

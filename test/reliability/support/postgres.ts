@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { locateDataFolder } from '../../../src/embedded-postgres/data-folder.ts';
 import { childEnvironment, run as runProgram } from '../../../src/embedded-postgres/processes.ts';
-import { findBinaries } from '../../../src/embedded-postgres/binaries.ts';
+import { findBinaries, type Binaries } from '../../../src/embedded-postgres/binaries.ts';
 import { freePort } from '../../support/ports.ts';
 import { waitUntil, type Run } from '../scenario.ts';
 import { registerSecret } from './secrets.ts';
@@ -31,17 +31,30 @@ export type Postgres = {
 /** Not checked, since local connections are trusted; must not appear in any log. */
 const password = registerSecret('database-Pa55word');
 
-/** Starts an empty PostgreSQL with durable commits unless `settings` override that. */
-export async function startPostgres(run: Run, settings: Record<string, string> = {}): Promise<Postgres> {
+/** Programs of Debian's PostgreSQL 15, the oldest supported version. */
+export const debianPrograms: Binaries = {
+  postgres: '/usr/lib/postgresql/15/bin/postgres',
+  initdb: '/usr/lib/postgresql/15/bin/initdb',
+  major: '15',
+};
+
+/** Starts an empty PostgreSQL with durable commits unless `settings` override that; that of the package by default. */
+export async function startPostgres(
+  run: Run,
+  settings: Record<string, string> = {},
+  programs?: Binaries,
+): Promise<Postgres> {
   const folder = mkdtempSync(join(tmpdir(), 'booking-reliability-'));
   // PostgreSQL does not run as root, so its files belong to another user.
   chmodSync(folder, 0o755);
   run.onCleanup(() => rmSync(folder, { recursive: true, force: true }));
   const dataFolder = await locateDataFolder(folder);
-  const program = await findBinaries(dataFolder);
+  const program = programs ?? (await findBinaries(dataFolder));
+  const isCurrent = programs === undefined;
   const result = await runProgram(dataFolder.owner, program.initdb, [
     ...['-D', dataFolder.data, '-U', 'booking', '--auth=trust', '--encoding=UTF8', '--locale=C'],
-    ...['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-instructions'],
+    ...(isCurrent ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : []),
+    '--no-instructions',
   ]);
   if (result.failure !== undefined) throw new Error(result.failure);
 
@@ -49,7 +62,7 @@ export async function startPostgres(run: Run, settings: Record<string, string> =
   const log = join(folder, 'server.log');
   const pids = {
     ...{ listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: '' },
-    ...{ max_connections: '200', jit: 'off', io_method: 'sync', ...settings },
+    ...{ max_connections: '200', jit: 'off', ...(isCurrent ? { io_method: 'sync' } : {}), ...settings },
   };
   const parameters = Object.entries(pids).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const url = (database: string, at = port) => `postgres://booking:${password}@127.0.0.1:${at}/${database}`;
