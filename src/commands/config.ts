@@ -23,7 +23,7 @@ export function configCommand(program: Command, env: NodeJS.ProcessEnv) {
   );
 }
 
-type Described = { name: string; value: unknown; source: Source['kind']; from?: string };
+type Described = { name: string; value: string | number | boolean | null; source: Source['kind']; from?: string };
 
 /** The variables with their values in force, also those that follow from others; null without one. */
 export function describeConfig(config: Config): Described[] {
@@ -32,7 +32,7 @@ export function describeConfig(config: Config): Described[] {
   return declarations
     .filter(([name]) => !files.includes(name))
     .map(([name, { secret }]) => {
-      const value = config[name as keyof Config] ?? null;
+      const value = (config[name as keyof Config] ?? null) as Described['value'];
       const { kind, name: from } = config.sources[name]!;
       return {
         name,

@@ -11,7 +11,7 @@ const parts = ['system', 'data'] as const;
 type DoctorOptions = Options & { provider?: number; fix?: boolean; only?: (typeof parts)[number] };
 
 /** Ages that other parts of the service know; a part that has one adds it here. */
-const findAges = (_context: CommandContext): Pick<CheckContext, 'lastBackupAge' | 'oldestWebhookAge'> => ({});
+const ages: Pick<CheckContext, 'lastBackupAge' | 'oldestWebhookAge'> = {};
 
 export function doctorCommand(program: Command) {
   command(program, 'doctor', 'Check the database, the configuration, and stored seats, totals and balances')
@@ -29,9 +29,7 @@ const examinesSystem = ({ only, provider }: DoctorOptions) =>
 async function examine(context: CommandContext, options: DoctorOptions): Promise<CommandResult> {
   const { database, getCtx, config } = context;
   if (options.provider !== undefined) await getCtx(options.provider);
-  const findings = examinesSystem(options)
-    ? await checkSystem({ pool: database.pool, config, ...findAges(context) })
-    : undefined;
+  const findings = examinesSystem(options) ? await checkSystem({ pool: database.pool, config, ...ages }) : undefined;
   const hasData = options.only !== 'system' && (await isMigrated(database.pool));
   const data = hasData ? await examineData(context, options) : undefined;
   const failures = [

@@ -32,7 +32,8 @@ export function readVariables(
       const { raw, source, warning } = find(env, name, { ...declaration, formerly: formerlyOf[name] });
       sources[name] = source;
       if (warning !== undefined) warnings.push(warning);
-      const value = raw === undefined ? declaration.default : parse(raw, describeName(name, source), declaration);
+      const value: unknown =
+        raw === undefined ? declaration.default : parse(raw, describeName(name, source), declaration);
       if (value !== undefined) values[name] = value;
     } catch (error) {
       problems.push((error as Error).message);
@@ -90,8 +91,14 @@ function parse(raw: string, label: string, { type, enum: values, minimum, maximu
   return raw;
 }
 
-/** In quotes, on one line, without user and password of a URL, and shortened. */
-const show = (raw: string) => JSON.stringify(raw.replace(/\/\/[^/@]*@/, '//***@').replace(/^(.{80}).+$/s, '$1…'));
+/** In quotes, on one line, without user, password and query of a URL, and shortened. */
+const show = (raw: string) =>
+  JSON.stringify(
+    raw
+      .replace(/\/\/[^/@]*@/, '//***@')
+      .replace(/\?.+$/s, '?***')
+      .replace(/^(.{80}).+$/s, '$1…'),
+  );
 
 const maxSecretBytes = 65_536;
 

@@ -199,7 +199,7 @@ test('each promise that the configuration breaks is named', () => {
       ['EVENTS_RETENTION_DAYS', '6'],
     ],
   ] as const)
-    expect(named({ [name!]: value! }), name).toMatchObject([{ message: expect.stringContaining(name!) as string }]);
+    expect(named({ [name]: value }), name).toMatchObject([{ message: expect.stringContaining(name) as string }]);
   expect(broken({ NODE_ENV: 'production', EMBEDDED_DATABASE: 'true' })[0]!.message).toContain('DATABASE_URL');
 });
 
