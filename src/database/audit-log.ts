@@ -1,30 +1,37 @@
 import type { PoolClient } from 'pg';
+import type { CommittedEvent } from './counters.ts';
 import type { Actor } from './tables/audit.ts';
 
 /** Actor of one request, command or server start. `action` is a route or a command's name, never payload. */
 export type AuditContext = { actor: Actor; actorId: number | null; action: string; itemIds?: number[] };
 
-/** A transaction's share of its audit entry. */
-export type AffectedItems = { changed: boolean; itemIds: number[] };
-/** The members of a transaction that make its audit entry. */
+/** A transaction's share of its audit entry, and its events to count once it is committed. */
+export type AffectedItems = { changed: boolean; itemIds: number[]; events: CountedEvents };
+type CountedEvents = Partial<Record<CommittedEvent, number>>;
+/** The members of a transaction that make its audit entry and its counts. */
 export type Audited = {
   affected: AffectedItems;
   /** Adds an item that the route does not name to the audit entry. Returns its id. */
   recordAffected(itemId: number): number;
+  /** Adds to a counter of the metrics if the transaction commits. */
+  countEvents(event: CommittedEvent, count: number): void;
   /** Makes the transaction roll back, without an audit entry, once its work returns. Returns `result`. */
   rollbackNoChange(): void;
   rollbackNoChange<T>(result: T): T;
 };
 /** A provider id of null stands for shared data; `now` is the transaction's timestamp. */
-type Change = AffectedItems & { providerIds: (number | null)[]; now: string };
+type Change = Pick<AffectedItems, 'changed' | 'itemIds'> & { providerIds: (number | null)[]; now: string };
 
 export function createAudited(): Audited {
-  const affected: AffectedItems = { changed: true, itemIds: [] };
+  const affected: AffectedItems = { changed: true, itemIds: [], events: {} };
   return {
     affected,
     recordAffected(itemId) {
       affected.itemIds.push(itemId);
       return itemId;
+    },
+    countEvents(event, count) {
+      affected.events[event] = (affected.events[event] ?? 0) + count;
     },
     rollbackNoChange<T>(result?: T) {
       affected.changed = false;

@@ -1,7 +1,9 @@
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
 import { types, type Pool, type PoolClient, type PoolConfig, type QueryConfig } from 'pg';
 import { createAuditLog, type AuditContext, type AuditLog } from './audit-log.ts';
-import { queryBuilder } from './query-builder/index.ts';
+import { createCounters, type Counters } from './counters.ts';
+import type { QueueUsage } from './keyed-queue.ts';
+import { queryBuilder, type SlowStatement } from './query-builder/index.ts';
 import { runTransaction } from './transaction.ts';
 import { createUnitOfWork, nestedUnitOfWork, type Locking, type UnitOfWork } from './unit-of-work.ts';
 
@@ -35,9 +37,19 @@ export type DatabaseOptions = {
   locking?: Locking;
 };
 
+/** Connections of the pool, and the queue of writes. */
+export type DatabaseUsage = {
+  connections: { max: number; open: number; idle: number; waiting: number };
+  writes: QueueUsage;
+};
+
 export type Database = UnitOfWork & {
   pool: Pick<Pool, 'query'>;
   db: Reader;
+  counters: Counters;
+  usage(): DatabaseUsage;
+  /** From now on `report` is called for each statement of more than half a second. */
+  onSlowStatement(report: (statement: SlowStatement) => void): void;
   /** Returns this database with an audit log for its writes. */
   withAudit(auditContext: AuditContext): Database;
   /** Returns this database with another fairness key for its writes in the queue. */
@@ -63,15 +75,26 @@ const withTimeout = (timeoutMs: number, text: string, values?: unknown[]) =>
 
 export function openDatabase(options: DatabaseOptions): Database {
   const { poolSize, statementMs, writeMs, locking = { lock: true, queue: true } } = options;
-  const { pool, batched } = openPool(options);
+  const counters = createCounters();
+  let reportSlow: (statement: SlowStatement) => void = () => undefined;
+  const { pool, batched } = openPool(options, (statement) => {
+    counters.slowStatements += 1;
+    reportSlow(statement);
+  });
   const slots = Math.max(1, Math.floor(poolSize / 2));
-  const unitOfWork = createUnitOfWork(pool, { waitMs: writeMs, workMs: statementMs, slots, locking });
+  const limits = { waitMs: writeMs, workMs: statementMs, slots };
+  const { unitOfWork, queueUsage } = createUnitOfWork(pool, { ...limits, locking, counters });
+  const usage = () => ({
+    connections: { max: poolSize, open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount },
+    writes: queueUsage(),
+  });
   const db = queryBuilder.on(batched);
   // Fairness keys share the audit log: a command writes one entry per provider.
   const databaseWith = (auditLog?: AuditLog, fairnessKey?: number): Database => ({
     ...unitOfWork(auditLog, fairnessKey),
     pool: batched,
-    db,
+    ...{ db, counters, usage },
+    onSlowStatement: (report) => void (reportSlow = report),
     withAudit: (auditContext) => databaseWith(createAuditLog(auditContext), fairnessKey),
     queuedAs: (key) => databaseWith(auditLog, key),
     atomically: (work) =>
@@ -107,7 +130,7 @@ async function tryLock(client: PoolClient, name: string) {
   return rows[0]!.locked;
 }
 
-function openPool(options: DatabaseOptions) {
+function openPool(options: DatabaseOptions, onSlowStatement: (statement: SlowStatement) => void) {
   const { connection, timezone, poolSize, idleMs = 10_000, acquireMs, statementMs } = options;
   const { prepare = true, onError = () => undefined, onUnprepared } = options;
   // As statements: transaction poolers reject start-up options.
@@ -132,7 +155,7 @@ function openPool(options: DatabaseOptions) {
     // Typed as returning nothing, but the pool waits for it.
     onConnect: ((client: PoolClient) => client.query(withTimeout(acquireMs, settings))) as unknown as () => void,
   };
-  const { pool, batched } = queryBuilder.openPool(config, { prepare, onUnprepared });
+  const { pool, batched } = queryBuilder.openPool(config, { prepare, onUnprepared, onSlowStatement });
   // Without both listeners, a connection lost while idle would end the process.
   pool.on('error', onError);
   pool.on('connect', (client) => client.on('error', onError));

@@ -1,12 +1,15 @@
 /** Thrown if the queue is full, the wait exceeds its limit, or the entry is canceled. */
 export class QueueTimeoutError extends Error {}
 
-type Entry = { keys: number[]; fairnessKey: number | undefined; start: () => void };
+type Entry = { keys: number[]; fairnessKey: number | undefined; start: () => void; queuedAt?: number };
 
 /** `onWait` is called if the work has to wait, with a function that cancels it. */
 type QueueOptions = { fairnessKey?: number | undefined; onWait?: (cancel: () => void) => void };
 
 type Limits = { slots: number; waiting: number; waitMs: number };
+
+/** The state of a queue; `started` and `waitedMs` are sums since its creation. */
+export type QueueUsage = { waiting: number; running: number; started: number; waitedMs: number; longestWaitMs: number };
 
 class KeyedQueue {
   readonly #limits: Limits;
@@ -16,6 +19,8 @@ class KeyedQueue {
   /** Start number of each fairness key's latest entry; cleared when the queue is idle. */
   readonly #lastStarts = new Map<number, number>();
   #starts = 0;
+  #started = 0;
+  #waitedMs = 0;
 
   constructor(limits: Limits) {
     this.#limits = limits;
@@ -75,6 +80,8 @@ class KeyedQueue {
 
   #start(entry: Entry) {
     this.#running.add(entry);
+    this.#started += 1;
+    if (entry.queuedAt !== undefined) this.#waitedMs += performance.now() - entry.queuedAt;
     if (entry.fairnessKey !== undefined) this.#lastStarts.set(entry.fairnessKey, (this.#starts += 1));
     for (const key of entry.keys) this.#busyKeys.add(key);
     entry.start();
@@ -110,9 +117,19 @@ class KeyedQueue {
         clearTimeout(timer);
         resolve();
       };
+      entry.queuedAt = performance.now();
       this.#waiting.add(entry);
       onWait?.(() => remove('canceled'));
     });
+  }
+
+  usage(): QueueUsage {
+    const [oldest] = this.#waiting;
+    return {
+      ...{ waiting: this.#waiting.size, running: this.#running.size },
+      ...{ started: this.#started, waitedMs: this.#waitedMs },
+      longestWaitMs: oldest === undefined ? 0 : performance.now() - oldest.queuedAt!,
+    };
   }
 
   async enqueue<T>(keys: number[], work: () => Promise<T>, { fairnessKey, onWait }: QueueOptions = {}): Promise<T> {
@@ -133,6 +150,7 @@ class KeyedQueue {
  */
 export function createKeyedQueue(limits: Limits) {
   const queue = new KeyedQueue(limits);
-  return <T>(keys: number[], work: () => Promise<T>, options?: QueueOptions): Promise<T> =>
+  const enqueue = <T>(keys: number[], work: () => Promise<T>, options?: QueueOptions): Promise<T> =>
     queue.enqueue(keys, work, options);
+  return Object.assign(enqueue, { usage: () => queue.usage() });
 }

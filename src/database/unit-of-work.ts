@@ -2,7 +2,8 @@ import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
 import type { Pool, PoolClient } from 'pg';
 import type { Areas } from './areas.ts';
 import { createAudited, type Audited, type AuditLog } from './audit-log.ts';
-import { classifyError } from './errors.ts';
+import { retryReason, type Counters } from './counters.ts';
+import { classifyError, getErrorCode } from './errors.ts';
 import { createKeyedQueue } from './keyed-queue.ts';
 import { queryBuilder } from './query-builder/index.ts';
 import { settleInOrder } from './statements.ts';
@@ -77,14 +78,13 @@ const auditedFor =
   <T>(providerIds: (number | null)[], work: TransactionWork<T>) =>
   async (tx: Tx, now: string): Promise<TaskResult<T>> => ({ result: await work(tx, now), providerIds });
 
+type UnitOfWorkOptions = { waitMs: number; workMs: number; slots: number; locking: Locking; counters: Counters };
+
 /**
- * Returns a function that creates the unit of work of an audit log. `waitMs` bounds the queue, the lock and all retries
+ * Returns a function that creates the unit of work of an audit log, and the usage of its queue. `waitMs` bounds the queue, the lock and all retries
  * together; a transaction that is still open `workMs` later is aborted. `fairnessKey` defaults to the first provider.
  */
-export function createUnitOfWork(
-  pool: Pool,
-  { waitMs, workMs, slots, locking }: { waitMs: number; workMs: number; slots: number; locking: Locking },
-) {
+export function createUnitOfWork(pool: Pool, { waitMs, workMs, slots, locking, counters }: UnitOfWorkOptions) {
   const enqueue = createKeyedQueue({ slots, waiting: 1_000, waitMs });
 
   async function tryTask<T>(task: TransactionTask<T>, lockUntil: number, auditLog?: AuditLog): Promise<T> {
@@ -97,25 +97,32 @@ export function createUnitOfWork(
         change.changed ? settleInOrder([auditLog?.record(client, change), commit(client)]) : rollback(client),
     );
     auditLog?.onCommit(change);
+    if (change.changed) addEvents(counters, change.events);
     return result;
   }
 
-  return (auditLog?: AuditLog, fairnessKey?: number): UnitOfWork =>
+  const unitOfWork = (auditLog?: AuditLog, fairnessKey?: number): UnitOfWork =>
     toUnitOfWork((task) => {
       const lockUntil = performance.now() + waitMs;
-      const run = () => withRetry(lockUntil, () => tryTask(task, lockUntil, auditLog));
+      const run = () => withRetry(lockUntil, counters, () => tryTask(task, lockUntil, auditLog));
       if (!locking.queue) return run();
       return enqueue(task.queueKeys, run, { fairnessKey: fairnessKey ?? task.queueKeys[0] });
     });
+  return { unitOfWork, queueUsage: enqueue.usage };
+}
+
+function addEvents({ committed }: Counters, events: Partial<Counters['committed']>) {
+  for (const [event, count] of Object.entries(events)) committed[event as keyof typeof committed] += count;
 }
 
 /** Repeats transient failures, after a pause of 5 to 20 ms, until a time as of `performance.now()`. */
-async function withRetry<T>(until: number, attempt: () => Promise<T>): Promise<T> {
+async function withRetry<T>(until: number, { retries }: Counters, attempt: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await attempt();
     } catch (error) {
       if (classifyError(error)?.kind !== 'retry' || performance.now() + 20 > until) throw error;
+      retries[retryReason(getErrorCode(error))] += 1;
       await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 15));
     }
   }

@@ -14,7 +14,7 @@ import { claimMails, deleteMail, findMail, markSent, markAttemptFailed, postpone
 import { isPermanentFailure, sendTimeoutMs, type Message, type Transport } from './transport.ts';
 
 export type MailOptions = {
-  database: Pick<Database, 'pool'>;
+  database: Pick<Database, 'pool' | 'counters'>;
   settings: Settings;
   transport: Transport;
   /** Sender address. */
@@ -105,22 +105,27 @@ function createClaim(on: Queryable, log: MailOptions['log']) {
 }
 
 async function deliver(options: MailOptions, on: Queryable, { id, attempts, lease }: ClaimedMail) {
-  const { log } = options;
+  const { log, database } = options;
+  const { mails } = database.counters;
   const outcome = await attempt(options, on, id);
   if ('sent' in outcome) {
+    mails.sent += 1;
     log.info(`Mail ${id} ${outcome.sent}`);
     return withRetry(() => execute(on, markSent, [id]));
   }
   if ('dropped' in outcome) {
+    mails.dropped += 1;
     log.info(`Mail ${id} is dropped: ${outcome.dropped}`);
     return withRetry(() => execute(on, deleteMail, [id, lease]));
   }
   const { problem, next } = outcome;
   if (next === 'put off') {
+    mails.postponed += 1;
     log.warn(`Mail ${id} is put off for ${putOffSeconds} s: ${problem}`);
     return withRetry(() => execute(on, postponeMail, [id, lease, problem, `${putOffSeconds} seconds`]));
   }
   const minutes = next === 'fail' ? null : retryDelayMinutes(attempts);
+  mails[minutes === null ? 'failed' : 'retried'] += 1;
   if (minutes === null) log.error(`Mail ${id} has failed: ${problem}`);
   else log.warn(`Mail ${id} could not be sent, the next try is in ${minutes} min: ${problem}`);
   return withRetry(() => execute(on, markAttemptFailed, [id, lease, problem, minutes && `${minutes} minutes`]));

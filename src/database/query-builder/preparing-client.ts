@@ -6,11 +6,17 @@ import { hashedName } from '../statements.ts';
 type Statement = string | { text: string; name?: string | undefined; rowMode?: string };
 type Query = (this: Client, statement: Statement, ...rest: unknown[]) => unknown;
 
-export type PrepareOptions = {
+/** Never contains parameters or constants of the statement. */
+export type SlowStatement = { statement: string; ms: number };
+
+export type ClientOptions = {
   prepare: boolean;
   /** Called once when a pooler turns out to lose prepared statements, and `prepare` is off from then on. */
   onUnprepared?: (() => void) | undefined;
+  onSlowStatement: (statement: SlowStatement) => void;
 };
+
+const slowMs = 500;
 
 /** Bounds the memory of a connection against texts that vary without end. */
 const maxNames = 500;
@@ -58,8 +64,17 @@ function statementNamer() {
   };
 }
 
+/** The name of a statement, else its verb and first table with a name derived from its text. */
+function describeStatement(statement: Statement) {
+  const { text, name } = typeof statement === 'string' ? { text: statement, name: undefined } : statement;
+  if (name !== undefined && !name.startsWith('q_')) return name;
+  const [, verb = ''] = /^\s*([a-z]+)/i.exec(text) ?? [];
+  const [, table = ''] = /\b(?:from|into|update)\s+(?:only\s+)?"?([a-z_]+)/i.exec(text) ?? [];
+  return [verb.toLowerCase(), table, `(${name ?? hashedName('q_', text)})`].filter(Boolean).join(' ');
+}
+
 /** A driver's client that prepares the statements of the query builder and those with a name of their own. */
-export function preparingClient(options: PrepareOptions): typeof Client {
+export function preparingClient(options: ClientOptions): typeof Client {
   let { prepare } = options;
   const getName = statementNamer();
   const countError = errorCounter(() => {
@@ -72,12 +87,30 @@ export function preparingClient(options: PrepareOptions): typeof Client {
     const name = prepare && statement.rowMode === 'array' ? getName(statement.text) : undefined;
     return { ...statement, name };
   };
-  class PreparingClient extends Client {}
+  class PreparingClient extends Client {
+    /** When the latest result arrived: the statements of one write run one after another. */
+    lastResultAt = 0;
+  }
+  const onResult = (client: PreparingClient, statement: Statement, sentAt: number) => {
+    const now = performance.now();
+    const ms = now - Math.max(sentAt, client.lastResultAt);
+    client.lastResultAt = now;
+    if (ms >= slowMs) options.onSlowStatement({ statement: describeStatement(statement), ms: Math.round(ms) });
+  };
   // Assigned, since the driver types its query as a dozen overloads.
-  PreparingClient.prototype.query = function query(this: Client, statement: Statement, ...rest: unknown[]) {
+  PreparingClient.prototype.query = function query(this: PreparingClient, statement: Statement, ...rest: unknown[]) {
     corkWrites((this as unknown as { connection: { stream: Writable } }).connection.stream);
-    const result = (Client.prototype.query as unknown as Query).call(this, named(statement), ...rest);
-    if (result instanceof Promise) result.catch((error: unknown) => countError(this, error));
+    const sentAt = performance.now();
+    const prepared = named(statement);
+    const result = (Client.prototype.query as unknown as Query).call(this, prepared, ...rest);
+    if (!(result instanceof Promise)) return result;
+    result.then(
+      () => onResult(this, prepared, sentAt),
+      (error: unknown) => {
+        onResult(this, prepared, sentAt);
+        countError(this, error);
+      },
+    );
     return result;
   } as unknown as Client['query'];
   return PreparingClient;

@@ -19,6 +19,7 @@ const current = '$m=19456,t=2,p=1$';
 
 /** Hashing shares libuv's thread pool with file and DNS access; two slots leave threads for those. */
 const queued = createKeyedQueue({ slots: 2, waiting: 200, waitMs: 10_000 });
+export const passwordQueueUsage = queued.usage;
 
 /** Unicode normalization by RFC 8265. */
 const normalized = (password: string) => password.normalize('NFC');

@@ -48,6 +48,7 @@ export async function book(
     await queue(ctx, tx, now, mailsFor(input, users, created));
 
     tx.recordAffected(created.bookingId);
+    tx.countEvents('bookings', 1);
     const response = toResponse(quote, created);
     if (key) await storeResponse(ctx, tx, now, key, { bookingId: created.bookingId, response });
     return response;

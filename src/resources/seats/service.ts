@@ -83,5 +83,7 @@ export async function promoteWaitingLists({ providerId }: Ctx, tx: Tx, now: stri
   if (courseDateIds.length === 0) return;
   const dates = JSON.stringify(courseDateIds);
   const promotions = (await execute<Queue>(tx, readQueues, [providerId, dates, now])).flatMap(computePromotions);
-  if (promotions.length > 0) await execute(tx, promoteWaitingList, [providerId, toRecordset(promotions), now]);
+  if (promotions.length === 0) return;
+  await execute(tx, promoteWaitingList, [providerId, toRecordset(promotions), now]);
+  tx.countEvents('promotions', promotions.length);
 }

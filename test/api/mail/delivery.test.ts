@@ -69,6 +69,7 @@ test('a temporary SMTP error is retried with exponential delay and another link,
     await findTokenOwner((await me.ctx()).unlockedStore, 'password', extractToken(server.received[0]!.text)),
   ).toBeDefined();
   expect(lines(log, 'warn')).toHaveLength(3);
+  expect(testApp.database.counters.mails).toMatchObject({ sent: 1, retried: 3, failed: 0 });
   expect(log.join('\n')).not.toContain(extractToken(server.received[0]!.text));
 });
 

@@ -55,10 +55,11 @@ test("the lists of a school's sub-schools share its slots", async () => {
   const limiter = app.listCache.limiter!;
   const held = limiter([], () => gate, { fairnessKey: holders[0].id });
   let arrived = 0;
-  app.listCache.limiter = (...args) => {
+  const counting: typeof limiter = Object.assign((...args: Parameters<typeof limiter>) => {
     arrived += 1;
     return limiter(...args);
-  };
+  }, limiter);
+  app.listCache.limiter = counting;
   const place = await placeOfLast(
     keys,
     (key) => send(app, { url: '/v2/locations', headers: { 'x-api-key': key } }),

@@ -1,0 +1,21 @@
+/** Numbers since the start of the process that only grow; the metrics read them. */
+export const createCounters = () => ({
+  /** Transactions that were tried again, by the reason. */
+  retries: { serialization_failure: 0, deadlock: 0, lock_timeout: 0, prepared_statement: 0 },
+  /** Domain events of committed transactions. */
+  committed: { bookings: 0, promotions: 0 },
+  /** Attempts to send a mail, by their result. */
+  mails: { sent: 0, dropped: 0, retried: 0, failed: 0, postponed: 0 },
+  slowStatements: 0,
+});
+
+export type Counters = ReturnType<typeof createCounters>;
+export type CommittedEvent = keyof Counters['committed'];
+
+const retryReasons: Record<string, keyof Counters['retries']> = {
+  '40001': 'serialization_failure',
+  '40P01': 'deadlock',
+  '55P03': 'lock_timeout',
+};
+/** By the SQLSTATE of an error that a retry may fix. */
+export const retryReason = (sqlState: string) => retryReasons[sqlState] ?? 'prepared_statement';
