@@ -18,8 +18,8 @@ const statuses = {
 export type ProblemKind = keyof typeof statuses;
 export type ProblemStatus = (typeof statuses)[ProblemKind];
 
-/** One error with its code, for interfaces that respond with error codes. */
-export type CodedError = { code: string; message: string };
+/** One error with its code, for interfaces that respond with error codes; `field` is for the log. */
+export type CodedError = { code: string; message: string; field?: string };
 
 type Details = {
   /** Invalid fields in schema order, for interfaces that list them. */

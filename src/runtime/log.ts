@@ -16,6 +16,6 @@ export function openLog({ LOG_LEVEL, LOG_FORMAT }: Pick<Config, 'LOG_LEVEL' | 'L
   };
   // Synchronous, so that log lines and console output stay in order.
   return isForPeople(LOG_FORMAT)
-    ? pino(options, pretty({ sync: true, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname' }))
+    ? pino(options, pretty({ sync: true, singleLine: true, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname' }))
     : pino(options, pino.destination({ sync: true }));
 }

@@ -5,6 +5,13 @@ import { Problem, type ProblemKind } from '../../core/errors.ts';
 import { toLoggableError, classifyError } from '../../database/errors.ts';
 import { closeGracefully } from '../idle-sockets.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The error that was sent, for the log and the metrics. */
+    problem: Problem | null;
+  }
+}
+
 /** Formats an error as the JSON body of an interface. */
 export type ErrorFormatter = (problem: Problem) => Record<string, unknown>;
 /** Formats an error as an HTML page. */
@@ -14,6 +21,7 @@ export type PageErrorFormatter = (problem: Problem, request: FastifyRequest, rep
 export function registerErrorHandler(app: FastifyInstance, format: ErrorFormatter | PageErrorFormatter) {
   app.setErrorHandler<FastifyError | Problem>((error, request, reply) => {
     const problem = withRequestId(toProblem(error, request), request.id);
+    request.problem = problem;
     logProblem(problem, request);
     if (problem.retryAfter !== undefined) reply.header('retry-after', problem.retryAfter);
     if (problem.kind === 'too_large') {
@@ -50,9 +58,14 @@ export const formatLegacyError: ErrorFormatter = ({ kind, message }) =>
 /** Format of the booking endpoints: all errors with a code each. */
 export const formatBookingError: ErrorFormatter = ({ kind, message, errors }) => ({
   successful: false,
-  errors: errors.length > 0 ? errors : [{ code: errorCodes[kind], message }],
+  errors:
+    errors.length > 0 ? errors.map(({ code, message }) => ({ code, message })) : [{ code: errorCodes[kind], message }],
   error: message,
 });
+/** The codes of a problem, each once: those of the booking, else one by its kind. */
+export const codesOf = ({ kind, errors }: Problem) =>
+  errors.length > 0 ? [...new Set(errors.map(({ code }) => code))] : [errorCodes[kind]];
+
 const errorCodes: Record<ProblemKind, string> = {
   invalid: 'field_invalid',
   unauthenticated: 'unauthorized',

@@ -1,4 +1,4 @@
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { Problem } from '../../core/errors.ts';
@@ -22,6 +22,7 @@ const formatByUrl = (url: string, problem: Problem) =>
 /** Responds to errors outside any route, such as an undecodable URL. */
 export const handleFrameworkError = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
   const problem = toProblem(error, request);
+  request.problem = problem;
   void reply.code(problem.status).header('x-request-id', request.id).send(formatByUrl(request.url, problem));
 };
 
@@ -34,19 +35,23 @@ const parserErrors: Record<string, [string, Problem]> = {
 };
 const badRequest: [string, Problem] = ['400 Bad Request', new Problem('invalid', 'Bad Request')];
 
+type ClientError = Error & { code?: string; rawPacket?: unknown };
+
 /** Responds to errors of Node's HTTP parser, before there is a request object. */
-export function handleClientError(
-  this: unknown,
-  error: Error & { code?: string; rawPacket?: unknown },
-  socket: Socket,
-) {
+export function handleClientError(this: FastifyInstance, error: ClientError, socket: Socket) {
   if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy();
   const [status, problem] = parserErrors[error.code ?? ''] ?? badRequest;
   // rawPacket starts with the request line if the request came in one packet.
   const start = Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString('latin1', 0, 100) : '';
   const [, url = ''] = /^[A-Z]+ (\S+)/.exec(start) ?? [];
   const body = JSON.stringify(formatByUrl(url, problem));
+  const reqId = randomUUID();
+  if (this.requestLog !== 'off')
+    this.log.info(
+      { reqId, address: socket.remoteAddress, status: problem.status, cause: error.code },
+      'unreadable request',
+    );
   socket.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${body.length}\r\nx-request-id: ${randomUUID()}\r\nconnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${body.length}\r\nx-request-id: ${reqId}\r\nconnection: close\r\n\r\n${body}`,
   );
 }

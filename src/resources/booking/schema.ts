@@ -41,6 +41,7 @@ export const participantError = (index: number, code: BookingCode): CodedError =
 });
 export const fieldError = (field: string, index?: number): CodedError => ({
   code: 'field_invalid',
+  field,
   message: index === undefined ? `${field} is not valid` : `${participantLabel(index)}: ${field} is not valid`,
 });
 const participantLabel = (index: number) => `Participant ${index + 1}`;
@@ -48,7 +49,8 @@ const participantLabel = (index: number) => `Participant ${index + 1}`;
 /** The error of a rejected booking, with each error once. */
 export function bookingProblem(errors: CodedError[]) {
   const unique = [...new Map(errors.map((one) => [`${one.code} ${one.message}`, one])).values()];
-  return new Problem('invalid', unique[0]!.message, { errors: unique });
+  const notValid = unique.flatMap(({ field }) => field ?? []);
+  return new Problem('invalid', unique[0]!.message, { errors: unique, notValid: [...new Set(notValid)] });
 }
 
 /** POST /v2/booking. Amounts are in the order's currency. */

@@ -1,0 +1,71 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { schoolOf, type Ctx } from '../core/context.ts';
+import type { Problem } from '../core/errors.ts';
+import { codesOf } from './errors/error-handler.ts';
+import { traceIdOf } from './trace-context.ts';
+
+export type RequestLogMode = 'all' | 'errors' | 'off';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    requestLog: RequestLogMode;
+  }
+}
+
+/**
+ * Logs one line for each response, or only for those from status 400 and aborted requests. A line contains names of
+ * fields and codes, never values, URLs, headers or bodies.
+ */
+export function logRequests(app: FastifyInstance, mode: RequestLogMode) {
+  if (mode === 'off') return;
+  app.addHook('onResponse', (request, reply, done) => {
+    if (mode === 'all' || reply.statusCode >= 400) logLine(request, reply);
+    done();
+  });
+  app.addHook('onRequestAbort', (request, done) => {
+    request.log.info({ ...aboutRequest(request), aborted: true }, `${request.method} ${routeOf(request)} aborted`);
+    done();
+  });
+}
+
+function logLine(request: FastifyRequest, reply: FastifyReply) {
+  const { statusCode: status } = reply;
+  // Set with the headers, where the body is no stream.
+  const bytes = Number(reply.getHeader('content-length') ?? 0);
+  request.log.info(
+    {
+      ...aboutRequest(request),
+      ...{ status, ms: Math.round(reply.elapsedTime * 10) / 10, bytes },
+      ...(request.problem && aboutProblem(request.problem)),
+    },
+    `${request.method} ${routeOf(request)} ${status}`,
+  );
+}
+
+/** The route's template: a path may contain a token. */
+const routeOf = ({ routeOptions }: FastifyRequest) => routeOptions.url ?? 'unknown path';
+
+function aboutRequest(request: FastifyRequest) {
+  const { ctx } = request as { ctx?: Ctx };
+  const trace = traceIdOf(request.headers['traceparent']);
+  return {
+    ...{ method: request.method, route: routeOf(request), address: request.ip },
+    ...(ctx && { provider: schoolOf(ctx), key: ctx.key?.id }),
+    ...(trace !== undefined && { trace }),
+  };
+}
+
+const maxFields = 20;
+
+function aboutProblem(problem: Problem) {
+  const fields = [...problem.missing, ...problem.notValid].filter(isName).slice(0, maxFields);
+  return {
+    code: codesOf(problem).slice(0, maxFields).join(','),
+    ...(fields.length > 0 && { fields }),
+    // A fixed text, such as that the body is not valid JSON; a server error has a line of its own.
+    ...(fields.length === 0 && problem.errors.length === 0 && problem.status < 500 && { reason: problem.message }),
+  };
+}
+
+/** Not a text of the client: names of members may be. */
+const isName = (path: string) => /^[\w.[\]-]{1,64}$/.test(path);
