@@ -1,5 +1,5 @@
 import rateLimit from '@fastify/rate-limit';
-import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
 import { compileValidator } from './schema/validator.ts';
@@ -12,6 +12,7 @@ import { registerDeprecation } from './http/deprecation.ts';
 import { closeIdleSocket } from './http/idle-sockets.ts';
 import { docs } from './http/docs/routes.ts';
 import { description, toBasePath } from './http/openapi/description.ts';
+import { logRequests, type RequestLogMode } from './http/request-log.ts';
 import { healthRoutes, type ShutdownState } from './http/health.ts';
 import { registerErrorHandler, formatV2Error } from './http/errors/error-handler.ts';
 import { decorateListCache } from './http/list-cache/index.ts';
@@ -20,6 +21,8 @@ import { createRateBuckets, type Rate } from './http/auth/rate-limit.ts';
 import type { ListLimits } from './http/list-cache/index.ts';
 import { handleClientError, handleFrameworkError } from './http/errors/raw-error-handlers.ts';
 import { legacy } from './interfaces/legacy.ts';
+import type { Metrics } from './metrics/index.ts';
+import { metricsRoutes } from './metrics/routes.ts';
 import { escapeInvalidPath } from './pages/address.ts';
 import { personalPagesPlugin } from './pages/my.tsx';
 import { serializeLargeItems, compileSerializer } from './http/list-serializer.ts';
@@ -50,6 +53,13 @@ export type AppOptions = {
   trustProxy?: string[];
   logger?: FastifyBaseLogger;
   isShuttingDown?: ShutdownState;
+  /** Which requests are logged; default off. */
+  requestLog?: RequestLogMode;
+  metrics?: Metrics | undefined;
+  /** Serves /metrics on this port too, to clients with this token. */
+  metricsToken?: string | undefined;
+  /** Traces each request. */
+  tracing?: FastifyPluginAsync | undefined;
   /** For tests that prove a guard is needed; the server never passes it. */
   guards?: Guards;
 };
@@ -60,7 +70,9 @@ const maxHeaders = 100;
 export async function buildApp(options: AppOptions) {
   const { database, settings, version, limits, isShuttingDown = { now: false }, guards = allGuards } = options;
   const app = createServer(options);
+  if (options.tracing) await app.register(options.tracing);
   addHooks(app, isShuttingDown);
+  observeRequests(app, options);
   registerErrorHandler(app, formatV2Error);
 
   await app.register(rateLimit, { global: false, cache: 10_000 });
@@ -79,6 +91,8 @@ export async function buildApp(options: AppOptions) {
   await app.register(async (scope) =>
     healthRoutes(scope, { database, timezone: settings.timezone, isShuttingDown, countRequest }),
   );
+  const { metrics, metricsToken: token } = options;
+  if (metrics && token !== undefined) metricsRoutes(app, { metrics, token, countRequest });
   app.get('/', { schema: { hide: true } }, (_request, reply) =>
     reply.redirect(`${toBasePath(settings.publicUrl)}/docs`),
   );
@@ -130,6 +144,13 @@ function addHooks(app: FastifyInstance, isShuttingDown: ShutdownState) {
     compileSerializer(schema as object, { isRead: method === 'GET' || method === 'HEAD' }),
   );
   app.addHook('preSerialization', serializeLargeItems);
+}
+
+function observeRequests(app: FastifyInstance, { requestLog = 'off', metrics }: AppOptions) {
+  app.decorate('requestLog', requestLog);
+  app.decorateRequest('problem', null);
+  logRequests(app, requestLog);
+  metrics?.observe(app);
 }
 
 /** Uses the client's request id if it is well formed. */

@@ -87,6 +87,27 @@ export const Environment = Type.Object(
       '`json`: one object a line and nothing else; `pretty`: lines for people; `auto`: pretty on a terminal, else json',
       { default: 'auto' },
     ),
+    LOG_REQUESTS: oneOf(
+      ['all', 'errors', 'off'],
+      'Which responses get a line at the level `info`: `all`, `errors` (from status 400, and aborted requests), or `off`',
+      { default: 'errors' },
+    ),
+    ADMIN_PORT: Optional(
+      integer(
+        'A port that serves `/metrics` alone, not to be reached from outside; none unless set',
+        undefined,
+        0,
+        65_535,
+      ),
+    ),
+    METRICS_TOKEN: Optional(
+      secret(
+        '`/metrics` needs `Authorization: Bearer` with it, of 16 characters at least, and is served on `PORT` too',
+        {
+          check: check.token,
+        },
+      ),
+    ),
     DATABASE_CONNECT_TIMEOUT_MS: integer('How long a start waits for a database that does not respond yet', 30_000, 0),
     POOL_SIZE: integer('Database connections of this process; one list less than that is read at once', 4, 2),
     POOL_ACQUIRE_TIMEOUT_MS: integer(

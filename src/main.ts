@@ -15,6 +15,7 @@ import { assertPortIsFree } from './runtime/port.ts';
 import { onStopSignal } from './runtime/signals.ts';
 import { packageVersion } from './runtime/version.ts';
 import { startMailWorker } from './runtime/mail.ts';
+import { openObservers } from './runtime/observers.ts';
 import { startWebhooks } from './webhooks/worker.ts';
 import { openStore, toSettings, waitForDatabase, type Store } from './runtime/store.ts';
 
@@ -31,9 +32,10 @@ async function start() {
   for (const warning of config.warnings) log.warn(warning);
   await assertPortIsFree(config);
   let isClosing = false;
-  const opened = await openStore(config, (error) => {
+  const onBrokenConnection = (error: Error) => {
     if (!isClosing) log.warn({ err: error.message }, 'a database connection broke');
-  });
+  };
+  const opened = await openStore(config, onBrokenConnection);
   const close = () => {
     // Connections report errors while the embedded database stops.
     isClosing = true;
@@ -68,12 +70,14 @@ async function serve(config: Config, log: Log, store: Store, stopSignal: StopSig
   const demoKey = migrated ? await loadFirstData() : null;
 
   const isShuttingDown = { now: false };
-  const app = await buildApp(appOptions(config, database, log, isShuttingDown));
+  const observers = await openObservers(config, process.env, database, log);
+  const app = await buildApp({ ...appOptions(config, database, log, isShuttingDown), ...observers.appOptions });
   await app
     .listen({ host: config.HOST, port: config.PORT, listenTextResolver: (address) => `Listening at ${address}` })
     .catch((error: unknown) => {
       throw new ListenError(config, error);
     });
+  await observers.listen();
 
   // Started after listening, so that a server that fails to start sends no mails.
   const workers = createWorkers(config, store, log);
@@ -91,6 +95,7 @@ async function serve(config: Config, log: Log, store: Store, stopSignal: StopSig
     isShuttingDown.now = true;
     workers.stopTimers();
     await shutDown(app, config, workers.stopSending);
+    await observers.close();
     await Promise.race([store.close(), sleep(config.SHUTDOWN_TIMEOUT_MS)]);
     log.info('Stopped');
   });

@@ -1,6 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-export const pages = ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)];
+export const pages = [
+  'README.md',
+  ...readdirSync('docs')
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
 
 /** Code blocks of a page in a language, without the fences. */
 export const blocksOf = (page: string, language: string) =>

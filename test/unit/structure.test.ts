@@ -18,6 +18,7 @@ const layers = [
   ['backup'],
   ['pages'],
   ['interfaces'],
+  ['metrics'],
   ['app.ts', 'config', 'config.ts'],
   ['runtime'],
   ['commands'],

@@ -11,9 +11,11 @@ export function createResponseCache(bytes: number) {
     // 1,000 bytes stand for the headers and the entry itself.
     sizeCalculation: ({ body }, key) => Buffer.byteLength(body) + 2 * key.length + 1_000,
   });
+  const lookups = { hits: 0, misses: 0 };
   const inFlight = new Map<string, Promise<CachedResponse | null>>();
   return {
     entries: responses,
+    lookups,
     get: (key: string) => responses.get(key),
     /** The response that another request is computing, if there is one. */
     pending: (key: string) => inFlight.get(key),

@@ -11,6 +11,7 @@ export async function serveFromCache(request: FastifyRequest, reply: FastifyRepl
   if (!responses) return undefined;
   request.listCache!.cacheKey = cacheKey;
   const response = responses.get(cacheKey) ?? (await responses.pending(cacheKey));
+  responses.lookups[response ? 'hits' : 'misses'] += 1;
   return response ? sendResponse(reply, response) : undefined;
 }
 

@@ -167,6 +167,7 @@ test('the programs in TypeScript have no type errors under strict', () => {
 });
 
 const withJson = readdirSync('docs')
+  .filter((name) => name.endsWith('.md'))
   .map((name) => `docs/${name}`)
   .filter((page) => readFileSync(page, 'utf8').includes('```json\n'));
 

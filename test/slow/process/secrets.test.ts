@@ -8,6 +8,7 @@ import { runCli, findProcessesByArgument, startServer, temporaryFolder, database
 
 const databasePassword = 'database-Pa55word';
 const smtpPassword = 'smtp-Pa55word';
+const metricsToken = 'metrics-Pa55word-token';
 const bootstrapKey = `bootstrap-key-${'k'.repeat(30)}`;
 const wrongKey = `wrong-key-${'w'.repeat(30)}`;
 const password = 'fjord-and-forest-1';
@@ -33,6 +34,8 @@ async function started(env: Record<string, string> = {}) {
     DATA_DIR: temporaryFolder(),
     LOG_FORMAT: 'pretty',
     LOG_LEVEL: 'trace',
+    LOG_REQUESTS: 'all',
+    METRICS_TOKEN: metricsToken,
     BOOTSTRAP_PROVIDER: 'First',
     BOOTSTRAP_API_KEY: bootstrapKey,
     ...env,
@@ -100,6 +103,10 @@ test('no key, password or link is in the log, the responses or the process title
   await request(`/my/sign-in/${signIn}`, {}, 410);
   await request(`/my/password/${choose}%ff`, {}, 410);
 
+  const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+  await request('/metrics', bearer(wrongKey), 401);
+  expect(await request('/metrics', bearer(metricsToken), 200)).toContain('route="/my/password/:token"');
+
   // Without the table every query of it fails and logs an error.
   await database.pool.query('alter table courses rename to away');
   await request('/v2/courses', json(apiKey, JSON.stringify({ title: apiKey, text_lead: password })));
@@ -116,7 +123,14 @@ test('no key, password or link is in the log, the responses or the process title
     `select coalesce((select json_agg(o)::text from outbox o), '') || (select json_agg(e)::text from audit_entries e) as all`,
   );
   const secrets = [
-    ...[databasePassword, smtpPassword, base64(smtpPassword), base64(`\0booking\0${smtpPassword}`), bootstrapKey],
+    ...[
+      metricsToken,
+      databasePassword,
+      smtpPassword,
+      base64(smtpPassword),
+      base64(`\0booking\0${smtpPassword}`),
+      bootstrapKey,
+    ],
     ...[apiKey, me.apiKey, wrongKey, password, otherPassword, wrongPassword, signIn, choose, link.split('/').at(-1)!],
   ];
   const listed = await runCli(['mail', 'list', '--json'], settings);
@@ -131,6 +145,7 @@ test('no key, password or link is in the log, the responses or the process title
     }),
   ).toEqual([]);
   expect(server.output()).toContain('failed');
+  expect(server.output()).toContain('GET /v2/courses 200');
   expect(readFileSync(`/proc/${server.pid}/cmdline`, 'utf8')).toBe(`${process.execPath}\0dist/main.js\0`);
   expect(secrets.flatMap((secret) => findProcessesByArgument(secret))).toEqual([]);
 });

@@ -1,0 +1,36 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Registry } from 'prom-client';
+import { Counter } from 'prom-client';
+import type { Database } from '../database/client.ts';
+
+export type MetricsSources = {
+  database: Pick<Database, 'pool' | 'counters' | 'usage'>;
+  version: string;
+  /** When the last good backup ended; null without one. Absent where backups are not made by this service. */
+  lastBackupAt?: () => Promise<Date | null>;
+};
+
+/** The metrics of one part of the service, registered at creation. */
+export type Area = {
+  /** Sets values that are read at the scrape; must not throw. */
+  refresh?: (app: FastifyInstance) => void | Promise<void>;
+  /** Called for every response; on the path of each request. */
+  onResponse?: (request: FastifyRequest, reply: FastifyReply) => void;
+  onAbort?: (request: FastifyRequest) => void;
+};
+
+export type CreateArea = (register: Registry, sources: MetricsSources) => Area;
+
+type CounterOptions<L extends string> = { name: string; help: string; labelNames?: L[] };
+
+/** A counter whose value is counted elsewhere and read at the scrape. */
+export function createReadCounter<L extends string = never>(register: Registry, options: CounterOptions<L>) {
+  const counter = new Counter<L>({ ...options, registers: [register] });
+  return {
+    reset: () => counter.reset(),
+    set(value: number, labels = {} as Partial<Record<L, string>>) {
+      counter.remove(labels);
+      counter.inc(labels, value);
+    },
+  };
+}

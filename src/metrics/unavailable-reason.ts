@@ -1,0 +1,37 @@
+import type { Problem } from '../core/errors.ts';
+import { classifyError, getErrorCode, getRootCause, isCertificateError } from '../database/errors.ts';
+import { QueueTimeoutError } from '../database/keyed-queue.ts';
+
+const byMessage: [RegExp, string][] = [
+  [/^the queue is full/, 'queue_full'],
+  [/^the transaction took too long/, 'transaction_timeout'],
+  [/^timeout exceeded when trying to connect/, 'no_free_connection'],
+  [/^Query read timeout/, 'statement_timeout'],
+];
+const byCode: Record<string, string> = {
+  '57014': 'statement_timeout',
+  '3D000': 'not_migrated_or_granted',
+  '42P01': 'not_migrated_or_granted',
+  '42883': 'not_migrated_or_granted',
+  '42501': 'not_migrated_or_granted',
+};
+
+/** Why a response was 503, in a few words; `not_ready` without a problem, which is how /ready responds. */
+export function unavailableReason(problem: Pick<Problem, 'cause'> | null) {
+  if (problem === null) return 'not_ready';
+  const { cause } = problem;
+  if (cause === undefined) return 'other';
+  const known = byCode[getErrorCode(cause)] ?? reasonByMessage(getRootCause(cause));
+  if (known !== undefined) return known;
+  if (isCertificateError(getRootCause(cause))) return 'certificate';
+  const kind = classifyError(cause)?.kind;
+  return kind === 'retry' ? 'contention' : kind === 'unavailable' ? 'connection' : 'other';
+}
+
+function reasonByMessage(error: unknown) {
+  const message = error instanceof Error ? error.message : '';
+  return (
+    byMessage.find(([pattern]) => pattern.test(message))?.[1] ??
+    (error instanceof QueueTimeoutError ? 'queue_timeout' : undefined)
+  );
+}

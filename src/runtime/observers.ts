@@ -1,0 +1,45 @@
+import type { FastifyInstance } from 'fastify';
+import type { AppOptions } from '../app.ts';
+import type { Config } from '../config.ts';
+import type { Database } from '../database/client.ts';
+import { ListenError } from './describe-error.ts';
+import type { Log } from './log.ts';
+import { startTracing } from './tracing.ts';
+import { packageVersion } from './version.ts';
+
+/** The log of requests, metrics and traces as configured. What is off is not loaded. */
+export async function openObservers(config: Config, env: NodeJS.ProcessEnv, database: Database, log: Log) {
+  const { ADMIN_PORT, METRICS_TOKEN, LOG_REQUESTS, HOST } = config;
+  database.onSlowStatement((statement) => log.warn(statement, 'a statement took more than half a second'));
+  const tracing = await startTracing(env, log);
+  const isMeasured = ADMIN_PORT !== undefined || METRICS_TOKEN !== undefined;
+  const metrics = isMeasured ? await openMetrics(database) : undefined;
+  let admin: FastifyInstance | undefined;
+  const appOptions: Partial<AppOptions> = {
+    requestLog: LOG_REQUESTS,
+    metrics,
+    metricsToken: METRICS_TOKEN,
+    tracing: tracing?.plugin,
+  };
+  return {
+    appOptions,
+    async listen() {
+      if (ADMIN_PORT === undefined || !metrics) return;
+      const { openAdminServer } = await import('../metrics/routes.ts');
+      admin = await openAdminServer({ metrics, token: METRICS_TOKEN, host: HOST, port: ADMIN_PORT }).catch(
+        (error: unknown) => {
+          throw new ListenError({ HOST, PORT: ADMIN_PORT }, error, 'ADMIN_PORT');
+        },
+      );
+      log.info(`Metrics are at ${admin.listeningOrigin}/metrics`);
+    },
+    async close() {
+      await Promise.all([admin?.close(), tracing?.stop()]);
+    },
+  };
+}
+
+async function openMetrics(database: Database) {
+  const { createMetrics } = await import('../metrics/index.ts');
+  return createMetrics({ database, version: packageVersion() });
+}

@@ -1,0 +1,181 @@
+import { afterAll, expect, inject, test } from 'vitest';
+import { createMetrics, type MetricsSources } from '../../../src/metrics/index.ts';
+import { openAdminServer } from '../../../src/metrics/routes.ts';
+import { bookingBody, createBookableDate, person } from '../../support/booking.ts';
+import { openTestApp, openTestDatabase } from '../../support/test-app.ts';
+
+const token = 'a-token-of-the-metrics';
+
+async function openMeasuredApp(sources: Partial<MetricsSources> = {}) {
+  const database = openTestDatabase(inject('shared'));
+  const metrics = createMetrics({ database, version: 'test', ...sources });
+  const testApp = await openTestApp(database, { metrics, metricsToken: token });
+  return { ...testApp, metrics, read: async () => toValues(await metrics.render()) };
+}
+
+function newGate() {
+  let open!: () => void;
+  const gate = new Promise<null>((resolve) => (open = () => resolve(null)));
+  return { gate, open };
+}
+
+/** Values by series, labels in the order of the text. */
+const toValues = (text: string) =>
+  Object.fromEntries(
+    text
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'))
+      .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
+  );
+
+const measured = await openMeasuredApp();
+afterAll(measured.close);
+
+test('requests are counted by route template, never by path', async () => {
+  const me = await measured.createProvider();
+  const courseId = await me.course();
+  await me.get(`/v2/courses/${courseId}`);
+  await me.get('/v2/courses/999999999');
+  await me.get('/v2/courses?limit=x');
+  await me.request('DELETE')('/v2/course-tags');
+  await me.request('PROPFIND')('/v2/course-tags');
+  await me.get('/no/such/path-4711');
+  const values = await measured.read();
+  const requests = (method: string, route: string, status: string) =>
+    values[`booking_http_requests_total{method="${method}",route="${route}",status="${status}"}`];
+  expect(requests('GET', '/v2/courses/:id', '2xx')).toBe(1);
+  expect(requests('GET', '/v2/courses/:id', '4xx')).toBe(1);
+  expect(requests('POST', '/v2/courses', '2xx')).toBe(1);
+  expect(requests('GET', '/v2/courses', '4xx')).toBe(1);
+  expect(requests('other', '/v2/course-tags', '4xx')).toBe(1);
+  expect(requests('other', 'unknown', '4xx')).toBeGreaterThanOrEqual(1);
+  expect(values['booking_http_request_duration_seconds_count{method="GET",route="/v2/courses/:id"}']).toBe(2);
+  const text = Object.keys(values).join('\n');
+  for (const part of ['4711', '999999999', me.title, me.apiKey]) expect(text).not.toContain(part);
+  expect([...text.matchAll(/route="([^"]*)"/g)].filter(([, route]) => /\d/.test(route!.replace('/v2', '')))).toEqual(
+    [],
+  );
+});
+
+test('bookings, refusals and promotions are counted once they are committed', async () => {
+  const me = await measured.createProvider();
+  const { dateId } = await createBookableDate(me, { capacityMax: 1, capacityWait: 5 });
+  const before = await measured.read();
+  const key = { 'idempotency-key': `metrics-${dateId}` };
+  const first = bookingBody(dateId);
+  const booked = await me.post('/v2/booking', first, key);
+  expect(booked.status).toBe(201);
+  expect((await me.post('/v2/booking', first, key)).status).toBe(201);
+  expect((await me.post('/v2/booking', bookingBody(dateId))).status).toBe(400);
+  const waiting = bookingBody(dateId, { config: { waiting_list_when_full: true }, participants: [person(), person()] });
+  expect((await me.post('/v2/booking', waiting)).status).toBe(201);
+  const { booking_id } = booked.json<{ summary: { booking_id: string } }>().summary;
+  expect((await me.put(`/v2/booking/${booking_id}/deregister`, {})).status).toBe(200);
+  const after = await measured.read();
+  const grown = (name: string) => after[name]! - (before[name] ?? 0);
+  expect(grown('booking_bookings_total')).toBe(2);
+  expect(grown('booking_waiting_list_promotions_total')).toBe(1);
+  expect(grown('booking_bookings_refused_total{code="no_seats_available"}')).toBe(1);
+});
+
+test('only the attempt that commits is counted, and the others as retries', async () => {
+  const me = await measured.createProvider();
+  const ctx = await me.ctx();
+  const before = await measured.read();
+  let attempts = 0;
+  await ctx.write(['people'], async (tx) => {
+    tx.countEvents('promotions', 7);
+    if ((attempts += 1) === 1) await tx.$client.query("do $$ begin raise exception using errcode = '40001'; end $$");
+  });
+  await ctx.write(['people'], async (tx) => {
+    tx.countEvents('promotions', 100);
+    tx.rollbackNoChange();
+  });
+  const after = await measured.read();
+  const grown = (name: string) => after[name]! - before[name]!;
+  expect(attempts).toBe(2);
+  expect(grown('booking_waiting_list_promotions_total')).toBe(7);
+  expect(grown('booking_database_retries_total{reason="serialization_failure"}')).toBe(1);
+});
+
+test('the cache, the queues and the connections are read at the scrape', async () => {
+  const me = await measured.createProvider();
+  const before = await measured.read();
+  await me.get('/v2/locations');
+  await me.get('/v2/locations');
+  const after = await measured.read();
+  const grown = (name: string) => after[name]! - before[name]!;
+  expect(grown('booking_response_cache_lookups_total{result="miss"}')).toBe(1);
+  expect(grown('booking_response_cache_lookups_total{result="hit"}')).toBe(1);
+  expect(grown('booking_response_cache_bytes')).toBeGreaterThan(1_000);
+  expect(grown('booking_queue_started_total{queue="lists"}')).toBe(1);
+  expect(after['booking_queue_waiting{queue="writes"}']).toBe(0);
+  expect(after['booking_database_connections_max']).toBe(4);
+  expect(after['booking_database_up']).toBe(1);
+  expect(after['booking_database_round_trip_seconds']).toBeGreaterThan(0);
+  expect(after['booking_events_total']).toBeGreaterThanOrEqual(0);
+});
+
+test('waits in a queue and responses with 503 are counted by reason', async () => {
+  const { app, read } = measured;
+  const me = await measured.createProvider();
+  const ctx = await me.ctx();
+  const { gate, open } = newGate();
+  const write = ctx.write(['people'], async (tx) => tx.rollbackNoChange(await gate));
+  const second = me.post('/v2/course-tags', { title: 'Waits' });
+  await expect
+    .poll(async () => (await read())['booking_queue_waiting{queue="writes"}'], { timeout: 10_000, interval: 100 })
+    .toBe(1);
+  expect((await read())['booking_queue_longest_wait_seconds{queue="writes"}']).toBeGreaterThan(0);
+  open();
+  await Promise.all([write, second]);
+  expect((await read())['booking_queue_wait_seconds_total{queue="writes"}']).toBeGreaterThan(0);
+
+  const broken = { pool: { query: () => Promise.reject(new Error('timeout exceeded when trying to connect')) } };
+  const other = await openMeasuredApp();
+  Object.assign(other.database, broken);
+  const unavailable = await other.app.inject({ url: '/ready' });
+  expect(unavailable.statusCode).toBe(503);
+  expect((await other.read())['booking_http_unavailable_total{reason="not_ready"}']).toBe(1);
+  expect((await other.read())['booking_database_up']).toBe(0);
+  expect((await other.read())['booking_outbox_unsent']).toBeUndefined();
+  // Each application counts its own requests only.
+  expect((await read())['booking_http_unavailable_total{reason="not_ready"}']).toBeUndefined();
+  expect(app).not.toBe(other.app);
+  await other.close();
+});
+
+test('the age of the last backup is absent until there is one', async () => {
+  let last: Date | null = null;
+  const one = await openMeasuredApp({ lastBackupAt: async () => last });
+  expect((await one.read())['booking_backup_age_seconds']).toBeUndefined();
+  last = new Date(Date.now() - 60_000);
+  expect((await one.read())['booking_backup_age_seconds']).toBeCloseTo(60, 0);
+  await one.close();
+});
+
+test('/metrics on the public port needs the token', async () => {
+  const get = (authorization?: string) =>
+    measured.app.inject({ url: '/metrics', headers: authorization === undefined ? {} : { authorization } });
+  for (const wrong of [undefined, '', token, `Bearer ${token}x`, 'Bearer ', `Basic ${token}`]) {
+    const refused = await get(wrong);
+    expect([refused.statusCode, refused.body.includes('booking_')]).toEqual([401, false]);
+  }
+  const response = await get(`Bearer ${token}`);
+  expect(response.statusCode).toBe(200);
+  expect(response.headers['content-type']).toContain('text/plain; version=0.0.4');
+  const without = await openTestApp(openTestDatabase(inject('shared')));
+  expect((await without.app.inject({ url: '/metrics' })).statusCode).toBe(404);
+  await without.close();
+});
+
+test('the admin port serves /metrics and nothing else', async () => {
+  const admin = await openAdminServer({ metrics: measured.metrics, token: undefined, host: '127.0.0.1', port: 0 });
+  const response = await fetch(`${admin.listeningOrigin}/metrics`);
+  expect([response.status, (await response.text()).includes('booking_build_info{version="test"} 1')]).toEqual([
+    200,
+    true,
+  ]);
+  expect((await fetch(`${admin.listeningOrigin}/v2/courses`)).status).toBe(404);
+  await admin.close();
+});

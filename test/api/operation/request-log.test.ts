@@ -1,0 +1,152 @@
+import { pino } from 'pino';
+import { afterAll, expect, inject, test } from 'vitest';
+import { connect, type AddressInfo } from 'node:net';
+import type { RequestLogMode } from '../../../src/http/request-log.ts';
+import { bookingBody, createBookableDate, person } from '../../support/booking.ts';
+import { openTestApp, openTestDatabase } from '../../support/test-app.ts';
+
+type Line = Record<string, unknown>;
+
+async function openLoggedApp(requestLog: RequestLogMode) {
+  const lines: string[] = [];
+  const logger = pino({ base: null }, { write: (line: string) => void lines.push(line) });
+  const database = openTestDatabase(inject('shared'));
+  const testApp = await openTestApp(database, { logger, requestLog, trustProxy: ['127.0.0.1'] });
+  afterAll(testApp.close);
+  return { ...testApp, lines, logged: () => lines.map((line) => JSON.parse(line) as Line) };
+}
+
+const logged = await openLoggedApp('errors');
+
+test('a refused request leaves one line with its code and fields', async () => {
+  const me = await logged.createProvider();
+  const headers = { 'x-request-id': 'call-of-14-02', 'x-forwarded-for': '203.0.113.9' };
+  const response = await me.post('/v2/courses', { level: 'secret-level' }, headers);
+  expect([response.status, response.headers['x-request-id']]).toEqual([400, 'call-of-14-02']);
+  const { rows } = await logged.database.pool.query<{ id: number }>('select id from api_keys where provider_id = $1', [
+    me.id,
+  ]);
+  expect(logged.logged().filter(({ reqId }) => reqId === 'call-of-14-02')).toEqual([
+    {
+      ...{ level: 30, time: expect.any(Number), reqId: 'call-of-14-02', method: 'POST', route: '/v2/courses' },
+      ...{ address: '203.0.113.9', provider: me.id, key: rows[0]!.id, status: 400, ms: expect.any(Number) },
+      ...{ bytes: Buffer.byteLength(response.text), code: 'field_invalid', fields: ['title', 'level'] },
+      msg: 'POST /v2/courses 400',
+    },
+  ]);
+});
+
+test('a line says why without fields, by a fixed text', async () => {
+  const me = await logged.createProvider();
+  await me.post('/v2/courses', '{"title": "secret', { 'content-type': 'application/json' });
+  await me.get('/v2/courses/999999999');
+  await me.get('/no/such/secret');
+  await logged.app.inject({ url: '/v2/courses?title=secret', headers: { 'x-api-key': 'wrong' } });
+  const lines = logged.logged().slice(-4);
+  expect(lines.map(({ route, status, code, reason }) => [route, status, code, reason])).toEqual([
+    ['/v2/courses', 400, 'field_invalid', 'The body is not valid JSON'],
+    ['/v2/courses/:id', 404, 'resource_not_found', 'Course not found'],
+    ['unknown path', 404, 'resource_not_found', 'There is nothing at this path'],
+    ['/v2/courses', 401, 'unauthorized', 'Wrong API Key'],
+  ]);
+});
+
+test('a refused booking is logged with every code, and no value of it', async () => {
+  const me = await logged.createProvider();
+  const { dateId } = await createBookableDate(me);
+  const one = person({
+    firstname: 'Solveig',
+    lastname: 'Secretsen',
+    email: 'solveig@secret.example',
+    phone: '99887766',
+  });
+  const bad = bookingBody(dateId, {
+    currency: 'XYZW',
+    participants: [
+      { ...one, email: 'no address' },
+      { ...one, comment: {} },
+    ],
+  });
+  expect((await me.post('/v2/booking', bad)).status).toBe(400);
+  expect(logged.logged().at(-1)).toMatchObject({
+    ...{ route: '/v2/booking', code: 'field_invalid,participant_email_invalid_empty', fields: ['currency', 'comment'] },
+  });
+  await me.get('/v2/search-users?email=solveig@secret.example&limit=none');
+  await me.post('/v2/check-user-credentials', { username: 'solveig@secret.example', password: 'secret-Pa55word' });
+  const text = logged.lines.join('');
+  for (const value of [
+    'Solveig',
+    'Secretsen',
+    'solveig',
+    '99887766',
+    'XYZW',
+    'no address',
+    'secret',
+    me.apiKey,
+    me.title,
+  ])
+    expect(text.toLowerCase()).not.toContain(value.toLowerCase());
+});
+
+test('the trace id of a valid traceparent is logged', async () => {
+  const me = await logged.createProvider();
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+  const send = async (traceparent: string) => {
+    await me.get('/v2/courses/999999999', { traceparent });
+    return logged.logged().at(-1)!['trace'];
+  };
+  expect(await send(`00-${traceId}-00f067aa0ba902b7-01`)).toBe(traceId);
+  for (const invalid of [
+    ...['secret', `ff-${traceId}-00f067aa0ba902b7-01`, `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`],
+    ...[`00-${traceId}-${'0'.repeat(16)}-01`, `00-${traceId.toUpperCase()}-00f067aa0ba902b7-01`],
+  ])
+    expect(await send(invalid)).toBeUndefined();
+});
+
+test('successful requests are logged with `all` only, none with `off`', async () => {
+  const [all, off] = [await openLoggedApp('all'), await openLoggedApp('off')];
+  for (const one of [all, off, logged]) {
+    const me = await one.createProvider();
+    one.lines.length = 0;
+    await me.get('/v2/locations');
+    await me.get('/v2/locations?limit=x');
+  }
+  expect(all.logged().map(({ status }) => status)).toEqual([200, 400]);
+  expect(all.logged()[0]).not.toHaveProperty('code');
+  expect(logged.logged().map(({ status }) => status)).toEqual([400]);
+  expect(off.lines).toEqual([]);
+});
+
+test('aborted and unreadable requests are logged', async () => {
+  await logged.app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = logged.app.server.address() as AddressInfo;
+  const garbage = connect(port, '127.0.0.1').end('GARBAGE secret\r\n\r\n');
+  await expect.poll(() => logged.logged().at(-1)).toMatchObject({ msg: 'unreadable request', status: 400 });
+  garbage.destroy();
+  const me = await logged.createProvider();
+  const aborting = connect(port, '127.0.0.1');
+  aborting.write(`POST /v2/courses HTTP/1.1\r\nhost: x\r\nx-api-key: ${me.apiKey}\r\ncontent-length: 50\r\n\r\ntitle`);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  aborting.destroy();
+  await expect.poll(() => logged.logged().some(({ aborted }) => aborted === true)).toBe(true);
+  expect(logged.lines.join('')).not.toContain('secret');
+});
+
+test('a slow statement is logged by its name, without parameters', async () => {
+  const slow: { statement: string; ms: number }[] = [];
+  const { database } = logged;
+  database.onSlowStatement((statement) => slow.push(statement));
+  const before = database.counters.slowStatements;
+  await Promise.all([
+    database.pool.query({ name: 'a_slow_one', text: 'select pg_sleep($1)', values: [0.6] }),
+    // Sent in the same write: its wait for the first is not its own time.
+    database.pool.query({ name: 'a_fast_one', text: 'select 1' }),
+  ]);
+  await database.pool.query({ text: 'select pg_sleep(0.6), $1 from courses limit 1', values: ['secret'] });
+  expect(slow).toEqual([
+    { statement: 'a_slow_one', ms: expect.any(Number) },
+    { statement: expect.stringMatching(/^select courses \(q_.{27}\)$/), ms: expect.any(Number) },
+  ]);
+  expect(slow[0]!.ms).toBeGreaterThanOrEqual(500);
+  expect(database.counters.slowStatements).toBe(before + 2);
+});
