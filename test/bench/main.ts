@@ -12,6 +12,7 @@ import { measureLists, type ListFigures } from './lists.ts';
 import { describeMachine } from './machine.ts';
 import { measureAuth, measureCourses, measureItems, measureTwo, type OtherFigures } from './others.ts';
 import { measureLatency, type LatencyFigures } from './open-loop.ts';
+import { measureObservability } from './observability.ts';
 import { measureStale } from './stale.ts';
 import { requireTools } from './tools.ts';
 import { measureWarm } from './warm.ts';
@@ -41,6 +42,7 @@ const parts = [
   'auth',
   'items',
   'latency',
+  'observability',
   'two',
   'writes',
   'booking',
@@ -110,6 +112,7 @@ async function measure() {
           addResult(figures, 'share of a minimal server', { must: 0.6 });
       }
       if (isSelected('latency')) await measureLatencies(subject, dataset);
+      if (isSelected('observability')) await measureObservers(subject, dataset);
       if (isSelected('two')) others.push(await measureTwo(subject, dataset, '/v2/coursedates', length));
       if (isSelected('writes')) {
         courses.push(...(await measureCreates(subject, dataset, length)));
@@ -198,6 +201,23 @@ async function measureLatencies(subject: Subject, dataset: Dataset) {
   const [idle, , besideWriter] = figures as [LatencyFigures, LatencyFigures, LatencyFigures];
   const name = 'p99 of a school beside another that writes, relative to idle';
   goals.push({ name, must: 2, atMost: true, measured: besideWriter.p99 / idle.p99 });
+}
+
+async function measureObservers(subject: Subject, dataset: Dataset) {
+  const cases = (await listCases(subject, dataset)).filter(({ name }) => name === 'courses' || name === 'coursedates');
+  const { observed, scrape } = await measureObservability(subject, dataset, cases, length);
+  results['observability'] = { observed, scrape };
+  console.table(
+    observed.map(({ name, microseconds, processor, control }) => ({
+      ...{ name, 'µs without': Math.round(microseconds), processor: round(processor), control: round(control) },
+    })),
+  );
+  console.table([Object.fromEntries(Object.entries(scrape).map(([name, figure]) => [name, round(figure)]))]);
+  for (const { name, processor: measured } of observed) {
+    const must = name.includes('cold') ? 1.02 : name.includes('errors') ? 1.05 : undefined;
+    if (must !== undefined) goals.push({ name: `${name}, processor time`, must, atMost: true, measured });
+  }
+  goals.push({ name: 'ms of a scrape, median', must: 5, atMost: true, measured: scrape.medianMs });
 }
 
 async function measureEncodings(subject: Subject, dataset: Dataset) {

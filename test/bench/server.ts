@@ -20,6 +20,7 @@ export async function withServer<T>(
   { url }: Subject,
   environment: Record<string, string>,
   work: (server: { base: string; pid: number }) => Promise<T>,
+  { stdout = 'inherit' }: { stdout?: 'inherit' | 'ignore' } = {},
 ): Promise<T> {
   const port = await freePort();
   const env = {
@@ -31,7 +32,7 @@ export async function withServer<T>(
   // `exec` replaces the shell, so that the child's pid is the server's.
   const child = startInSession('sh', ['-c', scripts.start], {
     env: { ...env, LOG_LEVEL: 'error', NODE_ENV: 'production', ...environment },
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', stdout, 'inherit'],
   });
   const ended = once(child, 'exit');
   try {
