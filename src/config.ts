@@ -144,6 +144,7 @@ export const Environment = Type.Object(
       'How many days an `Idempotency-Key` remains after its 24 hours, without effect',
       0,
     ),
+    BACKUP_RUNS_RETENTION_DAYS: days('How many days the record of a backup remains, not its file', 400, 8),
     IMPORT_REFS_RETENTION_DAYS: Optional(
       days('How many days an import recognises the `ref` of an earlier one; for ever unless set', undefined, 1),
     ),

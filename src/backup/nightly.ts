@@ -5,7 +5,7 @@ import { inTransaction } from './connection.ts';
 import { backupName, pruneBackups } from './files.ts';
 import { countRows } from './format.ts';
 import { verifyBackup } from './read.ts';
-import { deleteOldRuns, findDue, recordRun, type RestoreTest, type Run } from './runs.ts';
+import { findDue, recordRun, type RestoreTest, type Run } from './runs.ts';
 import { restoreIntoScratch, type ScratchResult } from './scratch.ts';
 import { writeBackup } from './write.ts';
 
@@ -49,7 +49,6 @@ export function runNightly(options: NightlyOptions): Promise<Nightly | undefined
       if (!due) return undefined;
       const result = await attempt(options, due.startedAt, due.restoreTestDue);
       await recordRun(client, result);
-      await deleteOldRuns(client);
       return result;
     },
     options.signal,

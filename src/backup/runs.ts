@@ -72,6 +72,3 @@ export async function findDue(
   );
   return rows[0];
 }
-
-export const deleteOldRuns = (pool: Queryable) =>
-  pool.query(`delete from backup_runs where finished_at < clock_timestamp() - interval '400 days'`);

@@ -1,4 +1,5 @@
 import { Option, type Command } from 'commander';
+import { findLastBackup } from '../backup/runs.ts';
 import { findClocksAhead, clockWarning, type ClockAhead } from '../database/clock.ts';
 import { isMigrated } from '../database/migrate.ts';
 import { checkCounters, type Report } from '../doctor/examine.ts';
@@ -10,8 +11,9 @@ import { command, id, run, table, type CommandContext, type CommandResult, type 
 const parts = ['system', 'data'] as const;
 type DoctorOptions = Options & { provider?: number; fix?: boolean; only?: (typeof parts)[number] };
 
-/** Ages that other parts of the service know; a part that has one adds it here. */
-const ages: Pick<CheckContext, 'lastBackupAge' | 'oldestWebhookAge'> = {};
+/** Ages that other parts of the service know. */
+const agesFor = ({ database, config }: CommandContext): Pick<CheckContext, 'lastBackupAge' | 'oldestWebhookAge'> =>
+  config.BACKUP_AT === 'off' ? {} : { lastBackupAge: async () => (await findLastBackup(database.pool)).ageSeconds };
 
 export function doctorCommand(program: Command) {
   command(program, 'doctor', 'Check the database, the configuration, and stored seats, totals and balances')
@@ -29,7 +31,9 @@ const examinesSystem = ({ only, provider }: DoctorOptions) =>
 async function examine(context: CommandContext, options: DoctorOptions): Promise<CommandResult> {
   const { database, getCtx, config } = context;
   if (options.provider !== undefined) await getCtx(options.provider);
-  const findings = examinesSystem(options) ? await checkSystem({ pool: database.pool, config, ...ages }) : undefined;
+  const findings = examinesSystem(options)
+    ? await checkSystem({ pool: database.pool, config, ...agesFor(context) })
+    : undefined;
   const hasData = options.only !== 'system' && (await isMigrated(database.pool));
   const data = hasData ? await examineData(context, options) : undefined;
   const failures = [

@@ -6,8 +6,6 @@ import type { Database } from '../database/client.ts';
 export type MetricsSources = {
   database: Pick<Database, 'pool' | 'counters' | 'usage'>;
   version: string;
-  /** When the last good backup ended; null without one. Absent where backups are not made by this service. */
-  lastBackupAt?: () => Promise<Date | null>;
 };
 
 /** The metrics of one part of the service, registered at creation. */

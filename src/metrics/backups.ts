@@ -1,17 +1,24 @@
 import { Gauge } from 'prom-client';
+import { findLastBackup } from '../backup/runs.ts';
 import type { CreateArea } from './area.ts';
 
-export const backupMetrics: CreateArea = (register, { lastBackupAt }) => {
+export const backupMetrics: CreateArea = (register, { database }) => {
   const age = new Gauge({
     name: 'booking_backup_age_seconds',
     help: 'Time since the last good backup; absent without one, or where another program makes backups',
     registers: [register],
   });
+  const failed = new Gauge({
+    name: 'booking_backup_failed',
+    help: '1 if the last backup failed, such as on a full disk, else 0',
+    registers: [register],
+  });
   return {
     async refresh() {
-      const at = await lastBackupAt?.().catch(() => null);
-      if (at) age.set((Date.now() - at.getTime()) / 1_000);
-      else age.remove();
+      const last = await findLastBackup(database.pool).catch(() => undefined);
+      if (last?.ageSeconds == null) age.remove();
+      else age.set(last.ageSeconds);
+      if (last) failed.set(last.lastError === null ? 0 : 1);
     },
   };
 };

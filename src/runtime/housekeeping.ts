@@ -36,7 +36,7 @@ export const tasks: Task[] = [
     table: 'events',
     variable: 'EVENTS_RETENTION_DAYS',
     // The last one before the limit stays, so that a client that has read everything can continue from it. Those from
-    // the position of an active webhook on stay too: one that fails is disabled after 5 days.
+    // the position of an active webhook on stay 5 days longer: one that fails is disabled within these.
     statement: `with old as (
         select p.id as provider_id, e.id
         from providers p
@@ -45,7 +45,8 @@ export const tasks: Task[] = [
             from (select id, at from events where provider_id = p.id order by id limit $2 + 1) oldest) e
         where (select ${old('at')} from events where provider_id = p.id order by id offset 1 limit 1)
           and ${old('e.next_at')}
-          and e.id < (select coalesce(min(position), e.id + 1) from webhooks where provider_id = p.id and is_active)
+          and e.id < (select coalesce(min(position), e.id + 1) from webhooks where provider_id = p.id and is_active
+            and position_clock > extract(epoch from now() - ($1 + 5) * interval '1 day') * 1000000)
         limit $2)
       delete from events e using old where e.provider_id = old.provider_id and e.id = old.id`,
   },
@@ -81,6 +82,11 @@ export const tasks: Task[] = [
     table: 'idempotency_records',
     variable: 'IDEMPOTENCY_RETENTION_DAYS',
     statement: deleteWhere('idempotency_records', 'provider_id, key_hash', old('expires_at')),
+  },
+  {
+    table: 'backup_runs',
+    variable: 'BACKUP_RUNS_RETENTION_DAYS',
+    statement: deleteWhere('backup_runs', 'id', old('finished_at')),
   },
   {
     table: 'import_refs',

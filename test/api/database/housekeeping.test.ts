@@ -22,6 +22,7 @@ const inserts: Record<string, string> = {
     select 1, n::text, now() - n * interval '1 hour' - interval '15 minutes', 1, now() - n * interval '1 hour'`,
   idempotency_records: `(provider_id, key_hash, fingerprint, booking_id, answer, created_at, expires_at)
     select 1, n::text, 'x', 1, '{}', now(), now() - n * interval '1 hour'`,
+  backup_runs: `(is_nightly, started_at, finished_at, file) select true, now(), now() - n * interval '1 hour', 'x'`,
   import_refs: `(provider_id, kind, ref, item_id, created_at) select 1, 'x', n::text, 1, now() - n * interval '1 hour'`,
 };
 
@@ -97,11 +98,14 @@ async function atOnce(options: Partial<DatabaseOptions>) {
   const work = async () => {
     running += 1;
     greatest = Math.max(greatest, running);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
     running -= 1;
     done += 1;
   };
-  const results = await Promise.all([open(), open(), open()].map((database) => database.exclusively('work', work)));
+  const databases = [open(), open(), open()];
+  // Connected first, so that they begin at one time.
+  await Promise.all(databases.map(({ pool }) => pool.query('select 1')));
+  const results = await Promise.all(databases.map((database) => database.exclusively('work', work)));
   return { greatest, done, results };
 }
 

@@ -1,14 +1,15 @@
 import { afterAll, expect, inject, test } from 'vitest';
-import { createMetrics, type MetricsSources } from '../../../src/metrics/index.ts';
+import { recordRun } from '../../../src/backup/runs.ts';
+import { createMetrics } from '../../../src/metrics/index.ts';
 import { openAdminServer } from '../../../src/metrics/routes.ts';
 import { bookingBody, createBookableDate, person } from '../../support/booking.ts';
-import { openTestApp, openTestDatabase } from '../../support/test-app.ts';
+import { openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
 const token = 'a-token-of-the-metrics';
 
-async function openMeasuredApp(sources: Partial<MetricsSources> = {}) {
-  const database = openTestDatabase(inject('shared'));
-  const metrics = createMetrics({ database, version: 'test', ...sources });
+async function openMeasuredApp(name = inject('shared')) {
+  const database = openTestDatabase(name);
+  const metrics = createMetrics({ database, version: 'test' });
   const testApp = await openTestApp(database, { metrics, metricsToken: token });
   return { ...testApp, metrics, read: async () => toValues(await metrics.render()) };
 }
@@ -145,12 +146,23 @@ test('waits in a queue and responses with 503 are counted by reason', async () =
   await other.close();
 });
 
-test('the age of the last backup is absent until there is one', async () => {
-  let last: Date | null = null;
-  const one = await openMeasuredApp({ lastBackupAt: async () => last });
-  expect((await one.read())['booking_backup_age_seconds']).toBeUndefined();
-  last = new Date(Date.now() - 60_000);
-  expect((await one.read())['booking_backup_age_seconds']).toBeCloseTo(60, 0);
+test('the age of the last good backup is absent until there is one, and a failure is 1 until the next', async () => {
+  const one = await openMeasuredApp(await ownDatabase());
+  const read = async () => {
+    const values = await one.read();
+    return [values['booking_backup_age_seconds'], values['booking_backup_failed']];
+  };
+  const record = (ageMs: number, error: string | null) => {
+    const startedAt = new Date(Date.now() - ageMs).toISOString();
+    const result = error === null ? { file: 'x.zip', bytes: 1 } : { file: null, bytes: null };
+    const run = { ...{ isNightly: true, startedAt, elapsedMs: 0, restoreTest: null, error }, ...result };
+    return recordRun(one.database.pool, run);
+  };
+  expect(await read()).toEqual([undefined, 0]);
+  await record(60_000, null);
+  expect(await read()).toEqual([expect.closeTo(60, 0), 0]);
+  await record(30_000, 'there is no space left on the disk');
+  expect(await read()).toEqual([expect.closeTo(60, 0), 1]);
   await one.close();
 });
 
