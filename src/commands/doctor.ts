@@ -11,8 +11,8 @@ import { command, id, run, table, type CommandContext, type CommandResult, type 
 const parts = ['system', 'data'] as const;
 type DoctorOptions = Options & { provider?: number; fix?: boolean; only?: (typeof parts)[number] };
 
-/** Ages that other parts of the service know. */
-const agesFor = ({ database, config }: CommandContext): Pick<CheckContext, 'lastBackupAge' | 'oldestWebhookAge'> =>
+/** Absent where the service makes no backups. */
+const lastBackup = ({ database, config }: CommandContext): Pick<CheckContext, 'lastBackupAge'> =>
   config.BACKUP_AT === 'off' ? {} : { lastBackupAge: async () => (await findLastBackup(database.pool)).ageSeconds };
 
 export function doctorCommand(program: Command) {
@@ -32,7 +32,7 @@ async function examine(context: CommandContext, options: DoctorOptions): Promise
   const { database, getCtx, config } = context;
   if (options.provider !== undefined) await getCtx(options.provider);
   const findings = examinesSystem(options)
-    ? await checkSystem({ pool: database.pool, config, ...agesFor(context) })
+    ? await checkSystem({ pool: database.pool, config, ...lastBackup(context) })
     : undefined;
   const hasData = options.only !== 'system' && (await isMigrated(database.pool));
   const data = hasData ? await examineData(context, options) : undefined;

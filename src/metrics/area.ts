@@ -19,6 +19,15 @@ export type Area = {
 
 export type CreateArea = (register: Registry, sources: MetricsSources) => Area;
 
+/** Rejects after a second: a scrape does not wait longer for the database. */
+export async function within<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_done, failed) => {
+    timer = setTimeout(failed, 1_000, new Error('the database did not answer'));
+  });
+  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
+}
+
 type CounterOptions<L extends string> = { name: string; help: string; labelNames?: L[] };
 
 /** A counter whose value is counted elsewhere and read at the scrape. */

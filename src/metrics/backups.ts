@@ -1,6 +1,6 @@
 import { Gauge } from 'prom-client';
 import { findLastBackup } from '../backup/runs.ts';
-import type { CreateArea } from './area.ts';
+import { within, type CreateArea } from './area.ts';
 
 export const backupMetrics: CreateArea = (register, { database }) => {
   const age = new Gauge({
@@ -15,7 +15,7 @@ export const backupMetrics: CreateArea = (register, { database }) => {
   });
   return {
     async refresh() {
-      const last = await findLastBackup(database.pool).catch(() => undefined);
+      const last = await within(findLastBackup(database.pool)).catch(() => undefined);
       if (last?.ageSeconds == null) age.remove();
       else age.set(last.ageSeconds);
       if (last) failed.set(last.lastError === null ? 0 : 1);

@@ -10,6 +10,7 @@ import { processMetrics } from './process.ts';
 import { queueMetrics } from './queues.ts';
 import { requestMetrics } from './requests.ts';
 import { responseCacheMetrics } from './response-cache.ts';
+import { webhookMetrics } from './webhooks.ts';
 
 export type { MetricsSources } from './area.ts';
 
@@ -23,6 +24,7 @@ const areas: CreateArea[] = [
   responseCacheMetrics,
   bookingMetrics,
   mailMetrics,
+  webhookMetrics,
   backupMetrics,
 ];
 
@@ -52,7 +54,8 @@ export function createMetrics(sources: MetricsSources) {
     /** The text for Prometheus. */
     async render() {
       const app = observed;
-      if (app) await Promise.all(created.map(async (area) => area.refresh?.(app)));
+      // One after the other, so that a scrape leaves connections to the requests.
+      if (app) for (const area of created) await area.refresh?.(app);
       return register.metrics();
     },
     describe: () => register.getMetricsAsArray().map(({ name, help }) => ({ name, help })),

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import type { Ctx } from '../core/context.ts';
+import type { Counters } from '../database/counters.ts';
 import { execute, type Queryable } from '../database/statements.ts';
 import { toOneLine } from '../lib/text.ts';
 import { findNewest, readChanges, type Position } from '../resources/changes/service.ts';
@@ -36,6 +37,7 @@ export type Delivery = {
   schedule: Schedule;
   isStopping(): boolean;
   cache: ItemCache;
+  counters: Counters['webhooks'];
 };
 
 /** The place in the feed up to which everything is delivered, and resources to send a `resync` of before what follows it. */
@@ -99,6 +101,7 @@ const toValues = ({ position, resyncs }: Progress) => [position.id, position.clo
 /** Returns false if the turn is over: the attempt failed, the lease was lost, or the settings have changed. */
 async function deliverStep(delivery: Delivery, webhook: ClaimedWebhook, { notice, after }: Step): Promise<boolean> {
   const attempt = await attemptStep(delivery, webhook, notice);
+  delivery.counters[attempt.error === null ? 'delivered' : 'failed'] += 1;
   if (attempt.error !== null) {
     await markFailure(delivery, webhook, attempt);
     return false;

@@ -41,7 +41,7 @@ export function startWebhooks({ database, settings, log, schedule = defaultSched
   const work = async (webhook: ClaimedWebhook) => {
     try {
       const ctx = await createContext(audited, settings, webhook.providerId);
-      await deliver({ ctx, on, log, schedule, isStopping, cache }, webhook);
+      await deliver({ ctx, on, log, schedule, isStopping, cache, counters: database.counters.webhooks }, webhook);
     } catch (error) {
       const isMomentary = ['unavailable', 'retry'].includes(classifyError(error)?.kind ?? '');
       const pause = isMomentary ? pauseSeconds.databaseUnavailable : pauseSeconds.otherError;

@@ -206,3 +206,14 @@ test('there are no cycles', () => {
   for (const file of files) visit(file, []);
   expect(cycles).toEqual([]);
 });
+
+test('each advisory lock has a key of its own', () => {
+  const inCode = sources.flatMap(({ text }) => text.match(/\b7_291_543_\d+\b/g) ?? []);
+  const inMigrations = readdirSync('migrations')
+    .filter((name) => name.endsWith('.sql'))
+    .flatMap((name) => readFileSync(`migrations/${name}`, 'utf8').match(/\b7291543\d+\b/g) ?? []);
+  expect(inCode.length).toBeGreaterThan(1);
+  // A migration may replace a function, which then has the same key.
+  const keys = [...inCode.map((key) => key.replaceAll('_', '')), ...new Set(inMigrations)];
+  expect(keys).toHaveLength(new Set(keys).size);
+});

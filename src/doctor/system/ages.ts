@@ -1,5 +1,6 @@
 import { clockWarning, summarizeClocksAhead } from '../../database/clock.ts';
 import { countMigrations } from '../../database/migrate.ts';
+import { readWebhookStates, type WebhookState } from '../../webhooks/state.ts';
 import { byLimit, error, formatAge, hours, minutes, ok, queryOne, skipped, warning } from './check.ts';
 import type { Result, SystemCheck } from './check.ts';
 
@@ -72,10 +73,20 @@ export const judgeMails = (oldest: number | null, failed: number): Result[] => [
 
 export const webhookCheck: SystemCheck = {
   check: 'webhooks',
-  async run({ oldestWebhookAge }) {
-    if (!oldestWebhookAge) return [skipped('There are no webhooks in this version')];
-    const age = await oldestWebhookAge();
-    if (age === null) return [ok('No delivery waits')];
-    return [byLimit(age, waiting, `The oldest event that a webhook has not got is ${formatAge(age)} old`)];
-  },
+  run: async ({ pool, config }) =>
+    config.WEBHOOKS === 'off' ? [skipped('WEBHOOKS=off sends nothing')] : judgeWebhooks(await readWebhookStates(pool)),
 };
+
+/** A webhook whose endpoint fails is not the operator's to repair, so it is never an error. */
+export function judgeWebhooks(states: WebhookState[]): Result[] {
+  const find = (state: WebhookState['state']) => states.find((one) => one.state === state);
+  const late = find('working')?.oldestSeconds ?? null;
+  const failing = find('failing');
+  const old = (seconds: number) => `the oldest event that one has not got is ${formatAge(seconds)} old`;
+  return [
+    late === null
+      ? ok('No event waits for a webhook whose endpoint answers')
+      : byLimit(late, waiting, `Of the webhooks whose endpoints answer, ${old(late)}`),
+    ...(failing ? [warning(`${failing.count} webhooks fail; ${old(failing.oldestSeconds ?? 0)}`)] : []),
+  ];
+}

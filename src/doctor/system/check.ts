@@ -17,6 +17,7 @@ export type CheckedConfig = {
   MIGRATE_ON_START: boolean;
   RATE_LIMIT_PER_SECOND: number;
   EVENTS_RETENTION_DAYS: number;
+  WEBHOOKS: 'on' | 'off';
   SHUTDOWN_DRAIN_MS: number;
 };
 
@@ -25,8 +26,6 @@ export type CheckContext = {
   config: CheckedConfig;
   /** Seconds since the last backup, null without one. Without the function the check is skipped. */
   lastBackupAge?: () => Promise<number | null>;
-  /** Age in seconds of the oldest event that a webhook has not got, null without one. */
-  oldestWebhookAge?: () => Promise<number | null>;
 };
 
 export type SystemCheck = { check: string; run: (context: CheckContext) => Promise<Result[]> | Result[] };

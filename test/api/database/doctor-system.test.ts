@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Client } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
-import { judgeClock, judgeMails } from '../../../src/doctor/system/ages.ts';
+import { judgeClock, judgeMails, judgeWebhooks } from '../../../src/doctor/system/ages.ts';
 import { formatAge, type CheckContext, type Finding } from '../../../src/doctor/system/check.ts';
 import { checkSystem, systemChecks } from '../../../src/doctor/system/index.ts';
 import { judgeConnections, judgeTables, judgeTransactions } from '../../../src/doctor/system/load.ts';
@@ -81,17 +81,28 @@ test('an empty database has pending migrations, and the other checks say that th
   expect(levelsOf(findings)).toMatchObject({ migrations: 'error', mail: 'skipped', role: 'skipped', clock: 'skipped' });
 });
 
-test('an old transaction, an old mail and a stored clock ahead are found', async () => {
+test('a webhook that waits, the lack of a backup and a stored clock ahead are found', async () => {
   const database = await openOwn();
+  await database.pool.query(waitingWebhook);
   await database.pool.query(`update service_state set changed_at = now() + interval '1 hour'`);
   const findings = await examine({
     pool: database.pool,
-    oldestWebhookAge: async () => 3_700,
     lastBackupAge: async () => null,
   });
   expect(findings).toContainEqual(expect.objectContaining({ check: 'clock', level: 'warning' }));
   expect(levelsOf(findings)).toMatchObject({ webhooks: 'warning', backup: 'warning' });
 });
+
+/** One with an event that is an hour old; without foreign keys. */
+const waitingWebhook = `begin;
+  set local session_replication_role = replica;
+  insert into providers (id, title, slug, created_at, updated_at) overriding system value
+    values (1, 'A', 'a', now(), now());
+  insert into webhooks (provider_id, url, host, secret, position, position_clock, due_at, created_at, updated_at)
+    values (1, 'https://a.example', 'a.example', 'x', 0, 0, now(), now(), now());
+  insert into events (provider_id, at, resource, change, resource_id)
+    values (1, now() - interval '61 minutes', 'tag', 'created', 1);
+  commit`;
 
 const levels = (results: { level: string }[]) => results.map(({ level }) => level);
 
@@ -168,6 +179,20 @@ test('waiting and failed mails are judged', () => {
   expect(levels(judgeMails(null, 0))).toEqual(['ok']);
   expect(levels(judgeMails(1_000, 2))).toEqual(['warning', 'warning']);
   expect(levels(judgeMails(30_000, 0))).toEqual(['error']);
+});
+
+test('late webhooks are judged; one whose endpoint fails is a warning only', () => {
+  const state = (name: 'working' | 'failing', oldestSeconds: number | null) => ({
+    state: name,
+    count: 1,
+    oldestSeconds,
+  });
+  expect(levels(judgeWebhooks([]))).toEqual(['ok']);
+  expect(levels(judgeWebhooks([state('working', 60)]))).toEqual(['ok']);
+  expect(levels(judgeWebhooks([state('working', 30_000), state('failing', 30_000)]))).toEqual(['error', 'warning']);
+  expect(judgeWebhooks([state('failing', 7_300)])[1]!.message).toBe(
+    '1 webhooks fail; the oldest event that one has not got is 2 hours old',
+  );
 });
 
 test('a superuser is a warning, except in the embedded database', () => {

@@ -1,0 +1,27 @@
+import type { Pool } from 'pg';
+
+export type WebhookState = {
+  /** `failing`: its last attempt failed; `disabled`: the server has switched it off. */
+  state: 'working' | 'failing' | 'disabled';
+  count: number;
+  /** Age of the oldest event that one of them has not got; null if none waits. */
+  oldestSeconds: number | null;
+};
+
+const selectStates = {
+  name: 'webhook_states',
+  text: `select case when not w.is_active then 'disabled' when w.failing_since is null then 'working' else 'failing' end
+      as state, count(*)::int as count, extract(epoch from now() - min(waiting.at))::float8 as "oldestSeconds"
+    from webhooks w
+      join providers p on p.id = w.provider_id and p.closed_at is null
+      left join lateral (
+        select e.at from events e where w.is_active and e.provider_id = w.provider_id and e.id > w.position
+        order by e.id limit 1) waiting on true
+    where w.is_active or w.disabled_at is not null
+    group by 1`,
+};
+
+/** The webhooks of all schools by state, for metrics and `doctor`; a state without a webhook is absent. */
+export async function readWebhookStates(pool: Pick<Pool, 'query'>) {
+  return (await pool.query<WebhookState>(selectStates)).rows;
+}
