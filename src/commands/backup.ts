@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { withDatabase } from '../backup/connection.ts';
 import { backupName, listBackupNames } from '../backup/files.ts';
 import { countRows, type Manifest } from '../backup/format.ts';
@@ -12,6 +12,8 @@ import type { Config } from '../config.ts';
 import { Problem } from '../core/errors.ts';
 import { openDatabase } from '../database/client.ts';
 import { checkCounters } from '../doctor/examine.ts';
+import { startBackups } from '../runtime/backups.ts';
+import { openLog } from '../runtime/log.ts';
 import { raiseOomScore } from '../runtime/oom-score.ts';
 import { packageVersion } from '../runtime/version.ts';
 import {
@@ -28,7 +30,10 @@ import {
 export function backupCommands(program: Command) {
   const backup: Command = command(program, 'backup', 'Write all data to a file, while the server may run')
     .option('--to <dir>', 'folder of the file; BACKUP_DIR by default')
-    .action((options: Options & { to?: string }) => run(options, (context) => makeBackup(context, options.to)));
+    .addOption(new Option('--nightly', 'make one each night at BACKUP_AT, until a signal').conflicts('to'))
+    .action((options: Options & { to?: string; nightly?: boolean }) =>
+      run(options, (context) => (options.nightly ? makeNightly(context) : makeBackup(context, options.to))),
+    );
   backup.enablePositionalOptions();
 
   command(backup, 'verify', 'Read a whole backup and compare it with its checksums')
@@ -89,6 +94,17 @@ async function makeBackup({ config, database, connection }: CommandContext, to?:
     json: { file, bytes, ...toJson(manifest) },
     text: `Wrote and verified ${file}: ${summarize(manifest)}, ${toSize(bytes)}`,
   };
+}
+
+/** For a container beside servers that make no backups. */
+async function makeNightly({ config, connection }: CommandContext): Promise<CommandResult> {
+  if (config.BACKUP_AT === 'off') throw new Problem('invalid', '--nightly needs a time of day in BACKUP_AT');
+  const log = openLog(config);
+  const stop = startBackups(config, { connection }, log);
+  log.info(`A backup is made each night at ${config.BACKUP_AT}, in ${config.BACKUP_DIR}`);
+  await new Promise<void>((done) => ['SIGINT', 'SIGTERM'].forEach((signal) => process.once(signal, () => done())));
+  stop();
+  return { json: {}, text: '' };
 }
 
 async function listBackups(folder: string): Promise<CommandResult> {

@@ -6,13 +6,15 @@ import type { Log } from './log.ts';
 import type { Store } from './store.ts';
 import { packageVersion } from './version.ts';
 
+type BackupLog = Pick<Log, 'info' | 'warn' | 'error'>;
+
 const intervalMs = 60_000;
 
 /**
  * Makes the nightly backup, in one of all processes; a missed one within a minute of the start. Returns a function that
  * stops it.
  */
-export function startBackups(config: Config, { connection }: Store, log: Pick<Log, 'info' | 'warn' | 'error'>) {
+export function startBackups(config: Config, { connection }: Pick<Store, 'connection'>, log: BackupLog) {
   const { BACKUP_AT: at, BACKUP_DIR: folder, TIMEZONE: timezone } = config;
   if (at === 'off') return () => undefined;
   const stopping = new AbortController();
@@ -36,10 +38,7 @@ export function startBackups(config: Config, { connection }: Store, log: Pick<Lo
   };
 }
 
-function report(
-  { file, bytes, rows, elapsedMs, deleted = [], cause, test }: Nightly,
-  log: Pick<Log, 'info' | 'warn' | 'error'>,
-) {
+function report({ file, bytes, rows, elapsedMs, deleted = [], cause, test }: Nightly, log: BackupLog) {
   if (cause !== undefined) {
     log.error(
       `The nightly backup failed, and is tried again in an hour; older backups are kept: ${describeError(cause)}`,
