@@ -1,20 +1,27 @@
-import { execFile, execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { readConfig } from '../../../src/config.ts';
 import { startServer, temporaryFolder, databaseUrl } from '../../support/processes.ts';
-import { asAdmin, connectionTo } from '../../support/test-app.ts';
+import { asAdmin, connectionTo, ownDatabase } from '../../support/test-app.ts';
 
-type Service = Record<string, unknown> & { environment: Record<string, string>; volumes: string[]; networks: string[] };
+type Service = Record<string, unknown> & {
+  environment: Record<string, string>;
+  volumes?: string[];
+  networks: string[];
+  configs?: { source: string; target: string }[];
+};
 type Compose = {
-  services: { server: Service; database: Service };
+  services: Record<'server' | 'database' | 'backup' | 'prometheus' | 'grafana', Service>;
   networks: Record<string, object>;
   volumes: Record<string, null>;
-  configs: { start: { content: string }; role: { content: string } };
+  configs: Record<'start' | 'role' | 'prometheus' | 'grafana-datasources' | 'grafana-dashboards', { content: string }> &
+    Record<'alerts' | 'dashboard', { file: string }>;
 };
 const { services, networks, volumes, configs } = parse(readFileSync('docker-compose.yml', 'utf8')) as Compose;
 /** Interpolated as by Compose; the scripts use no variable of the host. */
@@ -37,12 +44,84 @@ test('the Compose file restricts the server and requires a password', () => {
   expect(Object.keys(networks)).toContain('default');
   expect(networks['database']).toEqual({ internal: true });
   expect([services.server.networks, services.database.networks]).toEqual([['database', 'default'], ['database']]);
-  for (const { networks: joined, volumes: mounted } of Object.values(services)) {
+  for (const { networks: joined, volumes: mounted = [], configs: sources = [] } of Object.values(services)) {
     expect(Object.keys(networks)).toEqual(expect.arrayContaining(joined));
     const names = mounted.map((volume) => volume.split(':')[0]);
     expect(Object.keys(volumes)).toEqual(expect.arrayContaining(names));
+    expect(Object.keys(configs)).toEqual(expect.arrayContaining(sources.map(({ source }) => source)));
   }
-  for (const { content } of Object.values(configs)) expect(content.replaceAll('$$', '')).not.toContain('$');
+  for (const config of Object.values(configs)) {
+    if ('file' in config) expect(existsSync(config.file)).toBe(true);
+    else expect(config.content.replaceAll('$$', '')).not.toContain('$');
+  }
+});
+
+test('the profiles add restricted containers, and the server has nothing of theirs but a port inside', () => {
+  const profiles = Object.entries(services).map(([name, { profiles: of = [] }]) => [name, ...(of as string[])]);
+  expect(profiles).toEqual([
+    ['database'],
+    ['server'],
+    ['backup', 'backup'],
+    ['prometheus', 'monitoring'],
+    ['grafana', 'monitoring'],
+  ]);
+  const { backup, prometheus, grafana, server } = services;
+  for (const one of [backup, prometheus, grafana]) {
+    expect(one).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
+    expect(one).not.toHaveProperty('cap_add');
+    expect(one).toHaveProperty('mem_limit');
+  }
+  expect(grafana['ports']).toEqual(['127.0.0.1:3001:3000']);
+  expect([prometheus.networks, grafana.networks, backup.networks]).toEqual([['default'], ['default'], ['database']]);
+  expect(server['ports']).toEqual(['3000:3000']);
+  const { scrape_configs: jobs, rule_files: rules } = parse(configs.prometheus.content) as {
+    scrape_configs: { job_name: string; static_configs: { targets: string[] }[] }[];
+    rule_files: string[];
+  };
+  expect(jobs[0]!.static_configs[0]!.targets).toEqual([`server:${server.environment['ADMIN_PORT']}`]);
+  // The alert rules select this job.
+  expect(readFileSync(configs.alerts.file, 'utf8')).toContain(`{job="${jobs[0]!.job_name}"}`);
+  expect(prometheus.configs!.map(({ target }) => target)).toContain(`/etc/prometheus/${rules[0]}`);
+  expect(parse(configs['grafana-datasources'].content)).toMatchObject({
+    datasources: [{ type: 'prometheus', url: 'http://prometheus:9090', isDefault: true }],
+  });
+  const { providers } = parse(configs['grafana-dashboards'].content) as { providers: { options: { path: string } }[] };
+  const dashboard = grafana.configs!.find(({ source }) => source === 'dashboard')!;
+  expect(dashboard.target).toBe(grafana.environment['GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH']);
+  expect(dirname(dashboard.target)).toBe(providers[0]!.options.path);
+});
+
+function hasProgram(name: string) {
+  try {
+    return execFileSync(name, ['--version'], { stdio: 'pipe' }).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+test.runIf(hasProgram('promtool'))('promtool accepts the configuration of Prometheus', async () => {
+  const folder = temporaryFolder();
+  const file = join(folder, 'prometheus.yml');
+  writeFileSync(file, configs.prometheus.content);
+  copyFileSync(configs.alerts.file, join(folder, 'alerts.yml'));
+  const { stdout } = await promisify(execFile)('promtool', ['check', 'config', file]);
+  expect(stdout).toMatch(/rules found/);
+});
+
+test('the container of the profile `backup` runs its command until it is stopped', async () => {
+  const { command, environment } = services.backup as { command: string[] } & Service;
+  const [, program, ...args] = command;
+  const name = await ownDatabase();
+  const at = /:-(.*)\}/.exec(environment['BACKUP_AT']!)![1];
+  const env = { DATABASE_URL: databaseUrl(name), DATA_DIR: temporaryFolder(), BACKUP_AT: at, LOG_FORMAT: 'json' };
+  const child = spawn(process.execPath, [program!, ...args], { env: { PATH: process.env['PATH'], ...env } });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
+  await expect.poll(() => output, { timeout: 20_000 }).toContain(`A backup is made each night at ${at}`);
+  child.kill('SIGTERM');
+  const [code] = (await once(child, 'exit')) as [number];
+  expect([code, output.trim().split('\n').length]).toEqual([0, 1]);
 });
 
 test('the first start creates passwords, each readable by one user, and later starts keep them', async () => {
@@ -121,15 +200,7 @@ test('the Compose role is not a superuser and can migrate and serve', async () =
   expect((await fetch(`${server.url}/ready`)).status).toBe(200);
 });
 
-const hasPsql = () => {
-  try {
-    return execFileSync('psql', ['--version']).length > 0;
-  } catch {
-    return false;
-  }
-};
-
-test.runIf(hasPsql())('psql runs the role script unmodified', async () => {
+test.runIf(hasProgram('psql'))('psql runs the role script unmodified', async () => {
   const name = `booking_psql_${process.pid}`;
   await asAdmin(`create database ${name}`);
   onTestFinished(async () => {
