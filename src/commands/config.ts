@@ -4,7 +4,7 @@ import { fileOf, type Declaration } from '../config/declare.ts';
 import type { Source } from '../config/read.ts';
 import { command, print, table, type Options } from './connect.ts';
 
-export function configCommand(program: Command, env: NodeJS.ProcessEnv) {
+export function configCommand(program: Command, env = process.env) {
   command(program, 'config', 'Print the configuration in force and the source of each value, without secrets').action(
     ({ json }: Options) => {
       const config = readConfig(env);

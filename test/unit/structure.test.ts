@@ -183,8 +183,9 @@ test('only the configuration reads the environment', () => {
   const reading = files.filter((file) => code(file).includes('process.env'));
   // main and the command line hand the environment to readConfig; the embedded database hands its own on to PostgreSQL.
   expect(reading.filter((file) => !file.startsWith('embedded-postgres/'))).toEqual([
-    'cli.ts',
+    'commands/config.ts',
     'commands/connect.ts',
+    'commands/migrate.ts',
     'main.ts',
   ]);
 });

@@ -1,0 +1,26 @@
+import { type Command } from 'commander';
+import { readConfig } from '../config.ts';
+import { migrateDatabase } from '../database/migrate.ts';
+import { assertReleaseIsSupported } from '../database/releases.ts';
+import { raiseOomScore } from '../runtime/oom-score.ts';
+import { openStore, waitForDatabase } from '../runtime/store.ts';
+import { command, print, type Options } from './connect.ts';
+
+export function migrateCommand(program: Command) {
+  command(program, 'migrate', 'Apply pending database migrations').action(async (options: Options) => {
+    const config = readConfig(process.env);
+    raiseOomScore(config);
+    const store = await openStore(config, () => undefined);
+    try {
+      await waitForDatabase(store.database, config.DATABASE_CONNECT_TIMEOUT_MS);
+      await assertReleaseIsSupported(store.database.pool);
+      const { applied } = await migrateDatabase(store.connection);
+      print(options.json, {
+        json: { applied },
+        text: applied === 0 ? 'Already up to date' : `Applied ${applied} migrations`,
+      });
+    } finally {
+      await store.close();
+    }
+  });
+}
