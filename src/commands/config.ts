@@ -43,9 +43,11 @@ export function describeConfig(config: Config): Described[] {
     });
 }
 
-/** Leaves only the host and the path of a URL. */
+/** Leaves only the host and the path of the address of a server. */
 function mask(secret: string) {
-  const [, scheme, user, rest = ''] = /^(\w+:\/\/)([^/]*@)?([^?#@]*)/.exec(secret) ?? [];
-  if (scheme === undefined) return '***';
-  return `${scheme}${user ? '***@' : ''}${rest}${/[?#]/.test(secret) ? '?***' : ''}`;
+  if (!/^(postgres(ql)?|smtps?):\/\//.test(secret) || !URL.canParse(secret)) return '***';
+  const { protocol, username, password, host, pathname, search, hash } = new URL(secret);
+  // A password with a sign that should be percent-encoded reaches into these.
+  if (`${pathname}${search}${hash}`.includes('@')) return '***';
+  return `${protocol}//${username || password ? '***@' : ''}${host}${pathname}${search || hash ? '?***' : ''}`;
 }

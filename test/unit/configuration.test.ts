@@ -2,6 +2,7 @@ import { writeFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { describeConfig } from '../../src/commands/config.ts';
 import { ConfigError, Environment, readConfig } from '../../src/config.ts';
 import type { Declaration } from '../../src/config/declare.ts';
 import { describeError } from '../../src/runtime/describe-error.ts';
@@ -75,4 +76,18 @@ test('numbers and switches are read strictly', () => {
   for (const PORT of ['', '0', '3001']) expect(readConfig({ PORT }).PORT).toBe(PORT === '' ? 3000 : Number(PORT));
   for (const PORT of [' ', '-1', '1.5', 'NaN', '65536']) expect(problemsOf({ PORT }).lines).toHaveLength(2);
   for (const DEMO_DATA of ['TRUE', '1', 'on']) expect(problemsOf({ DEMO_DATA }).lines).toHaveLength(2);
+});
+
+test.each([
+  ['postgres://u:secret@db.example:6432/booking?sslmode=x', 'postgres://***@db.example:6432/booking?***'],
+  ['postgres:///booking?host=/secret', 'postgres:///booking?***'],
+  // With signs that should be percent-encoded.
+  ['postgres://u:12/secret@db.example/booking', '***'],
+  ['postgres://u:12#secret@db.example/booking', '***'],
+  ['postgres://u:12?secret@db.example/booking', '***'],
+])('%s is shown as %s', (DATABASE_URL, shown) => {
+  const token = 'https://x-is-a-secret';
+  const described = describeConfig(readConfig({ DATABASE_URL, METRICS_TOKEN: token }));
+  const valueOf = (name: string) => described.find((one) => one.name === name)?.value;
+  expect([valueOf('DATABASE_URL'), valueOf('METRICS_TOKEN')]).toEqual([shown, '***']);
 });
