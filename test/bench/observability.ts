@@ -40,21 +40,22 @@ export async function measureObservability(
   const logged = (LOG_REQUESTS: string) => ({ LOG_LEVEL: 'info', LOG_FORMAT: 'json', LOG_REQUESTS });
   const cold = { RESPONSE_CACHE_MB: '0' };
   const comparisons: [string, Environment, Environment][] = [
-    ['cold, with metrics', cold, { ...cold, ADMIN_PORT }],
+    ['cold, with metrics and a scrape a second', cold, { ...cold, ADMIN_PORT }],
     ['cached, LOG_REQUESTS=errors', logged('off'), logged('errors')],
     ['cached, LOG_REQUESTS=all', logged('off'), logged('all')],
   ];
   const observed: Observed[] = [];
   for (const [what, without, environment] of comparisons) {
     for (const { name, path } of cases) {
-      const figures = await withServers(subject, [without, environment, without], (servers) =>
-        compare(servers, path, headers, rounds * turnsPerRound),
-      );
+      const figures = await withServers(subject, [without, environment, without], async (servers) => {
+        const stopScraping = environment['ADMIN_PORT'] ? scrapeEverySecond(environment['ADMIN_PORT']) : undefined;
+        return compare(servers, path, headers, rounds * turnsPerRound).finally(stopScraping);
+      });
       observed.push({ name: `${name}, ${what}`, ...figures });
     }
   }
   const scrape = await withServer(subject, { ADMIN_PORT }, (server) =>
-    measureScrapes(server, `http://127.0.0.1:${ADMIN_PORT}/metrics`, headers),
+    measureScrapes(server, metricsAt(ADMIN_PORT), headers),
   );
   return { observed, scrape };
 }
@@ -68,6 +69,19 @@ async function withServers<T>(
   const workWith = (server: Server) => withServers(subject, others, (servers) => work([server, ...servers]));
   return withServer(subject, environment, workWith, { stdout: 'ignore' });
 }
+
+/** More often than Prometheus does by default. */
+function scrapeEverySecond(port: string) {
+  const scrape = () =>
+    fetch(metricsAt(port)).then(
+      (response) => response.text(),
+      () => undefined,
+    );
+  const timer = setInterval(() => void scrape(), 1_000);
+  return () => clearInterval(timer);
+}
+
+const metricsAt = (port: string) => `http://127.0.0.1:${port}/metrics`;
 
 async function compare(servers: Server[], path: string, headers: Record<string, string>, turns: number) {
   const read = async ({ base }: Server, count: number) => {
