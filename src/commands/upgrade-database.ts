@@ -5,20 +5,18 @@ import { listBackupNames } from '../backup/files.ts';
 import { countRows } from '../backup/format.ts';
 import { verifyBackup } from '../backup/read.ts';
 import type { Config } from '../config.ts';
+import type { OtherMajor } from '../embedded-postgres/index.ts';
 import { Problem } from '../core/errors.ts';
 import { restoreEmbedded } from './backup.ts';
 import { command, print, readEnvironment, type CommandResult, type Options } from './connect.ts';
 
 export function upgradeDatabaseCommand(program: Command) {
   command(program, 'upgrade-database', 'Restore a backup of an embedded database of an older PostgreSQL into a new one')
-    .option('--from <file>', 'the backup; by default the newest in BACKUP_DIR, if nothing can have changed since')
+    .option('--from <file>', 'the backup; without it the newest in BACKUP_DIR is named')
     .action(async (options: Options & { from?: string }) =>
       print(options.json, await upgradeDatabase(readEnvironment(), options.from)),
     );
 }
-
-/** A backup that is made last, and the stop of the database after it, take less. */
-const toleranceMs = 15 * 60_000;
 
 async function upgradeDatabase(config: Config, from?: string): Promise<CommandResult> {
   const { DATABASE_URL, DATA_DIR, BACKUP_DIR } = config;
@@ -32,22 +30,13 @@ async function upgradeDatabase(config: Config, from?: string): Promise<CommandRe
   if (!other) return { json: { upgraded: false }, text: 'There is no database of another PostgreSQL version' };
   if (other.isRunning) throw new Problem('invalid', 'The database is in use: stop the server first');
 
-  const [newest] = await listBackupNames(BACKUP_DIR);
-  const file = from ?? (newest && join(BACKUP_DIR, newest));
-  if (file === undefined)
-    throw new Problem('invalid', `There is no backup in ${BACKUP_DIR}: ${howToBackUp(other.old)}`);
-  const manifest = await verifyBackup(file);
-  const missingMs = other.lastStoppedAt.getTime() - Date.parse(manifest.createdAt);
-  if (from === undefined && missingMs > toleranceMs)
-    throw new Problem(
-      'invalid',
-      `The newest backup ${file} is of ${manifest.createdAt}, and the database was in use until ${other.lastStoppedAt.toISOString()}: ${howToBackUp(other.old)}; or accept the loss of later changes by --from ${file}`,
-    );
+  if (from === undefined) throw new Problem('invalid', await describeChoice(BACKUP_DIR, other));
+  const manifest = await verifyBackup(from);
 
   // Complete before it takes the place of the old one, so that an interruption leaves the old one.
   const temporary = join(DATA_DIR, 'upgrade');
   await rm(temporary, { recursive: true, force: true });
-  const { differences } = await restoreEmbedded(file, { ...config, DATA_DIR: temporary });
+  const { differences } = await restoreEmbedded(from, { ...config, DATA_DIR: temporary });
   const folder = await replaceData(other, temporary);
   await rm(temporary, { recursive: true, force: true });
   const text = [
@@ -55,8 +44,16 @@ async function upgradeDatabase(config: Config, from?: string): Promise<CommandRe
     differences === 0 ? 'doctor finds no difference' : `doctor finds ${differences} differences: run it to see them`,
     `The old database is in ${folder}: delete it once you need it no longer`,
   ].join('\n');
-  return { json: { upgraded: true, backup: file, old_database: folder, differences }, text };
+  return { json: { upgraded: true, backup: from, old_database: folder, differences }, text };
 }
 
-const howToBackUp = (major: string) =>
-  `make one by the command \`backup\` of the version of this service that came with PostgreSQL ${major}`;
+/** Whether something changed after the backup cannot be known, so the operator decides. */
+async function describeChoice(folder: string, { old, lastStoppedAt }: OtherMajor) {
+  const [newest] = await listBackupNames(folder);
+  const makeOne = `make one by the command \`backup\` of the version of this service that came with PostgreSQL ${old}`;
+  if (newest === undefined) return `There is no backup in ${folder}: ${makeOne}`;
+  const file = join(folder, newest);
+  const { createdAt } = await verifyBackup(file);
+  const seconds = Math.max(0, Math.round((lastStoppedAt.getTime() - Date.parse(createdAt)) / 1_000));
+  return `The newest backup is of ${createdAt}, and the database was stopped ${seconds} seconds later: changes between them are lost. Accept that by --from ${file}, or ${makeOne}`;
+}

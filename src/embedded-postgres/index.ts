@@ -8,7 +8,7 @@ import { ping, hasUsers, registerUser } from './client-pipes.ts';
 import { startWatchdog, findWatchdogPid, type ServerOptions } from './watchdog.ts';
 
 export { isInitialized as isMade };
-export { findOtherMajor, replaceData } from './other-major.ts';
+export { findOtherMajor, replaceData, type OtherMajor } from './other-major.ts';
 
 export type EmbeddedDatabase = {
   connection: ReturnType<typeof toConnection>;
