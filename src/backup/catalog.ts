@@ -1,10 +1,14 @@
-import type { Client } from 'pg';
+import type { Client, Pool } from 'pg';
 import { quote, type BackupSequence, type Manifest } from './format.ts';
 
 /** Condition of the relations in the schema of the service that do not belong to an extension. */
-const isOwn = (alias: string) =>
+const isInSchema = (alias: string) =>
   `${alias}.relnamespace = 'public'::regnamespace and not exists (
     select from pg_depend where objid = ${alias}.oid and classid = 'pg_class'::regclass and deptype = 'e')`;
+
+/** Tables of others in the schema have other owners, as `doctor` assumes too. */
+const isOwn = (alias: string) =>
+  `${isInSchema(alias)} and ${alias}.relowner = (select relowner from pg_class where oid = 'public.providers'::regclass)`;
 
 export type CopiedTable = { name: string; columns: string[]; order: string | null };
 
@@ -45,14 +49,23 @@ export async function readOrigin(
     `select to_char(now(), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as "createdAt",
       current_setting('server_version') as "serverVersion"`,
   );
-  return { ...rows[0]!, migrations: await readMigrations(client) };
+  return { ...rows[0]!, migrations: await readAppliedMigrations(client) };
 }
 
-export async function readMigrations(client: Client) {
+export async function readAppliedMigrations(client: Client) {
   const { rows } = await client.query<{ hash: string; createdAt: string }>(
     'select hash, created_at as "createdAt" from drizzle.__drizzle_migrations order by id',
   );
   return rows.map(({ hash, createdAt }) => ({ hash, createdAt: Number(createdAt) }));
+}
+
+/** Eight hexadecimal digits that differ between databases, also of one server: files of several share a folder. */
+export async function readDatabaseId(database: Pick<Pool, 'query'>) {
+  const { rows } = await database.query<{ id: string }>(
+    `select left(encode(sha256(format('%s/%s', (select system_identifier from pg_control_system()), oid)::bytea), 'hex'), 8)
+      as id from pg_database where datname = current_database()`,
+  );
+  return rows[0]!.id;
 }
 
 /** Foreign keys, whose check for each row would take longer than one for the whole table. */
@@ -67,7 +80,7 @@ export async function readForeignKeys(client: Client) {
 export async function isEmptyDatabase(client: Client) {
   const { rows } = await client.query<{ empty: boolean }>(
     `select to_regnamespace('drizzle') is null and not exists (
-        select from pg_class c where relkind in ('r', 'p', 'v', 'm', 'S', 'f') and ${isOwn('c')}) as empty`,
+        select from pg_class c where relkind in ('r', 'p', 'v', 'm', 'S', 'f') and ${isInSchema('c')}) as empty`,
   );
   return rows[0]!.empty;
 }

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { Client, type ClientConfig } from 'pg';
+import { backupApplication } from '../database/client.ts';
 
 /** Settings that fix the text form of values, and no time limits: a table may take minutes. */
 const settings = `set local timezone = 'UTC'; set local datestyle = 'ISO, YMD'; set local intervalstyle = 'postgres';
@@ -15,7 +16,7 @@ export async function inTransaction<T>(
 ): Promise<T> {
   const client = new Client({
     ...connection,
-    application_name: 'course-booking-service backup',
+    application_name: backupApplication,
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
   });

@@ -6,39 +6,47 @@ export const weeklyKept = 8;
 
 export type BackupKind = 'nightly' | 'manual';
 
-/** Such as `booking-nightly-2026-11-03T02-15-00Z.zip`: names sort by time, and have no sign that a file system refuses. */
-export const backupName = (at: Date, kind: BackupKind) =>
-  `booking-${kind}-${at.toISOString().slice(0, 19).replaceAll(':', '-')}Z.zip`;
+/**
+ * Such as `booking-nightly-1f3a90c2-2026-11-03T02-15-00Z.zip`: names of a database sort by time, and have no sign that
+ * a file system refuses. `database` is of `readDatabaseId`.
+ */
+export const backupName = (at: Date, kind: BackupKind, database: string) =>
+  `booking-${kind}-${database}-${at.toISOString().slice(0, 19).replaceAll(':', '-')}Z.zip`;
 
-const pattern = /^booking-(nightly|manual)-(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})-(\d{2})Z\.zip$/;
+const pattern = /^booking-(nightly|manual)-([0-9a-f]{8})-(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})-(\d{2})Z\.zip$/;
 
-/** The moment in the name of a backup; undefined for other files. */
-export function parseBackupName(name: string): { kind: BackupKind; at: Date } | undefined {
-  const [, kind, day, ...time] = pattern.exec(name) ?? [];
+/** The parts of the name of a backup; undefined for other files. */
+export function parseBackupName(name: string): { kind: BackupKind; database: string; at: Date } | undefined {
+  const [, kind, database, day, ...time] = pattern.exec(name) ?? [];
   const at = new Date(`${day}T${time.join(':')}Z`);
-  return kind === undefined || Number.isNaN(at.getTime()) ? undefined : { kind: kind as BackupKind, at };
+  if (kind === undefined || database === undefined || Number.isNaN(at.getTime())) return undefined;
+  return { kind: kind as BackupKind, database, at };
 }
 
 /** The backups of a folder, the newest first; none without the folder. */
 export async function listBackupNames(folder: string) {
-  const names = await readdir(folder).catch((error: unknown) => {
+  const time = (name: string) => parseBackupName(name)!.at.getTime();
+  return (await readNames(folder)).filter((name) => parseBackupName(name)).sort((a, b) => time(b) - time(a));
+}
+
+async function readNames(folder: string) {
+  return readdir(folder).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
   });
-  const time = (name: string) => parseBackupName(name)!.at.getTime();
-  return names.filter((name) => parseBackupName(name)).sort((a, b) => time(b) - time(a));
 }
 
 /**
  * The nightly backups that are not kept: kept are the newest of each of the last 14 days that have one, and the newest
  * of each of the last 8 weeks that have one. Days and weeks are those of the time zone; a week begins on Monday.
  */
-export function selectObsolete(names: string[], timezone: string) {
+export function selectObsolete(names: string[], database: string, timezone: string) {
   const dayOf = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short' });
   const nightly = names
     .flatMap((name) => {
       const parsed = parseBackupName(name);
-      return parsed?.kind === 'nightly' ? [{ name, at: parsed.at.getTime(), day: dayOf.format(parsed.at) }] : [];
+      if (parsed?.kind !== 'nightly' || parsed.database !== database) return [];
+      return [{ name, at: parsed.at.getTime(), day: dayOf.format(parsed.at) }];
     })
     .sort((a, b) => b.at - a.at);
   const newestOf = (period: (day: string) => string, count: number) => {
@@ -56,16 +64,37 @@ function mondayOf(day: string) {
   return date.toISOString().slice(0, 10);
 }
 
-const dayMs = 86_400_000;
-
-/** Deletes obsolete nightly backups, and unfinished files that no process can still be writing. Returns their names. */
-export async function pruneBackups(folder: string, timezone: string) {
-  const obsolete = selectObsolete(await listBackupNames(folder), timezone);
+/** Deletes obsolete nightly backups of a database. Returns their names. */
+export async function pruneBackups(folder: string, database: string, timezone: string) {
+  const obsolete = selectObsolete(await listBackupNames(folder), database, timezone);
   for (const name of obsolete) await rm(join(folder, name), { force: true });
-  for (const name of await readdir(folder)) {
-    if (!name.endsWith('.part') || !parseBackupName(name.slice(0, -'.part'.length))) continue;
-    const found = await stat(join(folder, name)).catch(() => undefined);
-    if (found && Date.now() - found.mtimeMs > dayMs) await rm(join(folder, name), { force: true });
-  }
   return obsolete;
+}
+
+const dayMs = 86_400_000;
+const partEnding = /\.[0-9a-f]{8}\.part$/;
+
+/**
+ * Deletes unfinished backups of a database: nightly ones, which only the caller may write at this time, and manual ones
+ * that nothing has written to for a day.
+ */
+export async function deleteUnfinished(folder: string, database: string) {
+  for (const name of await readNames(folder)) {
+    const parsed = partEnding.test(name) ? parseBackupName(name.replace(partEnding, '')) : undefined;
+    if (parsed?.database !== database) continue;
+    const found = await stat(join(folder, name)).catch(() => undefined);
+    if (parsed.kind === 'nightly' || (found && Date.now() - found.mtimeMs > dayMs))
+      await rm(join(folder, name), { force: true });
+  }
+}
+
+const damagedEnding = '.damaged';
+export const damagedName = (name: string) => `${name}${damagedEnding}`;
+
+/** Deletes the nightly backups of a database that were damaged. */
+export async function deleteDamaged(folder: string, database: string) {
+  for (const name of await readNames(folder)) {
+    const parsed = name.endsWith(damagedEnding) ? parseBackupName(name.slice(0, -damagedEnding.length)) : undefined;
+    if (parsed?.kind === 'nightly' && parsed.database === database) await rm(join(folder, name), { force: true });
+  }
 }

@@ -1,16 +1,18 @@
 import { rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Client, type ClientConfig } from 'pg';
+import type { Client, ClientConfig } from 'pg';
+import { tryLock } from '../database/client.ts';
+import { readDatabaseId } from './catalog.ts';
 import { inTransaction } from './connection.ts';
-import { backupName, pruneBackups } from './files.ts';
+import { backupName, damagedName, deleteDamaged, deleteUnfinished, pruneBackups } from './files.ts';
 import { countRows } from './format.ts';
 import { verifyBackup } from './read.ts';
-import { findDue, recordRun, type RestoreTest, type Run } from './runs.ts';
+import { findDue, recordResult, recordStart, type RestoreTest, type Result } from './runs.ts';
 import { restoreIntoScratch, type ScratchResult } from './scratch.ts';
 import { writeBackup } from './write.ts';
 
-/** Advisory lock of the process that makes the nightly backup; any number unique to this service. */
-const nightlyLockKey = 7_291_543_021;
+/** Advisory lock of the process that makes the nightly backup. */
+export const nightlyLock = 'nightly backup';
 
 export type NightlyOptions = {
   connection: ClientConfig;
@@ -19,80 +21,99 @@ export type NightlyOptions = {
   at: string;
   timezone: string;
   serviceVersion: string;
+  /** The database is on the disk of this machine. */
+  isEmbedded: boolean;
   signal?: AbortSignal;
   /** The present moment in tests. */
   now?: string;
   /** Overrides in tests. */
   write?: typeof writeBackup;
-  /** False in the negative control of a test. */
-  lock?: boolean;
+  restore?: typeof restoreIntoScratch;
 };
 
-export type Nightly = Run & {
+export type Nightly = Result & {
   rows?: number;
   cause?: unknown;
-  test?: ScratchResult | { cause: unknown };
+  test?: ScratchResult;
   deleted?: string[];
+  /** Why obsolete backups could not be deleted. */
+  pruneCause?: unknown;
 };
 
 /**
- * Makes the nightly backup if it is due and no other process makes it; undefined otherwise. The lock lasts until the
- * result is stored, so that of several processes one makes it, and another one if that one dies.
+ * Makes the nightly backup if it is due and no other process makes it; undefined otherwise. The start is stored first,
+ * so that a process that dies does not begin again at once; the result by a new connection, since the one with the lock
+ * may break meanwhile.
  */
-export function runNightly(options: NightlyOptions): Promise<Nightly | undefined> {
-  return inTransaction(
-    options.connection,
+export async function runNightly(options: NightlyOptions): Promise<Nightly | undefined> {
+  const { connection, signal } = options;
+  const store = <T>(work: (client: Client) => Promise<T>) => inTransaction(connection, '', work);
+  let result: Nightly | undefined;
+  const attempted = inTransaction(
+    connection,
     '',
     async (client) => {
-      if (options.lock !== false && !(await tryLock(client))) return undefined;
+      if (!(await tryLock(client, nightlyLock))) return;
       const due = await findDue(client, options);
-      if (!due) return undefined;
-      const result = await attempt(options, due.startedAt, due.restoreTestDue);
-      await recordRun(client, result);
-      return result;
+      if (!due) return;
+      const id = await store((other) => recordStart(other, true, due.startedAt));
+      const made = await attempt(options, await readDatabaseId(client), due);
+      await store((other) => recordResult(other, id, made));
+      result = made;
     },
-    options.signal,
+    signal,
   );
+  await attempted.catch((error: unknown) => {
+    if (result === undefined) throw error;
+  });
+  return result;
 }
 
-async function tryLock(client: Client) {
-  const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_xact_lock($1) as locked', [
-    nightlyLockKey,
-  ]);
-  return rows[0]!.locked;
-}
+type Due = { startedAt: string; restoreTestDue: boolean };
 
-async function attempt(options: NightlyOptions, startedAt: string, testDue: boolean): Promise<Nightly> {
-  const { connection, folder, timezone, signal, write = writeBackup } = options;
+async function attempt(options: NightlyOptions, database: string, { startedAt, restoreTestDue }: Due) {
+  const { connection, folder, signal, write = writeBackup } = options;
   const began = performance.now();
-  const file = join(folder, backupName(new Date(startedAt), 'nightly'));
-  const base = { isNightly: true, startedAt, restoreTest: null };
+  const file = join(folder, backupName(new Date(startedAt), 'nightly', database));
   const elapsedMs = () => Math.round(performance.now() - began);
   try {
+    await deleteUnfinished(folder, database);
     await write(connection, file, options);
-    const rows = countRows(await verifyOrRename(file));
-    const test = testDue
-      ? await restoreIntoScratch(connection, file, timezone, signal).catch((cause: unknown) => ({ cause }))
-      : undefined;
+    const rows = countRows(await verifyOrRename(folder, file, database));
+    const { size: bytes } = await stat(file);
+    const test = restoreTestDue ? await testRestore(options, file) : undefined;
+    const success = { elapsedMs: elapsedMs(), file, bytes, error: null, restoreTest: toRestoreTest(test), rows };
     // Only now, since a failure must leave the older ones.
-    const deleted = await pruneBackups(folder, timezone);
-    const { size } = await stat(file);
-    const success = { ...base, elapsedMs: elapsedMs(), file, bytes: size, error: null, rows, deleted };
-    return test === undefined ? success : { ...success, test, restoreTest: toRestoreTest(test) };
+    return { ...success, ...(await prune(options, database)), ...(test && { test }) };
   } catch (cause) {
     if (signal?.aborted) throw cause;
-    return { ...base, elapsedMs: elapsedMs(), file: null, bytes: null, error: toText(cause), cause };
+    return { elapsedMs: elapsedMs(), file: null, bytes: null, error: toText(cause), restoreTest: null, cause };
   }
 }
 
-/** A damaged file must not count as a backup. */
-const verifyOrRename = (file: string) =>
+/** A damaged file must not count as a backup. The last one is kept, to be examined. */
+const verifyOrRename = (folder: string, file: string, database: string) =>
   verifyBackup(file).catch(async (error: unknown) => {
-    await rename(file, `${file}.damaged`);
+    await deleteDamaged(folder, database);
+    await rename(file, damagedName(file));
     throw error;
   });
 
-function toRestoreTest(test: ScratchResult | { cause: unknown }): RestoreTest {
+async function testRestore({ connection, timezone, signal, isEmbedded, ...options }: NightlyOptions, file: string) {
+  const { restore = restoreIntoScratch } = options;
+  const test = await restore(connection, file, { timezone, isEmbedded, signal }).catch((cause: unknown) => ({ cause }));
+  signal?.throwIfAborted();
+  return test;
+}
+
+const prune = ({ folder, timezone }: NightlyOptions, database: string) =>
+  pruneBackups(folder, database, timezone).then(
+    (deleted) => ({ deleted }),
+    (pruneCause: unknown) => ({ pruneCause }),
+  );
+
+function toRestoreTest(test: ScratchResult | undefined): RestoreTest | null {
+  if (test === undefined) return null;
   if ('skipped' in test) return 'skipped';
   return 'differences' in test && test.differences === 0 ? 'passed' : 'failed';
 }

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { json } from 'node:stream/consumers';
 import { openPromise, type Entry, type ZipFile } from 'yauzl';
 import { Problem } from '../core/errors.ts';
+import { hasValidTrailer } from './checksum-trailer.ts';
 import {
   formatName,
   formatVersion,
@@ -12,7 +13,6 @@ import {
   type BackupTable,
   type Manifest,
 } from './format.ts';
-import { isSealed } from './seal.ts';
 
 export type OpenBackup = { manifest: Manifest; readTable(table: string): Promise<Readable> };
 
@@ -61,10 +61,10 @@ function notWhole(file: string, error: unknown) {
 
 /** Detects any changed, missing or added byte of the file. */
 export async function assertWhole(file: string) {
-  const sealed = await isSealed(file).catch((error: unknown) => {
+  const isWhole = await hasValidTrailer(file).catch((error: unknown) => {
     throw notWhole(file, error);
   });
-  if (!sealed)
+  if (!isWhole)
     throw new Problem('invalid', `${file} is damaged: its bytes differ from its checksum, or its end is missing`);
 }
 

@@ -1,7 +1,9 @@
 import type { Client, ClientConfig } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { Problem } from '../core/errors.ts';
+import { openDatabase } from '../database/client.ts';
 import { applyMigrations, migrateDatabase, migrationLockKey, readMigrations } from '../database/migrate.ts';
+import { checkCounters } from '../doctor/examine.ts';
 import { columnList, isEmptyDatabase, readForeignKeys, readTables } from './catalog.ts';
 import { inTransaction } from './connection.ts';
 import { quote, type BackupSequence, type Manifest } from './format.ts';
@@ -32,6 +34,25 @@ export async function restoreBackup(file: string, connection: ClientConfig, sign
     const { applied } = await migrateDatabase(connection);
     return { manifest, unknownTables, migrated: applied };
   });
+}
+
+export type Counted = Restored & { differences: number };
+
+/** Restores a backup, and counts the stored counters that differ from a recount. */
+export async function restoreAndCount(
+  file: string,
+  connection: ClientConfig,
+  timezone: string,
+  signal?: AbortSignal,
+): Promise<Counted> {
+  const restored = await restoreBackup(file, connection, signal);
+  const times = { acquireMs: 10_000, statementMs: 600_000, writeMs: 10_000 };
+  const database = openDatabase({ connection, timezone, poolSize: 1, ...times });
+  try {
+    return { ...restored, differences: (await checkCounters(database, {})).differences.length };
+  } finally {
+    await database.close();
+  }
 }
 
 /** The migrations of this build that the backup had. */

@@ -30,9 +30,7 @@ export async function findLastBackup(pool: Queryable): Promise<LastBackup> {
   return rows[0]!;
 }
 
-export type Run = {
-  isNightly: boolean;
-  startedAt: string;
+export type Result = {
   /** Milliseconds from the start. */
   elapsedMs: number;
   file: string | null;
@@ -41,16 +39,30 @@ export type Run = {
   restoreTest: RestoreTest | null;
 };
 
-export const recordRun = (pool: Queryable, run: Run) =>
+/** Stores the start of an attempt, and returns its id. Nightly ones without an end have ended with their process. */
+export async function recordStart(pool: Queryable, isNightly: boolean, startedAt: string) {
+  if (isNightly)
+    await pool.query(
+      `update backup_runs set finished_at = $1, error = 'interrupted' where is_nightly and finished_at is null`,
+      [startedAt],
+    );
+  const { rows } = await pool.query<{ id: string }>(
+    'insert into backup_runs (is_nightly, started_at) values ($1, $2) returning id',
+    [isNightly, startedAt],
+  );
+  return rows[0]!.id;
+}
+
+export const recordResult = (pool: Queryable, id: string, { elapsedMs, file, bytes, error, restoreTest }: Result) =>
   pool.query(
-    `insert into backup_runs (is_nightly, started_at, finished_at, file, bytes, error, restore_test)
-      values ($1, $2::timestamptz, $2::timestamptz + $3 * interval '1 millisecond', $4, $5, $6, $7)`,
-    [run.isNightly, run.startedAt, run.elapsedMs, run.file, run.bytes, run.error, run.restoreTest],
+    `update backup_runs set finished_at = started_at + $2 * interval '1 millisecond', file = $3, bytes = $4, error = $5,
+      restore_test = $6 where id = $1`,
+    [id, elapsedMs, file, bytes, error, restoreTest],
   );
 
 /**
- * The present moment, if a nightly backup is due: none since the last `at` in the time zone, and no failure within the
- * last hour. `restoreTestDue` if none was tried for a week. Undefined if it is not due.
+ * The present moment, if a nightly backup is due: none since the last `at` in the time zone, and no attempt within the
+ * last hour. `restoreTestDue` if none has passed or was skipped for a week. Undefined if it is not due.
  */
 export async function findDue(
   pool: Queryable,
@@ -62,12 +74,12 @@ export async function findDue(
         select ((now at time zone $2)::date - days + $1::time) at time zone $2 as moment from generate_series(0, 1) days
       ) moments where moment <= now group by now)
     select now::text as "startedAt", not exists (
-      select from backup_runs where restore_test is not null and started_at > now - interval '6 days 12 hours'
+      select from backup_runs where restore_test <> 'failed' and started_at > now - interval '6 days 12 hours'
     ) as "restoreTestDue"
     from due
-    where not exists (select from backup_runs where is_nightly and error is null and started_at >= due.at)
-      and not exists (select from backup_runs where is_nightly and error is not null
-        and finished_at > now - interval '1 hour')`,
+    where not exists (select from backup_runs where is_nightly and file is not null and started_at >= due.at)
+      and not exists (select from backup_runs where is_nightly and file is null
+        and coalesce(finished_at, started_at) > now - interval '1 hour')`,
     [at, timezone, now ?? null],
   );
   return rows[0];

@@ -1,22 +1,32 @@
+import { statfs } from 'node:fs/promises';
 import { Client, type ClientConfig } from 'pg';
-import { openDatabase } from '../database/client.ts';
-import { checkCounters } from '../doctor/examine.ts';
-import { quote } from './format.ts';
+import { readDatabaseId } from './catalog.ts';
 import { withDatabase } from './connection.ts';
-import { restoreBackup } from './restore.ts';
+import { quote } from './format.ts';
+import { restoreAndCount } from './restore.ts';
 
-/** Comment of the database, so that no other one is ever dropped. */
-const mark = 'course-booking-service: test of a backup, may be dropped';
+/** `notDropped`: why the database of the test remained. */
+export type ScratchResult = { skipped: string } | (({ differences: number } | { cause: unknown }) & NotDropped);
+type NotDropped = { notDropped?: unknown };
 
-type Skipped = { skipped: string };
-export type ScratchResult = Skipped | { differences: number };
+type ScratchOptions = {
+  timezone: string;
+  isEmbedded: boolean;
+  signal?: AbortSignal | undefined;
+  /** Override in tests. */
+  readFreeBytes?: typeof readFree;
+};
+
+async function readFree(folder: string) {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
 
 /** Restores a backup into a new database on the same server, recounts as `doctor` does, and drops the database. */
 export async function restoreIntoScratch(
   connection: ClientConfig,
   file: string,
-  timezone: string,
-  signal?: AbortSignal,
+  { timezone, isEmbedded, signal, readFreeBytes = readFree }: ScratchOptions,
 ): Promise<ScratchResult> {
   const client = new Client({ ...connection, connectionTimeoutMillis: 10_000 });
   client.on('error', () => undefined);
@@ -24,43 +34,39 @@ export async function restoreIntoScratch(
   try {
     await client.query('set statement_timeout = 0');
     const { rows } = await client.query<{ name: string; may: boolean }>(
-      `select left(current_database(), 51) || '_backup_test' as name, rolcreatedb or rolsuper as may
+      `select left(current_database(), 42) || '_backup_test_' || $1 as name, rolcreatedb or rolsuper as may
         from pg_roles where rolname = current_user`,
+      [await readDatabaseId(client)],
     );
     const { name, may } = rows[0]!;
     if (!may) return { skipped: 'the role of DATABASE_URL may not create databases' };
-    const scratch = withDatabase(connection, name);
-    if (!(await createScratch(client, name))) return { skipped: `a database ${name} exists that is not a test` };
-    try {
-      await restoreBackup(file, scratch, signal);
-      return { differences: await countDifferences(scratch, timezone) };
-    } finally {
-      await client.query(`drop database ${quote(name)} with (force)`).catch(() => undefined);
-    }
+    if (isEmbedded && !(await hasSpace(client, readFreeBytes)))
+      return { skipped: 'the disk has too little free space' };
+    // No other database has this name: one that exists is of an interrupted test.
+    const drop = `drop database if exists ${quote(name)} with (force)`;
+    await client.query(drop);
+    await client.query(`create database ${quote(name)} template template0 encoding 'UTF8'`);
+    const result = await restoreAndCount(file, withDatabase(connection, name), timezone, signal).then(
+      ({ differences }) => ({ differences }),
+      (cause: unknown) => ({ cause }),
+    );
+    const dropped: NotDropped = await client.query(drop).then(
+      () => ({}),
+      (notDropped: unknown) => ({ notDropped }),
+    );
+    return { ...result, ...dropped };
   } finally {
     await client.end();
   }
 }
 
-/** Replaces a database that an interrupted test has left; false if there is another one of this name. */
-async function createScratch(client: Client, name: string) {
-  const { rows } = await client.query<{ comment: string | null }>(
-    `select shobj_description(oid, 'pg_database') as comment from pg_database where datname = $1`,
-    [name],
-  );
-  if (rows[0] && rows[0].comment !== mark) return false;
-  if (rows[0]) await client.query(`drop database ${quote(name)} with (force)`);
-  await client.query(`create database ${quote(name)} template template0 encoding 'UTF8'`);
-  await client.query(`comment on database ${quote(name)} is '${mark}'`);
-  return true;
-}
+/** The restored database is as large as this one, and has a write-ahead log. */
+const neededSpace = 1.5;
 
-async function countDifferences(connection: ClientConfig, timezone: string) {
-  const times = { acquireMs: 10_000, statementMs: 600_000, writeMs: 10_000 };
-  const database = openDatabase({ connection, timezone, poolSize: 1, ...times });
-  try {
-    return (await checkCounters(database, {})).differences.length;
-  } finally {
-    await database.close();
-  }
+async function hasSpace(client: Client, readFreeBytes: typeof readFree) {
+  const { rows } = await client.query<{ folder: string; bytes: number }>(
+    `select current_setting('data_directory') as folder, pg_database_size(current_database())::float8 as bytes`,
+  );
+  const { folder, bytes } = rows[0]!;
+  return (await readFreeBytes(folder)) >= neededSpace * bytes;
 }

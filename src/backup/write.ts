@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { access, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -8,10 +9,17 @@ import { to as copyTo } from 'pg-copy-streams';
 import { ZipFile } from 'yazl';
 import { Problem } from '../core/errors.ts';
 import { migrationLockKey } from '../database/migrate.ts';
-import { columnList, readMigrations, readOrigin, readSequences, readTables, type CopiedTable } from './catalog.ts';
+import {
+  columnList,
+  readAppliedMigrations,
+  readOrigin,
+  readSequences,
+  readTables,
+  type CopiedTable,
+} from './catalog.ts';
+import { trailerPlaceholder, writeTrailer } from './checksum-trailer.ts';
 import { inTransaction } from './connection.ts';
 import { formatName, formatVersion, manifestEntry, meterCopy, quote, tableEntry, type Manifest } from './format.ts';
-import { sealPlaceholder, sealStream } from './seal.ts';
 
 type WriteOptions = { serviceVersion: string; signal?: AbortSignal | undefined };
 
@@ -22,8 +30,8 @@ type WriteOptions = { serviceVersion: string; signal?: AbortSignal | undefined }
 export async function writeBackup(connection: ClientConfig, file: string, options: WriteOptions): Promise<Manifest> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   await assertMissing(file);
-  const part = `${file}.part`;
-  await rm(part, { force: true });
+  // Of this run alone: another one may write a file of the same second.
+  const part = `${file}.${randomBytes(4).toString('hex')}.part`;
   try {
     const manifest = await inTransaction(
       connection,
@@ -36,7 +44,7 @@ export async function writeBackup(connection: ClientConfig, file: string, option
       options.signal,
     );
     // The snapshot may be older than the lock.
-    const now = await inTransaction(connection, 'read only', readMigrations);
+    const now = await inTransaction(connection, 'read only', readAppliedMigrations);
     if (now.length !== manifest.migrations.length)
       throw new Problem('unavailable', 'The tables were migrated meanwhile: make the backup again');
     await rename(part, file);
@@ -74,8 +82,8 @@ async function writeSnapshot(client: Client, part: string, { serviceVersion }: W
   zip.addReadStreamLazy(manifestEntry, options, (ready) =>
     ready(null, Readable.from([`${JSON.stringify(manifest, null, 2)}\n`])),
   );
-  zip.end({ comment: sealPlaceholder, forceZip64Format: false });
-  await pipeline(output, sealStream(), createWriteStream(part, { flags: 'wx', mode: 0o600, flush: true }));
+  zip.end({ comment: trailerPlaceholder, forceZip64Format: false });
+  await pipeline(output, writeTrailer(), createWriteStream(part, { flags: 'wx', mode: 0o600, flush: true }));
   return manifest;
 }
 

@@ -1,17 +1,17 @@
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { readDatabaseId } from '../backup/catalog.ts';
 import { withDatabase } from '../backup/connection.ts';
 import { backupName, listBackupNames } from '../backup/files.ts';
 import { countRows, type Manifest } from '../backup/format.ts';
 import { verifyBackup, withBackup } from '../backup/read.ts';
-import { restoreBackup, type Restored } from '../backup/restore.ts';
-import { recordRun } from '../backup/runs.ts';
+import { restoreAndCount, type Counted } from '../backup/restore.ts';
+import { recordResult, recordStart } from '../backup/runs.ts';
 import { writeBackup } from '../backup/write.ts';
 import type { Config } from '../config.ts';
 import { Problem } from '../core/errors.ts';
-import { openDatabase } from '../database/client.ts';
-import { checkCounters } from '../doctor/examine.ts';
+import { countMigrations } from '../database/migrate.ts';
 import { startBackups } from '../runtime/backups.ts';
 import { openLog } from '../runtime/log.ts';
 import { raiseOomScore } from '../runtime/oom-score.ts';
@@ -32,7 +32,9 @@ export function backupCommands(program: Command) {
     .option('--to <dir>', 'folder of the file; BACKUP_DIR by default')
     .addOption(new Option('--nightly', 'make one each night at BACKUP_AT, until a signal').conflicts('to'))
     .action((options: Options & { to?: string; nightly?: boolean }) =>
-      run(options, (context) => (options.nightly ? makeNightly(context) : makeBackup(context, options.to))),
+      run(options, (context) => (options.nightly ? makeNightly(context) : makeBackup(context, options.to)), {
+        allowUnmigrated: !options.nightly,
+      }),
     );
   backup.enablePositionalOptions();
 
@@ -79,17 +81,22 @@ const target = (text: string) => {
 };
 
 async function makeBackup({ config, database, connection }: CommandContext, to?: string): Promise<CommandResult> {
+  // An older version's database stays as it is, so that the backup can be made before an upgrade.
+  const { applied, expected } = await countMigrations(database.pool);
+  if (applied === 0) throw new Problem('invalid', 'The database is not migrated yet: run `migrate`');
   const now = new Date();
-  const file = join(resolve(to ?? config.BACKUP_DIR), backupName(now, 'manual'));
+  const folder = resolve(to ?? config.BACKUP_DIR);
+  const file = join(folder, backupName(now, 'manual', await readDatabaseId(database.pool)));
   const began = performance.now();
   const manifest = await writeBackup(connection, file, { serviceVersion: packageVersion() });
   await verifyBackup(file);
   const { size: bytes } = await stat(file);
-  const elapsedMs = Math.round(performance.now() - began);
-  await recordRun(database.pool, {
-    ...{ isNightly: false, startedAt: now.toISOString(), elapsedMs },
-    ...{ file, bytes, error: null, restoreTest: null },
-  });
+  // A copy elsewhere, such as in a folder for temporary files, is no backup to rely on.
+  if (applied >= expected && folder === resolve(config.BACKUP_DIR)) {
+    const elapsedMs = Math.round(performance.now() - began);
+    const id = await recordStart(database.pool, false, now.toISOString());
+    await recordResult(database.pool, id, { elapsedMs, file, bytes, error: null, restoreTest: null });
+  }
   return {
     json: { file, bytes, ...toJson(manifest) },
     text: `Wrote and verified ${file}: ${summarize(manifest)}, ${toSize(bytes)}`,
@@ -129,7 +136,9 @@ async function restore(file: string, into: string): Promise<CommandResult> {
     ...{ DATABASE_URL: isEmbedded ? '' : into, DATABASE_URL_FILE: '', EMBEDDED_DATABASE: isEmbedded ? 'true' : '' },
   });
   raiseOomScore(config);
-  const result = isEmbedded ? await restoreEmbedded(file, config) : await restoreInto(file, config, into);
+  const result = isEmbedded
+    ? await restoreEmbedded(file, config)
+    : await restoreAndCount(file, { connectionString: into }, config.TIMEZONE);
   const { manifest, differences, unknownTables, migrated } = result;
   const lines = [
     `Restored ${summarize(manifest)}`,
@@ -145,32 +154,15 @@ async function restore(file: string, into: string): Promise<CommandResult> {
   return { json, text: lines.join('\n') };
 }
 
-export type Checked = Restored & { differences: number };
-
-async function restoreInto(file: string, { TIMEZONE: timezone }: Config, url: string): Promise<Checked> {
-  const connection = { connectionString: url };
-  return checked(await restoreBackup(file, connection), connection, timezone);
-}
-
 /** Restores into the embedded database of DATA_DIR, which is created if it does not exist. */
-export async function restoreEmbedded(file: string, { DATA_DIR, TIMEZONE }: Config): Promise<Checked> {
+export async function restoreEmbedded(file: string, { DATA_DIR, TIMEZONE }: Config): Promise<Counted> {
   const { openEmbeddedDatabase } = await import('../embedded-postgres/index.ts');
   await verifyBackup(file);
   const embedded = await openEmbeddedDatabase({ dataDir: DATA_DIR });
   try {
-    return await checked(await restoreBackup(file, embedded.connection), embedded.connection, TIMEZONE);
+    return await restoreAndCount(file, embedded.connection, TIMEZONE);
   } finally {
     await embedded.stop();
-  }
-}
-
-async function checked(restored: Restored, connection: object, timezone: string): Promise<Checked> {
-  const times = { acquireMs: 10_000, statementMs: 600_000, writeMs: 10_000 };
-  const database = openDatabase({ connection, timezone, poolSize: 1, ...times });
-  try {
-    return { ...restored, differences: (await checkCounters(database, {})).differences.length };
-  } finally {
-    await database.close();
   }
 }
 

@@ -56,10 +56,11 @@ export async function run(
       await terminateOnSignal(store, interruption);
     }
     await assertReleaseIsSupported(database.pool);
-    if (!(await isMigrated(database.pool))) {
+    if (!allowUnmigrated && !(await isMigrated(database.pool))) {
       // Only the embedded database is migrated implicitly.
-      if (config.DATABASE_URL === undefined) await migrateDatabase(store.connection);
-      else if (!allowUnmigrated) throw new Problem('invalid', 'The database is not migrated yet: run `migrate`');
+      if (config.DATABASE_URL !== undefined)
+        throw new Problem('invalid', 'The database is not migrated yet: run `migrate`');
+      await migrateDatabase(store.connection);
     }
     const getCtx = (providerId: number) => createContext(database, toSettings(config), providerId);
     const result = await work({ config, database, connection: store.connection, getCtx });

@@ -64,6 +64,9 @@ export type Database = UnitOfWork & {
   close(): Promise<void>;
 };
 
+/** `application_name` of the connections of a backup. */
+export const backupApplication = 'course-booking-service backup';
+
 /** Advisory lock of `atomically`; any number unique to this service. */
 const atomicLockKey = 7_291_543_019;
 
@@ -121,8 +124,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   return databaseWith();
 }
 
-/** Until the transaction ends. */
-async function tryLock(client: PoolClient, name: string) {
+/** Takes an advisory lock until the transaction ends; false if another transaction has it. */
+export async function tryLock(client: Pick<PoolClient, 'query'>, name: string) {
   const { rows } = await client.query<{ locked: boolean }>(
     'select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as locked',
     [name],

@@ -1,8 +1,9 @@
 import { runNightly, type Nightly } from '../backup/nightly.ts';
+import type { ScratchResult } from '../backup/scratch.ts';
 import type { Config } from '../config.ts';
-import { classifyError } from '../database/errors.ts';
 import { describeError } from './describe-error.ts';
 import type { Log } from './log.ts';
+import { startPeriodic } from './periodic.ts';
 import type { Store } from './store.ts';
 import { packageVersion } from './version.ts';
 
@@ -15,30 +16,27 @@ const intervalMs = 60_000;
  * stops it.
  */
 export function startBackups(config: Config, { connection }: Pick<Store, 'connection'>, log: BackupLog) {
-  const { BACKUP_AT: at, BACKUP_DIR: folder, TIMEZONE: timezone } = config;
+  const { BACKUP_AT: at, BACKUP_DIR: folder, TIMEZONE: timezone, EMBEDDED_DATABASE: isEmbedded } = config;
   if (at === 'off') return () => undefined;
-  const stopping = new AbortController();
-  const options = { connection, folder, at, timezone, serviceVersion: packageVersion(), signal: stopping.signal };
-  let running: Promise<void> | undefined;
-  const check = async () => {
-    const result = await runNightly(options);
-    if (result) report(result, log);
+  const options = { connection, folder, at, timezone, isEmbedded, serviceVersion: packageVersion() };
+  let lastCause: string | undefined;
+  const run = async (signal: AbortSignal) => {
+    try {
+      const result = await runNightly({ ...options, signal });
+      if (result) report(result, log);
+      lastCause = undefined;
+    } catch (error) {
+      const cause = describeError(error);
+      // It is tried every minute.
+      if (!signal.aborted && cause !== lastCause) log.error(`The nightly backup could not be made: ${cause}`);
+      lastCause = cause;
+    }
   };
-  const timer = setInterval(() => {
-    running ??= check()
-      .catch((error: unknown) => {
-        if (!stopping.signal.aborted && classifyError(error)?.kind !== 'unavailable')
-          log.error(`The nightly backup failed: ${describeError(error)}`);
-      })
-      .finally(() => (running = undefined));
-  }, intervalMs);
-  return () => {
-    clearInterval(timer);
-    stopping.abort(new Error('the server stops'));
-  };
+  return startPeriodic({ name: 'The nightly backup', intervalMs, isDelayed: true, run }, log);
 }
 
-function report({ file, bytes, rows, elapsedMs, deleted = [], cause, test }: Nightly, log: BackupLog) {
+function report(nightly: Nightly, log: BackupLog) {
+  const { file, bytes, rows, elapsedMs, deleted = [], cause, pruneCause, test } = nightly;
   if (cause !== undefined) {
     log.error(
       `The nightly backup failed, and is tried again in an hour; older backups are kept: ${describeError(cause)}`,
@@ -47,9 +45,18 @@ function report({ file, bytes, rows, elapsedMs, deleted = [], cause, test }: Nig
   }
   const seconds = Math.round(elapsedMs / 1_000);
   log.info({ file, bytes, rows, seconds, deleted: deleted.length }, 'Made and verified the nightly backup');
-  if (test === undefined) return;
-  if ('skipped' in test) log.warn(`The weekly restore of a backup for a test was skipped: ${test.skipped}`);
-  else if ('cause' in test) log.error(`The backup could not be restored for a test: ${describeError(test.cause)}`);
+  if (pruneCause !== undefined) log.error(`Obsolete backups could not be deleted: ${describeError(pruneCause)}`);
+  if (test !== undefined) reportTest(test, log);
+}
+
+function reportTest(test: ScratchResult, log: BackupLog) {
+  if ('skipped' in test) {
+    log.warn(`The weekly restore of a backup for a test was skipped: ${test.skipped}`);
+    return;
+  }
+  if (test.notDropped !== undefined)
+    log.warn(`The database of the test could not be dropped: ${describeError(test.notDropped)}`);
+  if ('cause' in test) log.error(`The backup could not be restored for a test: ${describeError(test.cause)}`);
   else if (test.differences > 0)
     log.error(`The restored backup has ${test.differences} stored counters that differ from a recount: run \`doctor\``);
   else log.info('Restored the backup for a test: all rows and counters are right');

@@ -14,7 +14,10 @@ export type Task = {
   table: string;
   /** Days until a row is deleted; without a value rows are kept for ever. */
   variable: RetentionVariable;
-  /** Deletes at most `$2` rows, each by at least `$1` days too old. Needs an index, or the order of the primary key. */
+  /**
+   * Deletes at most `$2` rows, each by at least `$1` days too old. Without an index or
+   * the order of the primary key it reads the whole table every hour: for a small one, or where it is off by default.
+   */
   statement: string;
 };
 
@@ -86,7 +89,7 @@ export const tasks: Task[] = [
   {
     table: 'backup_runs',
     variable: 'BACKUP_RUNS_RETENTION_DAYS',
-    statement: deleteWhere('backup_runs', 'id', old('finished_at')),
+    statement: deleteWhere('backup_runs', 'id', old('started_at')),
   },
   {
     table: 'import_refs',

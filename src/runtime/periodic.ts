@@ -6,6 +6,8 @@ export type Job = {
   /** Begins the warning about a failure: `<name> failed: …`. */
   name: string;
   intervalMs: number;
+  /** True: first after an interval, not now. */
+  isDelayed?: boolean;
   /** Ends early once the signal is aborted. */
   run: (signal: AbortSignal) => Promise<void>;
 };
@@ -16,11 +18,11 @@ export function warnOfFailure(log: Pick<Log, 'warn'>, name: string, error: unkno
 }
 
 /**
- * Runs a job now and then at every interval, in each process, but never twice at once in one process. To have one
+ * Runs a job now, unless it is delayed, and then at every interval, in each process, but never twice at once in one process. To have one
  * process of many do the work, the job calls `database.exclusively`. A failure is logged, and the job runs again at the
  * next interval; an unavailable database is not logged here. Returns a function that stops it.
  */
-export function startPeriodic({ name, intervalMs, run }: Job, log: Pick<Log, 'warn'>) {
+export function startPeriodic({ name, intervalMs, isDelayed = false, run }: Job, log: Pick<Log, 'warn'>) {
   const stopping = new AbortController();
   let isRunning = false;
   const attempt = async () => {
@@ -34,10 +36,10 @@ export function startPeriodic({ name, intervalMs, run }: Job, log: Pick<Log, 'wa
       isRunning = false;
     }
   };
-  void attempt();
+  if (!isDelayed) void attempt();
   const timer = setInterval(() => void attempt(), intervalMs);
   return () => {
     clearInterval(timer);
-    stopping.abort();
+    stopping.abort(new Error('the server stops'));
   };
 }

@@ -1,3 +1,4 @@
+import { backupApplication } from '../../database/client.ts';
 import { byLimit, error, formatAge, hours, minutes, ok, queryOne, skipped, warning } from './check.ts';
 import type { Result, SystemCheck } from './check.ts';
 
@@ -78,7 +79,7 @@ export function judgeTables(tables: TableState[]): Result[] {
     ),
     ...bloated.map(({ name, bytes, expectedBytes }) =>
       warning(
-        `${name} takes ${toMegabytes(bytes)} MB for some ${toMegabytes(expectedBytes!)} MB of rows: \`vacuum full\``,
+        `${name} takes ${toMegabytes(bytes)} MB for some ${toMegabytes(expectedBytes!)} MB of rows: \`vacuum full\` helps, and locks the table meanwhile`,
       ),
     ),
   ];
@@ -102,7 +103,8 @@ export const transactionCheck: SystemCheck = {
           (select coalesce(max(extract(epoch from clock_timestamp() - prepared)), 0)::float8
             from pg_prepared_xacts where database = current_database()) as prepared,
           (select age(datfrozenxid)::float8 from pg_database where datname = current_database()) as "frozenAge"
-        from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+        from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+          and application_name is distinct from '${backupApplication}'`,
     );
     return judgeTransactions(transactions);
   },

@@ -22,7 +22,7 @@ const inserts: Record<string, string> = {
     select 1, n::text, now() - n * interval '1 hour' - interval '15 minutes', 1, now() - n * interval '1 hour'`,
   idempotency_records: `(provider_id, key_hash, fingerprint, booking_id, answer, created_at, expires_at)
     select 1, n::text, 'x', 1, '{}', now(), now() - n * interval '1 hour'`,
-  backup_runs: `(is_nightly, started_at, finished_at, file) select true, now(), now() - n * interval '1 hour', 'x'`,
+  backup_runs: `(is_nightly, started_at, finished_at, file) select true, now() - n * interval '1 hour', now(), 'x'`,
   import_refs: `(provider_id, kind, ref, item_id, created_at) select 1, 'x', n::text, 1, now() - n * interval '1 hour'`,
 };
 

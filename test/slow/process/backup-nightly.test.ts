@@ -1,12 +1,18 @@
-import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { runNightly, type NightlyOptions } from '../../../src/backup/nightly.ts';
+import { Client } from 'pg';
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
+import { readDatabaseId } from '../../../src/backup/catalog.ts';
+import { backupName, damagedName } from '../../../src/backup/files.ts';
+import { nightlyLock, runNightly, type NightlyOptions } from '../../../src/backup/nightly.ts';
 import { verifyBackup } from '../../../src/backup/read.ts';
 import { findLastBackup } from '../../../src/backup/runs.ts';
+import { restoreIntoScratch } from '../../../src/backup/scratch.ts';
 import { writeBackup } from '../../../src/backup/write.ts';
+import { readConfig } from '../../../src/config.ts';
+import { startBackups } from '../../../src/runtime/backups.ts';
 import { runSql } from '../../support/backups.ts';
-import { temporaryFolder } from '../../support/processes.ts';
+import { databaseUrl, temporaryFolder } from '../../support/processes.ts';
 import { asAdmin, connectionTo, openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
 const name = await ownDatabase(afterAll);
@@ -14,6 +20,8 @@ const testApp = await openTestApp(openTestDatabase(name));
 afterAll(testApp.close);
 await testApp.createProvider();
 const { pool } = testApp.database;
+const databaseId = await readDatabaseId(pool);
+const nameAt = (at: string, database = databaseId) => backupName(new Date(at), 'nightly', database);
 
 /** The options of a process, in a folder of the test; earlier runs are forgotten. No restore for a test is due. */
 async function process(options: Partial<NightlyOptions> = {}): Promise<NightlyOptions> {
@@ -22,6 +30,7 @@ async function process(options: Partial<NightlyOptions> = {}): Promise<NightlyOp
     values (false, '2099-01-01', '2000-01-01', 'tested', 'passed')`);
   return {
     ...{ connection: connectionTo(name), folder: temporaryFolder(), at: '03:15', timezone: 'Europe/Oslo' },
+    isEmbedded: false,
     ...{ serviceVersion: '1.2.3', now: '2026-11-26 04:00+01' },
     ...options,
   };
@@ -39,7 +48,7 @@ test('one backup a night, verified, restored for a test once a week, and recorde
   expect(await findLastBackup(pool)).toMatchObject({ ageSeconds: null, lastSuccessAt: null, lastFailureAt: null });
   const made = (await runNightly(options))!;
   expect(made).toMatchObject({ error: null, restoreTest: 'passed', test: { differences: 0 }, deleted: [] });
-  expect(readdirSync(options.folder)).toEqual(['booking-nightly-2026-11-26T03-00-00Z.zip']);
+  expect(readdirSync(options.folder)).toEqual([nameAt('2026-11-26T03:00:00Z')]);
   await verifyBackup(made.file!);
   expect(await runs()).toMatchObject([{ is_nightly: true, file: made.file, error: null, restore_test: 'passed' }]);
   expect(await findLastBackup(pool)).toMatchObject({ lastError: null, lastRestoreTest: 'passed' });
@@ -64,15 +73,65 @@ test('the time is local, also on the nights of a change of the clocks', async ()
   expect(await inTurn(options, ...autumn)).toEqual([true, true, false, true]);
 });
 
-test('two processes make one backup; without the lock they make two', async () => {
+test('two processes make one backup, by the lock', async () => {
   const options = await process();
   const both = await Promise.all([runNightly(options), runNightly(options)]);
   expect(both.filter(Boolean)).toHaveLength(1);
   expect(await runs()).toHaveLength(1);
 
-  const unlocked = await process({ lock: false });
-  const control = [unlocked, { ...unlocked, folder: temporaryFolder() }];
-  expect((await Promise.all(control.map(runNightly))).filter(Boolean)).toHaveLength(2);
+  const other = new Client(connectionTo(name));
+  await other.connect();
+  await other.query('select pg_advisory_lock(hashtextextended($1, 0))', [nightlyLock]);
+  expect(await inTurn(options, '2026-11-27 03:15+01')).toEqual([false]);
+  await other.end();
+  await expect.poll(() => inTurn(options, '2026-11-27 03:15+01')).toEqual([true]);
+});
+
+const cutLock = () =>
+  runSql(
+    name,
+    `select pg_terminate_backend(pid) from pg_locks join pg_database d on d.oid = database
+      where locktype = 'advisory' and datname = current_database()`,
+  );
+
+test('a backup whose lock is lost meanwhile is recorded, and not made again', async () => {
+  const options = await process();
+  const write: typeof writeBackup = async (...args) => {
+    expect(await cutLock()).toHaveLength(1);
+    return writeBackup(...args);
+  };
+  expect(await runNightly({ ...options, write })).toMatchObject({ error: null });
+  expect(await runs()).toMatchObject([{ error: null, file: expect.any(String) as string }]);
+  expect(await inTurn(options, '2026-11-26 05:30+01')).toEqual([false]);
+});
+
+test('an attempt that was killed is repeated an hour later, without its unfinished file', async () => {
+  const options = await process();
+  const stopping = new AbortController();
+  const left = `${nameAt('2026-11-26T03:00:00Z')}.0123abcd.part`;
+  const others = [
+    `${nameAt('2026-11-26T03:00:00Z', 'ffffffff')}.0123abcd.part`,
+    `${backupName(new Date(), 'manual', databaseId)}.0123abcd.part`,
+    nameAt('2025-01-01T03:00:00Z', 'ffffffff'),
+  ].sort();
+  for (const file of others) writeFileSync(join(options.folder, file), '');
+  const write: typeof writeBackup = async () => {
+    writeFileSync(join(options.folder, left), '');
+    stopping.abort(new Error('killed'));
+    return Promise.reject(new Error('killed'));
+  };
+  await expect(runNightly({ ...options, write, signal: stopping.signal })).rejects.toThrow('killed');
+  expect(await runs()).toMatchObject([{ finished_at: null, file: null, error: null }]);
+  expect(await inTurn(options, '2026-11-26 04:01+01', '2026-11-26 05:01+01')).toEqual([false, true]);
+  expect(await runs()).toMatchObject([{ error: 'interrupted' }, { error: null }]);
+  expect(readdirSync(options.folder).sort()).toEqual([...others, nameAt('2026-11-26T04:01:00Z')].sort());
+  const manual = join(
+    options.folder,
+    others.find((file) => file.includes('manual'))!,
+  );
+  utimesSync(manual, new Date(), new Date(Date.now() - 2 * 86_400_000));
+  await runNightly({ ...options, now: '2026-11-28 04:00+01' });
+  expect(readdirSync(options.folder).filter((file) => file.includes('manual'))).toEqual([]);
 });
 
 test('a failure is recorded and tried again after an hour, and older backups stay', async () => {
@@ -92,29 +151,90 @@ test('a failure is recorded and tried again after an hour, and older backups sta
   expect(await findLastBackup(pool)).toMatchObject({ lastError: null });
 });
 
-test('a file that does not verify gets another name and is no backup', async () => {
+test('a file that does not verify gets another name and is no backup; one such file stays', async () => {
   const options = await process();
   const write: typeof writeBackup = async (connection, file, writeOptions) => {
     const manifest = await writeBackup(connection, file, writeOptions);
     writeFileSync(file, 'x', { flag: 'a' });
     return manifest;
   };
+  writeFileSync(join(options.folder, damagedName(nameAt('2026-11-25T03:00:00Z'))), '');
   expect(await runNightly({ ...options, write })).toMatchObject({
     file: null,
     error: expect.stringMatching(/is damaged/) as string,
   });
-  expect(readdirSync(options.folder)).toEqual(['booking-nightly-2026-11-26T03-00-00Z.zip.damaged']);
+  expect(readdirSync(options.folder)).toEqual([damagedName(nameAt('2026-11-26T03:00:00Z'))]);
 });
 
-test('unfinished files of a killed process are deleted after a day', async () => {
+test('a restore for a test that fails is recorded, tried again the next night, and leaves no database', async () => {
   const options = await process();
-  const [old, young] = ['2026-11-20T02-15-00Z', '2026-11-26T02-15-00Z'].map((at) =>
-    join(options.folder, `booking-nightly-${at}.zip.part`),
-  ) as [string, string];
-  for (const file of [old, young]) writeFileSync(file, '');
-  utimesSync(old, new Date(), new Date(Date.now() - 2 * 86_400_000));
-  await runNightly(options);
-  expect([existsSync(old), existsSync(young)]).toEqual([false, true]);
+  await pool.query('delete from backup_runs');
+  const isLeft = async () =>
+    (await pool.query(`select from pg_database where datname like '${name}_backup_test_%'`)).rows.length > 0;
+  // A test that was killed has left its database.
+  await asAdmin(`create database ${name}_backup_test_${databaseId}`);
+  const restore: typeof restoreIntoScratch = async (connection, file, scratchOptions) => {
+    writeFileSync(file, 'x', { flag: 'a' });
+    return restoreIntoScratch(connection, file, scratchOptions);
+  };
+  const failed = (await runNightly({ ...options, restore }))!;
+  expect(failed).toMatchObject({ error: null, restoreTest: 'failed' });
+  expect(String((failed.test as { cause: unknown }).cause)).toMatch(/is damaged/);
+  expect(await findLastBackup(pool)).toMatchObject({ lastError: null, lastRestoreTest: 'failed' });
+  expect(await isLeft()).toBe(false);
+  const passing: typeof restoreIntoScratch = async () => Promise.resolve({ differences: 0 });
+  const next = (await runNightly({ ...options, restore: passing, now: '2026-11-27 04:00+01' }))!;
+  expect(next).toMatchObject({ restoreTest: 'passed' });
+});
+
+test('the restore for a test is skipped where the disk of the embedded database has no room for it', async () => {
+  const options = await process();
+  const { file } = (await runNightly(options))!;
+  const readFreeBytes = async () => Promise.resolve(1_000_000);
+  const scratchOptions = { timezone: options.timezone, isEmbedded: true, readFreeBytes };
+  expect(await restoreIntoScratch(options.connection, file!, scratchOptions)).toEqual({
+    skipped: 'the disk has too little free space',
+  });
+});
+
+test('old backups that cannot be deleted are no failure of the backup', async () => {
+  const options = await process();
+  // A folder is not deleted as a file is.
+  for (const day of Array.from({ length: 80 }, (_, n) => n))
+    mkdirSync(join(options.folder, nameAt(new Date(Date.UTC(2026, 7, 1 + day)).toISOString())));
+  const made = (await runNightly(options))!;
+  expect(made).toMatchObject({ error: null, pruneCause: expect.any(Error) as Error });
+  expect(await runs()).toMatchObject([{ file: made.file, error: null }]);
+});
+
+/** The lines of a log while the check of every minute runs `times` times. */
+async function logOf(env: Record<string, string>, times: number) {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const lines: string[] = [];
+  const add = (first: unknown, message?: unknown) => void lines.push(String(message ?? first));
+  const config = readConfig({ BACKUP_AT: '00:00', BACKUP_DIR: temporaryFolder(), ...env });
+  const connection = { connectionString: config.DATABASE_URL };
+  const stop = startBackups(config, { connection }, { info: add, warn: add, error: add });
+  for (let n = 0; n < times; n += 1) {
+    vi.advanceTimersByTime(60_000);
+    await expect.poll(() => lines.length).toBeGreaterThan(0);
+    await new Promise((done) => setTimeout(done, 150));
+  }
+  stop();
+  return lines;
+}
+
+test('a database that cannot be reached, and a backup that fails, are logged once', async () => {
+  await process();
+  expect(await logOf({ DATABASE_URL: databaseUrl('no_such_database') }, 3)).toEqual([
+    expect.stringMatching(/^The nightly backup could not be made: .*no_such_database/),
+  ]);
+  const file = join(temporaryFolder(), 'file');
+  writeFileSync(file, '');
+  expect(await logOf({ DATABASE_URL: databaseUrl(name), BACKUP_DIR: file }, 3)).toEqual([
+    expect.stringMatching(/^The nightly backup failed, and is tried again in an hour; older .* kept: /),
+  ]);
 });
 
 test('the restore for a test is skipped where the role may not create databases', async () => {

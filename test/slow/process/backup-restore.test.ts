@@ -174,8 +174,8 @@ test('every changed, missing or added byte is found', async () => {
   await expect(restoreBackup(file, connectionTo(target))).rejects.toThrow(/is damaged/);
 });
 
-test('a wrong row in a sealed file is found by the digest of its table, and nothing is restored', async () => {
-  // As another program would write it: sealed, with a manifest that does not belong to the rows.
+test('a wrong row in a file with a valid checksum is found by the digest of its table, and nothing is restored', async () => {
+  // As another program would write it: with a checksum, and a manifest that does not belong to the rows.
   const name = await emptyDatabase();
   const { manifest } = backup;
   const courses = manifest.tables.find((table) => table.name === 'courses')!;
@@ -208,8 +208,13 @@ test('a backup of an older state is migrated, and one of a newer state is refuse
     `insert into providers (title, slug, created_at, updated_at) values ('Older', 'older', now(), now())`,
   );
   await client.end();
+  // A table of another role in the schema is not of the service.
+  const role = `other_${older}`;
+  await runSql(older, `create role ${role}; create table others (id int); alter table others owner to ${role}`);
   const file = join(temporaryFolder(), 'older.zip');
-  await writeBackup(connectionTo(older), file, { serviceVersion });
+  const { tables } = await writeBackup(connectionTo(older), file, { serviceVersion });
+  expect(tables.map(({ name }) => name)).not.toContain('others');
+  await runSql(older, `drop owned by ${role}; drop role ${role}`);
   const target = await emptyDatabase();
   expect(await restoreBackup(file, connectionTo(target))).toMatchObject({ migrated: 2 });
   expect(await runSql(target, 'select title from providers')).toEqual([{ title: 'Older' }]);
@@ -232,6 +237,10 @@ test('a failed backup leaves no file, and an existing one is not overwritten', a
   );
   await expect(writeBackup(connectionTo('no_such_database'), file, { serviceVersion })).rejects.toThrow();
   expect(readdirSync(folder)).toEqual([]);
+  // At the same moment, as by two commands.
+  await Promise.all([1, 2].map(async () => writeBackup(connectionTo(source.name), file, { serviceVersion })));
+  await verifyBackup(file);
+  expect(readdirSync(folder)).toEqual(['one.zip']);
   copyFileSync(backup.file, file);
   await expect(writeBackup(connectionTo(source.name), file, { serviceVersion })).rejects.toThrow('already exists');
   expect(readFileSync(file)).toEqual(readFileSync(backup.file));
