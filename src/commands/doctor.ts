@@ -12,8 +12,8 @@ const parts = ['system', 'data'] as const;
 type DoctorOptions = Options & { provider?: number; fix?: boolean; only?: (typeof parts)[number] };
 
 /** Absent where the service makes no backups. */
-const lastBackup = ({ database, config }: CommandContext): Pick<CheckContext, 'lastBackupAge'> =>
-  config.BACKUP_AT === 'off' ? {} : { lastBackupAge: async () => (await findLastBackup(database.pool)).ageSeconds };
+const lastBackup = ({ database, config }: CommandContext): Pick<CheckContext, 'findLastBackup'> =>
+  config.BACKUP_AT === 'off' ? {} : { findLastBackup: async () => findLastBackup(database.pool) };
 
 export function doctorCommand(program: Command) {
   command(program, 'doctor', 'Check the database, the configuration, and stored seats, totals and balances')

@@ -2,7 +2,7 @@ import { clockWarning, summarizeClocksAhead } from '../../database/clock.ts';
 import { countMigrations } from '../../database/migrate.ts';
 import { readWebhookStates, type WebhookState } from '../../webhooks/state.ts';
 import { byLimit, error, formatAge, hours, minutes, ok, queryOne, skipped, warning } from './check.ts';
-import type { Result, SystemCheck } from './check.ts';
+import type { BackupState, Result, SystemCheck } from './check.ts';
 
 export const migrationCheck: SystemCheck = {
   check: 'migrations',
@@ -40,13 +40,25 @@ export function judgeClock(ahead: number, uncertainty: number): Result {
 
 export const backupCheck: SystemCheck = {
   check: 'backup',
-  async run({ lastBackupAge }) {
-    if (!lastBackupAge) return [skipped('This service makes no backups: check those of the database')];
-    const age = await lastBackupAge();
-    if (age === null) return [warning('There is no backup')];
-    return [byLimit(age, { warning: 26 * hours, error: 72 * hours }, `The last backup is ${formatAge(age)} old`)];
-  },
+  run: async ({ findLastBackup }) =>
+    findLastBackup
+      ? judgeBackup(await findLastBackup())
+      : [skipped('This service makes no backups: check those of the database')],
 };
+
+export function judgeBackup({ ageSeconds: age, lastRestoreTest }: BackupState): Result[] {
+  if (age === null) return [warning('There is no backup')];
+  const limits = { warning: 26 * hours, error: 72 * hours };
+  return [
+    byLimit(age, limits, `The last backup is ${formatAge(age)} old`),
+    ...(lastRestoreTest === 'failed'
+      ? [error('The last restore of a backup for a test failed; the log has the reason')]
+      : []),
+    ...(lastRestoreTest === 'skipped'
+      ? [warning('The last restore of a backup for a test was skipped; the log has the reason')]
+      : []),
+  ];
+}
 
 const waiting = { warning: 15 * minutes, error: 6 * hours };
 

@@ -21,11 +21,14 @@ export type CheckedConfig = {
   SHUTDOWN_DRAIN_MS: number;
 };
 
+/** `ageSeconds` is null without a backup. */
+export type BackupState = { ageSeconds: number | null; lastRestoreTest: 'passed' | 'failed' | 'skipped' | null };
+
 export type CheckContext = {
   pool: Pick<Pool, 'query'>;
   config: CheckedConfig;
-  /** Seconds since the last backup, null without one. Without the function the check is skipped. */
-  lastBackupAge?: () => Promise<number | null>;
+  /** Without the function the check of backups is skipped. */
+  findLastBackup?: () => Promise<BackupState>;
 };
 
 export type SystemCheck = { check: string; run: (context: CheckContext) => Promise<Result[]> | Result[] };
@@ -60,6 +63,14 @@ export function formatAge(seconds: number) {
   const [unit, length] = units.find(([, size]) => seconds >= 2 * size) ?? units.at(-1)!;
   const count = Math.floor(seconds / length);
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}
+
+export const isLocal = (host: string) => /^(localhost|127\.|\[::1\]|$)/.test(host);
+
+/** A socket, this machine, or a name without a dot, as hosts of a container network have. */
+export function isNear(databaseUrl: string) {
+  const { hostname, searchParams } = new URL(databaseUrl.replace('@/', '@localhost/'));
+  return isLocal(hostname) || searchParams.has('host') || !/[.:]/.test(hostname);
 }
 
 export const minutes = 60;

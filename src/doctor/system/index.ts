@@ -19,13 +19,13 @@ export async function checkSystem(context: CheckContext): Promise<Finding[]> {
   for (const { check, run } of systemChecks) {
     const results = await Promise.resolve()
       .then(() => run(context))
-      .catch((failure: unknown) => [toResult(failure)]);
+      .catch((failure: unknown) => [describeFailure(failure)]);
     findings.push(...results.map((result) => ({ check, ...result })));
   }
   return findings;
 }
 
-function toResult(failure: unknown): Result {
+function describeFailure(failure: unknown): Result {
   const code = getErrorCode(failure);
   if (code === '42501') return skipped('This role may not look: it lacks a right');
   // The table, its schema or a function is missing.

@@ -1,10 +1,9 @@
-import { ok, queryOne, warning, type CheckedConfig, type SystemCheck } from './check.ts';
+import { isLocal, isNear, ok, queryOne, warning, type CheckedConfig, type SystemCheck } from './check.ts';
 
 type Connection = { isEncrypted: boolean };
 type Condition = { isHeld: (config: CheckedConfig, connection: Connection) => boolean; otherwise: string };
 
 const isEmbedded = ({ DATABASE_URL }: CheckedConfig) => DATABASE_URL === undefined;
-const isLocal = (host: string) => /^(localhost|127\.|\[::1\]|$)/.test(host);
 const isProduction = (config: CheckedConfig) => config.NODE_ENV === 'production' || !isEmbedded(config);
 
 /** Promises of the documentation that hold only with the right configuration. */
@@ -46,12 +45,6 @@ const promises: Condition[] = [
     otherwise: 'The connection to the database is not encrypted: set sslmode in DATABASE_URL',
   },
 ];
-
-/** A socket, this machine, or a name without a dot, as hosts of a container network have. */
-function isNear(databaseUrl: string) {
-  const { hostname, searchParams } = new URL(databaseUrl.replace('@/', '@localhost/'));
-  return isLocal(hostname) || searchParams.has('host') || !/[.:]/.test(hostname);
-}
 
 export const findBroken = (config: CheckedConfig, connection: Connection) =>
   promises.filter(({ isHeld }) => !isHeld(config, connection)).map(({ otherwise }) => warning(otherwise));

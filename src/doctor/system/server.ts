@@ -1,5 +1,5 @@
 import { collation } from '../../database/tables/columns.ts';
-import { error, ok, queryOne, warning, type Result, type SystemCheck } from './check.ts';
+import { error, isNear, ok, queryOne, warning, type Result, type SystemCheck } from './check.ts';
 
 /** The last day of support of each major version: https://www.postgresql.org/support/versioning/ */
 export const supportEnds: Record<number, string> = {
@@ -38,19 +38,24 @@ type Settings = { synchronous_commit: string; fsync: string; full_page_writes: s
 
 export const settingsCheck: SystemCheck = {
   check: 'server settings',
-  async run({ pool }) {
+  async run({ pool, config: { DATABASE_URL } }) {
     const names = ['synchronous_commit', 'fsync', 'full_page_writes', 'autovacuum'];
     const columns = names.map((name) => `current_setting('${name}') as ${name}`);
-    return judgeSettings(await queryOne<Settings>(pool, `select ${columns.join(', ')}`));
+    const settings = await queryOne<Settings>(pool, `select ${columns.join(', ')}`);
+    return judgeSettings(settings, DATABASE_URL !== undefined && !isNear(DATABASE_URL));
   },
 };
 
-export function judgeSettings({ synchronous_commit, fsync, full_page_writes, autovacuum }: Settings): Result[] {
+/** A remote server may have storage that needs no `fsync`, as those of some cloud providers. */
+export function judgeSettings(settings: Settings, isRemote = false): Result[] {
+  const { synchronous_commit, fsync, full_page_writes, autovacuum } = settings;
   const faults = [
     ...(synchronous_commit === 'off'
       ? [error('synchronous_commit is off: a crash of the database loses bookings that were confirmed')]
       : []),
-    ...(fsync === 'off' ? [error('fsync is off: a power failure may destroy the database')] : []),
+    ...(fsync === 'off'
+      ? [(isRemote ? warning : error)('fsync is off: a power failure may destroy the database')]
+      : []),
     ...(full_page_writes === 'off'
       ? [warning('full_page_writes is off: a power failure may destroy pages, unless the file system prevents it')]
       : []),

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { Client } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
-import { judgeClock, judgeMails, judgeWebhooks } from '../../../src/doctor/system/ages.ts';
+import { backupApplication } from '../../../src/database/client.ts';
+import { judgeBackup, judgeClock, judgeMails, judgeWebhooks } from '../../../src/doctor/system/ages.ts';
 import { formatAge, type CheckContext, type Finding } from '../../../src/doctor/system/check.ts';
 import { checkSystem, systemChecks } from '../../../src/doctor/system/index.ts';
 import { judgeConnections, judgeTables, judgeTransactions } from '../../../src/doctor/system/load.ts';
@@ -24,8 +25,15 @@ const levelsOf = (findings: Finding[]) =>
   Object.fromEntries(findings.map(({ check, level }) => [check, level]).reverse() as [string, string][]);
 
 test('a database as documented has no error but fsync, which the tests switch off', async () => {
-  const { pool } = await openOwn();
+  const name = await ownDatabase();
+  const { pool } = await openOwn({}, name);
+  const backup = new Client({ ...connectionTo(name), application_name: backupApplication });
+  await backup.connect();
+  onTestFinished(() => backup.end());
+  await backup.query('begin');
+  await backup.query('select pg_sleep(1)');
   const findings = await examine({ pool });
+  expect(findings.find(({ check }) => check === 'transactions')?.message).toBe('No transaction is open for long');
   const faults = findings.filter(({ level }) => level === 'error').map(({ check }) => check);
   expect(
     faults.filter((check) => check !== 'server settings'),
@@ -87,7 +95,7 @@ test('a webhook that waits, the lack of a backup and a stored clock ahead are fo
   await database.pool.query(`update service_state set changed_at = now() + interval '1 hour'`);
   const findings = await examine({
     pool: database.pool,
-    lastBackupAge: async () => null,
+    findLastBackup: async () => ({ ageSeconds: null, lastRestoreTest: null }),
   });
   expect(findings).toContainEqual(expect.objectContaining({ check: 'clock', level: 'warning' }));
   expect(levelsOf(findings)).toMatchObject({ webhooks: 'warning', backup: 'warning' });
@@ -124,6 +132,22 @@ test('settings that lose data are errors', () => {
   expect(levels(judgeSettings({ ...right, synchronous_commit: 'off', full_page_writes: 'off' }))).toEqual([
     'error',
     'warning',
+  ]);
+  expect([judgeSettings({ ...right, fsync: 'off' }), judgeSettings({ ...right, fsync: 'off' }, true)]).toMatchObject([
+    [{ level: 'error' }],
+    [{ level: 'warning' }],
+  ]);
+});
+
+test('the last backup is judged by its age, and by its restore for a test', () => {
+  const judge = (ageSeconds: number | null, lastRestoreTest: 'passed' | 'failed' | 'skipped' | null = null) =>
+    levels(judgeBackup({ ageSeconds, lastRestoreTest }));
+  expect([judge(null), judge(3_600), judge(100_000, 'passed'), judge(300_000)]).toEqual([
+    ...[['warning'], ['ok'], ['warning'], ['error']],
+  ]);
+  expect([judge(3_600, 'failed'), judge(3_600, 'skipped')]).toEqual([
+    ['ok', 'error'],
+    ['ok', 'warning'],
   ]);
 });
 
