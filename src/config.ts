@@ -100,6 +100,7 @@ export const Environment = Type.Object(
         65_535,
       ),
     ),
+    ADMIN_HOST: text('Address that `ADMIN_PORT` listens on', { default: '127.0.0.1' }),
     METRICS_TOKEN: Optional(
       secret(
         '`/metrics` needs `Authorization: Bearer` with it, of 16 characters at least, and is served on `PORT` too',

@@ -6,6 +6,8 @@ import type { Database } from '../database/client.ts';
 export type MetricsSources = {
   database: Pick<Database, 'pool' | 'counters' | 'usage'>;
   version: string;
+  /** Whether this process makes the nightly backup. */
+  makesBackups?: boolean;
 };
 
 /** The metrics of one part of the service, registered at creation. */
@@ -34,7 +36,8 @@ type CounterOptions<L extends string> = { name: string; help: string; labelNames
 export function createReadCounter<L extends string = never>(register: Registry, options: CounterOptions<L>) {
   const counter = new Counter<L>({ ...options, registers: [register] });
   return {
-    reset: () => counter.reset(),
+    /** Without labels, `reset` of the library sets 0 instead of removing the value. */
+    reset: () => (options.labelNames ? counter.reset() : counter.remove()),
     set(value: number, labels = {} as Partial<Record<L, string>>) {
       counter.remove(labels);
       counter.inc(labels, value);

@@ -2,7 +2,7 @@ import { Gauge } from 'prom-client';
 import { findLastBackup } from '../backup/runs.ts';
 import { within, type CreateArea } from './area.ts';
 
-export const backupMetrics: CreateArea = (register, { database }) => {
+export const backupMetrics: CreateArea = (register, { database, makesBackups = false }) => {
   const age = new Gauge({
     name: 'booking_backup_age_seconds',
     help: 'Time since the last good backup; absent without one, or where another program makes backups',
@@ -13,12 +13,24 @@ export const backupMetrics: CreateArea = (register, { database }) => {
     help: '1 if the last backup failed, such as on a full disk, else 0',
     registers: [register],
   });
+  const testFailed = new Gauge({
+    name: 'booking_backup_restore_test_failed',
+    help: '1 if the last restore of a backup for a test failed, else 0',
+    registers: [register],
+  });
+  new Gauge({
+    name: 'booking_backup_configured',
+    help: '1 if this process makes the nightly backup, else 0',
+    registers: [register],
+  }).set(makesBackups ? 1 : 0);
   return {
     async refresh() {
       const last = await within(findLastBackup(database.pool)).catch(() => undefined);
       if (last?.ageSeconds == null) age.remove();
       else age.set(last.ageSeconds);
-      if (last) failed.set(last.lastError === null ? 0 : 1);
+      if (!last) return;
+      failed.set(last.lastError === null ? 0 : 1);
+      testFailed.set(last.lastRestoreTest === 'failed' ? 1 : 0);
     },
   };
 };

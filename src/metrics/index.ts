@@ -37,6 +37,12 @@ export function createMetrics(sources: MetricsSources) {
   const onResponse = created.flatMap((area) => area.onResponse ?? []);
   const onAbort = created.flatMap((area) => area.onAbort ?? []);
   let observed: FastifyInstance | undefined;
+  let rendering: Promise<string> | undefined;
+  const render = async () => {
+    // One after the other, so that a scrape leaves connections to the requests.
+    if (observed) for (const area of created) await area.refresh?.(observed);
+    return register.metrics();
+  };
   return {
     contentType: register.contentType,
     /** Adds hooks for routes that are added later. */
@@ -51,13 +57,8 @@ export function createMetrics(sources: MetricsSources) {
         done();
       });
     },
-    /** The text for Prometheus. */
-    async render() {
-      const app = observed;
-      // One after the other, so that a scrape leaves connections to the requests.
-      if (app) for (const area of created) await area.refresh?.(app);
-      return register.metrics();
-    },
+    /** The text for Prometheus. Scrapes at the same time share it, since each would remove the other's values. */
+    render: () => (rendering ??= render().finally(() => (rendering = undefined))),
     describe: () => register.getMetricsAsArray().map(({ name, help }) => ({ name, help })),
   };
 }

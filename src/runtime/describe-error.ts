@@ -5,14 +5,14 @@ import { classifyError, isCertificateError, getRootCause } from '../database/err
 
 /** The server cannot listen on HOST and PORT. Distinguishes this from socket errors of the database. */
 export class ListenError extends Error {
-  constructor({ HOST, PORT }: Pick<Config, 'HOST' | 'PORT'>, cause: unknown, variable = 'PORT') {
+  constructor({ HOST, PORT }: Pick<Config, 'HOST' | 'PORT'>, cause: unknown, prefix: '' | 'ADMIN_' = '') {
     const { code = '', message } = cause as NodeJS.ErrnoException;
     const reason =
       code === 'EADDRINUSE'
-        ? `port ${PORT} is in use; set ${variable} to another one`
+        ? `port ${PORT} is in use; set ${prefix}PORT to another one`
         : code === 'EACCES'
-          ? `port ${PORT} needs more rights than this user has; set ${variable} to one from 1024`
-          : `cannot listen on HOST ${HOST} (${code || message}); set HOST to an address of this machine`;
+          ? `port ${PORT} needs more rights than this user has; set ${prefix}PORT to one from 1024`
+          : `cannot listen on ${prefix}HOST ${HOST} (${code || message}); set ${prefix}HOST to an address of this machine`;
     super(reason, { cause });
   }
 }

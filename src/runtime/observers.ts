@@ -9,11 +9,11 @@ import { packageVersion } from './version.ts';
 
 /** The log of requests, metrics and traces as configured. What is off is not loaded. */
 export async function openObservers(config: Config, env: NodeJS.ProcessEnv, database: Database, log: Log) {
-  const { ADMIN_PORT, METRICS_TOKEN, LOG_REQUESTS, HOST } = config;
+  const { ADMIN_PORT, ADMIN_HOST, METRICS_TOKEN, LOG_REQUESTS } = config;
   database.onSlowStatement((statement) => log.warn(statement, 'a statement took more than half a second'));
   const tracing = await startTracing(env, log);
   const isMeasured = ADMIN_PORT !== undefined || METRICS_TOKEN !== undefined;
-  const metrics = isMeasured ? await openMetrics(database) : undefined;
+  const metrics = isMeasured ? await openMetrics(config, database) : undefined;
   let admin: FastifyInstance | undefined;
   const appOptions: Partial<AppOptions> = {
     requestLog: LOG_REQUESTS,
@@ -26,9 +26,9 @@ export async function openObservers(config: Config, env: NodeJS.ProcessEnv, data
     async listen() {
       if (ADMIN_PORT === undefined || !metrics) return;
       const { openAdminServer } = await import('../metrics/routes.ts');
-      admin = await openAdminServer({ metrics, token: METRICS_TOKEN, host: HOST, port: ADMIN_PORT }).catch(
+      admin = await openAdminServer({ metrics, token: METRICS_TOKEN, host: ADMIN_HOST, port: ADMIN_PORT }).catch(
         (error: unknown) => {
-          throw new ListenError({ HOST, PORT: ADMIN_PORT }, error, 'ADMIN_PORT');
+          throw new ListenError({ HOST: ADMIN_HOST, PORT: ADMIN_PORT }, error, 'ADMIN_');
         },
       );
       log.info(`Metrics are at ${admin.listeningOrigin}/metrics`);
@@ -39,7 +39,7 @@ export async function openObservers(config: Config, env: NodeJS.ProcessEnv, data
   };
 }
 
-async function openMetrics(database: Database) {
+async function openMetrics({ BACKUP_AT }: Config, database: Database) {
   const { createMetrics } = await import('../metrics/index.ts');
-  return createMetrics({ database, version: packageVersion() });
+  return createMetrics({ database, version: packageVersion(), makesBackups: BACKUP_AT !== 'off' });
 }

@@ -1,5 +1,5 @@
 import { afterAll, expect, inject, test } from 'vitest';
-import { recordRun } from '../../../src/backup/runs.ts';
+import { recordResult, recordStart, type RestoreTest } from '../../../src/backup/runs.ts';
 import { createMetrics } from '../../../src/metrics/index.ts';
 import { openAdminServer } from '../../../src/metrics/routes.ts';
 import { bookingBody, createBookableDate, person } from '../../support/booking.ts';
@@ -150,20 +150,37 @@ test('the age of the last good backup is absent until there is one, and a failur
   const one = await openMeasuredApp(await ownDatabase());
   const read = async () => {
     const values = await one.read();
-    return [values['booking_backup_age_seconds'], values['booking_backup_failed']];
+    return ['age_seconds', 'failed', 'restore_test_failed'].map((name) => values[`booking_backup_${name}`]);
   };
-  const record = (ageMs: number, error: string | null) => {
-    const startedAt = new Date(Date.now() - ageMs).toISOString();
+  const { pool } = one.database;
+  const record = async (ageMs: number, error: string | null, restoreTest: RestoreTest | null = null) => {
+    const id = await recordStart(pool, true, new Date(Date.now() - ageMs).toISOString());
     const result = error === null ? { file: 'x.zip', bytes: 1 } : { file: null, bytes: null };
-    const run = { ...{ isNightly: true, startedAt, elapsedMs: 0, restoreTest: null, error }, ...result };
-    return recordRun(one.database.pool, run);
+    await recordResult(pool, id, { elapsedMs: 0, restoreTest, error, ...result });
   };
-  expect(await read()).toEqual([undefined, 0]);
+  expect(await read()).toEqual([undefined, 0, 0]);
+  await record(90_000, null, 'failed');
   await record(60_000, null);
-  expect(await read()).toEqual([expect.closeTo(60, 0), 0]);
-  await record(30_000, 'there is no space left on the disk');
-  expect(await read()).toEqual([expect.closeTo(60, 0), 1]);
+  expect(await read()).toEqual([expect.closeTo(60, 0), 0, 1]);
+  await record(30_000, 'there is no space left on the disk', 'passed');
+  expect(await read()).toEqual([expect.closeTo(60, 0), 1, 0]);
+  // One that runs counts neither way.
+  await recordStart(pool, true, new Date().toISOString());
+  expect(await read()).toEqual([expect.closeTo(60, 0), 1, 0]);
   await one.close();
+});
+
+test('scrapes at the same time share their values, and a total is absent while the database is away', async () => {
+  const texts = await Promise.all([measured.metrics.render(), measured.metrics.render(), measured.metrics.render()]);
+  expect(texts.map((text) => [...text.matchAll(/^booking_outbox_unsent \d+$/gm)].length)).toEqual([1, 1, 1]);
+  expect(toValues(texts[0])['booking_backup_configured']).toBe(0);
+  const other = await openMeasuredApp();
+  expect((await other.read())['booking_events_total']).toBeGreaterThanOrEqual(0);
+  const { pool } = other.database;
+  Object.assign(other.database, { pool: { query: () => Promise.reject(new Error('away')) } });
+  expect((await other.read())['booking_events_total']).toBeUndefined();
+  Object.assign(other.database, { pool });
+  await other.close();
 });
 
 test('/metrics on the public port needs the token', async () => {

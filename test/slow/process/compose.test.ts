@@ -79,6 +79,8 @@ test('the profiles add restricted containers, and the server has nothing of thei
     rule_files: string[];
   };
   expect(jobs[0]!.static_configs[0]!.targets).toEqual([`server:${server.environment['ADMIN_PORT']}`]);
+  // Prometheus is in another container.
+  expect(server.environment['ADMIN_HOST']).toBe('0.0.0.0');
   // The alert rules select this job.
   expect(readFileSync(configs.alerts.file, 'utf8')).toContain(`{job="${jobs[0]!.job_name}"}`);
   expect(prometheus.configs!.map(({ target }) => target)).toContain(`/etc/prometheus/${rules[0]}`);
