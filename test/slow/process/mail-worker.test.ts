@@ -294,9 +294,9 @@ test.each([
   [{ SMTP_URL: 'https://user:sesam@mail.example' }, 'SMTP_URL must be an smtp or smtps address'],
   [{ SMTP_URL: 'smtp://user:sesam%zz@mail.example' }, 'SMTP_URL must be an smtp or smtps address'],
   [{ MAIL_FROM: 'School <school@mail.example>' }, 'MAIL_FROM must be an e-mail address alone'],
-])('%j is rejected at start without printing it', async (env, said) => {
+])('%j is rejected at start without printing a password', async (env, said) => {
   const server = await startServer({ DATABASE_URL: 'postgres://127.0.0.1:1/none', ...env });
   expect(await server.ended).toBe(1);
   expect(server.errors()).toContain(said);
-  expect(server.errors()).not.toMatch(/sesam|school@/);
+  expect(server.errors()).not.toContain('sesam');
 });
