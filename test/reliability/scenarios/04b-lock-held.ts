@@ -8,7 +8,7 @@ import { bundle } from '../../support/bundle.ts';
 
 const scenario: Scenario = {
   name: 'provider lock held',
-  quick: true,
+  quick: false,
   async run(run) {
     const schools = await createSchools(run, { count: 3 });
     const server = await startServer(run, schools.env);

@@ -68,7 +68,7 @@ const invite = (client: Client, base: string, email: string) =>
 
 const scenario: Scenario = {
   name: 'fairness',
-  quick: true,
+  quick: false,
   async run(run) {
     const { env, all } = await createSchools(run, { count: 6 });
     const mails = await slowMailServer(run);

@@ -128,7 +128,7 @@ const describeTimes = ({ before, during }: Observation) => `${ms(before)} before
 
 const scenario: Scenario = {
   name: 'hostile requests',
-  quick: true,
+  quick: false,
   async run(run) {
     const { env, all } = await createSchools(run, { count: 2, parameters: { fsync: 'off' } });
     const [honest, attacker] = all as [School, School];
