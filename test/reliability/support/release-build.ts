@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { symlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Run } from '../scenario.ts';
@@ -7,7 +7,10 @@ import { temporaryFolder } from './folder.ts';
 
 const execute = promisify(execFile);
 
-/** Builds a release from the history, with the present packages. Undefined if the history does not have it. */
+/**
+ * Builds a release from the history, with the present packages and those that have been removed since. Undefined if the
+ * history does not have it.
+ */
 export async function buildRelease(run: Run, minor: string): Promise<string | undefined> {
   const search = ['log', '--format=%H', `-S## [${minor}.0]`, '--reverse', '--', 'docs/CHANGELOG.md'];
   const { stdout } = await execute('git', search).catch(() => ({ stdout: '' }));
@@ -15,7 +18,26 @@ export async function buildRelease(run: Run, minor: string): Promise<string | un
   if (!commit) return undefined;
   const folder = temporaryFolder(run);
   await execute('sh', ['-c', `git archive ${commit} | tar -x -C '${folder}'`]);
-  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+  await linkPackages(folder);
   await execute(process.execPath, ['.build.js'], { cwd: folder });
   return folder;
+}
+
+async function linkPackages(folder: string) {
+  const present = readdirSync('node_modules');
+  mkdirSync(join(folder, 'node_modules'));
+  for (const name of present) symlinkSync(resolve('node_modules', name), join(folder, 'node_modules', name));
+  const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  // A scope is present as a whole.
+  const removed = Object.keys(dependencies).filter((name) => !present.includes(name.split('/')[0]!));
+  if (removed.length === 0) return;
+  const removedFolder = join(folder, 'removed');
+  const packages = removed.map((name) => `${name}@${dependencies[name]!}`);
+  const options = ['--ignore-scripts', '--no-save', '--no-package-lock', '--no-audit', '--prefix', removedFolder];
+  await execute('npm', ['install', ...options, ...packages]);
+  for (const name of removed) {
+    symlinkSync(join(removedFolder, 'node_modules', name), join(folder, 'node_modules', name));
+  }
 }
