@@ -42,7 +42,7 @@ export async function inTransaction<T>(
 
 const destroy = (client: Client) => (client as Client & { connection: { stream: Socket } }).connection.stream.destroy();
 
-/** The same server and role with another database. */
+/** Returns a connection configuration with the same server and role, and another database. */
 export function withDatabase({ connectionString, ...rest }: ClientConfig, database: string): ClientConfig {
   if (connectionString === undefined) return { ...rest, database };
   const [, server, query] = /^([^/]*\/\/[^/?]*)(?:\/[^?]*)?(.*)$/s.exec(connectionString)!;

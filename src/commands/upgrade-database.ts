@@ -47,7 +47,7 @@ async function upgradeDatabase(config: Config, from?: string): Promise<CommandRe
   return { json: { upgraded: true, backup: from, old_database: folder, differences }, text };
 }
 
-/** Whether something changed after the backup cannot be known, so the operator decides. */
+/** Later changes cannot be detected, so the operator has to choose the backup. */
 async function describeChoice(folder: string, { old, lastStoppedAt }: OtherMajor) {
   const [newest] = await listBackupNames(folder);
   const makeOne = `make one by the command \`backup\` of the version of this service that came with PostgreSQL ${old}`;

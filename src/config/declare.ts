@@ -7,7 +7,7 @@ type Options = {
   default?: string;
   check?: Check;
 };
-/** What an entry of the table of variables consists of, beside what the type implies. */
+/** Members of a variable's declaration that its type does not imply. */
 export type Declaration = TSchema & Options & { secret?: true; enum?: string[] };
 
 export const text = (description: string, options: Options = {}) => Type.String({ description, ...options });

@@ -14,7 +14,7 @@ export type PostOptions = {
 /** The response's status, or the reason why there is none. */
 export type PostResult = { status: number; retryAfter?: string | undefined } | { error: string };
 
-/** What is read of a response after its status, before the connection is closed. */
+/** Limits for reading a response body, after which the connection is closed. */
 const drainLimit = { bytes: 65_536, ms: 1_000 };
 
 /**

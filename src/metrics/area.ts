@@ -6,7 +6,7 @@ import type { Database } from '../database/client.ts';
 export type MetricsSources = {
   database: Pick<Database, 'pool' | 'counters' | 'usage'>;
   version: string;
-  /** Whether this process makes the nightly backup. */
+  /** True if this process makes the nightly backup. */
   makesBackups?: boolean;
 };
 

@@ -4,7 +4,7 @@ import type { QueueUsage } from '../database/keyed-queue.ts';
 import { passwordQueueUsage } from '../resources/auth/password-service.ts';
 import { createReadCounter, type CreateArea } from './area.ts';
 
-/** Where requests wait for their turn: lists, writes and hashes of passwords. */
+/** Queues of requests: lists, writes and password hashes. */
 export const queueMetrics: CreateArea = (register, { database }) => {
   const labelNames = ['queue'] as const;
   const gauge = (name: string, help: string) => new Gauge({ name, help, labelNames, registers: [register] });

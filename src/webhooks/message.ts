@@ -5,7 +5,7 @@ import type { Message } from '../resources/webhooks/schema.ts';
 import { loadItem, type ItemCache } from './items.ts';
 
 type Event = NonNullable<Awaited<ReturnType<typeof readChanges>>>['items'][number];
-/** What a message tells: an event, or that all items of a resource have to be read again. */
+/** Content of a message: an event, or a request to read all items of a resource again. */
 export type Notice = Pick<Event, 'type' | 'resource' | 'resource_id'> & { id: string; eventId: number; at: string };
 
 /** The clock is part of the id: after a restore of the database the ids of events are given again. */

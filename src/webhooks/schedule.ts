@@ -35,7 +35,7 @@ type Failure = {
   retryAfterSeconds: number | null;
 };
 
-/** What follows a failed attempt: a pause in seconds, or the reason to disable the endpoint. */
+/** Returns the backoff delay in seconds after a failed attempt, or the reason to disable the endpoint. */
 export function afterFailure(
   { attempts, failingSeconds, statusCode, retryAfterSeconds }: Failure,
   { retries, giveUpAfter, maxRetryAfter }: Schedule,

@@ -16,7 +16,7 @@ export const backupRuns = pgTable(
     bytes: bigint({ mode: 'number' }),
     /** Null after a success. */
     error: text(),
-    /** Whether the backup was restored into a database for a test; null if that was not due. */
+    /** Result of a test restore of the backup; null if none was due. */
     restoreTest: text({ enum: ['passed', 'failed', 'skipped'] }),
   },
   (t) => [

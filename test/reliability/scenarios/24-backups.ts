@@ -206,7 +206,7 @@ async function testRestores(run: Run, { backup, baseline, before, after }: Loade
 }
 
 const namesIn = (folder: string) => readdirSync(folder).sort();
-/** What is wrong with a backup, or an empty text. */
+/** Returns the differences of a backup; an empty text without any. */
 const findDamage = (file: string) =>
   verifyBackup(file).then(
     () => '',
