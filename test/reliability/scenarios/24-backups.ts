@@ -206,7 +206,7 @@ async function testRestores(run: Run, { backup, baseline, before, after }: Loade
 }
 
 const namesIn = (folder: string) => readdirSync(folder).sort();
-/** Returns the differences of a backup; an empty text without any. */
+/** Returns the error of a damaged backup; an empty text for an intact one. */
 const findDamage = (file: string) =>
   verifyBackup(file).then(
     () => '',
