@@ -171,5 +171,11 @@ const repairs = {
 new MutationObserver(() => {
   for (const [selector, repair] of Object.entries(repairs)) document.querySelectorAll(selector).forEach(repair);
 }).observe(document.body, { childList: true, subtree: true, attributeFilter: ['aria-expanded', 'role', 'tabindex'] });
+
+// The dialog has a main of its own, so the page behind it is inert. Scalar hides a closed dialog by this class.
+new MutationObserver(() => {
+  const dialog = document.querySelector('.scalar-client--open [role=dialog]');
+  for (const main of document.querySelectorAll('main')) main.inert = dialog !== null && !dialog.contains(main);
+}).observe(document.body, { subtree: true, attributeFilter: ['class'] });
 `,
 );
