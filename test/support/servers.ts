@@ -47,7 +47,9 @@ export async function startServers({
       databaseUrl(name),
       String(port),
     ];
-    return { ...(await startServer({}, command)), url: `http://127.0.0.1:${port}` };
+    const server = await startServer({}, command);
+    if (server.child.exitCode !== null) throw new Error(`The unlocked server ended: ${server.errors()}`);
+    return { ...server, url: `http://127.0.0.1:${port}` };
   };
   const servers = await Promise.all([start(), start()]);
   const agent = new Agent({ keepAlive: true, maxSockets: 600 });
