@@ -3,9 +3,21 @@ import { Problem } from '../../core/errors.ts';
 
 export type CountRequest = ReturnType<FastifyInstance['createRateLimit']>;
 
+/** Requests whose connection is closed have no address, so that they share one counter. */
+const withAddress = (request: FastifyRequest): FastifyRequest =>
+  (request.ip as string | undefined) === undefined
+    ? (Object.create(request, { ip: { value: 'closed connection' } }) as FastifyRequest)
+    : request;
+
+/** Returns the seconds after which the address may call again, null if it may do so now. */
+export async function countByAddress(count: CountRequest, request: FastifyRequest): Promise<number | null> {
+  const limit = await count(withAddress(request));
+  return !limit.isAllowed && limit.isExceeded ? limit.ttlInSeconds : null;
+}
+
 /** A preParsing hook: limits how often one address (IPv6: one /64) may call routes without a key. */
 export const limitByAddress = (countRequest: CountRequest) => async (request: FastifyRequest) => {
-  const limit = await countRequest(request);
-  if (limit.isAllowed || !limit.isExceeded) return;
-  throw new Problem('too_many_requests', 'Too many requests from this address', { retryAfter: limit.ttlInSeconds });
+  const retryAfter = await countByAddress(countRequest, request);
+  if (retryAfter !== null)
+    throw new Problem('too_many_requests', 'Too many requests from this address', { retryAfter });
 };

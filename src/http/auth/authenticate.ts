@@ -4,7 +4,7 @@ import { Problem } from '../../core/errors.ts';
 import type { Database, AuditContext } from '../../database/client.ts';
 import { preferredLanguage } from '../../reference/language.ts';
 import { getRoute } from '../errors/error-handler.ts';
-import type { CountRequest } from './address-limit.ts';
+import { countByAddress, type CountRequest } from './address-limit.ts';
 import { createKeyLookup, type FoundKey } from './key-lookup.ts';
 import type { Rate, RateBuckets } from './rate-limit.ts';
 
@@ -82,9 +82,9 @@ function createRequestContext({ database, settings, guards }: Services, key: Fou
 
 /** Only invalid keys are counted, so a valid one always passes. */
 async function unauthorizedError(countInvalidKey: CountRequest, request: FastifyRequest) {
-  const limit = await countInvalidKey(request);
-  return !limit.isAllowed && limit.isExceeded
-    ? new Problem('too_many_requests', 'Too many wrong API keys', { retryAfter: limit.ttlInSeconds })
+  const retryAfter = await countByAddress(countInvalidKey, request);
+  return retryAfter !== null
+    ? new Problem('too_many_requests', 'Too many wrong API keys', { retryAfter })
     : new Problem('unauthenticated', 'Wrong API Key');
 }
 

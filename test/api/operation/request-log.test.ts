@@ -1,17 +1,19 @@
+import fp from 'fastify-plugin';
 import { pino } from 'pino';
 import { afterAll, expect, inject, test } from 'vitest';
 import { connect, type AddressInfo } from 'node:net';
+import type { AppOptions } from '../../../src/app.ts';
 import type { RequestLogMode } from '../../../src/http/request-log.ts';
 import { bookingBody, createBookableDate, person } from '../../support/booking.ts';
 import { openTestApp, openTestDatabase } from '../../support/test-app.ts';
 
 type Line = Record<string, unknown>;
 
-async function openLoggedApp(requestLog: RequestLogMode) {
+async function openLoggedApp(requestLog: RequestLogMode, options: Partial<AppOptions> = {}) {
   const lines: string[] = [];
   const logger = pino({ base: null }, { write: (line: string) => void lines.push(line) });
   const database = openTestDatabase(inject('shared'));
-  const testApp = await openTestApp(database, { logger, requestLog, trustProxy: ['127.0.0.1'] });
+  const testApp = await openTestApp(database, { logger, requestLog, trustProxy: ['127.0.0.1'], ...options });
   afterAll(testApp.close);
   return { ...testApp, lines, logged: () => lines.map((line) => JSON.parse(line) as Line) };
 }
@@ -130,6 +132,22 @@ test('aborted and unreadable requests are logged', async () => {
   aborting.destroy();
   await expect.poll(() => logged.logged().some(({ aborted }) => aborted === true)).toBe(true);
   expect(logged.lines.join('')).not.toContain('secret');
+});
+
+test('a request whose connection is closed has no address, and causes no error', async () => {
+  const tracing = fp(async (app) => {
+    app.addHook('onRequest', (request, _reply, done) => {
+      request.raw.socket.once('close', () => done()).destroy();
+    });
+  });
+  const closed = await openLoggedApp('all', { tracing });
+  await closed.app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = closed.app.server.address() as AddressInfo;
+  for (const path of ['/ready', '/v2/courses'])
+    connect(port, '127.0.0.1').write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`);
+  await expect.poll(() => closed.logged().filter(({ aborted }) => aborted === true).length).toBe(2);
+  await closed.app.close();
+  expect(closed.logged().filter(({ level }) => (level as number) > 30)).toEqual([]);
 });
 
 test('a slow statement is logged by its name, without parameters', async () => {
