@@ -15,10 +15,9 @@ export type LastBackup = {
 
 export type RestoreTest = 'passed' | 'failed' | 'skipped';
 
-/** The state of the backups of all processes, for metrics and `doctor`. */
-export async function findLastBackup(pool: Queryable): Promise<LastBackup> {
-  const { rows } = await pool.query<LastBackup>(`
-    with success as (select max(finished_at) as at from backup_runs where error is null),
+const selectLast = {
+  name: 'last_backup',
+  text: `with success as (select max(finished_at) as at from backup_runs where error is null),
       failure as (select finished_at as at, error from backup_runs where error is not null order by finished_at desc limit 1),
       test as (select finished_at as at, restore_test from backup_runs where restore_test is not null
         order by finished_at desc limit 1)
@@ -26,8 +25,12 @@ export async function findLastBackup(pool: Queryable): Promise<LastBackup> {
       success.at::text as "lastSuccessAt", failure.at::text as "lastFailureAt",
       case when failure.at > success.at or success.at is null then failure.error end as "lastError",
       test.at::text as "lastRestoreTestAt", test.restore_test as "lastRestoreTest"
-    from success left join failure on true left join test on true`);
-  return rows[0]!;
+    from success left join failure on true left join test on true`,
+};
+
+/** The state of the backups of all processes, for metrics and `doctor`. */
+export async function findLastBackup(pool: Queryable): Promise<LastBackup> {
+  return (await pool.query<LastBackup>(selectLast)).rows[0]!;
 }
 
 export type Result = {

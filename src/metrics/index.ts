@@ -39,8 +39,9 @@ export function createMetrics(sources: MetricsSources) {
   let observed: FastifyInstance | undefined;
   let rendering: Promise<string> | undefined;
   const render = async () => {
-    // One after the other, so that a scrape leaves connections to the requests.
-    if (observed) for (const area of created) await area.refresh?.(observed);
+    const app = observed;
+    // The queries of one tick share a connection, so that a scrape leaves the others to the requests.
+    if (app) await Promise.all(created.map((area) => area.refresh?.(app)));
     return register.metrics();
   };
   return {
