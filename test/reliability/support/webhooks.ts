@@ -1,9 +1,11 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { Plugin } from 'esbuild';
 import { bundle } from '../../support/bundle.ts';
 import { pause, percentile, waitUntil, type Run } from '../scenario.ts';
 import { sendAtRate } from './load.ts';
-import { compareArrivals, startReceiver, type Receiver } from './receivers.ts';
+import { compareArrivals, startReceiver } from './receivers.ts';
 import { createSchools, type School, type Schools } from './school.ts';
 import { startServer } from './server.ts';
 
@@ -67,13 +69,26 @@ export async function loseInKill(run: Run, schools: Schools) {
 
 const endpointCount = 10;
 
+/** Endpoints on addresses of their own, in another process. */
+async function startAcceptingReceivers(run: Run) {
+  const addresses = Array.from({ length: endpointCount }, (_, n) => `127.0.1.${n + 1}`);
+  const child = fork(await bundle('test/reliability/support/accepting-receivers.ts'), addresses, { execArgv: [] });
+  run.onCleanup(() => child.kill('SIGKILL'));
+  const [{ urls }] = (await once(child, 'message')) as [{ urls: string[] }];
+  const count = async () => {
+    child.send('count');
+    const [{ messages }] = (await once(child, 'message')) as [{ messages: number }];
+    return messages;
+  };
+  return { urls, count };
+}
+
 /** p99 of updates and bookings without webhooks and with ten that get all changes, in turns. */
 export async function measureWrites(run: Run, { rounds, seconds }: { rounds: number; seconds: number }) {
   const schools = await createSchools(run);
   const { first } = schools;
   const { base } = await startServer(run, withReceivers(schools));
-  const receivers: Receiver[] = [];
-  for (let n = 1; n <= endpointCount; n += 1) receivers.push(await startReceiver(run, `127.0.1.${n}`));
+  const receivers = await startAcceptingReceivers(run);
   const times = { without: [] as number[], with: [] as number[] };
   let count = 0;
   const write = async () => {
@@ -91,7 +106,7 @@ export async function measureWrites(run: Run, { rounds, seconds }: { rounds: num
   for (let round = 0; round <= rounds; round += 1) {
     for (const name of ['without', 'with'] as const) {
       const ids: number[] = [];
-      if (name === 'with') for (const { url } of receivers) ids.push(await createWebhook(base, first, { url }));
+      if (name === 'with') for (const url of receivers.urls) ids.push(await createWebhook(base, first, { url }));
       const responses = await sendAtRate(writesPerSecond, seconds * 1_000, write);
       const failed = responses.find(({ status }) => status !== 200 && status !== 201);
       if (failed) throw new Error(`a write responds ${failed.status} ${failed.text}`);
@@ -102,7 +117,7 @@ export async function measureWrites(run: Run, { rounds, seconds }: { rounds: num
   }
   const describe = (all: number[]) =>
     `p99 ${Math.round(percentile(all, 0.99))} ms, median ${Math.round(percentile(all, 0.5))} ms`;
-  const messages = receivers.reduce((sum, { arrivals }) => sum + arrivals.length, 0);
+  const messages = await receivers.count();
   return {
     figures: `${times.with.length} writes with ten webhooks ${describe(times.with)} (${messages} messages), without ${describe(times.without)}; `,
     p99: { with: percentile(times.with, 0.99), without: percentile(times.without, 0.99) },
