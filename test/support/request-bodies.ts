@@ -151,6 +151,14 @@ export const fullInstructor = {
   show_on_web: true,
 };
 
+const fullWebhook = {
+  url: 'https://hooks.example/changed?a=1&b=%41',
+  types: ['course.created', 'coursedate.seats_changed'],
+  description: 'Fjord & Sønn = 100 %',
+  payload: 'thin',
+  is_active: false,
+};
+
 const days = { start_at: '2030-06-10', end_at: '2030-06-12' };
 
 export const fullCourseDate = {
@@ -409,6 +417,18 @@ export const writeEndpoints: WriteEndpoint[] = [
     title: null,
     flag: null,
     read: readDeregistered,
+  },
+  {
+    name: 'PUT /v2/webhooks/:id',
+    method: 'PUT',
+    url: itemPath('/v2/webhooks', { url: 'https://hooks.example' }),
+    created: 200,
+    minimal: { url: fullWebhook.url },
+    full: fullWebhook,
+    required: [],
+    title: null,
+    flag: 'is_active',
+    read: readById('/v2/webhooks'),
   },
   {
     name: 'POST /v2/customers',
