@@ -79,7 +79,11 @@ export async function buildApp(options: AppOptions) {
   const countRequest = app.createRateLimit({ max: limits.publicRequestsPerMinute ?? 600, timeWindow: '1 minute' });
   const countInvalidKey = app.createRateLimit({ max: limits.invalidKeysPerMinute, timeWindow: '1 minute' });
   const buckets = limits.rate && createRateBuckets(limits.rate);
-  decorateListCache(app, { bytes: limits.responseCacheBytes ?? 0, limits: limits.lists });
+  decorateListCache(app, {
+    bytes: limits.responseCacheBytes ?? 0,
+    limits: limits.lists,
+    openSnapshot: database.openSnapshot,
+  });
   const services = {
     ...{ database, settings, guards, countInvalidKey, countRequest, buckets },
     ...{ rate: limits.rate, version },

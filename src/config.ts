@@ -26,6 +26,11 @@ export const Environment = Type.Object(
         check: check.databaseUrl,
       }),
     ),
+    DATABASE_READ_URL: Optional(
+      secret('A standby of `DATABASE_URL`, which lists are read from where it has all that their requests depend on', {
+        check: check.databaseUrl,
+      }),
+    ),
     EMBEDDED_DATABASE: Optional(
       boolean('Start an embedded database without `DATABASE_URL`; default true, with `NODE_ENV=production` false'),
     ),

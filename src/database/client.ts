@@ -1,24 +1,24 @@
-import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
 import { types, type Pool, type PoolClient, type PoolConfig, type QueryConfig } from 'pg';
 import { createAuditLog, type AuditContext, type AuditLog } from './audit-log.ts';
 import { createCounters, type Counters } from './counters.ts';
 import type { QueueUsage } from './keyed-queue.ts';
-import { queryBuilder, type SlowStatement } from './query-builder/index.ts';
+import { queryBuilder, type Reader, type SlowStatement } from './query-builder/index.ts';
+import { createStandby, standbyConnectMs, standbyStatementMs, type OpenSnapshot } from './standby.ts';
 import { runTransaction } from './transaction.ts';
 import { createUnitOfWork, nestedUnitOfWork, type Locking, type UnitOfWork } from './unit-of-work.ts';
 
 export type { AuditContext } from './audit-log.ts';
+export type { Reader } from './query-builder/index.ts';
 export type { Tx, Write, WriteNewProvider } from './unit-of-work.ts';
 
 // int8: ids stay below 2^53, and a string would fit no comparison.
 types.setTypeParser(types.builtins.INT8, Number);
 
-/** Queries that need no lock. */
-export type Reader = Pick<NodePgDatabase, 'select' | 'selectDistinct' | '$count' | '$with' | 'with'>;
-
 /** All times are in milliseconds. */
 export type DatabaseOptions = {
   connection: PoolConfig;
+  /** A standby that lists are read from. */
+  standby?: PoolConfig;
   /** Time zone of every session, so that PostgreSQL does all date arithmetic in it. */
   timezone: string;
   poolSize: number;
@@ -46,6 +46,8 @@ export type DatabaseUsage = {
 export type Database = UnitOfWork & {
   pool: Pick<Pool, 'query'>;
   db: Reader;
+  /** Absent without a standby. */
+  openSnapshot?: OpenSnapshot;
   counters: Counters;
   usage(): DatabaseUsage;
   /** From now on `report` is called for each statement of more than half a second. */
@@ -80,10 +82,12 @@ export function openDatabase(options: DatabaseOptions): Database {
   const { poolSize, statementMs, writeMs, locking = { lock: true, queue: true } } = options;
   const counters = createCounters();
   let reportSlow: (statement: SlowStatement) => void = () => undefined;
-  const { pool, batched } = openPool(options, (statement) => {
+  const onSlowStatement = (statement: SlowStatement) => {
     counters.slowStatements += 1;
     reportSlow(statement);
-  });
+  };
+  const { pool, batched } = openPool(options, onSlowStatement);
+  const standby = options.standby && openStandbyPool(options, options.standby, onSlowStatement);
   const slots = Math.max(1, Math.floor(poolSize / 2));
   const limits = { waitMs: writeMs, workMs: statementMs, slots };
   const { unitOfWork, queueUsage } = createUnitOfWork(pool, { ...limits, locking, counters });
@@ -98,6 +102,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     pool: batched,
     ...{ db, counters, usage },
     onSlowStatement: (report) => void (reportSlow = report),
+    ...(standby && { openSnapshot: createStandby(standby, batched) }),
     withAudit: (auditContext) => databaseWith(createAuditLog(auditContext), fairnessKey),
     queuedAs: (key) => databaseWith(auditLog, key),
     atomically: (work) =>
@@ -119,7 +124,9 @@ export function openDatabase(options: DatabaseOptions): Database {
       runTransaction(pool, { lockUntil: performance.now() + writeMs }, async (client) =>
         locking.lock && !(await tryLock(client, name)) ? undefined : work(client),
       ),
-    close: () => pool.end(),
+    async close() {
+      await Promise.all([pool.end(), standby?.end()]);
+    },
   });
   return databaseWith();
 }
@@ -133,7 +140,20 @@ export async function tryLock(client: Pick<PoolClient, 'query'>, name: string) {
   return rows[0]!.locked;
 }
 
-function openPool(options: DatabaseOptions, onSlowStatement: (statement: SlowStatement) => void) {
+const openStandbyPool = (options: DatabaseOptions, connection: PoolConfig, onSlowStatement: OnSlowStatement) =>
+  openPool(
+    {
+      ...options,
+      connection,
+      acquireMs: standbyConnectMs,
+      statementMs: Math.min(options.statementMs, standbyStatementMs),
+    },
+    onSlowStatement,
+  ).pool;
+
+type OnSlowStatement = (statement: SlowStatement) => void;
+
+function openPool(options: DatabaseOptions, onSlowStatement: OnSlowStatement) {
   const { connection, timezone, poolSize, idleMs = 10_000, acquireMs, statementMs } = options;
   const { prepare = true, onError = () => undefined, onUnprepared } = options;
   // As statements: transaction poolers reject start-up options.

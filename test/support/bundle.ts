@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { build, buildSync, type BuildOptions, type Plugin } from 'esbuild';
 
 /** Bundles a test program with its imports from src; returns the path of the bundle. */
@@ -22,4 +23,17 @@ function pathOf(parts: string[]) {
 const optionsOf = (entry: string, outfile: string): BuildOptions => ({
   ...{ entryPoints: [entry], outfile, bundle: true, format: 'esm', platform: 'node', target: 'node20' },
   ...{ packages: 'external', logLevel: 'warning' },
+});
+
+/** A plugin that replaces a text of a source file, for negative controls. */
+export const replaceIn = (name: string, filter: RegExp, from: string | RegExp, to: string): Plugin => ({
+  name,
+  setup({ onLoad }) {
+    onLoad({ filter }, async ({ path }) => {
+      const source = await readFile(path, 'utf8');
+      const contents = source.replace(from, to);
+      if (contents === source) throw new Error(`${path} has changed`);
+      return { contents, loader: 'ts' };
+    });
+  },
 });

@@ -9,6 +9,9 @@ import { casing } from '../tables/columns.ts';
 
 export type { SlowStatement } from './preparing-client.ts';
 
+/** Queries that need no lock. */
+export type Reader = Pick<NodePgDatabase, 'select' | 'selectDistinct' | '$count' | '$with' | 'with'>;
+
 /**
  * Drizzle's query builder over node-postgres, with three patches that halve the CPU time of a list. Each can be removed
  * by itself:

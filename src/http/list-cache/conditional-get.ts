@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Ctx, Settings, Versions } from '../../core/context.ts';
+import { schoolOf, type Ctx, type Settings, type Versions } from '../../core/context.ts';
 import type { Area } from '../../database/areas.ts';
 import { negotiateEncoding } from '../compression/encodings.ts';
 import { buildHash } from '../../lib/build-hash.ts';
@@ -33,6 +33,8 @@ export const handleConditionalGet =
       ctx.pageHints = getPageHints(server.listCache.pageHints, prefix);
     }
     if (dependsOnOtherData(query)) return;
+    const { version: clock, versions } = ctx;
+    request.listCache!.needed = { providerId: schoolOf(ctx), version: clock, shared: versions.shared };
     // By the URL, not the coerced query: the next page's link repeats ignored parameters.
     const cacheKey = `${reader} ${version} ${ctx.language} ${negotiateEncoding(request.raw)} ${request.url}`;
     const etag = server.listCache.responses?.get(cacheKey)?.headers['etag'] ?? getEtag(request, reader, version);

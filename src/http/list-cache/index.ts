@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { NeededVersions, OpenSnapshot, Snapshot } from '../../database/standby.ts';
 import { handleConditionalGet, matchAnyTag, type ReadAreas } from './conditional-get.ts';
 import { createListLimiter, acquireSlot, releaseSlot, type ListLimits } from './list-limiter.ts';
 import { createPageHintCache } from './page-hint-cache.ts';
 import { createResponseCache, type ResponseCache } from './response-cache.ts';
+import { closeSnapshot, readFromStandby } from './standby-reads.ts';
 import { failInFlight, shareInFlight, storeResponse } from './single-flight.ts';
 
 export type { ListLimits };
@@ -15,6 +17,8 @@ declare module 'fastify' {
       pageHints: ReturnType<typeof createPageHintCache>;
       /** Null without a limit. */
       limiter: ReturnType<typeof createListLimiter>;
+      /** Absent without a standby. */
+      openSnapshot: OpenSnapshot | undefined;
     };
   }
   interface FastifyContextConfig {
@@ -34,6 +38,10 @@ export type ListRequest = {
   settle?: ReturnType<ResponseCache['start']>;
   /** Ends this request's share of the concurrency limit. */
   release?: () => void;
+  /** Set where the response depends on nothing but these. */
+  needed?: NeededVersions;
+  /** Set while a standby is read. */
+  snapshot?: Snapshot;
 };
 
 /**
@@ -43,12 +51,17 @@ export type ListRequest = {
  */
 export function decorateListCache(
   app: FastifyInstance,
-  { bytes, limits }: { bytes: number; limits?: ListLimits | undefined },
+  {
+    bytes,
+    limits,
+    openSnapshot,
+  }: { bytes: number; limits?: ListLimits | undefined; openSnapshot?: OpenSnapshot | undefined },
 ) {
   app.decorate('listCache', {
     responses: bytes === 0 ? null : createResponseCache(bytes),
     pageHints: createPageHintCache(),
     limiter: createListLimiter(limits),
+    openSnapshot,
   });
   app.decorateRequest('listCache', null);
 }
@@ -56,20 +69,25 @@ export function decorateListCache(
 /** Route options of a list. */
 export const listRoute = {
   /**
-   * 304 by ETag, then the response cache, then the concurrency limit, then single-flight. A query that is true for
+   * 304 by ETag, then the response cache, then the concurrency limit, then single-flight, then a standby. A query that is true for
    * `unless` depends on more than the provider's data; it has neither ETag nor cache.
    */
   cached: (readAreas: ReadAreas, unless: (query: Record<string, unknown>) => boolean = () => false) => ({
     config: { hasEtag: true as const },
-    preHandler: [begin, handleConditionalGet(readAreas, unless), acquireSlot, shareInFlight],
-    onSend: [releaseSlot, storeResponse, matchAnyTag],
+    preHandler: [begin, handleConditionalGet(readAreas, unless), acquireSlot, shareInFlight, readFromStandby],
+    onSend: [closeSnapshot, releaseSlot, storeResponse, matchAnyTag],
     onError: failInFlight,
   }),
   /** As `cached`, without the response cache: for a list that few clients read, each with another query. */
   conditional: (readAreas: ReadAreas) => ({
     config: { hasEtag: true as const },
-    preHandler: [begin, handleConditionalGet(readAreas, () => false, { isStored: false }), acquireSlot],
-    onSend: [releaseSlot, matchAnyTag],
+    preHandler: [
+      begin,
+      handleConditionalGet(readAreas, () => false, { isStored: false }),
+      acquireSlot,
+      readFromStandby,
+    ],
+    onSend: [closeSnapshot, releaseSlot, matchAnyTag],
   }),
   /** The concurrency limit alone, for a list that depends on the clock, and so has no ETag. */
   limited: { preHandler: [begin, acquireSlot], onSend: releaseSlot },

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { bundle } from '../../support/bundle.ts';
+import { bundle, replaceIn } from '../../support/bundle.ts';
 import { failedChecks, pause, percentile, waitUntil, type Run, type Scenario } from '../scenario.ts';
 import { sendAtRate } from '../support/load.ts';
 import { compareArrivals, startReceiver } from '../support/receivers.ts';
@@ -11,7 +11,6 @@ import {
   loseInKill,
   measureWrites,
   readEventIds,
-  replaceIn,
   withReceivers,
 } from '../support/webhooks.ts';
 

@@ -1,14 +1,23 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, createWriteStream, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  createWriteStream,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { locateDataFolder } from '../../../src/embedded-postgres/data-folder.ts';
 import { childEnvironment, run as runProgram } from '../../../src/embedded-postgres/processes.ts';
 import { findBinaries, type Binaries } from '../../../src/embedded-postgres/binaries.ts';
 import { freePort } from '../../support/ports.ts';
-import { waitUntil, type Run } from '../scenario.ts';
+import { pause, waitUntil, type Run } from '../scenario.ts';
 import { registerSecret } from './secrets.ts';
 
 /** A PostgreSQL on a TCP port without a supervisor. */
@@ -25,6 +34,8 @@ export type Postgres = {
   execute(...statements: string[]): Promise<void>;
   /** Kills all its processes. */
   kill(): Promise<void>;
+  /** Stops all its processes for that time, so that connections stay open and silent. */
+  suspend(milliseconds: number): Promise<void>;
   start(): Promise<void>;
 };
 
@@ -38,17 +49,15 @@ export const debianPrograms: Binaries = {
   major: '15',
 };
 
+type DataFolder = Awaited<ReturnType<typeof locateDataFolder>>;
+
 /** Starts an empty PostgreSQL with durable commits unless `settings` override that; that of the package by default. */
 export async function startPostgres(
   run: Run,
   settings: Record<string, string> = {},
   programs?: Binaries,
 ): Promise<Postgres> {
-  const folder = mkdtempSync(join(tmpdir(), 'booking-reliability-'));
-  // PostgreSQL does not run as root, so its files belong to another user.
-  chmodSync(folder, 0o755);
-  run.onCleanup(() => rmSync(folder, { recursive: true, force: true }));
-  const dataFolder = await locateDataFolder(folder);
+  const dataFolder = await makeFolder(run);
   const program = programs ?? (await findBinaries(dataFolder));
   const isCurrent = programs === undefined;
   const result = await runProgram(dataFolder.owner, program.initdb, [
@@ -57,9 +66,47 @@ export async function startPostgres(
     '--no-instructions',
   ]);
   if (result.failure !== undefined) throw new Error(result.failure);
+  return startOn(run, { dataFolder, program, isCurrent }, settings);
+}
 
+/** Starts a standby that streams from `primary`. */
+export async function startStandby(run: Run, primary: Postgres): Promise<Postgres> {
+  const dataFolder = await makeFolder(run);
+  const client = await primary.connect();
+  await client.query(`select pg_backup_start('standby', true)`);
+  const copied = await runProgram(dataFolder.owner, 'cp', ['-a', `${primary.data}/.`, dataFolder.data]);
+  const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop()');
+  await client.end();
+  if (copied.failure !== undefined) throw new Error(copied.failure);
+  rmSync(join(dataFolder.data, 'postmaster.pid'));
+  for (const [name, text] of Object.entries({ backup_label: rows[0]!.labelfile, 'standby.signal': '' })) {
+    writeFileSync(join(dataFolder.data, name), text);
+    if (dataFolder.owner) chownSync(join(dataFolder.data, name), dataFolder.owner.uid, dataFolder.owner.gid);
+  }
+  const program = await findBinaries(dataFolder);
+  return startOn(
+    run,
+    { dataFolder, program, isCurrent: true },
+    {
+      primary_conninfo: `host=127.0.0.1 port=${primary.port} user=booking`,
+      hot_standby: 'on',
+    },
+  );
+}
+
+async function makeFolder(run: Run) {
+  const folder = mkdtempSync(join(tmpdir(), 'booking-reliability-'));
+  // PostgreSQL does not run as root, so its files belong to another user.
+  chmodSync(folder, 0o755);
+  run.onCleanup(() => rmSync(folder, { recursive: true, force: true }));
+  return locateDataFolder(folder);
+}
+
+type Cluster = { dataFolder: DataFolder; program: Binaries; isCurrent: boolean };
+
+async function startOn(run: Run, { dataFolder, program, isCurrent }: Cluster, settings: Record<string, string>) {
   const port = await freePort();
-  const log = join(folder, 'server.log');
+  const log = join(dirname(dataFolder.data), 'server.log');
   const pids = {
     ...{ listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: '' },
     ...{ max_connections: '200', jit: 'off', ...(isCurrent ? { io_method: 'sync' } : {}), ...settings },
@@ -103,6 +150,13 @@ export async function startPostgres(
     await waitUntil(() => !pids.some((pid) => sendSignal(pid, 0)), 30_000);
   }
 
+  async function suspend(milliseconds: number) {
+    const pids = [child!.pid!, ...childProcesses(child!.pid!)];
+    for (const pid of pids) sendSignal(pid, 'SIGSTOP');
+    await pause(milliseconds);
+    for (const pid of pids) sendSignal(pid, 'SIGCONT');
+  }
+
   run.onCleanup(kill);
   await start();
   const execute = async (...statements: string[]) => {
@@ -114,7 +168,7 @@ export async function startPostgres(
     }
   };
   const create = (database: string) => execute(`create database ${database}`);
-  return { port, data: dataFolder.data, log, url, connect, create, execute, kill, start };
+  return { port, data: dataFolder.data, log, url, connect, create, execute, kill, suspend, start };
 }
 
 /** Returns whether the process existed. */

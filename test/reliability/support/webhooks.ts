@@ -1,8 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import type { Plugin } from 'esbuild';
-import { bundle } from '../../support/bundle.ts';
+import { bundle, replaceIn } from '../../support/bundle.ts';
 import { pause, percentile, waitUntil, type Run } from '../scenario.ts';
 import { sendAtRate } from './load.ts';
 import { compareArrivals, startReceiver } from './receivers.ts';
@@ -28,18 +26,6 @@ export async function readEventIds({ postgres }: Schools, { id }: School, after:
 }
 export const lastEventId = async (schools: Schools) => Math.max(...(await readEventIds(schools, schools.first, 0)));
 
-/** Replaces a text in a source file of a bundle. */
-export const replaceIn = (name: string, filter: RegExp, from: string | RegExp, to: string): Plugin => ({
-  name,
-  setup({ onLoad }) {
-    onLoad({ filter }, async ({ path }) => {
-      const source = await readFile(path, 'utf8');
-      const contents = source.replace(from, to);
-      if (contents === source) throw new Error(`${path} has changed`);
-      return { contents, loader: 'ts' };
-    });
-  },
-});
 /** The position moves before the messages are sent. */
 const movedBefore = replaceIn(
   'moved-before',

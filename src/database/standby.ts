@@ -1,0 +1,83 @@
+import type { Pool, PoolClient, QueryResult } from 'pg';
+import { queryBuilder, type Reader } from './query-builder/index.ts';
+
+/** The versions of a provider's data and of the shared data that a response must not be older than. */
+export type NeededVersions = { providerId: number; version: string; shared: string };
+
+/** All data at one point in time. `close` gives the connection back, and must be called once. */
+export type Snapshot = { db: Reader; close(): void };
+
+/** Opens a snapshot on a standby; undefined if the primary has to be read: the standby lags, is busy or is down. */
+export type OpenSnapshot = (needed: NeededVersions) => Promise<Snapshot | undefined>;
+
+/** Longest wait for a connection of the standby, and for the versions it has. */
+export const standbyConnectMs = 500;
+/** Longest statement on the standby; the primary runs a longer one again. */
+export const standbyStatementMs = 2_000;
+/** Time without further attempts after a failed one. */
+const pauseMs = 1_000;
+
+type Query = (...args: unknown[]) => Promise<QueryResult>;
+type Connection = { db: Reader; hasFailed: boolean };
+
+/** `failover` runs what fails on the standby. */
+export function createStandby(pool: Pool, failover: Pick<Pool, 'query'>): OpenSnapshot {
+  let pausedUntil = 0;
+  // One query builder for each connection, which keeps the statements that it has prepared.
+  const connections = new WeakMap<PoolClient, Connection>();
+
+  return async function openSnapshot({ providerId, version, shared }) {
+    if (performance.now() < pausedUntil) return undefined;
+    let client: PoolClient | undefined;
+    try {
+      client = await pool.connect();
+      const check = { ...isCurrent, values: [providerId, version, shared], query_timeout: standbyConnectMs };
+      const [, { rows }] = await Promise.all([
+        client.query('begin isolation level repeatable read read only'),
+        client.query<{ found: boolean }>(check),
+      ]);
+      if (rows.length === 0) {
+        end(client, 'rollback');
+        return undefined;
+      }
+    } catch {
+      client?.release(true);
+      pausedUntil = performance.now() + pauseMs;
+      return undefined;
+    }
+    const opened = client;
+    const connection = connections.get(opened) ?? connect(opened, failover);
+    connections.set(opened, connection);
+    return { db: connection.db, close: () => (connection.hasFailed ? opened.release(true) : end(opened, 'commit')) };
+  };
+}
+
+/** A query builder whose statements continue on the primary after an error: its data is newer. */
+function connect(client: PoolClient, failover: Pick<Pool, 'query'>): Connection {
+  const query: Query = async (...args) => {
+    if (!connection.hasFailed) {
+      try {
+        return await (client.query as unknown as Query)(...args);
+      } catch {
+        connection.hasFailed = true;
+      }
+    }
+    return (failover.query as Query)(...args);
+  };
+  const db = queryBuilder.on({ query });
+  const connection: Connection = { db, hasFailed: false };
+  return connection;
+}
+
+const end = (client: PoolClient, how: 'commit' | 'rollback') =>
+  void client.query(how).then(
+    () => client.release(),
+    () => client.release(true),
+  );
+
+/** One row if the standby has replayed the versions. `shared` ends with the start time of a server, which differs. */
+const isCurrent = {
+  name: 'standby_is_current',
+  text: `select true as found from provider_state p cross join service_state s where p.provider_id = $1
+    and p.changed_at >= $2::timestamptz and starts_with($3, concat_ws(' ', s.changed_at, s.xmin) || ' ')`,
+};
