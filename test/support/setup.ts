@@ -15,24 +15,28 @@ declare module 'vitest' {
   }
 }
 
-/** PostgreSQL for the test run: TEST_DATABASE_URL, or an embedded one stopped at the end. */
+/**
+ * PostgreSQL for the test run: TEST_DATABASE_URL, or an embedded one stopped at the end. The servers at TEST_BASE_URL have
+ * the database of TEST_DATABASE_URL, which is left as it is.
+ */
 export default async function setup(project: TestProject) {
   const { server, stop } = await startDatabase();
   const template = `booking_template_${process.pid}`;
-  const shared = `booking_test_${process.pid}`;
+  const served = process.env['TEST_BASE_URL'] && new URL(process.env['TEST_DATABASE_URL']!).pathname.slice(1);
+  const shared = served || `booking_test_${process.pid}`;
 
   await run(server, `drop database if exists ${template}`, `create database ${template}`);
   await migrateDatabase({ ...server, database: template });
   await run({ ...server, database: template }, readFileSync(join(import.meta.dirname, 'refuse-unlocked.sql'), 'utf8'));
-  await run(server, `create database ${shared} template ${template} strategy file_copy`);
+  if (!served) await run(server, `create database ${shared} template ${template} strategy file_copy`);
 
   project.provide('server', server);
   project.provide('template', template);
   project.provide('shared', shared);
   return async () => {
+    if (!served) await run(server, `drop database if exists ${shared} with (force)`);
     await run(
       server,
-      `drop database if exists ${shared} with (force)`,
       `drop database if exists ${template} with (force)`,
       // Tests with the demo data create it.
       `drop database if exists ${template}_demo with (force)`,

@@ -7,6 +7,7 @@ import { buildApp, type AppOptions } from '../../src/app.ts';
 import type { Ctx, Settings } from '../../src/core/context.ts';
 import { openDatabase, type Database, type DatabaseOptions } from '../../src/database/client.ts';
 import { createContext, createTitledProvider } from '../../src/resources/schools/provider-service.ts';
+import { injectInto, remoteBase } from './remote-app.ts';
 
 export const settings: Settings = {
   timezone: 'Europe/Oslo',
@@ -69,16 +70,25 @@ type App = Awaited<ReturnType<typeof buildApp>>;
 
 let sharedApp: Promise<TestApp> | undefined;
 /** The app that the files of a worker share; never cleaned up, so each test creates its own providers. */
-export const sharedTestApp = () => (sharedApp ??= openTestApp(openTestDatabase(inject('shared'))));
+export const sharedTestApp = () => (sharedApp ??= openSharedApp());
+
+async function openSharedApp() {
+  const shared = await openTestApp(openTestDatabase(inject('shared')));
+  if (remoteBase !== undefined) injectInto(remoteBase, shared.app);
+  return shared;
+}
 
 let sharedAppPort: Promise<number> | undefined;
 /** Port of the shared app, for tests that need a socket; its server does not keep the process alive. */
-export const sharedPort = () =>
-  (sharedAppPort ??= sharedTestApp().then(async ({ app }) => {
-    await app.listen({ port: 0, host: '127.0.0.1' });
-    app.server.unref();
-    return (app.server.address() as AddressInfo).port;
-  }));
+export const sharedPort = () => (sharedAppPort ??= sharedTestApp().then(remoteBase ? () => remotePort : listen));
+
+const remotePort = remoteBase === undefined ? 0 : Number(new URL(remoteBase).port);
+
+async function listen({ app }: TestApp) {
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  app.server.unref();
+  return (app.server.address() as AddressInfo).port;
+}
 
 /** An empty, migrated database, dropped after the test, or after the file with `afterAll`. */
 export async function ownDatabase(
