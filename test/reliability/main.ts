@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { missingPackages } from '../cluster/support/packages.ts';
 import { succeeds } from '../support/programs.ts';
 import type { Outcome, Scenario, Run } from './scenario.ts';
 import { loggedErrors, summarizeLogs, searchLogs } from './support/secrets.ts';
@@ -14,6 +15,8 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     /** Duration of the soak test. */
     minutes: { type: 'string', default: '30' },
+    /** Runs the scenarios of a cluster instead, which need Debian packages. */
+    cluster: { type: 'boolean', default: false },
   },
 });
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
@@ -21,7 +24,15 @@ const only = values.only?.split(',');
 
 type Result = { number: string; name: string; state: 'passed' | 'failed' | 'skipped'; text: string; seconds: number };
 
-const folder = join(import.meta.dirname, 'scenarios');
+const installation = values.cluster ? missingPackages() : undefined;
+if (installation !== undefined) {
+  console.error(`The cluster needs Debian packages: ${installation}`);
+  process.exit(2);
+}
+const cleanups: (() => unknown)[] = [];
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void endBy(signal));
+
+const folder = join(import.meta.dirname, values.cluster ? '../cluster/scenarios' : 'scenarios');
 const results: Result[] = [];
 for (const file of readdirSync(folder).sort()) {
   const number = /^0*(\d+[a-z]?)-/.exec(file)?.[1] ?? file;
@@ -46,7 +57,10 @@ console.log(`${Math.round(results.reduce((sum, { seconds }) => sum + seconds, 0)
 const count = (state: string) => results.filter((result) => result.state === state).length;
 const counts = { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
 mkdirSync('test/output', { recursive: true });
-writeFileSync('test/output/reliability.json', JSON.stringify({ seed, counts, results }, null, 2));
+writeFileSync(
+  `test/output/${values.cluster ? 'cluster' : 'reliability'}.json`,
+  JSON.stringify({ seed, counts, results }, null, 2),
+);
 const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
 console.log(`${counts.passed} passed, ${counts.failed} failed${skipped}`);
 process.exit(counts.failed === 0 ? 0 : 1);
@@ -65,7 +79,6 @@ async function runScenario(scenario: Scenario): Promise<Omit<Result, 'number' | 
     return { state: 'skipped', text: `requires ${packages}: apt-get install ${packages}`, seconds: 0 };
   }
   const startedAt = performance.now();
-  const cleanups: (() => unknown)[] = [];
   const run: Run = {
     quick: values.quick,
     minutes: Number(values.minutes),
@@ -79,10 +92,27 @@ async function runScenario(scenario: Scenario): Promise<Omit<Result, 'number' | 
       failures: [error instanceof Error ? (error.stack ?? error.message) : String(error)],
     };
   });
-  for (const cleanup of cleanups)
-    await Promise.resolve(cleanup()).catch((error: unknown) => outcome.failures.push(String(error)));
+  outcome.failures.push(...(await cleanUp()));
   const seconds = Math.round(performance.now() - startedAt) / 1_000;
   return { ...toResult(outcome), seconds };
+}
+
+/** Ends and removes what the scenario has started; returns the errors. */
+async function cleanUp() {
+  const errors: string[] = [];
+  for (let cleanup = cleanups.shift(); cleanup; cleanup = cleanups.shift()) {
+    try {
+      await cleanup();
+    } catch (error) {
+      errors.push(String(error));
+    }
+  }
+  return errors;
+}
+
+async function endBy(signal: NodeJS.Signals) {
+  await cleanUp();
+  process.kill(process.pid, signal);
 }
 
 function toResult({ figures, failures, skipped }: Outcome): Pick<Result, 'state' | 'text'> {

@@ -141,20 +141,15 @@ async function startOn(run: Run, { dataFolder, program, isCurrent }: Cluster, se
   async function kill() {
     const postmaster = child?.pid;
     if (postmaster === undefined) return;
-    // Stopped first, so that it forks no further process.
-    sendSignal(postmaster, 'SIGSTOP');
-    const pids = [postmaster, ...childProcesses(postmaster)];
-    for (const pid of pids) sendSignal(pid, 'SIGKILL');
+    await killWithChildren(postmaster);
     await ended;
     child = undefined;
-    await waitUntil(() => !pids.some((pid) => sendSignal(pid, 0)), 30_000);
   }
 
   async function suspend(milliseconds: number) {
-    const pids = [child!.pid!, ...childProcesses(child!.pid!)];
-    for (const pid of pids) sendSignal(pid, 'SIGSTOP');
+    const resume = suspendWithChildren(child!.pid!);
     await pause(milliseconds);
-    for (const pid of pids) sendSignal(pid, 'SIGCONT');
+    resume();
   }
 
   run.onCleanup(kill);
@@ -169,6 +164,24 @@ async function startOn(run: Run, { dataFolder, program, isCurrent }: Cluster, se
   };
   const create = (database: string) => execute(`create database ${database}`);
   return { port, data: dataFolder.data, log, url, connect, create, execute, kill, suspend, start };
+}
+
+/** Stops a process and its children; the returned function continues them. */
+export function suspendWithChildren(parent: number) {
+  const pids = [parent, ...childProcesses(parent)];
+  for (const pid of pids) sendSignal(pid, 'SIGSTOP');
+  return () => {
+    for (const pid of pids) sendSignal(pid, 'SIGCONT');
+  };
+}
+
+/** Kills a process and its children, and waits for their end. */
+export async function killWithChildren(parent: number) {
+  // Stopped first, so that it forks no further process.
+  sendSignal(parent, 'SIGSTOP');
+  const pids = [parent, ...childProcesses(parent)];
+  for (const pid of pids) sendSignal(pid, 'SIGKILL');
+  await waitUntil(() => !pids.some((pid) => sendSignal(pid, 0)), 30_000);
 }
 
 /** Returns whether the process existed. */

@@ -29,7 +29,13 @@ export async function createSchools(
   const postgres = await startPostgres(run, parameters);
   await (create ?? (() => postgres.create(database)))(postgres, database);
   const env = { DATABASE_URL: postgres.url(database), DATA_DIR: join(dirname(postgres.log), 'mail') };
-  const connection = { connectionString: env.DATABASE_URL };
+  const all = await addSchools(run, env.DATABASE_URL, count);
+  return { postgres, env, all, first: all[0]! };
+}
+
+/** Migrates an empty database and creates schools in it. */
+export async function addSchools(run: Run, url: string, count: number) {
+  const connection = { connectionString: url };
   await migrateDatabase(connection);
   const opened = openDatabase({ connection, timezone, poolSize: 4, acquireMs: 9e3, statementMs: 9e3, writeMs: 9e3 });
   const app = await buildApp({ database: opened, settings, version: 'test', limits });
@@ -52,7 +58,7 @@ export async function createSchools(
   }
   await app.close();
   await opened.close();
-  return { postgres, env, all, first: all[0]! };
+  return all;
 }
 
 const timezone = 'Europe/Oslo';

@@ -1,5 +1,6 @@
 import { pause } from '../scenario.ts';
 import type { HttpResponse } from './client.ts';
+import type { Postgres } from './postgres.ts';
 import { cli, type School, type Schools } from './school.ts';
 
 /** A booking and its response; its `emails` are unique. */
@@ -16,6 +17,8 @@ export type Writers = {
   statuses: Map<number, number>;
   /** Responses that must never occur. */
   unexpectedResponses: string[];
+  /** When each write was acknowledged, as performance.now(). */
+  acknowledgedAt: number[];
   /** Stops the writers after their current write; gives up after that many milliseconds. */
   stop(milliseconds?: number): Promise<void>;
 };
@@ -29,16 +32,20 @@ type WritersOptions = {
   idempotencyKeys?: boolean;
   /** Keeps the names of several writer sets on one database distinct. */
   name?: string;
+  /** Pause of each writer between two writes, in milliseconds. */
+  pauseMs?: number;
+  /** Further statuses of a proxy after which it is unknown whether the write is stored. */
+  uncertain?: number[];
 };
 
 /** Clients that write sequentially and retry each write until it is acknowledged. */
-export function startWriters(
-  schools: School[],
-  { count = 16, base, timeoutMs = 12_000, idempotencyKeys = true, name = 'writer' }: WritersOptions,
-): Writers {
+export function startWriters(schools: School[], options: WritersOptions): Writers {
+  const { count = 16, base, timeoutMs = 12_000, idempotencyKeys = true, name = 'writer' } = options;
+  const repeated = [0, 503, ...(options.uncertain ?? [])];
   const written: Writes = { bookings: [], courses: [] };
   const statuses = new Map<number, number>();
   const unexpectedResponses: string[] = [];
+  const acknowledgedAt: number[] = [];
   let stopping = false;
   let deadline = Infinity;
 
@@ -49,7 +56,8 @@ export function startWriters(
       statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
       if (response.status === 503 && response.headers['retry-after'] === undefined)
         unexpectedResponses.push('503, no Retry-After');
-      if (response.status !== 0 && response.status !== 503) return { response, attempt };
+      if (response.status === 201) acknowledgedAt.push(performance.now());
+      if (!repeated.includes(response.status)) return { response, attempt };
       await pause(200);
     }
     return undefined;
@@ -88,12 +96,13 @@ export function startWriters(
     for (let n = 0; !stopping; n += 1) {
       const id = `${name}-${writer}-${n}`;
       await (n % 3 === 2 ? createCourse(school, id) : book(school, id));
+      if (options.pauseMs) await pause(options.pauseMs);
     }
   }
 
   const all = Promise.all(Array.from({ length: count }, (_, writer) => write(writer)));
   return {
-    ...{ written, statuses, unexpectedResponses },
+    ...{ written, statuses, unexpectedResponses, acknowledgedAt },
     stop: async (milliseconds = 20_000) => {
       stopping = true;
       deadline = performance.now() + milliseconds;
@@ -149,7 +158,10 @@ export type Comparison = {
 };
 
 /** Compares the database with the clients' knowledge. */
-export async function compareWrites({ postgres, env }: Schools, { bookings, courses }: Writes): Promise<Comparison> {
+export async function compareWrites(
+  { postgres, env }: { postgres: Pick<Postgres, 'connect'>; env: Record<string, string> },
+  { bookings, courses }: Writes,
+): Promise<Comparison> {
   const client = await postgres.connect('schools');
   const { rows } = await client.query<Order>(orders);
   const { rows: titles } = await client.query<{ id: string; provider: string; title: string }>(
