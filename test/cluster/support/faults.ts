@@ -1,0 +1,104 @@
+import { pause } from '../../reliability/scenario.ts';
+import { stop } from '../../reliability/support/server.ts';
+import type { DatabaseNode } from './nodes.ts';
+import type { ServedCluster } from './cluster.ts';
+
+export type Fault = {
+  name: string;
+  /** The longest time without an acknowledged write, in milliseconds. */
+  outageMs: number;
+  /** True if no request may fail. */
+  isHitless?: boolean;
+  /** Time to observe after the fault, before it is repaired. */
+  observeMs: number;
+  /** A returned function repairs what the cluster does not repair itself. */
+  inject(cluster: ServedCluster): Promise<unknown>;
+};
+
+const lost = { outageMs: 20_000, observeMs: 30_000 };
+const planned = { outageMs: 5_000, observeMs: 8_000 };
+
+/** A machine ends: PostgreSQL and Patroni at once. */
+export async function killMachine(node: DatabaseNode) {
+  await Promise.all([node.killPatroni(), node.killPostgres()]);
+  return () => node.startPatroni();
+}
+
+/** Keeps from the standbys what the leader writes; connections stay open. */
+export async function stallReplication({ nodes }: ServedCluster) {
+  for (const { links } of nodes) await links.postgres.setFault({ kind: 'silent' });
+  return async () => {
+    for (const { links } of nodes) await links.postgres.setFault({ kind: 'clear' });
+  };
+}
+
+async function cutOff({ links }: DatabaseNode) {
+  for (const link of Object.values(links)) await link.setFault({ kind: 'silent' });
+  return async () => {
+    for (const link of Object.values(links)) await link.setFault({ kind: 'clear' });
+  };
+}
+
+/** The leader ends after its standbys have got nothing for that time. */
+export const killBehind = (milliseconds: number): Fault => ({
+  ...lost,
+  name: `the leader killed, its standbys ${milliseconds / 1_000} s behind`,
+  outageMs: lost.outageMs + milliseconds,
+  inject: async (cluster) => {
+    const leader = await cluster.leader();
+    const resume = await stallReplication(cluster);
+    await pause(milliseconds);
+    const repair = await killMachine(leader);
+    await resume();
+    return repair;
+  },
+});
+
+export const leaderFaults: Fault[] = [
+  { ...lost, name: 'PostgreSQL of the leader killed', inject: async ({ leader }) => (await leader()).killPostgres() },
+  {
+    ...lost,
+    name: 'Patroni of the leader killed',
+    inject: async ({ leader }) => {
+      const node = await leader();
+      await node.killPatroni();
+      return () => node.startPatroni();
+    },
+  },
+  { ...lost, name: 'both killed', inject: async ({ leader }) => killMachine(await leader()) },
+  killBehind(3_000),
+  { ...lost, name: 'the leader cut off from the others', inject: async ({ leader }) => cutOff(await leader()) },
+  {
+    ...lost,
+    name: 'the synchronous standby hangs',
+    inject: async ({ synchronousStandby }) => (await synchronousStandby()).suspendPostgres(),
+  },
+];
+
+export const plannedFaults: Fault[] = [
+  { ...planned, name: 'switchover', inject: async ({ leader }) => (await leader()).switchover() },
+  { ...planned, name: 'PgBouncer restarted', inject: async ({ pooler }) => pooler.restart() },
+  { ...planned, name: 'HAProxy before PostgreSQL restarted', inject: async (all) => all.databaseBalancer.restart() },
+  { ...planned, name: 'HAProxy before the servers restarted', inject: async (all) => all.frontBalancer.restart() },
+  {
+    ...planned,
+    name: 'a server killed',
+    inject: async ({ servers, restartServer }) => {
+      servers[0]!.signal('SIGKILL');
+      return () => restartServer(0);
+    },
+  },
+  {
+    ...planned,
+    name: 'rolling restart of both servers',
+    isHitless: true,
+    inject: async ({ servers, restartServer }) => {
+      for (const position of servers.keys()) {
+        await stop(servers[position]!, 30_000);
+        await restartServer(position);
+        // Until HAProxy has seen that it is ready.
+        await pause(3_000);
+      }
+    },
+  },
+];
