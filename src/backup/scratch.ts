@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { Client, type ClientConfig } from 'pg';
+import { isPooled } from '../database/pooler.ts';
 import { readDatabaseId } from './catalog.ts';
 import { withDatabase } from './connection.ts';
 import { quote } from './format.ts';
@@ -32,6 +33,8 @@ export async function restoreIntoScratch(
   client.on('error', () => undefined);
   await client.connect();
   try {
+    // Its session belongs to others too, so the setting below would stay in it.
+    if (await isPooled(client)) return { skipped: 'DATABASE_URL names a pooler, not PostgreSQL itself' };
     await client.query('set statement_timeout = 0');
     const { rows } = await client.query<{ name: string; may: boolean }>(
       `select left(current_database(), 42) || '_backup_test_' || $1 as name, rolcreatedb or rolsuper as may

@@ -3,6 +3,7 @@ import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseError } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
+import { restoreIntoScratch } from '../../../src/backup/scratch.ts';
 import { readConfig } from '../../../src/config.ts';
 import { classifyError, isPreparedStatementError } from '../../../src/database/errors.ts';
 import { openStore } from '../../../src/runtime/store.ts';
@@ -138,6 +139,14 @@ test('another protocol error of a pooler is 503', () => {
   const error = new DatabaseError('server conn crashed?', 0, 'error');
   error.code = '08P01';
   expect([classifyError(error), isPreparedStatementError(error)]).toEqual([{ kind: 'unavailable' }, false]);
+});
+
+test('a restore for a test is skipped through a pooler, whose sessions keep their settings', async () => {
+  const connectionString = urlOf(await portBefore({ ownIds: true }));
+  const options = { timezone: settings.timezone, isEmbedded: false };
+  expect(await restoreIntoScratch({ connectionString }, 'unused.zip', options)).toEqual({
+    skipped: 'DATABASE_URL names a pooler, not PostgreSQL itself',
+  });
 });
 
 test('import rejects a transaction pooler', async () => {
