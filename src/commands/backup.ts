@@ -18,6 +18,7 @@ import { raiseOomScore } from '../runtime/oom-score.ts';
 import { packageVersion } from '../runtime/version.ts';
 import {
   command,
+  conclude,
   print,
   readEnvironment,
   run,
@@ -61,7 +62,7 @@ export function backupCommands(program: Command) {
       const into = options.into ?? (options.database === undefined ? undefined : onSameServer(options.database));
       if (into === undefined || (options.into && options.database))
         restoring.error('error: restore needs either --into or --database', { code: 'commander.conflictingOption' });
-      print(options.json, await restore(file, into));
+      conclude(options.json, await restore(file, into));
     });
 }
 
@@ -108,8 +109,11 @@ async function makeNightly({ config, connection }: CommandContext): Promise<Comm
   if (config.BACKUP_AT === 'off') throw new Problem('invalid', '--nightly needs a time of day in BACKUP_AT');
   const log = openLog(config);
   const stop = startBackups(config, { connection }, log);
+  const stopped = new Promise<void>((done) => {
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => done());
+  });
   log.info(`A backup is made each night at ${config.BACKUP_AT}, in ${config.BACKUP_DIR}`);
-  await new Promise<void>((done) => ['SIGINT', 'SIGTERM'].forEach((signal) => process.once(signal, () => done())));
+  await stopped;
   stop();
   return { json: {}, text: '' };
 }
@@ -146,13 +150,15 @@ async function restore(file: string, into: string): Promise<CommandResult> {
     ...(unknownTables.length > 0
       ? [`Not restored, since they are no tables of the service: ${unknownTables.join(', ')}`]
       : []),
-    differences === 0
-      ? 'doctor finds no difference'
-      : `doctor finds ${differences} stored counters that differ from a recount: run it to see them`,
+    ...(differences === 0 ? ['doctor finds no difference'] : []),
   ];
   const json = { ...toJson(manifest), migrated, unknown_tables: unknownTables, differences };
-  return { json, text: lines.join('\n') };
+  const failure = `the rows are restored as they were, but ${describeDifferences(differences)}; correct with \`doctor --fix\``;
+  return { json, text: lines.join('\n'), ...(differences > 0 && { failure }) };
 }
+
+export const describeDifferences = (count: number) =>
+  count === 1 ? '1 stored counter differs from the recount' : `${count} stored counters differ from the recount`;
 
 /** Restores into the embedded database of DATA_DIR, which is created if it does not exist. */
 export async function restoreEmbedded(file: string, { DATA_DIR, TIMEZONE }: Config): Promise<Counted> {

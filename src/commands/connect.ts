@@ -7,6 +7,7 @@ import { parseTimestamp } from '../lib/timestamps.ts';
 import { normalizeTitle, isTitle } from '../lib/text.ts';
 import type { Database } from '../database/client.ts';
 import { isMigrated, migrateDatabase } from '../database/migrate.ts';
+import { isPooled } from '../database/pooler.ts';
 import { assertReleaseIsSupported } from '../database/releases.ts';
 import { raiseOomScore } from '../runtime/oom-score.ts';
 import { openStore, toSettings, waitForDatabase, type Store, type StoreOptions } from '../runtime/store.ts';
@@ -64,8 +65,7 @@ export async function run(
     }
     const getCtx = (providerId: number) => createContext(database, toSettings(config), providerId);
     const result = await work({ config, database, connection: store.connection, getCtx });
-    print(json, result);
-    if (result.failure !== undefined) throw new Problem('invalid', result.failure);
+    conclude(json, result);
   } catch (error) {
     throw interruption.signal === undefined ? error : new Problem('unavailable', `stopped by ${interruption.signal}`);
   } finally {
@@ -73,14 +73,13 @@ export async function run(
   }
 }
 
-/** Detects a pooler by its process ids. A transaction pooler would share the session's temporary table and lock. */
+/** A transaction pooler would share the session's temporary table and lock. */
 async function assertNoPooler({ connection }: Store) {
   const client = new Client({ ...connection, connectionTimeoutMillis: 10_000 });
   client.on('error', () => undefined);
   await client.connect();
   try {
-    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-    if ((client as { processID?: number }).processID !== rows[0]!.pid)
+    if (await isPooled(client))
       throw new Problem(
         'invalid',
         'This command needs a direct connection: DATABASE_URL must name PostgreSQL, not a pooler',
@@ -109,6 +108,12 @@ async function terminateOnSignal({ connection, database }: Store, interruption: 
 export function print(asJson: boolean | undefined, { json, text }: CommandResult) {
   if (asJson) console.log(JSON.stringify(json));
   else if (text !== '') console.log(text);
+}
+
+/** Prints the result, and fails the command if it has a failure. */
+export function conclude(asJson: boolean | undefined, result: CommandResult) {
+  print(asJson, result);
+  if (result.failure !== undefined) throw new Problem('invalid', result.failure);
 }
 
 /** A text table with a header; `emptyText` without rows. */

@@ -7,7 +7,7 @@ import { verifyBackup } from '../backup/read.ts';
 import type { Config } from '../config.ts';
 import type { OtherMajor } from '../embedded-postgres/index.ts';
 import { Problem } from '../core/errors.ts';
-import { restoreEmbedded } from './backup.ts';
+import { describeDifferences, restoreEmbedded } from './backup.ts';
 import { command, print, readEnvironment, type CommandResult, type Options } from './connect.ts';
 
 export function upgradeDatabaseCommand(program: Command) {
@@ -37,15 +37,19 @@ async function upgradeDatabase(config: Config, from?: string): Promise<CommandRe
   const temporary = join(DATA_DIR, 'upgrade');
   await rm(temporary, { recursive: true, force: true });
   const { differences } = await restoreEmbedded(from, { ...config, DATA_DIR: temporary });
-  const folder = await replaceData(other, temporary);
+  const folder = differences === 0 ? await replaceData(other, temporary) : undefined;
   await rm(temporary, { recursive: true, force: true });
+  if (folder === undefined) throw new Problem('invalid', describeRefusal(from, differences, other));
   const text = [
     `Restored ${countRows(manifest).toLocaleString('en')} rows of ${manifest.createdAt} into a database of PostgreSQL ${other.new}`,
-    differences === 0 ? 'doctor finds no difference' : `doctor finds ${differences} differences: run it to see them`,
+    'doctor finds no difference',
     `The old database is in ${folder}: delete it once you need it no longer`,
   ].join('\n');
   return { json: { upgraded: true, backup: from, old_database: folder, differences }, text };
 }
+
+const describeRefusal = (file: string, differences: number, { old }: OtherMajor) =>
+  `The old database stays in place: in ${file} ${describeDifferences(differences)}. Run \`doctor --fix\` with the version of this service that came with PostgreSQL ${old}, make another backup, and use that`;
 
 /** Later changes cannot be detected, so the operator has to choose the backup. */
 async function describeChoice(folder: string, { old, lastStoppedAt }: OtherMajor) {

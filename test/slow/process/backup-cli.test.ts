@@ -3,10 +3,29 @@ import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
+import { writeBackup } from '../../../src/backup/write.ts';
 import { applyMigrations, readMigrations } from '../../../src/database/migrate.ts';
+import { emptyDatabase, runSql } from '../../support/backups.ts';
+import { createBookableDate } from '../../support/booking.ts';
 import { databaseUrl, runCli, temporaryFolder } from '../../support/processes.ts';
-import { emptyDatabase } from '../../support/backups.ts';
-import { connectionTo } from '../../support/test-app.ts';
+import { connectionTo, openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
+
+/** Of a database with 30 confirmed participants too many on a course date. */
+async function backupWithWrongCounter() {
+  const name = await ownDatabase();
+  const database = openTestDatabase(name);
+  const { close, createProvider } = await openTestApp(database);
+  const { dateId } = await createBookableDate(await createProvider());
+  await close();
+  await runSql(
+    name,
+    `alter table course_dates disable trigger user; update course_dates set num_confirmed = 30 where id = ${dateId};
+      alter table course_dates enable trigger user`,
+  );
+  const file = join(temporaryFolder(), 'wrong.zip');
+  await writeBackup(connectionTo(name), file, { serviceVersion: '1.2.3' });
+  return file;
+}
 
 test('a database of an older PostgreSQL is upgraded by one command from its backup', async () => {
   const folder = temporaryFolder();
@@ -44,6 +63,16 @@ test('a database of an older PostgreSQL is upgraded by one command from its back
   ]);
   expect(existsSync(`${data}-17`)).toBe(false);
 
+  const wrong = await backupWithWrongCounter();
+  expect(await cli('upgrade-database', '--from', wrong)).toMatchObject({
+    ...{ code: 1, stdout: '' },
+    stderr: expect.stringMatching(
+      /^error: The old database stays in place: .*1 stored counter differs from the recount\. Run `doctor --fix`.* 17/,
+    ) as string,
+  });
+  expect(existsSync(`${data}-17`)).toBe(false);
+  expect(readFileSync(join(data, 'PG_VERSION'), 'utf8')).toBe('17\n');
+
   const upgraded = await cli('upgrade-database', '--from', made.file, '--json');
   expect(upgraded.json()).toEqual({
     upgraded: true,
@@ -54,6 +83,18 @@ test('a database of an older PostgreSQL is upgraded by one command from its back
   expect(readFileSync(join(`${data}-17`, 'PG_VERSION'), 'utf8')).toBe('17\n');
   expect(readdirSync(folder).sort()).toEqual(['backups', 'postgres']);
   expect((await cli('provider', 'list', '--json')).json()).toMatchObject([{ title: 'Kept' }]);
+});
+
+test('a restore of a wrong counter fails, after all rows are restored', async () => {
+  const wrong = await backupWithWrongCounter();
+  const target = databaseUrl(await emptyDatabase());
+  const restored = await runCli(['restore', wrong, '--into', target, '--json'], {});
+  expect(restored.json()).toMatchObject({ differences: 1 });
+  expect([restored.code, restored.stderr]).toEqual([
+    1,
+    'error: the rows are restored as they were, but 1 stored counter differs from the recount; correct with `doctor --fix`\n',
+  ]);
+  expect(await runCli(['doctor', '--only', 'data', '--fix'], { DATABASE_URL: target })).toMatchObject({ code: 0 });
 });
 
 test('backup, list, verify and restore', async () => {
