@@ -7,9 +7,9 @@ import { freePort } from './ports.ts';
 
 type Environment = Record<string, string>;
 
-/** Environment without variables of the service. */
 /** Tests poll /ready instead. */
 const PUBLIC_REQUESTS_PER_MINUTE = '1000000';
+/** Environment without variables of the service. */
 const cleanEnvironment = (env: Environment) => ({
   PATH: process.env['PATH'] ?? '',
   HOME: process.env['HOME'] ?? '/',
@@ -20,13 +20,16 @@ const cleanEnvironment = (env: Environment) => ({
 /** Starts a server process, killed after the test. */
 export async function startServer(env: Environment, command = [process.execPath, 'dist/main.js']) {
   const port = await freePort();
-  const child = spawn(command[0]!, command.slice(1), {
-    env: cleanEnvironment({ HOST: '127.0.0.1', PORT: String(port), ...env }),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const server = { ...(await watchProcess(child, 'is running at')), port, url: `http://localhost:${port}` };
-  return server;
+  const started = await startProcess(command, { HOST: '127.0.0.1', PORT: String(port), ...env }, 'is running at');
+  return { ...started, port, url: `http://localhost:${port}` };
 }
+
+/** Starts a process, killed after the test; ready once it has printed the text. */
+export const startProcess = (command: string[], env: Environment, readyText: string) =>
+  watchProcess(
+    spawn(command[0]!, command.slice(1), { env: cleanEnvironment(env), stdio: ['ignore', 'pipe', 'pipe'] }),
+    readyText,
+  );
 
 async function watchProcess(child: ChildProcess, readyText: string) {
   let output = '';

@@ -51,6 +51,20 @@ test('a given value is shown on one line and shortened', () => {
   expect(lines[1]!.length).toBeLessThan(160);
 });
 
+test('an embedded database is backed up at 03:15 unless BACKUP_AT says otherwise, another one is not', () => {
+  const read = (env: NodeJS.ProcessEnv) => {
+    const { BACKUP_AT, BACKUP_DIR } = readConfig(env);
+    return [BACKUP_AT, BACKUP_DIR];
+  };
+  const external = { DATABASE_URL: 'postgres://db.example/booking', DATA_DIR: '/data' };
+  const production = { NODE_ENV: 'production', EMBEDDED_DATABASE: 'true', DATA_DIR: '/data' };
+  expect(read({ DATA_DIR: '/data' })).toEqual(['03:15', '/data/backups']);
+  expect(read(production)).toEqual(['03:15', '/data/backups']);
+  expect(read({ ...production, BACKUP_AT: 'off' })).toEqual(['off', '/data/backups']);
+  expect(read(external)).toEqual(['off', '/data/backups']);
+  expect(read({ ...external, BACKUP_AT: '02:00', BACKUP_DIR: '/other' })).toEqual(['02:00', '/other']);
+});
+
 test('a wrong value is reported once, not as missing too', () => {
   expect(problemsOf({ NODE_ENV: 'production', DATABASE_URL: 'mysql://x' }).lines).toHaveLength(2);
 });

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { execPath } from 'node:process';
 import { Client } from 'pg';
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { readDatabaseId } from '../../../src/backup/catalog.ts';
@@ -12,7 +13,8 @@ import { writeBackup } from '../../../src/backup/write.ts';
 import { readConfig } from '../../../src/config.ts';
 import { startBackups } from '../../../src/runtime/backups.ts';
 import { runSql } from '../../support/backups.ts';
-import { databaseUrl, temporaryFolder } from '../../support/processes.ts';
+import { fastMinutes } from '../../support/fast-minutes.ts';
+import { databaseUrl, startProcess, temporaryFolder } from '../../support/processes.ts';
 import { asAdmin, connectionTo, openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
 const name = await ownDatabase(afterAll);
@@ -85,6 +87,22 @@ test('two processes make one backup, by the lock', async () => {
   expect(await inTurn(options, '2026-11-27 03:15+01')).toEqual([false]);
   await other.end();
   await expect.poll(() => inTurn(options, '2026-11-27 03:15+01')).toEqual([true]);
+});
+
+test('two processes of `backup --nightly` make one backup', async () => {
+  const { folder } = await process();
+  const env = { DATABASE_URL: databaseUrl(name), DATA_DIR: temporaryFolder(), BACKUP_DIR: folder, BACKUP_AT: '00:00' };
+  const command = [execPath, ...fastMinutes, 'dist/cli.js', 'backup', '--nightly'];
+  const both = await Promise.all([1, 2].map(() => startProcess(command, env, 'A backup is made each night')));
+  const output = () => both.map((one) => one.output()).join('');
+  await expect.poll(output, { timeout: 20_000 }).toContain('Made and verified');
+  // Several more times at which each looks whether one is due.
+  await new Promise((done) => setTimeout(done, 1_000));
+  for (const { child } of both) child.kill('SIGTERM');
+  expect(await Promise.all(both.map(({ ended }) => ended))).toEqual([0, 0]);
+  expect(output().match(/Made and verified/g)).toHaveLength(1);
+  expect(both.map(({ errors }) => errors())).toEqual(['', '']);
+  expect([readdirSync(folder).length, (await runs()).length]).toEqual([1, 1]);
 });
 
 const cutLock = () =>

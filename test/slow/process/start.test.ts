@@ -3,14 +3,16 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
+import { verifyBackup } from '../../../src/backup/read.ts';
 import { asAdmin, connectionTo, ownDatabase } from '../../support/test-app.ts';
-import { runCli, findProcessesByArgument, startServer, temporaryFolder, databaseUrl } from '../../support/processes.ts';
+import { fastMinutes } from '../../support/fast-minutes.ts';
+import { databaseUrl, findProcessesByArgument, runCli, startServer, temporaryFolder } from '../../support/processes.ts';
 import { onTestFinished } from 'vitest';
 
 const keyOf = (DATA_DIR: string) => readFileSync(join(DATA_DIR, 'demo-api-key'), 'utf8').trim();
 const get = (url: string, key = '') => fetch(url, { headers: { 'x-api-key': key } });
 
-test('the first start prints a working command; the second start uses the same key', async () => {
+test('the first start prints a working command; the second start uses the same key, and makes the backup of the night', async () => {
   const DATA_DIR = temporaryFolder();
   const first = await startServer({ DATA_DIR, LOG_FORMAT: 'pretty' });
   const key = keyOf(DATA_DIR);
@@ -32,7 +34,7 @@ test('the first start prints a working command; the second start uses the same k
   expect(await first.ended).toBe(0);
   expect(findProcessesByArgument(DATA_DIR)).toEqual([]);
 
-  const second = await startServer({ DATA_DIR });
+  const second = await startServer({ DATA_DIR }, [process.execPath, ...fastMinutes, 'dist/main.js']);
   expect(keyOf(DATA_DIR)).toBe(key);
   expect(second.output()).not.toContain('Loaded the demo data');
   // Without a terminal each line is a log record; none contains a key.
@@ -45,6 +47,10 @@ test('the first start prints a working command; the second start uses the same k
   expect(messages).toContain(`Course Booking Service is running at ${second.url}`);
   expect(second.output()).not.toContain(key);
   expect((await get(`${second.url}/v2/schools`, key)).status).toBe(200);
+  await expect.poll(second.output, { timeout: 20_000 }).toContain('Made and verified the nightly backup');
+  const [backup, ...others] = readdirSync(join(DATA_DIR, 'backups'));
+  expect([backup, others]).toEqual([expect.stringMatching(/^booking-nightly-.*\.zip$/), []]);
+  await verifyBackup(join(DATA_DIR, 'backups', backup!));
   second.child.kill('SIGINT');
   // npm forwards the same key press a second time.
   second.child.kill('SIGINT');
