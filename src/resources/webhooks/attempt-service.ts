@@ -11,10 +11,14 @@ export const attemptTimeoutMs = 10_000;
 export async function attemptDelivery(
   endpoint: Endpoint,
   { id, ...content }: Message,
-  options: { policy: CallPolicy | undefined; timeoutMs: number },
+  {
+    headers: more,
+    ...options
+  }: { policy: CallPolicy | undefined; timeoutMs: number; headers?: Record<string, string> },
 ): Promise<Attempt> {
   const body = JSON.stringify(content);
   const headers = {
+    ...more,
     'content-type': 'application/json',
     'user-agent': 'course-booking-service',
     ...sign(endpoint, id, body),

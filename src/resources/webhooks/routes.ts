@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses } from '../../http/responses.ts';
+import { passOnTraceparent } from '../../http/trace-context.ts';
 import * as t from '../../schema/types.ts';
 import { WebhookBody, WebhookChange } from './body-schema.ts';
 import { maxWebhooks, overlapHours, Webhook, WebhookDelivery, WebhookWithSecret } from './schema.ts';
@@ -110,7 +111,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox = async (app) => {
         response: responses.ok(WebhookDelivery),
       },
     },
-    ({ ctx, params }) => service.testWebhook(ctx, params.id),
+    ({ ctx, params, headers }) => service.testWebhook(ctx, params.id, passOnTraceparent(headers['traceparent'])),
   );
 
   app.post(

@@ -122,7 +122,7 @@ export async function listDeliveries(ctx: Ctx, id: number) {
 const testWait = { tries: 10, pauseMs: 200, leaseSeconds: 15 };
 
 /** Sends a test message, active or not, and returns the attempt. It counts as a request to the endpoint's host. */
-export async function testWebhook(ctx: Ctx, id: number) {
+export async function testWebhook(ctx: Ctx, id: number, traceHeaders: { traceparent?: string } = {}) {
   const webhook = await getWebhook(ctx, id);
   const endpoint = await claimForTest(ctx, id);
   const message = {
@@ -134,6 +134,7 @@ export async function testWebhook(ctx: Ctx, id: number) {
   const attempt = await attemptDelivery(endpoint, message, {
     policy: ctx.settings.callPolicy,
     timeoutMs: attemptTimeoutMs,
+    headers: traceHeaders,
   });
   const values = [ctx.providerId, id, endpoint.token, ...toLogValues(attempt)];
   const [logged] = await execute<{ at: string }>(ctx.unlockedStore, logTest, values);

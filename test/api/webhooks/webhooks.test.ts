@@ -116,6 +116,16 @@ test('a test message is sent at once, also by an inactive webhook, and is logged
   expect((await me.get(`/v2/webhooks/${id}`)).json()).toMatchObject({ failing_since: null, is_active: false });
 });
 
+test('a test message has the traceparent of its request if that is valid', async () => {
+  const me = await createProvider();
+  const receiver = await startReceiver();
+  const { id } = await createWebhook(me, { url: receiver.url });
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  for (const headers of [{ traceparent }, { traceparent: 'secret' }, undefined])
+    await me.post(`/v2/webhooks/${id}/test`, undefined, headers);
+  expect(receiver.received.map(({ headers }) => headers['traceparent'])).toEqual([traceparent, undefined, undefined]);
+});
+
 test('a test of a webhook that sends another message just now gets 503', async () => {
   const me = await createProvider();
   const { id } = await createWebhook(me, { url });
