@@ -1,8 +1,12 @@
+import { connect, type AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, expect, inject, test } from 'vitest';
 import { recordResult, recordStart, type RestoreTest } from '../../../src/backup/runs.ts';
 import { createMetrics } from '../../../src/metrics/index.ts';
 import { openAdminServer } from '../../../src/metrics/routes.ts';
+import { hashPassword } from '../../../src/resources/auth/password-service.ts';
 import { bookingBody, createBookableDate, person } from '../../support/booking.ts';
+import { invite, smtpError, startMailServer, startWorker } from '../../support/mail.ts';
 import { openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
 const token = 'a-token-of-the-metrics';
@@ -181,6 +185,81 @@ test('scrapes at the same time share their values, and a total is absent while t
   expect((await other.read())['booking_events_total']).toBeUndefined();
   Object.assign(other.database, { pool });
   await other.close();
+});
+
+test('a refused mail is counted, and waits in the outbox', async () => {
+  const one = await openMeasuredApp(await ownDatabase());
+  const me = await one.createProvider();
+  await invite(me, 'ase@people.example');
+  await invite(me, 'nobody@people.example');
+  await one.database.pool.query(`update outbox set created_at = now() - interval '100 seconds'`);
+  const server = await startMailServer({
+    onRcptTo: ({ address }, _session, done) =>
+      done(address.startsWith('ase') ? smtpError(451, '4.3.0 Later') : smtpError(550, '5.1.1 No such user')),
+  });
+  startWorker(one, { to: server.url });
+  let values: Record<string, number> = {};
+  const attempts = (result: string) => values[`booking_mail_attempts_total{result="${result}"}`];
+  const read = async () => {
+    values = await one.read();
+    return ['sent', 'dropped', 'retried', 'failed', 'postponed'].map(attempts);
+  };
+  await expect.poll(read).toEqual([0, 0, 1, 1, 0]);
+  expect(values['booking_outbox_unsent']).toBe(1);
+  expect(values['booking_outbox_oldest_seconds']).toBeGreaterThanOrEqual(100);
+  expect(values['booking_outbox_oldest_seconds']).toBeLessThan(130);
+  await one.close();
+});
+
+test('an aborted request has a status of its own', async () => {
+  const one = await openMeasuredApp();
+  const me = await one.createProvider();
+  await one.app.listen({ port: 0, host: '127.0.0.1' });
+  const aborting = connect((one.app.server.address() as AddressInfo).port, '127.0.0.1');
+  aborting.write(`POST /v2/courses HTTP/1.1\r\nhost: x\r\nx-api-key: ${me.apiKey}\r\ncontent-length: 50\r\n\r\ntitle`);
+  await pause(200);
+  aborting.destroy();
+  const series = 'booking_http_requests_total{method="POST",route="/v2/courses",status="aborted"}';
+  await expect.poll(async () => (await one.read())[series]).toBe(1);
+  await one.close();
+});
+
+test('connections by state, statements that wait for one, and slow statements', async () => {
+  const database = openTestDatabase(inject('shared'), { poolSize: 1 });
+  const metrics = createMetrics({ database, version: 'test' });
+  const { close } = await openTestApp(database, { metrics });
+  const values = async () => {
+    // As at a scrape, without its statements, which would wait too.
+    Object.assign(database, { pool: { query: () => Promise.reject(new Error('away')) } });
+    const read = toValues(await metrics.render());
+    return ['{state="in_use"}', '{state="idle"}', '_waiting'].map((end) => read[`booking_database_connections${end}`]);
+  };
+  const { pool } = database;
+  const sleeping = pool.query('select pg_sleep(0.7)');
+  await pause(100);
+  const waiting = pool.query('select 1');
+  await pause(10);
+  expect(await values()).toEqual([1, 0, 1]);
+  await Promise.all([sleeping, waiting]);
+  expect(await values()).toEqual([0, 1, 0]);
+  expect(toValues(await metrics.render())['booking_database_slow_statements_total']).toBe(1);
+  await close();
+});
+
+test('passwords that wait for the hashing of others', async () => {
+  const queue = (values: Record<string, number>) =>
+    ['waiting', 'running', 'started_total', 'wait_seconds_total'].map(
+      (name) => values[`booking_queue_${name}{queue="passwords"}`]!,
+    );
+  const before = queue(await measured.read());
+  const hashes = Promise.all([1, 2, 3].map((key) => hashPassword('Long enough 1', key)));
+  const during = await measured.read();
+  expect(queue(during).slice(0, 2)).toEqual([1, 2]);
+  expect(during['booking_queue_longest_wait_seconds{queue="passwords"}']).toBeGreaterThan(0);
+  await hashes;
+  const after = queue(await measured.read());
+  expect([after[0], after[1], after[2]! - before[2]!]).toEqual([0, 0, 3]);
+  expect(after[3]).toBeGreaterThan(before[3]!);
 });
 
 test('/metrics on the public port needs the token', async () => {
