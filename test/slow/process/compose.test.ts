@@ -20,10 +20,11 @@ type Compose = {
   services: Record<'server' | 'database' | 'backup' | 'prometheus' | 'grafana', Service>;
   networks: Record<string, object>;
   volumes: Record<string, null>;
-  configs: Record<'start' | 'role' | 'prometheus' | 'grafana-datasources' | 'grafana-dashboards', { content: string }> &
-    Record<'alerts' | 'dashboard', { file: string }>;
+  configs: Record<'start' | 'role', { content: string }> &
+    Record<'alerts' | 'dashboard' | 'prometheus' | 'grafana-datasources' | 'grafana-dashboards', { file: string }>;
+  secrets: Record<string, { file: string }>;
 };
-const { services, networks, volumes, configs } = parse(readFileSync('docker-compose.yml', 'utf8')) as Compose;
+const { services, networks, volumes, configs, secrets } = parse(readFileSync('docker-compose.yml', 'utf8')) as Compose;
 /** Interpolated as by Compose; the scripts use no variable of the host. */
 const script = (name: 'start' | 'role') => configs[name].content.replaceAll('$$', '$');
 
@@ -50,10 +51,21 @@ test('the Compose file restricts the server and requires a password', () => {
     expect(Object.keys(volumes)).toEqual(expect.arrayContaining(names));
     expect(Object.keys(configs)).toEqual(expect.arrayContaining(sources.map(({ source }) => source)));
   }
+  // Compose refuses a `content`, and a secret from the environment, in a container with a read-only file system.
+  for (const { read_only: isReadOnly, configs: sources = [] } of Object.values(services)) {
+    const files = sources.map(({ source }) => 'file' in configs[source as keyof typeof configs]);
+    expect(isReadOnly === true && files.includes(false)).toBe(false);
+  }
   for (const config of Object.values(configs)) {
     if ('file' in config) expect(existsSync(config.file)).toBe(true);
     else expect(config.content.replaceAll('$$', '')).not.toContain('$');
   }
+});
+
+test('the address of the mail server is a secret, and optional', () => {
+  expect(secrets).toEqual({ 'smtp-url': { file: '${SMTP_URL_FILE:-/dev/null}' } });
+  expect(services.server['secrets']).toEqual(['smtp-url']);
+  expect(services.server.environment['SMTP_URL_FILE']).toBe('${SMTP_URL_FILE:+/run/secrets/smtp-url}');
 });
 
 test('the profiles add restricted containers, and the server has nothing of theirs but a port inside', () => {
@@ -74,7 +86,7 @@ test('the profiles add restricted containers, and the server has nothing of thei
   expect(grafana['ports']).toEqual(['127.0.0.1:3001:3000']);
   expect([prometheus.networks, grafana.networks, backup.networks]).toEqual([['default'], ['default'], ['database']]);
   expect(server['ports']).toEqual(['3000:3000']);
-  const { scrape_configs: jobs, rule_files: rules } = parse(configs.prometheus.content) as {
+  const { scrape_configs: jobs, rule_files: rules } = parse(readFileSync(configs.prometheus.file, 'utf8')) as {
     scrape_configs: { job_name: string; static_configs: { targets: string[] }[] }[];
     rule_files: string[];
   };
@@ -84,10 +96,12 @@ test('the profiles add restricted containers, and the server has nothing of thei
   // The alert rules select this job.
   expect(readFileSync(configs.alerts.file, 'utf8')).toContain(`{job="${jobs[0]!.job_name}"}`);
   expect(prometheus.configs!.map(({ target }) => target)).toContain(`/etc/prometheus/${rules[0]}`);
-  expect(parse(configs['grafana-datasources'].content)).toMatchObject({
+  expect(parse(readFileSync(configs['grafana-datasources'].file, 'utf8'))).toMatchObject({
     datasources: [{ type: 'prometheus', url: 'http://prometheus:9090', isDefault: true }],
   });
-  const { providers } = parse(configs['grafana-dashboards'].content) as { providers: { options: { path: string } }[] };
+  const { providers } = parse(readFileSync(configs['grafana-dashboards'].file, 'utf8')) as {
+    providers: { options: { path: string } }[];
+  };
   const dashboard = grafana.configs!.find(({ source }) => source === 'dashboard')!;
   expect(dashboard.target).toBe(grafana.environment['GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH']);
   expect(dirname(dashboard.target)).toBe(providers[0]!.options.path);
@@ -104,7 +118,7 @@ function hasProgram(name: string) {
 test.runIf(hasProgram('promtool'))('promtool accepts the configuration of Prometheus', async () => {
   const folder = temporaryFolder();
   const file = join(folder, 'prometheus.yml');
-  writeFileSync(file, configs.prometheus.content);
+  copyFileSync(configs.prometheus.file, file);
   copyFileSync(configs.alerts.file, join(folder, 'alerts.yml'));
   const { stdout } = await promisify(execFile)('promtool', ['check', 'config', file]);
   expect(stdout).toMatch(/rules found/);
