@@ -10,17 +10,18 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { Client as PostgresClient } from 'pg';
 import { verifyBackup } from '../../../src/backup/read.ts';
-import { openDatabase } from '../../../src/database/client.ts';
-import { migrateDatabase } from '../../../src/database/migrate.ts';
-import { buildDataset } from '../../bench/dataset.ts';
-import { failedChecks, pause, percentile, type Outcome, type Run, type Scenario } from '../scenario.ts';
+import { failedChecks, pause, percentile, waitUntil, type Outcome, type Run, type Scenario } from '../scenario.ts';
 import { createClient, type Client } from '../support/client.ts';
+import { fillDatabase } from '../support/dataset.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { countStatuses, sendAtRate } from '../support/load.ts';
 import { measuredCli, readMemory, type Measured } from '../support/measured-cli.ts';
 import { debianPrograms, startPostgres } from '../support/postgres.ts';
 import { startServer, stop, type Server } from '../support/server.ts';
+import { fastMinutes } from '../../support/fast-minutes.ts';
+import { freePort } from '../../support/ports.ts';
 
 const requestsPerSecond = 200;
 const maxSeconds = 60;
@@ -36,7 +37,7 @@ const scenario: Scenario = {
     const postgres = await startPostgres(run, { fsync: 'off', synchronous_commit: 'off' });
     await postgres.create('source');
     const env = { DATABASE_URL: postgres.url('source'), LOG_LEVEL: 'info', DATA_DIR: temporaryFolder(run) };
-    const client = createClient(await fillDatabase(env.DATABASE_URL, run.quick));
+    const client = createClient(await fillDatabase(env.DATABASE_URL, run.quick ? 0.04 : 0.38, run.quick ? 10 : 500));
     run.onCleanup(client.close);
     const folder = temporaryFolder(run);
     const loaded = await backUpUnderLoad(run, env, client, folder);
@@ -58,16 +59,6 @@ const scenario: Scenario = {
   },
 };
 export default scenario;
-
-async function fillDatabase(url: string, quick: boolean) {
-  const connection = { connectionString: url };
-  await migrateDatabase(connection);
-  const times = { acquireMs: 10_000, statementMs: 3_600_000, writeMs: 10_000 };
-  const database = openDatabase({ connection, timezone: 'Europe/Oslo', poolSize: 1, ...times });
-  const { apiKey } = await buildDataset(database, quick ? 0.04 : 0.38, quick ? 10 : 500);
-  await database.close();
-  return apiKey;
-}
 
 type Loaded = Awaited<ReturnType<typeof backUpUnderLoad>>;
 
@@ -293,14 +284,49 @@ async function testFullDisk(run: Run, env: Record<string, string>, { file, bytes
   copyFileSync(file, old);
   const names = namesIn(disk);
   const { code, stderr } = await measuredCli(['backup', '--to', disk], env);
+  const nightly = await makeNightlyOnFullDisk(run, env, disk);
   return {
-    figures: `full disk: ${stderr.trim()}`,
+    figures: `full disk: ${stderr.trim()}; of the nightly one: ${nightly.message}, booking_backup_failed ${nightly.failed}`,
     failures: failedChecks({
       [`the command fails and names the disk (${stderr})`]: code === 1 && /disk|space/.test(stderr),
+      [`the nightly one is logged and names the disk (${nightly.message})`]: /failed, and .*(disk|space)/.test(
+        nightly.message,
+      ),
+      [`its metric says so (${nightly.failed})`]: nightly.failed === 1,
       'only the old backup is left': namesIn(disk).join() === names.join(),
       'it is whole': (await findDamage(old)) === '',
     }),
   };
+}
+
+/** A server makes its nightly backup at the first minute. */
+async function makeNightlyOnFullDisk(run: Run, env: Record<string, string>, folder: string) {
+  const adminPort = await freePort();
+  const nightly = { BACKUP_AT: '00:00', BACKUP_DIR: folder, ADMIN_PORT: String(adminPort) };
+  const command = [process.execPath, ...fastMinutes, 'dist/main.js'];
+  const server = await startServer(run, { ...env, ...nightly }, { command });
+  const readFailed = async () => {
+    const text = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
+    return Number(/^booking_backup_failed (\d+)$/m.exec(text)?.[1]);
+  };
+  const find = () =>
+    server
+      .output()
+      .split('\n')
+      .find((line) => /"msg":"The nightly backup /.test(line));
+  await waitUntil(() => find() !== undefined, 60_000);
+  const failed = await readFailed();
+  await stop(server);
+  await forgetBackups(env['DATABASE_URL']!);
+  return { failed, message: (JSON.parse(find() ?? '{"msg":"no line"}') as { msg: string }).msg };
+}
+
+/** So that the next one is not an hour later. */
+async function forgetBackups(url: string) {
+  const database = new PostgresClient({ connectionString: url });
+  await database.connect();
+  await database.query('delete from backup_runs');
+  await database.end();
 }
 
 /** The nightly backup of a server, with its restore for a test: the server's memory. */
