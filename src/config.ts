@@ -34,9 +34,10 @@ export const Environment = Type.Object(
     EMBEDDED_DATABASE: Optional(
       boolean('Start an embedded database without `DATABASE_URL`; default true, with `NODE_ENV=production` false'),
     ),
-    DATA_DIR: text('Folder of the embedded database, of the demo key, and of mails without `SMTP_URL`', {
-      default: './data',
-    }),
+    DATA_DIR: text(
+      'Folder of the embedded database, of the demo key, of mails without `SMTP_URL`, and of backups without `BACKUP_DIR`',
+      { default: './data' },
+    ),
     BACKUP_AT: Optional(
       text(
         'When a backup is made each night, such as `03:15` in `TIMEZONE`, or `off`; default `03:15` with the embedded database, else `off`',

@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, linkSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -29,6 +31,28 @@ test('the image listens on all addresses, logs JSON, and is labelled with its ve
   expect(final).toContain(`ARG VERSION=${version}\n`);
   expect(final).toContain('org.opencontainers.image.version=$VERSION');
   expect(final).toContain('org.opencontainers.image.revision=$REVISION');
+});
+
+test('the image is healthy while /live responds, on any port', async () => {
+  const [, options, command] = /^HEALTHCHECK (.*) \\\n +CMD (\[.*\])$/m.exec(readFileSync('Dockerfile', 'utf8'))!;
+  expect(options).toBe('--interval=10s --timeout=3s --start-period=60s');
+  const [program, ...args] = JSON.parse(command!) as string[];
+  expect(program).toBe('node');
+  const paths: string[] = [];
+  const server = createServer((request, response) => {
+    paths.push(request.url!);
+    response.writeHead(paths.length === 1 ? 200 : 500).end();
+  });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  const PORT = String((server.address() as AddressInfo).port);
+  const check = () =>
+    promisify(execFile)(process.execPath, args, { env: { PORT } }).then(
+      () => 0,
+      (error: unknown) => (error as { code: number }).code,
+    );
+  expect([await check(), await check()]).toEqual([0, 1]);
+  server.close();
+  expect(paths).toEqual(['/live', '/live']);
 });
 
 /** The commands of the stage `packages` that write to the file system. */
