@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { payloads } from '../database/tables/webhooks.ts';
-import { eventTypes } from '../resources/changes/schema.ts';
+import { eventTypes } from '../schema/events.ts';
 import { WebhookBody } from '../resources/webhooks/body-schema.ts';
 import type { Webhook } from '../resources/webhooks/schema.ts';
 import {

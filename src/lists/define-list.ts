@@ -24,7 +24,7 @@ export function defineList<
 >(spec: ListSpec<Row, V, F, P, R>) {
   const { serializer, fetch, paging } = spec;
   const finder = createPageFinder(toPageSource(spec));
-  const parameters = itemParameters({ hasDeleted: spec.notDeleted !== undefined, includes: serializer.names });
+  const parameters = itemParameters(spec);
   const Query = Type.Unsafe<ListQuery<F, R>>(
     Type.Object({ ...listParameters(spec.filters, paging, spec.requiredFilters), ...parameters }),
   );

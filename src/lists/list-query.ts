@@ -1,5 +1,5 @@
 import { Type, type Static, type TProperties, type TSchema } from '@sinclair/typebox';
-import { effectiveMaximum, Flag, List, OneOf } from '../schema/types.ts';
+import { effectiveMaximum, Flag, List, named, nameOf, OneOf } from '../schema/types.ts';
 import type { Filter, Filters } from './filters.ts';
 
 const [defaultLimit, maxLimit] = [75, 250];
@@ -20,15 +20,16 @@ export type ListQuery<F extends Filters, R extends keyof F = never> = PageQuery 
 export const getLimit = ({ limit }: PageQuery, paging: Paging = {}) =>
   Math.min(limit ?? (paging || {}).defaultLimit ?? defaultLimit, maxLimit);
 
+type ItemSpec = { serializer: { schema: TSchema; names: string[] }; notDeleted?: unknown; includeName?: string };
+
 /** Parameters that a list and a single item share. */
-export function itemParameters({ hasDeleted, includes }: { hasDeleted: boolean; includes: string[] }): TProperties {
+export function itemParameters({ serializer, notDeleted, includeName }: ItemSpec): TProperties {
+  const Include = named(includeName ?? `${nameOf(serializer.schema)}Include`, OneOf(serializer.names));
   const deleted = Flag({ default: false, description: 'true: with deleted items' });
   return {
-    ...(hasDeleted && { include_deleted: Type.Optional(deleted) }),
-    ...(includes.length > 0 && {
-      include: Type.Optional(
-        List(OneOf(includes), { maxItems: 100, description: 'Related data to embed; none unless sent' }),
-      ),
+    ...(notDeleted !== undefined && { include_deleted: Type.Optional(deleted) }),
+    ...(serializer.names.length > 0 && {
+      include: Type.Optional(List(Include, { maxItems: 100, description: 'Related data to embed; none unless sent' })),
     }),
   };
 }

@@ -36,6 +36,8 @@ export type ListSpec<
   /** Filters that the service sets; the query string has none of them. */
   pathFilters?: P;
   requiredFilters?: R[];
+  /** Name of the values of `include[]` in the OpenAPI document; follows from the name of the items. */
+  includeName?: string;
   paging?: Paging;
   order?(query: ListQuery<F>): ReturnType<NonNullable<PageSource<Row>['order']>>;
 };

@@ -42,9 +42,11 @@ export const effectiveMaximum = Symbol('effectiveMaximum');
 /** Names a schema: the OpenAPI document defines it once, and refers to it by its name. */
 export const named = <S extends TSchema>(name: string, schema: S): S => ({ ...schema, [componentName]: name });
 
+export const nameOf = (schema: TSchema) => (schema as { [componentName]?: string })[componentName];
+
 /** The derived schema under the name of the original, or without a name. */
 export function copyName<S extends TSchema>(original: TSchema, derived: S): S {
-  const name = (original as { [componentName]?: string })[componentName];
+  const name = nameOf(original);
   return name === undefined ? derived : named(name, derived);
 }
 

@@ -6,6 +6,42 @@ export type ClientOptions = {
 
 export type Webhooks = ReceiveChangeWebhookRequest;
 
+export type EventType = 'course.created' | 'course.updated' | 'course.deleted' | 'coursedate.created' | 'coursedate.updated' | 'coursedate.deleted' | 'booking.created' | 'booking.updated' | 'booking.deleted' | 'participant.created' | 'participant.updated' | 'participant.deleted' | 'order.created' | 'order.updated' | 'order.deleted' | 'customer.created' | 'customer.updated' | 'customer.deleted' | 'courseuser.created' | 'courseuser.updated' | 'courseuser.deleted' | 'instructor.created' | 'instructor.updated' | 'instructor.deleted' | 'location.created' | 'location.updated' | 'location.deleted' | 'campaign.created' | 'campaign.updated' | 'campaign.deleted' | 'tag.created' | 'tag.updated' | 'tag.deleted' | 'school.created' | 'school.updated' | 'school.deleted' | 'coursedate.seats_changed' | 'resync';
+
+export type EventResource = 'course' | 'coursedate' | 'booking' | 'participant' | 'order' | 'customer' | 'courseuser' | 'instructor' | 'location' | 'campaign' | 'tag' | 'school';
+
+export type WebhookMessage = {
+    /**
+     * A resource and one of created, updated, deleted, seats_changed, as `course.updated`; `resync`: read all items of the resource again; `webhook.test`: a test
+     */
+    type: EventType | 'webhook.test';
+    /**
+     * Time of the change
+     */
+    timestamp: string;
+    data: {
+        /**
+         * Id of the change in `GET /v2/changes`
+         */
+        id?: number;
+        resource?: EventResource;
+        /**
+         * Null for a `resync`
+         */
+        resource_id?: number | null;
+        /**
+         * The item as the interface shows it at delivery, null if it is deleted; absent in thin messages, over 1 MB, and for items that the interface does not show by themselves: bookings and sub-schools
+         */
+        item?: {
+            [key: string]: unknown;
+        } | null;
+        /**
+         * Of a `webhook.test`, which has no other ids
+         */
+        webhook_id?: number;
+    };
+};
+
 export type Health = {
     status: string;
     reason?: string;
@@ -20,6 +56,10 @@ export type Error = {
  * ar: Arabic, be-BY: Belarusian, bg-BG: Bulgarian, ch-ZN: Chinese Simplified, hr-HR: Croatian, cs-CZ: Czech, et-EE: Estonian, el-GR: Greek, he-IL: Hebrew, hi-IN: Hindi, hu-HU: Hungarian, id-ID: Indonesian, it-IT: Italian, ja-JP: Japanese, ko-KR: Korean, lt-LT: Lithuanian, mk-MK: Macedonian, ms-MY: Malay, fa-TJ: Persian, pt-PT: Portuguese, ro-RO: Romanian, ru-RU: Russian, sr-CS: Serbian (Latin), sgn: Sign language, sk-SK: Slovak, th: Thai, tr: Turkish, uk: Ukrainian, vi: Vietnamese, da: Danish, nl-NL: Dutch, en: English, fi: Finnish, fr-FR: French, de-DE: German, no: Norwegian, pl-PL: Polish, es-ES: Spanish, sv-SE: Swedish
  */
 export type TeachingLanguageCode = 'ar' | 'be-BY' | 'bg-BG' | 'ch-ZN' | 'hr-HR' | 'cs-CZ' | 'et-EE' | 'el-GR' | 'he-IL' | 'hi-IN' | 'hu-HU' | 'id-ID' | 'it-IT' | 'ja-JP' | 'ko-KR' | 'lt-LT' | 'mk-MK' | 'ms-MY' | 'fa-TJ' | 'pt-PT' | 'ro-RO' | 'ru-RU' | 'sr-CS' | 'sgn' | 'sk-SK' | 'th' | 'tr' | 'uk' | 'vi' | 'da' | 'nl-NL' | 'en' | 'fi' | 'fr-FR' | 'de-DE' | 'no' | 'pl-PL' | 'es-ES' | 'sv-SE';
+
+export type TagMatch = 'any' | 'all';
+
+export type CourseInclude = 'products' | 'provider';
 
 export type CourseLevel = {
     /**
@@ -195,6 +235,10 @@ export type CourseTagInput = {
     title?: string;
 };
 
+export type CourseType = 'public' | 'internal' | 'corporate';
+
+export type PublishingPlatform = 'both' | 'catalog' | 'own';
+
 export type CourseCreate = {
     /**
      * Unique among the active courses, without regard to case
@@ -300,11 +344,11 @@ export type CourseCreate = {
     /**
      * public, internal (not for the public) or corporate (for one customer)
      */
-    type?: 'public' | 'internal' | 'corporate';
+    type?: CourseType;
     /**
      * both, catalog (the public catalog only) or own (own pages only)
      */
-    publishing_platform?: 'both' | 'catalog' | 'own';
+    publishing_platform?: PublishingPlatform;
     /**
      * The customer of a corporate course
      */
@@ -350,6 +394,8 @@ export type CourseCreate = {
 export type CourseReference = {
     course_id: number;
 };
+
+export type CourseDetailsInclude = 'products' | 'labels' | 'provider';
 
 export type CourseDetails = {
     id: number;
@@ -500,11 +546,11 @@ export type CourseUpdate = {
     /**
      * public, internal (not for the public) or corporate (for one customer)
      */
-    type?: 'public' | 'internal' | 'corporate';
+    type?: CourseType;
     /**
      * both, catalog (the public catalog only) or own (own pages only)
      */
-    publishing_platform?: 'both' | 'catalog' | 'own';
+    publishing_platform?: PublishingPlatform;
     /**
      * The customer of a corporate course
      */
@@ -551,6 +597,12 @@ export type CourseUpdate = {
  * 1: To be defined, 2: Will run, 3: Canceled, 4: Postponed
  */
 export type CourseDateStatusId = 1 | 2 | 3 | 4;
+
+export type CourseDateOrder = 'id' | 'startdate';
+
+export type OrderDirection = 'asc' | 'desc';
+
+export type CourseDateInclude = 'course' | 'course.customer' | 'course.products' | 'location' | 'gatherings' | 'place' | 'teaching_language' | 'status' | 'instructors' | 'subinstances' | 'bundle' | 'provider';
 
 export type Seats = {
     allocated_capacity: {
@@ -1159,6 +1211,8 @@ export type CourseDateUpdate = {
     gatherings?: Array<GatheringInput> | GatheringInput | string | null;
 };
 
+export type NextCourseDateInclude = 'course' | 'location' | 'place' | 'gatherings' | 'teaching_language' | 'status' | 'course.products' | 'course.reference_internal' | 'instructors' | 'provider' | 'subinstances' | 'bundle';
+
 export type NextCourseDateCourse = {
     id: number;
     title: string;
@@ -1613,6 +1667,8 @@ export type SchoolInput = {
     text_description?: string | null;
 };
 
+export type OrderInclude = 'lines.database_relations.course' | 'lines.database_relations.participants' | 'campaign';
+
 export type OrderAddress = {
     address: string | null;
     address_2: string | null;
@@ -1936,6 +1992,11 @@ export type Order = {
     campaign?: EmbeddedCampaign | null;
 };
 
+export type ProductGroup = {
+    id: number;
+    title: string;
+};
+
 export type OrderProduct = {
     id: number;
     item_number: string;
@@ -1976,10 +2037,7 @@ export type OrderProduct = {
         vat: number;
         name: string;
     };
-    group: {
-        id: number;
-        title: string;
-    } | null;
+    group: ProductGroup | null;
     is_main_price: boolean;
     is_member_price: boolean;
     is_archived: boolean;
@@ -1992,6 +2050,8 @@ export type OrderProduct = {
     created_at: string;
     updated_at: string;
 };
+
+export type ParticipantInclude = 'attendance';
 
 export type Attendance = {
     gathering_id: number;
@@ -2317,6 +2377,8 @@ export type ValidVoucher = {
     successful: boolean;
     voucher: Voucher;
 };
+
+export type CustomerInclude = 'employees';
 
 export type CustomerWithEmployees = {
     id: number;
@@ -2651,8 +2713,8 @@ export type Change = {
      * Increases with each change of the school
      */
     id: number;
-    type: 'course.created' | 'course.updated' | 'course.deleted' | 'coursedate.created' | 'coursedate.updated' | 'coursedate.deleted' | 'booking.created' | 'booking.updated' | 'booking.deleted' | 'participant.created' | 'participant.updated' | 'participant.deleted' | 'order.created' | 'order.updated' | 'order.deleted' | 'customer.created' | 'customer.updated' | 'customer.deleted' | 'courseuser.created' | 'courseuser.updated' | 'courseuser.deleted' | 'instructor.created' | 'instructor.updated' | 'instructor.deleted' | 'location.created' | 'location.updated' | 'location.deleted' | 'campaign.created' | 'campaign.updated' | 'campaign.deleted' | 'tag.created' | 'tag.updated' | 'tag.deleted' | 'school.created' | 'school.updated' | 'school.deleted' | 'coursedate.seats_changed' | 'resync';
-    resource: 'course' | 'coursedate' | 'booking' | 'participant' | 'order' | 'customer' | 'courseuser' | 'instructor' | 'location' | 'campaign' | 'tag' | 'school';
+    type: EventType;
+    resource: EventResource;
     /**
      * Null for a resync: read all items of the resource again
      */
@@ -2683,24 +2745,28 @@ export type Gone = {
     code: 'read_everything_again';
 };
 
+export type WebhookPayload = 'full' | 'thin';
+
+export type WebhookDisabledReason = 'failing' | 'gone';
+
 export type Webhook = {
     id: number;
     url: string;
     /**
      * Types of changes that are sent; null for all
      */
-    types: Array<'course.created' | 'course.updated' | 'course.deleted' | 'coursedate.created' | 'coursedate.updated' | 'coursedate.deleted' | 'booking.created' | 'booking.updated' | 'booking.deleted' | 'participant.created' | 'participant.updated' | 'participant.deleted' | 'order.created' | 'order.updated' | 'order.deleted' | 'customer.created' | 'customer.updated' | 'customer.deleted' | 'courseuser.created' | 'courseuser.updated' | 'courseuser.deleted' | 'instructor.created' | 'instructor.updated' | 'instructor.deleted' | 'location.created' | 'location.updated' | 'location.deleted' | 'campaign.created' | 'campaign.updated' | 'campaign.deleted' | 'tag.created' | 'tag.updated' | 'tag.deleted' | 'school.created' | 'school.updated' | 'school.deleted' | 'coursedate.seats_changed' | 'resync'> | null;
+    types: Array<EventType> | null;
     description: string;
     /**
      * `full`: with the item as the interface shows it; `thin`: ids alone
      */
-    payload: 'full' | 'thin';
+    payload: WebhookPayload;
     is_active: boolean;
     disabled_at: string | null;
     /**
      * `failing`: no success for 5 days; `gone`: the endpoint answered 410
      */
-    disabled_reason: 'failing' | 'gone' | null;
+    disabled_reason: WebhookDisabledReason | null;
     /**
      * First failure since the last success
      */
@@ -2725,12 +2791,12 @@ export type WebhookCreate = {
     /**
      * Types of changes to send, and each `resync` of their resources; all unless sent
      */
-    types?: Array<'course.created' | 'course.updated' | 'course.deleted' | 'coursedate.created' | 'coursedate.updated' | 'coursedate.deleted' | 'booking.created' | 'booking.updated' | 'booking.deleted' | 'participant.created' | 'participant.updated' | 'participant.deleted' | 'order.created' | 'order.updated' | 'order.deleted' | 'customer.created' | 'customer.updated' | 'customer.deleted' | 'courseuser.created' | 'courseuser.updated' | 'courseuser.deleted' | 'instructor.created' | 'instructor.updated' | 'instructor.deleted' | 'location.created' | 'location.updated' | 'location.deleted' | 'campaign.created' | 'campaign.updated' | 'campaign.deleted' | 'tag.created' | 'tag.updated' | 'tag.deleted' | 'school.created' | 'school.updated' | 'school.deleted' | 'coursedate.seats_changed' | 'resync'> | string;
+    types?: Array<EventType> | string;
     description?: string;
     /**
      * `thin` sends ids alone
      */
-    payload?: 'full' | 'thin';
+    payload?: WebhookPayload;
     is_active?: boolean;
 };
 
@@ -2740,18 +2806,18 @@ export type WebhookWithSecret = {
     /**
      * Types of changes that are sent; null for all
      */
-    types: Array<'course.created' | 'course.updated' | 'course.deleted' | 'coursedate.created' | 'coursedate.updated' | 'coursedate.deleted' | 'booking.created' | 'booking.updated' | 'booking.deleted' | 'participant.created' | 'participant.updated' | 'participant.deleted' | 'order.created' | 'order.updated' | 'order.deleted' | 'customer.created' | 'customer.updated' | 'customer.deleted' | 'courseuser.created' | 'courseuser.updated' | 'courseuser.deleted' | 'instructor.created' | 'instructor.updated' | 'instructor.deleted' | 'location.created' | 'location.updated' | 'location.deleted' | 'campaign.created' | 'campaign.updated' | 'campaign.deleted' | 'tag.created' | 'tag.updated' | 'tag.deleted' | 'school.created' | 'school.updated' | 'school.deleted' | 'coursedate.seats_changed' | 'resync'> | null;
+    types: Array<EventType> | null;
     description: string;
     /**
      * `full`: with the item as the interface shows it; `thin`: ids alone
      */
-    payload: 'full' | 'thin';
+    payload: WebhookPayload;
     is_active: boolean;
     disabled_at: string | null;
     /**
      * `failing`: no success for 5 days; `gone`: the endpoint answered 410
      */
-    disabled_reason: 'failing' | 'gone' | null;
+    disabled_reason: WebhookDisabledReason | null;
     /**
      * First failure since the last success
      */
@@ -2780,12 +2846,12 @@ export type WebhookUpdate = {
     /**
      * Types of changes to send, and each `resync` of their resources; all unless sent
      */
-    types?: Array<'course.created' | 'course.updated' | 'course.deleted' | 'coursedate.created' | 'coursedate.updated' | 'coursedate.deleted' | 'booking.created' | 'booking.updated' | 'booking.deleted' | 'participant.created' | 'participant.updated' | 'participant.deleted' | 'order.created' | 'order.updated' | 'order.deleted' | 'customer.created' | 'customer.updated' | 'customer.deleted' | 'courseuser.created' | 'courseuser.updated' | 'courseuser.deleted' | 'instructor.created' | 'instructor.updated' | 'instructor.deleted' | 'location.created' | 'location.updated' | 'location.deleted' | 'campaign.created' | 'campaign.updated' | 'campaign.deleted' | 'tag.created' | 'tag.updated' | 'tag.deleted' | 'school.created' | 'school.updated' | 'school.deleted' | 'coursedate.seats_changed' | 'resync'> | string | null;
+    types?: Array<EventType> | string | null;
     description?: string | null;
     /**
      * `thin` sends ids alone
      */
-    payload?: 'full' | 'thin';
+    payload?: WebhookPayload;
     is_active?: boolean;
 };
 
@@ -3117,7 +3183,7 @@ export type ListCoursesData = {
         /**
          * Any of the tags, or every one
          */
-        tag_match?: 'any' | 'all';
+        tag_match?: TagMatch;
         /**
          * true adds approved partners' public items
          */
@@ -3137,7 +3203,7 @@ export type ListCoursesData = {
         /**
          * Related data to embed; none unless sent
          */
-        'include[]'?: Array<'products' | 'provider'> | string;
+        'include[]'?: Array<CourseInclude> | string;
     };
     url: '/v2/courses';
 };
@@ -3318,7 +3384,7 @@ export type GetCourseData = {
         /**
          * Related data to embed; none unless sent
          */
-        'include[]'?: Array<'products' | 'labels' | 'provider'> | string;
+        'include[]'?: Array<CourseDetailsInclude> | string;
         /**
          * true adds approved partners' public items
          */
@@ -3514,11 +3580,11 @@ export type ListCourseDatesData = {
         /**
          * Sort by id or start; equal starts by id
          */
-        order_by?: 'id' | 'startdate';
+        order_by?: CourseDateOrder;
         /**
          * Ascending or descending
          */
-        order_direction?: 'asc' | 'desc';
+        order_direction?: OrderDirection;
         /**
          * true adds approved partners' public items
          */
@@ -3534,7 +3600,7 @@ export type ListCourseDatesData = {
         /**
          * Any of the tags, or every one
          */
-        tag_match?: 'any' | 'all';
+        tag_match?: TagMatch;
         /**
          * true: with deleted items
          */
@@ -3542,7 +3608,7 @@ export type ListCourseDatesData = {
         /**
          * Related data to embed; none unless sent
          */
-        'include[]'?: Array<'course' | 'course.customer' | 'course.products' | 'location' | 'gatherings' | 'place' | 'teaching_language' | 'status' | 'instructors' | 'subinstances' | 'bundle' | 'provider'> | string;
+        'include[]'?: Array<CourseDateInclude> | string;
     };
     url: '/v2/coursedates';
 };
@@ -3664,11 +3730,11 @@ export type ListDatesOfCourseData = {
         /**
          * Sort by id or start; equal starts by id
          */
-        order_by?: 'id' | 'startdate';
+        order_by?: CourseDateOrder;
         /**
          * Ascending or descending
          */
-        order_direction?: 'asc' | 'desc';
+        order_direction?: OrderDirection;
         /**
          * true adds approved partners' public items
          */
@@ -3684,7 +3750,7 @@ export type ListDatesOfCourseData = {
         /**
          * Any of the tags, or every one
          */
-        tag_match?: 'any' | 'all';
+        tag_match?: TagMatch;
         /**
          * true: with deleted items
          */
@@ -3692,7 +3758,7 @@ export type ListDatesOfCourseData = {
         /**
          * Related data to embed; none unless sent
          */
-        'include[]'?: Array<'course' | 'course.customer' | 'course.products' | 'location' | 'gatherings' | 'place' | 'teaching_language' | 'status' | 'instructors' | 'subinstances' | 'bundle' | 'provider'> | string;
+        'include[]'?: Array<CourseDateInclude> | string;
     };
     url: '/v2/courses/{course_id}/coursedates';
 };
@@ -3891,7 +3957,7 @@ export type GetCourseDateData = {
         /**
          * Related data to embed; none unless sent
          */
-        'include[]'?: Array<'course' | 'course.customer' | 'course.products' | 'location' | 'gatherings' | 'place' | 'teaching_language' | 'status' | 'instructors' | 'subinstances' | 'bundle' | 'provider'> | string;
+        'include[]'?: Array<CourseDateInclude> | string;
     };
     url: '/v2/courses/{course_id}/coursedates/{id}';
 };
@@ -4083,11 +4149,11 @@ export type BatchListCourseDatesData = {
         /**
          * Sort by id or start; equal starts by id
          */
-        order_by?: 'id' | 'startdate';
+        order_by?: CourseDateOrder;
         /**
          * Ascending or descending
          */
-        order_direction?: 'asc' | 'desc';
+        order_direction?: OrderDirection;
         /**
          * true adds approved partners' public items
          */
@@ -4103,7 +4169,7 @@ export type BatchListCourseDatesData = {
         /**
          * Any of the tags, or every one
          */
-        tag_match?: 'any' | 'all';
+        tag_match?: TagMatch;
         /**
          * true: with deleted items
          */
@@ -4111,7 +4177,7 @@ export type BatchListCourseDatesData = {
         /**
          * Related data to embed; none unless sent
          */
-        'include[]'?: Array<'course' | 'course.customer' | 'course.products' | 'location' | 'gatherings' | 'place' | 'teaching_language' | 'status' | 'instructors' | 'subinstances' | 'bundle' | 'provider'> | string;
+        'include[]'?: Array<CourseDateInclude> | string;
     };
     url: '/v2/batch/coursedates';
 };
@@ -4185,11 +4251,11 @@ export type ListNextCourseDatesData = {
         /**
          * Any of the tags, or every one
          */
-        tag_match?: 'any' | 'all';
+        tag_match?: TagMatch;
         /**
          * Related data to embed; none unless sent
          */
-        'include[]'?: Array<'course' | 'location' | 'place' | 'gatherings' | 'teaching_language' | 'status' | 'course.products' | 'course.reference_internal' | 'instructors' | 'provider' | 'subinstances' | 'bundle'> | string;
+        'include[]'?: Array<NextCourseDateInclude> | string;
     };
     url: '/v2/nextcoursedates';
 };
@@ -5066,7 +5132,7 @@ export type ListOrdersData = {
         /**
          * Related data to embed; none unless sent
          */
-        'include[]'?: Array<'lines.database_relations.course' | 'lines.database_relations.participants' | 'campaign'> | string;
+        'include[]'?: Array<OrderInclude> | string;
     };
     url: '/v2/orders';
 };
@@ -5129,7 +5195,7 @@ export type GetOrderData = {
         /**
          * Related data to embed; none unless sent
          */
-        'include[]'?: Array<'lines.database_relations.course' | 'lines.database_relations.participants' | 'campaign'> | string;
+        'include[]'?: Array<OrderInclude> | string;
     };
     url: '/v2/orders/{id}';
 };
@@ -5367,7 +5433,7 @@ export type ListParticipantsData = {
         /**
          * Related data to embed; none unless sent
          */
-        'include[]'?: Array<'attendance'> | string;
+        'include[]'?: Array<ParticipantInclude> | string;
     };
     url: '/v2/participants';
 };
@@ -5426,7 +5492,7 @@ export type GetParticipantData = {
         /**
          * Related data to embed; none unless sent
          */
-        'include[]'?: Array<'attendance'> | string;
+        'include[]'?: Array<ParticipantInclude> | string;
     };
     url: '/v2/participants/{id}';
 };
@@ -6011,7 +6077,7 @@ export type ListCustomersData = {
         /**
          * Related data to embed; none unless sent
          */
-        'include[]'?: Array<'employees'> | string;
+        'include[]'?: Array<CustomerInclude> | string;
     };
     url: '/v2/customers';
 };
@@ -6127,7 +6193,7 @@ export type GetCustomerData = {
         /**
          * Related data to embed; none unless sent
          */
-        'include[]'?: Array<'employees'> | string;
+        'include[]'?: Array<CustomerInclude> | string;
     };
     url: '/v2/customers/{id}';
 };
@@ -6542,7 +6608,7 @@ export type ListChangesData = {
         /**
          * Only changes of these types, and each `resync` of their resources; all types unless sent
          */
-        'types[]'?: Array<'course.created' | 'course.updated' | 'course.deleted' | 'coursedate.created' | 'coursedate.updated' | 'coursedate.deleted' | 'booking.created' | 'booking.updated' | 'booking.deleted' | 'participant.created' | 'participant.updated' | 'participant.deleted' | 'order.created' | 'order.updated' | 'order.deleted' | 'customer.created' | 'customer.updated' | 'customer.deleted' | 'courseuser.created' | 'courseuser.updated' | 'courseuser.deleted' | 'instructor.created' | 'instructor.updated' | 'instructor.deleted' | 'location.created' | 'location.updated' | 'location.deleted' | 'campaign.created' | 'campaign.updated' | 'campaign.deleted' | 'tag.created' | 'tag.updated' | 'tag.deleted' | 'school.created' | 'school.updated' | 'school.deleted' | 'coursedate.seats_changed' | 'resync'> | string;
+        'types[]'?: Array<EventType> | string;
         /**
          * Changes per response; more than 1000 counts as 1000
          */
@@ -7497,37 +7563,7 @@ export type CreateLegacyCourseResponses = {
 
 export type CreateLegacyCourseResponse = CreateLegacyCourseResponses[keyof CreateLegacyCourseResponses];
 
-export type ReceiveChangeWebhookPayload = {
-    /**
-     * A resource and one of created, updated, deleted, seats_changed, as `course.updated`; `resync`: read all items of the resource again; `webhook.test`: a test
-     */
-    type: string;
-    /**
-     * Time of the change
-     */
-    timestamp: string;
-    data: {
-        /**
-         * Id of the change in `GET /v2/changes`
-         */
-        id?: number;
-        resource?: 'course' | 'coursedate' | 'booking' | 'participant' | 'order' | 'customer' | 'courseuser' | 'instructor' | 'location' | 'campaign' | 'tag' | 'school';
-        /**
-         * Null for a `resync`
-         */
-        resource_id?: number | null;
-        /**
-         * The item as the interface shows it at delivery, null if it is deleted; absent in thin messages, over 1 MB, and for items that the interface does not show by themselves: bookings and sub-schools
-         */
-        item?: {
-            [key: string]: unknown;
-        } | null;
-        /**
-         * Of a `webhook.test`, which has no other ids
-         */
-        webhook_id?: number;
-    };
-};
+export type ReceiveChangeWebhookPayload = WebhookMessage;
 
 export type ReceiveChangeWebhookRequest = {
     body: ReceiveChangeWebhookPayload;

@@ -34,21 +34,35 @@ const isEmptyNode = (node: unknown) => Object.keys((node as Node | undefined) ??
 const hasMembers = ({ properties, additionalProperties }: Node) =>
   !isEmptyNode(properties) || (typeof additionalProperties === 'object' && !isEmptyNode(additionalProperties));
 
-/** Pointers of object schemas that occur more than once inline; a named component counts once. */
-export function findRepeatedObjects(document: object): string[][] {
+const isObject = (schema: Node) => schema['type'] === 'object' && hasMembers(schema);
+const isChoice = (schema: Node) => Array.isArray(schema['enum']) && schema['enum'].length > 1;
+
+/** The schema without null and what a use of a component may have of its own, as a key. */
+function toComparable(value: object): Node {
+  const schema: Node = { ...value, description: undefined, default: undefined, examples: undefined };
+  schema['type'] = [schema['type']]
+    .flat()
+    .filter((type) => type !== 'null')
+    .join();
+  if (Array.isArray(schema['enum'])) schema['enum'] = schema['enum'].filter((one) => one !== null);
+  return schema;
+}
+
+/** Pointers of objects and enums that occur more than once; a component's name counts for all its uses. */
+export function findRepeatedSchemas(document: object): string[][] {
   const pointers = new Map<string, string[]>();
 
-  function visit(value: unknown, path: string[]) {
+  function visit(value: unknown, path: string[], isSchema = true) {
     if (typeof value !== 'object' || value === null) return;
-    const types = [(value as Node)['type']].flat().filter((type) => type !== 'null');
-    const schema: Node = { ...value, type: types.join(), description: undefined, default: undefined };
-    const isComponent = path.length === 3 && path[1] === 'schemas';
-    if (schema['type'] === 'object' && hasMembers(schema)) {
+    const schema = toComparable(value);
+    if (isSchema && (isObject(schema) || isChoice(schema))) {
       const key = JSON.stringify(schema);
-      if (!isComponent) pointers.set(key, [...(pointers.get(key) ?? []), path.join('/')]);
+      pointers.set(key, [...(pointers.get(key) ?? []), path.join('/')]);
     }
-    for (const [key, child] of Object.entries(value)) if (!data.has(key)) visit(child, [...path, key]);
+    for (const [key, child] of Object.entries(value))
+      if (!(isSchema && data.has(key))) visit(child, [...path, key], !isSchema || key !== 'properties');
   }
   visit(document, []);
-  return [...pointers.values()].filter((places) => places.length > 1);
+  const isInline = (pointer: string) => !/^components\/schemas\/\w+$/.test(pointer);
+  return [...pointers.values()].filter((places) => places.length > 1 && places.some(isInline));
 }

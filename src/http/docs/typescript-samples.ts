@@ -39,12 +39,16 @@ console.log(body);`;
 const toCode = (value: unknown) => JSON.stringify(value, null, 2);
 const toObject = (lines: string[]) => `{\n${lines.map((line) => `  ${line.replaceAll('\n', '\n  ')},\n`).join('')}}`;
 
-/** The address with a value for each required parameter. */
+/** The address with the examples of its parameters, and 1 for each id without an example. */
 function fillIn(address: string, parameters: Parameter[]) {
-  const required = parameters.filter((parameter) => parameter.required);
-  const query = required.filter((parameter) => parameter.in === 'query');
-  const path = address.replaceAll(/\{(\w+)\}/g, (_, name: string) => sampleValue(name));
-  return query.length === 0 ? path : `${path}?${query.map(({ name }) => `${name}=${sampleValue(name)}`).join('&')}`;
+  const examples = new Map(parameters.map(({ name, example }) => [name, example]));
+  const path = address.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(String(examples.get(name) ?? 1)),
+  );
+  const query = parameters
+    .filter((parameter) => parameter.in === 'query' && (parameter.required || parameter.example !== undefined))
+    .flatMap(({ name, example = 1 }) =>
+      [example].flat().map((value) => `${name}=${encodeURIComponent(String(value))}`),
+    );
+  return query.length === 0 ? path : `${path}?${query.join('&')}`;
 }
-
-const sampleValue = (name: string) => (name === 'code' ? 'YOUR_CODE' : '1');

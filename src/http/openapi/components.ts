@@ -44,6 +44,8 @@ export function createComponents() {
   }
 
   return {
+    /** Any part of the document with references. */
+    visit,
     /** The route's schema with references. */
     toReferences: (schema: FastifySchema): FastifySchema => ({
       ...schema,

@@ -9,11 +9,12 @@ import { completeOperations } from './operations.ts';
 import { documentHeaders, documentInput } from './input-schemas.ts';
 import { webhookMessages } from './webhook-messages.ts';
 
-const introduction = `Courses, schools and what belongs to them, for the websites, CRMs and invoicing of course providers.
+const introduction = `Courses, course dates, bookings, orders and people, for the websites, CRMs and invoicing of
+course providers.
 
 Every request carries the API key in the header \`X-API-Key\`. Writes take url-encoded forms, \`multipart/form-data\` and
-JSON, all meaning the same. Lists are walked with \`since_id\` and \`limit\`; the header \`Link: <…>; rel="next"\` names
-the next page.
+JSON with the same meaning. Read lists page by page with \`since_id\` and \`limit\`; the header \`Link: <…>; rel="next"\`
+has the address of the next page.
 
 Where requests are limited, every response to a valid key has the remaining requests: \`RateLimit-Limit\`,
 \`RateLimit-Remaining\`, \`RateLimit-Reset\` (seconds) and \`RateLimit-Policy\`, and the same as \`X-RateLimit-*\`. A
@@ -67,11 +68,11 @@ export const description = fp(async (app: FastifyInstance, { version, publicUrl 
       },
       security: [{ apiKey: [] }],
       tags,
-      webhooks: webhookMessages as never,
+      webhooks: components.visit(webhookMessages) as never,
     },
     transform({ schema, url, route }) {
       if (schema.hide) return { schema, url };
-      const documented = components.toReferences(toDocumentedSchema(schema));
+      const documented = components.toReferences(documentMaximum(toDocumentedSchema(schema)));
       return { schema: route.config?.hasEtag ? withNotModified(documented) : documented, url };
     },
     transformObject(document) {
@@ -105,12 +106,19 @@ function toDocumentedSchema(schema: FastifySchema): FastifySchema {
   };
 }
 
-/** With the maximum that has an effect; the largest integer of JavaScript is no limit for a client. */
-function documentMaximum(property: TSchema): TSchema {
-  const { maximum, ...others } = property as TSchema & { maximum?: number };
-  const effective = (property as { [effectiveMaximum]?: number })[effectiveMaximum];
-  if (effective !== undefined) return { ...property, maximum: effective };
-  return maximum === Number.MAX_SAFE_INTEGER ? others : property;
+/** With maximums that have an effect; the largest integer of JavaScript is no limit for a client. */
+function documentMaximum<V>(value: V): V {
+  if (Array.isArray(value)) return value.map(documentMaximum) as V;
+  if (typeof value !== 'object' || value === null) return value;
+  const children = Object.entries(value).map(([key, child]) => [key, documentMaximum(child as unknown)]);
+  // The spread copies the symbols.
+  const schema = { ...value, ...Object.fromEntries(children) } as V & {
+    maximum?: unknown;
+    [effectiveMaximum]?: number;
+  };
+  if (schema[effectiveMaximum] !== undefined) schema.maximum = schema[effectiveMaximum];
+  else if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+  return schema;
 }
 
 function withBrackets(query: TSchema): TSchema {
@@ -119,7 +127,7 @@ function withBrackets(query: TSchema): TSchema {
   const documented = Object.entries(documentInput(query)['properties'] as Record<string, TSchema>);
   return {
     ...query,
-    properties: Object.fromEntries(documented.map(([name, property]) => [bracketed(name), documentMaximum(property)])),
+    properties: Object.fromEntries(documented.map(([name, property]) => [bracketed(name), property])),
     required: ((query['required'] as string[] | undefined) ?? []).map(bracketed),
   };
 }

@@ -51,12 +51,13 @@ function beforeCoercion(field: TSchema): TSchema {
 }
 
 /** A list, a single item, or a text that encodes either. */
-function listOrOne({ description, ...list }: TSchema, textDescription: string): TSchema {
+function listOrOne({ description, examples, ...list }: TSchema, textDescription: string): TSchema {
   const item = documentInput(list['items'] as TSchema);
   const single = (item['anyOf'] as TSchema[] | undefined) ?? [item];
   const isNullable = Array.isArray(list['type']) && list['type'].includes('null');
   return Type.Unsafe({
     ...(description === undefined ? {} : { description }),
+    ...(examples === undefined ? {} : { examples: examples as unknown }),
     anyOf: [
       { ...list, type: 'array', items: item },
       ...single.filter(({ type }) => type !== 'string'),

@@ -1,4 +1,7 @@
-import { eventChanges, eventResources } from '../../database/tables/events.ts';
+import { Type } from '@sinclair/typebox';
+import { eventChanges } from '../../database/tables/events.ts';
+import { EventResource, EventType } from '../../schema/events.ts';
+import { named } from '../../schema/types.ts';
 
 const text = (description: string) => ({ type: 'string', description });
 const header = (name: string, description: string) => ({
@@ -6,32 +9,37 @@ const header = (name: string, description: string) => ({
   schema: { type: 'string' },
 });
 
-const WebhookMessage = {
-  type: 'object',
-  properties: {
-    type: text(
-      `A resource and one of ${eventChanges.filter((change) => change !== 'resync').join(', ')}, as \`course.updated\`; ` +
-        '`resync`: read all items of the resource again; `webhook.test`: a test',
-    ),
-    timestamp: { ...text('Time of the change'), format: 'date-time' },
-    data: {
-      type: 'object',
-      properties: {
-        id: { type: 'integer', description: 'Id of the change in `GET /v2/changes`' },
-        resource: { type: 'string', enum: [...eventResources] },
-        resource_id: { type: ['integer', 'null'], description: 'Null for a `resync`' },
-        item: {
-          type: ['object', 'null'],
-          description:
-            'The item as the interface shows it at delivery, null if it is deleted; absent in thin messages, over 1 MB, and for ' +
-            'items that the interface does not show by themselves: bookings and sub-schools',
+const WebhookMessage = named(
+  'WebhookMessage',
+  Type.Unsafe({
+    type: 'object',
+    properties: {
+      type: {
+        anyOf: [EventType, { type: 'string', const: 'webhook.test' }],
+        description:
+          `A resource and one of ${eventChanges.filter((change) => change !== 'resync').join(', ')}, as \`course.updated\`; ` +
+          '`resync`: read all items of the resource again; `webhook.test`: a test',
+      },
+      timestamp: { ...text('Time of the change'), format: 'date-time' },
+      data: {
+        type: 'object',
+        properties: {
+          id: { type: 'integer', description: 'Id of the change in `GET /v2/changes`' },
+          resource: EventResource,
+          resource_id: { type: ['integer', 'null'], description: 'Null for a `resync`' },
+          item: {
+            type: ['object', 'null'],
+            description:
+              'The item as the interface shows it at delivery, null if it is deleted; absent in thin messages, over 1 MB, and for ' +
+              'items that the interface does not show by themselves: bookings and sub-schools',
+          },
+          webhook_id: { type: 'integer', description: 'Of a `webhook.test`, which has no other ids' },
         },
-        webhook_id: { type: 'integer', description: 'Of a `webhook.test`, which has no other ids' },
       },
     },
-  },
-  required: ['type', 'timestamp', 'data'],
-};
+    required: ['type', 'timestamp', 'data'],
+  }),
+);
 
 const timestamp = '2026-07-01T09:00:00.123456+02:00';
 const sample = (summary: string, type: string, data: object) => ({ summary, value: { type, timestamp, data } });

@@ -36,7 +36,7 @@ export const campaignValidationRoutes: FastifyPluginAsyncTypebox = async (app) =
     profiles: ['full', 'read', 'booking'] as const,
     response: { 200: ValidCampaign, ...responses.bookingErrors },
   };
-  const Code = Type.Object({ code: t.Title({ description: 'The campaign code' }) });
+  const Code = Type.Object({ code: t.Title({ description: 'The campaign code', examples: ['KVELDSKAFFE'] }) });
   const Booked = Type.Object({
     coursedate_id: Type.Optional({
       ...t.Id,
@@ -45,6 +45,7 @@ export const campaignValidationRoutes: FastifyPluginAsyncTypebox = async (app) =
     course_id: Type.Optional({
       ...t.Id,
       description: 'The course to be booked; required unless coursedate_id is sent',
+      examples: [32],
     }),
   });
 

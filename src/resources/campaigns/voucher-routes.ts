@@ -15,7 +15,7 @@ export const voucherValidationRoutes: FastifyPluginAsyncTypebox = async (app) =>
     profiles: ['full', 'read', 'booking'] as const,
     response: { 200: ValidVoucher, ...responses.bookingErrors },
   };
-  const Code = Type.Object({ code: t.Title({ description: 'The voucher code' }) });
+  const Code = Type.Object({ code: t.Title({ description: 'The voucher code', examples: ['GAVE-FJORD-2408'] }) });
 
   // Without an ETag: expiry depends on the clock.
   app.get(

@@ -4,14 +4,15 @@ import { Problem } from '../../core/errors.ts';
 import { allAreas } from '../../database/areas.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses } from '../../http/responses.ts';
+import { EventType } from '../../schema/events.ts';
 import * as t from '../../schema/types.ts';
-import { Changes, eventTypes, Gone, maxLimit } from './schema.ts';
+import { Changes, Gone, maxLimit } from './schema.ts';
 import { listChanges } from './service.ts';
 
 const Query = Type.Object({
   since: Type.Optional(Type.String({ description: 'A cursor; no changes, and the cursor of now, unless sent' })),
   types: Type.Optional(
-    t.List(t.OneOf(eventTypes), {
+    t.List(EventType, {
       maxItems: 100,
       description: 'Only changes of these types, and each `resync` of their resources; all types unless sent',
     }),

@@ -1,19 +1,14 @@
 import { Type } from '@sinclair/typebox';
-import { eventResources } from '../../database/tables/events.ts';
+import { EventResource, EventType } from '../../schema/events.ts';
 import * as t from '../../schema/types.ts';
 
 /** Maximum number of changes per response. */
 export const maxLimit = 1_000;
 
-const changesOf = (resource: string) => ['created', 'updated', 'deleted'].map((change) => `${resource}.${change}`);
-
-/** Types of events, as `course.created`. */
-export const eventTypes = [...eventResources.flatMap(changesOf), 'coursedate.seats_changed', 'resync'];
-
 export const Change = t.NamedObject('Change', {
   id: Type.Integer({ description: 'Increases with each change of the school' }),
-  type: t.OneOf(eventTypes, { examples: ['course.updated'] }),
-  resource: t.OneOf(eventResources, { examples: ['course'] }),
+  type: EventType,
+  resource: EventResource,
   resource_id: t.Nullable(Type.Integer({ description: 'Null for a resync: read all items of the resource again' })),
   at: Type.String({ format: 'date-time', description: 'Equal for all changes of one write' }),
 });

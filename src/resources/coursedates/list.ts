@@ -14,15 +14,18 @@ import { courseDateSerializer, dateOfCourseSerializer, nextCourseDateSerializer 
 
 const within = inScope(tables.courseDates, isPublicDate);
 
-const ofCourses = (description: string) =>
+const ofCourses = (options: { description: string; examples?: number[][] }) =>
   filter.selective(
-    t.List(t.Id, { description }),
+    t.List(t.Id, options),
     (ids: number[]) => inArray(tables.courseDates.courseId, ids),
     (ids) => ids.length <= 20,
   );
 
+const CourseDateOrder = t.named('CourseDateOrder', t.OneOf(['id', 'startdate']));
+const OrderDirection = t.named('OrderDirection', t.OneOf(['asc', 'desc']));
+
 const filters = {
-  course_id: ofCourses('Only dates of these courses; all unless sent'),
+  course_id: ofCourses({ description: 'Only dates of these courses; all unless sent' }),
   coursedate_id: filter.selective({ ...t.Id, description: 'Only this course date; all unless sent' }, (id: number) =>
     eq(tables.courseDates.id, id),
   ),
@@ -41,12 +44,12 @@ const filters = {
     }),
     (hasParticipants) => eq(tables.courseDates.hasParticipants, hasParticipants),
   ),
-  order_by: filter.parameter(
-    t.OneOf(['id', 'startdate'], { default: 'id', description: 'Sort by id or start; equal starts by id' }),
-  ),
-  order_direction: filter.parameter(
-    t.OneOf(['asc', 'desc'], { default: 'asc', description: 'Ascending or descending' }),
-  ),
+  order_by: filter.parameter({
+    ...CourseDateOrder,
+    default: 'id',
+    description: 'Sort by id or start; equal starts by id',
+  }),
+  order_direction: filter.parameter({ ...OrderDirection, default: 'asc', description: 'Ascending or descending' }),
   ...partnerParameters,
   ...tagParameters(tables.courseDates, tables.courseDates.courseId, 'dates of courses'),
 };
@@ -65,13 +68,18 @@ const dates = {
 
 export const courseDateList = defineList({ ...dates, serializer: courseDateSerializer, filters });
 
-export const datesOfCourseList = defineList({ ...dates, serializer: dateOfCourseSerializer, filters });
+export const datesOfCourseList = defineList({
+  ...dates,
+  serializer: dateOfCourseSerializer,
+  filters,
+  includeName: 'CourseDateInclude',
+});
 
 /** The dates of the courses in `course_ids`, on shorter pages. */
 export const batchCourseDateList = defineList({
   ...dates,
   serializer: courseDateSerializer,
-  filters: { course_ids: ofCourses('Only dates of these courses'), ...filters },
+  filters: { course_ids: ofCourses({ description: 'Only dates of these courses', examples: [[1, 39]] }), ...filters },
   requiredFilters: ['course_ids'],
   paging: { defaultLimit: 25 },
 });

@@ -13,6 +13,9 @@ import {
 
 const { Optional } = Type;
 
+const CourseType = t.named('CourseType', t.OneOf(courseTypes));
+const PublishingPlatform = t.named('PublishingPlatform', t.OneOf(publishingPlatforms));
+
 const Level = codes.Code('CourseLevelId', reference.levels);
 const FormOfTeaching = codes.Code('FormOfTeachingId', reference.formsOfTeaching);
 const TimeOfDay = codes.Code('TimeOfDayId', reference.timesOfDay);
@@ -123,8 +126,8 @@ export const CourseBody = t.NamedObject(
       ...texts,
       external_booking_url: Optional(t.Url()),
       external_more_info_url: Optional(t.Url()),
-      type: t.withDefault(t.OneOf(courseTypes), 'public'),
-      publishing_platform: t.withDefault(t.OneOf(publishingPlatforms), 'both'),
+      type: t.withDefault(CourseType, 'public'),
+      publishing_platform: t.withDefault(PublishingPlatform, 'both'),
       customer_id: Optional(t.Id),
       visit_address: Optional(t.Line()),
       visit_address2: Optional(t.Line()),

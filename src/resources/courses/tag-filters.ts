@@ -7,6 +7,8 @@ import * as tables from '../../database/tables/courses.ts';
 import { filter } from '../../lists/filters.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 
+const TagMatch = t.named('TagMatch', t.OneOf(['any', 'all']));
+
 /** Filters by tags for lists of courses or of their children; `courseId` is the column that names the course. */
 export const tagParameters = (table: { providerId: PgColumn }, courseId: PgColumn, owner: string) => ({
   tag_ids: filter.plain(
@@ -22,9 +24,7 @@ export const tagParameters = (table: { providerId: PgColumn }, courseId: PgColum
       return tenantWhere(ctx, table, condition);
     },
   ),
-  tag_match: filter.parameter(
-    t.OneOf(['any', 'all'], { default: 'any', description: 'Any of the tags, or every one' }),
-  ),
+  tag_match: filter.parameter({ ...TagMatch, default: 'any', description: 'Any of the tags, or every one' }),
 });
 
 /** A condition on each row, for a query whose other filters leave only a few. */

@@ -52,6 +52,7 @@ const listedSerializer: Serializer<CustomerRow, typeof CustomerWithEmployees> = 
 };
 
 export const customerList = defineList({
+  includeName: 'CustomerInclude',
   table: customers,
   serializer: listedSerializer,
   scope: (ctx) => tenantWhere(ctx, customers),

@@ -27,7 +27,7 @@ export const OrderProduct = t.NamedObject('OrderProduct', {
     vat: Type.Number({ description: 'Percent' }),
     name: Type.String({ examples: ['25.00%'] }),
   }),
-  group: t.Nullable(Type.Object({ id: Type.Integer(), title: text })),
+  group: t.Nullable(t.NamedObject('ProductGroup', { id: Type.Integer(), title: text })),
   is_main_price: Type.Boolean(),
   is_member_price: Type.Boolean(),
   is_archived: Type.Boolean(),

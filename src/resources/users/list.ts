@@ -16,9 +16,9 @@ const startsWith = (column: PgColumn) =>
     t.Title({ description: 'Begins with this, without regard to case' }),
     (keyword) => sql`${caseFolded(column)} like ${caseFolded(keyword.replace(wildcards, '\\$&'))} || '%'`,
   );
-const equals = (column: PgColumn) =>
+const equals = (column: PgColumn, examples: string[]) =>
   filter.plain(
-    t.Title({ description: 'Equal to this, without regard to case' }),
+    t.Title({ description: 'Equal to this, without regard to case', examples }),
     (keyword) => sql`${caseFolded(column)} = ${caseFolded(keyword)}`,
   );
 
@@ -27,7 +27,7 @@ export const courseUserList = defineList({
   serializer: courseUserSerializer,
   scope: (ctx) => tenantWhere(ctx, courseUsers),
   filters: {
-    email: equals(courseUsers.email),
+    email: equals(courseUsers.email, ['ida.ovrebo@havbris.example']),
     firstname: startsWith(courseUsers.firstname),
     lastname: startsWith(courseUsers.lastname),
     username: startsWith(courseUsers.username),

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { payloads } from '../../database/tables/webhooks.ts';
+import { EventType } from '../../schema/events.ts';
 import * as t from '../../schema/types.ts';
-import { eventTypes } from '../changes/schema.ts';
+import { WebhookPayload } from './schema.ts';
 
 const { Optional } = Type;
 
@@ -14,13 +14,13 @@ export const WebhookBody = t.NamedObject(
       description: 'http or https with a public address; port 80, 443 or 1024 to 65535; no user and password',
     }),
     types: Optional(
-      t.List(t.OneOf(eventTypes), {
+      t.List(EventType, {
         maxItems: 100,
         description: 'Types of changes to send, and each `resync` of their resources; all unless sent',
       }),
     ),
     description: Optional(t.Line()),
-    payload: t.withDefault(t.OneOf(payloads, { description: '`thin` sends ids alone' }), 'full'),
+    payload: t.withDefault({ ...WebhookPayload, description: '`thin` sends ids alone' }, 'full'),
     is_active: t.withDefault(t.Flag(), true),
   },
   {

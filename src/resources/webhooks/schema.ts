@@ -2,24 +2,28 @@ import { Type, type Static } from '@sinclair/typebox';
 import { eventResources } from '../../database/tables/events.ts';
 import { disabledReasons, payloads, type webhookDeliveries, type webhooks } from '../../database/tables/webhooks.ts';
 import { formatTimestamp } from '../../lib/timestamps.ts';
+import { EventType } from '../../schema/events.ts';
 import * as t from '../../schema/types.ts';
-import { eventTypes } from '../changes/schema.ts';
 
 export const maxWebhooks = 20;
 /** How long the secret before a rotation still signs. */
 export const overlapHours = 24;
 
+export const WebhookPayload = t.named('WebhookPayload', t.OneOf(payloads));
+const WebhookDisabledReason = t.named('WebhookDisabledReason', t.OneOf(disabledReasons));
+
 const fields = {
   id: Type.Integer(),
   url: Type.String(),
-  types: t.Nullable(Type.Array(t.OneOf(eventTypes), { description: 'Types of changes that are sent; null for all' })),
+  types: t.Nullable(Type.Array(EventType, { description: 'Types of changes that are sent; null for all' })),
   description: Type.String(),
-  payload: t.OneOf(payloads, { description: '`full`: with the item as the interface shows it; `thin`: ids alone' }),
+  payload: { ...WebhookPayload, description: '`full`: with the item as the interface shows it; `thin`: ids alone' },
   is_active: Type.Boolean(),
   disabled_at: t.Nullable(t.DateTime),
-  disabled_reason: t.Nullable(
-    t.OneOf(disabledReasons, { description: '`failing`: no success for 5 days; `gone`: the endpoint answered 410' }),
-  ),
+  disabled_reason: t.Nullable({
+    ...WebhookDisabledReason,
+    description: '`failing`: no success for 5 days; `gone`: the endpoint answered 410',
+  }),
   failing_since: t.Nullable({ ...t.DateTime, description: 'First failure since the last success' }),
   next_attempt_at: t.Nullable({ ...t.DateTime, description: 'Next attempt while the endpoint fails' }),
   previous_secret_expires_at: t.Nullable({ ...t.DateTime, description: 'Until then the former secret signs too' }),

@@ -137,3 +137,20 @@ test('examples and document stay small', () => {
   expect(Buffer.byteLength(JSON.stringify(JSON.parse(readFileSync(examplesFile, 'utf8'))))).toBeLessThan(110_000);
   expect(Buffer.byteLength(document.text)).toBeLessThan(400_000);
 });
+
+test('the code sample of each GET is a valid request to the demo school', async () => {
+  type Sampled = { 'x-codeSamples': [{ source: string }] };
+  const { paths } = (await send(testApp.app, { url: '/docs/openapi.json' })).json<{ paths: Paths<Sampled> }>();
+  const urls = Object.values(paths)
+    .flatMap(({ get }) => (get ? [get['x-codeSamples'][0].source] : []))
+    .map((source) => /fetch\("http:\/\/localhost:3000([^"]+)"/.exec(source)![1]!);
+  expect(urls.length).toBeGreaterThan(35);
+  const failed: string[] = [];
+  for (const url of urls) {
+    const { status } = await send(testApp.app, { url, headers: { 'x-api-key': apiKey } });
+    if (status !== 200) failed.push(`${url}: ${status}`);
+  }
+  // The school has other course dates, and the webhook of the recorded requests is deleted.
+  const absent = ['/v2/courses/1/coursedates/1', '/v2/webhooks/1', '/v2/webhooks/1/deliveries'];
+  expect(failed).toEqual(absent.map((url) => `${url}: 404`));
+});

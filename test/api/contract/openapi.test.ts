@@ -18,7 +18,7 @@ import * as booking from '../../support/documents/booking.ts';
 import * as dates from '../../support/documents/dates.ts';
 import * as people from '../../support/documents/people.ts';
 import { createCampaign, createOrder } from '../../support/orders.ts';
-import { dereference, findRepeatedObjects } from '../../support/openapi.ts';
+import { dereference, findRepeatedSchemas } from '../../support/openapi.ts';
 import { send, sharedTestApp, type Provider } from '../../support/test-app.ts';
 
 const { app, createProvider } = await sharedTestApp();
@@ -134,8 +134,8 @@ test('every endpoint declares the profiles of the keys that may call it', () => 
 });
 
 describe('the components', () => {
-  test('no object schema is repeated inline', () => {
-    expect(findRepeatedObjects(document)).toEqual([]);
+  test('no object or enum is repeated inline', () => {
+    expect(findRepeatedSchemas(document)).toEqual([]);
   });
 
   test('a repeated object schema is found', () => {
@@ -143,13 +143,38 @@ describe('the components', () => {
     const repeated = {
       components: { schemas: { A: { properties: { b: inline, c: { ...inline, description: 'C' } } } } },
     };
-    expect(findRepeatedObjects(repeated)).toEqual([
+    expect(findRepeatedSchemas(repeated)).toEqual([
       ['components/schemas/A/properties/b', 'components/schemas/A/properties/c'],
     ]);
     const named = {
       components: { schemas: { A: inline, B: { properties: { a: { $ref: '#/components/schemas/A' } } } } },
     };
-    expect(findRepeatedObjects(named)).toEqual([]);
+    expect(findRepeatedSchemas(named)).toEqual([]);
+  });
+
+  test('an inline object that equals a component is found', () => {
+    const pet = { type: 'object', properties: { id: { type: 'integer' } } };
+    const repeated = { components: { schemas: { A: pet, B: { properties: { a: { ...pet, description: 'An A' } } } } } };
+    expect(findRepeatedSchemas(repeated)).toEqual([['components/schemas/A', 'components/schemas/B/properties/a']]);
+  });
+
+  test('a repeated enum is found, nullable or not', () => {
+    const size = { type: 'string', enum: ['small', 'large'], default: 'small' };
+    const nullable = { type: ['string', 'null'], enum: ['small', 'large', null] };
+    expect(findRepeatedSchemas({ components: { schemas: { A: { properties: { b: size, c: nullable } } } } })).toEqual([
+      ['components/schemas/A/properties/b', 'components/schemas/A/properties/c'],
+    ]);
+    const used = { components: { schemas: { Size: size, A: { properties: { b: nullable } } } } };
+    expect(findRepeatedSchemas(used)).toEqual([['components/schemas/Size', 'components/schemas/A/properties/b']]);
+    const named = { components: { schemas: { Size: size, A: { $ref: '#/components/schemas/Size' } } } };
+    expect(findRepeatedSchemas(named)).toEqual([]);
+  });
+
+  test('the message of a webhook is a component', () => {
+    const { webhooks } = document as unknown as { webhooks: Record<string, { post: { requestBody: object } }> };
+    expect(webhooks['change']!.post.requestBody).toMatchObject({
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/WebhookMessage' } } },
+    });
   });
 
   test('the items of every list are components', () => {
@@ -166,7 +191,7 @@ describe('the components', () => {
     const repeated = {
       components: { schemas: { A: { properties: { b: map, c: { ...map, type: ['object', 'null'] } } } } },
     };
-    expect(findRepeatedObjects(repeated)).toEqual([
+    expect(findRepeatedSchemas(repeated)).toEqual([
       ['components/schemas/A/properties/b', 'components/schemas/A/properties/c'],
     ]);
   });
@@ -280,6 +305,12 @@ describe('responses and parameters', () => {
       }
     }
   });
+});
+
+test('no maximum is the largest integer of JavaScript, which is no limit for a client', () => {
+  const text = JSON.stringify(document);
+  expect(text).toContain('"maximum":2147483647');
+  expect(text).not.toContain(String(Number.MAX_SAFE_INTEGER));
 });
 
 test('the document declares exactly the tags of its endpoints', () => {
