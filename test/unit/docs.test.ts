@@ -67,6 +67,14 @@ test('the pages of docs repeat no paragraph', () => {
   expect(beginnings.filter((one, n) => beginnings.indexOf(one) < n)).toEqual([]);
 });
 
+test('the command for typed clients names the version of the generator that the tests use', () => {
+  const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    devDependencies: Record<string, string>;
+  };
+  const named = [...contents.get('docs/typed-clients.md')!.matchAll(/@hey-api\/openapi-ts@(\S+)/g)];
+  expect(named.map(([, version]) => version)).toEqual([devDependencies['@hey-api/openapi-ts']]);
+});
+
 test('the changelog has its versions with dates, the latest first, and names that of the package', () => {
   const changelog = contents.get('docs/CHANGELOG.md')!;
   const [unreleased, ...versions] = [...changelog.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading!);
