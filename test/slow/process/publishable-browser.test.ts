@@ -2,14 +2,15 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { browserOfFile, chromiumPath } from '../../support/browser.ts';
+import { blocksOf } from '../../support/documented-samples.ts';
 import { withProfile } from '../../support/key-profiles.ts';
 import { createPublicCatalog, secret } from '../../support/public-catalog.ts';
 import { limits, openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
 /** A page of another origin. */
-async function startPage() {
+async function startPage(content = () => '') {
   const server = createServer((_request, response) => {
-    response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Website</title>');
+    response.writeHead(200, { 'content-type': 'text/html' }).end(`<!doctype html><title>Website</title>${content()}`);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
@@ -87,5 +88,27 @@ describe.skipIf(chromiumPath === undefined)('a page on another origin in Chromiu
 
     await page.goto(otherSite);
     expect(await call('/v2/courses')).toBe('not readable');
+  });
+
+  test('runs the sample of docs/keys.md as printed', async () => {
+    const testApp = await openTestApp(openTestDatabase(await ownDatabase()));
+    onTestFinished(() => testApp.close());
+    const address = await testApp.app.listen({ port: 0, host: '127.0.0.1' });
+    const { me } = await createPublicCatalog(testApp);
+    const [sample = ''] = blocksOf('docs/keys.md', 'html');
+    let page = '';
+    const site = await startPage(() => page);
+    const { apiKey } = await withProfile(testApp, me, 'publishable', { origins: [site] });
+    page = sample.replace('https://booking.example', address).replace('cbs_…', apiKey);
+    const opened = await browser.open();
+    await opened.page.goto(site);
+    const items = opened.page.locator('#courses li');
+    await items.first().waitFor();
+    const response = await testApp.app.inject({ url: '/v2/courses?limit=20', headers: { 'x-api-key': apiKey } });
+    const titles = response.json<{ title: string }[]>().map(({ title }) => title);
+    expect(titles.length).toBeGreaterThan(0);
+    await expect.poll(() => items.allTextContents()).toEqual(titles);
+    expect(opened.complaints).toEqual([]);
+    console.log('1 sample run of docs/keys.md');
   });
 });

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Webhook } from 'standardwebhooks';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../../support/ports.ts';
 import { temporaryFolder } from '../../support/processes.ts';
 import { succeeds } from '../../support/programs.ts';
@@ -50,6 +50,9 @@ async function startSample([language, file, command]: (typeof receivers)[number]
   return { send, output: () => output };
 }
 
+const samplesRun = new Set<string>();
+afterAll(() => console.log(`${samplesRun.size} samples run of docs/webhooks.md`));
+
 test.for(receivers)('the receiver in %s accepts signed messages alone', async (receiver, { skip }) => {
   if (!succeeds(receiver[3])) return skip(`${receiver[0]} is missing`);
   const { send, output } = await startSample(receiver, secret);
@@ -65,6 +68,7 @@ test.for(receivers)('the receiver in %s accepts signed messages alone', async (r
     { ...headersOf(), 'webhook-timestamp': 'x' },
   ];
   for (const headers of refused) expect(await send(headers), JSON.stringify(headers)).toBe(400);
+  samplesRun.add(receiver[1]);
 });
 
 test.for(receivers)('without a secret the receiver in %s accepts nothing', async (receiver, { skip }) => {
@@ -88,4 +92,5 @@ test('the signature by hand is the one of the library', () => {
   };
   const printed = execFileSync('sh', ['-c', blockOf('console')], { cwd: folder, env, encoding: 'utf8' });
   expect(`v1,${printed.trim()}`).toBe(headers['webhook-signature']);
+  samplesRun.add('signature');
 });
