@@ -175,7 +175,7 @@ new MutationObserver(() => {
 // The dialog has a main of its own, so the page behind it is inert. Scalar hides a closed dialog by this class.
 new MutationObserver(() => {
   const dialog = document.querySelector('.scalar-client--open [role=dialog]');
-  for (const main of document.querySelectorAll('main')) main.inert = dialog !== null && !dialog.contains(main);
+  for (const part of document.querySelectorAll('main, .bar')) part.inert = dialog !== null && !dialog.contains(part);
 }).observe(document.body, { subtree: true, attributeFilter: ['class'] });
 `,
 );

@@ -156,7 +156,12 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
   /** A page that finds nothing stored by another. */
   async function open({ colorScheme = 'light', width = widths.desk }: Media = {}) {
     const opened = await watchPage(context);
-    const { page } = opened;
+    const { page, complaints } = opened;
+    // The status of an API call is shown in the page; anything else must load.
+    page.on('response', (response) => {
+      if (response.status() >= 400 && !new URL(response.url()).pathname.includes('/v2/'))
+        complaints.push(`${response.status()} ${response.url()}`);
+    });
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 800 });
     onTestFinished(async () => {
@@ -186,6 +191,14 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
       await openReference(page, url);
       expect(await page.locator('body').getAttribute('class')).toContain(`${colorScheme}-mode`);
       await look('reference');
+      await openOperation(page, 'tag/courses/GET/v2/courses');
+      const button = operation(page, 'GET').getByRole('button', { name: 'Test Request' });
+      await button.waitFor();
+      const section = { part: 'section[id$="GET/v2/courses"]' };
+      expect(await accessibilityViolations(page, section)).toEqual([]);
+      await button.click();
+      await page.getByRole('dialog').getByRole('button', { name: /^Send/ }).first().waitFor();
+      expect(await accessibilityViolations(page, { part: '[role=dialog]' })).toEqual([]);
       // Dark mode differs by colours only.
       for (const name of colorScheme === 'light' ? ['', '/requests', '/codes', '/performance'] : ['', '/codes']) {
         await page.goto(`${url}/docs/guides${name}`);
@@ -277,8 +290,8 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
       expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).not.toContain(demo.key);
       expect(complaints).toEqual([]);
       expect(requested.filter(isForeign(base))).toEqual([]);
-      const content = page.locator('main[inert]');
-      expect(await content.count()).toBe(1);
+      const content = page.locator('main[inert], .bar[inert]');
+      expect(await content.count()).toBe(2);
       await page.getByRole('button', { name: 'Close Client' }).first().click();
       await expect.poll(() => content.count()).toBe(0);
     },
