@@ -12,6 +12,15 @@ test('the pauses are 5 s, 30 s, 2 min, 10 min and 30 min, then an hour each', ()
   expect(pauses).toEqual([5, 30, 2 * minute, 10 * minute, 30 * minute, hour, hour, hour]);
 });
 
+test('the times are those of the documentation', () => {
+  expect(defaultSchedule).toMatchObject({
+    retries: [5, 30, 2 * minute, 10 * minute, 30 * minute, hour],
+    giveUpAfter: 5 * day,
+    maxRetryAfter: day,
+    attemptTimeoutMs: 10_000,
+  });
+});
+
 test('an endpoint is given up after 5 days of failures, or at once after a 410', () => {
   expect(after({ attempts: 120, failingSeconds: 5 * day - 1 })).toBe(hour);
   expect(after({ attempts: 120, failingSeconds: 5 * day })).toBe('failing');
