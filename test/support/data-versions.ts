@@ -18,6 +18,7 @@ import { schoolFile } from './import-file.ts';
 import { fillPath, getEndpoints, readRequests, type Owner } from './isolation.ts';
 import { days, writeTable } from './isolation-table.ts';
 import { write } from './orders.ts';
+import { createUserToken, visitor } from './pages.ts';
 import type { BuildApp, TestApp } from './test-app.ts';
 
 /** A write of the owner's data; true if it was accepted. */
@@ -61,11 +62,16 @@ const acceptedWrites: OwnWrite[] = [
   },
 ];
 
-/** Writes of the command line. */
-const otherWrites = ({ database, createProvider }: TestApp, databaseName: string): OwnWrite[] => {
+/** Writes of the command line, of the personal pages and of the service itself. */
+const otherWrites = ({ app, database, createProvider }: TestApp, databaseName: string): OwnWrite[] => {
   const entries: Record<string, (owner: Owner) => Promise<unknown>> = {
     'key create, key revoke': async ({ me }) => revokeKey(database, (await createKey(await me.ctx(), {})).keyId),
     'user password': async ({ me, ids }) => setPassword(await me.ctx(), ids.user, 'correct horse battery'),
+    'POST /my/password/{token}': async ({ me, ids }) => {
+      const token = await createUserToken(me, 'password', ids.user);
+      const { status } = await visitor(app).post(`/my/password/${token}`, { password: 'fjord og fjell' });
+      if (status !== 303) throw new Error(`the password form responded with ${status}`);
+    },
     'user rename': async ({ me, ids }) =>
       renameAdminUser(await me.ctx(), ids.adminUser, { firstname: 'New', lastname: 'Name' }),
     'user invite': async ({ me, ids }) => invite(await me.ctx(), { adminUserId: ids.adminUser }),
