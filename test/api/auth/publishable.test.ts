@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { Pool } from 'pg';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { getEndpoints, includeNames } from '../../support/isolation.ts';
 import { withProfile, type KeyOf } from '../../support/key-profiles.ts';
 import { write } from '../../support/orders.ts';
@@ -9,11 +10,29 @@ import {
   revealsSecret,
   secret,
 } from '../../support/public-catalog.ts';
-import { openTestAppForFile, type TestResponse } from '../../support/test-app.ts';
+import {
+  connectionTo,
+  openTestApp,
+  openTestAppForFile,
+  openTestDatabase,
+  ownDatabase,
+  type TestResponse,
+} from '../../support/test-app.ts';
 
 const testApp = await openTestAppForFile();
 const { me, ids, publicIds } = await createPublicCatalog(testApp);
 const key = await withProfile(testApp, me, 'publishable');
+
+/** Replaces `now()` in a database without connections. Returns a function that sets the time in Oslo. */
+async function createClock(name: string) {
+  const pool = new Pool(connectionTo(name));
+  onTestFinished(() => pool.end());
+  await pool.query(`create schema clock; create table clock.times (now timestamptz);
+    insert into clock.times values (pg_catalog.now());
+    create function clock.now() returns timestamptz language sql stable as 'select now from clock.times';
+    alter database ${name} set search_path = clock, pg_catalog, public`);
+  return (time: string) => pool.query(`update clock.times set now = timezone('Europe/Oslo', $1::timestamp)`, [time]);
+}
 
 type Items = Record<string, unknown>[];
 const itemsOf = (response: TestResponse) => {
@@ -210,6 +229,32 @@ describe('the caches', () => {
     const own = await total(me);
     expect(await total(key)).toBe(publicIds.dates.length);
     expect(await total(me)).toBe(own);
+  });
+
+  test('a date whose deadline passes disappears, with the ETag', async () => {
+    const name = await ownDatabase();
+    const setTime = await createClock(name);
+    const clocked = await openTestApp(openTestDatabase(name));
+    onTestFinished(clocked.close);
+    const school = await clocked.createProvider();
+    const course = await school.course();
+    const days = { start_at: '2035-06-12', end_at: '2035-06-12', deadline_at: '2035-06-10' };
+    for (const visible_when_passed_deadline of [0, 1])
+      await school.post(`/v2/courses/${course}/coursedates`, { ...days, visible_when_passed_deadline });
+    const other = await withProfile(clocked, school, 'publishable');
+    const url = '/v2/coursedates';
+    const count = async (reader: Pick<KeyOf, 'get'>) => itemsOf(await reader.get(url)).length;
+
+    await setTime('2035-06-10 23:46');
+    const { etag } = await read(other, url);
+    const { etag: ownTag } = await read(school, url);
+    expect(await count(other)).toBe(2);
+    await setTime('2035-06-10 23:59');
+    expect((await read(other, url, etag)).status).toBe(304);
+    await setTime('2035-06-11 00:00');
+    expect((await read(other, url, etag)).status).toBe(200);
+    expect(await count(other)).toBe(1);
+    expect([(await read(school, url, ownTag)).status, await count(school)]).toEqual([304, 2]);
   });
 
   test('a date that is hidden disappears from the list of locations', async () => {
