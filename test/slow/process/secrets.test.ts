@@ -4,6 +4,7 @@ import { expect, inject, test } from 'vitest';
 import { invite, startMailServer, openMailTestApp, smtpError } from '../../support/mail.ts';
 import { createUser } from '../../support/orders.ts';
 import { createUserToken } from '../../support/pages.ts';
+import { isSignedBy, startReceiver } from '../../support/webhooks.ts';
 import { runCli, findProcessesByArgument, startServer, temporaryFolder, databaseUrl } from '../../support/processes.ts';
 
 const databasePassword = 'database-Pa55word';
@@ -14,6 +15,7 @@ const wrongKey = `wrong-key-${'w'.repeat(30)}`;
 const password = 'fjord-and-forest-1';
 const otherPassword = 'mountain-and-moor-2';
 const wrongPassword = 'wrong-Pa55word';
+const urlToken = 'tok3n-Pa55word-of-a-receiver';
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 /** A URL with a password, which the server ignores since it trusts local connections. */
@@ -38,10 +40,37 @@ async function started(env: Record<string, string> = {}) {
     METRICS_TOKEN: metricsToken,
     BOOTSTRAP_PROVIDER: 'First',
     BOOTSTRAP_API_KEY: bootstrapKey,
+    WEBHOOK_ALLOW: '127.0.0.1',
     ...env,
   };
   const server = await startServer(settings);
   return { ...testApp, settings, server };
+}
+
+/** Creates a webhook, replaces its secret, and lets it fail until it is disabled. Returns its id and its secrets. */
+async function failWebhook(serverUrl: string, apiKey: string) {
+  const receiver = await startReceiver((_message, n) => (n === 1 ? 500 : 410));
+  const url = `${receiver.url}?token=${urlToken}`;
+  const send = async (method: string, path: string, fields: object = {}) => {
+    const response = await fetch(`${serverUrl}/v2/webhooks${path}`, {
+      method,
+      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+      body: JSON.stringify(fields),
+    });
+    expect(response.ok, path).toBe(true);
+    return (await response.json()) as { id: number; secret: string };
+  };
+  const { id, secret } = await send('POST', '', { url });
+  const rotated = await send('POST', `/${id}/rotate`);
+  const tag = { method: 'POST', headers: { 'x-api-key': apiKey }, body: new URLSearchParams({ title: 'Tag' }) };
+  expect((await fetch(`${serverUrl}/v2/course-tags`, tag)).status).toBe(201);
+  await expect.poll(() => receiver.received.length).toBe(1);
+  await send('PUT', `/${id}`, { is_active: true });
+  await expect.poll(() => receiver.received.length).toBe(2);
+  expect(receiver.received.every((message) => isSignedBy(secret, message) && isSignedBy(rotated.secret, message))).toBe(
+    true,
+  );
+  return { webhookId: String(id), webhookSecrets: [secret, rotated.secret, urlToken] };
 }
 
 test('no key, password or link is in the log, the responses or the process title', async () => {
@@ -107,6 +136,11 @@ test('no key, password or link is in the log, the responses or the process title
   await request('/metrics', bearer(wrongKey), 401);
   expect(await request('/metrics', bearer(metricsToken), 200)).toContain('route="/my/password/:token"');
 
+  const unreachable = JSON.stringify({ url: `http://10.0.0.1/hooks?token=${urlToken}` });
+  await request('/v2/webhooks', json(apiKey, unreachable), 400);
+  const { webhookId, webhookSecrets } = await failWebhook(server.url, apiKey);
+  await expect.poll(() => server.output()).toContain('is disabled');
+
   // Without the table every query of it fails and logs an error.
   await database.pool.query('alter table courses rename to away');
   await request('/v2/courses', json(apiKey, JSON.stringify({ title: apiKey, text_lead: password })));
@@ -132,16 +166,19 @@ test('no key, password or link is in the log, the responses or the process title
       bootstrapKey,
     ],
     ...[apiKey, me.apiKey, wrongKey, password, otherPassword, wrongPassword, signIn, choose, link.split('/').at(-1)!],
+    ...webhookSecrets,
   ];
   const listed = await runCli(['mail', 'list', '--json'], settings);
   const audit = await runCli(['audit', 'list', '--json'], settings);
+  const deliveries = await runCli(['webhook', 'deliveries', webhookId, ...provider, '--json'], settings);
+  expect(deliveries.code, deliveries.stderr).toBe(0);
   const keys = await runCli(['key', 'list', ...provider, '--json'], settings);
   expect(
     shownIn(secrets, {
       log: server.output() + server.errors(),
       responses: responses.join('\n'),
       'outbox and audit log': rows[0]!.all,
-      'command line': listed.stdout + audit.stdout + keys.stdout + set.stdout + set.stderr,
+      'command line': listed.stdout + audit.stdout + deliveries.stdout + keys.stdout + set.stdout + set.stderr,
     }),
   ).toEqual([]);
   expect(server.output()).toContain('failed');
