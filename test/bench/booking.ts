@@ -9,9 +9,11 @@ import type { OtherFigures } from './others.ts';
 import { pgbench, createScript, isLock } from './pgbench.ts';
 import { appOptions, withServer } from './server.ts';
 
-const connections = 8;
+type Queryable = { query(text: string, values?: unknown[]): Promise<{ rows: { id?: unknown }[] }> };
+
+export const connections = 8;
 /** One new course user on a course date without a seat limit; `{n}` and `{id}` are filled in per request. */
-const bodyTemplate = JSON.stringify({
+export const bodyTemplate = JSON.stringify({
   coursedate_id: '{id}',
   payment_method: 'invoice',
   booker_email: 'booker@company.example',
@@ -62,28 +64,36 @@ async function seed({ database }: Subject) {
   const course = await app.inject({ method: 'POST', url: '/v2/courses', headers, payload });
   const { course_id: courseId } = course.json<{ course_id: number }>();
   await database.write([providerId], allAreas, async (tx, now) => {
-    // Distinctive ids, so that `scriptOf` can replace them by variables without hitting other values.
-    await tx.$client.query("select setval(pg_get_serial_sequence('course_dates', 'id'), 1000000)");
-    await tx.$client.query(
-      `insert into course_dates (provider_id, course_id, start_at, end_at, deadline_at, zone, teaching_language_id, created_at, updated_at)
-        select $1, $2, day, day, day, 'Europe/Oslo', 'no', $3, $3
-        from generate_series(0, 999) n, lateral (select date '2035-01-01' + n) d (day)`,
-      [providerId, courseId, now],
-    );
-    await tx.$client.query(
-      `insert into course_users (provider_id, username, email, firstname, lastname, created_at, updated_at)
-        select $1, 'user' || n || '@company.example', 'user' || n || '@company.example', 'Kari', 'Nordmann', $2, $2
-        from generate_series(1, 20000) n`,
-      [providerId, now],
-    );
+    await addDatesAndUsers(tx.$client, providerId, courseId, now);
   });
-  await database.pool.query('analyze');
-  const dates = await database.pool.query<{ id: number }>(
-    'select id from course_dates where provider_id = $1 order by id',
-    [providerId],
-  );
+  const dateIds = await findDates(database.pool, providerId);
   await app.close();
-  return { apiKey, dateIds: dates.rows.map(({ id }) => id) };
+  return { apiKey, dateIds };
+}
+
+/** A thousand course dates without a seat limit, and twenty thousand course users. */
+export async function addDatesAndUsers(client: Queryable, providerId: number, courseId: number, now: string) {
+  // Distinctive ids, so that `scriptOf` can replace them by variables without hitting other values.
+  await client.query("select setval(pg_get_serial_sequence('course_dates', 'id'), 1000000)");
+  await client.query(
+    `insert into course_dates (provider_id, course_id, start_at, end_at, deadline_at, zone, teaching_language_id, created_at, updated_at)
+      select $1, $2, day, day, day, 'Europe/Oslo', 'no', $3, $3
+      from generate_series(0, 999) n, lateral (select date '2035-01-01' + n) d (day)`,
+    [providerId, courseId, now],
+  );
+  await client.query(
+    `insert into course_users (provider_id, username, email, firstname, lastname, created_at, updated_at)
+      select $1, 'user' || n || '@company.example', 'user' || n || '@company.example', 'Kari', 'Nordmann', $2, $2
+      from generate_series(1, 20000) n`,
+    [providerId, now],
+  );
+}
+
+export async function findDates(client: Queryable, providerId: number) {
+  await client.query('analyze');
+  const text = 'select id from course_dates where provider_id = $1 order by id';
+  const { rows } = await client.query(text, [providerId]);
+  return rows.map(({ id }) => Number(id));
 }
 
 let samples = 0;

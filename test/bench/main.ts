@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { measureBooking } from './booking.ts';
+import { measureBookingCost } from './booking-cost.ts';
 import { listCases } from './cases.ts';
 import { measureCompression } from './compression.ts';
 import { toColumns, percent, round, totalMs } from './cost.ts';
@@ -46,13 +47,16 @@ const parts = [
   'two',
   'writes',
   'booking',
+  'booking-cost',
 ];
 if (values.only !== undefined && !parts.includes(values.only))
   throw new Error(`--only takes one of ${parts.join(', ')}`);
 if (!(size > 0 && length.rounds >= 1 && length.seconds >= 1))
   throw new Error('--size, --rounds and --seconds must be at least 1 (--size above 0)');
+/** Left out of `--quick`. */
+const slowParts = ['growth', 'stale', 'booking-cost'];
 const isSelected = (part: string) =>
-  values.only === undefined ? !(values.quick && (part === 'growth' || part === 'stale')) : values.only === part;
+  values.only === undefined ? !(values.quick && slowParts.includes(part)) : values.only === part;
 
 const goals: Goal[] = [];
 const results: Record<string, unknown> = { size, ...length, date: new Date().toISOString() };
@@ -85,7 +89,7 @@ async function measure() {
   }
   const durations: OtherFigures[] = [];
   const courses: OtherFigures[] = [];
-  if (parts.filter((part) => part !== 'booking').some(isSelected)) {
+  if (parts.filter((part) => !part.startsWith('booking')).some(isSelected)) {
     await withDatabase(size, async (subject, dataset) => {
       results['machine'] = await describeMachine(subject);
       if (isSelected('lists')) await measureCold(subject, dataset);
@@ -123,6 +127,7 @@ async function measure() {
   }
   await compareWithSmall(durations, async (...small) => [await measureAuth(...small, shortLength)]);
   await compareWithSmall(courses, (...small) => measureCreates(...small, shortLength));
+  if (isSelected('booking-cost')) await compareBookings();
 }
 
 async function measureCreates(subject: Subject, dataset: Dataset, duration: typeof length) {
@@ -138,6 +143,15 @@ async function compareWithSmall(
   if (values.quick || figures.length === 0) return;
   const small = await withDatabase(size / 10, measure);
   for (const [n, one] of figures.entries()) growth[one.name] = totalMs(one) / totalMs(small[n]!);
+}
+
+async function compareBookings() {
+  const figures = await measureBookingCost(length);
+  results['booking-cost'] = figures ?? 'the history does not have the release';
+  if (!figures) return;
+  const { release, turns, msBefore, msNow, ratio } = figures;
+  console.table([{ turns, [`ms in ${release}`]: round(msBefore), 'ms now': round(msNow), ratio: round(ratio) }]);
+  goals.push({ name: `time of a booking, relative to ${release}`, must: 1.1, atMost: true, measured: ratio });
 }
 
 async function measureCold(subject: Subject, dataset: Dataset) {

@@ -12,6 +12,9 @@ export type Run = {
   onCleanup(work: () => unknown): void;
 };
 
+/** The part of a run that ends its processes and removes its folders. */
+export type Cleanup = Pick<Run, 'onCleanup'>;
+
 /** Measured figures and failed assertions. Passed without failures; `skipped` is the reason why a part could not run. */
 export type Outcome = { figures: string; failures: string[]; skipped?: string };
 

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Run } from '../scenario.ts';
+import type { Cleanup } from '../scenario.ts';
 
 /** A temporary folder, removed when the scenario ends. */
-export function temporaryFolder(run: Run) {
+export function temporaryFolder(run: Cleanup) {
   const folder = mkdtempSync(join(tmpdir(), 'booking-reliability-'));
   run.onCleanup(() => rmSync(folder, { recursive: true, force: true }));
   return folder;

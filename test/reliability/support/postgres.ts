@@ -17,7 +17,7 @@ import { locateDataFolder } from '../../../src/embedded-postgres/data-folder.ts'
 import { childEnvironment, run as runProgram } from '../../../src/embedded-postgres/processes.ts';
 import { findBinaries, type Binaries } from '../../../src/embedded-postgres/binaries.ts';
 import { freePort } from '../../support/ports.ts';
-import { pause, waitUntil, type Run } from '../scenario.ts';
+import { pause, waitUntil, type Cleanup } from '../scenario.ts';
 import { registerSecret } from './secrets.ts';
 
 /** A PostgreSQL on a TCP port without a supervisor. */
@@ -53,7 +53,7 @@ type DataFolder = Awaited<ReturnType<typeof locateDataFolder>>;
 
 /** Starts an empty PostgreSQL with durable commits unless `settings` override that; that of the package by default. */
 export async function startPostgres(
-  run: Run,
+  run: Cleanup,
   settings: Record<string, string> = {},
   programs?: Binaries,
 ): Promise<Postgres> {
@@ -70,7 +70,7 @@ export async function startPostgres(
 }
 
 /** Starts a standby that streams from `primary`. */
-export async function startStandby(run: Run, primary: Postgres): Promise<Postgres> {
+export async function startStandby(run: Cleanup, primary: Postgres): Promise<Postgres> {
   const dataFolder = await makeFolder(run);
   const client = await primary.connect();
   await client.query(`select pg_backup_start('standby', true)`);
@@ -94,7 +94,7 @@ export async function startStandby(run: Run, primary: Postgres): Promise<Postgre
   );
 }
 
-async function makeFolder(run: Run) {
+async function makeFolder(run: Cleanup) {
   const folder = mkdtempSync(join(tmpdir(), 'booking-reliability-'));
   // PostgreSQL does not run as root, so its files belong to another user.
   chmodSync(folder, 0o755);
@@ -104,7 +104,7 @@ async function makeFolder(run: Run) {
 
 type Cluster = { dataFolder: DataFolder; program: Binaries; isCurrent: boolean };
 
-async function startOn(run: Run, { dataFolder, program, isCurrent }: Cluster, settings: Record<string, string>) {
+async function startOn(run: Cleanup, { dataFolder, program, isCurrent }: Cluster, settings: Record<string, string>) {
   const port = await freePort();
   const log = join(dirname(dataFolder.data), 'server.log');
   const pids = {

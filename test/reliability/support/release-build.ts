@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import type { Run } from '../scenario.ts';
+import type { Cleanup } from '../scenario.ts';
 import { temporaryFolder } from './folder.ts';
 
 const execute = promisify(execFile);
@@ -11,7 +11,7 @@ const execute = promisify(execFile);
  * Builds a release from the history, with the present packages and those that have been removed since. Undefined if the
  * history does not have it.
  */
-export async function buildRelease(run: Run, minor: string): Promise<string | undefined> {
+export async function buildRelease(run: Cleanup, minor: string): Promise<string | undefined> {
   const search = ['log', '--format=%H', `-S## [${minor}.0]`, '--reverse', '--', 'docs/CHANGELOG.md'];
   const { stdout } = await execute('git', search).catch(() => ({ stdout: '' }));
   const [commit] = stdout.split('\n');

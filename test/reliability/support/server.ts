@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../support/ports.ts';
-import { waitUntil, type Run } from '../scenario.ts';
+import { waitUntil, type Cleanup } from '../scenario.ts';
 import { registerSecret, registerLog } from './secrets.ts';
 
 export type Server = {
@@ -24,7 +24,7 @@ export type Server = {
  * controls.
  */
 export async function startServer(
-  run: Run,
+  run: Cleanup,
   env: Record<string, string>,
   { command = [process.execPath, 'dist/main.js'], port }: { command?: string[]; port?: number } = {},
 ): Promise<Server> {
