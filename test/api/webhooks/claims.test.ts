@@ -38,6 +38,36 @@ test('webhooks that wait for a slow host do not hold back one of the school on a
   expect(await claimedIds(testApp)).toEqual([other]);
 });
 
+test('webhooks that wait for hosts in use do not hold back one of the school on a free host', async () => {
+  const testApp = await openWebhookTestApp();
+  const hosts = [...'abcdefgh'];
+  for (const school of [await testApp.createProvider(), await testApp.createProvider()]) {
+    await hooks(school, hosts);
+    await createTag(school, 'One');
+  }
+  expect(await claimedIds(testApp)).toHaveLength(16);
+  const me = await testApp.createProvider();
+  await hooks(me, hosts);
+  const free = await hook(me, 'free');
+  await createTag(me, 'One');
+  expect(await claimedIds(testApp)).toEqual([free]);
+});
+
+test('eight webhooks of one host take turns', async () => {
+  const testApp = await openWebhookTestApp();
+  const me = await testApp.createProvider();
+  const ids = await hooks(me, Array<string>(8).fill('shared'));
+  await createTag(me, 'One');
+  const turns: number[][] = [];
+  for (let turn = 1; turn <= 8; turn += 1) {
+    turns.push(await claimedIds(testApp));
+    const release = 'set due_at = clock_timestamp(), leased_by = null, leased_until = null';
+    await execute(testApp.name, `update webhooks ${release} where leased_by is not null`);
+  }
+  const pairs = [0, 2, 4, 6].map((n) => ids.slice(n, n + 2));
+  expect(turns).toEqual([...pairs, ...pairs]);
+});
+
 test('a school that has all its leases holds back no other school on a host', async () => {
   const testApp = await openWebhookTestApp();
   const full = await testApp.createProvider();
