@@ -41,7 +41,7 @@ export function createMetrics(sources: MetricsSources) {
   const render = async () => {
     const app = observed;
     // The queries of one tick share a connection, so that a scrape leaves the others to the requests.
-    if (app) await Promise.all(created.map((area) => area.refresh?.(app)));
+    if (app) await Promise.all(created.map(async (area) => area.refresh?.(app)));
     return register.metrics();
   };
   return {

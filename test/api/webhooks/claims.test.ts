@@ -40,7 +40,7 @@ test('webhooks that wait for a slow host do not hold back one of the school on a
 
 test('webhooks that wait for hosts in use do not hold back one of the school on a free host', async () => {
   const testApp = await openWebhookTestApp();
-  const hosts = [...'abcdefgh'];
+  const hosts = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
   for (const school of [await testApp.createProvider(), await testApp.createProvider()]) {
     await hooks(school, hosts);
     await createTag(school, 'One');

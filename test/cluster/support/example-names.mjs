@@ -2,7 +2,7 @@
 import { Resolver } from 'node:dns/promises';
 
 const unknown = Object.assign(new Error('unknown name'), { code: 'ENOTFOUND' });
-Resolver.prototype.resolve4 = async (host) => {
+Resolver.prototype.resolve4 = async (/** @type {string} */ host) => {
   if (host.endsWith('.example')) return ['127.0.0.1'];
   throw unknown;
 };
