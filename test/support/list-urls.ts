@@ -1,5 +1,6 @@
 import type { App } from '../../src/app.ts';
 import type { Database } from '../../src/database/client.ts';
+import { dereference } from './openapi.ts';
 
 // Every list with each documented parameter, for the benchmark's data set.
 
@@ -84,7 +85,7 @@ const required: Record<string, (ids: Ids) => string[]> = {
 
 /** All queries from the OpenAPI document: each parameter alone, with an order, and with a range. */
 export function buildListUrls(app: App, { ids, values, firstHours }: FilterValues): ListUrl[] {
-  const document = (app as unknown as { swagger(): Document }).swagger();
+  const document = dereference<Document>((app as unknown as { swagger(): object }).swagger());
   return Object.entries(document.paths).flatMap(([path, { get }]) => {
     if (!path.startsWith('/v2/') || !get?.parameters?.some(({ name }) => name === 'limit')) return [];
     const firstHour = firstHours.get(path);

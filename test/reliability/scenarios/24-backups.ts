@@ -32,7 +32,7 @@ type Backup = { file: string; bytes: number; rows: number; tables: Tables };
 
 const scenario: Scenario = {
   name: 'backups under load, restored elsewhere, killed, damaged',
-  quick: true,
+  quick: false,
   async run(run) {
     const postgres = await startPostgres(run, { fsync: 'off', synchronous_commit: 'off' });
     await postgres.create('source');

@@ -191,14 +191,17 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
       await openReference(page, url);
       expect(await page.locator('body').getAttribute('class')).toContain(`${colorScheme}-mode`);
       await look('reference');
-      await openOperation(page, 'tag/courses/GET/v2/courses');
-      const button = operation(page, 'GET').getByRole('button', { name: 'Test Request' });
-      await button.waitFor();
-      const section = { part: 'section[id$="GET/v2/courses"]' };
-      expect(await accessibilityViolations(page, section)).toEqual([]);
-      await button.click();
-      await page.getByRole('dialog').getByRole('button', { name: /^Send/ }).first().waitFor();
-      expect(await accessibilityViolations(page, { part: '[role=dialog]' })).toEqual([]);
+      // The tests of requests examine the dialog in light mode.
+      if (colorScheme === 'dark') {
+        await openOperation(page, 'tag/courses/GET/v2/courses');
+        const button = operation(page, 'GET').getByRole('button', { name: 'Test Request' });
+        await button.waitFor();
+        const section = { part: 'section[id$="GET/v2/courses"]' };
+        expect(await accessibilityViolations(page, section)).toEqual([]);
+        await button.click();
+        await page.getByRole('dialog').getByRole('button', { name: /^Send/ }).first().waitFor();
+        expect(await accessibilityViolations(page, { part: '[role=dialog]' })).toEqual([]);
+      }
       // Dark mode differs by colours only.
       for (const name of colorScheme === 'light' ? ['', '/requests', '/codes', '/performance'] : ['', '/codes']) {
         await page.goto(`${url}/docs/guides${name}`);
