@@ -24,6 +24,9 @@ export function closeSnapshot(
   payload: unknown,
   done: (error: null, payload: unknown) => void,
 ) {
-  request.listCache?.snapshot?.close();
+  const { listCache } = request;
+  listCache?.snapshot?.close();
+  // An error in a later hook runs the hooks again.
+  delete listCache?.snapshot;
   done(null, payload);
 }

@@ -1,3 +1,4 @@
+import { connect, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createKey, revokeKey } from '../../../src/resources/auth/key-service.ts';
 import { execute } from '../../support/booking.ts';
@@ -61,6 +62,21 @@ test('statements that fail on the standby are run on the primary', async () => {
   expect(await titles()).toEqual(['Read from the primary']);
   await execute(standby, 'alter table hidden rename to courses');
   expect(await titles()).toEqual(['Read from the standby']);
+});
+
+test('aborted requests give their connections to the standby back', async () => {
+  await opened.app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = opened.app.server.address() as AddressInfo;
+  const aborted = Array.from({ length: 40 }, (_, n) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.write(`GET /v2/courses?limit=${100 + n} HTTP/1.1\r\nhost: x\r\nx-api-key: ${me.apiKey}\r\n\r\n`);
+    return new Promise<void>((done) => {
+      socket.once('close', () => done());
+      setTimeout(() => socket.destroy(), n);
+    });
+  });
+  await Promise.all(aborted);
+  await expect.poll(() => titles()).toEqual(['Read from the standby']);
 });
 
 test('without a reachable standby the primary is read', async () => {
