@@ -27,9 +27,12 @@ export const Environment = Type.Object(
       }),
     ),
     DATABASE_READ_URL: Optional(
-      secret('A standby of `DATABASE_URL`, which lists are read from where it has all that their requests depend on', {
-        check: check.databaseUrl,
-      }),
+      secret(
+        'A standby of `DATABASE_URL`: lists are read from it once it has replayed every acknowledged write of the school',
+        {
+          check: check.databaseUrl,
+        },
+      ),
     ),
     EMBEDDED_DATABASE: Optional(
       boolean('Start an embedded database without `DATABASE_URL`; default true, with `NODE_ENV=production` false'),

@@ -33,7 +33,7 @@ export async function restoreIntoScratch(
   client.on('error', () => undefined);
   await client.connect();
   try {
-    // Its session belongs to others too, so the setting below would stay in it.
+    // Other clients share a pooler's session, and would get the setting below.
     if (await isPooled(client)) return { skipped: 'DATABASE_URL names a pooler, not PostgreSQL itself' };
     await client.query('set statement_timeout = 0');
     const { rows } = await client.query<{ name: string; may: boolean }>(

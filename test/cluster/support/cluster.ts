@@ -19,7 +19,7 @@ export type Cluster = Roles & {
   nodes: DatabaseNode[];
   /** `DATABASE_URL` of the leader, past PgBouncer. */
   directUrl: string;
-  /** The same with the rights of a superuser. */
+  /** `directUrl` with the role of a superuser. */
   adminUrl: string;
   connect(): Promise<Client>;
   pooler: Restartable;
