@@ -36,7 +36,7 @@ async function waitInQueue(waiting: number) {
 
 /** A write whose statements are short, and together take longer than it may. */
 async function writeTooLong() {
-  const database = openTestDatabase(shared, { writeMs: 50, statementMs: 100 });
+  const database = openTestDatabase(shared, { writeMs: 50, statementMs: 2_000 });
   const write = database.writeNewProvider(null, async (tx) => {
     for (;;) await tx.$client.query('select pg_sleep(0.02)');
   });
@@ -44,9 +44,11 @@ async function writeTooLong() {
 }
 
 async function useAllConnections() {
-  await withDatabase({ poolSize: 1, acquireMs: 50 }, async (pool) =>
-    Promise.all([pool.query('select pg_sleep(0.3)'), pause(20).then(() => pool.query('select 1'))]),
-  );
+  // acquireMs is the time limit of a new connection too.
+  await withDatabase({ poolSize: 1, acquireMs: 1_000 }, async (pool) => {
+    await pool.query('select 1');
+    await Promise.all([pool.query('select pg_sleep(3)'), pause(20).then(() => pool.query('select 1'))]);
+  });
 }
 
 /** The server does not answer, as in a network without an error. */

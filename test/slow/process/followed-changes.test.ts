@@ -78,15 +78,13 @@ test.for(Object.keys(languages))('the program in %s keeps its copy equal during 
   const follow = () => run(command[0]!, [...command.slice(1), file], { env: demo.env, cwd });
 
   const writer = startWriter(demo);
-  for (let round = 0; round < 4; round += 1) await follow();
-  const acceptedMeanwhile = writer.accepted();
+  for (let round = 0; round < 4 || writer.accepted() <= 20; round += 1) await follow();
   await writer.stop();
   const { stdout } = await follow();
   const expected = await readAll(demo);
   const copy = JSON.parse(readFileSync(join(cwd, 'copy.json'), 'utf8')) as { courses: object };
   expect(copy.courses).toEqual(expected);
   expect(stdout).toContain(`${Object.keys(expected).length} courses\n`);
-  expect(acceptedMeanwhile).toBeGreaterThan(20);
 });
 
 test('the curl sample prints every change', async () => {
