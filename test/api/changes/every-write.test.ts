@@ -1,8 +1,11 @@
 import { afterAll, expect, test } from 'vitest';
 import { checkCounters } from '../../../src/doctor/examine.ts';
 import { allWrites } from '../../support/data-versions.ts';
+import { localTables, readFunctions } from '../../support/distributed-schema.ts';
+import { findRefused } from '../../support/distributed-sql.ts';
 import { createOwner } from '../../support/isolation.ts';
 import { write } from '../../support/orders.ts';
+import { recordStatements, type RecordedStatement } from '../../support/record-statements.ts';
 import { openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
 const name = await ownDatabase(afterAll);
@@ -94,11 +97,12 @@ let before = await read();
 let { cursor } = (await me.get('/v2/changes')).json<Changes>();
 
 const fix = 'doctor --fix';
+const sent: RecordedStatement[] = [];
 
 test.each(writes.filter((one) => one.name !== fix))(
   '$name leaves exactly the events of its changes',
   async ({ name, run }) => {
-    await run(owner);
+    sent.push(...(await recordStatements(() => run(owner))));
     const after = await read();
     const { items, cursor: next } = await readChanges(cursor);
     const expected = compare(before.rows, after.rows).flatMap((row) =>
@@ -133,4 +137,25 @@ test('repairs of seat counters and order totals leave an event each', async () =
     ['coursedate.seats_changed', ids.date],
     ['order.updated', ids.order],
   ]);
+});
+
+/** What a database distributed by provider refuses in the statements of writes. */
+const refused = [
+  'case or coalesce in update sign_on_failures: now',
+  'conflict of sign_on_failures: now',
+  'locks rows of several providers: for no key update',
+  'returning of insert api_keys: now',
+  'returning of update provider_state: changed_at',
+  'returning of update service_state: changed_at',
+  'update provider_state: clock_timestamp',
+  'update service_state: clock_timestamp',
+  'update webhooks: clock_timestamp',
+];
+
+test('the statements of these writes keep the rules of a distributed database', async () => {
+  const functions = await readFunctions(testApp.database);
+  const texts = [...new Set(sent.map(({ text }) => text))];
+  expect(texts.length).toBeGreaterThan(100);
+  const found = texts.flatMap((text) => findRefused(text, functions, localTables));
+  expect([...new Set(found)].sort()).toEqual(refused);
 });

@@ -1,0 +1,122 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { tasks } from '../../src/runtime/housekeeping.ts';
+import { findRefused, type NamedSql } from '../support/distributed-sql.ts';
+import { localTables, readFunctions, referenceTables } from '../support/distributed-schema.ts';
+import { sharedTestApp } from '../support/test-app.ts';
+
+// The tables can be distributed by provider_id over several PostgreSQL servers (Citus), which has rules of its own.
+
+const { database } = await sharedTestApp();
+const lines = async (query: string) =>
+  (await database.pool.query<{ line: string }>(query)).rows.map(({ line }) => line).sort();
+
+const names = (tables: string[]) => tables.map((table) => `'${table}'`).join(', ');
+const tables = `(select c.oid, c.relname, c.relpersistence from pg_class c
+  where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p'))`;
+/** Tables whose rows are distributed. */
+const tenantTables = `(select * from ${tables} t where relname not in (${names([...referenceTables, ...localTables])}))`;
+const providerColumn = (table: string) =>
+  `(select attnum from pg_attribute where attrelid = ${table} and attname = 'provider_id' and not attisdropped)`;
+
+/** Keys without `provider_id`, each with its reason. */
+const keysWithoutProvider: Record<string, string> = {
+  audit_entries_pkey: 'entries on shared data have no provider',
+  outbox_pkey: 'one worker sends for all providers',
+  sessions_pkey: 'the provider is known after the look-up',
+  tokens_mail: 'the key of outbox',
+  tokens_pkey: 'the provider is known after the look-up',
+};
+
+test('each primary key and unique index of a tenant table contains provider_id', async () => {
+  const found = await lines(`select i.indexrelid::regclass::text as line
+    from pg_index i join ${tenantTables} t on t.oid = i.indrelid
+    where i.indisunique and ${providerColumn('t.oid')} <> all (i.indkey)`);
+  expect(found).toEqual(Object.keys(keysWithoutProvider));
+});
+
+test('each tenant table has a primary key and a provider in each row, and is logged', async () => {
+  const found = await lines(`select relname as line from ${tenantTables} t
+    where relpersistence <> 'p'
+      or not exists (select from pg_index where indrelid = t.oid and indisprimary)
+      or not exists (select from pg_attribute where attrelid = t.oid and attname = 'provider_id' and attnotnull)`);
+  expect(found).toEqual(['audit_entries']);
+});
+
+test('each foreign key between tenant tables contains provider_id, and no shared table refers to them', async () => {
+  const found = await lines(`select k.conname as line
+    from pg_constraint k join ${tenantTables} t on t.oid = k.confrelid
+    where k.contype = 'f' and (k.conrelid not in (select oid from ${tenantTables} own)
+      or coalesce(array_position(k.conkey, ${providerColumn('k.conrelid')})
+        <> array_position(k.confkey, ${providerColumn('k.confrelid')}), true))`);
+  expect(found).toEqual(['tokens_mail_fk']);
+});
+
+const acrossProviders = 'locks rows of several providers: for update skip locked';
+/** SQL that a distributed database refuses, by the name of the statement or function. */
+const refused: Record<string, string[]> = {
+  begin_sign_on: ['conflict of sign_on_failures: now'],
+  claim_mails: ['locks rows of several providers: for update of o', 'returning of update outbox: due_at'],
+  claim_webhooks: ['update webhooks: gen_random_uuid', 'update webhooks: clock_timestamp'],
+  fail_sign_on: ['case or coalesce in update sign_on_failures: now'],
+  'housekeeping of idempotency_records': [acrossProviders],
+  'housekeeping of import_refs': [acrossProviders],
+  'housekeeping of outbox': [acrossProviders],
+  'housekeeping of sessions': [acrossProviders],
+  'housekeeping of sign_on_failures': [acrossProviders],
+  'housekeeping of tokens': [acrossProviders],
+  mark_mail_unsent: ['case or coalesce in update outbox: now'],
+  mark_webhook_failed: ['update webhooks: clock_timestamp', 'case or coalesce in update webhooks: clock_timestamp'],
+  release_webhook: ['returning of update webhooks: set_config', 'update webhooks: clock_timestamp'],
+  renew_webhook_leases: ['returning of update webhooks: set_config', 'update webhooks: clock_timestamp'],
+};
+
+async function readFunctionBodies(): Promise<NamedSql[]> {
+  const { rows } = await database.pool.query<NamedSql>(
+    `select proname as name, prosrc as text from pg_proc
+      where pronamespace = 'public'::regnamespace and proname not in ('refuse_unlocked', 'area_of')`,
+  );
+  return rows;
+}
+
+/** The exported statements of all modules of SQL. */
+async function readModules(): Promise<NamedSql[]> {
+  const src = join(import.meta.dirname, '../../src');
+  const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /(^|[/-])(sql|query)\.ts$/.test(file),
+  );
+  const modules = await Promise.all(files.map((file) => import(join(src, file)) as Promise<Record<string, unknown>>));
+  return modules.flatMap((module) => Object.values(module)).filter(isNamedSql);
+}
+const isNamedSql = (value: unknown): value is NamedSql =>
+  typeof value === 'object' && value !== null && 'text' in value && 'name' in value;
+
+test('statements and functions keep the rules of a distributed database', async () => {
+  const modules = await readModules();
+  expect(modules.length).toBeGreaterThan(40);
+  const housekeeping = tasks
+    .filter(({ table }) => !localTables.includes(table))
+    .map(({ table, statement }) => ({ name: `housekeeping of ${table}`, text: statement }));
+  const functions = await readFunctions(database);
+  const found = [...modules, ...housekeeping, ...(await readFunctionBodies())].flatMap(({ name, text }) => {
+    const reasons = findRefused(text, functions, localTables);
+    return reasons.length === 0 ? [] : [[name, reasons] as const];
+  });
+  expect(Object.fromEntries(found)).toEqual(refused);
+});
+
+test('statements that break the rules are found', async () => {
+  const functions = await readFunctions(database);
+  const find = (text: string) => findRefused(text, functions, localTables);
+  expect(find('update outbox set due_at = clock_timestamp() where id = 1')).toHaveLength(1);
+  expect(find('with x as (update outbox set due_at = now() returning due_at::text) select clock_timestamp()')).toEqual([
+    'returning of update outbox: due_at',
+  ]);
+  expect(find('update outbox set failed_at = case when $1 then now() end')).toHaveLength(1);
+  expect(find('insert into t as f (a) values (now()) on conflict (a) do update set a = now()')).toHaveLength(1);
+  expect(find('delete from outbox where id in (select id from outbox limit 1 for update skip locked)')).toHaveLength(1);
+  expect(find("x := clock_timestamp(); update outbox set last_error = 'now()', due_at = now() + $1")).toEqual([]);
+  expect(find('select 1 from outbox where provider_id = $1 order by id for no key update')).toEqual([]);
+  expect(find('update backup_runs set finished_at = clock_timestamp()')).toEqual([]);
+});
