@@ -30,7 +30,7 @@ export const claimMails = {
       where ${dueSql} order by c.turn, c.last_turn, c.due_at, o.id limit $1 for update of o skip locked)
     update outbox o set attempts = o.attempts + 1, due_at = now() + interval '2 minutes', last_error = null
     from claimed where o.id = claimed.id
-    returning o.id, o.attempts, o.due_at::text as lease, claimed.fairness_key as "fairnessKey"`,
+    returning o.provider_id as "providerId", o.id, o.attempts, o.due_at::text as lease, claimed.fairness_key as "fairnessKey"`,
 };
 
 /** Current data for a letter. Days and times are in the course date's time zone. */
@@ -67,33 +67,36 @@ export const findMail = {
       left join course_dates d on d.provider_id = p.provider_id and d.id = p.course_date_id
       left join locations l on l.provider_id = d.provider_id and l.id = d.location_id
       left join places place on place.id = d.place_id
-    where o.id = $1`,
+    where o.provider_id = $1 and o.id = $2`,
 };
+
+/** The mail `$2` of the provider `$1` that is not sent yet, while its lease is `$3`. */
+const isAttempt = 'provider_id = $1 and id = $2 and due_at = $3 and sent_at is null';
 
 export const markSent = {
   name: 'mark_mail_sent',
-  text: 'update outbox set sent_at = now(), failed_at = null, last_error = null where id = $1 and sent_at is null',
+  text: 'update outbox set sent_at = now(), failed_at = null, last_error = null where provider_id = $1 and id = $2 and sent_at is null',
 };
 
 /** Only if the lease still is this attempt's. A pause of null marks the mail as failed. */
 export const markAttemptFailed = {
   name: 'mark_mail_unsent',
-  text: `update outbox set last_error = $3, due_at = now() + coalesce($4::interval, '0'),
-      failed_at = case when $4::interval is null then now() end
-    where id = $1 and due_at = $2 and sent_at is null`,
+  text: `update outbox set last_error = $4, due_at = now() + coalesce($5::interval, '0'),
+      failed_at = case when $5::interval is null then now() end
+    where ${isAttempt}`,
 };
 
 /** Does not count as an attempt. */
 export const postponeMail = {
   name: 'postpone_mail',
-  text: `update outbox set attempts = attempts - 1, last_error = $3, due_at = now() + $4::interval
-    where id = $1 and due_at = $2 and sent_at is null`,
+  text: `update outbox set attempts = attempts - 1, last_error = $4, due_at = now() + $5::interval
+    where ${isAttempt}`,
 };
 
 /** Deletes an outdated mail. */
 export const deleteMail = {
   name: 'delete_mail',
-  text: 'delete from outbox where id = $1 and due_at = $2 and sent_at is null',
+  text: `delete from outbox where ${isAttempt}`,
 };
 
 /** Newest first. */
@@ -115,7 +118,7 @@ export const selectMails = {
 const resetSql = 'update outbox set attempts = 0, failed_at = null, due_at = now()';
 export const resetMail = {
   name: 'retry_mail',
-  text: `${resetSql} where id = $1 and sent_at is null and last_error is not null returning id`,
+  text: `${resetSql} where provider_id = $1 and id = $2 and sent_at is null and last_error is not null returning id`,
 };
 export const resetFailedMails = {
   name: 'retry_failed_mails',

@@ -50,7 +50,7 @@ export async function retryMail(database: Database, mailId: number) {
   const [mail] = await execute<MailState>(toQueryable(database), findMailState, [mailId]);
   if (!mail) throw Problem.notFound(`Mail ${mailId}`);
   await database.write([mail.providerId], ['people'], async (tx) => {
-    const [updated] = await execute(tx, resetMail, [mailId]);
+    const [updated] = await execute(tx, resetMail, [mail.providerId, mailId]);
     if (!updated) throw new Problem('invalid', `Mail ${mailId} ${await describeRefusal(tx, mailId)}`);
     tx.recordAffected(mailId);
   });

@@ -22,7 +22,7 @@ export type MailOptions = {
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
 };
 
-type ClaimedMail = { id: number; attempts: number; lease: string; fairnessKey: number };
+type ClaimedMail = { providerId: number; id: number; attempts: number; lease: string; fairnessKey: number };
 type PreparedMail = { message: Message; name: string; secrets: string[] };
 /** Result of an attempt; `put off` if the database failed before the mail was sent. */
 type Outcome = { sent: string } | { dropped: string } | { problem: string; next: 'retry' | 'fail' | 'put off' };
@@ -104,38 +104,40 @@ function createClaim(on: Queryable, log: MailOptions['log']) {
   };
 }
 
-async function deliver(options: MailOptions, on: Queryable, { id, attempts, lease }: ClaimedMail) {
+async function deliver(options: MailOptions, on: Queryable, { providerId, id, attempts, lease }: ClaimedMail) {
   const { log, database } = options;
   const { mails } = database.counters;
-  const outcome = await attempt(options, on, id);
+  const outcome = await attempt(options, on, providerId, id);
   if ('sent' in outcome) {
     mails.sent += 1;
     log.info(`Mail ${id} ${outcome.sent}`);
-    return withRetry(() => execute(on, markSent, [id]));
+    return withRetry(() => execute(on, markSent, [providerId, id]));
   }
   if ('dropped' in outcome) {
     mails.dropped += 1;
     log.info(`Mail ${id} is dropped: ${outcome.dropped}`);
-    return withRetry(() => execute(on, deleteMail, [id, lease]));
+    return withRetry(() => execute(on, deleteMail, [providerId, id, lease]));
   }
   const { problem, next } = outcome;
   if (next === 'put off') {
     mails.postponed += 1;
     log.warn(`Mail ${id} is put off for ${putOffSeconds} s: ${problem}`);
-    return withRetry(() => execute(on, postponeMail, [id, lease, problem, `${putOffSeconds} seconds`]));
+    return withRetry(() => execute(on, postponeMail, [providerId, id, lease, problem, `${putOffSeconds} seconds`]));
   }
   const minutes = next === 'fail' ? null : retryDelayMinutes(attempts);
   mails[minutes === null ? 'failed' : 'retried'] += 1;
   if (minutes === null) log.error(`Mail ${id} has failed: ${problem}`);
   else log.warn(`Mail ${id} could not be sent, the next try is in ${minutes} min: ${problem}`);
-  return withRetry(() => execute(on, markAttemptFailed, [id, lease, problem, minutes && `${minutes} minutes`]));
+  return withRetry(() =>
+    execute(on, markAttemptFailed, [providerId, id, lease, problem, minutes && `${minutes} minutes`]),
+  );
 }
 
 /** Never throws. */
-async function attempt(options: MailOptions, on: Queryable, id: number): Promise<Outcome> {
+async function attempt(options: MailOptions, on: Queryable, providerId: number, id: number): Promise<Outcome> {
   let prepared: PreparedMail | Outcome;
   try {
-    prepared = await prepare(options, on, id);
+    prepared = await prepare(options, on, providerId, id);
   } catch (error) {
     const isMomentary = ['unavailable', 'retry'].includes(classifyError(error)?.kind ?? '');
     return { problem: toErrorLine(error, []), next: isMomentary ? 'put off' : 'retry' };
@@ -153,9 +155,10 @@ async function attempt(options: MailOptions, on: Queryable, id: number): Promise
 async function prepare(
   { settings, transport, from }: MailOptions,
   on: Queryable,
+  providerId: number,
   id: number,
 ): Promise<PreparedMail | Outcome> {
-  const [found] = await execute<MailData>(on, findMail, [id]);
+  const [found] = await execute<MailData>(on, findMail, [providerId, id]);
   const mail = sanitizeMail(found!);
   const reason = outdatedReason(mail);
   if (reason !== null) return { dropped: reason };

@@ -22,9 +22,11 @@ export type Task = {
 };
 
 const old = (moment: string) => `${moment} < now() - $1 * interval '1 day'`;
-/** Deletes rows that no transaction has locked. */
+/** The condition stands twice: a row that another transaction changes meanwhile is looked at again. */
 const deleteWhere = (table: string, key: string, condition: string) =>
-  `delete from ${table} where (${key}) in (select ${key} from ${table} where ${condition} limit $2 for update skip locked)`;
+  `delete from ${table} where (${key}) in (select ${key} from ${table} where ${condition} limit $2) and ${condition}`;
+
+const endedAt = 'coalesce(sent_at, failed_at)';
 
 /** All tables that grow with use and not with the data of the providers; docs/operating.md lists them too. */
 export const tasks: Task[] = [
@@ -32,8 +34,8 @@ export const tasks: Task[] = [
     table: 'audit_entries',
     variable: 'AUDIT_RETENTION_DAYS',
     // Of the oldest entries, so that it is cheap if none is too old.
-    statement: `delete from audit_entries where id in (select id
-      from (select id, at from audit_entries order by id limit $2) oldest where ${old('at')})`,
+    statement: `delete from audit_entries where (provider_id, id) in (select provider_id, id
+      from (select provider_id, id, at from audit_entries order by id limit $2) oldest where ${old('at')})`,
   },
   {
     table: 'events',
@@ -58,19 +60,19 @@ export const tasks: Task[] = [
     variable: 'MAIL_RETENTION_DAYS',
     // Mails that were sent or have failed, with their links.
     statement: `with old as (
-        select id from outbox where ${old('coalesce(sent_at, failed_at)')} order by id limit $2 for update skip locked),
-      links as (delete from tokens where mail_id in (select id from old))
-      delete from outbox where id in (select id from old)`,
+        select provider_id, id from outbox where ${old(endedAt)} order by id limit $2),
+      links as (delete from tokens where (provider_id, mail_id) in (select provider_id, id from old))
+      delete from outbox where (provider_id, id) in (select provider_id, id from old) and ${old(endedAt)}`,
   },
   {
     table: 'tokens',
     variable: 'TOKENS_RETENTION_DAYS',
-    statement: deleteWhere('tokens', 'hash', old('expires_at')),
+    statement: deleteWhere('tokens', 'provider_id, hash', old('expires_at')),
   },
   {
     table: 'sessions',
     variable: 'SESSIONS_RETENTION_DAYS',
-    statement: deleteWhere('sessions', 'hash', old('expires_at')),
+    statement: deleteWhere('sessions', 'provider_id, hash', old('expires_at')),
   },
   {
     table: 'sign_on_failures',

@@ -13,6 +13,7 @@ export const referenceTables = [
 ];
 /** Tables of the coordinator alone. */
 export const localTables = ['backup_runs'];
+export const outsideTenancy = { localTables, referenceTables };
 
 export async function readFunctions({ pool }: Pick<Database, 'pool'>): Promise<Functions> {
   const { rows } = await pool.query<{ name: string; isVolatile: boolean }>(functionsQuery);

@@ -55,7 +55,11 @@ const conditionals = (tokens: string[]) =>
   });
 
 /** The reasons why a database that is distributed by provider refuses this SQL; empty if there is none. */
-export function findRefused(text: string, { volatile, notImmutable }: Functions, localTables: string[]) {
+export function findRefused(
+  text: string,
+  { volatile, notImmutable }: Functions,
+  { localTables, referenceTables }: { localTables: string[]; referenceTables: string[] },
+) {
   const tokens = tokenize(text);
   const found: string[] = [];
   const report = (what: string, names: string[]) => names.forEach((name) => found.push(`${what}: ${name}`));
@@ -78,6 +82,9 @@ export function findRefused(text: string, { volatile, notImmutable }: Functions,
       } else {
         const body = statement.slice(0, endOf(statement, 0, ['returning']));
         report(`${token} ${table}`, called(body, volatile));
+        const condition = body.slice(endOf(body, 0, ['where'])).map(bare);
+        if (!referenceTables.includes(table) && !condition.includes('provider_id'))
+          found.push(`${token} ${table}: of no provider`);
         if (isUpdate) report(`case or coalesce in ${token} ${table}`, called(conditionals(body), notImmutable));
       }
     }

@@ -26,7 +26,7 @@ declare
 begin
   execute format(
     'select c.provider from (select distinct %I as provider from changed) c
-     where not exists (select from provider_state s where s.provider_id = c.provider and s.xmin = pg_current_xact_id()::xid and %s)
+     where c.provider <> 0 and not exists (select from provider_state s where s.provider_id = c.provider and s.xmin = pg_current_xact_id()::xid and %s)
      limit 1', key, coalesce('s.' || area || '_changed_at = s.changed_at', 'true')) into unlocked;
   if unlocked is not null then
     raise exception 'a write to % without the lock of provider %, or without its area', tg_table_name, unlocked using errcode = 'XX001';

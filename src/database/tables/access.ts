@@ -13,7 +13,7 @@ export const tokens = pgTable(
   'tokens',
   {
     providerId: reference().notNull(),
-    hash: text().primaryKey(),
+    hash: text().notNull(),
     purpose: text({ enum: ['sign_in', 'password'] }).notNull(),
     userId: reference(),
     adminUserId: reference(),
@@ -24,6 +24,8 @@ export const tokens = pgTable(
     usedAt: instant(),
   },
   (t) => [
+    // The hash first: a token is looked up before its provider is known.
+    primaryKey({ name: 'tokens_pk', columns: [t.hash, t.providerId] }),
     foreignKey({
       name: 'tokens_user_fk',
       columns: [t.providerId, t.userId],
@@ -34,7 +36,13 @@ export const tokens = pgTable(
       columns: [t.providerId, t.adminUserId],
       foreignColumns: [adminMemberships.providerId, adminMemberships.adminUserId],
     }),
-    foreignKey({ name: 'tokens_mail_fk', columns: [t.mailId], foreignColumns: [outbox.id] }),
+    foreignKey({
+      name: 'tokens_mail_fk',
+      columns: [t.providerId, t.mailId],
+      foreignColumns: [outbox.providerId, outbox.id],
+    }),
+    uniqueIndex('tokens_mail_id').on(t.providerId, t.mailId),
+    // For servers of version 0.2.
     uniqueIndex('tokens_mail').on(t.mailId),
     index('tokens_user').on(t.providerId, t.userId),
     index('tokens_expires').on(t.expiresAt),
@@ -47,7 +55,7 @@ export const sessions = pgTable(
   'sessions',
   {
     providerId: reference().notNull(),
-    hash: text().primaryKey(),
+    hash: text().notNull(),
     userId: reference().notNull(),
     createdAt: instant().notNull(),
     /** Time of last use, to the minute, for the idle timeout. */
@@ -55,6 +63,7 @@ export const sessions = pgTable(
     expiresAt: instant().notNull(),
   },
   (t) => [
+    primaryKey({ name: 'sessions_pk', columns: [t.hash, t.providerId] }),
     foreignKey({
       name: 'sessions_user_fk',
       columns: [t.providerId, t.userId],

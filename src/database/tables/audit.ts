@@ -1,17 +1,20 @@
 import { sql } from 'drizzle-orm';
-import { bigint, check, index, pgTable, text } from 'drizzle-orm/pg-core';
-import { instant, reference } from './columns.ts';
+import { bigint, check, index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { id, instant, reference } from './columns.ts';
 
 const actors = ['key', 'course_user', 'admin_user', 'operator', 'server'] as const;
 export type Actor = (typeof actors)[number];
+
+/** `provider_id` of entries on shared data; no provider has it. */
+export const sharedData = 0;
 
 /** The audit log. No foreign keys, since entries outlive the rows they name, and no payload. */
 export const auditEntries = pgTable(
   'audit_entries',
   {
-    id: bigint({ mode: 'number' }).generatedAlwaysAsIdentity().primaryKey(),
-    /** Null for shared data. */
-    providerId: reference(),
+    id: id(),
+    /** `sharedData` for data that all providers share. */
+    providerId: reference().notNull(),
     at: instant().notNull(),
     actor: text({ enum: actors }).notNull(),
     /** Id of the key, course user or admin user; null for operators and the server. */
@@ -21,7 +24,8 @@ export const auditEntries = pgTable(
     itemIds: bigint({ mode: 'number' }).array().notNull(),
   },
   (t) => [
-    index('audit_entries_provider').on(t.providerId, t.id),
+    primaryKey({ name: 'audit_entries_pk', columns: [t.providerId, t.id] }),
+    index('audit_entries_id').on(t.id),
     check('audit_entries_actor', sql`${t.actor} in ('key', 'course_user', 'admin_user', 'operator', 'server')`),
     check('audit_entries_actor_id', sql`(${t.actorId} is null) = (${t.actor} in ('operator', 'server'))`),
   ],

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { bigint, check, foreignKey, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
-import { instant, reference } from './columns.ts';
+import { check, foreignKey, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { id, instant, reference } from './columns.ts';
 import { participants } from './participants.ts';
 import { adminMemberships } from './people.ts';
 import { providers } from './providers.ts';
@@ -10,7 +10,7 @@ import { courseUsers } from './users.ts';
 export const outbox = pgTable(
   'outbox',
   {
-    id: bigint({ mode: 'number' }).generatedAlwaysAsIdentity().primaryKey(),
+    id: id(),
     providerId: reference().notNull(),
     purpose: text({
       enum: ['invitation', 'account_created', 'receipt', 'deregistration', 'webhook_disabled'],
@@ -32,6 +32,7 @@ export const outbox = pgTable(
     failedAt: instant(),
   },
   (t) => [
+    primaryKey({ name: 'outbox_pk', columns: [t.providerId, t.id] }),
     foreignKey({ name: 'outbox_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     foreignKey({
       name: 'outbox_user_fk',
@@ -51,7 +52,7 @@ export const outbox = pgTable(
     index('outbox_unsent')
       .on(t.providerId, t.dueAt, t.id)
       .where(sql`${t.sentAt} is null and ${t.failedAt} is null`),
-    index('outbox_provider').on(t.providerId, t.id),
+    index('outbox_id').on(t.id),
     check(
       'outbox_person',
       sql`num_nonnulls(${t.userId}, ${t.adminUserId}) = 1 or ${t.userId} is null and ${t.purpose} = 'webhook_disabled'`,

@@ -32,7 +32,7 @@ export async function openSessionByToken(on: Queryable, token: string, last: str
 export async function findSessionUser(on: Queryable, secret: string): Promise<SignedIn | undefined> {
   const hash = hashSecret(secret);
   const [session] = await execute<SignedIn & { isStale: boolean }>(on, findSession, [hash]);
-  if (session?.isStale) await execute(on, touchSession, [hash]);
+  if (session?.isStale) await execute(on, touchSession, [session.providerId, hash]);
   return session && { providerId: session.providerId, userId: session.userId };
 }
 

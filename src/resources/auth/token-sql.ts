@@ -7,7 +7,7 @@ export const storeToken = {
   name: 'store_token',
   text: `insert into tokens ${columns}
     values ($1, $2, $3, $4, $5, $6, now(), now() + $7::interval)
-    on conflict (mail_id) do update set hash = excluded.hash, created_at = excluded.created_at,
+    on conflict (provider_id, mail_id) do update set hash = excluded.hash, created_at = excluded.created_at,
       expires_at = excluded.expires_at, used_at = null`,
 };
 

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { checkCounters } from '../../../src/doctor/examine.ts';
 import { allWrites } from '../../support/data-versions.ts';
-import { localTables, readFunctions } from '../../support/distributed-schema.ts';
+import { outsideTenancy, readFunctions } from '../../support/distributed-schema.ts';
 import { findRefused } from '../../support/distributed-sql.ts';
 import { createOwner } from '../../support/isolation.ts';
 import { write } from '../../support/orders.ts';
@@ -156,6 +156,6 @@ test('the statements of these writes keep the rules of a distributed database', 
   const functions = await readFunctions(testApp.database);
   const texts = [...new Set(sent.map(({ text }) => text))];
   expect(texts.length).toBeGreaterThan(100);
-  const found = texts.flatMap((text) => findRefused(text, functions, localTables));
+  const found = texts.flatMap((text) => findRefused(text, functions, outsideTenancy));
   expect([...new Set(found)].sort()).toEqual(refused);
 });

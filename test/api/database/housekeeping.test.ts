@@ -9,7 +9,7 @@ import { connectionTo, openTestDatabase, ownDatabase } from '../../support/test-
 
 /** Rows whose age is `n` hours, as the task of their table counts it. */
 const inserts: Record<string, string> = {
-  audit_entries: `(at, actor, action, item_ids) select now() - n * interval '1 hour', 'server', 'x', '{}'`,
+  audit_entries: `(provider_id, at, actor, action, item_ids) select 0, now() - n * interval '1 hour', 'server', 'x', '{}'`,
   events: `(provider_id, at, resource, change, resource_id) select 1, now() - n * interval '1 hour', 'tag', 'created', 1`,
   outbox: `(provider_id, purpose, user_id, created_at, due_at, sent_at, failed_at)
     select 1, 'account_created', 1, now(), now(), case when n < 60 then now() - n * interval '1 hour' end,
