@@ -91,6 +91,7 @@ export function findRefused(
     const strength = tokens.slice(at + 1, at + 4).join(' ');
     if (token === 'for' && /^(no key update|update|key share|share)\b/.test(strength)) {
       const query = tokens.slice(startOf(tokens, at), at);
+      if (referenceTables.includes(bare(query[query.indexOf('from') + 1] ?? ''))) return;
       const isOfOne = query.some(
         (one, n) =>
           bare(one) === 'provider_id' &&

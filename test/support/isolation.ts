@@ -200,7 +200,7 @@ export async function dumpRows({ database: { pool } }: TestApp, providerId: numb
   const { rows: tables } = await pool.query<{ name: string }>(
     `select c.table_name as name from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
       where c.table_schema = 'public' and c.column_name = 'provider_id' and t.table_type = 'BASE TABLE'
-        and c.table_name not in ('api_keys', 'partner_connections', 'provider_state') order by 1`,
+        and c.table_name not in ('api_keys', 'api_key_uses', 'partner_connections', 'provider_state') order by 1`,
   );
   const existing: Record<string, unknown> = {};
   const dump = async (name: string, where: string) => {

@@ -547,7 +547,7 @@ async function buildStateQuery() {
   const { rows: tables } = await database.pool.query<{ name: string }>(
     `select c.table_name as name from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
       where c.table_schema = 'public' and c.column_name = 'provider_id' and t.table_type = 'BASE TABLE'
-        and c.table_name not in ('api_keys', 'provider_state') order by 1`,
+        and c.table_name not in ('api_keys', 'api_key_uses', 'provider_state') order by 1`,
   );
   const wheres = [
     ...tables.map(({ name }) => [name, 'provider_id = $1']),

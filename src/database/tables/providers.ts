@@ -99,6 +99,7 @@ export const apiKeys = pgTable(
     createdAt: instant().notNull(),
     expiresAt: instant(),
     revokedAt: instant(),
+    /** Unused: see `api_key_uses`. Still written by servers of version 0.2. */
     lastUsedAt: instant(),
   },
   (t) => [
@@ -108,6 +109,20 @@ export const apiKeys = pgTable(
     uniqueIndex('api_keys_id').on(t.id),
     check('api_keys_profile', sql`${t.profile} in (${sql.raw(keyProfiles.map((one) => `'${one}'`).join(', '))})`),
     check('api_keys_origins', sql`${t.origins} is null or ${t.profile} = 'publishable'`),
+  ],
+);
+
+/** The last use of each key, to the minute: a write to `api_keys` would change the copy of every server of a distributed database. */
+export const apiKeyUses = pgTable(
+  'api_key_uses',
+  { providerId: reference().notNull(), keyId: reference().notNull(), lastUsedAt: instant().notNull() },
+  (t) => [
+    primaryKey({ name: 'api_key_uses_pk', columns: [t.providerId, t.keyId] }),
+    foreignKey({
+      name: 'api_key_uses_key_fk',
+      columns: [t.providerId, t.keyId],
+      foreignColumns: [apiKeys.providerId, apiKeys.id],
+    }),
   ],
 );
 

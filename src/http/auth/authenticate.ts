@@ -104,8 +104,8 @@ function recordUse({ pool }: Database, { provider_id, key_id }: FoundKey, reques
   pendingKeys.add(key_id);
   pool
     .query({
-      text: `update api_keys set last_used_at = now() where provider_id = $1 and id = $2
-        and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
+      text: `insert into api_key_uses (provider_id, key_id, last_used_at) values ($1, $2, now())
+        on conflict (provider_id, key_id) do update set last_used_at = excluded.last_used_at`,
       values: [provider_id, key_id],
     })
     .catch(() => request.log.debug("a key's last use was not noted"))

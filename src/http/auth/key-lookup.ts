@@ -57,7 +57,7 @@ const text = `select k.provider_id, coalesce(r.root_id, r.id) as fairness_key, k
     r.is_active, floor(extract(epoch from now()) / 900)::text as quarter, p.changed_at::text as version,
     ${areas.map((area) => `p.${clockOf(area)}::text as ${area}`).join(', ')},
     concat_ws(' ', s.changed_at, s.xmin, pg_postmaster_start_time()) as shared,
-    k.last_used_at is null or k.last_used_at < now() - interval '1 minute' as stale
+    coalesce(u.last_used_at < now() - interval '1 minute', true) as stale
   from api_keys k join providers r on r.id = k.provider_id join provider_state p on p.provider_id = k.provider_id
-    cross join service_state s
+    left join api_key_uses u on u.provider_id = k.provider_id and u.key_id = k.id cross join service_state s
   where k.hash = $1 and r.closed_at is null and ${activeKeySql('k')}`;

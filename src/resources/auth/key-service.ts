@@ -6,7 +6,7 @@ import { Problem } from '../../core/errors.ts';
 import type { Database, Tx } from '../../database/client.ts';
 import { currentTime } from '../../database/tables/columns.ts';
 import { activeKeySql } from '../../database/tenant-lock.ts';
-import { apiKeys } from '../../database/tables/providers.ts';
+import { apiKeys, apiKeyUses } from '../../database/tables/providers.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 
 type NewKey = { label?: string; profile?: KeyProfile; origins?: string[] | null };
@@ -70,9 +70,10 @@ export const listKeys = (ctx: Ctx) =>
       created_at: apiKeys.createdAt,
       expires_at: apiKeys.expiresAt,
       revoked_at: apiKeys.revokedAt,
-      last_used_at: apiKeys.lastUsedAt,
+      last_used_at: apiKeyUses.lastUsedAt,
     })
     .from(apiKeys)
+    .leftJoin(apiKeyUses, and(eq(apiKeyUses.providerId, apiKeys.providerId), eq(apiKeyUses.keyId, apiKeys.id)))
     .where(tenantWhere(ctx, apiKeys))
     .orderBy(asc(apiKeys.id));
 

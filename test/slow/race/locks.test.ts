@@ -41,6 +41,78 @@ test('the provider clock never goes back and timestamps all writes of a transact
   expect(await ctx.write(allAreas, async (_tx, now) => now)).toMatch(/^2999-01-01 00:00:00\.000001/);
 });
 
+/** Locks with a function while another transaction has the lock; the clock of that one, and the one of the waiting. */
+async function waitForLock(own: typeof database, statement: string, ids: number[]) {
+  const [holder, waiter] = [new Client(connectionTo(inject('shared'))), new Client(connectionTo(inject('shared')))];
+  await Promise.all([holder.connect(), waiter.connect()]);
+  onTestFinished(async () => void (await Promise.all([holder.end(), waiter.end()])));
+  const lock = async (client: Client) => {
+    const { rows } = await client.query<{ at: string }>(`select (${statement})::text as at`);
+    return rows[0]!.at;
+  };
+  await holder.query('begin');
+  const first = await lock(holder);
+  await waiter.query('begin');
+  const waiting = lock(waiter);
+  await sleep(100);
+  const { rows } = await holder.query<{ before: string }>('select clock_timestamp()::text as before');
+  await holder.query('commit');
+  const second = await waiting;
+  await waiter.query('commit');
+  const state = 'select changed_at::text as at from provider_state where provider_id = any($1)';
+  const clocks = (await own.pool.query<{ at: string }>(state, [ids])).rows.map(({ at }) => at);
+  return { first, before: rows[0]!.before, second, clocks };
+}
+
+test.each([
+  { name: 'lock_provider', isShared: false },
+  { name: 'lock_providers', isShared: false },
+  { name: 'lock_shared', isShared: true },
+])('$name reads the clock after it has waited for the lock', async ({ name, isShared }) => {
+  const ids = [(await createProvider()).id, (await createProvider()).id];
+  const locked = name === 'lock_provider' ? ids.slice(0, 1) : ids;
+  const values = name === 'lock_provider' ? `${ids[0]}` : `array[${ids.join(', ')}]`;
+  const statement = isShared ? `select ${name}()` : `select ${name}(${values}, '{catalog,dates}')`;
+  const { first, before, second, clocks } = await waitForLock(database, statement, locked);
+  expect(first < before && before < second).toBe(true);
+  if (!isShared) expect(new Set(clocks)).toEqual(new Set([second]));
+});
+
+test('lock_providers locks in ascending order, whatever the order of its argument', async () => {
+  const ids = [(await createProvider()).id, (await createProvider()).id, (await createProvider()).id];
+  const [holder, waiter] = [new Client(connectionTo(inject('shared'))), new Client(connectionTo(inject('shared')))];
+  await Promise.all([holder.connect(), waiter.connect()]);
+  onTestFinished(async () => void (await Promise.all([holder.end(), waiter.end()])));
+  const lockable = async (id: number) => {
+    const row = 'select from provider_state where provider_id = $1 for no key update skip locked';
+    return (await database.pool.query(row, [id])).rowCount === 1;
+  };
+  await holder.query(`begin; select lock_provider(${ids[1]}, '{catalog}')`);
+  const waiting = waiter.query(`select lock_providers(array[${ids[2]}, ${ids[1]}, ${ids[0]}], '{catalog}')`);
+  // It waits for the second, has the first, and not yet the third.
+  await expect.poll(() => lockable(ids[0]!)).toBe(false);
+  expect(await lockable(ids[2]!)).toBe(true);
+  await holder.query('commit');
+  await waiting;
+});
+
+test('a lock moves the clocks of its areas alone, and a provider without a row has no lock', async () => {
+  const { id } = await createProvider();
+  const clocks = async () => {
+    const text = `select to_jsonb(s) - 'provider_id' as clocks from provider_state s where provider_id = $1`;
+    const { rows } = await database.pool.query<{ clocks: Record<string, string> }>(text, [id]);
+    return rows[0]!.clocks;
+  };
+  const before = await clocks();
+  await database.write([id], ['dates', 'money'], async () => undefined);
+  const after = await clocks();
+  const moved = Object.keys(before).filter((clock) => before[clock] !== after[clock]);
+  expect(moved.sort()).toEqual(['changed_at', 'dates_changed_at', 'money_changed_at']);
+  expect(new Set(moved.map((clock) => after[clock])).size).toBe(1);
+  for (const ids of [[-1], [id, -1]])
+    await expect(database.write(ids, allAreas, async () => undefined)).rejects.toThrow('without its row');
+});
+
 test('locking several providers in a fixed order prevents deadlocks', async () => {
   const [a, b] = [await createProvider(), await createProvider()];
   const own = openTestDatabase(await nameOf(database), { locking: { lock: true, queue: false }, poolSize: 8 });
