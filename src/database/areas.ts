@@ -1,4 +1,7 @@
-/** Parts of a provider's data. Each has a clock in `provider_state`, so that a write invalidates only what it may change. */
+/**
+ * Parts of a provider's data. Each has a clock in `provider_state`, so that a write invalidates only what it may change.
+ * The function `find_key` returns them all.
+ */
 export const areas = ['catalog', 'dates', 'people', 'money', 'school'] as const;
 export type Area = (typeof areas)[number];
 /** Not empty: a lock that moves no area's clock would move all of them. */
@@ -6,6 +9,3 @@ export type Areas = readonly [Area, ...Area[]];
 
 /** For writes that may change anything, such as imports. */
 export const allAreas: Areas = areas;
-
-/** Column of an area's clock. */
-export const clockOf = (area: Area) => `${area}_changed_at`;

@@ -4,10 +4,6 @@ import type { Areas } from './areas.ts';
 /** Takes a lock as the transaction's first statement; returns the transaction's timestamp. */
 export type Lock = (client: PoolClient) => Promise<string>;
 
-/** SQL condition: the `api_keys` row with this alias is neither revoked nor expired. */
-export const activeKeySql = (key: string) =>
-  `${key}.revoked_at is null and (${key}.expires_at is null or ${key}.expires_at > now())`;
-
 /**
  * Locks `provider_state` rows in ascending order, which avoids deadlocks, and sets their clocks, also those of these
  * areas, to one timestamp. A separate statement: combined with an insert, ids would not follow commit order. The clock

@@ -1,8 +1,3 @@
-const unsentSql = 'o.sent_at is null and o.failed_at is null';
-/** A later due time before the first attempt, or one beyond the longest pause, means that the clock has gone back. */
-const isAheadSql = "(o.attempts = 0 and o.last_error is null or o.due_at > now() + interval '7 hours')";
-const dueSql = `${unsentSql} and (o.due_at <= now() or ${isAheadSql})`;
-
 /**
  * Leases at most `$1` due mails, fairly: the fairness key with the fewest mails in progress is first, then the least
  * recently served one. `$2` to `$4` are fairness keys, their mails in progress and when they were last served. Other workers
@@ -10,27 +5,8 @@ const dueSql = `${unsentSql} and (o.due_at <= now() or ${isAheadSql})`;
  */
 export const claimMails = {
   name: 'claim_mails',
-  text: `with recursive schools (provider_id) as (
-      (select o.provider_id from outbox o where ${unsentSql} order by o.provider_id limit 1)
-      union all
-      select (select o.provider_id from outbox o where ${unsentSql} and o.provider_id > s.provider_id
-        order by o.provider_id limit 1)
-      from schools s where s.provider_id is not null),
-    candidates as (
-      select m.id, m.due_at, coalesce(t.last_turn, 0) as last_turn, coalesce(t.sending, 0)
-        + row_number() over (partition by coalesce(p.root_id, p.id) order by m.due_at, m.id) as turn
-      from schools s join providers p on p.id = s.provider_id and p.closed_at is null
-        cross join lateral (select o.id, o.due_at from outbox o where o.provider_id = s.provider_id and ${dueSql}
-          order by o.due_at, o.id limit 20) m
-        left join unnest($2::bigint[], $3::int[], $4::int[]) t (fairness_key, sending, last_turn)
-          on t.fairness_key = coalesce(p.root_id, p.id)),
-    claimed as (
-      select o.id, coalesce(p.root_id, p.id) as fairness_key
-      from candidates c join outbox o on o.id = c.id join providers p on p.id = o.provider_id
-      where ${dueSql} order by c.turn, c.last_turn, c.due_at, o.id limit $1 for update of o skip locked)
-    update outbox o set attempts = o.attempts + 1, due_at = now() + interval '2 minutes', last_error = null
-    from claimed where o.id = claimed.id
-    returning o.provider_id as "providerId", o.id, o.attempts, o.due_at::text as lease, claimed.fairness_key as "fairnessKey"`,
+  text: `select provider_id as "providerId", id, attempts, due_at::text as lease, fairness_key as "fairnessKey"
+    from claim_mails($1, $2, $3, $4)`,
 };
 
 /** Current data for a letter. Days and times are in the course date's time zone. */
@@ -78,12 +54,14 @@ export const markSent = {
   text: 'update outbox set sent_at = now(), failed_at = null, last_error = null where provider_id = $1 and id = $2 and sent_at is null',
 };
 
-/** Only if the lease still is this attempt's. A pause of null marks the mail as failed. */
+/** Only if the lease still is this attempt's. */
 export const markAttemptFailed = {
   name: 'mark_mail_unsent',
-  text: `update outbox set last_error = $4, due_at = now() + coalesce($5::interval, '0'),
-      failed_at = case when $5::interval is null then now() end
-    where ${isAttempt}`,
+  text: `update outbox set last_error = $4, due_at = now() + $5::interval where ${isAttempt}`,
+};
+export const markMailFailed = {
+  name: 'mark_mail_failed',
+  text: `update outbox set last_error = $4, due_at = now(), failed_at = now() where ${isAttempt}`,
 };
 
 /** Does not count as an attempt. */

@@ -10,7 +10,15 @@ import { tokenUrl } from '../resources/auth/token-schema.ts';
 import { createToken } from '../resources/auth/token-service.ts';
 import { compose, outdatedReason, sanitizeMail, type MailData } from './compose.ts';
 import { mailName, toMessage } from './message.ts';
-import { claimMails, deleteMail, findMail, markSent, markAttemptFailed, postponeMail } from './query.ts';
+import {
+  claimMails,
+  deleteMail,
+  findMail,
+  markAttemptFailed,
+  markMailFailed,
+  markSent,
+  postponeMail,
+} from './query.ts';
 import { isPermanentFailure, sendTimeoutMs, type Message, type Transport } from './transport.ts';
 
 export type MailOptions = {
@@ -126,11 +134,12 @@ async function deliver(options: MailOptions, on: Queryable, { providerId, id, at
   }
   const minutes = next === 'fail' ? null : retryDelayMinutes(attempts);
   mails[minutes === null ? 'failed' : 'retried'] += 1;
-  if (minutes === null) log.error(`Mail ${id} has failed: ${problem}`);
-  else log.warn(`Mail ${id} could not be sent, the next try is in ${minutes} min: ${problem}`);
-  return withRetry(() =>
-    execute(on, markAttemptFailed, [providerId, id, lease, problem, minutes && `${minutes} minutes`]),
-  );
+  if (minutes === null) {
+    log.error(`Mail ${id} has failed: ${problem}`);
+    return withRetry(() => execute(on, markMailFailed, [providerId, id, lease, problem]));
+  }
+  log.warn(`Mail ${id} could not be sent, the next try is in ${minutes} min: ${problem}`);
+  return withRetry(() => execute(on, markAttemptFailed, [providerId, id, lease, problem, `${minutes} minutes`]));
 }
 
 /** Never throws. */

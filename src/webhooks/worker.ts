@@ -34,7 +34,7 @@ export function startWebhooks({ database, settings, log, schedule = defaultSched
   const stopping = new AbortController();
   const isStopping = () => stopping.signal.aborted;
   /** By the token of the lease. */
-  const inProgress = new Map<string, { isFailing: boolean; work: Promise<void> }>();
+  const inProgress = new Map<string, { providerId: number; isFailing: boolean; work: Promise<void> }>();
   const cache = createItemCache();
   const claim = createClaim(on, log);
 
@@ -52,7 +52,8 @@ export function startWebhooks({ database, settings, log, schedule = defaultSched
   const renew = () => {
     if (inProgress.size === 0) return;
     // Without it the lease ends, and another process may repeat a message.
-    execute(on, renewLeases, [leaseSeconds, [...inProgress.keys()]]).catch(() => undefined);
+    const providerIds = [...inProgress.values()].map(({ providerId }) => providerId);
+    execute(on, renewLeases, [leaseSeconds, providerIds, [...inProgress.keys()]]).catch(() => undefined);
   };
   const renewal = setInterval(renew, schedule.renewMs);
 
@@ -61,6 +62,7 @@ export function startWebhooks({ database, settings, log, schedule = defaultSched
       const failing = [...inProgress.values()].filter(({ isFailing }) => isFailing).length;
       for (const webhook of await claim(slots - inProgress.size, failingSlots - failing))
         inProgress.set(webhook.token, {
+          providerId: webhook.providerId,
           isFailing: webhook.attempts > 0,
           work: work(webhook).finally(() => inProgress.delete(webhook.token)),
         });

@@ -84,6 +84,37 @@ test('seat counters follow inserts, updates and deletes of any number of partici
   await expectSeats(second, [0, 0, 0, 0]);
 });
 
+test('one statement counts participants of two providers and three dates', async () => {
+  const [one, other] = [await stage(), await stage()];
+  const add = (stages: [Stage, number, number[]][]) =>
+    database.write([one.me.id, other.me.id], allAreas, (tx, now) => {
+      const rows = stages.flatMap(([{ me, courseId, user, booking }, date, statuses]) =>
+        statuses.map(
+          (status) => sql`(${me.id}::bigint, ${booking}::bigint, ${courseId}::bigint, ${date}::bigint, ${user}::bigint,
+            ${status}::int, ${now}::timestamptz, 'School', ${now}::timestamptz, ${now}::timestamptz)`,
+        ),
+      );
+      return tx.execute(sql`insert into participants (provider_id, booking_id, course_id, course_date_id, user_id,
+        status_id, status_updated_at, entry_source, created_at, updated_at) values ${sql.join(rows, sql`, `)}`);
+    });
+  await add([
+    [other, other.second, [1, 1, 3]],
+    [one, one.second, [2]],
+    [one, one.first, [1, 7]],
+    // No counter counts it, so the date does not change.
+    [other, other.first, [4]],
+  ]);
+  const counters = async ({ me }: Stage, date: number) => {
+    const { counters, recount, moved } = await counted(me, date);
+    expect(recount).toEqual(counters);
+    return { counters, moved };
+  };
+  expect(await counters(one, one.first)).toEqual({ counters: [1, 0, 1, 0], moved: true });
+  expect(await counters(one, one.second)).toEqual({ counters: [0, 1, 0, 0], moved: true });
+  expect(await counters(other, other.second)).toEqual({ counters: [2, 0, 0, 1], moved: true });
+  expect(await counters(other, other.first)).toEqual({ counters: [0, 0, 0, 0], moved: false });
+});
+
 test('a participant cannot be on a date of another course, nor a date of another provider', async () => {
   const [mine, theirs] = [await stage(), await stage()];
   await expect(book({ ...mine, courseId: await mine.me.course() }, mine.first, [1])).rejects.toMatchObject({

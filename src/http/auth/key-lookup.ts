@@ -2,9 +2,7 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import { hashApiKey, mayBeApiKey } from '../../lib/api-key.ts';
 import type { KeyProfile } from '../../lib/key-profiles.ts';
 import type { Versions } from '../../core/context.ts';
-import { areas, clockOf } from '../../database/areas.ts';
 import type { Database } from '../../database/client.ts';
-import { activeKeySql } from '../../database/tenant-lock.ts';
 
 export type FoundKey = Versions & {
   provider_id: number;
@@ -33,7 +31,11 @@ export function createKeyLookup({ pool }: Database): FindKey {
   async function query(hash: string) {
     await nextTick();
     inFlight.delete(hash);
-    const { rows } = await pool.query<FoundKey>({ name: 'authenticate', text, values: [hash] });
+    const { rows } = await pool.query<FoundKey>({
+      name: 'authenticate',
+      text: 'select * from find_key($1)',
+      values: [hash],
+    });
     return rows[0];
   }
 
@@ -52,12 +54,3 @@ export function createKeyLookup({ pool }: Database): FindKey {
     return found;
   };
 }
-
-const text = `select k.provider_id, coalesce(r.root_id, r.id) as fairness_key, k.id as key_id, k.profile, k.origins,
-    r.is_active, floor(extract(epoch from now()) / 900)::text as quarter, p.changed_at::text as version,
-    ${areas.map((area) => `p.${clockOf(area)}::text as ${area}`).join(', ')},
-    concat_ws(' ', s.changed_at, s.xmin, pg_postmaster_start_time()) as shared,
-    coalesce(u.last_used_at < now() - interval '1 minute', true) as stale
-  from api_keys k join providers r on r.id = k.provider_id join provider_state p on p.provider_id = k.provider_id
-    left join api_key_uses u on u.provider_id = k.provider_id and u.key_id = k.id cross join service_state s
-  where k.hash = $1 and r.closed_at is null and ${activeKeySql('k')}`;

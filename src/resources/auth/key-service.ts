@@ -1,11 +1,10 @@
-import { and, asc, eq, getTableName, isNull, sql, type SQL } from 'drizzle-orm';
+import { and, asc, eq, gt, isNull, or, sql, type SQL } from 'drizzle-orm';
 import { hashApiKey, newApiKey } from '../../lib/api-key.ts';
 import type { Ctx } from '../../core/context.ts';
 import type { KeyProfile } from '../../lib/key-profiles.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Database, Tx } from '../../database/client.ts';
-import { currentTime } from '../../database/tables/columns.ts';
-import { activeKeySql } from '../../database/tenant-lock.ts';
+import { transactionStart } from '../../database/tables/columns.ts';
 import { apiKeys, apiKeyUses } from '../../database/tables/providers.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 
@@ -29,8 +28,12 @@ async function insertKey(
   const [created] = await tx
     .insert(apiKeys)
     .values({ providerId, hash: hashApiKey(apiKey), label, profile, origins, createdAt: now, expiresAt })
-    .returning({ id: apiKeys.id, isExpired: sql<boolean>`coalesce(${apiKeys.expiresAt} <= now(), false)` });
-  return { keyId: created!.id, apiKey, isExpired: created!.isExpired };
+    .returning({ id: apiKeys.id });
+  const [found] = await tx
+    .select({ isExpired: sql<boolean>`coalesce(${apiKeys.expiresAt} <= now(), false)` })
+    .from(apiKeys)
+    .where(tenantWhere({ providerId }, apiKeys, eq(apiKeys.id, created!.id)));
+  return { keyId: created!.id, apiKey, ...found! };
 }
 type Owned = { providerId: number; expiresAt?: SQL<string> | undefined };
 
@@ -38,7 +41,7 @@ type Owned = { providerId: number; expiresAt?: SQL<string> | undefined };
 export async function rotateKey(database: Database, keyId: number, overlapSeconds: number) {
   const old = await findKey(database, keyId);
   return database.write([old.providerId], ['school'], async (tx, now) => {
-    const inOverlap = sql<string>`${currentTime} + make_interval(secs => ${overlapSeconds})`;
+    const inOverlap = sql<string>`${transactionStart} + make_interval(secs => ${overlapSeconds})`;
     const [changed] = await tx
       .update(apiKeys)
       .set({ expiresAt: sql`least(${apiKeys.expiresAt}, ${inOverlap})` })
@@ -52,7 +55,7 @@ export async function rotateKey(database: Database, keyId: number, overlapSecond
   });
 }
 
-const isActiveKey = sql.raw(activeKeySql(getTableName(apiKeys)));
+const isActiveKey = and(isNull(apiKeys.revokedAt), or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, sql`now()`)))!;
 
 async function findKey(database: Database, keyId: number) {
   const [key] = await database.db.select({ providerId: apiKeys.providerId }).from(apiKeys).where(eq(apiKeys.id, keyId));

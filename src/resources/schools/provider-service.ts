@@ -7,7 +7,7 @@ import type { Database, Tx, WriteNewProvider } from '../../database/client.ts';
 import { roles } from '../../database/tables/people.ts';
 import { apiKeys, providers, providerState } from '../../database/tables/providers.ts';
 import { webhooks } from '../../database/tables/webhooks.ts';
-import { currentTime } from '../../database/tables/columns.ts';
+import { transactionStart } from '../../database/tables/columns.ts';
 
 export type NewProvider = Omit<typeof providers.$inferInsert, 'id' | 'createdAt' | 'updatedAt'>;
 
@@ -90,7 +90,7 @@ async function setClosed(database: Database, providerId: number, isClosed: boole
     if (!isClosed)
       await tx
         .update(webhooks)
-        .set({ attempts: 0, failingSince: null, dueAt: currentTime })
+        .set({ attempts: 0, failingSince: null, dueAt: transactionStart })
         .where(eq(webhooks.providerId, providerId));
     tx.recordAffected(providerId);
   });

@@ -5,7 +5,7 @@ import type { Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import { execute } from '../../database/statements.ts';
-import { currentTime } from '../../database/tables/columns.ts';
+import { currentTime, transactionStart } from '../../database/tables/columns.ts';
 import { providers } from '../../database/tables/providers.ts';
 import { webhookDeliveries, webhooks } from '../../database/tables/webhooks.ts';
 import { parseTarget, resolveTarget, TargetError } from '../../lib/outgoing-target.ts';
@@ -66,7 +66,7 @@ export async function updateWebhook(ctx: Ctx, id: number, body: WebhookChange): 
       .set({
         ...{ ...toColumns(body), ...address, updatedAt: now },
         ...(isRestarted ? { disabledAt: null, disabledReason: null } : {}),
-        ...(isRenewed ? { attempts: 0, failingSince: null, dueAt: currentTime } : {}),
+        ...(isRenewed ? { attempts: 0, failingSince: null, dueAt: transactionStart } : {}),
       })
       .where(whereId(ctx, id))
       .returning();
@@ -80,7 +80,7 @@ export const resyncWebhook = (ctx: Ctx, id: number): Promise<Webhook> =>
     const { types } = await lockWebhook(ctx, tx, id);
     const [changed] = await tx
       .update(webhooks)
-      .set({ resyncs: toResyncs(types), dueAt: currentTime, leasedBy: null, leasedUntil: null, updatedAt: now })
+      .set({ resyncs: toResyncs(types), dueAt: transactionStart, leasedBy: null, leasedUntil: null, updatedAt: now })
       .where(whereId(ctx, id))
       .returning();
     return toWebhook(changed!);
@@ -99,7 +99,7 @@ export const rotateSecret = (ctx: Ctx, id: number): Promise<WithSecret> =>
   ctx.write(['school'], async (tx, now) => {
     const { secret: previousSecret } = await lockWebhook(ctx, tx, id);
     const secret = newSigningSecret();
-    const previousSecretExpiresAt = sql`${currentTime} + ${`${overlapHours} hours`}::interval`;
+    const previousSecretExpiresAt = sql`${transactionStart} + ${`${overlapHours} hours`}::interval`;
     const [changed] = await tx
       .update(webhooks)
       .set({ secret, previousSecret, previousSecretExpiresAt, updatedAt: now })

@@ -20,11 +20,10 @@ export const claimWebhooks = {
 /** Without a wait for the disk: what a crash of the database undoes only repeats messages. */
 const withoutWait = `set_config('synchronous_commit', 'off', true)`;
 
-/** Extends the leases with these tokens. */
+/** Extends leases by `$1` seconds: those of the providers `$2` with the tokens `$3`. */
 export const renewLeases = {
   name: 'renew_webhook_leases',
-  text: `update webhooks set leased_until = clock_timestamp() + $1 * interval '1 second' where leased_by = any($2::text[])
-    returning ${withoutWait}`,
+  text: 'select renew_webhook_leases($1, $2, $3)',
 };
 
 /** Adds the attempt of the row in `changed` to the log, from parameters that begin at `$first`. */
@@ -32,7 +31,7 @@ const log = (first: number) => `insert into webhook_deliveries
       (provider_id, webhook_id, slot, number, message_id, type, status_code, duration_ms, error, at)
     select provider_id, id, attempt_count % ${loggedAttempts}, attempt_count,
       $${first}, $${first + 1}, $${first + 2}::int, $${first + 3}::int, $${first + 4},
-      clock_timestamp() - $${first + 3}::int * interval '1 millisecond'
+      now() - $${first + 3}::int * interval '1 millisecond'
     from changed
     on conflict (provider_id, webhook_id, slot) do update set number = excluded.number, at = excluded.at,
       message_id = excluded.message_id, type = excluded.type, status_code = excluded.status_code,
@@ -56,8 +55,8 @@ export const markDelivered = {
 export const markFailed = {
   name: 'mark_webhook_failed',
   text: `with changed as (
-      update webhooks set attempts = attempts + 1, failing_since = coalesce(failing_since, clock_timestamp()),
-        due_at = clock_timestamp() + case when updated_at = $5::timestamptz then $4::float8 else 0 end * interval '1 second',
+      update webhooks set attempts = attempts + 1, failing_since = least(failing_since, now()),
+        due_at = now() + case when updated_at = $5::timestamptz then $4::float8 else 0 end * interval '1 second',
         leased_by = null, leased_until = null, ${counted}
       where ${isOwn} returning *),
     logged as (${log(6)})
@@ -73,8 +72,10 @@ export const movePosition = {
 /** Ends the lease. The next turn follows those of webhooks that have waited longer. */
 export const releaseWebhook = {
   name: 'release_webhook',
-  text: `update webhooks set due_at = clock_timestamp() + $4 * interval '1 second', leased_by = null, leased_until = null
-    where ${isOwn} returning ${withoutWait}`,
+  text: `with released as (
+      update webhooks set due_at = now() + $4 * interval '1 second', leased_by = null, leased_until = null
+      where ${isOwn} returning id)
+    select ${withoutWait} from released`,
 };
 
 /** Ends the lease of a test and logs it; the delivery state stays. */
