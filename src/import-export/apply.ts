@@ -21,7 +21,7 @@ export type Range = { first: number; last: number; asResync: boolean };
 
 /** Writes the staged lines of a range, all or none, in a few statements. Returns their number. */
 export function writeLines(ctx: Ctx, kind: BulkRecordType, { first, last, asResync }: Range): Promise<number> {
-  const range = sql`r.kind = ${kind.kind} and r.line between ${first} and ${last}`;
+  const range = sql`r.provider_id = ${ctx.providerId} and r.kind = ${kind.kind} and r.line between ${first} and ${last}`;
   return ctx.write(allAreas, (tx, now) =>
     withSavepoint(tx, async () => {
       if (asResync) await tx.execute(sql`select record_as_resync()`);
@@ -73,7 +73,7 @@ async function loadSingleLine({ pool }: Database, providerId: number, kind: Sing
     `select r.data, r.ref, coalesce((
        select jsonb_object_agg(f.key, i.item_id) from jsonb_each(r.refs) f
        join import_refs i on i.provider_id = $1 and i.kind = f.value->>0 and i.ref = f.value->>1
-     ), '{}') as items from import_rows r where r.kind = $2 and r.line = $3`,
+     ), '{}') as items from import_rows r where r.provider_id = $1 and r.kind = $2 and r.line = $3`,
     [providerId, kind.kind, line],
   );
   const { data, ref, items } = rows[0]!;

@@ -9,11 +9,10 @@ import { recordTypes } from './record-types/index.ts';
 import { createLineReader } from './line-reader.ts';
 import type { Line } from './lines.ts';
 import {
+  analyzeStaging,
+  clearStaging,
   findBadLines,
-  closeStaging,
   deleteImported,
-  indexStaging,
-  openStaging,
   loadRanges,
   stageLines,
   type BadLine,
@@ -37,7 +36,7 @@ const batchSize = 1_000;
 /**
  * Imports lines into a provider. All are checked and staged first, without the provider's lock; if any is bad, nothing is
  * written. Then they are written by record type, a thousand per lock. Refs are stored, so a later run skips imported lines.
- * `database` needs a single permanent connection (`poolSize: 1, idleMs: 0`), since the staging table is temporary.
+ * `database` needs a single permanent connection (`poolSize: 1, idleMs: 0`), which has the lock of the import.
  */
 export async function importLines(
   database: Database,
@@ -47,7 +46,7 @@ export async function importLines(
   options: ImportOptions = {},
 ): Promise<ImportSummary> {
   const ctx = await createContext(database, settings, providerId);
-  return withImportLock(database, providerId, async () => {
+  return withImportLock(database, providerId, async (assertLocked) => {
     const { dryRun = false, allow, onBadLine = () => undefined, onProgress = () => undefined } = options;
     const summary: ImportSummary = { read: 0, known: 0, written: 0, bad: 0 };
     const run: ImportRun = {
@@ -60,14 +59,16 @@ export async function importLines(
         onBadLine(bad);
       },
     };
-    await openStaging(database);
+    await clearStaging(database, providerId);
     try {
       await checkLines(run, allow ? withAllowedOnly(lines, allow) : lines);
+      // Slow input leaves the connection idle.
+      await assertLocked();
       if (summary.bad === 0 && !dryRun) await writeAll(run);
       return summary;
     } finally {
-      // A lost connection has dropped its table.
-      await closeStaging(database).catch(() => undefined);
+      // After a lost connection the next import does it.
+      await clearStaging(database, providerId).catch(() => undefined);
     }
   });
 }
@@ -90,12 +91,13 @@ async function checkLines(
     for (const { bad } of checked) if (bad) reportBadLine(bad);
     await stageLines(
       database,
+      ctx.providerId,
       checked.flatMap(({ staged }) => staged ?? []),
     );
     summary.read += batch.length;
     onProgress();
   }
-  await indexStaging(database);
+  await analyzeStaging(database);
   summary.known = await deleteImported(database, ctx.providerId);
   for (const bad of await findBadLines(database, ctx.providerId, recordTypes)) reportBadLine(bad);
 }
@@ -104,7 +106,7 @@ async function checkLines(
 async function writeAll({ database, ctx, summary, reportBadLine, onProgress }: ImportRun) {
   for (const kind of recordTypes) {
     let [batchCount, nextAnalyze] = [0, 1];
-    const ranges = await loadRanges(database, kind.kind, isBulk(kind) ? batchSize : 1);
+    const ranges = await loadRanges(database, ctx.providerId, kind.kind, isBulk(kind) ? batchSize : 1);
     for (const { first, last } of ranges) {
       const { lines, refused } = isBulk(kind)
         ? await writeOrBisect(ctx, kind, { first, last, asResync: ranges.length > 1 })
@@ -148,13 +150,24 @@ async function writeOrBisect(ctx: Ctx, kind: BulkRecordType, range: Range): Prom
 }
 type WriteResult = { lines: number; refused?: BadLine };
 
+const session = 'pg_backend_pid() as pid';
+type Session = { pid: number };
+
 /** Concurrent imports of one provider could write the same lines twice. */
-async function withImportLock<T>({ pool }: Database, providerId: number, work: () => Promise<T>): Promise<T> {
+async function withImportLock<T>(
+  { pool }: Database,
+  providerId: number,
+  work: (assertLocked: () => Promise<void>) => Promise<T>,
+): Promise<T> {
   const key = `hashtextextended('import', ${providerId})`;
-  const { rows } = await pool.query<{ free: boolean }>(`select pg_try_advisory_lock(${key}) as free`);
-  if (!rows[0]!.free) throw new Problem('unavailable', `Another import of provider ${providerId} is running`);
+  const lock = await pool.query<Session & { free: boolean }>(`select pg_try_advisory_lock(${key}) as free, ${session}`);
+  const { free, pid } = lock.rows[0]!;
+  if (!free) throw new Problem('unavailable', `Another import of provider ${providerId} is running`);
   try {
-    return await work();
+    return await work(async () => {
+      const { rows } = await pool.query<Session>(`select ${session}`);
+      if (rows[0]!.pid !== pid) throw new Error('the connection was lost, and with it the lock of the import');
+    });
   } finally {
     await pool.query(`select pg_advisory_unlock(${key})`).catch(() => undefined);
   }

@@ -8,39 +8,33 @@ export type StagedLine = { line: number; kind: string; unique?: string; rows: St
 /** `expected` describes the invalid fields. */
 export type BadLine = { line: number; reason: string; expected?: string | undefined };
 
-/** A temporary table: an interrupted import and a dry run leave nothing behind. Needs a database with one connection. */
-export async function openStaging({ pool }: Database) {
-  await pool.query(`create temporary table import_rows (
-    line int not null, part int not null, kind text not null, "table" text not null,
-    data jsonb not null, refs jsonb not null, ref_kind text, ref text, unique_text text, bad boolean
-  )`);
-}
+/** Deletes the provider's staged lines: those of an interrupted import before, and the own ones after. */
+export const clearStaging = ({ pool }: Database, providerId: number) =>
+  pool.query('delete from import_rows where provider_id = $1', [providerId]);
 
-export const closeStaging = ({ pool }: Database) => pool.query('drop table if exists import_rows');
-
-export async function stageLines({ pool }: Database, lines: StagedLine[]) {
+export async function stageLines({ pool }: Database, providerId: number, lines: StagedLine[]) {
   const rows = lines.flatMap(({ line, kind, unique, rows, bad }) =>
-    rows.map((row, part) => ({ line, part, kind, ...row, ...(part === 0 ? { unique_text: unique, bad } : {}) })),
+    rows.map((row, part) => ({
+      ...{ provider_id: providerId, line, part, kind, ...row },
+      ...(part === 0 ? { unique_text: unique, bad } : {}),
+    })),
   );
-  await pool.query(`insert into import_rows select * from json_populate_recordset(null::import_rows, $1)`, [
+  const defaults = `json_populate_record(null::import_rows, json_build_object('staged_at', now()))`;
+  await pool.query(`insert into import_rows select * from json_populate_recordset(${defaults}, $1)`, [
     JSON.stringify(rows),
   ]);
 }
 
 /** Called after the last row is staged. */
-export async function indexStaging({ pool }: Database) {
-  await pool.query(`create index on import_rows (kind, line)`);
-  await pool.query(`create index on import_rows (ref_kind, ref) where ref is not null`);
-  await pool.query('analyze import_rows');
-}
+export const analyzeStaging = ({ pool }: Database) => pool.query('analyze import_rows');
 
 /** Deletes lines that an earlier run has imported. Returns their number. */
 export async function deleteImported({ pool }: Database, providerId: number): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(
     `with known as (
        select r.line from import_rows r join import_refs i on i.provider_id = $1 and i.kind = r.kind and i.ref = r.ref
-       where r.part = 0 and r.bad is not true
-     ), dropped as (delete from import_rows r using known where r.line = known.line)
+       where r.provider_id = $1 and r.part = 0 and r.bad is not true
+     ), dropped as (delete from import_rows r using known where r.provider_id = $1 and r.line = known.line)
      select count(*)::int as count from known`,
     [providerId],
   );
@@ -54,7 +48,7 @@ export async function findBadLines({ pool }: Database, providerId: number, kinds
     const { rows } = await pool.query<BadRow>(text, values);
     for (const row of rows) if (!bad.has(row.line)) bad.set(row.line, { reason: reason(row), expected });
   };
-  await findBad(repeatedRefs, [], ({ kind, ref, first }) => `The ${kind} ${ref} is on line ${first} already`);
+  await findBad(repeatedRefs, [providerId], ({ kind, ref, first }) => `The ${kind} ${ref} is on line ${first} already`);
   await findBad(importedPartRefs, [providerId], ({ kind, ref }) => `The ${kind} ${ref} was imported before`);
   await findBad(danglingRefs, [providerId], ({ kind, ref }) => `No ${kind} has the ref ${ref} before this line`);
   for (const kind of kinds) {
@@ -65,7 +59,7 @@ export async function findBadLines({ pool }: Database, providerId: number, kinds
     const { field } = kind.unique;
     const describeDuplicate = ({ first }: BadRow) =>
       first === null ? `Another ${kind.kind} has this ${field} already` : `Line ${first} has the same ${field}`;
-    await findBad(repeatedTexts, [kind.kind], describeDuplicate);
+    await findBad(repeatedTexts, [providerId, kind.kind], describeDuplicate);
     await findBad(existingTexts(kind), [providerId, kind.kind], describeDuplicate);
   }
   return [...bad].map(([line, reason]) => ({ line, ...reason })).sort((a, b) => a.line - b.line);
@@ -77,18 +71,19 @@ const repeatedRefs = `
   select * from (
     select line, ref_kind as kind, ref, min(line) over (partition by ref_kind, ref) as first,
       row_number() over (partition by ref_kind, ref order by line, part) as nth
-    from import_rows where ref is not null
+    from import_rows where provider_id = $1 and ref is not null
   ) r where nth > 1 order by line`;
 
 /** Only parts: lines whose own ref was imported are deleted by now. */
 const importedPartRefs = `
   select r.line, r.ref_kind as kind, r.ref from import_rows r
   join import_refs i on i.provider_id = $1 and i.kind = r.ref_kind and i.ref = r.ref
-  where r.part > 0 order by r.line`;
+  where r.provider_id = $1 and r.part > 0 order by r.line`;
 
 const danglingRefs = `
   select distinct r.line, f.value->>0 as kind, f.value->>1 as ref from import_rows r, jsonb_each(r.refs) f
-  where not exists (select from import_rows b where b.ref_kind = f.value->>0 and b.ref = f.value->>1 and (b.line, b.part) < (r.line, r.part))
+  where r.provider_id = $1
+    and not exists (select from import_rows b where b.provider_id = $1 and b.ref_kind = f.value->>0 and b.ref = f.value->>1 and (b.line, b.part) < (r.line, r.part))
     and not exists (
       select from import_refs i where i.provider_id = $1 and i.kind = f.value->>0 and i.ref = f.value->>1
     ) order by 1`;
@@ -98,14 +93,14 @@ const repeatedTexts = `
   select * from (
     select line, min(line) over (partition by ${foldedText}) as first,
       row_number() over (partition by ${foldedText} order by line) as nth
-    from import_rows where kind = $1 and unique_text is not null
+    from import_rows where provider_id = $1 and kind = $2 and unique_text is not null
   ) r where nth > 1 order by line`;
 
 const existingTexts = (kind: BulkRecordType) => {
   const { field, among } = kind.unique!;
   const column = `t.${columnName(kind.fields[field]!.column)}`;
   return `select r.line, null::int as first from import_rows r
-    where r.kind = $2 and r.unique_text is not null and exists (
+    where r.provider_id = $1 and r.kind = $2 and r.unique_text is not null and exists (
       select from ${tableName(kind)} t
       where t.provider_id = $1 and ${caseFoldedSql(column)} = ${caseFoldedSql('r.unique_text')}
         and ${among}
@@ -113,12 +108,13 @@ const existingTexts = (kind: BulkRecordType) => {
 };
 
 /** First and last line numbers of batches of `batchSize` lines. */
-export async function loadRanges({ pool }: Database, kind: string, batchSize: number) {
+export async function loadRanges({ pool }: Database, providerId: number, kind: string, batchSize: number) {
   const { rows } = await pool.query<{ first: number; last: number }>(
     `select min(line) as first, max(line) as last from (
-       select line, (row_number() over (order by line) - 1) / $2 as batch from import_rows where kind = $1 and part = 0
+       select line, (row_number() over (order by line) - 1) / $3 as batch from import_rows
+       where provider_id = $1 and kind = $2 and part = 0
      ) numbered group by batch order by batch`,
-    [kind, batchSize],
+    [providerId, kind, batchSize],
   );
   return rows;
 }

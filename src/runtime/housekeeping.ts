@@ -98,6 +98,12 @@ export const tasks: Task[] = [
     variable: 'IMPORT_REFS_RETENTION_DAYS',
     statement: deleteWhere('import_refs', 'provider_id, kind, ref', old('created_at')),
   },
+  {
+    table: 'import_rows',
+    variable: 'IMPORT_ROWS_RETENTION_DAYS',
+    // Of imports that did not end; each import deletes its own.
+    statement: deleteWhere('import_rows', 'provider_id, line, part', old('staged_at')),
+  },
 ];
 
 /**

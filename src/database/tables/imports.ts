@@ -1,4 +1,5 @@
-import { foreignKey, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { sql } from 'drizzle-orm';
+import { boolean, foreignKey, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { instant, reference } from './columns.ts';
 import { providers } from './providers.ts';
 
@@ -15,5 +16,35 @@ export const importRefs = pgTable(
   (t) => [
     primaryKey({ name: 'import_refs_pk', columns: [t.providerId, t.kind, t.ref] }),
     foreignKey({ name: 'import_refs_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
+  ],
+);
+
+/**
+ * Lines of imports in progress: each import deletes those of its provider before and after. A table for all, since a
+ * temporary one cannot be joined to the tables of a distributed database. Unlogged, so it is written as fast as one.
+ */
+export const importRows = pgTable(
+  'import_rows',
+  {
+    providerId: reference().notNull(),
+    line: integer().notNull(),
+    /** 0 for the item, then its parts. */
+    part: integer().notNull(),
+    kind: text().notNull(),
+    table: text().notNull(),
+    data: jsonb().notNull(),
+    refs: jsonb().notNull(),
+    refKind: text(),
+    ref: text(),
+    uniqueText: text(),
+    bad: boolean(),
+    stagedAt: instant().notNull(),
+  },
+  (t) => [
+    primaryKey({ name: 'import_rows_pk', columns: [t.providerId, t.line, t.part] }),
+    index('import_rows_line').on(t.providerId, t.kind, t.line),
+    index('import_rows_ref')
+      .on(t.providerId, t.refKind, t.ref)
+      .where(sql`${t.ref} is not null`),
   ],
 );

@@ -19,7 +19,8 @@ const Currency = Optional(UpperCode(currencyCodes, { default: 'NOK' }));
 
 const endsBeforeStart = `
   with own as materialized
-    (select line, data from import_rows where kind = 'campaign' and part = 0 and bad is not true and $1::bigint > 0)
+    (select line, data from import_rows
+      where provider_id = $1 and kind = 'campaign' and part = 0 and bad is not true)
   select line from own where (data->>'ends_at')::timestamptz <= (data->>'starts_at')::timestamptz`;
 
 export const campaign: BulkRecordType = {

@@ -506,7 +506,24 @@ test('a slow input stream does not lose its database connection', async () => {
   }
   expect(await importObjects(me, slowly(), {}, { idleMs: 0 })).toMatchObject({ written: 1_002, reasons: [] });
   const other = await (await sharedTestApp()).createProvider();
-  await expect(importObjects(other, slowly(), {}, { idleMs: 100 })).rejects.toThrow();
+  await expect(importObjects(other, slowly(), {}, { idleMs: 100 })).rejects.toThrow('the lock of the import');
+});
+
+test('an import leaves no staged lines, and deletes those of an interrupted one', async () => {
+  const { createProvider, database } = await sharedTestApp();
+  const [me, other] = [await createProvider(), await createProvider()];
+  const staged = async ({ id }: Provider) =>
+    (await database.pool.query('select from import_rows where provider_id = $1', [id])).rowCount;
+  for (const { id } of [me, other])
+    await database.pool.query(
+      `insert into import_rows (provider_id, line, part, kind, "table", data, refs, staged_at)
+        values ($1, 1, 0, 'course', 'courses', '{"title": "Interrupted"}', '{}', now())`,
+      [id],
+    );
+  expect(await importObjects(me, [course('c')], { dryRun: true })).toMatchObject({ read: 1, written: 0, reasons: [] });
+  expect([await staged(me), await staged(other)]).toEqual([0, 1]);
+  expect(await importObjects(me, [course('c')])).toMatchObject({ written: 1, reasons: [] });
+  expect(await staged(me)).toBe(0);
 });
 
 test('refs are separate per provider', async () => {

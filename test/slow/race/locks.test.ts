@@ -47,7 +47,7 @@ async function waitForLock(own: typeof database, statement: string, ids: number[
   await Promise.all([holder.connect(), waiter.connect()]);
   onTestFinished(async () => void (await Promise.all([holder.end(), waiter.end()])));
   const lock = async (client: Client) => {
-    const { rows } = await client.query<{ at: string }>(`select (${statement})::text as at`);
+    const { rows } = await client.query<{ at: string }>(`select extract(epoch from (${statement}))::text as at`);
     return rows[0]!.at;
   };
   await holder.query('begin');
@@ -55,11 +55,13 @@ async function waitForLock(own: typeof database, statement: string, ids: number[
   await waiter.query('begin');
   const waiting = lock(waiter);
   await sleep(100);
-  const { rows } = await holder.query<{ before: string }>('select clock_timestamp()::text as before');
+  const { rows } = await holder.query<{ before: string }>(
+    'select extract(epoch from clock_timestamp())::text as before',
+  );
   await holder.query('commit');
   const second = await waiting;
   await waiter.query('commit');
-  const state = 'select changed_at::text as at from provider_state where provider_id = any($1)';
+  const state = 'select extract(epoch from changed_at)::text as at from provider_state where provider_id = any($1)';
   const clocks = (await own.pool.query<{ at: string }>(state, [ids])).rows.map(({ at }) => at);
   return { first, before: rows[0]!.before, second, clocks };
 }
