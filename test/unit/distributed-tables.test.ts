@@ -1,9 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { localTables, referenceTables } from '../../src/database/distribution.ts';
 import { tasks } from '../../src/runtime/housekeeping.ts';
 import { findRefused, type NamedSql } from '../support/distributed-sql.ts';
-import { localTables, outsideTenancy, readFunctions, referenceTables } from '../support/distributed-schema.ts';
+import { outsideTenancy, readFunctions } from '../support/distributed-schema.ts';
 import { sharedTestApp } from '../support/test-app.ts';
 
 // The tables can be distributed by provider_id over several PostgreSQL servers (Citus), which has rules of its own.

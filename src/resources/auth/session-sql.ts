@@ -24,7 +24,10 @@ export const findSession = {
     from sessions where hash = $1 and expires_at > now() and used_at > now() - interval '1 hour'
       and exists (select from providers p where p.id = provider_id and p.closed_at is null)`,
 };
-export const touchSession = { name: 'touch_session', text: 'update sessions set used_at = now() where provider_id = $1 and hash = $2' };
+export const touchSession = {
+  name: 'touch_session',
+  text: 'update sessions set used_at = now() where provider_id = $1 and hash = $2',
+};
 export const deleteSession = { name: 'delete_session', text: 'delete from sessions where hash = $1' };
 export const deleteSessions = {
   name: 'delete_sessions',

@@ -27,8 +27,7 @@ async function openLimitedApp({ concurrency = 1, waitMs = 10_000, waiting = 10, 
   onTestFinished(() => locker.end());
   // The first use of a key is recorded after the response and would wait for a lock of the keys as well.
   await me.get('/v2/durations');
-  const isKeyUseRecorded = async () =>
-    (await locker.query('select from api_key_uses')).rowCount === 1;
+  const isKeyUseRecorded = async () => (await locker.query('select from api_key_uses')).rowCount === 1;
   await expect.poll(isKeyUseRecorded).toBe(true);
   const waitingStatements = async () => {
     // Other tests wait for locks on the same server.

@@ -63,6 +63,7 @@ const refused: Record<string, RegExp> = {
   [`${prefix}mail retry 17`]: /Mail 17 not found/,
   [`${prefix}backup verify FILE`]: /FILE cannot be read/,
   [`${prefix}restore FILE --into postgres://booking:password@host/booking_restored`]: /FILE cannot be read/,
+  [`${prefix}distribute`]: /The extension citus is not available/,
   [`${prefix}upgrade-database`]: /This is for the embedded database/,
   [`${prefix}upgrade-database --from FILE`]: /This is for the embedded database/,
   // The PostgreSQL of the tests has `fsync` off.

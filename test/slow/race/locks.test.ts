@@ -45,7 +45,9 @@ test('the provider clock never goes back and timestamps all writes of a transact
 async function waitForLock(own: typeof database, statement: string, ids: number[]) {
   const [holder, waiter] = [new Client(connectionTo(inject('shared'))), new Client(connectionTo(inject('shared')))];
   await Promise.all([holder.connect(), waiter.connect()]);
-  onTestFinished(async () => void (await Promise.all([holder.end(), waiter.end()])));
+  onTestFinished(async () => {
+    await Promise.all([holder.end(), waiter.end()]);
+  });
   const lock = async (client: Client) => {
     const { rows } = await client.query<{ at: string }>(`select extract(epoch from (${statement}))::text as at`);
     return rows[0]!.at;
@@ -84,7 +86,9 @@ test('lock_providers locks in ascending order, whatever the order of its argumen
   const ids = [(await createProvider()).id, (await createProvider()).id, (await createProvider()).id];
   const [holder, waiter] = [new Client(connectionTo(inject('shared'))), new Client(connectionTo(inject('shared')))];
   await Promise.all([holder.connect(), waiter.connect()]);
-  onTestFinished(async () => void (await Promise.all([holder.end(), waiter.end()])));
+  onTestFinished(async () => {
+    await Promise.all([holder.end(), waiter.end()]);
+  });
   const lockable = async (id: number) => {
     const row = 'select from provider_state where provider_id = $1 for no key update skip locked';
     return (await database.pool.query(row, [id])).rowCount === 1;

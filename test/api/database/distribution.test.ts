@@ -1,0 +1,75 @@
+import { Client } from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import { distribute, findObstacles, localTables, referenceTables } from '../../../src/database/distribution.ts';
+import { connectionTo, ownDatabase } from '../../support/test-app.ts';
+
+async function connect() {
+  const client = new Client(connectionTo(await ownDatabase()));
+  await client.connect();
+  onTestFinished(() => client.end());
+  const list = async (query: string) => (await client.query<{ line: string }>(query)).rows.map(({ line }) => line);
+  return { client, list };
+}
+
+/** Functions with the names of those of Citus, which only note their calls. */
+const standIns = `
+  create schema stand_ins;
+  create table stand_ins.calls (position serial, name text);
+  create view pg_dist_partition as select name::regclass as logicalrelid from stand_ins.calls;
+  create function create_reference_table(name regclass) returns void language sql
+    as $$ insert into stand_ins.calls (name) values (name::text) $$;
+  create function create_distributed_table(name regclass, key text, colocate_with text) returns void language sql
+    as $$ insert into stand_ins.calls (name) values (name::text) $$`;
+const calls = 'select name as line from stand_ins.calls order by position';
+const triggers = `select pg_get_triggerdef(oid) as line from pg_trigger
+  where not tgisinternal and tgname <> 'audit_entries_shared_data' order by 1`;
+
+test('without the extension nothing is distributed', async () => {
+  const { client } = await connect();
+  expect(await findObstacles(client, 'Europe/Oslo')).toEqual([
+    'The extension citus is not available on this PostgreSQL server: install it first',
+  ]);
+});
+
+test('every table is distributed, after those that it refers to, and its triggers are kept', async () => {
+  const { client, list } = await connect();
+  const before = await list(triggers);
+  await client.query(standIns);
+  const { copied, distributed } = await distribute(client);
+  expect(copied).toEqual(referenceTables);
+  expect(distributed[0]).toBe('provider_state');
+  const all = await list(`select relname as line from pg_class
+    where relkind = 'r' and relnamespace = 'public'::regnamespace order by 1`);
+  expect([...copied, ...distributed, ...localTables].sort()).toEqual(all.sort());
+  const done = await list(calls);
+  expect(done).toEqual([...copied, ...distributed]);
+  const references = await list(`select conrelid::regclass || ' ' || confrelid::regclass as line from pg_constraint
+    where contype = 'f' and conrelid <> confrelid and connamespace = 'public'::regnamespace`);
+  const early = references.filter((one) => {
+    const [from, to] = one.split(' ') as [string, string];
+    return done.includes(from) && done.indexOf(to) > done.indexOf(from);
+  });
+  expect(early).toEqual([]);
+  expect(await list(triggers)).toEqual(before);
+  expect(before.length).toBeGreaterThan(30);
+  // What is for servers of version 0.2 alone is gone, and the table of imports is logged.
+  expect(
+    await list(`select relname as line from pg_class where relname = 'tokens_mail' or relpersistence = 'u'`),
+  ).toEqual([]);
+  expect(await distribute(client)).toEqual({ copied: [], distributed: [] });
+});
+
+test('a table that loses or gains a row is found, and nothing is distributed', async () => {
+  const { client, list } = await connect();
+  const before = await list(triggers);
+  await client.query(`${standIns.replace('create function create_distributed_table', 'create function unused')};
+    create function create_distributed_table(name regclass, key text, colocate_with text) returns void language sql
+      as $$ insert into sign_on_failures (provider_id, username_hash, window_started_at, failures)
+        select id, name::text, now(), 1 from providers $$`);
+  await client.query(`insert into providers (title, slug, created_at, updated_at) values ('A', 'a', now(), now())`);
+  await expect(distribute(client)).rejects.toThrow(
+    /^sign_on_failures has \d+ rows instead of 0: nothing was distributed/,
+  );
+  expect(await list(calls)).toEqual([]);
+  expect(await list(triggers)).toEqual(before);
+});
