@@ -73,7 +73,7 @@ export async function run(
   }
 }
 
-/** A transaction pooler would share the session's temporary table and lock. */
+/** A transaction pooler would share the session's lock. */
 async function assertNoPooler({ connection }: Store) {
   const client = new Client({ ...connection, connectionTimeoutMillis: 10_000 });
   client.on('error', () => undefined);

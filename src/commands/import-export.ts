@@ -12,7 +12,7 @@ import { csvLines, jsonLines } from '../import-export/lines.ts';
 import { toSettings } from '../runtime/store.ts';
 import { command, id, run, type CommandResult, type Options } from './connect.ts';
 
-/** One session holds the import's temporary table; the timeouts allow for a million lines. */
+/** One session holds the lock of the import; the timeouts allow for a million lines. */
 const importSession = { poolSize: 1, idleMs: 0, statementMs: 600_000, writeMs: 60_000 };
 
 const flatKind = (text: string) => {
