@@ -52,6 +52,7 @@ export async function importLines(
     const run: ImportRun = {
       database,
       ctx,
+      assertLocked,
       summary,
       onProgress: () => onProgress(summary),
       reportBadLine: (bad) => {
@@ -62,13 +63,13 @@ export async function importLines(
     await clearStaging(database, providerId);
     try {
       await checkLines(run, allow ? withAllowedOnly(lines, allow) : lines);
-      // Slow input leaves the connection idle.
-      await assertLocked();
       if (summary.bad === 0 && !dryRun) await writeAll(run);
       return summary;
     } finally {
-      // After a lost connection the next import does it.
-      await clearStaging(database, providerId).catch(() => undefined);
+      // After a lost connection the next import does it, which may be under way.
+      await assertLocked()
+        .then(() => clearStaging(database, providerId))
+        .catch(() => undefined);
     }
   });
 }
@@ -76,19 +77,22 @@ export async function importLines(
 type ImportRun = {
   database: Database;
   ctx: Ctx;
+  /** Slow input leaves the connection idle, which may then be lost. */
+  assertLocked: () => Promise<void>;
   summary: ImportSummary;
   reportBadLine: (bad: BadLine) => void;
   onProgress: () => void;
 };
 
 async function checkLines(
-  { database, ctx, summary, reportBadLine, onProgress }: ImportRun,
+  { database, ctx, assertLocked, summary, reportBadLine, onProgress }: ImportRun,
   lines: AsyncIterable<Line> | Iterable<Line>,
 ) {
   const readLine = await createLineReader(database, ctx.settings);
   for await (const batch of toBatches(lines)) {
     const checked = await Promise.all(batch.map(readLine));
     for (const { bad } of checked) if (bad) reportBadLine(bad);
+    await assertLocked();
     await stageLines(
       database,
       ctx.providerId,
@@ -97,6 +101,7 @@ async function checkLines(
     summary.read += batch.length;
     onProgress();
   }
+  await assertLocked();
   await analyzeStaging(database);
   summary.known = await deleteImported(database, ctx.providerId);
   for (const bad of await findBadLines(database, ctx.providerId, recordTypes)) reportBadLine(bad);
