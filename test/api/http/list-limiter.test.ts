@@ -126,7 +126,7 @@ test('304s, errors and cached responses need no slot', async () => {
 
 test('a client that disconnects while waiting leaves the queue without a query', async () => {
   // Shorter than the lock timeout, and nobody else of the school could queue.
-  const { me, block, release, isBlocked, listening } = await openLimitedApp({ waitMs: 3_000, waiting: 1 });
+  const { me, block, release, isBlocked, listening } = await openLimitedApp({ waitMs: 9_000, waiting: 1 });
   const request = await listening();
   await block();
   const first = me.get(existing);
@@ -162,14 +162,14 @@ test('a client that disconnects during its query keeps the slot until the query 
 
 test('a later equal request waits with the first', async () => {
   const { me, block, release, isBlocked } = await openLimitedApp({
-    waitMs: 1_500,
+    waitMs: 4_000,
     responseCacheBytes: limits.responseCacheBytes ?? 0,
   });
   await block();
   const holding = me.get(existing);
   await isBlocked();
   const first = me.get(other);
-  await pause(1_000);
+  await pause(2_000);
   const second = me.get(other);
   expect((await first).status).toBe(503);
   await release();
@@ -180,7 +180,7 @@ test('a later equal request waits with the first', async () => {
 test('a list runs before a second list of another provider', async () => {
   const { me, createProvider, block, blockMore, release, releaseMore, isBlocked } = await openLimitedApp({
     concurrency: 2,
-    waitMs: 3_000,
+    waitMs: 9_000,
   });
   const them = await createProvider();
   await block();
@@ -199,7 +199,7 @@ test('a list runs before a second list of another provider', async () => {
 
 test('a list runs before a second list of another provider, with a single slot', async () => {
   const { me, createProvider, block, blockMore, release, releaseMore, isBlocked } = await openLimitedApp({
-    waitMs: 3_000,
+    waitMs: 9_000,
     waiting: 1,
   });
   const them = await createProvider();
@@ -221,7 +221,7 @@ test('a list runs before a second list of another provider, with a single slot',
 
 test('a request that waits for an equal in-flight one releases its slot', async () => {
   const { me, block, blockMore, release, releaseMore, isBlocked } = await openLimitedApp({
-    ...{ concurrency: 2, waitMs: 3_000, responseCacheBytes: limits.responseCacheBytes ?? 0 },
+    ...{ concurrency: 2, waitMs: 9_000, responseCacheBytes: limits.responseCacheBytes ?? 0 },
   });
   await block();
   await blockMore('courses');
@@ -280,7 +280,7 @@ test('a client that disconnects before its query key is known blocks no equal re
 
 test('a client that disconnects before its query key is known does not enter the queue', async () => {
   const { me, block, blockMore, release, releaseMore, isBlocked, listening } = await openLimitedApp({
-    waitMs: 3_000,
+    waitMs: 9_000,
     waiting: 1,
   });
   const request = await listening();

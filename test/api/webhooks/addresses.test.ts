@@ -153,7 +153,7 @@ test('a connection is made to the address that was checked, without a second loo
     return ['127.0.0.1'];
   };
   const policy = { allow: ['127.0.0.1'], resolve };
-  const options = { headers: {}, body: '{}', timeoutMs: 2_000, policy };
+  const options = { headers: {}, body: '{}', timeoutMs: 20_000, policy };
   expect(await post(`http://no-such-name.invalid:${listener.port}/`, options)).toMatchObject({ status: 200 });
   expect([lookups, listener.connections()]).toEqual([1, 1]);
 });
