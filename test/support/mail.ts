@@ -101,4 +101,4 @@ export const invite = (me: Provider, email: string, fields: Record<string, unkno
   me.post('/v2/admin-users', { email, firstname: 'Åse', lastname: 'Ødegård', role_ids: [1], ...fields });
 
 /** Token of the link in a mail. */
-export const extractToken = (content = '') => /\/my\/password\/([\w-]{43})(?![\w-])/.exec(content)?.[1] ?? '';
+export const extractToken = (content = '') => /\/my\/password\/(\d+_[\w-]{43})(?![\w-])/.exec(content)?.[1] ?? '';

@@ -1,13 +1,20 @@
 import type { Ctx } from '../../core/context.ts';
-import { hashSecret, newSecret } from '../../lib/secrets.ts';
+import { hashSecret, newProviderSecret, providerOfSecret } from '../../lib/secrets.ts';
 import { execute, type Queryable } from '../../database/statements.ts';
-import { findToken, storeSignInToken, storeToken, spendToken, voidTokensOfUser } from './token-sql.ts';
+import {
+  findProviderOfToken,
+  findToken,
+  storeSignInToken,
+  storeToken,
+  spendToken,
+  voidTokensOfUser,
+} from './token-sql.ts';
 import { lifetimes, type Purpose, type TokenOwner } from './token-schema.ts';
 
 /** Returns the secret, of which only a hash is stored. A token for a mail replaces the mail's last one. */
 export async function createToken(on: Queryable, purpose: Purpose, owner: TokenOwner, mailId: number | null = null) {
-  const token = newSecret();
   const { providerId, userId, adminUserId } = owner;
+  const token = newProviderSecret(providerId);
   await execute(on, storeToken, [
     providerId,
     hashSecret(token),
@@ -22,21 +29,31 @@ export async function createToken(on: Queryable, purpose: Purpose, owner: TokenO
 
 /** Creates a sign-in token for a user with this password hash; undefined if the password has changed meanwhile. */
 export async function createSignInToken({ unlockedStore, providerId }: Ctx, userId: number, passwordHash: string) {
-  const token = newSecret();
+  const token = newProviderSecret(providerId);
   const values = [providerId, userId, hashSecret(token), passwordHash, lifetimes.sign_in];
   const stored = await execute(unlockedStore, storeSignInToken, values);
   return stored.length > 0 ? token : undefined;
 }
 
+/** The provider of a token; null for an unknown one. */
+export async function findProvider(on: Queryable, token: string) {
+  const named = providerOfSecret(token);
+  if (named !== undefined) return named;
+  const [found] = await execute<{ providerId: number }>(on, findProviderOfToken, [hashSecret(token)]);
+  return found?.providerId ?? null;
+}
+
 /** Returns the owner of a usable token and does not consume it. */
 export async function findTokenOwner(on: Queryable, purpose: Purpose, token: string) {
-  const [owner] = await execute<TokenOwner>(on, findToken, [hashSecret(token), purpose]);
+  const values = [await findProvider(on, token), hashSecret(token), purpose];
+  const [owner] = await execute<TokenOwner>(on, findToken, values);
   return owner;
 }
 
 /** Consumes a token; returns its owner to one caller only. */
 export async function consumeToken(on: Queryable, purpose: Purpose, token: string) {
-  const [owner] = await execute<TokenOwner>(on, spendToken, [hashSecret(token), purpose]);
+  const values = [await findProvider(on, token), hashSecret(token), purpose];
+  const [owner] = await execute<TokenOwner>(on, spendToken, values);
   return owner;
 }
 

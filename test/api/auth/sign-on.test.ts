@@ -118,7 +118,7 @@ test('a login URL is created on request; its token is stored hashed and works on
   const { login_url: url } = (await request(me, username, password, { create_login_url: true })).json<{
     login_url: string;
   }>();
-  expect(url).toMatch(new RegExp(`^${settings.publicUrl}/my/sign-in/[A-Za-z0-9_-]{43}$`));
+  expect(url).toMatch(new RegExp(`^${settings.publicUrl}/my/sign-in/\\d+_[A-Za-z0-9_-]{43}$`));
 
   const token = url.split('/').at(-1)!;
   const { rows } = await database.pool.query<{ text: string; minutes: number }>(

@@ -265,7 +265,7 @@ Takk for påmeldingen hos Øystese kurs. Plassen din er bekreftet. Velkommen!
   expect(receipt!.replyTo).toEqual([{ name: 'Øystese kurs', address: 'knuter@oystese.example' }]);
   expect(receipt!.html).toContain('<html lang="no">');
   expect(invitation!.subject).toBe('Øystese kurs har invitert deg');
-  expect(extractToken(invitation!.text)).toHaveLength(43);
+  expect(extractToken(invitation!.text)).toMatch(/^\d+_/);
 });
 
 test('stored texts cannot inject headers, lines or markup', async () => {
