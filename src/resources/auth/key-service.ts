@@ -15,7 +15,11 @@ export async function createKey(ctx: Ctx, { expires, ...key }: NewKey & { expire
   const expiresAt = expires === undefined ? undefined : sql<string>`${expires}::timestamptz`;
   return ctx.write(['school'], async (tx, now) => {
     const created = await insertKey(tx, now, { ...key, providerId: ctx.providerId, expiresAt });
-    return { ...created, keyId: tx.recordAffected(created.keyId) };
+    const [found] = await tx
+      .select({ isExpired: sql<boolean>`coalesce(${apiKeys.expiresAt} <= now(), false)` })
+      .from(apiKeys)
+      .where(tenantWhere(ctx, apiKeys, eq(apiKeys.id, created.keyId)));
+    return { ...created, ...found!, keyId: tx.recordAffected(created.keyId) };
   });
 }
 
@@ -29,11 +33,7 @@ async function insertKey(
     .insert(apiKeys)
     .values({ providerId, hash: hashApiKey(apiKey), label, profile, origins, createdAt: now, expiresAt })
     .returning({ id: apiKeys.id });
-  const [found] = await tx
-    .select({ isExpired: sql<boolean>`coalesce(${apiKeys.expiresAt} <= now(), false)` })
-    .from(apiKeys)
-    .where(tenantWhere({ providerId }, apiKeys, eq(apiKeys.id, created!.id)));
-  return { keyId: created!.id, apiKey, ...found! };
+  return { keyId: created!.id, apiKey };
 }
 type Owned = { providerId: number; expiresAt?: SQL<string> | undefined };
 
@@ -73,7 +73,10 @@ export const listKeys = (ctx: Ctx) =>
       created_at: apiKeys.createdAt,
       expires_at: apiKeys.expiresAt,
       revoked_at: apiKeys.revokedAt,
-      last_used_at: apiKeyUses.lastUsedAt,
+      // Servers of version 0.2 write the column of the key.
+      last_used_at: sql<string | null>`greatest(${apiKeys.lastUsedAt}, ${apiKeyUses.lastUsedAt})`.mapWith(
+        apiKeys.lastUsedAt,
+      ),
     })
     .from(apiKeys)
     .leftJoin(apiKeyUses, and(eq(apiKeyUses.providerId, apiKeys.providerId), eq(apiKeyUses.keyId, apiKeys.id)))
