@@ -3,11 +3,11 @@ import { hash, randomBytes } from 'node:crypto';
 /** 256 random bits as base64url. */
 export const newSecret = () => randomBytes(32).toString('base64url');
 
-/** A secret that names its provider, so that its row is found without asking for all providers. */
+/** A secret that begins with its provider's id, so that the look-up needs one server of a distributed database. */
 export const newProviderSecret = (providerId: number) => `${providerId}_${newSecret()}`;
 
-/** The provider that a secret names; undefined for one of version 0.2, which names none. */
-export function providerOfSecret(secret: string) {
+/** The provider's id in a secret; undefined for a secret of version 0.2. */
+export function parseProviderId(secret: string) {
   const [, providerId] = /^(\d{1,15})_[\w-]{43}$/.exec(secret) ?? [];
   return providerId === undefined ? undefined : Number(providerId);
 }

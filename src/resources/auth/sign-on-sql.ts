@@ -3,6 +3,7 @@ import { caseFoldedSql } from '../../database/tables/columns.ts';
 
 const foldedName = caseFoldedSql('$2');
 const hashed = usernameHashSql('$2');
+/** Also in the functions begin_sign_on and fail_sign_on, with the limits of 10 failures and 30 seconds. */
 const window = "interval '15 minutes'";
 const isExpired = `f.window_started_at <= now() - ${window}`;
 const failed = `(case when ${isExpired} then 0 else f.failures end)`;
