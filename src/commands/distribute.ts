@@ -15,6 +15,7 @@ async function distributeTables({ config, database, connection }: CommandContext
   const client = new Client({ ...connection, application_name: 'course-booking-service distribute' });
   client.on('error', () => undefined);
   await client.connect();
+  await client.query('set statement_timeout = 0; set idle_in_transaction_session_timeout = 0');
   try {
     const obstacles = await findObstacles(client, config.TIMEZONE);
     if (obstacles.length > 0) throw new Problem('invalid', obstacles.join('; '));
@@ -32,7 +33,7 @@ async function distributeTables({ config, database, connection }: CommandContext
   }
 }
 
-/** Rows that are counted once more while they are copied give no error. */
+/** A row that is counted twice while it is copied causes no error. */
 async function assertNoDifference(database: CommandContext['database'], consequence: string) {
   const { differences } = await checkCounters(database, {});
   if (differences.length > 0)

@@ -42,7 +42,7 @@ const attempts = { count: 30, lockTimeout: '2s', pauseMs: 1_000 };
  * write meanwhile, and a statement that waits for a lock makes their requests wait behind it.
  */
 async function applyWithRetries(client: Client) {
-  await client.query(`set lock_timeout = '${attempts.lockTimeout}'`);
+  await client.query(`set lock_timeout = '${attempts.lockTimeout}'; set statement_timeout = 0`);
   for (let attempt = 1; ; attempt += 1) {
     try {
       await migrate(drizzle({ client }), { migrationsFolder });
