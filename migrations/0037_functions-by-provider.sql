@@ -53,14 +53,14 @@ END $$;
 --> statement-breakpoint
 -- Counts an attempt to sign on; false if ten have failed in the window or are pending. Pending ones are ignored after
 -- 30 seconds, which is longer than any attempt: their process died.
-CREATE FUNCTION begin_sign_on(provider bigint, username text) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE FUNCTION begin_sign_on(provider bigint, hashed_name text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   moment timestamptz := now();
   expired timestamptz := now() - interval '15 minutes';
   abandoned timestamptz := now() - interval '30 seconds';
 BEGIN
   INSERT INTO sign_on_failures AS f (provider_id, username_hash, window_started_at, failures, pending, attempted_at)
-  VALUES (provider, username, moment, 0, 1, moment)
+  VALUES (provider, hashed_name, moment, 0, 1, moment)
   ON CONFLICT (provider_id, username_hash) DO UPDATE SET
     window_started_at = CASE WHEN f.window_started_at <= expired THEN moment ELSE f.window_started_at END,
     failures = CASE WHEN f.window_started_at <= expired THEN 0 ELSE f.failures END,
@@ -71,7 +71,7 @@ BEGIN
   RETURN FOUND;
 END $$;
 --> statement-breakpoint
-CREATE FUNCTION fail_sign_on(provider bigint, username text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION fail_sign_on(provider bigint, hashed_name text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   moment timestamptz := now();
   expired timestamptz := now() - interval '15 minutes';
@@ -80,7 +80,7 @@ BEGIN
     pending = greatest(0, f.pending - 1),
     failures = CASE WHEN f.window_started_at <= expired THEN 0 ELSE f.failures END + 1,
     window_started_at = CASE WHEN f.window_started_at <= expired OR f.failures = 0 THEN moment ELSE f.window_started_at END
-  WHERE f.provider_id = provider AND f.username_hash = username;
+  WHERE f.provider_id = provider AND f.username_hash = hashed_name;
 END $$;
 --> statement-breakpoint
 -- Leases due mails. A later due time before the first attempt, or one beyond the longest pause, means that the clock has
@@ -93,28 +93,41 @@ DECLARE
   moment timestamptz := now();
   latest timestamptz := now() + interval '7 hours';
   lease timestamptz := now() + interval '2 minutes';
+  school bigint := 0;
+  school_key bigint;
+  schools bigint[] := '{}';
+  school_keys bigint[] := '{}';
+  mails bigint[] := '{}';
+  due timestamptz[] := '{}';
   candidate record;
   attempt integer;
 BEGIN
+  -- One step per school with unsent mails, however many it has.
+  LOOP
+    SELECT min(o.provider_id) INTO school FROM outbox o
+    WHERE o.sent_at IS NULL AND o.failed_at IS NULL AND o.provider_id > school;
+    EXIT WHEN school IS NULL;
+    SELECT coalesce(p.root_id, p.id) INTO school_key FROM providers p WHERE p.id = school AND p.closed_at IS NULL;
+    CONTINUE WHEN NOT FOUND;
+    FOR candidate IN
+      SELECT o.id, o.due_at FROM outbox o
+      WHERE o.provider_id = school AND o.sent_at IS NULL AND o.failed_at IS NULL
+        AND (o.due_at <= moment OR (o.attempts = 0 AND o.last_error IS NULL) OR o.due_at > latest)
+      ORDER BY o.due_at, o.id LIMIT 20
+    LOOP
+      schools := array_append(schools, school);
+      school_keys := array_append(school_keys, school_key);
+      mails := array_append(mails, candidate.id);
+      due := array_append(due, candidate.due_at);
+    END LOOP;
+  END LOOP;
   FOR candidate IN
-    WITH RECURSIVE schools (provider_id) AS (
-      (SELECT o.provider_id FROM outbox o WHERE o.sent_at IS NULL AND o.failed_at IS NULL ORDER BY o.provider_id LIMIT 1)
-      UNION ALL
-      SELECT (SELECT o.provider_id FROM outbox o
-        WHERE o.sent_at IS NULL AND o.failed_at IS NULL AND o.provider_id > s.provider_id ORDER BY o.provider_id LIMIT 1)
-      FROM schools s WHERE s.provider_id IS NOT NULL
-    )
-    SELECT p.id AS school, coalesce(p.root_id, p.id) AS fairness_key, m.id AS mail, coalesce(t.sending, 0)
-      + row_number() OVER (PARTITION BY coalesce(p.root_id, p.id) ORDER BY m.due_at, m.id) AS turn
-    FROM schools s JOIN providers p ON p.id = s.provider_id AND p.closed_at IS NULL
-      CROSS JOIN LATERAL (
-        SELECT o.id, o.due_at FROM outbox o
-        WHERE o.provider_id = s.provider_id AND o.sent_at IS NULL AND o.failed_at IS NULL
-          AND (o.due_at <= moment OR (o.attempts = 0 AND o.last_error IS NULL) OR o.due_at > latest)
-        ORDER BY o.due_at, o.id LIMIT 20) m
+    SELECT c.school, c.fairness_key, c.mail, coalesce(t.sending, 0)
+      + row_number() OVER (PARTITION BY c.fairness_key ORDER BY c.due_at, c.mail) AS turn
+    FROM unnest(schools, school_keys, mails, due) c (school, fairness_key, mail, due_at)
       LEFT JOIN unnest(fairness_keys, counts, turns) t (fairness_key, sending, last_turn)
-        ON t.fairness_key = coalesce(p.root_id, p.id)
-    ORDER BY turn, coalesce(t.last_turn, 0), m.due_at, m.id
+        ON t.fairness_key = c.fairness_key
+    ORDER BY turn, coalesce(t.last_turn, 0), c.due_at, c.mail
   LOOP
     EXIT WHEN slots <= 0;
     PERFORM FROM outbox o

@@ -1,4 +1,4 @@
-CREATE UNLOGGED TABLE "import_rows" (
+CREATE UNLOGGED TABLE "staged_lines" (
 	"provider_id" bigint NOT NULL,
 	"line" integer NOT NULL,
 	"part" integer NOT NULL,
@@ -11,9 +11,9 @@ CREATE UNLOGGED TABLE "import_rows" (
 	"unique_text" text,
 	"bad" boolean,
 	"staged_at" timestamp(6) with time zone NOT NULL,
-	CONSTRAINT "import_rows_pk" PRIMARY KEY("provider_id","line","part")
+	CONSTRAINT "staged_lines_pk" PRIMARY KEY("provider_id","line","part")
 );
 --> statement-breakpoint
-CREATE INDEX "import_rows_line" ON "import_rows" USING btree ("provider_id","kind","line");--> statement-breakpoint
-CREATE INDEX "import_rows_ref" ON "import_rows" USING btree ("provider_id","ref_kind","ref") WHERE "import_rows"."ref" is not null;--> statement-breakpoint
-ALTER TABLE "import_rows" ALTER COLUMN "provider_id" SET (n_distinct = 20);
+CREATE INDEX "staged_lines_line" ON "staged_lines" USING btree ("provider_id","kind","line");--> statement-breakpoint
+CREATE INDEX "staged_lines_ref" ON "staged_lines" USING btree ("provider_id","ref_kind","ref") WHERE "staged_lines"."ref" is not null;--> statement-breakpoint
+ALTER TABLE "staged_lines" ALTER COLUMN "provider_id" SET (n_distinct = 20);

@@ -158,7 +158,7 @@ export const Environment = Type.Object(
     IMPORT_REFS_RETENTION_DAYS: Optional(
       days('How many days an import recognises the `ref` of an earlier one; for ever unless set', undefined, 1),
     ),
-    IMPORT_ROWS_RETENTION_DAYS: days('How many days the lines of an import that was interrupted remain', 7, 2),
+    STAGED_LINES_RETENTION_DAYS: days('How many days the lines of an import that was interrupted remain', 7, 2),
     SUB_SCHOOLS_MAX: integer('Sub-schools that one school may add; closed ones do not count', 50, 0),
     INVALID_KEYS_PER_MINUTE: integer('Invalid API keys from one address before 429', 60),
     PUBLIC_REQUESTS_PER_MINUTE: integer(

@@ -23,28 +23,30 @@ const requiredSettings = {
   'citus.enable_local_reference_table_foreign_keys': 'off',
 };
 
-const rowsOf = async <Row extends object>(client: Client, text: string, values: unknown[] = []) =>
+const queryRows = async <Row extends object>(client: Client, text: string, values: unknown[] = []) =>
   (await client.query<Row>(text, values)).rows;
 
 /** The reasons why the database cannot be distributed yet, each with what to do. */
 export async function findObstacles(client: Client, timezone: string): Promise<string[]> {
-  const exists = async (from: string) => (await rowsOf(client, `select from ${from}`)).length > 0;
+  const exists = async (from: string) => (await queryRows(client, `select from ${from}`)).length > 0;
   if (!(await exists(`pg_available_extensions where name = 'citus'`)))
     return ['The extension citus is not available on this PostgreSQL server: install it first'];
   if (!(await exists(`pg_extension where extname = 'citus'`)))
     return ['The extension citus is not installed in this database: run `create extension citus` on each server'];
   if (!(await exists('pg_dist_node where shouldhaveshards')))
     return ['Citus has no worker: add each one by `select citus_add_node(…)`'];
+  if (!(await exists('pg_dist_node where groupid = 0')))
+    return ['The coordinator is not a node: run `select citus_set_coordinator_host(…)`'];
   const expected = { timezone, ...requiredSettings };
   const read = Object.keys(expected).map((name) => `'${name}', current_setting('${name}', true)`);
-  const nodes = await rowsOf<{ node: string; success: boolean; result: string }>(
+  const nodes = await queryRows<{ node: string; success: boolean; result: string }>(
     client,
     `select n.nodename || ':' || n.nodeport as node, r.success, r.result
       from run_command_on_all_nodes($1) r join pg_dist_node n using (nodeid) order by 1`,
     [`select json_build_object(${read.join(', ')})`],
   );
   return nodes.flatMap(({ node, success, result }) => {
-    if (!success) return [`The server ${node} cannot be asked: ${result}`];
+    if (!success) return [`The settings of ${node} cannot be read: ${result}`];
     const found = JSON.parse(result) as Record<string, string | null>;
     return Object.entries(expected)
       .filter(([name, value]) => found[name] !== value)
@@ -54,28 +56,30 @@ export async function findObstacles(client: Client, timezone: string): Promise<s
 
 type Trigger = { name: string; table: string; definition: string };
 
-/** The first two are for servers of version 0.2; shards of an unlogged table cannot be moved online. */
+/** The first two objects are for servers of version 0.2. Citus cannot move shards of an unlogged table online. */
 const preparations = [
   'drop index if exists tokens_mail',
   'drop trigger if exists audit_entries_shared_data on audit_entries',
-  'alter table import_rows set logged',
+  'alter table staged_lines set logged',
 ];
 
 /**
- * Distributes the tables in one transaction. Without their triggers, which would count each copied row once more. Throws
- * if a table has not the rows that it had. Returns the tables by what has become of them; none if they were before.
+ * Distributes the tables in one transaction, without their triggers, which would count each copied row again. Throws if
+ * a number of rows changes. Returns the tables that were not distributed before.
  */
 export async function distribute(client: Client) {
-  const done = new Set((await rowsOf<{ name: string }>(client, distributedTables)).map(({ name }) => name));
-  const copied = referenceTables.filter((name) => !done.has(name));
-  const distributed = inOrder(await rowsOf<Reference>(client, references)).filter((name) => !done.has(name));
+  const existing = new Set((await queryRows<{ name: string }>(client, distributedTables)).map(({ name }) => name));
+  const copied = referenceTables.filter((name) => !existing.has(name));
+  const distributed = sortByReferences(await queryRows<Reference>(client, references)).filter(
+    (name) => !existing.has(name),
+  );
   if (copied.length + distributed.length === 0) return { copied, distributed };
 
   await client.query('begin');
   for (const [name, value] of Object.entries(requiredSettings)) await client.query(`set local ${name} = '${value}'`);
   const before = await countRows(client, [...copied, ...distributed]);
-  if (done.size === 0) for (const statement of preparations) await client.query(statement);
-  const triggers = await rowsOf<Trigger>(client, triggersOf, [[...copied, ...distributed]]);
+  if (existing.size === 0) for (const statement of preparations) await client.query(statement);
+  const triggers = await queryRows<Trigger>(client, selectTriggers, [[...copied, ...distributed]]);
   for (const { name, table } of triggers) await client.query(`drop trigger "${name}" on "${table}"`);
   for (const name of copied) await client.query('select create_reference_table($1::regclass)', [name]);
   for (const name of distributed) {
@@ -85,9 +89,9 @@ export async function distribute(client: Client) {
   }
   for (const { definition } of triggers) await client.query(definition);
   const after = await countRows(client, [...copied, ...distributed]);
-  const wrong = Object.keys(before).filter((name) => before[name] !== after[name]);
-  if (wrong.length > 0) {
-    const [name = ''] = wrong;
+  const changed = Object.keys(before).filter((name) => before[name] !== after[name]);
+  if (changed.length > 0) {
+    const [name = ''] = changed;
     await client.query('rollback');
     throw new Error(`${name} has ${after[name]} rows instead of ${before[name]}: nothing was distributed`);
   }
@@ -109,7 +113,7 @@ const references = `select c.relname as name, array(
   from pg_class c where ${isTenantTable('c')} order by c.relname <> 'provider_state', c.relname`;
 
 /** Each table after those that it refers to. */
-function inOrder(tables: Reference[]) {
+function sortByReferences(tables: Reference[]) {
   const sorted: string[] = [];
   while (sorted.length < tables.length) {
     const next = tables.filter(({ name, to }) => !sorted.includes(name) && to.every((one) => sorted.includes(one)));
@@ -119,13 +123,15 @@ function inOrder(tables: Reference[]) {
   return sorted;
 }
 
-const triggersOf = `select tgname as name, c.relname as table, pg_get_triggerdef(t.oid) as definition
+const selectTriggers = `select tgname as name, c.relname as table, pg_get_triggerdef(t.oid) as definition
   from pg_trigger t join pg_class c on c.oid = t.tgrelid
   where not t.tgisinternal and c.relnamespace = 'public'::regnamespace and c.relname = any($1) order by 2, 1`;
 
 async function countRows(client: Client, tables: string[]) {
   const counts: Record<string, number> = {};
   for (const name of tables)
-    counts[name] = (await rowsOf<{ count: number }>(client, `select count(*)::int as count from "${name}"`))[0]!.count;
+    counts[name] = (
+      await queryRows<{ count: number }>(client, `select count(*)::int as count from "${name}"`)
+    )[0]!.count;
   return counts;
 }

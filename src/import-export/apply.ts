@@ -73,7 +73,7 @@ async function loadSingleLine({ pool }: Database, providerId: number, kind: Sing
     `select r.data, r.ref, coalesce((
        select jsonb_object_agg(f.key, i.item_id) from jsonb_each(r.refs) f
        join import_refs i on i.provider_id = $1 and i.kind = f.value->>0 and i.ref = f.value->>1
-     ), '{}') as items from import_rows r where r.provider_id = $1 and r.kind = $2 and r.line = $3`,
+     ), '{}') as items from staged_lines r where r.provider_id = $1 and r.kind = $2 and r.line = $3`,
     [providerId, kind.kind, line],
   );
   const { data, ref, items } = rows[0]!;
@@ -120,7 +120,7 @@ const assignIds = (tx: Tx, ctx: Ctx, { table }: Target, range: ReturnType<typeof
     insert into import_refs (provider_id, kind, ref, item_id)
     select ${ctx.providerId}, ref_kind, ref, nextval(pg_get_serial_sequence(${getTableConfig(table).name}, 'id'))
     from (
-      select ref_kind, ref from import_rows r
+      select ref_kind, ref from staged_lines r
       where ${range} and r.table = ${getTableConfig(table).name} and ref is not null order by line, part
     ) named`);
 
@@ -130,7 +130,7 @@ const itemIdSql = (ctx: Ctx, kind: string, ref: string) =>
 
 /** Query for the ids of the lines' main items. */
 const lineIdsSql = (ctx: Ctx, range: ReturnType<typeof sql>) =>
-  sql`select ${itemIdSql(ctx, 'r.ref_kind', 'r.ref')} as id from import_rows r where ${range} and r.part = 0`;
+  sql`select ${itemIdSql(ctx, 'r.ref_kind', 'r.ref')} as id from staged_lines r where ${range} and r.part = 0`;
 
 function insertRows(tx: Tx, ctx: Ctx, target: Target, range: ReturnType<typeof sql>, now: string) {
   const { name, columns } = getTableConfig(target.table);
@@ -143,7 +143,7 @@ function insertRows(tx: Tx, ctx: Ctx, target: Target, range: ReturnType<typeof s
   const values = sql.raw([...written].map((column) => target.computed[column] ?? `v.${column}`).join(', '));
   return tx.execute(sql`
     insert into ${sql.identifier(name)} (${names}) overriding system value
-    select ${values} from import_rows r
+    select ${values} from staged_lines r
     cross join lateral (
       select coalesce(jsonb_object_agg(f.key, ${itemIdSql(ctx, 'f.value->>0', 'f.value->>1')}), '{}') as found from jsonb_each(r.refs) f
     ) items

@@ -66,7 +66,7 @@ export async function importLines(
       if (summary.bad === 0 && !dryRun) await writeAll(run);
       return summary;
     } finally {
-      // After a lost connection the next import does it, which may be under way.
+      // After a lost connection another import may be running; the next one clears the lines.
       await assertLocked()
         .then(() => clearStaging(database, providerId))
         .catch(() => undefined);
@@ -105,10 +105,11 @@ async function checkLines(
   await analyzeStaging(database);
   summary.known = await deleteImported(database, ctx.providerId);
   for (const bad of await findBadLines(database, ctx.providerId, recordTypes)) reportBadLine(bad);
+  await assertLocked();
 }
 
 /** Stops at the first refused line, since later ones may refer to it. */
-async function writeAll({ database, ctx, summary, reportBadLine, onProgress }: ImportRun) {
+async function writeAll({ database, ctx, assertLocked, summary, reportBadLine, onProgress }: ImportRun) {
   for (const kind of recordTypes) {
     let [batchCount, nextAnalyze] = [0, 1];
     const ranges = await loadRanges(database, ctx.providerId, kind.kind, isBulk(kind) ? batchSize : 1);
@@ -116,6 +117,8 @@ async function writeAll({ database, ctx, summary, reportBadLine, onProgress }: I
       const { lines, refused } = isBulk(kind)
         ? await writeOrBisect(ctx, kind, { first, last, asResync: ranges.length > 1 })
         : await writeSingleLine(database, ctx, kind, first);
+      // On another connection another import may run, and a crash of the database empties the staged lines.
+      await assertLocked();
       summary.written += lines;
       if (refused) reportBadLine(refused);
       onProgress();

@@ -42,7 +42,7 @@ export type Part =
 /** A record type with many lines, written in batches. Export writes the same fields. */
 export type BulkRecordType = Item & {
   kind: string;
-  /** Checks across lines: a query over `import_rows` and the tables returns each `line` with an invalid `field`; `$1` is the provider. */
+  /** Checks across lines: a query over `staged_lines` and the tables returns each `line` with an invalid `field`; `$1` is the provider. */
   checks?: { field: string; text: string }[];
   /** A case-insensitively unique field; `among` is an SQL condition over `t` for the rows to compare with. */
   unique?: { field: string; among: string; applies: (fields: Fields) => boolean };

@@ -10,7 +10,7 @@ export type BadLine = { line: number; reason: string; expected?: string | undefi
 
 /** Deletes the provider's staged lines: those of an interrupted import before, and the own ones after. */
 export const clearStaging = ({ pool }: Database, providerId: number) =>
-  pool.query('delete from import_rows where provider_id = $1', [providerId]);
+  pool.query('delete from staged_lines where provider_id = $1', [providerId]);
 
 export async function stageLines({ pool }: Database, providerId: number, lines: StagedLine[]) {
   const rows = lines.flatMap(({ line, kind, unique, rows, bad }) =>
@@ -19,22 +19,22 @@ export async function stageLines({ pool }: Database, providerId: number, lines: 
       ...(part === 0 ? { unique_text: unique, bad } : {}),
     })),
   );
-  const defaults = `json_populate_record(null::import_rows, json_build_object('staged_at', now()))`;
-  await pool.query(`insert into import_rows select * from json_populate_recordset(${defaults}, $1)`, [
+  const defaults = `json_populate_record(null::staged_lines, json_build_object('staged_at', now()))`;
+  await pool.query(`insert into staged_lines select * from json_populate_recordset(${defaults}, $1)`, [
     JSON.stringify(rows),
   ]);
 }
 
 /** Called after the last row is staged. */
-export const analyzeStaging = ({ pool }: Database) => pool.query('analyze import_rows');
+export const analyzeStaging = ({ pool }: Database) => pool.query('analyze staged_lines');
 
 /** Deletes lines that an earlier run has imported. Returns their number. */
 export async function deleteImported({ pool }: Database, providerId: number): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(
     `with known as (
-       select r.line from import_rows r join import_refs i on i.provider_id = $1 and i.kind = r.kind and i.ref = r.ref
+       select r.line from staged_lines r join import_refs i on i.provider_id = $1 and i.kind = r.kind and i.ref = r.ref
        where r.provider_id = $1 and r.part = 0 and r.bad is not true
-     ), dropped as (delete from import_rows r using known where r.provider_id = $1 and r.line = known.line)
+     ), dropped as (delete from staged_lines r using known where r.provider_id = $1 and r.line = known.line)
      select count(*)::int as count from known`,
     [providerId],
   );
@@ -71,19 +71,19 @@ const repeatedRefs = `
   select * from (
     select line, ref_kind as kind, ref, min(line) over (partition by ref_kind, ref) as first,
       row_number() over (partition by ref_kind, ref order by line, part) as nth
-    from import_rows where provider_id = $1 and ref is not null
+    from staged_lines where provider_id = $1 and ref is not null
   ) r where nth > 1 order by line`;
 
 /** Only parts: lines whose own ref was imported are deleted by now. */
 const importedPartRefs = `
-  select r.line, r.ref_kind as kind, r.ref from import_rows r
+  select r.line, r.ref_kind as kind, r.ref from staged_lines r
   join import_refs i on i.provider_id = $1 and i.kind = r.ref_kind and i.ref = r.ref
   where r.provider_id = $1 and r.part > 0 order by r.line`;
 
 const danglingRefs = `
-  select distinct r.line, f.value->>0 as kind, f.value->>1 as ref from import_rows r, jsonb_each(r.refs) f
+  select distinct r.line, f.value->>0 as kind, f.value->>1 as ref from staged_lines r, jsonb_each(r.refs) f
   where r.provider_id = $1
-    and not exists (select from import_rows b where b.provider_id = $1 and b.ref_kind = f.value->>0 and b.ref = f.value->>1 and (b.line, b.part) < (r.line, r.part))
+    and not exists (select from staged_lines b where b.provider_id = $1 and b.ref_kind = f.value->>0 and b.ref = f.value->>1 and (b.line, b.part) < (r.line, r.part))
     and not exists (
       select from import_refs i where i.provider_id = $1 and i.kind = f.value->>0 and i.ref = f.value->>1
     ) order by 1`;
@@ -93,13 +93,13 @@ const repeatedTexts = `
   select * from (
     select line, min(line) over (partition by ${foldedText}) as first,
       row_number() over (partition by ${foldedText} order by line) as nth
-    from import_rows where provider_id = $1 and kind = $2 and unique_text is not null
+    from staged_lines where provider_id = $1 and kind = $2 and unique_text is not null
   ) r where nth > 1 order by line`;
 
 const existingTexts = (kind: BulkRecordType) => {
   const { field, among } = kind.unique!;
   const column = `t.${columnName(kind.fields[field]!.column)}`;
-  return `select r.line, null::int as first from import_rows r
+  return `select r.line, null::int as first from staged_lines r
     where r.provider_id = $1 and r.kind = $2 and r.unique_text is not null and exists (
       select from ${tableName(kind)} t
       where t.provider_id = $1 and ${caseFoldedSql(column)} = ${caseFoldedSql('r.unique_text')}
@@ -111,7 +111,7 @@ const existingTexts = (kind: BulkRecordType) => {
 export async function loadRanges({ pool }: Database, providerId: number, kind: string, batchSize: number) {
   const { rows } = await pool.query<{ first: number; last: number }>(
     `select min(line) as first, max(line) as last from (
-       select line, (row_number() over (order by line) - 1) / $3 as batch from import_rows
+       select line, (row_number() over (order by line) - 1) / $3 as batch from staged_lines
        where provider_id = $1 and kind = $2 and part = 0
      ) numbered group by batch order by batch`,
     [providerId, kind, batchSize],

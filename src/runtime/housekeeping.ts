@@ -22,7 +22,7 @@ export type Task = {
 };
 
 const old = (moment: string) => `${moment} < now() - $1 * interval '1 day'`;
-/** The condition stands twice: a row that another transaction changes meanwhile is looked at again. */
+/** The condition is repeated, so that PostgreSQL checks it again for a row that changed meanwhile. */
 const deleteWhere = (table: string, key: string, condition: string) =>
   `delete from ${table} where (${key}) in (select ${key} from ${table} where ${condition} limit $2) and ${condition}`;
 
@@ -61,7 +61,8 @@ export const tasks: Task[] = [
     // Mails that were sent or have failed, with their links.
     statement: `with old as (
         select provider_id, id from outbox where ${old(endedAt)} order by id limit $2),
-      links as (delete from tokens where (provider_id, mail_id) in (select provider_id, id from old))
+      links as (delete from tokens where (provider_id, mail_id) in (select provider_id, id from old)
+        and ${old('created_at')})
       delete from outbox where (provider_id, id) in (select provider_id, id from old) and ${old(endedAt)}`,
   },
   {
@@ -99,10 +100,10 @@ export const tasks: Task[] = [
     statement: deleteWhere('import_refs', 'provider_id, kind, ref', old('created_at')),
   },
   {
-    table: 'import_rows',
-    variable: 'IMPORT_ROWS_RETENTION_DAYS',
+    table: 'staged_lines',
+    variable: 'STAGED_LINES_RETENTION_DAYS',
     // Of imports that did not end; each import deletes its own.
-    statement: deleteWhere('import_rows', 'provider_id, line, part', old('staged_at')),
+    statement: deleteWhere('staged_lines', 'provider_id, line, part', old('staged_at')),
   },
 ];
 

@@ -33,8 +33,8 @@ test('each primary key and unique index of a tenant table contains provider_id',
   expect(found).toEqual(Object.keys(keysWithoutProvider));
 });
 
-/** Tables that are not logged: `import_rows` is made so when it is distributed. */
-const unlogged = ['import_rows'];
+/** Tables that are not logged: `staged_lines` is made so when it is distributed. */
+const unlogged = ['staged_lines'];
 
 test('each tenant table has a primary key and a provider in each row, and is logged', async () => {
   const found = await lines(`select relname as line from ${tenantTables} t

@@ -23,8 +23,8 @@ export const importRefs = pgTable(
  * Lines of imports in progress: each import deletes those of its provider before and after. A table for all, since a
  * temporary one cannot be joined to the tables of a distributed database. Unlogged, so it is written as fast as one.
  */
-export const importRows = pgTable(
-  'import_rows',
+export const stagedLines = pgTable(
+  'staged_lines',
   {
     providerId: reference().notNull(),
     line: integer().notNull(),
@@ -41,9 +41,9 @@ export const importRows = pgTable(
     stagedAt: instant().notNull(),
   },
   (t) => [
-    primaryKey({ name: 'import_rows_pk', columns: [t.providerId, t.line, t.part] }),
-    index('import_rows_line').on(t.providerId, t.kind, t.line),
-    index('import_rows_ref')
+    primaryKey({ name: 'staged_lines_pk', columns: [t.providerId, t.line, t.part] }),
+    index('staged_lines_line').on(t.providerId, t.kind, t.line),
+    index('staged_lines_ref')
       .on(t.providerId, t.refKind, t.ref)
       .where(sql`${t.ref} is not null`),
   ],

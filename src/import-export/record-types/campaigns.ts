@@ -19,7 +19,7 @@ const Currency = Optional(UpperCode(currencyCodes, { default: 'NOK' }));
 
 const endsBeforeStart = `
   with own as materialized
-    (select line, data from import_rows
+    (select line, data from staged_lines
       where provider_id = $1 and kind = 'campaign' and part = 0 and bad is not true)
   select line from own where (data->>'ends_at')::timestamptz <= (data->>'starts_at')::timestamptz`;
 

@@ -61,12 +61,12 @@ const capacityOrLocationDefault = (column: string) =>
 
 /** Lines whose parent is of another course, or has a parent itself. */
 const wrongParents = `
-  select r.line from import_rows r
-  join import_rows p on p.provider_id = $1 and p.ref_kind = 'coursedate' and p.ref = r.refs->'parent_id'->>1 and p.bad is not true
+  select r.line from staged_lines r
+  join staged_lines p on p.provider_id = $1 and p.ref_kind = 'coursedate' and p.ref = r.refs->'parent_id'->>1 and p.bad is not true
   where r.provider_id = $1 and r.kind = 'coursedate' and r.part = 0
     and (p.refs ? 'parent_id' or p.refs->'course_id' is distinct from r.refs->'course_id')
   union
-  select r.line from import_rows r
+  select r.line from staged_lines r
   join import_refs i on i.provider_id = $1 and i.kind = 'coursedate' and i.ref = r.refs->'parent_id'->>1
   join course_dates d on d.provider_id = $1 and d.id = i.item_id
   left join import_refs c on c.provider_id = $1 and c.kind = 'course' and c.ref = r.refs->'course_id'->>1
@@ -75,7 +75,7 @@ const wrongParents = `
 /** Compared in the database: with a daylight saving change, an end may come before its start. */
 const endsBeforeStart = `
   with own as materialized
-    (select line, data from import_rows
+    (select line, data from staged_lines
       where provider_id = $1 and kind = 'coursedate' and part = 0 and bad is not true)
   select line from own where timezone(data->>'zone', (data->>'end_at')::date + coalesce((data->>'end_time_at')::time, '23:59:59'))
       <= timezone(data->>'zone', (data->>'start_at')::date + coalesce((data->>'start_time_at')::time, '00:00'))`;

@@ -124,9 +124,9 @@ const attendance: Item = {
 
 /** Order lines of another order than the booking's. Either both are staged or both are imported: an order is one line. */
 const linesOfOtherOrders = `
-  select l.line from import_rows l join import_rows p on p.provider_id = $1 and p.line = l.line and p.part = 0
-  left join import_rows b on b.provider_id = $1 and b.ref_kind = 'booking' and b.ref = p.refs->'booking_id'->>1
-  left join import_rows o on o.provider_id = $1 and o.ref_kind = 'order_line' and o.ref = l.refs->'order_line_id'->>1
+  select l.line from staged_lines l join staged_lines p on p.provider_id = $1 and p.line = l.line and p.part = 0
+  left join staged_lines b on b.provider_id = $1 and b.ref_kind = 'booking' and b.ref = p.refs->'booking_id'->>1
+  left join staged_lines o on o.provider_id = $1 and o.ref_kind = 'order_line' and o.ref = l.refs->'order_line_id'->>1
   left join import_refs bi on bi.provider_id = $1 and bi.kind = 'booking' and bi.ref = p.refs->'booking_id'->>1
   left join bookings bk on bk.provider_id = $1 and bk.id = bi.item_id
   left join import_refs oi on oi.provider_id = $1 and oi.kind = 'order_line' and oi.ref = l.refs->'order_line_id'->>1
@@ -136,8 +136,8 @@ const linesOfOtherOrders = `
     and (b.refs->'order_id' is distinct from o.refs->'order_id' or bk.order_id is distinct from ol.order_id)`;
 
 const gatheringsOfOtherDates = `
-  select a.line from import_rows a join import_rows p on p.provider_id = $1 and p.line = a.line and p.part = 0
-  left join import_rows g on g.provider_id = $1 and g.ref_kind = 'gathering' and g.ref = a.refs->'gathering_id'->>1
+  select a.line from staged_lines a join staged_lines p on p.provider_id = $1 and p.line = a.line and p.part = 0
+  left join staged_lines g on g.provider_id = $1 and g.ref_kind = 'gathering' and g.ref = a.refs->'gathering_id'->>1
   left join import_refs gi on gi.provider_id = $1 and gi.kind = 'gathering' and gi.ref = a.refs->'gathering_id'->>1
   left join gatherings t on t.provider_id = $1 and t.id = gi.item_id
   left join import_refs di on di.provider_id = $1 and di.kind = 'coursedate' and di.ref = p.refs->'course_date_id'->>1
@@ -150,7 +150,7 @@ const gatheringsOfOtherDates = `
 /** Waiting lists are ordered by this time; a future one would block its participant's promotion. */
 const statusInTheFuture = `
   with own as materialized
-    (select line, data from import_rows
+    (select line, data from staged_lines
       where provider_id = $1 and kind = 'participant' and part = 0 and bad is not true)
   select line from own where (data->>'status_updated_at')::timestamptz > now()`;
 

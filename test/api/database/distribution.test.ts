@@ -12,7 +12,7 @@ async function connect() {
 }
 
 /** Functions with the names of those of Citus, which only note their calls. */
-const standIns = `
+const stubs = `
   create schema stand_ins;
   create table stand_ins.calls (position serial, name text);
   create view pg_dist_partition as select name::regclass as logicalrelid from stand_ins.calls;
@@ -34,7 +34,7 @@ test('without the extension nothing is distributed', async () => {
 test('every table is distributed, after those that it refers to, and its triggers are kept', async () => {
   const { client, list } = await connect();
   const before = await list(triggers);
-  await client.query(standIns);
+  await client.query(stubs);
   const { copied, distributed } = await distribute(client);
   expect(copied).toEqual(referenceTables);
   expect(distributed[0]).toBe('provider_state');
@@ -62,7 +62,7 @@ test('every table is distributed, after those that it refers to, and its trigger
 test('a table that loses or gains a row is found, and nothing is distributed', async () => {
   const { client, list } = await connect();
   const before = await list(triggers);
-  await client.query(`${standIns.replace('create function create_distributed_table', 'create function unused')};
+  await client.query(`${stubs.replace('create function create_distributed_table', 'create function unused')};
     create function create_distributed_table(name regclass, key text, colocate_with text) returns void language sql
       as $$ insert into sign_on_failures (provider_id, username_hash, window_started_at, failures)
         select id, name::text, now(), 1 from providers $$`);

@@ -24,7 +24,7 @@ const inserts: Record<string, string> = {
     select 1, n::text, 'x', 1, '{}', now(), now() - n * interval '1 hour'`,
   backup_runs: `(is_nightly, started_at, finished_at, file) select true, now() - n * interval '1 hour', now(), 'x'`,
   import_refs: `(provider_id, kind, ref, item_id, created_at) select 1, 'x', n::text, 1, now() - n * interval '1 hour'`,
-  import_rows: `(provider_id, line, part, kind, "table", data, refs, staged_at)
+  staged_lines: `(provider_id, line, part, kind, "table", data, refs, staged_at)
     select 1, n * 2, 0, 'x', 'x', '{}', '{}', now() - n * interval '1 hour'`,
 };
 

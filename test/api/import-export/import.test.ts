@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getTableColumns } from 'drizzle-orm';
-import { expect, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { checkCounters } from '../../../src/doctor/examine.ts';
 import { importLines } from '../../../src/import-export/import.ts';
 import { isBulk, columnName, tableName, type Item } from '../../../src/import-export/record-type.ts';
@@ -509,14 +509,42 @@ test('a slow input stream does not lose its database connection', async () => {
   await expect(importObjects(other, slowly(), {}, { idleMs: 100 })).rejects.toThrow('the lock of the import');
 });
 
+test('an import whose session ends between two writes stops, and the next run continues it', async () => {
+  const { createProvider, database } = await sharedTestApp();
+  const me = await createProvider();
+  const own = openTestDatabase(inject('shared'), { poolSize: 1, idleMs: 0 });
+  onTestFinished(() => own.close());
+  const endSession = async () => {
+    const { rows } = await own.pool.query<{ pid: number }>('select pg_backend_pid() as pid');
+    await database.pool.query('select pg_terminate_backend($1, 5000)', [rows[0]!.pid]);
+    // Until the pool has noticed.
+    await sleep(200);
+  };
+  let writes = 0;
+  const queuedAs: typeof own.queuedAs = (key) => {
+    const queued = own.queuedAs(key);
+    const write: typeof queued.write = async (...values) => {
+      const result = await queued.write(...values);
+      if ((writes += 1) === 1) await endSession();
+      return result;
+    };
+    return { ...queued, write };
+  };
+  const objects = Array.from({ length: 1_001 }, (_, n) => course(`c${n}`));
+  const lines = objects.map((fields, n) => ({ number: n + 1, fields }));
+  await expect(importLines({ ...own, queuedAs }, settings, me.id, lines)).rejects.toThrow('the lock of the import');
+  expect(writes).toBe(1);
+  expect(await importObjects(me, objects)).toMatchObject({ known: 1_000, written: 1, reasons: [] });
+});
+
 test('an import leaves no staged lines, and deletes those of an interrupted one', async () => {
   const { createProvider, database } = await sharedTestApp();
   const [me, other] = [await createProvider(), await createProvider()];
   const staged = async ({ id }: Provider) =>
-    (await database.pool.query('select from import_rows where provider_id = $1', [id])).rowCount;
+    (await database.pool.query('select from staged_lines where provider_id = $1', [id])).rowCount;
   for (const { id } of [me, other])
     await database.pool.query(
-      `insert into import_rows (provider_id, line, part, kind, "table", data, refs, staged_at)
+      `insert into staged_lines (provider_id, line, part, kind, "table", data, refs, staged_at)
         values ($1, 1, 0, 'course', 'courses', '{"title": "Interrupted"}', '{}', now())`,
       [id],
     );

@@ -351,6 +351,7 @@ test('finished mails and their links are deleted after 90 days, pending ones nev
         sent_at = now() - $1::interval, failed_at = now() - $2::interval where id = $3`,
       [ofSent || null, ofFailed || null, id],
     );
+  await testApp.database.pool.query(`update tokens set created_at = now() - interval '200 days'`);
   await days('91 days', '', ids[0]!);
   await days('89 days', '', ids[1]!);
   await days('', '91 days', ids[2]!);
