@@ -1,6 +1,7 @@
 /**
  * Parts of a provider's data. Each has a clock in `provider_state`, so that a write invalidates only what it may change.
- * The function `find_key` returns them all.
+ * A new area needs a column in `provider_state`, and new versions of the functions that name all areas: `find_key`,
+ * `set_clocks` and `move_area_clocks`.
  */
 export const areas = ['catalog', 'dates', 'people', 'money', 'school'] as const;
 export type Area = (typeof areas)[number];

@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 import type { CommittedEvent } from './counters.ts';
-import { sharedData, type Actor } from './tables/audit.ts';
+import { sharedDataProviderId, type Actor } from './tables/audit.ts';
 
 /** Actor of one request, command or server start. `action` is a route or a command's name, never payload. */
 export type AuditContext = { actor: Actor; actorId: number | null; action: string; itemIds?: number[] };
@@ -43,7 +43,7 @@ export function createAudited(): Audited {
 const insertEntries = {
   name: 'record_change',
   text: `insert into audit_entries (provider_id, at, actor, actor_id, action, item_ids)
-    select coalesce(provider_id, ${sharedData}), $6::timestamptz, $2, $3::bigint, $4, $5::bigint[]
+    select coalesce(provider_id, ${sharedDataProviderId}), $6::timestamptz, $2, $3::bigint, $4, $5::bigint[]
     from unnest($1::bigint[]) provider_id`,
 };
 

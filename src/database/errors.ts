@@ -61,7 +61,7 @@ export function classifyError(error: unknown): Failure | undefined {
   const cause = getRootCause(error);
   if (cause instanceof QueueTimeoutError) return { kind: 'unavailable' };
   if (isPreparedStatementError(cause)) return { kind: 'retry' };
-  if (cause instanceof DatabaseError) return fromSqlState(cause.code ?? '', constraintOf(cause));
+  if (cause instanceof DatabaseError) return fromSqlState(cause.code ?? '', getConstraint(cause));
   if (!(cause instanceof Error)) return undefined;
   // ENOENT of `open` is a missing certificate file, not a missing socket.
   const { code = '', syscall } = cause as NodeJS.ErrnoException;
@@ -82,7 +82,7 @@ export function classifyError(error: unknown): Failure | undefined {
  * The name of the constraint that an error is about, or an empty string. A distributed database reports it in the message
  * alone, with the number of the shard (`tags_title_102150`).
  */
-function constraintOf({ constraint, message }: DatabaseError) {
+function getConstraint({ constraint, message }: DatabaseError) {
   const [, named = ''] = / constraint "([^"]+)"/.exec(message) ?? [];
   return (constraint ?? named).replace(/_\d+$/, '');
 }
@@ -109,7 +109,7 @@ export function toLoggableError(error: unknown) {
   return {
     message: cause.message.split('"')[0],
     code,
-    constraint: constraintOf(cause) || undefined,
+    constraint: getConstraint(cause) || undefined,
     table,
     column,
     routine,

@@ -46,7 +46,7 @@ export const findMail = {
     where o.provider_id = $1 and o.id = $2`,
 };
 
-/** The mail `$2` of the provider `$1` that is not sent yet, while its lease is `$3`. */
+/** The unsent mail `$2` of provider `$1` with the lease `$3`. */
 const isAttempt = 'provider_id = $1 and id = $2 and due_at = $3 and sent_at is null';
 
 export const markSent = {
@@ -54,7 +54,6 @@ export const markSent = {
   text: 'update outbox set sent_at = now(), failed_at = null, last_error = null where provider_id = $1 and id = $2 and sent_at is null',
 };
 
-/** Only if the lease still is this attempt's. */
 export const markAttemptFailed = {
   name: 'mark_mail_unsent',
   text: `update outbox set last_error = $4, due_at = now() + $5::interval where ${isAttempt}`,

@@ -6,14 +6,14 @@ const actors = ['key', 'course_user', 'admin_user', 'operator', 'server'] as con
 export type Actor = (typeof actors)[number];
 
 /** `provider_id` of entries on shared data; no provider has it. */
-export const sharedData = 0;
+export const sharedDataProviderId = 0;
 
 /** The audit log. No foreign keys, since entries outlive the rows they name, and no payload. */
 export const auditEntries = pgTable(
   'audit_entries',
   {
     id: id(),
-    /** `sharedData` for data that all providers share. */
+    /** `sharedDataProviderId` for data that all providers share. */
     providerId: reference().notNull(),
     at: instant().notNull(),
     actor: text({ enum: actors }).notNull(),
