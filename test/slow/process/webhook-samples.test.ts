@@ -37,8 +37,9 @@ async function startSample([language, file, command]: (typeof receivers)[number]
   writeFileSync(join(folder, file), blockOf(language));
   const [program, ...args] = command(port);
   const env = { PATH: process.env['PATH'] ?? '', WEBHOOK_SECRET, PORT: String(port) };
-  const child = spawn(program!, args, { cwd: folder, env });
-  onTestFinished(() => void child.kill('SIGKILL'));
+  // A process group, since tsx starts a process of its own.
+  const child = spawn(program!, args, { cwd: folder, env, detached: true });
+  onTestFinished(() => void process.kill(-child.pid!, 'SIGKILL'));
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => void (output += chunk.toString()));
