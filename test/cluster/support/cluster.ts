@@ -10,7 +10,7 @@ import { createNode, logOf, startEtcd, statusOf, type DatabaseNode } from './nod
 import { owner, startProgram, type Program } from './programs.ts';
 import { connectTo, rolesOf, type Roles } from './roles.ts';
 
-type Restartable = { restart(): Promise<void> };
+type Restartable = { pid(): number; restart(): Promise<void> };
 
 export type Cluster = Roles & {
   folder: string;
@@ -108,6 +108,7 @@ async function startBalancer(
 function restartable(start: () => Program): Restartable {
   let program = start();
   return {
+    pid: () => program.pid,
     restart: async () => {
       await program.end('SIGTERM');
       program = start();
@@ -144,7 +145,8 @@ export async function startServers(
   return {
     ...{ ...cluster, base, frontBalancer, servers },
     restartServer: async (position, more) => {
-      await servers[position]!.ended;
+      if ((await waitUntil(() => servers[position]!.hasEnded(), 30_000)) === Infinity)
+        throw new Error(`server ${position} has not ended`);
       servers[position] = await start(servers[position]!.port, more);
     },
   };

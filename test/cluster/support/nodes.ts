@@ -22,6 +22,8 @@ export type DatabaseNode = {
   startPatroni(): void;
   killPatroni(): Promise<void>;
   killPostgres(): Promise<void>;
+  /** The process id of PostgreSQL; undefined while it does not run. */
+  postmaster(): Promise<number | undefined>;
   /** Stops PostgreSQL while its connections stay open; the returned function continues it. */
   suspendPostgres(): Promise<() => void>;
   isLeader(): Promise<boolean>;
@@ -71,19 +73,19 @@ export async function createNode(
   writeFileSync(file, text);
 
   let patroni: Program | undefined;
-  async function findPostmaster() {
+  async function postmaster() {
     const pid = Number(readPid(join(data, 'postmaster.pid')));
     return pid && (await isDatabaseServer(data, pid)) ? pid : undefined;
   }
   async function killPostgres() {
-    const postmaster = await findPostmaster();
-    if (postmaster !== undefined) await killWithChildren(postmaster);
+    const pid = await postmaster();
+    if (pid !== undefined) await killWithChildren(pid);
   }
   run.onCleanup(killPostgres);
   return {
-    ...{ name, isSynchronous: synchronous, ports, links, killPostgres },
+    ...{ name, isSynchronous: synchronous, ports, links, killPostgres, postmaster },
     startPatroni: () => void (patroni = startProgram(run, folder, name, ['/usr/bin/patroni', file])),
-    suspendPostgres: async () => suspendWithChildren((await findPostmaster())!),
+    suspendPostgres: async () => suspendWithChildren((await postmaster())!),
     killPatroni: async () => patroni?.end('SIGKILL'),
     isLeader: async () => (await statusOf(`http://127.0.0.1:${ports.rest}/primary`)) === 200,
     switchover: async () => {

@@ -33,6 +33,10 @@ export type Observation = {
   refused: number;
   /** Servers that ended by themselves. */
   ended: number;
+  /** Values that the fault should have changed and did not. */
+  unchanged: string[];
+  /** Transactions on the standbys after the repair. */
+  standbyCommits: number;
 };
 
 /** Books without a pause, and reads, while a fault is injected and repaired; compares the database afterwards. */
@@ -44,11 +48,15 @@ export async function observeFault(loaded: LoadedCluster, fault: Fault): Promise
   const writers = startWriters(schools, { base, name, count: 8, pauseMs: 200, uncertain: [502, 504] });
   const seats = watchSeats(schools, cluster.base, writers, before);
   await pause(3_000);
+  const valuesBefore = await readChanges(fault, cluster);
   const repair = await fault.inject(cluster);
   await pause(fault.observeMs);
+  const values = await readChanges(fault, cluster);
   if (typeof repair === 'function') await repair();
   await cluster.waitUntilComplete();
-  await pause(2_000);
+  const commitsBefore = await cluster.standbyCommits();
+  await pause(3_000);
+  const standbyCommits = (await cluster.standbyCommits()) - commitsBefore;
   const endedAt = performance.now();
   await seats.stop();
   await writers.stop();
@@ -61,7 +69,8 @@ export async function observeFault(loaded: LoadedCluster, fault: Fault): Promise
   const comparison = await compareWrites({ postgres: cluster, env }, written);
   const refused = [...writers.statuses].filter(([status]) => status >= 500 || status === 0);
   return {
-    ...{ writers, seats, comparison },
+    ...{ writers, seats, comparison, standbyCommits },
+    unchanged: Object.keys(values).filter((name) => values[name] === valuesBefore[name]),
     outageMs: Math.round(
       longestGap([startedAt, ...writers.acknowledgedAt.filter((moment) => moment < endedAt), endedAt]),
     ),
@@ -69,6 +78,12 @@ export async function observeFault(loaded: LoadedCluster, fault: Fault): Promise
     refused: refused.reduce((sum, [, count]) => sum + count, 0),
     ended: cluster.servers.filter((server) => server.hasEnded()).length,
   };
+}
+
+async function readChanges({ changes = {} }: Fault, cluster: ServedCluster) {
+  const values: Record<string, unknown> = {};
+  for (const [name, read] of Object.entries(changes)) values[name] = await read(cluster);
+  return values;
 }
 
 function longestGap(moments: number[]) {
@@ -87,6 +102,9 @@ export function checksOf(fault: Fault, seen: Observation): Checks {
     'every write is acknowledged in the end': areAllAcknowledged(writers.written),
     'no server ends': seen.ended === 0,
     'the lists were read': seats.reads > 50,
+    [`the standbys answer lists after the repair (${seen.standbyCommits} do)`]: seen.standbyCommits > 20,
+    [`the fault has an effect (unchanged: ${seen.unchanged.join(', ')})`]: seen.unchanged.length === 0,
+    [`the fault has an effect (writes pause for only ${seen.outageMs} ms)`]: seen.outageMs >= (fault.minOutageMs ?? 0),
     ...(fault.isHitless ? { [`no request fails (${failed} do, ${seats.failed[0]})`]: failed === 0 } : {}),
   };
   return {

@@ -7,6 +7,8 @@ export type Roles = {
   leader(): Promise<DatabaseNode>;
   /** The machine whose confirmation a commit waits for. */
   synchronousStandby(): Promise<DatabaseNode>;
+  /** Transactions on the standbys in the database of the servers. */
+  standbyCommits(): Promise<number>;
   /** Waits for a leader and two standbys that stream from it. */
   waitUntilComplete(): Promise<void>;
 };
@@ -19,6 +21,7 @@ export async function connectTo(url: string) {
 }
 
 type Standby = { name: string; state: string; mode: string };
+const commits = `select xact_commit::int as commits from pg_stat_database where datname = 'booking'`;
 const standbys = 'select application_name as name, state, sync_state as mode from pg_stat_replication';
 
 /** `adminUrl` leads to the leader. */
@@ -47,6 +50,19 @@ export function rolesOf(nodes: DatabaseNode[], adminUrl: string, folder: string)
     synchronousStandby: async () => {
       const name = (await readStandbys()).find(({ mode }) => mode === 'sync')?.name;
       return nodes.find((node) => node.name === name)!;
+    },
+    standbyCommits: async () => {
+      let sum = 0;
+      for (const node of nodes) {
+        if (await node.isLeader()) continue;
+        const url = new URL(adminUrl);
+        url.port = String(node.ports.postgres);
+        const client = await connectTo(url.href);
+        const { rows } = await client.query<{ commits: number }>(commits);
+        await client.end();
+        sum += rows[0]!.commits;
+      }
+      return sum;
     },
     waitUntilComplete: async () => {
       if ((await waitUntil(isComplete, 180_000)) === Infinity)

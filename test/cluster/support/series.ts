@@ -27,7 +27,7 @@ export async function runFaults(run: Run, faults: Fault[]): Promise<Outcome> {
     outcome.figures.push(
       `${fault.name}: ${seen.outageMs} ms without a write${late}, ${seen.acknowledged} acknowledged, ` +
         `${seen.comparison.lost} lost, ${seen.comparison.duplicates} doubled, ${seen.refused} repeated, ` +
-        `${seen.seats.reads} lists, ${seen.seats.stale.length} stale, ${seen.seats.failed.length} failed`,
+        `${seen.seats.reads} lists, ${seen.standbyCommits} from a standby after the repair, ${seen.seats.stale.length} stale, ${seen.seats.failed.length} failed`,
     );
     console.log(`  ${outcome.figures.at(-1)}`);
     for (const failure of failures) console.log(`  failed: ${failure}`);
