@@ -1,8 +1,9 @@
 import { request as send, type IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 
-/** Address of servers to test instead of an app in this process; `TEST_DATABASE_URL` names their database. */
-export const remoteBase = process.env['TEST_BASE_URL'];
+/** Addresses of servers to test instead of an app in this process; `TEST_DATABASE_URL` names their database. */
+export const remoteBases = process.env['TEST_BASE_URL']?.split(',') ?? [];
+export const [remoteBase] = remoteBases;
 
 /** Makes `inject` send its requests to that address. */
 export function injectInto(base: string, app: FastifyInstance) {

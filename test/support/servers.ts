@@ -1,9 +1,10 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
-import { onTestFinished } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import { freePort } from './ports.ts';
 import { bundle } from './bundle.ts';
 import { startServer, databaseUrl } from './processes.ts';
-import { createProvider, openTestDatabase, openTestApp, ownDatabase } from './test-app.ts';
+import { remoteBases } from './remote-app.ts';
+import { createProvider, openTestDatabase, openTestApp, ownDatabase, sharedTestApp } from './test-app.ts';
 
 export type HttpResponse = { status: number; headers: IncomingHttpHeaders; body: any };
 export type Caller = (
@@ -14,21 +15,42 @@ export type Caller = (
 ) => Promise<HttpResponse>;
 
 /** Long enough for a busy machine; no test asserts elapsed time. */
-const longTimeouts = {
+export const longTimeouts = {
   WRITE_LOCK_TIMEOUT_MS: '20000',
   POOL_ACQUIRE_TIMEOUT_MS: '20000',
   REQUEST_TIMEOUT_MS: '60000',
   KEEP_ALIVE_TIMEOUT_MS: '300000',
 };
 
+type Options = { unlocked?: boolean; env?: Record<string, string> };
+
 /**
- * A new database with two server processes. `unlocked` is the negative control: without lock, queue, the trigger that
- * rejects unlocked writes, and the check of voucher balances.
+ * A new database with two server processes, or the servers at TEST_BASE_URL. `unlocked` is the negative control: without
+ * lock, queue, the trigger that rejects unlocked writes, and the check of voucher balances.
  */
-export async function startServers({
-  unlocked = false,
-  env = {},
-}: { unlocked?: boolean; env?: Record<string, string> } = {}) {
+export async function startServers(options: Options = {}) {
+  const isRemote = remoteBases.length > 0 && !options.unlocked;
+  const { urls, ...opened } = isRemote ? await openRemoteServers() : await startOwnServers(options);
+  const agent = new Agent({ keepAlive: true, maxSockets: 600 });
+  onTestFinished(() => agent.destroy());
+  return {
+    ...opened,
+    createProvider: (title?: string) => createProvider(opened.testApp.app, opened.database, title),
+    /** Sends to the servers in turn, with a provider's key. */
+    createCaller: (apiKey: string): Caller => {
+      let turn = 0;
+      return (method, path, body, headers = {}) =>
+        call(agent, `${urls[(turn += 1) % urls.length]!}${path}`, method, body, { 'x-api-key': apiKey, ...headers });
+    },
+  };
+}
+
+async function openRemoteServers() {
+  const testApp = await sharedTestApp();
+  return { name: inject('shared'), database: testApp.database, testApp, urls: remoteBases };
+}
+
+async function startOwnServers({ unlocked = false, env = {} }: Options) {
   const name = await ownDatabase();
   const database = openTestDatabase(name);
   const testApp = await openTestApp(database);
@@ -52,24 +74,7 @@ export async function startServers({
     return { ...server, url: `http://127.0.0.1:${port}` };
   };
   const servers = await Promise.all([start(), start()]);
-  const agent = new Agent({ keepAlive: true, maxSockets: 600 });
-  onTestFinished(() => agent.destroy());
-
-  return {
-    name,
-    database,
-    testApp,
-    createProvider: (title?: string) => createProvider(testApp.app, database, title),
-    /** Sends to the servers in turn, with a provider's key. */
-    createCaller: (apiKey: string): Caller => {
-      let turn = 0;
-      return (method, path, body, headers = {}) =>
-        call(agent, `${servers[(turn += 1) % servers.length]!.url}${path}`, method, body, {
-          'x-api-key': apiKey,
-          ...headers,
-        });
-    },
-  };
+  return { name, database, testApp, urls: servers.map(({ url }) => url) };
 }
 
 function call(agent: Agent, url: string, method: string, body: unknown, headers: Record<string, string>) {

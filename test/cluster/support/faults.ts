@@ -3,20 +3,23 @@ import { stop } from '../../reliability/support/server.ts';
 import type { DatabaseNode } from './nodes.ts';
 import type { ServedCluster } from './cluster.ts';
 
-export type Fault = {
+export type Limits = {
   name: string;
   /** The longest time without an acknowledged write, in milliseconds. */
   outageMs: number;
   /** True if no request may fail. */
   isHitless?: boolean;
-  /** Values that differ between the start of the fault and its repair; an equal one means that it had no effect. */
-  changes?: Record<string, (cluster: ServedCluster) => unknown>;
   /** Without an acknowledged write for less than these milliseconds, the fault had no effect. */
   minOutageMs?: number;
+};
+
+export type Fault<Cluster = ServedCluster> = Limits & {
+  /** Values that differ between the start of the fault and its repair; an equal one means that it had no effect. */
+  changes?: Record<string, (cluster: Cluster) => unknown>;
   /** Time to observe after the fault, before it is repaired. */
   observeMs: number;
   /** A returned function repairs what the cluster does not repair itself. */
-  inject(cluster: ServedCluster): Promise<unknown>;
+  inject(cluster: Cluster): Promise<unknown>;
 };
 
 const lost = { outageMs: 20_000, observeMs: 30_000 };
