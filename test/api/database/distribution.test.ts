@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { distribute, findObstacles, localTables, referenceTables } from '../../../src/database/distribution.ts';
+import { stubs } from '../../support/citus-stubs.ts';
 import { connectionTo, ownDatabase } from '../../support/test-app.ts';
 
 async function connect() {
@@ -11,15 +12,6 @@ async function connect() {
   return { client, list };
 }
 
-/** Functions with the names of those of Citus, which only note their calls. */
-const stubs = `
-  create schema stand_ins;
-  create table stand_ins.calls (position serial, name text);
-  create view pg_dist_partition as select name::regclass as logicalrelid from stand_ins.calls;
-  create function create_reference_table(name regclass) returns void language sql
-    as $$ insert into stand_ins.calls (name) values (name::text) $$;
-  create function create_distributed_table(name regclass, key text, colocate_with text) returns void language sql
-    as $$ insert into stand_ins.calls (name) values (name::text) $$`;
 const calls = 'select name as line from stand_ins.calls order by position';
 const triggers = `select pg_get_triggerdef(oid) as line from pg_trigger
   where not tgisinternal and tgname <> 'audit_entries_shared_data' order by 1`;
