@@ -26,11 +26,12 @@ const requiredSettings = {
 const queryRows = async <Row extends object>(client: Client, text: string, values: unknown[] = []) =>
   (await client.query<Row>(text, values)).rows;
 
+export const notAvailable = 'The extension citus is not available on this PostgreSQL server: install it first';
+
 /** The reasons why the database cannot be distributed yet, each with what to do. */
 export async function findObstacles(client: Client, timezone: string): Promise<string[]> {
   const exists = async (from: string) => (await queryRows(client, `select from ${from}`)).length > 0;
-  if (!(await exists(`pg_available_extensions where name = 'citus'`)))
-    return ['The extension citus is not available on this PostgreSQL server: install it first'];
+  if (!(await exists(`pg_available_extensions where name = 'citus'`))) return [notAvailable];
   if (!(await exists(`pg_extension where extname = 'citus'`)))
     return ['The extension citus is not installed in this database: run `create extension citus` on each server'];
   if (!(await exists('pg_dist_node where shouldhaveshards')))
