@@ -89,7 +89,7 @@ test('participants of order lines count towards the embedded item limit', async 
   }
   await writeMany(me, (tx) => tx.execute(pay(sql`true`)));
   for (const path of paths) expect(statusAndError(await me.get(path))).toEqual([400, tooLarge(orderId)]);
-});
+}, 120_000);
 
 test('an unpaged list is rejected when it exceeds the response limit', async () => {
   const me = await createProvider();
