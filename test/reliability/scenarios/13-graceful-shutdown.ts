@@ -11,7 +11,7 @@ import { bundle } from '../../support/bundle.ts';
 
 const scenario: Scenario = {
   name: 'graceful shutdown',
-  quick: true,
+  quick: false,
   async run(run) {
     const schools = await createSchools(run);
     const pending = await stopWithPendingConnections(run, schools);
