@@ -1,12 +1,12 @@
 /** Functions with the names of those of Citus, which only note their calls. */
 export const stubs = `
-  create schema stand_ins;
-  create table stand_ins.calls (position serial, name text);
-  create view pg_dist_partition as select name::regclass as logicalrelid from stand_ins.calls;
+  create schema citus_stubs;
+  create table citus_stubs.calls (position serial, name text);
+  create view pg_dist_partition as select name::regclass as logicalrelid from citus_stubs.calls;
   create function create_reference_table(name regclass) returns void language sql
-    as $$ insert into stand_ins.calls (name) values (name::text) $$;
+    as $$ insert into citus_stubs.calls (name) values (name::text) $$;
   create function create_distributed_table(name regclass, key text, colocate_with text) returns void language sql
-    as $$ insert into stand_ins.calls (name) values (name::text) $$`;
+    as $$ insert into citus_stubs.calls (name) values (name::text) $$`;
 
 /** The extension, a coordinator and two workers, in which the shard of a school is a number. A stopped one takes no key of its schools. */
 const workers = `
@@ -21,27 +21,27 @@ const workers = `
   create function run_command_on_all_nodes(command text) returns table (nodeid int, success boolean, result text)
     language plpgsql as $$ begin
       execute command into result;
-      return query select n.nodeid, true, result from stand_ins.pg_dist_node n;
+      return query select n.nodeid, true, result from citus_stubs.pg_dist_node n;
     end $$;
   create function run_command_on_workers(command text) returns table (nodename text, nodeport int, success boolean)
-    language sql as $$ select nodename, nodeport, not is_stopped from stand_ins.pg_dist_node where nodeid > 0 $$;
+    language sql as $$ select nodename, nodeport, not is_stopped from citus_stubs.pg_dist_node where nodeid > 0 $$;
   create function citus_move_shard_placement(shard bigint, host text, port int, to_host text, to_port int) returns void
     language sql as $$
-      update stand_ins.pg_dist_placement set groupid = n.groupid from stand_ins.pg_dist_node n
+      update citus_stubs.pg_dist_placement set groupid = n.groupid from citus_stubs.pg_dist_node n
         where shardid = shard and (n.nodename, n.nodeport) = (to_host, to_port) $$;
   create function reach(provider bigint) returns void language plpgsql as $$ begin
-      if (select n.is_stopped from stand_ins.pg_dist_node n join stand_ins.pg_dist_placement p using (groupid)
+      if (select n.is_stopped from citus_stubs.pg_dist_node n join citus_stubs.pg_dist_placement p using (groupid)
           where p.shardid = provider % 4) then
         raise exception 'the worker is stopped' using errcode = '08006';
       end if;
     end $$;
   create function stop_worker() returns void language plpgsql as $$ begin
       execute replace(pg_get_functiondef('public.find_key'::regproc), 'RETURN QUERY',
-        'PERFORM stand_ins.reach(key.provider_id); RETURN QUERY');
-      update stand_ins.pg_dist_node set is_stopped = true where nodeid = 2;
+        'PERFORM citus_stubs.reach(key.provider_id); RETURN QUERY');
+      update citus_stubs.pg_dist_node set is_stopped = true where nodeid = 2;
     end $$;
   create function start_worker() returns void language sql
-    as $$ update stand_ins.pg_dist_node set is_stopped = false $$`;
+    as $$ update citus_stubs.pg_dist_node set is_stopped = false $$`;
 
 /** Makes an empty database of a PostgreSQL server look like that of a coordinator. */
 export const coordinatorOf = (database: string, timezone: string) => ({
@@ -52,8 +52,9 @@ export const coordinatorOf = (database: string, timezone: string) => ({
     'citus.enable_unsafe_triggers': `'on'`,
     'citus.enable_local_reference_table_foreign_keys': `'off'`,
     // Before the views of the system.
-    search_path: 'public, stand_ins, pg_catalog',
+    search_path: 'public, citus_stubs, pg_catalog',
   }).map(([name, value]) => `alter database ${database} set ${name} = ${value}`),
   functions:
-    stubs.replace('create schema stand_ins;', 'create schema stand_ins; set search_path = stand_ins;') + `;${workers}`,
+    stubs.replace('create schema citus_stubs;', 'create schema citus_stubs; set search_path = citus_stubs;') +
+    `;${workers}`,
 });

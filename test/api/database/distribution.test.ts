@@ -12,7 +12,7 @@ async function connect() {
   return { client, list };
 }
 
-const calls = 'select name as line from stand_ins.calls order by position';
+const calls = 'select name as line from citus_stubs.calls order by position';
 const triggers = `select pg_get_triggerdef(oid) as line from pg_trigger
   where not tgisinternal and tgname <> 'audit_entries_shared_data' order by 1`;
 

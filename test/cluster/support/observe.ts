@@ -14,7 +14,7 @@ import { startCluster, startServers, type ServedCluster } from './cluster.ts';
 import type { Fault, Limits } from './faults.ts';
 import { watchSeats, type SeatWatch } from './seats.ts';
 
-/** What is observed of a cluster. */
+/** A cluster under test: its servers, and how to wait until it has recovered. */
 export type Observable = Pick<ServedCluster, 'base' | 'directUrl' | 'connect' | 'servers' | 'waitUntilComplete'> &
   Partial<Pick<ServedCluster, 'standbyCommits'>>;
 /** A cluster with servers and schools, and all writes so far. */

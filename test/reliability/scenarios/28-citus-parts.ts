@@ -19,7 +19,7 @@ export async function startStubbed(run: Run) {
   const url = postgres.url('coordinator');
   const command = (name: string) =>
     `node --eval "const c = new (require('pg').Client)('${url}');
-      c.connect().then(() => c.query('select stand_ins.${name}()')).then(() => c.end())"`;
+      c.connect().then(() => c.query('select citus_stubs.${name}()')).then(() => c.end())"`;
   return { url, stopWorker: command('stop_worker'), startWorker: command('start_worker') };
 }
 
