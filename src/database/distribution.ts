@@ -55,7 +55,7 @@ export async function findObstacles(client: Client, timezone: string): Promise<s
   });
 }
 
-type Trigger = { name: string; table: string; definition: string };
+type Trigger = { name: string; table: string; definition: string; isOfFeed: boolean };
 
 /** The first two objects are for servers of version 0.2. Citus cannot move shards of an unlogged table online. */
 const preparations = [
@@ -65,8 +65,8 @@ const preparations = [
 ];
 
 /**
- * Distributes the tables in one transaction, without their triggers, which would count each copied row again. Throws if
- * a number of rows changes. Returns the tables that were not distributed before.
+ * Distributes the tables in one transaction, without their triggers, which would count each copied row again, and copies
+ * the functions. Throws if a number of rows changes. Returns the tables that were not distributed before.
  */
 export async function distribute(client: Client) {
   const existing = new Set((await queryRows<{ name: string }>(client, distributedTables)).map(({ name }) => name));
@@ -80,6 +80,7 @@ export async function distribute(client: Client) {
   for (const [name, value] of Object.entries(requiredSettings)) await client.query(`set local ${name} = '${value}'`);
   const before = await countRows(client, [...copied, ...distributed]);
   if (existing.size === 0) for (const statement of preparations) await client.query(statement);
+  await client.query(copyFunctions);
   const triggers = await queryRows<Trigger>(client, selectTriggers, [[...copied, ...distributed]]);
   for (const { name, table } of triggers) await client.query(`drop trigger "${name}" on "${table}"`);
   for (const name of copied) await client.query('select create_reference_table($1::regclass)', [name]);
@@ -88,7 +89,7 @@ export async function distribute(client: Client) {
     const text = `select create_distributed_table($1::regclass, 'provider_id', colocate_with := $2)`;
     await client.query(text, [name, colocation]);
   }
-  for (const { definition } of triggers) await client.query(definition);
+  for (const statement of triggers.flatMap(toDistributedTrigger)) await client.query(statement);
   const after = await countRows(client, [...copied, ...distributed]);
   const changed = Object.keys(before).filter((name) => before[name] !== after[name]);
   if (changed.length > 0) {
@@ -98,6 +99,23 @@ export async function distribute(client: Client) {
   }
   await client.query('commit');
   return { copied, distributed };
+}
+
+/** Those that were created before the extension. */
+const copyFunctions = `select create_distributed_function(oid::regprocedure) from pg_proc
+  where pronamespace = 'public'::regnamespace
+    and oid not in (select objid from pg_dist_object where classid = 'pg_proc'::regclass)
+    and not exists (select from pg_depend where classid = 'pg_proc'::regclass and objid = pg_proc.oid and deptype = 'e')`;
+
+/** The change feed has one trigger per row there instead of three per statement, and none of a reference table. */
+function toDistributedTrigger({ table, definition, isOfFeed }: Trigger): string[] {
+  if (!isOfFeed) return [definition];
+  const [, resource] = /record_created\('(\w+)'\)$/.exec(definition) ?? [];
+  if (!resource) return [];
+  return [
+    `create trigger "${table}_record" after insert or update or delete on "${table}"
+      for each row execute function record_changed_row('${resource}')`,
+  ];
 }
 
 const distributedTables = 'select logicalrelid::text as name from pg_dist_partition';
@@ -124,7 +142,8 @@ function sortByReferences(tables: Reference[]) {
   return sorted;
 }
 
-const selectTriggers = `select tgname as name, c.relname as table, pg_get_triggerdef(t.oid) as definition
+const selectTriggers = `select tgname as name, c.relname as table, pg_get_triggerdef(t.oid) as definition,
+    tgname like '%\\_record\\_%' as "isOfFeed"
   from pg_trigger t join pg_class c on c.oid = t.tgrelid
   where not t.tgisinternal and c.relnamespace = 'public'::regnamespace and c.relname = any($1) order by 2, 1`;
 

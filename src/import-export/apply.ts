@@ -24,7 +24,7 @@ export function writeLines(ctx: Ctx, kind: BulkRecordType, { first, last, asResy
   const range = sql`r.provider_id = ${ctx.providerId} and r.kind = ${kind.kind} and r.line between ${first} and ${last}`;
   return ctx.write(allAreas, (tx, now) =>
     withSavepoint(tx, async () => {
-      if (asResync) await tx.execute(sql`select record_as_resync()`);
+      if (asResync) await tx.execute(sql`select record_as_resync(${ctx.providerId})`);
       let lines = 0;
       for (const target of toTargets(kind)) {
         if (target.hasRefs) await assignIds(tx, ctx, target, range);

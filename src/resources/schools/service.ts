@@ -4,7 +4,7 @@ import * as t from '../../schema/types.ts';
 import { schoolOf, type Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { providers } from '../../database/tables/providers.ts';
-import { createSubProvider, type NewProvider } from './provider-service.ts';
+import { createSubProvider, recordSchoolEvent, type NewProvider } from './provider-service.ts';
 import { toSchool, type School, type SchoolBody } from './schema.ts';
 
 export async function getSchool(ctx: Ctx): Promise<School> {
@@ -18,12 +18,13 @@ export async function getSchool(ctx: Ctx): Promise<School> {
 
 /** A partial update, except that `active` not sent is true. */
 export async function updateSchool(ctx: Ctx, body: SchoolBody): Promise<number> {
-  await ctx.write(['school'], (tx, now) =>
-    tx
+  await ctx.write(['school'], async (tx, now) => {
+    await tx
       .update(providers)
       .set({ ...toColumns(body), updatedAt: now })
-      .where(eq(providers.id, ctx.providerId)),
-  );
+      .where(eq(providers.id, ctx.providerId));
+    await recordSchoolEvent(tx, ctx.providerId, 'updated');
+  });
   return ctx.providerId;
 }
 

@@ -1,10 +1,7 @@
-import { eq } from 'drizzle-orm';
 import { afterAll, expect, test } from 'vitest';
-import { courses } from '../../../src/database/tables/courses.ts';
 import { tags } from '../../../src/database/tables/catalog.ts';
 import { deleteOld, tasks } from '../../../src/runtime/housekeeping.ts';
-import { importObjects } from '../../support/all-responses.ts';
-import { bookOrFail, createBookableDate, deregister, execute, persons } from '../../support/booking.ts';
+import { execute } from '../../support/booking.ts';
 import { write } from '../../support/orders.ts';
 import { openTestApp, openTestDatabase, ownDatabase, type Provider } from '../../support/test-app.ts';
 
@@ -22,12 +19,6 @@ const read = async (me: Provider, query = '') => {
   return response.json<Changes>();
 };
 const types = ({ items }: Changes) => items.map(({ type }) => type);
-/** The types of the events that the work leaves. */
-async function typesOf(me: Provider, work: () => Promise<unknown>) {
-  const { cursor } = await read(me);
-  await work();
-  return types(await read(me, `?since=${cursor}`));
-}
 
 const gone = {
   error: 'The cursor is not valid any more: request a new one, then read everything again',
@@ -218,98 +209,4 @@ test('pages of changes do not fill the response cache', async () => {
 test.each(['', 'x'.repeat(201)])('the cursor "%s" is 410', async (since) => {
   const response = await (await createProvider()).get(`/v2/changes?since=${since}`);
   expect([response.status, response.json()]).toEqual([410, gone]);
-});
-
-test('a booking leaves one event of each of its items, and of the seats', async () => {
-  const me = await createProvider();
-  const { dateId } = await createBookableDate(me, { capacityMax: 3, capacityWait: 5 });
-  let bookingId = '';
-  const booked = await typesOf(me, async () => {
-    bookingId = (await bookOrFail(me, dateId, { participants: persons(2) })).booking_id;
-  });
-  expect(booked.toSorted()).toEqual([
-    ...['booking.created', 'coursedate.seats_changed', 'courseuser.created', 'courseuser.created'],
-    ...['order.created', 'participant.created', 'participant.created'],
-  ]);
-  const waiting = { config: { waiting_list_when_full: 1 } };
-  await bookOrFail(me, dateId, { participants: persons(2), ...waiting });
-  // The last one was waiting, and takes a seat.
-  const left = await typesOf(me, () => deregister(me, bookingId));
-  expect(left.filter((type) => type === 'coursedate.seats_changed')).toHaveLength(1);
-  expect(left.filter((type) => type === 'participant.updated')).toHaveLength(3);
-});
-
-test('a date that is changed after its seats in one transaction leaves one update', async () => {
-  const me = await createProvider();
-  const { dateId } = await createBookableDate(me);
-  const change = (set: string) => `update course_dates set ${set} where provider_id = ${me.id} and id = ${dateId}`;
-  const found = await typesOf(me, () =>
-    write(me, async (tx, now) => {
-      await tx.execute(change(`num_waiting = 1, updated_at = '${now}'`));
-      await tx.execute(change(`title = 'Changed'`));
-      await tx.execute(change('num_waiting = 0'));
-    }),
-  );
-  expect(found).toEqual(['coursedate.updated']);
-});
-
-test('a rejected write leaves no event', async () => {
-  const me = await createProvider();
-  const found = await typesOf(me, async () => {
-    await expect(
-      write(me, async (tx, now) => {
-        await tx.insert(tags).values({ providerId: me.id, title: 'T', createdAt: now, updatedAt: now });
-        throw new Error('rejected');
-      }),
-    ).rejects.toThrow('rejected');
-  });
-  expect(found).toEqual([]);
-});
-
-test('a transaction with more than 1000 changes leaves one resync per resource', async () => {
-  const me = await createProvider();
-  const insertTags = (count: number) =>
-    write(me, async (tx, now) => {
-      const rows = Array.from({ length: count }, (_, n) => ({ title: `${now} ${n}`, createdAt: now, updatedAt: now }));
-      await tx.insert(tags).values(rows.map((row) => ({ providerId: me.id, ...row })));
-    });
-  const { cursor: start } = await read(me);
-  await insertTags(1_000);
-  expect(types(await read(me, `?limit=1000&since=${start}`))).toEqual(Array(1_000).fill('tag.created'));
-  expect(await typesOf(me, () => insertTags(1_001))).toEqual(['resync']);
-
-  const course = await me.course();
-  const { cursor } = await read(me);
-  await write(me, async (tx, now) => {
-    await tx.update(courses).set({ reference: 'x', updatedAt: now }).where(eq(courses.id, course));
-    for (let part = 0; part < 3; part += 1) {
-      const rows = Array.from({ length: 500 }, (_, n) => ({ title: `${part} ${n}`, createdAt: now, updatedAt: now }));
-      await tx.insert(tags).values(rows.map((row) => ({ providerId: me.id, ...row })));
-    }
-    await tx.update(courses).set({ reference: 'y', updatedAt: now }).where(eq(courses.id, course));
-  });
-  const { items } = await read(me, `?since=${cursor}`);
-  expect(items.map(({ type, resource, resource_id }) => [type, resource, resource_id])).toEqual([
-    ['resync', 'course', null],
-    ['resync', 'tag', null],
-  ]);
-  expect(types(await read(me, `?since=${cursor}&types[]=tag.created`))).toEqual(['resync']);
-  expect(types(await read(me, `?since=${cursor}&types[]=order.created`))).toEqual([]);
-});
-
-test('an import leaves the events of its items', async () => {
-  const me = await createProvider();
-  const lines = (count: number, title: string) =>
-    Array.from({ length: count }, (_, n) => ({
-      kind: 'instructor',
-      ref: `${title} ${n}`,
-      firstname: title,
-      lastname: String(n),
-    }));
-  expect(await typesOf(me, () => importObjects(me, lines(3, 'Few'), {}, { name }))).toEqual(
-    Array.from({ length: 3 }, () => 'instructor.created'),
-  );
-  const found = await typesOf(me, () => importObjects(me, lines(1_500, 'Many'), {}, { name }));
-  expect(found).toContain('resync');
-  expect(found.length).toBeLessThan(3);
 });
