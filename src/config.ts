@@ -34,6 +34,10 @@ export const Environment = Type.Object(
         },
       ),
     ),
+    DATABASE_DISTRIBUTED: boolean(
+      'The tables of `DATABASE_URL` are distributed by school with Citus: each statement of a school names it',
+      false,
+    ),
     EMBEDDED_DATABASE: Optional(
       boolean('Start an embedded database without `DATABASE_URL`; default true, with `NODE_ENV=production` false'),
     ),

@@ -26,7 +26,7 @@ async function distributeTables({ config, database, connection }: CommandContext
     const text =
       count === 0
         ? 'All tables are distributed already'
-        : `Distributed ${distributed.length} tables by school, and copied ${copied.length} to each server`;
+        : `Distributed ${distributed.length} tables by school, and copied ${copied.length} to each server. Start the servers with DATABASE_DISTRIBUTED=true`;
     return { json: { distributed, copied }, text };
   } finally {
     await client.end();

@@ -1,4 +1,4 @@
-import type { Client } from 'pg';
+import type { Client, Pool } from 'pg';
 
 // The tables distributed by provider_id over several PostgreSQL servers, with the extension Citus: docs/citus.md.
 
@@ -23,13 +23,24 @@ const requiredSettings = {
   'citus.enable_local_reference_table_foreign_keys': 'off',
 };
 
-const queryRows = async <Row extends object>(client: Client, text: string, values: unknown[] = []) =>
+type Queryable = Pick<Client | Pool, 'query'>;
+
+const queryRows = async <Row extends object>(client: Queryable, text: string, values: unknown[] = []) =>
   (await client.query<Row>(text, values)).rows;
 
 export const notAvailable = 'The extension citus is not available on this PostgreSQL server: install it first';
 
+/** True if at least one table is distributed. */
+export async function isDistributed(client: Queryable) {
+  const [{ exists } = { exists: false }] = await queryRows<{ exists: boolean }>(
+    client,
+    `select to_regclass('pg_dist_partition') is not null as exists`,
+  );
+  return exists && (await queryRows(client, `${distributedTables} limit 1`)).length > 0;
+}
+
 /** The reasons why the database cannot be distributed yet, each with what to do. */
-export async function findObstacles(client: Client, timezone: string): Promise<string[]> {
+export async function findObstacles(client: Queryable, timezone: string): Promise<string[]> {
   const exists = async (from: string) => (await queryRows(client, `select from ${from}`)).length > 0;
   if (!(await exists(`pg_available_extensions where name = 'citus'`))) return [notAvailable];
   if (!(await exists(`pg_extension where extname = 'citus'`)))

@@ -3,7 +3,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../core/context.ts';
 import { bytesRead, ResultTooLarge, statementPrefix } from '../database/result-bounds.ts';
 import { hashedName } from '../database/statements.ts';
-import { equalsAnyTenant } from './tenant-predicate.ts';
+import { equalsAnyTenant, equalsTenant } from './tenant-predicate.ts';
 
 /** Identifies one row among all providers' rows. */
 export type Key = { providerId: number; id: number };
@@ -15,7 +15,7 @@ export const toKeySet = (rows: Key[]): Keys => ({
   ids: rows.map((row) => row.id),
 });
 
-export type LoaderContext = Pick<Ctx, 'db' | 'providerId' | 'budget'>;
+export type LoaderContext = Pick<Ctx, 'db' | 'providerId' | 'budget' | 'settings'>;
 
 /** A prepared statement is the same for every provider, so it is built without one. */
 type StatementContext = Pick<Ctx, 'db'>;
@@ -34,16 +34,30 @@ export const opaqueParam = (value: unknown, type: 'bigint' | 'bigint[]'): SQL =>
 
 /** The parameter of a key set; the cast keeps `any` from reading the subselect as a list of rows. */
 const idsParam = (ids: unknown) => sql`${opaqueParam(ids, 'bigint[]')}::bigint[]`;
-const toPredicate = (providerIds: unknown, matchShared: (id: PgColumn) => SQL): KeyPredicate => ({
+type IdCondition = (id: PgColumn) => SQL;
+const ofProviders = (providerIds: unknown, matchShared: IdCondition): KeyPredicate => ({
   match: (table, id) => and(equalsAnyTenant(table.providerId, idsParam(providerIds)), matchShared(id))!,
   matchShared,
 });
+const ofProvider = (providerId: number | Placeholder, matchShared: IdCondition): KeyPredicate => ({
+  match: (table, id) => and(equalsTenant(table.providerId, providerId), matchShared(id))!,
+  matchShared,
+});
+
+/**
+ * True if a statement must name its one provider, so that it is sent to the server of that provider alone. On a single
+ * server the generic plan of such a statement reads all rows of a large provider.
+ */
+const namesProvider = ({ settings }: Pick<Ctx, 'settings'>, providerIds: number[]) =>
+  settings.isDistributed === true && providerIds.length === 1;
 const equalsAny = (ids: unknown) => (column: PgColumn) => sql`${column} = any(${idsParam(ids)})`;
 
 /** Limits a statement that is not prepared to the rows of a page. */
-export function matchesKeys(rows: Key[]): KeyPredicate {
+export function matchesKeys(ctx: Pick<Ctx, 'settings'>, rows: Key[]): KeyPredicate {
   const { providerIds, ids } = toKeySet(rows);
-  return toPredicate(providerIds, equalsAny(ids));
+  return namesProvider(ctx, providerIds)
+    ? ofProvider(providerIds[0]!, equalsAny(ids))
+    : ofProviders(providerIds, equalsAny(ids));
 }
 
 type Prepared<Found> = { execute(keys: Record<string, unknown>): Promise<Found[]> };
@@ -51,7 +65,8 @@ type Query<Found> = { toSQL(): { sql: string }; prepare(name: string): Prepared<
 
 const tenantParam = sql.placeholder('tenantParam');
 const providerIdsParam = sql.placeholder('providerIds');
-const byPlaceholders = toPredicate(providerIdsParam, equalsAny(sql.placeholder('ids')));
+const providerIdParam = sql.placeholder('providerId');
+const byIds = equalsAny(sql.placeholder('ids'));
 
 /** Loads rows by their keys. */
 export type BatchLoader<Found> = {
@@ -80,15 +95,19 @@ export function batchLoader<Found>(
     const values = {
       tenantParam: context.providerId,
       providerIds: toArrayLiteral(providerIds),
+      providerId: providerIds[0],
       ids: toArrayLiteral(ids),
     };
+    const isNamed = namesProvider(context, providerIds);
+    const statementKey = isNamed ? 'of one provider' : '';
+    const predicate = () => (isNamed ? ofProvider(providerIdParam, byIds) : ofProviders(providerIdsParam, byIds));
     try {
-      return await pageQuery(context, '', () => byPlaceholders, values);
+      return await pageQuery(context, statementKey, predicate, values);
     } catch (error) {
       if (!(error instanceof ResultTooLarge) || context.budget?.isExhausted()) throw error;
       if (ids.length === 1) {
         const query = context.budget?.isAfterWrite ? queryAfterWrite : itemQuery;
-        return query(context, '', () => byPlaceholders, values);
+        return query(context, statementKey, predicate, values);
       }
       const half = Math.ceil(ids.length / 2);
       const first = await load(context, { providerIds, ids: ids.slice(0, half) });
@@ -99,8 +118,10 @@ export function batchLoader<Found>(
   const loadFromSubquery: BatchLoader<Found>['loadFromSubquery'] = () => {
     const query = prepare();
     return (context, statementKey, ids, values) => {
-      const predicate = () => toPredicate(providerIdsParam, (id) => sql`${id} = any(array(${ids(tenantParam)}))`);
       const { providerId } = context;
+      const found: IdCondition = (id) => sql`${id} = any(array(${ids(tenantParam)}))`;
+      const predicate = () =>
+        namesProvider(context, [providerId]) ? ofProvider(tenantParam, found) : ofProviders(providerIdsParam, found);
       return query(context, statementKey, predicate, {
         ...values,
         tenantParam: providerId,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/client.ts';
+import { localTables } from '../database/distribution.ts';
 import type { Log } from './log.ts';
 import { startPeriodic, warnOfFailure } from './periodic.ts';
 
@@ -18,13 +19,25 @@ export type Task = {
    * Deletes at most `$2` rows, each by at least `$1` days too old. Without an index or
    * the order of the primary key it reads the whole table every hour: for a small one, or where it is off by default.
    */
-  statement: string;
+  statement(scope: Scope): string;
+};
+
+/** Limits a statement to one provider, `$3`, or not at all. */
+type Scope = { where: string; and: string; provider(column: string): string };
+export const allProviders: Scope = { where: '', and: '', provider: (column) => column };
+export const oneProvider: Scope = {
+  where: 'where provider_id = $3',
+  and: 'provider_id = $3 and',
+  provider: () => '$3',
 };
 
 const old = (moment: string) => `${moment} < now() - $1 * interval '1 day'`;
 /** The condition is repeated, so that PostgreSQL checks it again for a row that changed meanwhile. */
-const deleteWhere = (table: string, key: string, condition: string) =>
-  `delete from ${table} where (${key}) in (select ${key} from ${table} where ${condition} limit $2) and ${condition}`;
+const deleteWhere =
+  (table: string, key: string, condition: string) =>
+  ({ and }: Scope) =>
+    `delete from ${table} where ${and} (${key}) in
+      (select ${key} from ${table} where ${and} ${condition} limit $2) and ${condition}`;
 
 const endedAt = 'coalesce(sent_at, failed_at)';
 
@@ -34,36 +47,38 @@ export const tasks: Task[] = [
     table: 'audit_entries',
     variable: 'AUDIT_RETENTION_DAYS',
     // Of the oldest entries, so that it is cheap if none is too old.
-    statement: `delete from audit_entries where (provider_id, id) in (select provider_id, id
-      from (select provider_id, id, at from audit_entries order by id limit $2) oldest where ${old('at')})`,
+    statement: ({ where, and }) => `delete from audit_entries where ${and} (provider_id, id) in (select provider_id, id
+      from (select provider_id, id, at from audit_entries ${where} order by id limit $2) oldest where ${old('at')})`,
   },
   {
     table: 'events',
     variable: 'EVENTS_RETENTION_DAYS',
     // The last one before the limit stays, so that a client that has read everything can continue from it. Those from
     // the position of an active webhook on stay 5 days longer: one that fails is disabled within these.
-    statement: `with old as (
+    statement: ({ provider, and }) => `with old as (
         select p.id as provider_id, e.id
         from providers p
           cross join lateral (
             select id, lead(at) over (order by id) as next_at
-            from (select id, at from events where provider_id = p.id order by id limit $2 + 1) oldest) e
-        where (select ${old('at')} from events where provider_id = p.id order by id offset 1 limit 1)
+            from (select id, at from events where provider_id = ${provider('p.id')} order by id limit $2 + 1) oldest) e
+        where p.id = ${provider('p.id')}
+          and (select ${old('at')} from events where provider_id = ${provider('p.id')} order by id offset 1 limit 1)
           and ${old('e.next_at')}
-          and e.id < (select coalesce(min(position), e.id + 1) from webhooks where provider_id = p.id and is_active
-            and position_clock > extract(epoch from now() - ($1 + 5) * interval '1 day') * 1000000)
+          and e.id < (select coalesce(min(position), e.id + 1) from webhooks
+            where provider_id = ${provider('p.id')} and is_active
+              and position_clock > extract(epoch from now() - ($1 + 5) * interval '1 day') * 1000000)
         limit $2)
-      delete from events e using old where e.provider_id = old.provider_id and e.id = old.id`,
+      delete from events e using old where ${and && 'e.' + and} e.provider_id = old.provider_id and e.id = old.id`,
   },
   {
     table: 'outbox',
     variable: 'MAIL_RETENTION_DAYS',
     // Mails that were sent or have failed, with their links.
-    statement: `with old as (
-        select provider_id, id from outbox where ${old(endedAt)} order by id limit $2),
-      links as (delete from tokens where (provider_id, mail_id) in (select provider_id, id from old)
+    statement: ({ and }) => `with old as (
+        select provider_id, id from outbox where ${and} ${old(endedAt)} order by id limit $2),
+      links as (delete from tokens where ${and} (provider_id, mail_id) in (select provider_id, id from old)
         and ${old('created_at')})
-      delete from outbox where (provider_id, id) in (select provider_id, id from old) and ${old(endedAt)}`,
+      delete from outbox where ${and} (provider_id, id) in (select provider_id, id from old) and ${old(endedAt)}`,
   },
   {
     table: 'tokens',
@@ -111,15 +126,45 @@ export const tasks: Task[] = [
  * Deletes the rows of a task that are older than `days`, in batches. One process of many does it: where another one has
  * the lock, it goes on and this one ends. Returns the number of deleted rows.
  */
-export async function deleteOld(
-  database: Pick<Database, 'exclusively'>,
-  { table, statement }: Task,
+export const deleteOld = (database: Pick<Database, 'exclusively'>, task: Task, days: number, signal?: AbortSignal) =>
+  deleteInBatches(database, task.table, { text: task.statement(allProviders), values: [days, batchSize] }, signal);
+
+/**
+ * The same provider by provider, for a distributed database. Those that cannot be reached do not stop the others; their
+ * first error is thrown in the end.
+ */
+export async function deleteOldOfEachProvider(
+  database: Pick<Database, 'exclusively' | 'pool'>,
+  task: Task,
   days: number,
+  signal?: AbortSignal,
+) {
+  if (localTables.includes(task.table)) return deleteOld(database, task, days, signal);
+  // 0 has the audit entries of shared data.
+  const ids = 'select 0::bigint as id union all select id from providers order by id';
+  const failures: unknown[] = [];
+  let total = 0;
+  for (const { id } of (await database.pool.query<{ id: number }>(ids)).rows) {
+    if (signal?.aborted) break;
+    const statement = { text: task.statement(oneProvider), values: [days, batchSize, id] };
+    total += await deleteInBatches(database, task.table, statement, signal).catch((error: unknown) => {
+      failures.push(error);
+      return 0;
+    });
+  }
+  if (failures.length > 0) throw failures[0];
+  return total;
+}
+
+async function deleteInBatches(
+  database: Pick<Database, 'exclusively'>,
+  table: string,
+  statement: { text: string; values: number[] },
   signal?: AbortSignal,
 ) {
   for (let total = 0; ;) {
     const deleted = await database.exclusively(`housekeeping of ${table}`, async (client) => {
-      const { rowCount } = await client.query(statement, [days, batchSize]);
+      const { rowCount } = await client.query(statement);
       return rowCount ?? 0;
     });
     total += deleted ?? 0;
@@ -130,11 +175,12 @@ export async function deleteOld(
 
 /** Deletes old rows now and every hour. Returns a function that stops it. */
 export function startHousekeeping(config: Config, database: Database, log: Pick<Log, 'warn'>) {
+  const remove = config.DATABASE_DISTRIBUTED ? deleteOldOfEachProvider : deleteOld;
   const run = async (signal: AbortSignal) => {
     for (const task of tasks) {
       const days = config[task.variable];
       if (days === undefined || signal.aborted) continue;
-      await deleteOld(database, task, days, signal).catch((error: unknown) =>
+      await remove(database, task, days, signal).catch((error: unknown) =>
         warnOfFailure(log, `The deletion of old rows of ${task.table}`, error),
       );
     }

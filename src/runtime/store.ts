@@ -100,4 +100,5 @@ export const toSettings = (config: Config): Settings => ({
   catalogUrl: config.CATALOG_URL,
   subSchoolsMax: config.SUB_SCHOOLS_MAX,
   callPolicy: { allow: config.webhookAllow },
+  isDistributed: config.DATABASE_DISTRIBUTED,
 });

@@ -8,7 +8,7 @@ import {
 import { failedChecks, type Outcome, type Run } from '../reliability/scenario.ts';
 import { marker } from '../support/isolation.ts';
 import { longTimeouts } from '../support/servers.ts';
-import { query, startServerOn, type Distributed } from './cluster.ts';
+import { query, startCitusServer, type Distributed } from './cluster.ts';
 
 /** Race tests that book on servers, and whose own statements name one school. */
 const races = ['seats', 'vouchers', 'campaigns', 'idempotency-keys', 'sync-order'].map(
@@ -23,7 +23,7 @@ const isDatabaseError = (message: string) => /^error: |^Error: Failed query: /.t
 export async function runBehaviourTests(run: Run, { url }: Distributed): Promise<Outcome> {
   // The isolation tests create a person with the address of the compared school's, which is unique.
   await query(url, 'update admin_users set email = $1 where email = $2', ['a@compared.example', `${marker}@x.example`]);
-  const start = async () => (await startServerOn(run, url, { ...behaviourSettings, ...longTimeouts })).base;
+  const start = async () => (await startCitusServer(run, url, { ...behaviourSettings, ...longTimeouts })).base;
   const bases = [await start(), await start()];
   const env = { TEST_DATABASE_URL: url, TEST_BASE_URL: bases.join(',') };
   const fast = await runTests(behaviourTests, env, 'test/output/citus-behaviour.json');

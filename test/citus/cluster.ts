@@ -29,6 +29,10 @@ export async function startServerOn(run: Run, url: string, env: Record<string, s
   return startServer(run, { DATABASE_URL: url, TIMEZONE: settings.timezone, DATA_DIR: folder, ...env });
 }
 
+/** A server on the cluster. */
+export const startCitusServer: typeof startServerOn = (run, url, env) =>
+  startServerOn(run, url, { DATABASE_DISTRIBUTED: 'true', ...env });
+
 /** More than by chance have their rows on one worker. */
 export const createSchools = (run: Run, url: string) => addSchools(run, url, 8);
 

@@ -5,7 +5,7 @@ import { collectFilterValues, buildListUrls } from '../support/list-urls.ts';
 import type { Outcome, Run } from '../reliability/scenario.ts';
 import { settings } from '../reliability/support/school.ts';
 import { compareServers, listRequests } from '../reliability/support/version-comparison.ts';
-import { query, startServerOn, type Distributed } from './cluster.ts';
+import { query, startCitusServer, startServerOn, type Distributed } from './cluster.ts';
 
 /**
  * Sends the same to a server on one PostgreSQL and to one on the cluster: every list of the demo school with each
@@ -15,7 +15,7 @@ export async function compareWithPlain(run: Run, distributed: Distributed): Prom
   const { url, plainUrl, owner, demoKey } = distributed;
   const env = { PUBLIC_URL: 'http://school.example' };
   const plain = await startServerOn(run, plainUrl, env);
-  const onCitus = await startServerOn(run, url, env);
+  const onCitus = await startCitusServer(run, url, env);
 
   const { reads, writes } = await listRequests(plain.base, owner.ids);
   const headers = { 'x-api-key': demoKey };

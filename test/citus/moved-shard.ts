@@ -3,11 +3,11 @@ import type { Fault } from '../cluster/support/faults.ts';
 import { connectTo } from '../cluster/support/roles.ts';
 import { waitUntil, type Outcome, type Run } from '../reliability/scenario.ts';
 import { allFailures } from '../reliability/support/checks.ts';
-import { findShard, nameOf, query, readWorkers, startServerOn, type Distributed } from './cluster.ts';
+import { findShard, nameOf, query, readWorkers, startCitusServer, type Distributed } from './cluster.ts';
 
 /** Moves the shards of the first school to another worker while all schools book and read. */
 export async function moveShard(run: Run, { url, schools }: Distributed): Promise<Outcome> {
-  const servers = [await startServerOn(run, url)];
+  const servers = [await startCitusServer(run, url)];
   const { base } = servers[0]!;
   const [first] = schools;
   const from = await findShard(url, first!);

@@ -4,9 +4,9 @@ import { failedChecks, pause, waitUntil, type Outcome, type Run } from '../relia
 import type { HttpResponse } from '../reliability/support/client.ts';
 import { countStatuses, maxElapsed } from '../reliability/support/load.ts';
 import { cli, type School } from '../reliability/support/school.ts';
-import { findShard, nameOf, query, startServerOn, type Distributed, type Worker } from './cluster.ts';
+import { findShard, nameOf, query, startCitusServer, type Distributed, type Worker } from './cluster.ts';
 
-/** While a worker is stopped, its schools get 503 and those of the other workers read an item and book. */
+/** While a worker is stopped, its schools get 503 and those of the other workers read a list with relations and book. */
 export async function stopWorker(run: Run, { url, schools, ...commands }: Distributed): Promise<Outcome> {
   const { stopWorker: stop, startWorker: start } = commands;
   if (stop === undefined || start === undefined)
@@ -15,8 +15,8 @@ export async function stopWorker(run: Run, { url, schools, ...commands }: Distri
       failures: [],
       skipped: 'nothing was tested',
     };
-  const { base } = await startServerOn(run, url);
-  const visitors = await Promise.all(schools.map((school) => createVisitor(base, school)));
+  const { base } = await startCitusServer(run, url);
+  const visitors = schools.map((school) => createVisitor(base, school));
   const workers = await Promise.all(schools.map(async (school) => nameOf(await findShard(url, school))));
   const failures = describeFailures('before', await visitAll(visitors), isServed);
 
@@ -64,16 +64,14 @@ const describeFailures = (when: string, responses: HttpResponse[][], isRight: (r
     .filter((response) => !isRight(response))
     .map(({ status, text }) => `${when}: ${status} ${text.slice(0, 200)}`);
 
-/** Reads an item without relations, and books. */
-async function createVisitor(base: string, { client, dateIds }: School) {
-  const created = await client.post(`${base}/v2/customers`, { title: 'Company' });
-  const { customer_id: id } = JSON.parse(created.text) as { customer_id: number };
+/** Reads a list with relations, and books. */
+function createVisitor(base: string, { client, dateIds }: School) {
   let count = 0;
   return () => {
     const participants = [{ firstname: 'Kari', lastname: 'Nordmann', email: `kari-${(count += 1)}@people.example` }];
     const booking = { coursedate_id: dateIds[0], payment_method: 'invoice', participants };
     return Promise.all([
-      client.get(`${base}/v2/customers/${id}`, { timeoutMs: 10_000 }),
+      client.get(`${base}/v2/coursedates?include=course.products,gatherings`, { timeoutMs: 10_000 }),
       client.post(`${base}/v2/booking`, booking, { timeoutMs: 10_000 }),
     ]);
   };

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { localTables, referenceTables } from '../../src/database/distribution.ts';
-import { tasks } from '../../src/runtime/housekeeping.ts';
+import { allProviders, oneProvider, tasks } from '../../src/runtime/housekeeping.ts';
 import { findRefused, type NamedSql } from '../support/distributed-sql.ts';
 import { outsideTenancy, readFunctions } from '../support/distributed-schema.ts';
 import { sharedTestApp } from '../support/test-app.ts';
@@ -86,7 +86,9 @@ test('statements and functions keep the rules of a distributed database', async 
   expect(modules.length).toBeGreaterThan(40);
   const housekeeping = tasks
     .filter(({ table }) => !localTables.includes(table))
-    .map(({ table, statement }) => ({ name: `housekeeping of ${table}`, text: statement }));
+    .flatMap(({ table, statement }) =>
+      [allProviders, oneProvider].map((scope) => ({ name: `housekeeping of ${table}`, text: statement(scope) })),
+    );
   const functions = await readFunctions(database);
   const found = [...modules, ...housekeeping, ...(await readFunctionBodies())].flatMap(({ name, text }) => {
     const reasons = findRefused(text, functions, outsideTenancy);

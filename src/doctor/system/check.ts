@@ -9,6 +9,7 @@ export type Finding = { check: string } & Result;
 export type CheckedConfig = {
   NODE_ENV?: string | undefined;
   DATABASE_URL?: string | undefined;
+  DATABASE_DISTRIBUTED: boolean;
   SMTP_URL?: string | undefined;
   TRUST_PROXY?: string | undefined;
   PUBLIC_URL: string;

@@ -1,6 +1,7 @@
 import { getErrorCode, getRootCause } from '../../database/errors.ts';
 import { backupCheck, clockCheck, mailCheck, migrationCheck, webhookCheck } from './ages.ts';
 import { error, skipped, type CheckContext, type Finding, type Result, type SystemCheck } from './check.ts';
+import { distributionCheck } from './distribution.ts';
 import { connectionCheck, tableCheck, transactionCheck } from './load.ts';
 import { promiseCheck } from './promises.ts';
 import { roleCheck } from './role.ts';
@@ -10,7 +11,7 @@ import { collationCheck, encodingCheck, settingsCheck, timeZoneCheck, versionChe
 export const systemChecks: SystemCheck[] = [
   ...[versionCheck, settingsCheck, encodingCheck, collationCheck, timeZoneCheck, clockCheck],
   ...[migrationCheck, roleCheck, connectionCheck, tableCheck, transactionCheck],
-  ...[backupCheck, mailCheck, webhookCheck, promiseCheck],
+  ...[distributionCheck, backupCheck, mailCheck, webhookCheck, promiseCheck],
 ];
 
 /** Examines the database server and the configuration. A check that fails is a finding of its own. */

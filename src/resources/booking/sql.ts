@@ -35,7 +35,7 @@ const campaign = (isNamed: boolean) => `select c.id, ${isNamed} as "isNamed", c.
     c.discount_value::text as value, coalesce(c.ends_at <= ${currentTimeSql}, false) as "isExpired",
     c.is_active and not c.is_archived and coalesce(c.starts_at <= ${currentTimeSql}, true)
       and coalesce(c.ends_at > ${currentTimeSql}, true) as "isRunning",
-    ${isForCourse('c', '$2::bigint')} as "forCourse",
+    ${isForCourse('$1', 'c', '$2::bigint')} as "forCourse",
     not exists (select from campaign_customers n where n.provider_id = $1 and n.campaign_id = c.id)
       or exists (select from campaign_customers n
         where n.provider_id = $1 and n.campaign_id = c.id and n.customer_id = $4) as "forCustomer"

@@ -15,13 +15,13 @@ export const campaignColumns = {
   isExpired: sql<boolean>`coalesce(now() >= ${campaigns.endsAt}, false)`,
 };
 
-/** SQL: true for a campaign of the course or of one of its tags, or without courses and tags. */
-export const isForCourse = (campaign: string, course: string) => {
+/** SQL: true for a provider's campaign of the course or of one of its tags, or without courses and tags. */
+export const isForCourse = (provider: string, campaign: string, course: string) => {
   const named = (table: string) =>
-    `select from ${table} n where n.provider_id = ${campaign}.provider_id and n.campaign_id = ${campaign}.id`;
+    `select from ${table} n where n.provider_id = ${provider} and n.campaign_id = ${campaign}.id`;
   return `(exists (${named('campaign_courses')} and n.course_id = ${course})
     or exists (${named('campaign_tags')} and n.tag_id in
-      (select t.tag_id from course_tags t where t.provider_id = ${campaign}.provider_id and t.course_id = ${course}))
+      (select t.tag_id from course_tags t where t.provider_id = ${provider} and t.course_id = ${course}))
     or not exists (${named('campaign_courses')}) and not exists (${named('campaign_tags')}))`;
 };
 

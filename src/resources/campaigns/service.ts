@@ -25,7 +25,7 @@ export async function listCampaigns(ctx: Ctx, ids?: number[]) {
 export async function validateCampaign(ctx: Ctx, code: string, target: { coursedate_id?: number; course_id?: number }) {
   const courseId = await findCourseId(ctx, target);
   const named = tenantWhere(ctx, campaigns, sql`${caseFolded(campaigns.campaignCode)} = ${caseFolded(code)}`);
-  const forCourse = sql<boolean>`${sql.raw(isForCourse('campaigns', String(courseId)))}`;
+  const forCourse = sql<boolean>`${sql.raw(isForCourse(String(ctx.providerId), 'campaigns', String(courseId)))}`;
   const [found] = await ctx.db
     .select({ campaign: campaignColumns, forCourse })
     .from(campaigns)

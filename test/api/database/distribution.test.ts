@@ -1,11 +1,13 @@
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { distribute, findObstacles, localTables, referenceTables } from '../../../src/database/distribution.ts';
-import { stubs } from '../../support/citus-stubs.ts';
-import { connectionTo, ownDatabase } from '../../support/test-app.ts';
+import { readConfig } from '../../../src/config.ts';
+import { distributionCheck } from '../../../src/doctor/system/distribution.ts';
+import { coordinatorOf, stubs } from '../../support/citus-stubs.ts';
+import { asAdmin, connectionTo, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
-async function connect() {
-  const client = new Client(connectionTo(await ownDatabase()));
+async function connect(name?: string) {
+  const client = new Client(connectionTo(name ?? (await ownDatabase())));
   await client.connect();
   onTestFinished(() => client.end());
   const list = async (query: string) => (await client.query<{ line: string }>(query)).rows.map(({ line }) => line);
@@ -69,4 +71,33 @@ test('a table that loses or gains a row is found, and nothing is distributed', a
   );
   expect(await list(calls)).toEqual([]);
   expect(await list(triggers)).toEqual(before);
+});
+
+test('doctor finds a server without a setting, and a configuration that does not fit the database', async () => {
+  const name = await ownDatabase();
+  const examine = async (isSet: boolean) => {
+    const { pool, close } = openTestDatabase(name);
+    onTestFinished(close);
+    const config = { ...readConfig({}), DATABASE_DISTRIBUTED: isSet };
+    return (await distributionCheck.run({ pool, config })).map(({ level, message }) => `${level}: ${message}`);
+  };
+  const onOneServer = /^warning: DATABASE_DISTRIBUTED is true, but the tables are on one server/;
+  expect(await examine(false)).toEqual(['ok: The tables are on one server']);
+  expect(await examine(true)).toEqual([expect.stringMatching(onOneServer)]);
+
+  const { settings, functions } = coordinatorOf(name, 'Europe/Oslo');
+  const { client: admin } = await connect(name);
+  await admin.query(functions);
+  for (const statement of settings) await asAdmin(statement);
+  const { client } = await connect(name);
+  expect(await findObstacles(client, 'Europe/Oslo')).toHaveLength(0);
+  await distribute(client);
+  expect(await examine(true)).toEqual([expect.stringMatching(/^ok: The tables are distributed/)]);
+  expect(await examine(false)).toEqual([expect.stringMatching(/^warning: .* DATABASE_DISTRIBUTED is false/)]);
+
+  await asAdmin(`alter database ${name} set citus.propagate_set_commands = 'none'`);
+  const setting = 'citus.propagate_set_commands is none on';
+  expect(await examine(true)).toEqual(
+    [0, 1, 2].map((n) => `error: ${setting} server${n}:5432: set it to local for the database`),
+  );
 });

@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Environment } from '../../../src/config.ts';
 import type { DatabaseOptions } from '../../../src/database/client.ts';
-import { deleteOld, startHousekeeping, tasks } from '../../../src/runtime/housekeeping.ts';
+import { deleteOld, deleteOldOfEachProvider, startHousekeeping, tasks } from '../../../src/runtime/housekeeping.ts';
 import { readConfig } from '../../../src/config.ts';
 import { connectionTo, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
@@ -55,11 +55,16 @@ async function openOwnDatabase(options: Partial<DatabaseOptions> = {}) {
 test.each(tasks)('$table: rows older than the days are deleted, and no others', async (task) => {
   const { open, fill, count } = await openOwnDatabase();
   const database = open();
-  await fill(task.table, '77.5, -12.5, -1');
   // The last event before the limit stays.
-  const deleted = task.table === 'events' ? 29 : 30;
-  expect(await deleteOld(database, task, 2)).toBe(deleted);
-  expect(await count(task.table)).toBe(91 - deleted);
+  const expected = task.table === 'events' ? 29 : 30;
+  for (const remove of [deleteOld, deleteOldOfEachProvider]) {
+    const before = await count(task.table);
+    await fill(task.table, '77.5, -12.5, -1');
+    expect(await remove(database, task, 2)).toBe(expected);
+    expect(await count(task.table)).toBe(before + 91 - expected);
+    await database.pool.query(`delete from ${task.table}`);
+  }
+  await fill(task.table, '77.5, -12.5, -1');
   expect(await deleteOld(database, task, 0)).toBeGreaterThan(40);
 });
 
