@@ -240,6 +240,12 @@ const readListed =
     const { id } = response.json<{ id: number }>();
     return (await provider.get(url)).json<Fields[]>().find((item) => item['id'] === id)!;
   };
+/** A school has at most 20. */
+const readAndDeleteWebhook: WriteEndpoint['read'] = async (provider, response) => {
+  const item = await readById('/v2/webhooks')(provider, response);
+  await provider.request('DELETE')(`/v2/webhooks/${String(item['id'])}`);
+  return item;
+};
 const readParticipant: WriteEndpoint['read'] = async (provider, response) => {
   const { id } = response.json<{ id: number }>();
   const item = (await provider.get(`/v2/participants/${id}`)).json<Fields>();
@@ -417,6 +423,17 @@ export const writeEndpoints: WriteEndpoint[] = [
     title: null,
     flag: null,
     read: readDeregistered,
+  },
+  {
+    name: 'POST /v2/webhooks',
+    method: 'POST',
+    url: '/v2/webhooks',
+    created: 201,
+    minimal: { url: fullWebhook.url },
+    full: fullWebhook,
+    title: null,
+    flag: 'is_active',
+    read: readAndDeleteWebhook,
   },
   {
     name: 'PUT /v2/webhooks/:id',

@@ -238,7 +238,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     await page.waitForURL(/#.*booking/);
   });
 
-  test('every operation has code samples in curl, PHP, Python, JavaScript and TypeScript', async () => {
+  test('every operation has code samples in curl, PHP, Python, JavaScript and TypeScript, which can be copied', async () => {
     const { page } = await open();
     await page.route('**/docs/openapi.json', withoutSchemas);
     await openReference(page, url);
@@ -265,6 +265,10 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     await page.getByRole('option', { name: 'TypeScript' }).click();
     const sources = operations.map(({ source }) => source);
     await expect.poll(async () => (await readSamples(page)).sort()).toEqual(sources.sort());
+
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url });
+    await first.locator('button[aria-label^=Copy][aria-controls]').first().click();
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(operations[0]!.source);
   }, 300_000);
 
   test.each([
