@@ -45,7 +45,7 @@ class LongestFirst extends BaseSequencer {
 const shared = {
   root,
   // Many files mostly wait for processes and for the database.
-  maxWorkers: Math.max(3, availableParallelism()),
+  maxWorkers: Math.max(4, availableParallelism()),
   // Files of one worker share modules and the database pool: loading them per file took a seventh of the run.
   isolate: false,
   restoreMocks: true,
