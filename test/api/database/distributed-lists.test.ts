@@ -29,7 +29,7 @@ function findUnnamed(text: string) {
     .map(([, table, alias]) => alias ?? table!)
     .filter((one) => {
       const column = `(?:"?\\b${one}"?\\.|(?<!\\."?))"?\\bprovider_id\\b"?`;
-      return !new RegExp(`${column} = (?:\\$\\d|"?\\w+"?\\.)|"?\\w+"?\\."?provider_id"? = ${column}`).test(text);
+      return !new RegExp(`${column} = (?:\\$?\\d|"?\\w+"?\\.)|"?\\w+"?\\."?provider_id"? = ${column}`).test(text);
     });
 }
 
