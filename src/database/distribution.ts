@@ -112,13 +112,13 @@ export async function distribute(client: Client) {
   return { copied, distributed };
 }
 
-/** Those that were created before the extension. */
+/** Citus copies functions by itself if they were created after the extension. */
 const copyFunctions = `select create_distributed_function(oid::regprocedure) from pg_proc
   where pronamespace = 'public'::regnamespace
     and oid not in (select objid from pg_dist_object where classid = 'pg_proc'::regclass)
     and not exists (select from pg_depend where classid = 'pg_proc'::regclass and objid = pg_proc.oid and deptype = 'e')`;
 
-/** The change feed has one trigger per row there instead of three per statement, and none of a reference table. */
+/** Three triggers per statement of the change feed become one per row; a reference table gets none of them. */
 function toDistributedTrigger({ table, definition, isOfFeed }: Trigger): string[] {
   if (!isOfFeed) return [definition];
   const [, resource] = /record_created\('(\w+)'\)$/.exec(definition) ?? [];

@@ -59,7 +59,7 @@ async function insertProvider(
   return { providerId, apiKey };
 }
 
-/** Leaves the event of a school whose table has no triggers: in a distributed database. */
+/** Records the event of a school in a distributed database, where `providers` has no triggers. */
 export const recordSchoolEvent = (tx: Tx, providerId: number, change: 'created' | 'updated') =>
   tx.execute(sql`select record_school(${providerId}, ${change})`);
 
