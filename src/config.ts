@@ -233,7 +233,10 @@ const bootstrapProblems = (isSet: IsSet) =>
     : ['BOOTSTRAP_API_KEY and BOOTSTRAP_PROVIDER go together'];
 
 function databaseProblems(variables: Variables, isSet: IsSet) {
-  const { EMBEDDED_DATABASE: embedded } = variables;
+  const { EMBEDDED_DATABASE: embedded, DATABASE_DISTRIBUTED: distributed } = variables;
+  // A standby of the coordinator has no rows of the schools.
+  if (distributed && isSet('DATABASE_READ_URL'))
+    return ['DATABASE_READ_URL and DATABASE_DISTRIBUTED=true exclude each other'];
   if (isSet('DATABASE_URL')) return embedded ? ['DATABASE_URL and EMBEDDED_DATABASE=true exclude each other'] : [];
   if (embedded ?? !isProduction(variables)) return [];
   return ['DATABASE_URL is missing; for the embedded database set EMBEDDED_DATABASE=true'];

@@ -30,13 +30,21 @@ const queryRows = async <Row extends object>(client: Queryable, text: string, va
 
 export const notAvailable = 'The extension citus is not available on this PostgreSQL server: install it first';
 
-/** True if at least one table is distributed. */
+/** True if a table of the service is distributed. */
 export async function isDistributed(client: Queryable) {
   const [{ exists } = { exists: false }] = await queryRows<{ exists: boolean }>(
     client,
     `select to_regclass('pg_dist_partition') is not null as exists`,
   );
   return exists && (await queryRows(client, `${distributedTables} limit 1`)).length > 0;
+}
+
+/** The tables that are to be copied to each server or distributed, and are not yet. */
+export async function findUndistributed(client: Queryable) {
+  const existing = new Set((await queryRows<{ name: string }>(client, distributedTables)).map(({ name }) => name));
+  const isNew = (name: string) => !existing.has(name);
+  const distributed = sortByReferences(await queryRows<Reference>(client, references)).filter(isNew);
+  return { isFirst: existing.size === 0, copied: referenceTables.filter(isNew), distributed };
 }
 
 /** The reasons why the database cannot be distributed yet, each with what to do. */
@@ -80,19 +88,19 @@ const preparations = [
  * the functions. Throws if a number of rows changes. Returns the tables that were not distributed before.
  */
 export async function distribute(client: Client) {
-  const existing = new Set((await queryRows<{ name: string }>(client, distributedTables)).map(({ name }) => name));
-  const copied = referenceTables.filter((name) => !existing.has(name));
-  const distributed = sortByReferences(await queryRows<Reference>(client, references)).filter(
-    (name) => !existing.has(name),
-  );
-  if (copied.length + distributed.length === 0) return { copied, distributed };
+  const { isFirst, copied, distributed } = await findUndistributed(client);
+  const tables = [...copied, ...distributed];
 
   await client.query('begin');
   for (const [name, value] of Object.entries(requiredSettings)) await client.query(`set local ${name} = '${value}'`);
-  const before = await countRows(client, [...copied, ...distributed]);
-  if (existing.size === 0) for (const statement of preparations) await client.query(statement);
+  if (isFirst) for (const statement of preparations) await client.query(statement);
+  const triggers = await queryRows<Trigger>(client, selectTriggers, [tables]);
+  if (tables.length + triggers.length === 0) {
+    await client.query('rollback');
+    return { copied, distributed };
+  }
+  const before = await countRows(client, tables);
   await client.query(copyFunctions);
-  const triggers = await queryRows<Trigger>(client, selectTriggers, [[...copied, ...distributed]]);
   for (const { name, table } of triggers) await client.query(`drop trigger "${name}" on "${table}"`);
   for (const name of copied) await client.query('select create_reference_table($1::regclass)', [name]);
   for (const name of distributed) {
@@ -101,7 +109,7 @@ export async function distribute(client: Client) {
     await client.query(text, [name, colocation]);
   }
   for (const statement of triggers.flatMap(toDistributedTrigger)) await client.query(statement);
-  const after = await countRows(client, [...copied, ...distributed]);
+  const after = await countRows(client, tables);
   const changed = Object.keys(before).filter((name) => before[name] !== after[name]);
   if (changed.length > 0) {
     const [name = ''] = changed;
@@ -124,12 +132,14 @@ function toDistributedTrigger({ table, definition, isOfFeed }: Trigger): string[
   const [, resource] = /record_created\('(\w+)'\)$/.exec(definition) ?? [];
   if (!resource) return [];
   return [
+    `drop trigger if exists "${table}_record" on "${table}"`,
     `create trigger "${table}_record" after insert or update or delete on "${table}"
       for each row execute function record_changed_row('${resource}')`,
   ];
 }
 
-const distributedTables = 'select logicalrelid::text as name from pg_dist_partition';
+const distributedTables = `select c.relname as name from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
+  where c.relnamespace = 'public'::regnamespace`;
 
 type Reference = { name: string; to: string[] };
 const isTenantTable = (
@@ -153,10 +163,13 @@ function sortByReferences(tables: Reference[]) {
   return sorted;
 }
 
-const selectTriggers = `select tgname as name, c.relname as table, pg_get_triggerdef(t.oid) as definition,
-    tgname like '%\\_record\\_%' as "isOfFeed"
+const isOfFeed = `t.tgname ~ '_record_(created|updated|deleted)$'`;
+/** Of the tables, and those of the change feed that a later migration has created. */
+const selectTriggers = `select t.tgname as name, c.relname as table, pg_get_triggerdef(t.oid) as definition,
+    ${isOfFeed} as "isOfFeed"
   from pg_trigger t join pg_class c on c.oid = t.tgrelid
-  where not t.tgisinternal and c.relnamespace = 'public'::regnamespace and c.relname = any($1) order by 2, 1`;
+  where not t.tgisinternal and c.relnamespace = 'public'::regnamespace and (c.relname = any($1) or ${isOfFeed})
+  order by 2, 1`;
 
 async function countRows(client: Client, tables: string[]) {
   const counts: Record<string, number> = {};

@@ -22,22 +22,18 @@ export type Task = {
   statement(scope: Scope): string;
 };
 
-/** Limits a statement to one provider, `$3`, or not at all. */
-type Scope = { where: string; and: string; provider(column: string): string };
-export const allProviders: Scope = { where: '', and: '', provider: (column) => column };
-export const oneProvider: Scope = {
-  where: 'where provider_id = $3',
-  and: 'provider_id = $3 and',
-  provider: () => '$3',
-};
+/** The provider of a statement: `$3`, or all. `isOf` is a condition on a table, `idOf` the id of a provider's row. */
+type Scope = { isOf(table: string): string; idOf(row: string): string };
+export const allProviders: Scope = { isOf: () => 'true', idOf: (row) => `${row}.id` };
+export const oneProvider: Scope = { isOf: (table) => `${table}.provider_id = $3`, idOf: () => '$3' };
 
 const old = (moment: string) => `${moment} < now() - $1 * interval '1 day'`;
 /** The condition is repeated, so that PostgreSQL checks it again for a row that changed meanwhile. */
 const deleteWhere =
   (table: string, key: string, condition: string) =>
-  ({ and }: Scope) =>
-    `delete from ${table} where ${and} (${key}) in
-      (select ${key} from ${table} where ${and} ${condition} limit $2) and ${condition}`;
+  ({ isOf }: Scope) =>
+    `delete from ${table} where ${isOf(table)} and (${key}) in
+      (select ${key} from ${table} where ${isOf(table)} and ${condition} limit $2) and ${condition}`;
 
 const endedAt = 'coalesce(sent_at, failed_at)';
 
@@ -47,38 +43,40 @@ export const tasks: Task[] = [
     table: 'audit_entries',
     variable: 'AUDIT_RETENTION_DAYS',
     // Of the oldest entries, so that it is cheap if none is too old.
-    statement: ({ where, and }) => `delete from audit_entries where ${and} (provider_id, id) in (select provider_id, id
-      from (select provider_id, id, at from audit_entries ${where} order by id limit $2) oldest where ${old('at')})`,
+    statement: ({ isOf }) => `delete from audit_entries where ${isOf('audit_entries')} and (provider_id, id) in (
+      select provider_id, id
+      from (select provider_id, id, at from audit_entries where ${isOf('audit_entries')} order by id limit $2) oldest
+      where ${old('at')})`,
   },
   {
     table: 'events',
     variable: 'EVENTS_RETENTION_DAYS',
     // The last one before the limit stays, so that a client that has read everything can continue from it. Those from
     // the position of an active webhook on stay 5 days longer: one that fails is disabled within these.
-    statement: ({ provider, and }) => `with old as (
+    statement: ({ isOf, idOf }) => `with old as (
         select p.id as provider_id, e.id
         from providers p
           cross join lateral (
             select id, lead(at) over (order by id) as next_at
-            from (select id, at from events where provider_id = ${provider('p.id')} order by id limit $2 + 1) oldest) e
-        where p.id = ${provider('p.id')}
-          and (select ${old('at')} from events where provider_id = ${provider('p.id')} order by id offset 1 limit 1)
+            from (select id, at from events where provider_id = ${idOf('p')} order by id limit $2 + 1) oldest) e
+        where p.id = ${idOf('p')}
+          and (select ${old('at')} from events where provider_id = ${idOf('p')} order by id offset 1 limit 1)
           and ${old('e.next_at')}
           and e.id < (select coalesce(min(position), e.id + 1) from webhooks
-            where provider_id = ${provider('p.id')} and is_active
+            where provider_id = ${idOf('p')} and is_active
               and position_clock > extract(epoch from now() - ($1 + 5) * interval '1 day') * 1000000)
         limit $2)
-      delete from events e using old where ${and && 'e.' + and} e.provider_id = old.provider_id and e.id = old.id`,
+      delete from events e using old where ${isOf('e')} and e.provider_id = old.provider_id and e.id = old.id`,
   },
   {
     table: 'outbox',
     variable: 'MAIL_RETENTION_DAYS',
     // Mails that were sent or have failed, with their links.
-    statement: ({ and }) => `with old as (
-        select provider_id, id from outbox where ${and} ${old(endedAt)} order by id limit $2),
-      links as (delete from tokens where ${and} (provider_id, mail_id) in (select provider_id, id from old)
+    statement: ({ isOf }) => `with old as (
+        select provider_id, id from outbox where ${isOf('outbox')} and ${old(endedAt)} order by id limit $2),
+      links as (delete from tokens where ${isOf('tokens')} and (provider_id, mail_id) in (select provider_id, id from old)
         and ${old('created_at')})
-      delete from outbox where ${and} (provider_id, id) in (select provider_id, id from old) and ${old(endedAt)}`,
+      delete from outbox where ${isOf('outbox')} and (provider_id, id) in (select provider_id, id from old) and ${old(endedAt)}`,
   },
   {
     table: 'tokens',
@@ -126,12 +124,22 @@ export const tasks: Task[] = [
  * Deletes the rows of a task that are older than `days`, in batches. One process of many does it: where another one has
  * the lock, it goes on and this one ends. Returns the number of deleted rows.
  */
-export const deleteOld = (database: Pick<Database, 'exclusively'>, task: Task, days: number, signal?: AbortSignal) =>
-  deleteInBatches(database, task.table, { text: task.statement(allProviders), values: [days, batchSize] }, signal);
+export async function deleteOld(
+  database: Pick<Database, 'exclusively'>,
+  task: Task,
+  days: number,
+  signal?: AbortSignal,
+) {
+  const statement = { text: task.statement(allProviders), values: [days, batchSize] };
+  return (await deleteInBatches(database, task.table, statement, signal)).deleted;
+}
+
+/** Failures after which a task ends, since a server may be down. */
+const maxFailures = 3;
 
 /**
- * The same provider by provider, for a distributed database. Those that cannot be reached do not stop the others; their
- * first error is thrown in the end.
+ * Deletes the old rows of a task provider by provider, in a distributed database. A provider that fails does not stop the
+ * others; the first error is thrown in the end.
  */
 export async function deleteOldOfEachProvider(
   database: Pick<Database, 'exclusively' | 'pool'>,
@@ -140,35 +148,40 @@ export async function deleteOldOfEachProvider(
   signal?: AbortSignal,
 ) {
   if (localTables.includes(task.table)) return deleteOld(database, task, days, signal);
-  // 0 has the audit entries of shared data.
+  // Audit entries of shared data have the provider 0.
   const ids = 'select 0::bigint as id union all select id from providers order by id';
   const failures: unknown[] = [];
   let total = 0;
   for (const { id } of (await database.pool.query<{ id: number }>(ids)).rows) {
-    if (signal?.aborted) break;
+    if (signal?.aborted || failures.length >= maxFailures) break;
     const statement = { text: task.statement(oneProvider), values: [days, batchSize, id] };
-    total += await deleteInBatches(database, task.table, statement, signal).catch((error: unknown) => {
+    try {
+      const { deleted, isLocked } = await deleteInBatches(database, task.table, statement, signal);
+      total += deleted;
+      if (isLocked) break;
+    } catch (error) {
       failures.push(error);
-      return 0;
-    });
+    }
   }
   if (failures.length > 0) throw failures[0];
   return total;
 }
 
+/** `isLocked`: another process has the lock. */
 async function deleteInBatches(
   database: Pick<Database, 'exclusively'>,
   table: string,
   statement: { text: string; values: number[] },
   signal?: AbortSignal,
 ) {
-  for (let total = 0; ;) {
-    const deleted = await database.exclusively(`housekeeping of ${table}`, async (client) => {
+  for (let deleted = 0; ;) {
+    const count = await database.exclusively(`housekeeping of ${table}`, async (client) => {
       const { rowCount } = await client.query(statement);
       return rowCount ?? 0;
     });
-    total += deleted ?? 0;
-    if (deleted === undefined || deleted < batchSize || signal?.aborted) return total;
+    deleted += count ?? 0;
+    const isLocked = count === undefined;
+    if (isLocked || count < batchSize || signal?.aborted) return { deleted, isLocked };
     await sleep(pauseMs);
   }
 }

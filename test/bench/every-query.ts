@@ -51,7 +51,8 @@ async function createMeasurements(subject: Subject, dataset: Dataset) {
   return { measurements, close: () => app.close() };
 }
 
-type Envelope = { items: unknown[]; pagination: { next_page: number | null } };
+/** The changes have a cursor instead of pages. */
+type Envelope = { items: unknown[] } & ({ pagination: { next_page: number | null } } | { has_more: boolean });
 
 async function measureQuery(app: App, subject: Subject, { apiKey }: Dataset, url: string) {
   const send = (requestUrl: string) => app.inject({ method: 'GET', url: requestUrl, headers: { 'x-api-key': apiKey } });
@@ -81,7 +82,7 @@ function parseLength({ headers, json }: Awaited<ReturnType<App['inject']>>): Len
   const body = json<unknown[] | Envelope>();
   return Array.isArray(body)
     ? { items: body.length, more: headers['link'] !== undefined }
-    : { items: body.items.length, more: body.pagination.next_page !== null };
+    : { items: body.items.length, more: 'has_more' in body ? body.has_more : body.pagination.next_page !== null };
 }
 
 /** A page past the end does not contain its offset; take it from the last page with items. */

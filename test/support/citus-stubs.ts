@@ -4,7 +4,9 @@ export const stubs = `
   create table citus_stubs.calls (position serial, name text);
   create view pg_dist_partition as select name::regclass as logicalrelid from citus_stubs.calls;
   create view pg_dist_object as select 'pg_class'::regclass::oid as classid, 0::oid as objid;
-  create function create_distributed_function(name regprocedure) returns void language sql as $$ $$;
+  create table citus_stubs.functions (name text);
+  create function create_distributed_function(name regprocedure) returns void language sql
+    as $$ insert into citus_stubs.functions values (name::text) $$;
   create function create_reference_table(name regclass) returns void language sql
     as $$ insert into citus_stubs.calls (name) values (name::text) $$;
   create function create_distributed_table(name regclass, key text, colocate_with text) returns void language sql

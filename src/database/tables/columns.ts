@@ -4,7 +4,7 @@ import { bigint, customType, PgCustomColumn, timestamp, type AnyPgColumn, type P
 /** Naming of columns without a name of their own. */
 export const casing = 'snake_case';
 
-/** One sequence per table, so ids are unique across providers; clients may rely on their order only. */
+/** One sequence per table; clients may rely on the order of the ids of a provider only. */
 export const id = () => bigint({ mode: 'number' }).notNull().generatedAlwaysAsIdentity();
 export const reference = () => bigint({ mode: 'number' });
 

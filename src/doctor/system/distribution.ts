@@ -1,4 +1,4 @@
-import { findObstacles, isDistributed } from '../../database/distribution.ts';
+import { findObstacles, findUndistributed, isDistributed } from '../../database/distribution.ts';
 import { error, ok, warning, type SystemCheck } from './check.ts';
 
 export const distributionCheck: SystemCheck = {
@@ -10,12 +10,18 @@ export const distributionCheck: SystemCheck = {
           ? warning('DATABASE_DISTRIBUTED is true, but the tables are on one server: lists of large schools are slow')
           : ok('The tables are on one server'),
       ];
-    const found = [
+    const { copied, distributed } = await findUndistributed(pool);
+    const faults = [
       ...(DATABASE_DISTRIBUTED
         ? []
-        : [warning('The tables are distributed, but DATABASE_DISTRIBUTED is false: a list needs every server')]),
-      ...(await findObstacles(pool, TIMEZONE)).map(error),
+        : [
+            'The tables are distributed, but DATABASE_DISTRIBUTED is false: lists need every server, and old rows stay',
+          ]),
+      ...[...copied, ...distributed].map((name) => `The table ${name} is not distributed: run \`distribute\``),
+      ...(await findObstacles(pool, TIMEZONE)),
     ];
-    return found.length > 0 ? found : [ok('The tables are distributed, and the servers have the settings for it')];
+    return faults.length > 0
+      ? faults.map(error)
+      : [ok('The tables are distributed, and the servers have the settings for it')];
   },
 };

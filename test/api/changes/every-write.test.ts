@@ -7,7 +7,7 @@ import { findRefused } from '../../support/distributed-sql.ts';
 import { createOwner } from '../../support/isolation.ts';
 import { write } from '../../support/orders.ts';
 import { recordStatements, type RecordedStatement } from '../../support/record-statements.ts';
-import { openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
+import { openTestApp, openTestDatabase, ownDatabase, settings } from '../../support/test-app.ts';
 
 type Item = Record<string, unknown>;
 /** The items or rows of each resource by id. */
@@ -63,14 +63,14 @@ const hasOwnChange = ({ before, after }: Difference) =>
 type Event = { type: string; resource: string; resource_id: number; at: string };
 type Changes = { items: Event[]; cursor: string };
 
-const databases: [string, typeof ownDatabase][] = [
-  ['one server', ownDatabase],
-  ['a distributed database', distributedDatabase],
+const databases = [
+  { database: 'one server', create: ownDatabase, isDistributed: false },
+  { database: 'a distributed database', create: distributedDatabase, isDistributed: true },
 ];
 
-describe.each(databases)('on %s', async (_, create) => {
+describe.each(databases)('on $database', async ({ create, isDistributed }) => {
   const name = await create(afterAll);
-  const testApp = await openTestApp(openTestDatabase(name));
+  const testApp = await openTestApp(openTestDatabase(name), { settings: { ...settings, isDistributed } });
   afterAll(testApp.close);
   const owner = await createOwner(testApp);
   const { me } = owner;

@@ -25,7 +25,7 @@ test('without the extension nothing is distributed', async () => {
   ]);
 });
 
-test('every table is distributed, after those that it refers to, and has its triggers afterwards', async () => {
+test('every table is distributed, after those that it refers to, and the triggers and functions that it needs', async () => {
   const { client, list } = await connect();
   const before = await list(triggers);
   await client.query(stubs);
@@ -51,11 +51,20 @@ test('every table is distributed, after those that it refers to, and has its tri
   const resources = before.filter((line) => line.includes('record_created('));
   expect(now.filter(isOfFeed)).toHaveLength(resources.length);
   expect(resources).toHaveLength(11);
+  const functions = `select oid::regprocedure::text as line from pg_proc
+    where pronamespace = 'public'::regnamespace order by 1`;
+  expect((await list('select name as line from citus_stubs.functions')).sort()).toEqual((await list(functions)).sort());
   // What is for servers of version 0.2 alone is gone, and the table of imports is logged.
   expect(
     await list(`select relname as line from pg_class where relname = 'tokens_mail' or relpersistence = 'u'`),
   ).toEqual([]);
   expect(await distribute(client)).toEqual({ copied: [], distributed: [] });
+  // A later migration adds a table, and triggers of the change feed to one that is distributed.
+  await client.query(`create table extras (provider_id bigint not null, primary key (provider_id));
+    create trigger tags_record_deleted after delete on tags referencing old table as gone
+      for each statement execute function record_deleted('tag')`);
+  expect(await distribute(client)).toEqual({ copied: [], distributed: ['extras'] });
+  expect(await list(triggers)).toEqual(now);
 });
 
 test('a table that loses or gains a row is found, and nothing is distributed', async () => {
@@ -93,7 +102,10 @@ test('doctor finds a server without a setting, and a configuration that does not
   expect(await findObstacles(client, 'Europe/Oslo')).toHaveLength(0);
   await distribute(client);
   expect(await examine(true)).toEqual([expect.stringMatching(/^ok: The tables are distributed/)]);
-  expect(await examine(false)).toEqual([expect.stringMatching(/^warning: .* DATABASE_DISTRIBUTED is false/)]);
+  expect(await examine(false)).toEqual([expect.stringMatching(/^error: .* DATABASE_DISTRIBUTED is false/)]);
+  await client.query('create table extras (provider_id bigint not null, primary key (provider_id))');
+  expect(await examine(true)).toEqual(['error: The table extras is not distributed: run `distribute`']);
+  await client.query('drop table extras');
 
   await asAdmin(`alter database ${name} set citus.propagate_set_commands = 'none'`);
   const setting = 'citus.propagate_set_commands is none on';

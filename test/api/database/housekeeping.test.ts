@@ -49,7 +49,7 @@ async function openOwnDatabase(options: Partial<DatabaseOptions> = {}) {
     const { rows } = await admin.query<{ count: number }>(`select count(*)::int as count from ${table}`);
     return rows[0]!.count;
   };
-  return { open, fill, count };
+  return { open, fill, count, admin };
 }
 
 test.each(tasks)('$table: rows older than the days are deleted, and no others', async (task) => {
@@ -66,6 +66,26 @@ test.each(tasks)('$table: rows older than the days are deleted, and no others', 
   }
   await fill(task.table, '77.5, -12.5, -1');
   expect(await deleteOld(database, task, 0)).toBeGreaterThan(40);
+});
+
+test('a provider that fails does not stop the others, and its error is thrown', async () => {
+  const { open, fill, count, admin } = await openOwnDatabase();
+  const database = open();
+  for (const table of ['outbox', 'tokens']) await fill(table, '77.5, -12.5, -1');
+  await admin.query(`
+    insert into providers (id, title, slug, created_at, updated_at) overriding system value
+      select n, n, n, now(), now() from generate_series(2, 3) n;
+    insert into outbox (provider_id, purpose, user_id, created_at, due_at, sent_at)
+      select n, 'account_created', 1, now(), now(), now() - interval '3 days' from generate_series(2, 3) n;
+    create function fail() returns trigger language plpgsql as $$ begin raise exception 'no server'; end $$;
+    create trigger fail before delete on outbox for each row when (old.provider_id = 2) execute function fail();
+    alter table outbox enable always trigger fail`);
+  const task = tasks.find(({ table }) => table === 'outbox')!;
+  const before = await count('outbox');
+  await expect(deleteOldOfEachProvider(database, task, 2)).rejects.toThrow('no server');
+  expect(await count('outbox')).toBe(before - 31);
+  // Mails of another provider have the same ids.
+  expect(await count('tokens')).toBe(91);
 });
 
 test('each working table of the data model has a task', () => {

@@ -122,11 +122,21 @@ export async function listRequests(base: string, ids: Owner['ids']): Promise<Req
   return { reads, writes };
 }
 
-/** Changes without their ids, and not in the order within a transaction: a distributed database has others. */
+/**
+ * Changes without their ids, and those of one transaction, which have the same time, in a fixed order: a distributed
+ * database has others.
+ */
 function sortChanges(path: string, text: string) {
   if (!path.startsWith('/v2/changes?')) return text;
-  const { items = [], ...rest } = JSON.parse(text) as { items?: Record<string, unknown>[] };
-  return JSON.stringify({ ...rest, items: items.map((item) => JSON.stringify({ ...item, id: 0 })).sort() });
+  const { items = [], ...rest } = JSON.parse(text) as { items?: { at: string }[] };
+  const transactions = [...new Set(items.map(({ at }) => at))];
+  const sorted = transactions.flatMap((time) =>
+    items
+      .filter(({ at }) => at === time)
+      .map((item) => JSON.stringify({ ...item, id: 0 }))
+      .sort(),
+  );
+  return JSON.stringify({ ...rest, items: sorted });
 }
 
 /** Without times, keys and what else is random. */
