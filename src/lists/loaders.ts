@@ -24,6 +24,8 @@ type StatementContext = Pick<Ctx, 'db'>;
 type KeyPredicate = {
   /** Limits a table to the rows that belong to a page's rows by a column of their ids. */
   match(table: { providerId: PgColumn }, id: PgColumn): SQL;
+  /** Names the provider in a subselect that is joined to a matched table, where each table must have it. */
+  inSubselect(table: { providerId: PgColumn }): SQL | undefined;
   /** Limits rows that all providers share. */
   matchShared(id: PgColumn): SQL;
 };
@@ -37,10 +39,12 @@ const idsParam = (ids: unknown) => sql`${opaqueParam(ids, 'bigint[]')}::bigint[]
 type IdCondition = (id: PgColumn) => SQL;
 const ofProviders = (providerIds: unknown, matchShared: IdCondition): KeyPredicate => ({
   match: (table, id) => and(equalsAnyTenant(table.providerId, idsParam(providerIds)), matchShared(id))!,
+  inSubselect: () => undefined,
   matchShared,
 });
 const ofProvider = (providerId: number | Placeholder, matchShared: IdCondition): KeyPredicate => ({
   match: (table, id) => and(equalsTenant(table.providerId, providerId), matchShared(id))!,
+  inSubselect: (table) => equalsTenant(table.providerId, providerId),
   matchShared,
 });
 

@@ -19,7 +19,11 @@ export async function recordStatements(work: () => Promise<unknown>): Promise<Re
   const prototype = Client.prototype as unknown as { query: (args: QueryArgument, ...rest: unknown[]) => unknown };
   const { query } = prototype;
   prototype.query = function record(args, ...rest) {
-    const { name, text, values: own } = typeof args === 'string' ? { name: undefined, text: args, values: [] } : args;
+    const {
+      name,
+      text,
+      values: own,
+    } = typeof args === 'string' ? { name: undefined, text: args, values: undefined } : args;
     const values = own ?? (Array.isArray(rest[0]) ? (rest[0] as Value[]) : []);
     const statement: RecordedStatement = { name, text, values };
     all.push(statement);
