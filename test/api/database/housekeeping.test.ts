@@ -5,6 +5,7 @@ import { Environment } from '../../../src/config.ts';
 import type { DatabaseOptions } from '../../../src/database/client.ts';
 import { deleteOld, deleteOldOfEachProvider, startHousekeeping, tasks } from '../../../src/runtime/housekeeping.ts';
 import { readConfig } from '../../../src/config.ts';
+import { recordStatements } from '../../support/record-statements.ts';
 import { connectionTo, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
 /** Rows whose age is `n` hours, as the task of their table counts it. */
@@ -108,6 +109,22 @@ test('docs/operating.md lists each task with its variable and default', () => {
 });
 
 const sessions = tasks.find(({ table }) => table === 'sessions')!;
+
+test('the server of a distributed database deletes school by school, also those of a closed one', async () => {
+  const { open, admin, fill, count } = await openOwnDatabase();
+  await admin.query(`insert into providers (id, title, slug, created_at, updated_at, closed_at)
+    overriding system value select n, n, n, now(), now(), case n when 3 then now() end from generate_series(2, 3) n`);
+  await fill('sessions', '25, 34');
+  await admin.query(`insert into sessions (provider_id, hash, user_id, created_at, used_at, expires_at)
+    select p, hash, user_id, created_at, used_at, expires_at from sessions, generate_series(2, 3) p`);
+  const config = readConfig({ DATABASE_DISTRIBUTED: 'true' });
+  const sent = await recordStatements(async () => {
+    onTestFinished(startHousekeeping(config, open(), { warn: vi.fn() }));
+    await expect.poll(() => count('sessions')).toBe(0);
+  });
+  const deletions = sent.filter(({ text }) => text.startsWith('delete from sessions'));
+  expect(deletions.map(({ values }) => values[2])).toEqual([0, 1, 2, 3]);
+});
 
 test('rows are deleted in batches of a thousand, each in its own transaction', async () => {
   const { open, fill } = await openOwnDatabase();
