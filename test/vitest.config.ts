@@ -36,9 +36,13 @@ const rank = ({ moduleId }: TestSpecification) => {
   return position < 0 ? longest.length : position;
 };
 
+/** A worker ends where the next file is of another project, so all files of a project follow each other. */
+const projects = ['slow', 'sample', 'fast'];
+const projectRank = ({ project }: TestSpecification) => projects.indexOf(project.name);
+
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
-    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+    return (await super.sort(files)).sort((a, b) => projectRank(a) - projectRank(b) || rank(a) - rank(b));
   }
 }
 
