@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { courses } from '../../../src/database/tables/courses.ts';
 import { tags } from '../../../src/database/tables/catalog.ts';
+import { closeProvider, openProvider } from '../../../src/resources/schools/provider-service.ts';
 import { importObjects } from '../../support/all-responses.ts';
 import { bookOrFail, createBookableDate, deregister, execute, persons } from '../../support/booking.ts';
 import { distributedDatabase } from '../../support/distributed-database.ts';
@@ -163,6 +164,15 @@ describe.each(databases)('on %s', async (_, create) => {
     );
     const found = await typesOf(me, () => importObjects(me, lines(1_500, 'Many'), {}, { name }));
     expect(found).toEqual(['resync', 'resync']);
+  });
+
+  test('closing and opening a school leave an event each', async () => {
+    const me = await createProvider();
+    const found = await typesOf(me, async () => {
+      await closeProvider(testApp.database, me.id);
+      await openProvider(testApp.database, me.id);
+    });
+    expect(found).toEqual(['school.updated', 'school.updated']);
   });
 
   test('a new sub-school is in the feed of its parent and in its own', async () => {

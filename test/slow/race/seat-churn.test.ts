@@ -6,7 +6,7 @@ import { startServers } from '../../support/servers.ts';
 const workers = 50;
 const dates = 20;
 /** Runs a minute with `CHURN_SECONDS=60`; the assertions are the same. */
-const seconds = Number(process.env['CHURN_SECONDS'] ?? 5);
+const seconds = Number(process.env['CHURN_SECONDS'] ?? 10);
 
 /** Workers book, deregister and move participants on two servers while the counters are compared with a recount. */
 async function churn(unlocked: boolean) {
