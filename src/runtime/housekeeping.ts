@@ -138,8 +138,8 @@ export async function deleteOld(
 const maxFailures = 3;
 
 /**
- * Deletes the old rows of a task provider by provider, in a distributed database. A provider that fails does not stop the
- * others; the first error is thrown in the end.
+ * Deletes the old rows of a task provider by provider, in a distributed database. Up to three that fail do not stop
+ * the others; the first error is thrown in the end.
  */
 export async function deleteOldOfEachProvider(
   database: Pick<Database, 'exclusively' | 'pool'>,
