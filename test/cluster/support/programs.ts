@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Run } from '../../reliability/scenario.ts';
 import { binaries } from './packages.ts';
@@ -31,15 +31,15 @@ export function startProgram(
   variables: Record<string, string> = {},
 ): Program {
   const options = programOptions(folder);
+  // The file itself, not a pipe: what the program has started may write after the program was killed.
+  const log = openSync(join(folder, `${name}.log`), 'a');
   const child = spawn(command, args, {
     ...options,
     env: { ...options.env, ...variables },
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', log, log],
   });
-  const log = createWriteStream(join(folder, `${name}.log`), { flags: 'a' });
-  child.stdout.pipe(log);
-  child.stderr.pipe(log);
+  closeSync(log);
   let hasEnded = false;
   const ended = once(child, 'exit').then(() => (hasEnded = true));
   const end = async (signal: NodeJS.Signals) => {
