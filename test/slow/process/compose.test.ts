@@ -1,4 +1,5 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
+import { createHash, createHmac, pbkdf2Sync } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -20,13 +21,13 @@ type Compose = {
   services: Record<'server' | 'database' | 'backup' | 'prometheus' | 'grafana', Service>;
   networks: Record<string, object>;
   volumes: Record<string, null>;
-  configs: Record<'start' | 'role', { content: string }> &
+  configs: Record<'start' | 'role' | 'rotate', { content: string }> &
     Record<'alerts' | 'dashboard' | 'prometheus' | 'grafana-datasources' | 'grafana-dashboards', { file: string }>;
   secrets: Record<string, { file: string }>;
 };
 const { services, networks, volumes, configs, secrets } = parse(readFileSync('docker-compose.yml', 'utf8')) as Compose;
 /** Interpolated as by Compose; the scripts use no variable of the host. */
-const script = (name: 'start' | 'role') => configs[name].content.replaceAll('$$', '$');
+const script = (name: 'start' | 'role' | 'rotate') => configs[name].content.replaceAll('$$', '$');
 
 test('the Compose file restricts the server and requires a password', () => {
   expect(services.server).toMatchObject({
@@ -241,3 +242,61 @@ test.runIf(hasProgram('psql'))('psql runs the role script unmodified', async () 
   await admin.end();
   expect(rows).toEqual([{ owner: name }]);
 });
+
+test.runIf(hasProgram('psql'))(
+  'rotate.sh gives both roles new passwords, and keeps the files where it fails',
+  async () => {
+    const name = `booking_rotate_${process.pid}`;
+    const superuser = `${name}_superuser`;
+    await asAdmin(`create database ${name}`);
+    for (const role of [name, superuser]) await asAdmin(`create role ${role} login password 'before'`);
+    onTestFinished(async () => {
+      await asAdmin(`drop database if exists ${name} with (force)`);
+      for (const role of [name, superuser]) await asAdmin(`drop role if exists ${role}`);
+    });
+    const [passwords, bin] = [temporaryFolder(), temporaryFolder()];
+    writeFileSync(join(bin, 'chown'), '#!/bin/sh\n');
+    chmodSync(join(bin, 'chown'), 0o755);
+    const before = ['role', 'database-url', 'superuser'].map((file) => [file, `old ${file}`] as const);
+    for (const [file, text] of before) writeFileSync(join(passwords, file), text);
+    const contents = () => before.map(([file]) => [file, readFileSync(join(passwords, file), 'utf8')]);
+    const { host, port, user, password } = connectionTo(name);
+    const rotate = (text: string) =>
+      promisify(execFile)('bash', ['-c', text], {
+        env: {
+          ...{ PATH: `${bin}:${process.env['PATH']}`, PGHOST: host, PGPORT: String(port) },
+          PGPASSWORD: String(password ?? ''),
+        },
+      });
+    const text = script('rotate')
+      .replaceAll('/passwords/', `${passwords}/`)
+      .replaceAll('alter role booking', `alter role ${name}`)
+      .replaceAll('alter role postgres', `alter role ${superuser}`)
+      .replace('--username=postgres --dbname=booking', `--username=${user} --dbname=${name}`);
+    await expect(rotate(text.replace(`alter role ${superuser}`, 'alter role missing'))).rejects.toThrow(
+      /does not exist/,
+    );
+    expect(contents()).toEqual(before);
+    const hashes = async () => {
+      const admin = new Client(connectionTo(name));
+      await admin.connect();
+      const query = 'select rolpassword from pg_authid where rolname = any($1) order by rolname';
+      const { rows } = await admin.query<{ rolpassword: string }>(query, [[name, superuser]]);
+      return admin.end().then(() => rows.map(({ rolpassword }) => rolpassword));
+    };
+    const [roleBefore, superuserBefore] = await hashes();
+
+    expect((await rotate(text)).stdout).toContain('docker compose restart server');
+    const [roleAfter, superuserAfter] = await hashes();
+    expect(roleAfter).not.toBe(roleBefore);
+    expect(superuserAfter).not.toBe(superuserBefore);
+    const after = Object.fromEntries(contents()) as Record<string, string>;
+    expect(after['role']).toMatch(/^[0-9a-f]{48}$/);
+    expect(after['database-url']).toBe(`postgres://booking:${after['role']}@database/booking`);
+    // The file has the password of the hash.
+    const [, iterations, salt, stored] = /^SCRAM-SHA-256\$(\d+):([^$]+)\$([^:]+):/.exec(roleAfter!)!;
+    const salted = pbkdf2Sync(after['role']!, Buffer.from(salt!, 'base64'), Number(iterations), 32, 'sha256');
+    const clientKey = createHmac('sha256', salted).update('Client Key').digest();
+    expect(createHash('sha256').update(clientKey).digest('base64')).toBe(stored);
+  },
+);

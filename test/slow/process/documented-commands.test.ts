@@ -39,6 +39,17 @@ const notRun: Record<string, string> = {
   'DATA_DIR=./restored': 'backup-cli.test.ts restores into an embedded database, by upgrade-database',
   'test "$(head': 'backup-cli.test.ts runs it',
   unzip: 'a program that is not always there',
+  ...Object.fromEntries(
+    ['age', 'age-keygen', 'rclone', 'gpg', 'echo', 'cp --recursive', 'touch', 'pg_'].map((program) => [
+      program,
+      'runbooks.test.ts runs it',
+    ]),
+  ),
+  'psql --command=': 'runbooks.test.ts runs it',
+  psql: 'needs the client programs of PostgreSQL',
+  'columns=': 'goes with psql',
+  df: 'shows the disk',
+  du: 'shows the disk',
   'export CITUS_': 'needs a Citus cluster',
   'SMTP_URL=': 'a setting',
   'MAIL_FROM=': 'a setting',
@@ -63,6 +74,7 @@ test('each command of the README and docs is run, or has a reason not to be', ()
 const refused: Record<string, RegExp> = {
   [`${prefix}mail retry 17`]: /Mail 17 not found/,
   [`${prefix}backup verify FILE`]: /FILE cannot be read/,
+  [`${prefix}backup verify restored.zip`]: /restored.zip cannot be read/,
   [`${prefix}restore FILE --into postgres://booking:password@host/booking_restored`]: /FILE cannot be read/,
   [`${prefix}distribute`]: /The extension citus is not available/,
   [`${prefix}upgrade-database`]: /This is for the embedded database/,

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Copies each backup that is not in REMOTE yet, encrypted for RECIPIENTS; run it daily, after BACKUP_AT.
+# REMOTE is a folder of rclone, such as s3:school-backups.
+set -euo pipefail
+
+: "${BACKUP_DIR:?}" "${REMOTE:?}" "${RECIPIENTS:?}"
+rclone mkdir "$REMOTE"
+copied=$(rclone lsf "$REMOTE")
+for file in "$BACKUP_DIR"/*.zip; do
+  name="$(basename "$file").age"
+  if grep --quiet --fixed-strings --line-regexp "$name" <<<"$copied"; then continue; fi
+  # An incomplete copy would count as one the next time.
+  age --encrypt --recipients-file "$RECIPIENTS" "$file" | rclone rcat "$REMOTE/$name" ||
+    { rclone deletefile "$REMOTE/$name"; exit 1; }
+done
