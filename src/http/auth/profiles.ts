@@ -38,7 +38,8 @@ export function checkProfiles(app: FastifyInstance) {
   });
 
   app.addHook('preHandler', async (request) => {
-    const { include = [] } = (request.query ?? {}) as { include?: string[] };
+    if (!request.routeOptions.config.queryNames?.has('include')) return;
+    const { include = [] } = request.query as { include?: string[] };
     const refused = include.filter((name) => !mayInclude(request, name));
     if (refused.length === 0) return;
     throw new Problem(

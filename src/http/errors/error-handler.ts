@@ -129,7 +129,7 @@ function toFieldErrors({ validation = [], validationContext }: FastifyError, req
   const schema = isBody ? body : querystring;
   const fields = (isBody ? request.body : request.query) as Record<string, unknown>;
   const problem = toFieldsProblem(validation, Object.keys(schema?.properties ?? {}), fields);
-  if (!problem.notValid.includes('include')) return problem;
+  if (isBody || !problem.notValid.includes('include')) return problem;
 
   const supported = (schema?.properties?.['include']?.['items'] as { enum: string[] }).enum.join(', ');
   const { missing, notValid, message } = problem;

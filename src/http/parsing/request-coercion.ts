@@ -1,4 +1,4 @@
-import type { TObject } from '@sinclair/typebox';
+import { Type, type TObject } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
 import { Problem } from '../../core/errors.ts';
 import { checkBody } from './bodies.ts';
@@ -15,6 +15,9 @@ declare module 'fastify' {
   }
 }
 
+/** For a route without parameters, so that nothing reads what a client sends. */
+const dropAll = createCoercion(Type.Object({}));
+
 /** Coerces the query, body and path parameters of every route to the types of its schema before validation. */
 export function coerceRequests(app: FastifyInstance) {
   const knownFields = createKnownFields();
@@ -24,7 +27,7 @@ export function coerceRequests(app: FastifyInstance) {
     route.config = {
       ...route.config,
       queryNames: new Set(Object.keys(querystring?.properties ?? {})),
-      ...(querystring ? { coerceQuery: createCoercion(querystring) } : {}),
+      coerceQuery: querystring ? createCoercion(querystring) : dropAll,
       ...(body ? { coerceBody: createCoercion(body), findUnknown: knownFields.finder(route.schema) } : {}),
       ...(params ? { coerceParams: createCoercion(params) } : {}),
     };
