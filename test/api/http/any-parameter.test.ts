@@ -31,12 +31,7 @@ const values: unknown[] = ['x', ['x', 'y'], [], [{ x: 'y' }], { x: 'y' }, { 0: '
 const failures: string[] = [];
 afterAll(() => expect(failures).toEqual([]));
 
-async function send(
-  endpoint: Endpoint,
-  query: string,
-  headers: Record<string, string> = {},
-  body?: unknown,
-) {
+async function send(endpoint: Endpoint, query: string, headers: Record<string, string> = {}, body?: unknown) {
   const url = `${fillPath(endpoint.path, owner.ids)}?${query}`;
   const response: TestResponse = await owner.me.request(endpoint.method)(url, body, headers);
   if (response.status >= 500) failures.push(`${response.status} to ${endpoint.method} ${url} ${JSON.stringify(body)}`);

@@ -92,12 +92,12 @@ async function sendMany(
 
 const scenario: Scenario = {
   name: 'fuzzing',
-  quick: false,
+  quick: true,
   async run(run): Promise<Outcome> {
-    const count = run.quick ? 3_000 : 50_000;
+    const count = run.quick ? 1_500 : 50_000;
     const postgres = await startPostgres(run, { fsync: 'off', synchronous_commit: 'off' });
     const { apiKey, env, otherId } = await createTwoSchools(run, postgres, 'school');
-    const server = await startServer(run, env);
+    const server = await startServer(run, { ...env, WEBHOOK_ALLOW: '127.0.0.1' });
     const operations = await loadOperations(server.base);
     const client = createClient(apiKey);
     run.onCleanup(client.close);
@@ -108,6 +108,7 @@ const scenario: Scenario = {
     );
     const owner = createClient(otherKey);
     run.onCleanup(owner.close);
+    for (const one of [client, owner]) await addWebhooks(one, server.base);
     const database = await postgres.connect('school');
     run.onCleanup(() => database.end());
     const pools = {
@@ -115,7 +116,12 @@ const scenario: Scenario = {
       foreign: await loadIds(owner, server.base, database, otherId),
     };
     const before = await hashTables(postgres, 'school', otherId);
-    const next = createGenerator(run.random, pools);
+    const queryNames = new Set(
+      operations.flatMap(({ parameters }) =>
+        parameters.flatMap((one) => (one.in === 'query' ? one.name.replace('[]', '') : [])),
+      ),
+    );
+    const next = createGenerator(run.random, pools, [...queryNames]);
     const { findings, succeeded, raw, busy } = await sendMany(client, server.base, operations, {
       count,
       next,
@@ -123,7 +129,8 @@ const scenario: Scenario = {
     });
     const after = await hashTables(postgres, 'school', otherId);
     const changed = Object.keys(before).filter((table) => before[table] !== after[table]);
-    const neverSucceeded = Object.entries(succeeded).filter(([, times]) => times === 0);
+    // A short run sends too few requests to each.
+    const neverSucceeded = run.quick ? [] : Object.entries(succeeded).filter(([, times]) => times === 0);
 
     const control = await runControls();
     const failures = [
@@ -176,6 +183,13 @@ const scenario: Scenario = {
   },
 };
 export default scenario;
+
+async function addWebhooks(client: Client, base: string) {
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify({ url: 'http://127.0.0.1:1029/', is_active: false });
+  for (let added = 0; added < 10; added += 1)
+    await client.send(`${base}/v2/webhooks`, { method: 'POST', headers, body });
+}
 
 /** Declares every string of a response schema as an integer. */
 const invalidateSchemas = (responses: Record<string, object>) =>

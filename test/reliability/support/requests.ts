@@ -32,6 +32,7 @@ const lists: [string, string, (item: Listed) => number | string][] = [
   ['product', '/v2/orders/products?limit=250', ({ id }) => id],
   ['admin', '/v2/admin-users', ({ id }) => id],
   ['role', '/v2/admin-roles', ({ id }) => id],
+  ['webhook', '/v2/webhooks', ({ id }) => id],
 ];
 
 /** Ids that no list contains. */
@@ -86,6 +87,7 @@ const pathResources: [RegExp, string][] = [
   [/booking/, 'booking'],
   [/customers/, 'customer'],
   [/course-users/, 'user'],
+  [/webhooks/, 'webhook'],
 ];
 const findResource = (table: [RegExp, string][], text: string) => table.find(([pattern]) => pattern.test(text))?.[1];
 const isId = (name: string) =>
@@ -123,8 +125,29 @@ const times = ['09:00', '23:59:59', '00:00', '02:30'];
 const encodeSegment = (value: unknown) =>
   encodeURIComponent(String(value).slice(0, 2_000).toWellFormed()).replace(/^\.*$/, '%20');
 
-/** Generates valid and invalid requests from the OpenAPI document, deterministically per seed. */
-export function createGenerator(random: Random, { own, foreign }: { own: Pool; foreign: Pool }) {
+/** Forms of a query parameter. */
+const queryForms: ((name: string, value: string) => string)[] = [
+  (name, value) => `${name}=${value}`,
+  (name, value) => `${name}[]=${value}&${name}[]=x`,
+  (name, value) => `${name}[x]=${value}`,
+  (name, value) => `${name}=${value}&${name}=x`,
+  (name) => `${name}=`,
+];
+
+const hostileTexts = hostileValues.filter((value): value is string => typeof value === 'string');
+
+/** Nothing listens there. */
+const webhookUrl = 'http://127.0.0.1:1029/';
+
+/**
+ * Generates valid and invalid requests from the OpenAPI document, deterministically per seed. `queryNames` are the
+ * parameters of all operations: each is sent to operations that lack it too.
+ */
+export function createGenerator(
+  random: Random,
+  { own, foreign }: { own: Pool; foreign: Pool },
+  queryNames: readonly string[],
+) {
   const integerBelow = (limit: number) => Math.floor(random() * limit);
   const pick = <T>(values: readonly T[]) => values[integerBelow(values.length)]!;
   const chance = (share: number) => random() < share;
@@ -136,7 +159,8 @@ export function createGenerator(random: Random, { own, foreign }: { own: Pool; f
     return pool.length > 0 && !chance(0.05) ? pick(pool) : 1 + integerBelow(1_000);
   }
 
-  function validText(name: string, { pattern = '', description = '' }: Schema) {
+  function validText(name: string, { pattern = '', description = '' }: Schema, path: string) {
+    if (path.startsWith('/v2/webhooks') && name === 'url') return webhookUrl;
     if (pattern.includes('@')) return `person-${(created += 1)}@people.example`;
     if (/ttp/i.test(pattern)) return pick(['https://x.example/?a=1&b=2', 'http://y.example']);
     if (/time.*_at$|^time_/.test(name)) return pick(times);
@@ -164,7 +188,7 @@ export function createGenerator(random: Random, { own, foreign }: { own: Pool; f
       const least = Math.max(schema.minimum ?? 0, 0);
       return Math.min(least + integerBelow(name === 'page' ? 2 : 20), schema.maximum ?? Infinity);
     }
-    return validText(name, schema);
+    return validText(name, schema, path);
   }
 
   function validFields(
@@ -183,7 +207,7 @@ export function createGenerator(random: Random, { own, foreign }: { own: Pool; f
 
   /** Makes one value invalid, or adds an unknown field. */
   function corrupt(fields: Fields) {
-    const names = [...Object.keys(fields), '__proto__', 'constructor', 'a[__proto__][x]', 'x'.repeat(300), 'include'];
+    const names = [...Object.keys(fields), '__proto__', 'constructor', 'a[__proto__][x]', 'x'.repeat(300)];
     const name = pick(names);
     const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (Array.isArray(value) && typeof value[0] === 'object' && value[0] !== null && chance(0.6))
@@ -223,6 +247,10 @@ export function createGenerator(random: Random, { own, foreign }: { own: Pool; f
     if (method === 'GET' && parameters.some(({ name }) => name === 'limit')) query['limit'] ??= 1 + integerBelow(4);
     if (isInvalid && method === 'GET') corrupt(query);
     let search = encodeForm(toPairs(query));
+    if (isInvalid && chance(0.3)) {
+      const value = encodeURIComponent(pick(hostileTexts).slice(0, 100).toWellFormed());
+      search += `&${pick(queryForms)(pick(queryNames), value)}`;
+    }
     if (isInvalid && chance(0.2)) search += `&${pick(['', 'limit=', 'since_id='])}${pick(malformedFragments)}`;
     // Only the URL length limit documents this response.
     if (search !== '') url += `?${search.slice(0, path.startsWith('/v2/') ? 40_000 : 12_000)}`;
