@@ -30,7 +30,7 @@ const documented = page.split(/^##+ /m).flatMap((section) => {
 /** Texts that only the command line can print, by their beginning. */
 const commandLineOnly = [
   'A revoked or expired key',
-  'A category with this slug',
+  'A category with the slug ',
   'A provider cannot be its own partner',
   'Admin user ',
   'Category ',

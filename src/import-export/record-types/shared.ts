@@ -1,13 +1,11 @@
 import { Type } from '@sinclair/typebox';
-import { eq } from 'drizzle-orm';
-import { toSlug } from '../../core/catalog-urls.ts';
 import { OneOf, Title } from '../../schema/types.ts';
 import type { Database } from '../../database/client.ts';
-import { categories } from '../../database/tables/catalog.ts';
 import { countryCodes } from '../../reference/countries.ts';
-import { addCategory } from '../../resources/courses/category-service.ts';
+import { findOrAddCategory } from '../../resources/courses/category-service.ts';
 import { findOrAddPlace } from '../../resources/locations/place-service.ts';
 import { Ref, type Fields, type SingleRecordType } from '../record-type.ts';
+import { Slug } from './value-formats.ts';
 
 const { Optional } = Type;
 
@@ -33,19 +31,18 @@ export const place: SingleRecordType = {
 };
 type Place = { title: string; country: string; parent_id?: number };
 
-/** Categories are shared data: a line finds the category of its slug, or adds it. */
+/** Categories are shared data: a line finds the category of its title and parent, or adds it under a free slug. */
 export const category: SingleRecordType = {
   kind: 'category',
   schema: Type.Object({
     title: Title(),
-    slug: Optional(Type.String({ pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', maxLength: 255 })),
+    slug: Optional(Slug),
     parent_id: Optional(Ref),
   }),
   references: { parent_id: 'category' },
-  create: async (database, _, fields) => {
-    const { title, slug = toSlug(title), parent_id: parentId = null } = fields as Category;
-    const [found] = await database.db.select({ id: categories.id }).from(categories).where(eq(categories.slug, slug));
-    return found?.id ?? addCategory(database, { title, slug, parentId });
+  create: (database, _, fields) => {
+    const { title, slug, parent_id: parentId = null } = fields as Category;
+    return findOrAddCategory(database, { title, ...(slug === undefined ? {} : { slug }), parentId });
   },
   export: (database, providerId) =>
     loadWithAncestors(

@@ -11,6 +11,9 @@ export const LocalTime = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}[ T]\\d{2}
 export const Amount = Type.String({ pattern: '^\\d{1,10}(\\.\\d{1,2})?$' });
 export const Percentage = Type.String({ pattern: '^(100(\\.0{1,2})?|\\d{1,2}(\\.\\d{1,2})?)$' });
 
+/** A part of an address. */
+export const Slug = Type.String({ pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', maxLength: 255 });
+
 /** Throws for dates that do not exist, such as 30 February. */
 export function assertRealValues(fields: Fields, names: string[]) {
   const notValid = names.filter(

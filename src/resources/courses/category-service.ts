@@ -1,7 +1,8 @@
-import { asc, eq } from 'drizzle-orm';
+import { and, asc, eq, like, or, sql } from 'drizzle-orm';
 import { toSlug } from '../../core/catalog-urls.ts';
 import { Problem } from '../../core/errors.ts';
-import type { Database } from '../../database/client.ts';
+import type { Database, Reader, Tx } from '../../database/client.ts';
+import { caseFolded } from '../../database/tables/columns.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 
 export const listCategories = (database: Database) =>
@@ -15,21 +16,70 @@ export const listCategories = (database: Database) =>
     .from(catalog.categories)
     .orderBy(asc(catalog.categories.id));
 
+type NewCategory = { title: string; slug?: string; parentId: number | null };
+
 /** Adds a category to the catalog that all providers share; by default its slug is made from the title. */
 export async function addCategory(
   database: Database,
-  { title, slug = toSlug(title), parentId = null }: { title: string; slug?: string; parentId?: number | null },
+  { title, slug = toSlug(title), parentId = null }: Partial<NewCategory> & { title: string },
 ): Promise<number> {
   if (parentId !== null && (await database.db.$count(catalog.categories, eq(catalog.categories.id, parentId))) === 0) {
     throw Problem.notFound('Parent category');
   }
-  const work = database.writeShared(async (tx, now) => {
-    const values = { title, slug, parentId, createdAt: now, updatedAt: now };
-    const [created] = await tx.insert(catalog.categories).values(values).returning({ id: catalog.categories.id });
-    return tx.recordAffected(created!.id);
-  });
+  const work = database.writeShared((tx, now) => insertCategory(tx, now, { title, slug, parentId }));
   return Problem.mapConstraints(
-    { categories_slug: () => new Problem('invalid', 'A category with this slug exists already') },
+    { categories_slug: () => new Problem('invalid', `A category with the slug ${slug} exists already`) },
     work,
   );
+}
+
+/**
+ * The category with this title (case ignored) and parent, if several the one with this slug; added for all providers if
+ * missing, with a number after its slug where another category has that.
+ */
+export async function findOrAddCategory(database: Database, category: NewCategory): Promise<number> {
+  const { title, slug = toSlug(title), parentId } = category;
+  return (
+    (await findCategory(database.db, category)) ??
+    database.writeShared(async (tx, now) => {
+      const found = await findCategory(tx, category);
+      if (found !== undefined) return tx.rollbackNoChange(found);
+      return insertCategory(tx, now, { title, slug: await findFreeSlug(tx, slug), parentId });
+    })
+  );
+}
+
+async function insertCategory(tx: Tx, now: string, values: Required<NewCategory>) {
+  const [created] = await tx
+    .insert(catalog.categories)
+    .values({ ...values, createdAt: now, updatedAt: now })
+    .returning({ id: catalog.categories.id });
+  return tx.recordAffected(created!.id);
+}
+
+async function findCategory(db: Reader, { title, slug = '', parentId }: NewCategory): Promise<number | undefined> {
+  const { categories } = catalog;
+  const [found] = await db
+    .select({ id: categories.id })
+    .from(categories)
+    .where(
+      and(
+        sql`${categories.parentId} is not distinct from ${parentId}::bigint`,
+        sql`${caseFolded(categories.title)} = ${caseFolded(title)}`,
+      ),
+    )
+    .orderBy(sql`${categories.slug} <> ${slug}`, asc(categories.id))
+    .limit(1);
+  return found?.id;
+}
+
+async function findFreeSlug(tx: Tx, slug: string): Promise<string> {
+  const { categories } = catalog;
+  const taken = await tx
+    .select({ slug: categories.slug })
+    .from(categories)
+    .where(or(eq(categories.slug, slug), like(categories.slug, `${slug}-%`)));
+  const slugs = new Set(taken.map((one) => one.slug));
+  if (!slugs.has(slug)) return slug;
+  for (let number = 2; ; number += 1) if (!slugs.has(`${slug}-${number}`)) return `${slug}-${number}`;
 }
