@@ -8,7 +8,8 @@ import type { Database } from '../database/client.ts';
 import { exportLines } from '../import-export/export.ts';
 import { importLines, type AllowedScope, type ImportSummary } from '../import-export/import.ts';
 import { csvColumns, csvRecordTypes } from '../import-export/record-types/index.ts';
-import { csvLines, jsonLines } from '../import-export/lines.ts';
+import { csvLines } from '../import-export/csv-lines.ts';
+import { jsonLines } from '../import-export/lines.ts';
 import { toSettings } from '../runtime/store.ts';
 import { command, id, run, type CommandResult, type Options } from './connect.ts';
 
@@ -130,6 +131,8 @@ async function exportFile(database: Database, providerId: number, file: string, 
           for await (const record of records) yield `${JSON.stringify(record)}\n`;
         }
       : stringify({
+          // Without it, Excel reads the file in another encoding.
+          bom: true,
           header: true,
           columns: csvColumns(kind),
           cast: { boolean: String, object: (value) => JSON.stringify(value) },

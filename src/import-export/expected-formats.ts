@@ -1,7 +1,8 @@
 import type { TSchema } from '@sinclair/typebox';
 import { coercionKind, type CoercionKind } from '../schema/types.ts';
 import { addressPattern } from '../lib/text.ts';
-import { Amount, LocalTime, Percentage, TimeOfDay } from './record-types/value-formats.ts';
+import { PasswordHash } from '../resources/auth/password-schema.ts';
+import { Amount, LocalTime, Percentage, Slug, TimeOfDay } from './record-types/value-formats.ts';
 
 /** Expected values of fields that are well-formed but violate a rule between fields. */
 const rules: Record<string, string> = {
@@ -29,6 +30,7 @@ const coercedFormats: Partial<Record<CoercionKind, string>> = {
   'local-time': 'a day and time such as 2026-12-31 09:00',
   'date-time': 'a date and time such as 2026-12-31T09:00:00+01:00',
   'stored-date-time': 'a date and time such as 2026-12-31T09:00:00+01:00',
+  'stored-end-date-time': 'a day such as 2026-12-31, or a date and time such as 2026-12-31T09:00:00+01:00',
 };
 
 const patterns: Record<string, string> = {
@@ -37,6 +39,8 @@ const patterns: Record<string, string> = {
   [LocalTime.pattern!]: coercedFormats['local-time']!,
   [Amount.pattern!]: 'an amount such as 100.50',
   [Percentage.pattern!]: 'a percentage such as 25.00, at most 100',
+  [Slug.pattern!]: 'lower-case letters, digits and hyphens such as first-aid',
+  [PasswordHash.pattern!]: 'an argon2id hash',
 };
 
 /** Descriptions such as `level: a whole number from 0 to 4`; undefined if no field can be described. */

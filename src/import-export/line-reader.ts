@@ -106,5 +106,5 @@ function placeholder(kind: RecordType, { number, fields }: Line & { fields: Fiel
 
 function readRef(fields: unknown) {
   const ref = (fields as Fields | null)?.['ref'];
-  return typeof ref === 'string' || typeof ref === 'number' ? String(ref) : undefined;
+  return (typeof ref === 'string' && ref !== '') || typeof ref === 'number' ? String(ref) : undefined;
 }

@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs';
-import { CsvError, parse as parseCsv } from 'csv-parse';
 import { parse as parseJson } from 'secure-json-parse';
 import type { Fields } from './record-type.ts';
 
@@ -7,7 +6,7 @@ import type { Fields } from './record-type.ts';
 export type Line = { number: number } & ({ fields: Fields } | { problem: string; expected?: string });
 
 /** The limit of a request's body. */
-const maxLineBytes = 1_048_576;
+export const maxLineBytes = 1_048_576;
 
 /** Reads a file of JSON objects, one per line; skips empty lines. Holds at most one line in memory. */
 export async function* jsonLines(path: string): AsyncGenerator<Line> {
@@ -19,6 +18,7 @@ export async function* jsonLines(path: string): AsyncGenerator<Line> {
   }
 }
 
+export const notUtf8 = 'The line is not UTF-8';
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 const expectedForm = 'one object a line such as {"kind":"tag","ref":"t1","title":"Evening"}';
@@ -28,7 +28,7 @@ function parseLine(line: Buffer): { fields: Fields } | { problem: string; expect
   try {
     text = decoder.decode(line).trim();
   } catch {
-    return { problem: 'The line is not UTF-8' };
+    return { problem: notUtf8 };
   }
   try {
     const fields: unknown = parseJson(text, undefined, { protoAction: 'error', constructorAction: 'error' });
@@ -63,32 +63,4 @@ async function* readLines(path: string): AsyncGenerator<Buffer | undefined> {
     append(chunk.subarray(start));
   }
   if (length > 0) yield endLine();
-}
-
-/** Reads a CSV file with a header line. A record's number is that of the line on which it ends. */
-export async function* csvLines(path: string, kind: string): AsyncGenerator<Line> {
-  const parser = parseCsv({ bom: true, info: true, skip_empty_lines: true, relax_column_count: true });
-  const file = createReadStream(path).on('error', (error) => parser.destroy(error));
-  type CsvRecord = { record: string[]; info: { lines: number } };
-  let names: string[] | undefined;
-  try {
-    for await (const { record, info } of file.pipe(parser) as AsyncIterable<CsvRecord>) {
-      if (names === undefined) names = record;
-      else if (record.length !== names.length)
-        yield {
-          number: info.lines,
-          problem: `The record has ${record.length} fields, not ${names.length}`,
-          expected: names.join(),
-        };
-      else
-        yield {
-          number: info.lines,
-          fields: { ...Object.fromEntries(names.map((name, n) => [name, record[n]])), kind },
-        };
-    }
-  } catch (error) {
-    // The rest of the file cannot be split into records.
-    if (!(error instanceof CsvError)) throw error;
-    yield { number: Number(error['lines']), problem: `The file is not CSV from here on: ${error.message}` };
-  }
 }

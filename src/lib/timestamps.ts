@@ -37,6 +37,9 @@ export function parseDay(text: string): string | undefined {
   return isDate(Number(year), Number(month), Number(day)) ? text : undefined;
 }
 
+/** The last microsecond of a bare day; other texts stay as they are. */
+export const toDayEnd = (text: string) => (parseDay(text) === undefined ? text : `${text} 23:59:59.999999`);
+
 /** Parses `hh:mm` or `hh:mm:ss` into `hh:mm:ss`; undefined if invalid. */
 export function parseTimeOfDay(text: string): string | undefined {
   const [, time, second = ':00'] = /^((?:[01]\d|2[0-3]):[0-5]\d)(:[0-5]\d)?$/.exec(text) ?? [];

@@ -3,7 +3,14 @@ import { parseJson } from '../core/json.ts';
 import { Problem } from '../core/errors.ts';
 import { coercionKind, emptyValue, type CoercionKind } from './types.ts';
 import { toSingleLine, normalizeTitle } from '../lib/text.ts';
-import { parseDay, parseLocalTime, parseTimestamp, parseStoredTimestamp, parseTimeOfDay } from '../lib/timestamps.ts';
+import {
+  parseDay,
+  parseLocalTime,
+  parseTimestamp,
+  parseStoredTimestamp,
+  parseTimeOfDay,
+  toDayEnd,
+} from '../lib/timestamps.ts';
 
 /** Marks a value that cannot be coerced; no schema accepts it. */
 const invalid = Symbol('invalid');
@@ -186,6 +193,7 @@ function coerceText(kind: CoercionKind | undefined, maxLength = Number.MAX_SAFE_
     if (kind === 'now-or-date-time' && text === 'now') return text;
     if (kind === 'date-time' || kind === 'now-or-date-time') return parseTimestamp(text) ?? invalid;
     if (kind === 'stored-date-time') return parseStoredTimestamp(text) ?? invalid;
+    if (kind === 'stored-end-date-time') return parseStoredTimestamp(toDayEnd(text)) ?? invalid;
     if (kind === 'day') return parseDay(text) ?? invalid;
     if (kind === 'time-of-day') return parseTimeOfDay(text) ?? invalid;
     if (kind === 'local-time') return parseLocalTime(text) ?? invalid;

@@ -20,6 +20,7 @@ export type CoercionKind =
   | 'upper'
   | 'date-time'
   | 'stored-date-time'
+  | 'stored-end-date-time'
   | 'now-or-date-time'
   | 'day'
   | 'time-of-day'
@@ -128,6 +129,9 @@ export const Moment = (options: SchemaOptions = {}) => coerced('date-time', Type
 
 /** A stored timestamp; its year is within 1 to 9999 in every time zone. */
 export const StoredMoment = () => coerced('stored-date-time', Type.String({ maxLength: 40 }));
+
+/** As `StoredMoment`; a bare day stands for its end. */
+export const StoredEnd = () => coerced('stored-end-date-time', Type.String({ maxLength: 40 }));
 
 /** Local dates and times of requests, without a time zone. */
 export const DayField = (options: SchemaOptions = {}) =>

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { toDecimal, toMinorUnits } from '../../lib/money.ts';
 import { Problem } from '../../core/errors.ts';
-import { Flag, Line, OneOf, coercionKind, StoredMoment, UpperCode } from '../../schema/types.ts';
+import { Flag, Line, OneOf, coercionKind, StoredEnd, StoredMoment, UpperCode } from '../../schema/types.ts';
 import {
   campaignCourses,
   campaignCustomers,
@@ -39,7 +39,7 @@ export const campaign: BulkRecordType = {
     is_archived: field(campaigns.isArchived, Optional(Flag())),
     campaign_code: field(campaigns.campaignCode, Optional(Code)),
     starts_at: field(campaigns.startsAt, Optional(StoredMoment())),
-    ends_at: field(campaigns.endsAt, Optional(StoredMoment())),
+    ends_at: field(campaigns.endsAt, Optional(StoredEnd())),
     currency: field(campaigns.currency, Currency),
     discount_type: field(campaigns.discountType, OneOf(['Percent', 'Value'])),
     discount_value: field(campaigns.discountValue, Amount),
@@ -73,7 +73,7 @@ export const voucher: BulkRecordType = {
     currency: field(vouchers.currency, Currency),
     amount: field(vouchers.amount, Amount),
     balance: field(vouchers.balance, Optional(Amount)),
-    expires_at: field(vouchers.expiresAt, Optional(StoredMoment())),
+    expires_at: field(vouchers.expiresAt, Optional(StoredEnd())),
     archived_at: field(vouchers.archivedAt, Optional(StoredMoment())),
     deleted_at: field(vouchers.deletedAt, Optional(StoredMoment())),
   },
