@@ -19,10 +19,11 @@ import { decorateListCache } from './http/list-cache/index.ts';
 import { assertParameterCount, parseQuery } from './http/parsing/query-string.ts';
 import { createRateBuckets, type Rate } from './http/auth/rate-limit.ts';
 import type { ListLimits } from './http/list-cache/index.ts';
-import { handleClientError, handleFrameworkError } from './http/errors/raw-error-handlers.ts';
+import { createClientErrorHandler, createFrameworkErrorHandler } from './http/errors/raw-error-handlers.ts';
 import { legacy } from './interfaces/legacy.ts';
 import type { Metrics } from './metrics/index.ts';
 import { metricsRoutes } from './metrics/routes.ts';
+import { strictTransport } from './http/strict-transport.ts';
 import { escapeInvalidPath } from './pages/address.ts';
 import { personalPagesPlugin } from './pages/my.tsx';
 import { serializeLargeItems, compileSerializer } from './http/list-serializer.ts';
@@ -51,6 +52,8 @@ export type AppOptions = {
   version: string;
   limits: Limits;
   trustProxy?: string[];
+  /** Refuses API keys, and forms of the pages, that were sent over plain http; default false. */
+  requireHttps?: boolean;
   logger?: FastifyBaseLogger;
   isShuttingDown?: ShutdownState;
   /** Which requests are logged; default off. */
@@ -71,7 +74,7 @@ export async function buildApp(options: AppOptions) {
   const { database, settings, version, limits, isShuttingDown = { now: false }, guards = allGuards } = options;
   const app = createServer(options);
   if (options.tracing) await app.register(options.tracing);
-  addHooks(app, isShuttingDown);
+  addHooks(app, isShuttingDown, strictTransport(settings.publicUrl));
   observeRequests(app, options);
   registerErrorHandler(app, formatV2Error);
 
@@ -86,7 +89,7 @@ export async function buildApp(options: AppOptions) {
   });
   const services = {
     ...{ database, settings, guards, countInvalidKey, countRequest, buckets },
-    ...{ rate: limits.rate, version },
+    ...{ rate: limits.rate, version, requireHttps: options.requireHttps ?? false },
   };
 
   registerDeprecation(app, settings.publicUrl);
@@ -107,7 +110,8 @@ export async function buildApp(options: AppOptions) {
   return app;
 }
 
-function createServer({ limits, trustProxy = [], logger }: AppOptions) {
+function createServer({ limits, trustProxy = [], logger, settings }: AppOptions) {
+  const hsts = strictTransport(settings.publicUrl);
   return Fastify({
     ...(logger ? { loggerInstance: logger } : {}),
     logController: new LogController({ disableRequestLogging: true }),
@@ -122,15 +126,20 @@ function createServer({ limits, trustProxy = [], logger }: AppOptions) {
     return503OnClosing: false,
     genReqId,
     rewriteUrl: ({ url = '/' }) => escapeInvalidPath(url),
-    frameworkErrors: handleFrameworkError,
-    clientErrorHandler: handleClientError,
+    frameworkErrors: createFrameworkErrorHandler(hsts),
+    clientErrorHandler: createClientErrorHandler(hsts),
     // Long ids reach their route, which authenticates the request before it responds 404.
     routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQuery, maxParamLength: 16_384 },
   });
 }
 
-function addHooks(app: FastifyInstance, isShuttingDown: ShutdownState) {
+function addHooks(app: FastifyInstance, isShuttingDown: ShutdownState, hsts: string | undefined) {
   compressResponses(app);
+  if (hsts !== undefined)
+    app.addHook('onRequest', (_request, reply, done) => {
+      reply.header('strict-transport-security', hsts);
+      done();
+    });
   app.addHook('onRequest', async (request, reply) => {
     reply.raw.on('timeout', closeIdleSocket);
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');

@@ -84,6 +84,10 @@ export const Environment = Type.Object(
     TRUST_PROXY: Optional(
       text('Comma-separated addresses or CIDR ranges of trusted proxies (X-Forwarded-For)', { check: check.ranges }),
     ),
+    REQUIRE_HTTPS: boolean(
+      'Refuse API keys that were sent over plain http, by X-Forwarded-Proto of a trusted proxy; needs `TRUST_PROXY`',
+      false,
+    ),
     WEBHOOKS: oneOf(['on', 'off'], 'off: no changes are sent to webhooks, for a copy of the database', {
       default: 'on',
     }),
@@ -196,7 +200,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   const { values, sources, problems, warnings } = readVariables(env, Environment.properties, { formerNames, prefixes });
   const variables = values as Variables;
   const isSet = (name: keyof Variables) => sources[name]?.kind !== 'default';
-  problems.push(...databaseProblems(variables, isSet), ...bootstrapProblems(isSet));
+  problems.push(...databaseProblems(variables, isSet), ...bootstrapProblems(isSet), ...httpsProblems(variables));
   if (problems.length > 0) throw new ConfigError(problems, warnings);
 
   const { PUBLIC_URL, CATALOG_URL, BOOTSTRAP_PROVIDER } = variables;
@@ -231,6 +235,14 @@ const bootstrapProblems = (isSet: IsSet) =>
   isSet('BOOTSTRAP_API_KEY') === isSet('BOOTSTRAP_PROVIDER')
     ? []
     : ['BOOTSTRAP_API_KEY and BOOTSTRAP_PROVIDER go together'];
+
+function httpsProblems({ REQUIRE_HTTPS, TRUST_PROXY, PUBLIC_URL = 'http:' }: Partial<Variables>) {
+  if (REQUIRE_HTTPS !== true) return [];
+  return [
+    ...(TRUST_PROXY === undefined ? ['REQUIRE_HTTPS=true needs TRUST_PROXY: the proxy tells the protocol'] : []),
+    ...(/^https:/i.test(PUBLIC_URL) ? [] : ['REQUIRE_HTTPS=true needs a PUBLIC_URL that begins with https:']),
+  ];
+}
 
 function databaseProblems(variables: Variables, isSet: IsSet) {
   const { EMBEDDED_DATABASE: embedded, DATABASE_DISTRIBUTED: distributed } = variables;

@@ -124,6 +124,7 @@ const appOptions = (
     rate: config.rate,
   },
   trustProxy: config.trustProxy,
+  requireHttps: config.REQUIRE_HTTPS,
   logger: log,
   isShuttingDown,
 });

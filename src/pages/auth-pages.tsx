@@ -6,7 +6,7 @@ import { endSession, openSession, openSessionByToken } from '../resources/auth/s
 import type { Purpose, TokenOwner } from '../resources/auth/token-schema.ts';
 import { findTokenOwner, consumeToken } from '../resources/auth/token-service.ts';
 import { sendPage } from './send-page.tsx';
-import { readNewPassword } from './forms.ts';
+import { readNewPassword, rejectSubresource } from './forms.ts';
 import { loadSchool, loadUsername } from './people.ts';
 import type { PageServices } from './page-context.ts';
 import { Notice } from './views/notice.tsx';
@@ -23,12 +23,16 @@ export const authPages: FastifyPluginAsync<PageServices> = async (
   app.head<TokenRoute>('/sign-in/:token', async ({ params }, reply) =>
     reply.code((await findTokenOwner(queryable, 'sign_in', params.token)) ? 200 : 410).send(),
   );
-  app.get<TokenRoute>('/sign-in/:token', { exposeHeadRoute: false }, async (request, reply) => {
-    const secret = await openSessionByToken(queryable, request.params.token, cookie.read(request));
-    if (secret === undefined) return sendLinkGone('sign_in', request, reply);
-    cookie.set(reply, secret);
-    return reply.redirect(paths.courses, 303);
-  });
+  app.get<TokenRoute>(
+    '/sign-in/:token',
+    { exposeHeadRoute: false, onRequest: rejectSubresource },
+    async (request, reply) => {
+      const secret = await openSessionByToken(queryable, request.params.token, cookie.read(request));
+      if (secret === undefined) return sendLinkGone('sign_in', request, reply);
+      cookie.set(reply, secret);
+      return reply.redirect(paths.courses, 303);
+    },
+  );
 
   app.get<TokenRoute>('/password/:token', async (request, reply) => {
     const owner = await findTokenOwner(queryable, 'password', request.params.token);

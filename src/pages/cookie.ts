@@ -2,28 +2,21 @@ import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Settings } from '../core/context.ts';
 
-/** A browser session cookie with the session's secret; the session expires on its own. */
-export function sessionCookie({ publicUrl }: Settings) {
+/** A cookie until the browser is closed. Browsers accept the prefix only by https and from this very host. */
+function hostCookie({ publicUrl }: Settings, name: string) {
   const secure = publicUrl.startsWith('https:');
-  // Browsers accept this prefix only by https and from this very host.
-  const name = secure ? '__Host-session' : 'session';
+  const fullName = secure ? `__Host-${name}` : name;
   const options: CookieSerializeOptions = { path: '/', httpOnly: true, sameSite: 'lax', secure };
   return {
-    read: ({ cookies }: FastifyRequest) => cookies[name],
-    set: (reply: FastifyReply, secret: string) => reply.setCookie(name, secret, options),
-    clear: (reply: FastifyReply) => reply.clearCookie(name, options),
+    read: ({ cookies }: FastifyRequest) => cookies[fullName],
+    set: (reply: FastifyReply, value: string) => reply.setCookie(fullName, value, options),
+    clear: (reply: FastifyReply) => reply.clearCookie(fullName, options),
   };
 }
+
+/** Contains the session's secret; the session expires on its own. */
+export const sessionCookie = (settings: Settings) => hostCookie(settings, 'session');
 /** A flash cookie for the page that confirms a password change. */
-export function changeCookie({ publicUrl }: Settings, path: string) {
-  const name = 'password-changed';
-  const secure = publicUrl.startsWith('https:');
-  const options: CookieSerializeOptions = { path, httpOnly: true, sameSite: 'lax', secure };
-  return {
-    isSet: ({ cookies }: FastifyRequest) => cookies[name] !== undefined,
-    set: (reply: FastifyReply) => reply.setCookie(name, 'yes', options),
-    clear: (reply: FastifyReply) => reply.clearCookie(name, options),
-  };
-}
-export type ChangeCookie = ReturnType<typeof changeCookie>;
-export type SessionCookie = ReturnType<typeof sessionCookie>;
+export const changeCookie = (settings: Settings) => hostCookie(settings, 'password-changed');
+
+export type Cookie = ReturnType<typeof hostCookie>;

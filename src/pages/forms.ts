@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Settings } from '../core/context.ts';
 import { Problem } from '../core/errors.ts';
 import { isValidLength } from '../resources/auth/password-schema.ts';
@@ -17,6 +17,23 @@ export const rejectCrossSite =
     const isOwn = origin === 'null' || origin === new URL(publicUrl).origin;
     if (!isOwn || (site !== 'same-origin' && site !== 'none')) throw new Problem('forbidden', 'Sent from another site');
   };
+
+/** A form that was sent over plain http may contain a password, so it is refused. */
+export const redirectToHttps =
+  ({ publicUrl }: Settings) =>
+  async ({ protocol, method, url }: FastifyRequest, reply: FastifyReply) => {
+    if (protocol === 'https') return;
+    if (method !== 'GET' && method !== 'HEAD') throw new Problem('forbidden', 'Sent over plain http');
+    return reply.redirect(`${publicUrl}${url}`, 308);
+  };
+
+/** A link that signs in works for a person who follows it, not for an image, a frame or a prefetch of another page. */
+export async function rejectSubresource({ headers }: FastifyRequest) {
+  const { 'sec-fetch-mode': mode = 'navigate', 'sec-fetch-dest': destination = 'document' } = headers;
+  const isPrefetch = String(headers['sec-purpose'] ?? '').startsWith('prefetch');
+  if (mode !== 'navigate' || destination !== 'document' || isPrefetch)
+    throw new Problem('forbidden', 'Not a navigation to the page');
+}
 
 export function readField({ body }: FastifyRequest, name: string): string | undefined {
   const value = (body as Record<string, unknown> | undefined)?.[name];

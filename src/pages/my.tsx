@@ -10,7 +10,7 @@ import { checkBody } from '../http/parsing/bodies.ts';
 import { preferredLanguage } from '../reference/language.ts';
 import { formatPageError } from './send-page.tsx';
 import { authPages } from './auth-pages.tsx';
-import { rejectCrossSite } from './forms.ts';
+import { redirectToHttps, rejectCrossSite } from './forms.ts';
 import { personalPages } from './personal.tsx';
 import { createPageServices } from './page-context.ts';
 import { stylesheet } from './style.ts';
@@ -28,13 +28,14 @@ export const personalPagesPlugin: FastifyPluginAsync<Services> = async (app, opt
   const { settings } = options;
   const services = createPageServices(options);
   await app.register(cookie);
-  await app.register(helmet, securityHeaders(settings.publicUrl));
+  await app.register(helmet, securityHeaders);
   app.decorateRequest('view');
   app.addHook('onRequest', async (request, reply) => {
     const language = preferredLanguage(request.headers['accept-language'], settings.defaultLanguage);
     request.view = createView(language, services.paths, settings);
     reply.header('cache-control', 'no-store').header('vary', 'Accept-Encoding, Accept-Language, Cookie');
   });
+  if (options.requireHttps) app.addHook('onRequest', redirectToHttps(settings));
   app.addHook('onRequest', rejectCrossSite(settings));
   app.addHook('preParsing', limitByAddress(options.countRequest));
   app.addHook('preParsing', checkBody);
@@ -56,21 +57,19 @@ export const personalPagesPlugin: FastifyPluginAsync<Services> = async (app, opt
 };
 
 /** No scripts, no resources but the stylesheet, no referrer, since URLs may contain a token. */
-function securityHeaders(publicUrl: string) {
-  return {
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: {
-        defaultSrc: ["'none'"],
-        styleSrc: ["'self'"],
-        formAction: ["'self'"],
-        baseUri: ["'none'"],
-        frameAncestors: ["'none'"],
-      },
+const securityHeaders = {
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'none'"],
+      styleSrc: ["'self'"],
+      formAction: ["'self'"],
+      baseUri: ["'none'"],
+      frameAncestors: ["'none'"],
     },
-    referrerPolicy: { policy: 'no-referrer' as const },
-    // Subdomains may belong to other services.
-    strictTransportSecurity: publicUrl.startsWith('https:') && { includeSubDomains: false },
-    xFrameOptions: { action: 'deny' as const },
-  };
-}
+  },
+  referrerPolicy: { policy: 'no-referrer' as const },
+  // Set for every response.
+  strictTransportSecurity: false,
+  xFrameOptions: { action: 'deny' as const },
+};

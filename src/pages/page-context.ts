@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Services } from '../http/auth/authenticate.ts';
 import { getRoute } from '../http/errors/error-handler.ts';
 import { createContext } from '../resources/schools/provider-service.ts';
-import { changeCookie, sessionCookie, type ChangeCookie, type SessionCookie } from './cookie.ts';
+import { changeCookie, sessionCookie, type Cookie } from './cookie.ts';
 import { createPaths, type Paths } from './view.ts';
 
 /** Owner of a link or session. */
@@ -15,8 +15,8 @@ export type PageServices = {
   /** For tokens and sessions, which are looked up before their provider is known. */
   queryable: Queryable;
   paths: Paths;
-  cookie: SessionCookie;
-  changedCookie: ChangeCookie;
+  cookie: Cookie;
+  changedCookie: Cookie;
   /** Context of the person's provider, with the person as actor in the audit log. */
   createVisitorContext(request: FastifyRequest, person: Person): Promise<Ctx>;
 };
@@ -27,7 +27,7 @@ export function createPageServices({ database, settings, guards }: Services): Pa
     queryable: { $client: database.pool },
     paths,
     cookie: sessionCookie(settings),
-    changedCookie: changeCookie(settings, paths.passwordChanged),
+    changedCookie: changeCookie(settings),
     createVisitorContext: async (request, { providerId, userId, adminUserId = null }) => {
       const actor =
         userId === null

@@ -99,11 +99,11 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (
     // The old password was changed concurrently.
     if (!secret) return sendForm(400, { old: view.texts.wrongPassword });
     cookie.set(reply, secret);
-    changedCookie.set(reply);
+    changedCookie.set(reply, 'yes');
     return reply.redirect(paths.passwordChanged, 303);
   });
   app.get('/password-changed', (request, reply) => {
-    if (!changedCookie.isSet(request)) return reply.redirect(paths.password, 303);
+    if (changedCookie.read(request) === undefined) return reply.redirect(paths.password, 303);
     changedCookie.clear(reply);
     const { view } = request.visitor;
     return sendPage(

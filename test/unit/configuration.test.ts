@@ -105,3 +105,15 @@ test.each([
   const valueOf = (name: string) => described.find((one) => one.name === name)?.value;
   expect([valueOf('DATABASE_URL'), valueOf('METRICS_TOKEN')]).toEqual([shown, '***']);
 });
+
+test('REQUIRE_HTTPS needs a trusted proxy and a public address of https', () => {
+  const [proxy, address] = [{ TRUST_PROXY: '10.0.0.0/8' }, { PUBLIC_URL: 'https://school.example' }];
+  const needsProxy = '- REQUIRE_HTTPS=true needs TRUST_PROXY: the proxy tells the protocol';
+  const needsAddress = '- REQUIRE_HTTPS=true needs a PUBLIC_URL that begins with https:';
+  const linesOf = (env: NodeJS.ProcessEnv) => problemsOf({ REQUIRE_HTTPS: 'true', ...env }).lines.slice(1);
+  expect(linesOf({})).toEqual([needsProxy, needsAddress]);
+  expect(linesOf(proxy)).toEqual([needsAddress]);
+  expect(linesOf(address)).toEqual([needsProxy]);
+  expect(readConfig({ REQUIRE_HTTPS: 'true', ...proxy, ...address }).REQUIRE_HTTPS).toBe(true);
+  expect(readConfig({}).REQUIRE_HTTPS).toBe(false);
+});

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import type { Ctx, Guards, Settings } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Database, AuditContext } from '../../database/client.ts';
@@ -28,6 +29,8 @@ export type Services = {
   rate?: Rate | undefined;
   /** The version in the OpenAPI document. */
   version: string;
+  /** Refuses keys that were sent over plain http. */
+  requireHttps?: boolean;
 };
 
 /** Headers that a response depends on, beside the content encoding. */
@@ -35,7 +38,7 @@ export const vary = 'Accept-Encoding, Accept-Language, X-API-Key';
 
 /** Requires an API key, in `preParsing`: before the body of a client without one is read. */
 export function authenticate(app: FastifyInstance, services: Services) {
-  const { database, countInvalidKey } = services;
+  const { database, countInvalidKey, requireHttps } = services;
   const findKey = createKeyLookup(database);
   app.addHook('preParsing', async (request, reply) => {
     reply.header('cache-control', 'private, no-cache').header('vary', vary);
@@ -49,6 +52,7 @@ export function authenticate(app: FastifyInstance, services: Services) {
       reply.header('www-authenticate', 'ApiKey header="X-API-Key"');
       throw await unauthorizedError(countInvalidKey, request);
     }
+    if (requireHttps && request.protocol !== 'https') throw plainHttpError(key, request);
     // In a later tick, since the queries of one tick share a connection: the update would delay those of this request.
     if (key.stale) setImmediate(recordUse, database, key, request);
     request.ctx = createRequestContext(services, key, request);
@@ -87,6 +91,17 @@ async function unauthorizedError(countInvalidKey: CountRequest, request: Fastify
     ? new Problem('too_many_requests', 'Too many wrong API keys', { retryAfter })
     : new Problem('unauthenticated', 'Wrong API Key');
 }
+
+/** Names the key in the log: it may have been read on its way. */
+function plainHttpError({ provider_id: provider, key_id: key }: FoundKey, request: FastifyRequest) {
+  if (!reportedKeys.has(key)) {
+    reportedKeys.set(key, true);
+    request.log.warn({ provider, key, address: request.ip }, 'An API key was sent over plain http: rotate it');
+  }
+  return new Problem('forbidden', 'Use https: an API key must not be sent over plain http');
+}
+/** A line for each key and minute. */
+const reportedKeys = new LRUCache<number, true>({ max: 1_000, ttl: 60_000 });
 
 const toAuditContext = (request: FastifyRequest, keyId: number): AuditContext => ({
   actor: 'key',

@@ -20,8 +20,8 @@ export function securityHeaders(publicUrl: string, directives: Record<string, st
     crossOriginOpenerPolicy: isHttps,
     originAgentCluster: isHttps,
     referrerPolicy: { policy: 'no-referrer' },
-    // Subdomains may belong to other services.
-    strictTransportSecurity: isHttps && { includeSubDomains: false },
+    // Set for every response.
+    strictTransportSecurity: false,
     xFrameOptions: { action: 'deny' },
   };
 }

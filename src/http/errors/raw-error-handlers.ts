@@ -20,11 +20,13 @@ const formatByUrl = (url: string, problem: Problem) =>
   (formatters.find(([pattern]) => pattern.test(url))?.[1] ?? formatV2Error)(problem);
 
 /** Responds to errors outside any route, such as an undecodable URL. */
-export const handleFrameworkError = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
-  const problem = toProblem(error, request);
-  request.problem = problem;
-  void reply.code(problem.status).header('x-request-id', request.id).send(formatByUrl(request.url, problem));
-};
+export const createFrameworkErrorHandler =
+  (hsts: string | undefined) => (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+    const problem = toProblem(error, request);
+    request.problem = problem;
+    if (hsts !== undefined) reply.header('strict-transport-security', hsts);
+    void reply.code(problem.status).header('x-request-id', request.id).send(formatByUrl(request.url, problem));
+  };
 
 const parserErrors: Record<string, [string, Problem]> = {
   HPE_HEADER_OVERFLOW: [
@@ -38,20 +40,22 @@ const badRequest: [string, Problem] = ['400 Bad Request', new Problem('invalid',
 type ClientError = Error & { code?: string; rawPacket?: unknown };
 
 /** Responds to errors of Node's HTTP parser, before there is a request object. */
-export function handleClientError(this: FastifyInstance, error: ClientError, socket: Socket) {
-  if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy();
-  const [status, problem] = parserErrors[error.code ?? ''] ?? badRequest;
-  // rawPacket starts with the request line if the request came in one packet.
-  const start = Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString('latin1', 0, 100) : '';
-  const [, url = ''] = /^[A-Z]+ (\S+)/.exec(start) ?? [];
-  const body = JSON.stringify(formatByUrl(url, problem));
-  const reqId = randomUUID();
-  if (this.requestLog !== 'off')
-    this.log.info(
-      { reqId, address: socket.remoteAddress, status: problem.status, cause: error.code },
-      'unreadable request',
+export const createClientErrorHandler = (hsts: string | undefined) =>
+  function handleClientError(this: FastifyInstance, error: ClientError, socket: Socket) {
+    if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy();
+    const [status, problem] = parserErrors[error.code ?? ''] ?? badRequest;
+    // rawPacket starts with the request line if the request came in one packet.
+    const start = Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString('latin1', 0, 100) : '';
+    const [, url = ''] = /^[A-Z]+ (\S+)/.exec(start) ?? [];
+    const body = JSON.stringify(formatByUrl(url, problem));
+    const hstsLine = hsts === undefined ? '' : `strict-transport-security: ${hsts}\r\n`;
+    const reqId = randomUUID();
+    if (this.requestLog !== 'off')
+      this.log.info(
+        { reqId, address: socket.remoteAddress, status: problem.status, cause: error.code },
+        'unreadable request',
+      );
+    socket.end(
+      `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${body.length}\r\nx-request-id: ${reqId}\r\n${hstsLine}connection: close\r\n\r\n${body}`,
     );
-  socket.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${body.length}\r\nx-request-id: ${reqId}\r\nconnection: close\r\n\r\n${body}`,
-  );
-}
+  };

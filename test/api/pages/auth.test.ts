@@ -258,6 +258,20 @@ test.each([
   expect((await visitor(app).get('/my', { cookie: sessionCookie(response) })).status).toBe(200);
 });
 
+test.each<Record<string, string>>([
+  { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' },
+  { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' },
+  { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' },
+  { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', 'sec-purpose': 'prefetch;prerender' },
+])('a sign-on link that is loaded with %j is not used', async (headers) => {
+  const { me, userId, anyone } = await somebody();
+  const url = `/my/sign-in/${await createUserToken(me, 'sign_in', userId)}`;
+  const refused = await anyone.get(url, headers);
+  expect([refused.status, refused.headers['set-cookie']]).toEqual([403, undefined]);
+  const followed = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
+  expect((await anyone.get(url, followed)).status).toBe(303);
+});
+
 test('links contain the path prefix of the proxy', async () => {
   const { me, userId } = await somebody();
   const { app } = await behind('https://courses.example/booking');
