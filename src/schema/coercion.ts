@@ -50,7 +50,7 @@ const isEmptyList = (raw: unknown) => Array.isArray(raw) && raw.length === 0;
 function compileValue(schema: TSchema, type: string): Coerce {
   const kind = (schema as { [coercionKind]?: CoercionKind })[coercionKind];
   if (Array.isArray(schema['anyOf'])) return coerceUnion(schema['anyOf'] as TSchema[]);
-  if (type === 'array') return coerceList(schema['items'] as TSchema, kind);
+  if (type === 'array') return coerceList(schema, kind);
   if (type === 'object') return kind === 'json' ? decodeJson(coerceObject(schema)) : coerceObject(schema);
   if (type === 'integer') return coerceNumber(/^-?\d{1,16}$/);
   if (type === 'number') return coerceNumber(/^-?\d{1,16}(\.\d{1,16})?$/);
@@ -103,9 +103,14 @@ export function getItems(raw: unknown): unknown[] {
   return [raw];
 }
 
-/** Omits empty items, except in lists of objects, where errors name the index. */
-function coerceList(items: TSchema, kind: CoercionKind | undefined): Coerce {
+/**
+ * Omits empty items, except in lists of objects, where errors name the index. A list without items counts as missing,
+ * unless its schema refuses it.
+ */
+function coerceList(schema: TSchema, kind: CoercionKind | undefined): Coerce {
+  const items = schema['items'] as TSchema;
   const item = compile(items);
+  const whenEmpty = schema['minItems'] === undefined ? unset : [];
   const keepsIndexes = items['type'] === 'object';
   const split = (raw: unknown) =>
     kind === 'list' && typeof raw === 'string' ? raw.split(',').map((part) => part.trim()) : [raw];
@@ -114,7 +119,7 @@ function coerceList(items: TSchema, kind: CoercionKind | undefined): Coerce {
     // The validator would reject its length anyway.
     if (parts.length > maxItems) return invalid;
     const values = parts.map(item);
-    if (values.every((value) => value === unset)) return unset;
+    if (values.every((value) => value === unset)) return whenEmpty;
     return keepsIndexes
       ? values.map((value) => (value === unset ? {} : value))
       : values.filter((value) => value !== unset);

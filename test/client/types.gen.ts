@@ -2142,6 +2142,10 @@ export type BookingParticipant = {
      * Books the participant on the child course date with an equal value
      */
     trigger_value?: string;
+    /**
+     * Further values of your own
+     */
+    custom_properties?: CustomProperties;
 };
 
 export type BookingCreate = {
@@ -2292,7 +2296,15 @@ export type BookingError = {
     error: string;
 };
 
+export type ParticipantReference = {
+    id: number;
+};
+
 export type DeregistrationCreate = {
+    /**
+     * Ids of participants of this booking; all of them unless sent
+     */
+    participants?: Array<number | ParticipantReference> | number | ParticipantReference | string;
     config?: {
         /**
          * true: the status is 8, deregistered with fee

@@ -27,6 +27,7 @@ export const ParticipantBody = t.NamedObject('BookingParticipant', {
   trigger_value: Optional(
     t.LongLine({ description: 'Books the participant on the child course date with an equal value' }),
   ),
+  custom_properties: Optional({ ...t.CustomProperties, description: 'Further values of your own' }),
 });
 
 const json = { [t.coercionKind]: 'json' as const };
@@ -78,7 +79,7 @@ export const BookingBody = t.NamedObject(
       invoice_zipcode: Optional(t.Line()),
       invoice_city: Optional(t.Line()),
       invoice_email: Optional(Address()),
-      participants: t.JsonList(ParticipantBody),
+      participants: t.JsonList(ParticipantBody, { minItems: 1 }),
       config: Optional(Config),
     },
     {
@@ -120,11 +121,20 @@ export type ParticipantInput = Partial<Static<typeof ParticipantBody>>;
 /** A booking request before its errors are known: any field may be missing. */
 export type BookingInput = Partial<Omit<ValidBooking, 'participants'>> & { participants?: ParticipantInput[] };
 
+/** A participant of the booking: its id, or an object with its id. */
+const ParticipantReference = Type.Union([t.Id, t.NamedObject('ParticipantReference', { id: t.Id })]);
+
 /** PUT /v2/booking/:id/deregister. */
 export type DeregisterBody = Static<typeof DeregisterBody>;
 export const DeregisterBody = t.NamedObject(
   'DeregistrationCreate',
   {
+    participants: Optional(
+      t.JsonList(ParticipantReference, {
+        minItems: 1,
+        description: 'Ids of participants of this booking; all of them unless sent',
+      }),
+    ),
     config: Optional(
       Type.Object(
         {

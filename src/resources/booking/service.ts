@@ -1,6 +1,7 @@
 import { and, asc, eq, inArray } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { toNumber, toDecimal } from '../../lib/money.ts';
+import * as t from '../../schema/types.ts';
 import { type CodedError, Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import { toRecordset, execute } from '../../database/statements.ts';
@@ -56,12 +57,13 @@ export async function book(
 }
 
 /**
- * Deregisters all participants of a booking and promotes the waiting lists. Idempotent: those deregistered before stay
- * as they are. Throws for a key that was used for a booking.
+ * Deregisters all participants of a booking, or those named, and promotes the waiting lists. Idempotent: those
+ * deregistered before stay as they are. Throws for a key that was used for a booking.
  */
-export async function deregister(ctx: Ctx, bookingId: number, { config = {} }: DeregisterBody, request?: KeyedRequest) {
+export async function deregister(ctx: Ctx, bookingId: number, body: DeregisterBody, request?: KeyedRequest) {
   const key = request && toRequestKey(request);
-  const { with_fee = false, send_receipt_email_to_participant = false } = config;
+  const { with_fee = false, send_receipt_email_to_participant = false } = body.config ?? {};
+  const named = body.participants && new Set(body.participants.map((one) => (typeof one === 'number' ? one : one.id)));
   const statusId = with_fee ? participantStatus.deregisteredWithFee : participantStatus.deregistered;
   const ofBooking = tenantWhere(ctx, participants, eq(participants.bookingId, bookingId));
   await ctx.write(['dates', 'people'], async (tx, now) => {
@@ -69,7 +71,10 @@ export async function deregister(ctx: Ctx, bookingId: number, { config = {} }: D
     if ((await tx.$count(bookings, tenantWhere(ctx, bookings, eq(bookings.id, bookingId)))) === 0)
       throw Problem.notFound('Booking');
 
-    const leaving = (await tx.select().from(participants).where(ofBooking)).filter((one) => !hasLeft(one.statusId));
+    const booked = await tx.select().from(participants).where(ofBooking);
+    const chosen = named === undefined ? booked : booked.filter(({ id }) => named.has(id));
+    if (named !== undefined && chosen.length < named.size) throw Problem.invalidFields({ notValid: ['participants'] });
+    const leaving = chosen.filter((one) => !hasLeft(one.statusId));
     if (leaving.length === 0) {
       tx.rollbackNoChange();
       return;
@@ -204,6 +209,7 @@ const participantRows = ({ participants = [] }: BookingInput, quote: BookingQuot
     person: users[n]!.userId,
     status,
     comment: participants[n]!.comment,
+    properties: t.mergeCustomProperties(null, participants[n]!.custom_properties),
   }));
 
 /** Buyers by their place, from 1. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { addAdminUser, addDate, addLocation, findMunicipality } from '../../support/dates.ts';
+import { contentTypeHeader, dialects, encodeBody } from '../../support/dialects.ts';
 import { createCustomer, createProduct, createUser } from '../../support/orders.ts';
 import {
   createBookableDate,
@@ -348,4 +349,41 @@ test('all body formats create the same booking', async () => {
   const users = (await participantsOf(me)).map(({ user }) => user.id as number);
   expect(new Set(users).size).toBe(1);
   expect(await statusesOnDate(me, dateId)).toEqual([7, 7, 7]);
+});
+
+test.each(dialects)('custom properties of participants are stored: %s', async (dialect) => {
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
+  const given = { allergi: 'nøtter', 'T-shirt size': 'M' };
+  const participants = [
+    person({ custom_properties: given }),
+    person({ custom_properties: JSON.stringify(given) }),
+    person({ custom_properties: { allergi: '', size: null } }),
+    person(),
+  ];
+  const body = encodeBody(dialect, bookingBody(dateId, { participants }));
+  const response = await me.post('/v2/booking', body, contentTypeHeader(dialect));
+  expect([response.status, response.headers['x-ignored-parameters']]).toEqual([201, undefined]);
+  expect((await participantsOf(me)).map((one) => one['custom_properties'])).toEqual([given, given, null, null]);
+});
+
+test('a booking with custom properties that are not valid stores nothing', async () => {
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
+  const custom_properties: unknown[] = [
+    'x',
+    [1],
+    { ['x'.repeat(41)]: 'y' },
+    { size: 'x'.repeat(256) },
+    { a: { b: 'c' } },
+  ];
+  for (const one of custom_properties) {
+    const response = await book(me, dateId, { participants: [person(), person({ custom_properties: one })] });
+    expect([one, response.status, response.json<Item>()['error']]).toEqual([
+      one,
+      400,
+      'Participant 2: custom_properties is not valid',
+    ]);
+  }
+  expect(await participantsOf(me)).toEqual([]);
 });

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { promoteWaitingLists } from '../../../src/resources/seats/service.ts';
 import { allAreas } from '../../../src/database/areas.ts';
 import { addDate, changeDate } from '../../support/dates.ts';
+import { contentTypeHeader, dialects, encodeBody } from '../../support/dialects.ts';
 import {
   createBookableDate,
   bookOrFail,
@@ -299,4 +300,52 @@ test('any history of bookings, deregistrations and status changes matches the qu
     }
   };
   await fc.assert(fc.asyncProperty(history, check), { numRuns: runs(0.3) });
+});
+
+test.each<[string, (id: number) => unknown]>([
+  ['ids', (id) => [id]],
+  ['objects', (id) => [{ id }]],
+  ['a single id', (id) => id],
+  ['a single object', (id) => ({ id })],
+  ['JSON text', (id) => `[${id}]`],
+  ['an id twice', (id) => [id, { id }]],
+])('participants named by %s are deregistered alone, in all body formats', async (_name, toParticipants) => {
+  const me = await createProvider();
+  for (const dialect of dialects) {
+    const { dateId } = await createBookableDate(me, { capacityMax: 2, capacityWait: 1 });
+    const { booking_id, participants } = await bookOrFail(me, dateId, { participants: persons(2) });
+    await bookOrFail(me, dateId, wait);
+    const body = encodeBody(dialect, { participants: toParticipants(participants[1]!.id) });
+    const send = () => me.put(`/v2/booking/${booking_id}/deregister`, body, contentTypeHeader(dialect));
+    const response = await send();
+    expect([response.status, response.headers['x-ignored-parameters']]).toEqual([200, undefined]);
+    expect(response.json<Item>()['participants'].map((one: Item) => one['status'].id)).toEqual([1, 4]);
+    expect(await statusesOnDate(me, dateId)).toEqual([1, 4, 1]);
+    expect((await send()).text).toBe(response.text);
+  }
+});
+
+test('participants of another booking, and a list that names nobody, are refused and change nothing', async () => {
+  const [me, other] = [await createProvider(), await createProvider()];
+  const { dateId } = await createBookableDate(me);
+  const { booking_id, participants } = await bookOrFail(me, dateId, { participants: persons(2) });
+  const sameDate = await bookOrFail(me, dateId);
+  const { dateId: foreignDate } = await createBookableDate(other);
+  const foreign = await bookOrFail(other, foreignDate);
+  const known = participants[0]!.id;
+  const lists: unknown[] = [
+    ...[sameDate, foreign].flatMap((summary) => [[summary.participants[0]!.id], [known, summary.participants[0]!.id]]),
+    ...[[2 ** 40], [0], ['x'], [{ id: 'x' }], [], '[]', [''], { 0: '' }, `${known},${known}`],
+  ];
+  for (const named of lists) {
+    const response = await deregister(me, booking_id, { participants: named });
+    const error = 'Field(s) not valid: participants';
+    expect([named, response.status, response.json<Item>()['error']]).toEqual([named, 400, error]);
+    expect(errorCodes(response)).toEqual(['field_invalid']);
+  }
+  const nameless = await deregister(me, booking_id, { participants: [known, { name: 'x' }] });
+  expect(nameless.json<Item>()['error']).toBe('Missing field(s): participants[1].id');
+  expect(await statusesOnDate(me, dateId)).toEqual([1, 1, 1]);
+  expect((await deregister(me, booking_id, { participants: null })).status).toBe(200);
+  expect(await statusesOnDate(me, dateId)).toEqual([4, 4, 1]);
 });

@@ -607,7 +607,7 @@ describe('request schemas', () => {
     expect(typesOf(bodyOf('/v2/courses')['tags']!)).toEqual(['array', 'integer', 'object', 'string']);
     expect(typesOf(bodyOf('/v2/courses/{id}', 'put')['tags']!)).toContain('null');
     expect(schemas['BookingCreate']!.properties!['participants']!.anyOf).toEqual([
-      { type: 'array', maxItems: 1_000, items: { $ref: '#/components/schemas/BookingParticipant' } },
+      { type: 'array', minItems: 1, maxItems: 1_000, items: { $ref: '#/components/schemas/BookingParticipant' } },
       { $ref: '#/components/schemas/BookingParticipant' },
       { type: 'string', description: 'The list as JSON' },
     ]);
