@@ -4,7 +4,8 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { Problem } from '../core/errors.ts';
 import { invite } from '../mail/service.ts';
-import { isValidLength } from '../resources/auth/password-schema.ts';
+import { loadPasswordNames } from '../resources/auth/password-loaders.ts';
+import { findPasswordFault, type PasswordFault } from '../resources/auth/password-schema.ts';
 import { setPassword } from '../resources/auth/password-service.ts';
 import { renameAdminUser } from '../resources/admin-users/service.ts';
 import { command, id, run, title, type Options } from './connect.ts';
@@ -23,9 +24,12 @@ export function userCommands(program: Command) {
     .requiredOption('--user <id>', 'id of the course user', id)
     .action(async (options: Options & { provider: number; user: number }) => {
       const password = await readPassword();
-      if (!isValidLength(password)) throw new Problem('invalid', 'A password must have 8 to 200 characters');
+      assertPassword(findPasswordFault(password, []));
       await run(options, async ({ getCtx }) => {
-        await setPassword(await getCtx(options.provider), options.user, password);
+        const ctx = await getCtx(options.provider);
+        const names = await loadPasswordNames(ctx, { userId: options.user, adminUserId: null });
+        assertPassword(findPasswordFault(password, names));
+        await setPassword(ctx, options.user, password);
         const text = `Changed the password of course user ${options.user} and ended their sessions`;
         return { json: { user_id: options.user }, text };
       });
@@ -64,6 +68,16 @@ export function userCommands(program: Command) {
       return { json: { mail_id: mailId, email }, text: `Queued mail ${mailId} with a link to ${email}` };
     });
   });
+}
+
+const faults: Record<PasswordFault, string> = {
+  length: 'A password must have 8 to 200 characters',
+  common: 'This is one of the 10,000 most common passwords',
+  names: "A password must not consist of the person's names, username or e-mail address, or the school's name",
+};
+
+function assertPassword(fault: PasswordFault | undefined) {
+  if (fault !== undefined) throw new Problem('invalid', faults[fault]);
 }
 
 const readPassword = () => (process.stdin.isTTY ? promptHidden('Password: ') : readFirstLine());

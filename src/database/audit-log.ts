@@ -1,5 +1,6 @@
 import type { PoolClient } from 'pg';
 import type { CommittedEvent } from './counters.ts';
+import { execute, type Queryable } from './statements.ts';
 import { sharedDataProviderId, type Actor } from './tables/audit.ts';
 
 /** Actor of one request, command or server start. `action` is a route or a command's name, never payload. */
@@ -46,6 +47,18 @@ const insertEntries = {
     select coalesce(provider_id, ${sharedDataProviderId}), $6::timestamptz, $2, $3::bigint, $4, $5::bigint[]
     from unnest($1::bigint[]) provider_id`,
 };
+
+const insertEntry = {
+  name: 'record_event',
+  text: `insert into audit_entries (provider_id, at, actor, actor_id, action, item_ids) values ($1, now(), $2, $3, $4, $5)`,
+};
+
+/** Records an event that changes no data of the provider, such as a sign-on; without its lock. */
+export const recordEntry = (
+  on: Queryable,
+  providerId: number,
+  { actor, actorId, action, itemIds = [] }: AuditContext,
+) => execute(on, insertEntry, [providerId, actor, actorId, action, itemIds]);
 
 /** Writes one audit entry per provider and context, with its first committed change. */
 export function createAuditLog({ actor, actorId, action, itemIds: routeItemIds = [] }: AuditContext) {

@@ -88,7 +88,7 @@ async function checkLines(
   { database, ctx, assertLocked, summary, reportBadLine, onProgress }: ImportRun,
   lines: AsyncIterable<Line> | Iterable<Line>,
 ) {
-  const readLine = await createLineReader(database, ctx.settings);
+  const readLine = await createLineReader(database, ctx);
   for await (const batch of toBatches(lines)) {
     const checked = await Promise.all(batch.map(readLine));
     for (const { bad } of checked) if (bad) reportBadLine(bad);

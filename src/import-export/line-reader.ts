@@ -1,9 +1,11 @@
 import type { TSchema } from '@sinclair/typebox';
 import { createFieldsParser } from '../schema/validator.ts';
-import type { Settings } from '../core/context.ts';
+import { eq } from 'drizzle-orm';
+import type { Ctx } from '../core/context.ts';
 import { Problem } from '../core/errors.ts';
 import { loadTimeZones } from '../database/time-zones.ts';
 import type { Database } from '../database/client.ts';
+import { providers } from '../database/tables/providers.ts';
 import { describeExpected } from './expected-formats.ts';
 import { isBulk, lineSchema, toStagedRows, type ImportContext, type Fields, type RecordType } from './record-type.ts';
 import { recordTypes } from './record-types/index.ts';
@@ -49,8 +51,13 @@ function describeExpectation(error: Problem, schema: TSchema, byRules: boolean) 
 }
 
 /** Returns a function that validates a line and converts it to staged rows. */
-export async function createLineReader(database: Database, settings: Settings) {
-  const importContext = { timezone: settings.timezone, zones: await loadTimeZones(database) };
+export async function createLineReader(database: Database, { settings, providerId }: Ctx) {
+  const [school] = await database.db
+    .select({ title: providers.title })
+    .from(providers)
+    .where(eq(providers.id, providerId));
+  const zones = await loadTimeZones(database);
+  const importContext = { timezone: settings.timezone, zones, schoolTitle: school!.title };
 
   return async (line: Line): Promise<ReadLine> => {
     const bad = (reason: string, expected?: string) => ({ bad: { line: line.number, reason, expected } });

@@ -11,7 +11,7 @@ export type Fields = Record<string, unknown>;
 export type Field = { column: PgColumn; schema: TSchema; to?: string };
 
 /** Data from the database that lines are checked against. */
-export type ImportContext = { timezone: string; zones: Set<string> };
+export type ImportContext = { timezone: string; zones: Set<string>; schoolTitle: string };
 
 /** Maps a line, or a part of it, to a row of a table. */
 export type Item = {

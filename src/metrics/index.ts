@@ -10,6 +10,7 @@ import { processMetrics } from './process.ts';
 import { queueMetrics } from './queues.ts';
 import { requestMetrics } from './requests.ts';
 import { responseCacheMetrics } from './response-cache.ts';
+import { signOnMetrics } from './sign-ons.ts';
 import { webhookMetrics } from './webhooks.ts';
 
 export type { MetricsSources } from './area.ts';
@@ -24,6 +25,7 @@ const areas: CreateArea[] = [
   responseCacheMetrics,
   bookingMetrics,
   mailMetrics,
+  signOnMetrics,
   webhookMetrics,
   backupMetrics,
 ];

@@ -1,7 +1,9 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import type { Ctx } from '../core/context.ts';
 import type { Tx } from '../database/client.ts';
+import { getRoute } from '../http/errors/error-handler.ts';
 import { hashPassword, storeAdminPassword, storePassword } from '../resources/auth/password-service.ts';
+import { loadPasswordNames } from '../resources/auth/password-loaders.ts';
 import { endSession, openSession, openSessionByToken } from '../resources/auth/session-service.ts';
 import type { Purpose, TokenOwner } from '../resources/auth/token-schema.ts';
 import { findTokenOwner, consumeToken } from '../resources/auth/token-service.ts';
@@ -27,7 +29,10 @@ export const authPages: FastifyPluginAsync<PageServices> = async (
     '/sign-in/:token',
     { exposeHeadRoute: false, onRequest: rejectSubresource },
     async (request, reply) => {
-      const secret = await openSessionByToken(queryable, request.params.token, cookie.read(request));
+      const secret = await openSessionByToken(queryable, {
+        ...{ token: request.params.token, last: cookie.read(request) },
+        action: getRoute(request),
+      });
       if (secret === undefined) return sendLinkGone('sign_in', request, reply);
       cookie.set(reply, secret);
       return reply.redirect(paths.courses, 303);
@@ -42,10 +47,10 @@ export const authPages: FastifyPluginAsync<PageServices> = async (
     const { token } = request.params;
     const owner = await findTokenOwner(queryable, 'password', token);
     if (!owner) return sendLinkGone('password', request, reply);
-    const { password, errors } = readNewPassword(request, request.view.texts);
+    const ctx = await createVisitorContext(request, owner);
+    const { password, errors } = readNewPassword(request, request.view.texts, await loadPasswordNames(ctx, owner));
     if (Object.keys(errors).length > 0) return sendPasswordForm(request, reply, owner, errors);
 
-    const ctx = await createVisitorContext(request, owner);
     const passwordHash = await hashPassword(password, ctx.fairnessKey);
     const outcome = await ctx.write(['people'], async (tx) => {
       const tokenOwner = await consumeToken(tx, 'password', token);

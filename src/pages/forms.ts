@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Settings } from '../core/context.ts';
 import { Problem } from '../core/errors.ts';
-import { isValidLength } from '../resources/auth/password-schema.ts';
+import { findPasswordFault } from '../resources/auth/password-schema.ts';
 import type { Texts } from './texts.ts';
 import type { FieldErrors } from './views/passwords.tsx';
 
@@ -40,10 +40,13 @@ export function readField({ body }: FastifyRequest, name: string): string | unde
   return typeof value === 'string' ? value : undefined;
 }
 
+type NewPassword = { password: string; errors: FieldErrors };
+
 /** The form's new password and its errors; `repeated` is optional, for scripts. */
-export function readNewPassword(request: FastifyRequest, texts: Texts): { password: string; errors: FieldErrors } {
+export function readNewPassword(request: FastifyRequest, texts: Texts, names: readonly unknown[]): NewPassword {
   const password = readField(request, 'password') ?? '';
   const repeated = readField(request, 'repeated') ?? password;
-  if (!isValidLength(password)) return { password, errors: { password: texts.wrongLength } };
+  const fault = findPasswordFault(password, names);
+  if (fault !== undefined) return { password, errors: { password: texts.passwordFaults[fault] } };
   return { password, errors: repeated === password ? {} : { repeated: texts.notRepeated } };
 }

@@ -1,20 +1,21 @@
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
 import type { Ctx } from '../core/context.ts';
 import { Problem } from '../core/errors.ts';
 import { hashPassword, replacePassword } from '../resources/auth/password-service.ts';
 import { endSession, openSession, findSessionUser } from '../resources/auth/session-service.ts';
-import { verifyCredentials } from '../resources/auth/sign-on-service.ts';
 import { sendPage } from './send-page.tsx';
 import { createCalendar } from './calendar.ts';
 import { findEnrolment, loadInstructorNames, listEnrolments, canBeInCalendar } from './courses.ts';
 import { loadDescriptions } from './descriptions.ts';
-import { readField, readNewPassword } from './forms.ts';
+import { readNewPassword } from './forms.ts';
 import { loadPerson, loadSchool } from './people.ts';
 import type { PageServices } from './page-context.ts';
+import { sessionPages } from './sessions.tsx';
 import type { PersonalView } from './view.ts';
 import { Course } from './views/course.tsx';
 import { Courses } from './views/courses.tsx';
 import { Details } from './views/details.tsx';
+import { verifyOldPassword } from './verify-password.ts';
 import { Notice } from './views/notice.tsx';
 import { ChangePassword, type FieldErrors } from './views/passwords.tsx';
 
@@ -28,10 +29,8 @@ declare module 'fastify' {
 type ParticipantRoute = { Params: { participantId: string } };
 
 /** Pages that require a session; without one they respond with 401 and how to sign in. */
-export const personalPages: FastifyPluginAsync<PageServices> = async (
-  app,
-  { queryable, paths, cookie, changedCookie, createVisitorContext },
-) => {
+export const personalPages: FastifyPluginAsync<PageServices> = async (app, services) => {
+  const { queryable, paths, cookie, changedCookie, createVisitorContext } = services;
   app.decorateRequest('visitor');
   app.addHook('onRequest', async (request, reply) => {
     const visitor = await loadVisitor(request);
@@ -83,9 +82,9 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (
     const { ctx, userId, view } = request.visitor;
     const sendForm = (status: number, errors: FieldErrors) =>
       sendPage(reply, status, <ChangePassword view={view} errors={errors} />);
-    const { password, errors } = readNewPassword(request, view.texts);
+    const { password, errors } = readNewPassword(request, view.texts, toPasswordNames(view));
     if (Object.keys(errors).length > 0) return sendForm(400, errors);
-    const verified = await verifyOldPassword(request.visitor, readField(request, 'old') ?? '', reply);
+    const verified = await verifyOldPassword(request, reply);
     if ('status' in verified) return sendForm(verified.status, { old: verified.error });
 
     const hashes = { from: verified.passwordHash, to: await hashPassword(password, ctx.fairnessKey) };
@@ -113,6 +112,8 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (
     );
   });
 
+  await app.register(sessionPages, services);
+
   app.post('/log-out', async (request, reply) => {
     await endSession(queryable, cookie.read(request)!);
     cookie.clear(reply);
@@ -120,23 +121,15 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (
   });
 };
 
+const toPasswordNames = ({ school, person }: PersonalView) => [
+  school.title,
+  ...[person.username, person.firstname, person.lastname, person.email],
+];
+
 /** Throws not_found for missing enrolments and for those of other people. */
 async function requireEnrolment({ params, visitor: { ctx, userId } }: FastifyRequest<ParticipantRoute>) {
   const { participantId } = params;
   const found = /^\d{1,15}$/.test(participantId) && (await findEnrolment(ctx, userId, Number(participantId)));
   if (!found) throw Problem.notFound('Participant');
   return found;
-}
-
-/** Counts as a sign-on attempt, against guessing at an unattended browser. */
-async function verifyOldPassword({ ctx, view }: Visitor, password: string, reply: FastifyReply) {
-  const { texts, person } = view;
-  try {
-    const user = await verifyCredentials(ctx, { username: person.username, password });
-    return user ?? { status: 400, error: texts.wrongPassword };
-  } catch (error) {
-    if (!(error instanceof Problem) || error.kind !== 'too_many_requests') throw error;
-    reply.header('retry-after', error.retryAfter);
-    return { status: 429, error: texts.tooManyTries(Math.ceil(error.retryAfter! / 60)) };
-  }
 }

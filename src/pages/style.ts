@@ -160,6 +160,10 @@ input {
   border: 1px solid var(--soft);
   border-radius: 6px;
 }
+fieldset { border: 0; margin: 0; padding: 0; min-width: 0; }
+.choice { display: flex; gap: 0.75rem; align-items: flex-start; padding: 0.5rem 0; font-weight: inherit; }
+.choice input { width: 1.25rem; height: 1.25rem; flex: none; margin: 0.15rem 0 0; padding: 0; }
+.buttons { display: flex; flex-wrap: wrap; gap: 0.75rem; }
 input[readonly] { background: transparent; border-color: var(--line); }
 input[aria-invalid] { border: 2px solid var(--bad); }
 button,
@@ -175,7 +179,8 @@ button,
   text-decoration: none;
   cursor: pointer;
 }
-.button { background: transparent; color: var(--link); }
+.button,
+.secondary { background: transparent; color: var(--link); }
 button:hover,
 .button:hover { text-decoration: underline; }
 button.plain {

@@ -1,5 +1,6 @@
 import type { Language } from '../reference/language.ts';
 import type { EnrolmentStatus } from '../reference/statuses.ts';
+import type { PasswordFault } from '../resources/auth/password-schema.ts';
 
 /** All texts of the personal pages in one language. */
 export type Texts = typeof en;
@@ -20,6 +21,7 @@ const en = {
   courses: 'My courses',
   details: 'My details',
   password: 'Password',
+  sessions: 'Where you are logged in',
   logOut: 'Log out',
   school: 'Contact the school',
   greeting: (name: string) => (name ? `Hello, ${name}` : 'Hello'),
@@ -78,7 +80,11 @@ const en = {
   passwordHint: '8 to 200 characters. A few words that only you put together are good.',
   savePassword: 'Save the password',
   errorTitle: (title: string) => `Not saved: ${title}`,
-  wrongLength: 'The password must have 8 to 200 characters.',
+  passwordFaults: {
+    length: 'The password must have 8 to 200 characters.',
+    common: 'This is one of the most common passwords, which are tried first. Please choose another one.',
+    names: 'The password must not consist of your name, your username, your e-mail address or the name of the school.',
+  } satisfies Record<PasswordFault, string>,
   notRepeated: 'This is not the same as the password above.',
   wrongPassword: 'This is not your password.',
   tooManyTries: (minutes: number) =>
@@ -87,6 +93,17 @@ const en = {
   adminStored:
     'You can close this page now. Your username is your e-mail address; your school tells you where to sign on.',
   passwordChanged: 'You are still logged in here. Everywhere else you have been logged out.',
+  sessionsHelp:
+    'These are the browsers in which you are logged in. Is one not yours? End it, and change your password.',
+  thisSession: 'This browser',
+  otherSessions: 'Other browsers',
+  noOtherSessions: 'You are logged in nowhere else.',
+  sessionBegun: (time: string) => `logged in at ${time}`,
+  sessionUsed: (time: string) => `last used ${time}`,
+  endChosen: 'Log out of the ticked ones',
+  endOthers: 'Log out of all the others',
+  noSessionChosen: 'Tick at least one.',
+  sessionsEnded: (count: number) => `You were logged out of ${count === 1 ? 'one browser' : `${count} browsers`}.`,
   signedOut: 'You are signed out',
   signedOutHelp: "To see your page, go to your school's website and sign on there.",
   loggedOut: 'You are logged out',
@@ -123,6 +140,7 @@ const no: Texts = {
   courses: 'Mine kurs',
   details: 'Mine opplysninger',
   password: 'Passord',
+  sessions: 'Hvor du er logget på',
   logOut: 'Logg ut',
   school: 'Kontakt skolen',
   greeting: (name) => (name ? `Hei, ${name}` : 'Hei'),
@@ -181,7 +199,11 @@ const no: Texts = {
   passwordHint: '8 til 200 tegn. Noen ord som bare du ville satt sammen, er bra.',
   savePassword: 'Lagre passordet',
   errorTitle: (title) => `Ikke lagret: ${title}`,
-  wrongLength: 'Passordet må ha 8 til 200 tegn.',
+  passwordFaults: {
+    length: 'Passordet må ha 8 til 200 tegn.',
+    common: 'Dette er et av de vanligste passordene, som blir prøvd først. Velg et annet.',
+    names: 'Passordet kan ikke bestå av navnet ditt, brukernavnet, e-postadressen eller navnet på skolen.',
+  },
   notRepeated: 'Dette er ikke det samme som passordet over.',
   wrongPassword: 'Dette er ikke passordet ditt.',
   tooManyTries: (minutes) =>
@@ -189,6 +211,16 @@ const no: Texts = {
   passwordStored: 'Passordet er lagret',
   adminStored: 'Du kan lukke denne siden nå. Brukernavnet er e-postadressen din; skolen din sier hvor du logger på.',
   passwordChanged: 'Du er fortsatt logget på her. Alle andre steder er du logget ut.',
+  sessionsHelp: 'Her er nettleserne du er logget på i. Er en av dem ikke din? Avslutt den, og bytt passord.',
+  thisSession: 'Denne nettleseren',
+  otherSessions: 'Andre nettlesere',
+  noOtherSessions: 'Du er ikke logget på noe annet sted.',
+  sessionBegun: (time) => `logget på kl. ${time}`,
+  sessionUsed: (time) => `sist brukt ${time}`,
+  endChosen: 'Logg ut av de avkryssede',
+  endOthers: 'Logg ut av alle de andre',
+  noSessionChosen: 'Kryss av minst én.',
+  sessionsEnded: (count) => `Du ble logget ut av ${count === 1 ? 'én nettleser' : `${count} nettlesere`}.`,
   signedOut: 'Du er ikke logget på',
   signedOutHelp: 'Gå til nettstedet til skolen din og logg på der for å se siden din.',
   loggedOut: 'Du er logget ut',

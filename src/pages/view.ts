@@ -33,6 +33,7 @@ export function createPaths({ publicUrl }: Settings) {
     details: `${my}/details`,
     password: `${my}/password`,
     passwordChanged: `${my}/password-changed`,
+    sessions: `${my}/sessions`,
     logOut: `${my}/log-out`,
     style: `${my}/${stylesheet.name}`,
   };

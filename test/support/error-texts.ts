@@ -130,10 +130,15 @@ export function readPageTexts() {
     const name = property.name!.getText();
     const value = valueOf(property);
     if (!names.includes(name) || !value) return [];
+    if (ts.isSatisfiesExpression(value)) return readFaults(name, value.expression as ts.ObjectLiteralExpression);
     const text = ts.isArrowFunction(value) ? (value.body as ts.Expression) : value;
     return toPatterns(text, new Map()).map((pattern) => ({ name, pattern }));
   });
 }
+
+/** Texts in an object by the kind of the fault. */
+const readFaults = (name: string, { properties }: ts.ObjectLiteralExpression) =>
+  properties.flatMap((property) => toPatterns(valueOf(property)!, new Map()).map((pattern) => ({ name, pattern })));
 
 /** True if the whole text has the pattern. */
 export const hasPattern = (text: string, pattern: Pattern) => new RegExp(`^${pattern.join('')}$`).test(text);

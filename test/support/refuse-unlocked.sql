@@ -22,12 +22,15 @@ create function refuse_unlocked() returns trigger language plpgsql as $$
 declare
   key text := case when tg_table_name = 'providers' then 'id' else 'provider_id' end;
   area text := area_of(tg_table_name);
+  -- Sign-ons and ended sessions change no data of the provider.
+  condition text := case when tg_table_name = 'audit_entries'
+    then $c$where action !~ ' \((succeeded|failed)\)$' and action <> 'POST /my/sessions'$c$ else '' end;
   unlocked bigint;
 begin
   execute format(
-    'select c.provider from (select distinct %I as provider from changed) c
+    'select c.provider from (select distinct %I as provider from changed %s) c
      where c.provider <> 0 and not exists (select from provider_state s where s.provider_id = c.provider and s.xmin = pg_current_xact_id()::xid and %s)
-     limit 1', key, coalesce('s.' || area || '_changed_at = s.changed_at', 'true')) into unlocked;
+     limit 1', key, condition, coalesce('s.' || area || '_changed_at = s.changed_at', 'true')) into unlocked;
   if unlocked is not null then
     raise exception 'a write to % without the lock of provider %, or without its area', tg_table_name, unlocked using errcode = 'XX001';
   end if;

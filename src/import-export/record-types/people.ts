@@ -8,7 +8,7 @@ import { BookingBody, ParticipantBody } from '../../resources/booking/body-schem
 import { CustomerBody } from '../../resources/customers/body-schema.ts';
 import { InstructorBody } from '../../resources/instructors/body-schema.ts';
 import { LocationBody } from '../../resources/locations/body-schema.ts';
-import { Password, PasswordHash } from '../../resources/auth/password-schema.ts';
+import { findPasswordFault, Password, PasswordHash } from '../../resources/auth/password-schema.ts';
 import { hashPassword } from '../../resources/auth/password-service.ts';
 import { bodyFields, field, refersTo, type BulkRecordType } from '../record-type.ts';
 import { Day } from './value-formats.ts';
@@ -177,10 +177,15 @@ export const user: BulkRecordType = {
   },
   // Exports contain the hash instead.
   accepts: { password: Optional(Password) },
-  async complete(fields) {
+  async complete(fields, { schoolTitle }) {
     fields['username'] ??= fields['email'];
     if (fields['username'] === undefined) throw Problem.invalidFields({ missing: ['username'] });
-    if (fields['password'] !== undefined) fields['password_hash'] = await hashPassword(fields['password'] as string);
+    if (fields['password'] !== undefined) {
+      const password = fields['password'] as string;
+      const names = [schoolTitle, ...['username', 'firstname', 'lastname', 'email'].map((name) => fields[name])];
+      if (findPasswordFault(password, names) !== undefined) throw Problem.invalidFields({ notValid: ['password'] });
+      fields['password_hash'] = await hashPassword(password);
+    }
     return {};
   },
 };

@@ -26,6 +26,9 @@ export function ChangePassword({ view, errors }: { view: PersonalView; errors: F
       <PasswordForm view={view} username={person.username} errors={errors}>
         <Field name="old" label={texts.oldPassword} autocomplete="current-password" error={errors.old} />
       </PasswordForm>
+      <p>
+        <a href={view.paths.sessions}>{texts.sessions}</a>
+      </p>
     </Layout>
   );
 }
@@ -68,7 +71,7 @@ type FieldProps = {
   error: string | undefined;
 };
 
-function Field({ name, label, autocomplete, hint, error }: FieldProps) {
+export function Field({ name, label, autocomplete, hint, error }: FieldProps) {
   const [hintId, errorId] = [`${name}-hint`, `${name}-error`];
   const described = [error && errorId, hint && hintId].filter(Boolean).join(' ');
   return (

@@ -1,12 +1,36 @@
 import { Type } from '@sinclair/typebox';
+import { isCommonPassword } from '../../lib/common-passwords.ts';
 
 /** Length in code points; there are no rules on the kinds of characters. */
 const length = { minLength: 8, maxLength: 200 };
 export const Password = Type.String(length);
 
-export function isValidLength(password: string) {
+/** Why a new password is refused. */
+export type PasswordFault = 'length' | 'common' | 'names';
+
+/** `names` are those of the school and the person, and the person's username and e-mail address. */
+export function findPasswordFault(password: string, names: readonly unknown[]): PasswordFault | undefined {
   const characters = Array.from(password).length;
-  return characters >= length.minLength && characters <= length.maxLength;
+  if (characters < length.minLength || characters > length.maxLength) return 'length';
+  if (isCommonPassword(password)) return 'common';
+  return isMadeOfNames(password, names) ? 'names' : undefined;
+}
+
+const toWords = (text: string) =>
+  text
+    .normalize('NFKC')
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u);
+
+/** True if nothing but digits and punctuation is left of the password without the names and their words. */
+function isMadeOfNames(password: string, names: readonly unknown[]) {
+  const words = names.filter((name) => typeof name === 'string').map(toWords);
+  const removable = [...new Set([...words.map((parts) => parts.join('')), ...words.flat()])]
+    .filter((word) => word.length >= 3)
+    .sort((a, b) => b.length - a.length);
+  const whole = toWords(password).join('');
+  const rest = removable.reduce((text, word) => text.replaceAll(word, ' '), whole);
+  return rest !== whole && !/\p{L}/u.test(rest);
 }
 
 /** Base64 of the PHC string format: unpadded, with the unused bits zero. */

@@ -2,14 +2,18 @@ import type { Ctx } from '../../core/context.ts';
 import { hashSecret, newProviderSecret } from '../../lib/secrets.ts';
 import { execute, type Queryable } from '../../database/statements.ts';
 import {
+  deleteOtherSessions,
   deleteSession,
   deleteSessions,
   findProviderOfSession,
   findSession,
+  listSessions,
+  recordUnusableToken,
   startSession,
   startSessionByToken,
   touchSession,
 } from './session-sql.ts';
+import { signOnCounts } from './sign-on-counts-service.ts';
 import { findProvider } from './token-service.ts';
 import { findProviderOfToken } from './token-sql.ts';
 
@@ -23,17 +27,33 @@ export async function openSession(on: Queryable, { providerId, userId }: SignedI
   return secret;
 }
 
+type LinkUse = {
+  token: string;
+  /** The secret of the browser's session before. */
+  last?: string | undefined;
+  /** The route, for the audit log. */
+  action: string;
+};
+
 /** Consumes a sign-in token and replaces the browser's last session; undefined if the token is not usable. */
-export async function openSessionByToken(on: Queryable, token: string, last: string | undefined) {
+export async function openSessionByToken(on: Queryable, { token, last, action }: LinkUse) {
   const providerId = await findProvider(on, token, findProviderOfToken);
-  if (providerId === null) return undefined;
-  const secret = newProviderSecret(providerId);
-  const values = [providerId, hashSecret(token), 'sign_in', hashSecret(secret)];
-  const started = await execute(on, startSessionByToken, values);
-  if (started.length === 0) return undefined;
+  const secret = providerId === null ? undefined : await startByToken(on, providerId, token, action);
+  signOnCounts.link[secret === undefined ? 'failed' : 'succeeded'] += 1;
+  if (secret === undefined) return undefined;
   // The token is spent: an error here must not lose the new session.
   if (last !== undefined) await endSession(on, last).catch(() => undefined);
   return secret;
+}
+
+/** Both results are in the audit log, unless the token never existed. */
+async function startByToken(on: Queryable, providerId: number, token: string, action: string) {
+  const secret = newProviderSecret(providerId);
+  const values = [providerId, hashSecret(token), 'sign_in'];
+  const started = await execute(on, startSessionByToken, [...values, hashSecret(secret), `${action} (succeeded)`]);
+  if (started.length > 0) return secret;
+  await execute(on, recordUnusableToken, [...values, `${action} (failed)`]);
+  return undefined;
 }
 
 /** Returns the user of a session cookie. Stores its last use at most once a minute. */
@@ -47,6 +67,22 @@ export async function findSessionUser(on: Queryable, secret: string): Promise<Si
 
 export const endSession = async (on: Queryable, secret: string) =>
   execute(on, deleteSession, [await findProvider(on, secret, findProviderOfSession), hashSecret(secret)]);
+
+export type SessionItem = { id: string; createdAt: string; usedAt: string; isCurrent: boolean };
+
+/** The active sessions of a course user, the current one first, then by last use. */
+export const listUserSessions = ({ providerId, unlockedStore }: Ctx, userId: number, secret: string) =>
+  execute<SessionItem>(unlockedStore, listSessions, [providerId, userId, hashSecret(secret)]);
+
+type EndedSessions = { userId: number; secret: string; ids: string[] | null; action: string };
+
+/** Ends sessions by id, or all, but the current one. Returns their number. */
+export async function endOtherSessions({ providerId, unlockedStore }: Ctx, ended: EndedSessions) {
+  const { userId, secret, ids, action } = ended;
+  const values = [providerId, userId, hashSecret(secret), ids, action];
+  const [row] = await execute<{ count: number }>(unlockedStore, deleteOtherSessions, values);
+  return row!.count;
+}
 
 /** Ends all sessions of a course user. */
 export const endSessions = ({ providerId }: Ctx, on: Queryable, userId: number) =>

@@ -2,6 +2,8 @@ import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { listAuditEntries } from '../../../src/audit/service.ts';
 import { createKey } from '../../../src/resources/auth/key-service.ts';
+import { setPassword } from '../../../src/resources/auth/password-service.ts';
+import { signOnCounts } from '../../../src/resources/auth/sign-on-counts-service.ts';
 import { requestPartner } from '../../../src/resources/schools/partner-service.ts';
 import { book, createBookableDate, bookOrFail, bookingBody } from '../../support/booking.ts';
 import { addAdminUser, addInstructor } from '../../support/dates.ts';
@@ -145,7 +147,8 @@ test("actions on the user pages are logged with the user's id", async () => {
     expect((await browser.post('/my/password', { old: 'wrong', password: 'mountain and moor' })).status).toBe(400);
     expect((await browser.post('/my/password', { old: password, password: 'mountain and moor' })).status).toBe(303);
   });
-  expect(changed).toMatchObject([{ ...byUser, action: 'POST /my/password' }]);
+  const asked = (result: string) => ({ ...byUser, action: `POST /my/password (${result})` });
+  expect(changed).toMatchObject([{ ...byUser, action: 'POST /my/password' }, asked('succeeded'), asked('failed')]);
 
   const adminUserId = await addAdminUser(me);
   const asAdmin = await entriesDuring(me, async () => {
@@ -153,6 +156,57 @@ test("actions on the user pages are logged with the user's id", async () => {
     expect((await anyone.post(link, { password })).status).toBe(200);
   });
   expect(asAdmin).toMatchObject([{ actor: 'admin_user', actor_id: adminUserId, item_ids: [adminUserId] }]);
+});
+
+test('sign-ons are logged with their result, also failed ones, unless the limit refused them unchecked', async () => {
+  const me = await createProvider();
+  const username = `user-${Math.random()}`;
+  const userId = await createUser(me, { username });
+  const password = 'fjord and forest';
+  await setPassword(await me.ctx(), userId, password);
+  const before = structuredClone(signOnCounts);
+  const ask = (name: string, tried: string) =>
+    me.post('/v2/check-user-credentials', { username: name, password: tried, create_login_url: true });
+
+  let loginUrl = '';
+  const asked = await entriesDuring(me, async () => {
+    expect((await ask('nobody', password)).json()).toEqual({ valid: false });
+    expect((await ask(username, 'wrong')).json()).toEqual({ valid: false });
+    loginUrl = (await ask(username, password)).json<{ login_url: string }>().login_url;
+  });
+  const byKey = { actor: 'key', actor_id: await keyOf(me) };
+  const action = (result: string) => `POST /v2/check-user-credentials (${result})`;
+  expect(asked).toMatchObject([
+    { ...byKey, action: action('succeeded'), item_ids: [userId] },
+    { ...byKey, action: action('failed'), item_ids: [userId] },
+    { ...byKey, action: action('failed'), item_ids: [] },
+  ]);
+
+  const anyone = visitor(app);
+  const opened = await entriesDuring(me, async () => {
+    const { pathname } = new URL(loginUrl);
+    expect((await anyone.get(pathname)).status).toBe(303);
+    expect((await anyone.get(pathname)).status).toBe(410);
+    expect((await anyone.get(`/my/sign-in/${me.id}_${'x'.repeat(43)}`)).status).toBe(410);
+  });
+  const byLink = { actor: 'course_user', actor_id: userId, item_ids: [userId] };
+  // A link that never existed leaves no entry, so that a stranger cannot fill the log.
+  expect(opened).toMatchObject([
+    { ...byLink, action: 'GET /my/sign-in/:token (failed)' },
+    { ...byLink, action: 'GET /my/sign-in/:token (succeeded)' },
+  ]);
+
+  const limited = await entriesDuring(me, async () => {
+    await Promise.all(Array.from({ length: 9 }, () => ask(username, 'wrong')));
+    expect((await ask(username, password)).status).toBe(429);
+  });
+  expect(limited).toHaveLength(9);
+  // Other files may sign on at the same time.
+  expect(signOnCounts.password.succeeded).toBeGreaterThanOrEqual(before.password.succeeded + 1);
+  expect(signOnCounts.password.failed).toBeGreaterThanOrEqual(before.password.failed + 11);
+  expect(signOnCounts.password.limited).toBeGreaterThanOrEqual(before.password.limited + 1);
+  expect(signOnCounts.link.succeeded).toBeGreaterThanOrEqual(before.link.succeeded + 1);
+  expect(signOnCounts.link.failed).toBeGreaterThanOrEqual(before.link.failed + 2);
 });
 
 /** A separate database, changed by these statements, with a provider. */

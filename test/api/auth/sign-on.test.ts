@@ -369,7 +369,7 @@ test('a link opened during a password change creates no session', async () => {
     const between = async (config: QueryConfig, values?: unknown[]) => {
       const result = await query(config, values);
       if (config.name === 'delete_sessions' || config.name === 'invalidate_tokens') {
-        opening ??= openSessionByToken(ctx.unlockedStore, token, undefined);
+        opening ??= openSessionByToken(ctx.unlockedStore, { token, action: 'a test' });
         await Promise.race([opening, sleep(200)]);
       }
       return result;
@@ -434,6 +434,12 @@ test('the command line sets a password from the first line of standard input', a
     [Buffer.from('bl\xe5b\xe6r syltet\xf8y\n', 'latin1'), id, 'The password must be written in UTF-8'],
     ['short\n', id, 'A password must have 8 to 200 characters'],
     ['', id, 'A password must have 8 to 200 characters'],
+    ['Password1\n', id, 'This is one of the 10,000 most common passwords'],
+    [
+      'nordmann-åse-24\n',
+      id,
+      "A password must not consist of the person's names, username or e-mail address, or the school's name",
+    ],
     [`${password}\n`, 999_999_999, 'Course user not found'],
   ] as const) {
     const refused = await set(input, user);

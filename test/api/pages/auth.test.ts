@@ -206,10 +206,12 @@ test.each([
   ['too short', { password: '1234567' }, 'password', '8 to 200'],
   ['too long', { password: 'x'.repeat(201) }, 'password', '8 to 200'],
   ['not there', {}, 'password', '8 to 200'],
+  ['one of the most common', { password: 'Iloveyou1' }, 'password', 'most common passwords'],
+  ['the name of the person', { password: 'nordmann.Kari-2026' }, 'password', 'must not consist of'],
   ['not repeated', { password, repeated: 'fjord and forst' }, 'repeated', 'not the same'],
   ['repeated as nothing', { password, repeated: '' }, 'repeated', 'not the same'],
 ])('a password that is %s gets a field error, and the link still works', async (_, fields, name, rawResponse) => {
-  const { me, userId, anyone } = await somebody();
+  const { me, userId, anyone } = await somebody({ firstname: 'Kari', lastname: 'Nordmann' });
   const path = `/my/password/${await createUserToken(me, 'password', userId)}`;
   const response = await anyone.post(path, fields);
   expect(response.status).toBe(400);
@@ -223,7 +225,7 @@ test.each([
   expect((await anyone.post(path, { password })).status).toBe(303);
 });
 
-test.each(['12345678', 'x'.repeat(200), '🙂'.repeat(8)])('%s has a valid length', async (chosen) => {
+test.each(['aB4!xyzq', 'x'.repeat(200), '🙂'.repeat(8)])('%s has a valid length', async (chosen) => {
   const { me, userId, anyone } = await somebody();
   const response = await anyone.post(`/my/password/${await createUserToken(me, 'password', userId)}`, {
     password: chosen,

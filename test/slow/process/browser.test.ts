@@ -214,6 +214,13 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
       await look('details');
       await page.goto(`${url}/my/password`);
       await look('password');
+      const elsewhere = await browser.open();
+      await elsewhere.page.goto(await link('sign_in'));
+      await page.locator('main > p a').click();
+      await look('sessions');
+      await page.locator('#old').fill('wrong');
+      await page.locator('main button').first().click();
+      await look('sessions-error');
       await page.goto(signIn);
       await look('link-gone');
       await page.goto(`${url}/my/nothing`);
