@@ -186,6 +186,14 @@ async function deleteInBatches(
   }
 }
 
+/** Deletes the rows that webhooks wait for, for the case that no process sends their messages. */
+async function wakeWebhooks({ pool }: Pick<Database, 'pool'>, signal: AbortSignal) {
+  for (let count = 1; count > 0 && !signal.aborted; await sleep(pauseMs)) {
+    const { rows } = await pool.query<{ count: number }>('select wake_webhooks() as count');
+    count = rows[0]!.count;
+  }
+}
+
 /** Deletes old rows now and every hour. Returns a function that stops it. */
 export function startHousekeeping(config: Config, database: Database, log: Pick<Log, 'warn'>) {
   const remove = config.DATABASE_DISTRIBUTED ? deleteOldOfEachProvider : deleteOld;
@@ -197,6 +205,9 @@ export function startHousekeeping(config: Config, database: Database, log: Pick<
         warnOfFailure(log, `The deletion of old rows of ${task.table}`, error),
       );
     }
+    await wakeWebhooks(database, signal).catch((error: unknown) =>
+      warnOfFailure(log, 'The deletion of rows of webhook_wakeups', error),
+    );
   };
   return startPeriodic({ name: 'Housekeeping', intervalMs, run }, log);
 }

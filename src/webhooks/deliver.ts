@@ -27,6 +27,9 @@ export type ClaimedWebhook = Endpoint & {
   /** Failures since the last success. */
   attempts: number;
   failingSeconds: number;
+  isFailing: boolean;
+  /** Uses a place for slow endpoints. */
+  isSlow: boolean;
   updatedAt: string;
 };
 

@@ -14,8 +14,10 @@ const selectStates = {
       as state, count(*)::int as count, extract(epoch from now() - min(waiting.at))::float8 as "oldestSeconds"
     from webhooks w
       join providers p on p.id = w.provider_id and p.closed_at is null
+      left join (select distinct provider_id from webhook_wakeups) u on u.provider_id = w.provider_id
       left join lateral (
-        select e.at from events e where w.is_active and e.provider_id = w.provider_id and e.id > w.position
+        select e.at from events e where w.is_active and (w.is_waiting or u.provider_id is not null)
+          and e.provider_id = w.provider_id and e.id > w.position
         order by e.id limit 1) waiting on true
     where w.is_active or w.disabled_at is not null
     group by 1`,

@@ -22,6 +22,8 @@ export type WebhookOptions = {
 const slots = 32;
 /** Those of them that may be failing, so that endpoints that hang leave places to others. */
 const failingSlots = slots / 2;
+/** Further ones, of endpoints that were slow at least three times. */
+const slowSlots = 8;
 const pauseSeconds = { databaseUnavailable: 5, otherError: 60 };
 
 /**
@@ -34,7 +36,7 @@ export function startWebhooks({ database, settings, log, schedule = defaultSched
   const stopping = new AbortController();
   const isStopping = () => stopping.signal.aborted;
   /** By the token of the lease. */
-  const inProgress = new Map<string, { providerId: number; isFailing: boolean; work: Promise<void> }>();
+  const inProgress = new Map<string, ClaimedWebhook & { work: Promise<void> }>();
   const cache = createItemCache();
   const claim = createClaim(on, log);
 
@@ -59,11 +61,9 @@ export function startWebhooks({ database, settings, log, schedule = defaultSched
 
   const run = async () => {
     while (!isStopping()) {
-      const failing = [...inProgress.values()].filter(({ isFailing }) => isFailing).length;
-      for (const webhook of await claim(slots - inProgress.size, failingSlots - failing))
+      for (const webhook of await claim(countFree([...inProgress.values()])))
         inProgress.set(webhook.token, {
-          providerId: webhook.providerId,
-          isFailing: webhook.attempts > 0,
+          ...webhook,
           work: work(webhook).finally(() => inProgress.delete(webhook.token)),
         });
       await sleep(schedule.pollMs, undefined, { signal: stopping.signal }).catch(() => undefined);
@@ -81,13 +81,22 @@ export function startWebhooks({ database, settings, log, schedule = defaultSched
   };
 }
 
+type Free = ReturnType<typeof countFree>;
+
+function countFree(inProgress: ClaimedWebhook[]) {
+  const slow = inProgress.filter(({ isSlow }) => isSlow).length;
+  const failing = inProgress.filter(({ isFailing, isSlow }) => isFailing && !isSlow).length;
+  return { slots: slots - (inProgress.length - slow), failing: failingSlots - failing, slow: slowSlots - slow };
+}
+
 /** Logs once after five consecutive failures, and once when the database is back. */
 function createClaim(on: Queryable, log: WebhookOptions['log']) {
   let failures = 0;
-  return async (count: number, failingCount: number) => {
-    if (count <= 0) return [];
+  return async (free: Free) => {
+    if (free.slots <= 0 && free.slow <= 0) return [];
     try {
-      const claimed = await execute<ClaimedWebhook>(on, claimWebhooks, [count, failingCount, leaseSeconds, null]);
+      const values = [free.slots, free.failing, free.slow, leaseSeconds];
+      const claimed = await execute<ClaimedWebhook>(on, claimWebhooks, values);
       if (failures >= 5) log.info('The webhooks can be read again');
       failures = 0;
       return claimed;

@@ -47,7 +47,7 @@ begin
       -- Written without the lock: the lock itself, credentials, the last use of keys, states of mails and
       -- webhooks, retention.
       and table_name not in ('provider_state', 'tokens', 'sessions', 'sign_on_failures', 'api_keys', 'api_key_uses', 'outbox', 'audit_entries',
-        'events', 'webhooks', 'webhook_deliveries', 'staged_lines')
+        'events', 'webhooks', 'webhook_deliveries', 'webhook_wakeups', 'webhook_tests', 'staged_lines')
   loop
     execute format('create trigger refuse_unlocked_insert after insert on %I referencing new table as changed for each statement execute function refuse_unlocked()', name);
     execute format('create trigger refuse_unlocked_update after update on %I referencing new table as changed for each statement execute function refuse_unlocked()', name);

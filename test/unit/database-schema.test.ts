@@ -44,6 +44,7 @@ const outsideTenancy = [
   'audit_entries_id',
   'api_keys_hash',
   'api_keys_id',
+  'webhooks_due',
   'partner_connections_partner',
   'partner_connections_partner_fk',
   'course_categories_category',

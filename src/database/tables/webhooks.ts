@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { bigint, boolean, check, foreignKey, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { bigint, boolean, check, foreignKey, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { id, instant, reference, timestamps } from './columns.ts';
 import { providers } from './providers.ts';
 
@@ -34,6 +34,10 @@ export const webhooks = pgTable(
     failingSince: instant(),
     /** Time of the next attempt. */
     dueAt: instant().notNull(),
+    /** Events may follow the position. Set and cleared by `claim_webhooks` alone. */
+    isWaiting: boolean().notNull().default(true),
+    /** Rises with each slow attempt and falls with each quick one; 3 or more use the places for slow endpoints. */
+    slowAttempts: integer().notNull().default(0),
     leasedBy: text(),
     leasedUntil: instant(),
     /** Number of attempts so far, for the slot of the next one in the log. */
@@ -44,6 +48,9 @@ export const webhooks = pgTable(
   },
   (t) => [
     primaryKey({ name: 'webhooks_pk', columns: [t.providerId, t.id] }),
+    index('webhooks_due')
+      .on(t.dueAt)
+      .where(sql`${t.isActive} and (${t.isWaiting} or ${t.resyncs} <> '{}')`),
     foreignKey({ name: 'webhooks_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     check('webhooks_payload', sql`${t.payload} in ('full', 'thin')`),
     check('webhooks_disabled', sql`(${t.disabledAt} is null) = (${t.disabledReason} is null)`),
@@ -78,5 +85,29 @@ export const webhookDeliveries = pgTable(
       columns: [t.providerId, t.webhookId],
       foreignColumns: [webhooks.providerId, webhooks.id],
     }),
+  ],
+);
+
+/**
+ * A transaction with events of a provider that has webhooks, inserted by a trigger. Each has a row of its own, so that
+ * `claim_webhooks` deletes only those of committed transactions.
+ */
+export const webhookWakeups = pgTable('webhook_wakeups', { providerId: reference().notNull(), id: id() }, (t) => [
+  primaryKey({ name: 'webhook_wakeups_pk', columns: [t.providerId, t.id] }),
+]);
+
+/** The test message that a provider and its sub-schools are sending. */
+export const webhookTests = pgTable(
+  'webhook_tests',
+  {
+    /** The root of the sub-schools. */
+    providerId: reference().notNull(),
+    token: text().notNull(),
+    startedAt: instant().notNull(),
+    expiresAt: instant().notNull(),
+  },
+  (t) => [
+    primaryKey({ name: 'webhook_tests_pk', columns: [t.providerId] }),
+    foreignKey({ name: 'webhook_tests_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
   ],
 );

@@ -15,7 +15,7 @@ import { findNewest } from '../changes/service.ts';
 import { attemptDelivery, attemptTimeoutMs, toLogValues, type Endpoint } from './attempt-service.ts';
 import type { WebhookBody, WebhookChange } from './body-schema.ts';
 import { maxWebhooks, overlapHours, toDelivery, toResyncs, toWebhook, type Webhook } from './schema.ts';
-import { claimWebhooks, logTest } from './sql.ts';
+import { beginTest, endTest, logTest } from './sql.ts';
 
 type WithSecret = Webhook & { secret: string };
 
@@ -121,40 +121,54 @@ export async function listDeliveries(ctx: Ctx, id: number) {
 
 const testWait = { tries: 10, pauseMs: 200, leaseSeconds: 15 };
 
-/** Sends a test message, active or not, and returns the attempt. It counts as a request to the endpoint's host. */
+/** Sends a test message, active or not, and returns the attempt. A school and its sub-schools send one at a time. */
 export async function testWebhook(ctx: Ctx, id: number, traceHeaders: { traceparent?: string } = {}) {
-  const webhook = await getWebhook(ctx, id);
-  const endpoint = await claimForTest(ctx, id);
-  const message = {
-    id: `test_${randomUUID()}`,
-    type: 'webhook.test',
-    timestamp: new Date().toISOString(),
-    data: { webhook_id: webhook.id },
-  };
-  const attempt = await attemptDelivery(endpoint, message, {
-    policy: ctx.settings.callPolicy,
-    timeoutMs: attemptTimeoutMs,
-    headers: traceHeaders,
-  });
-  const values = [ctx.providerId, id, endpoint.token, ...toLogValues(attempt)];
-  const [logged] = await execute<{ at: string }>(ctx.unlockedStore, logTest, values);
-  // Deleted meanwhile.
-  if (!logged) throw Problem.notFound('Webhook');
-  return toDelivery({ ...attempt, at: logged.at });
+  const endpoint = await getEndpoint(ctx, id);
+  const token = await beginSchoolTest(ctx);
+  try {
+    const message = {
+      id: `test_${randomUUID()}`,
+      type: 'webhook.test',
+      timestamp: new Date().toISOString(),
+      data: { webhook_id: id },
+    };
+    const attempt = await attemptDelivery(endpoint, message, {
+      policy: ctx.settings.callPolicy,
+      timeoutMs: attemptTimeoutMs,
+      headers: traceHeaders,
+    });
+    const values = [ctx.providerId, id, ...toLogValues(attempt)];
+    const [logged] = await execute<{ at: string }>(ctx.unlockedStore, logTest, values);
+    // Deleted meanwhile.
+    if (!logged) throw Problem.notFound('Webhook');
+    return toDelivery({ ...attempt, at: logged.at });
+  } finally {
+    // Without it the test expires.
+    await execute(ctx.unlockedStore, endTest, [ctx.fairnessKey, token]).catch(() => undefined);
+  }
 }
 
-async function claimForTest(ctx: Ctx, id: number) {
-  const [school] = await ctx.db
-    .select({ closedAt: providers.closedAt })
-    .from(providers)
-    .where(eq(providers.id, ctx.providerId));
-  if (school?.closedAt) throw new Problem('invalid', 'The school is closed');
+async function getEndpoint(ctx: Ctx, id: number): Promise<Endpoint> {
+  const { closedAt } = providers;
+  const isOverlapping = sql`${webhooks.previousSecretExpiresAt} > ${transactionStart}`;
+  const previousSecret = sql<string | null>`case when ${isOverlapping} then ${webhooks.previousSecret} end`;
+  const [endpoint] = await ctx.db
+    .select({ url: webhooks.url, secret: webhooks.secret, previousSecret, closedAt })
+    .from(webhooks)
+    .innerJoin(providers, eq(providers.id, webhooks.providerId))
+    .where(whereId(ctx, id));
+  if (!endpoint) throw Problem.notFound('Webhook');
+  if (endpoint.closedAt) throw new Problem('invalid', 'The school is closed');
+  return endpoint;
+}
+
+async function beginSchoolTest(ctx: Ctx) {
+  const token = randomUUID();
   for (let attempt = 1; ; attempt += 1) {
-    const values = [1, 1, testWait.leaseSeconds, id];
-    const [endpoint] = await execute<Endpoint & { token: string }>(ctx.unlockedStore, claimWebhooks, values);
-    if (endpoint) return endpoint;
+    const begun = await execute(ctx.unlockedStore, beginTest, [ctx.fairnessKey, token, testWait.leaseSeconds]);
+    if (begun.length > 0) return token;
     if (attempt === testWait.tries)
-      throw new Problem('unavailable', 'The endpoint is busy with other messages', { retryAfter: 5 });
+      throw new Problem('unavailable', 'Another test of the school is not finished', { retryAfter: 5 });
     await sleep(testWait.pauseMs);
   }
 }

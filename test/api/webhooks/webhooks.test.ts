@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { TargetError } from '../../../src/lib/outgoing-target.ts';
-import { closeProvider, createContext } from '../../../src/resources/schools/provider-service.ts';
+import { closeProvider, createContext, createTitledProvider } from '../../../src/resources/schools/provider-service.ts';
 import { testWebhook } from '../../../src/resources/webhooks/service.ts';
 import { settings, sharedTestApp } from '../../support/test-app.ts';
 import { attemptsOf, createWebhook, openWebhookTestApp, startReceiver } from '../../support/webhooks.ts';
@@ -126,15 +126,63 @@ test('a test message has the traceparent of its request if that is valid', async
   expect(receiver.received.map(({ headers }) => headers['traceparent'])).toEqual([traceparent, undefined, undefined]);
 });
 
-test('a test of a webhook that sends another message just now gets 503', async () => {
+test('a test of a webhook that sends another message is sent at once, whatever its host gets', async () => {
   const me = await createProvider();
-  const { id } = await createWebhook(me, { url });
+  const receiver = await startReceiver();
+  const ids: number[] = [];
+  for (let n = 1; n <= 3; n += 1) ids.push((await createWebhook(me, { url: receiver.url })).id);
   await database.pool.query({
-    text: `update webhooks set leased_until = now() + interval '30 seconds', leased_by = 'another' where id = $1`,
-    values: [id],
+    text: `update webhooks set leased_until = now() + interval '30 seconds', leased_by = 'another' where id = any($1)`,
+    values: [ids],
   });
-  const response = await me.post(`/v2/webhooks/${id}/test`);
-  expect([response.status, response.headers['retry-after']]).toEqual([503, '5']);
+  expect((await me.post(`/v2/webhooks/${ids[0]!}/test`)).json()).toMatchObject({ status_code: 204 });
+  const { rows } = await database.pool.query(`select from webhooks where id = $1 and leased_by = 'another'`, [ids[0]]);
+  expect(rows).toHaveLength(1);
+});
+
+test('a school and its sub-schools run one test at a time, and other schools theirs', async () => {
+  const me = await createProvider();
+  const { apiKey } = await createTitledProvider(database, `Sub-school of ${me.id}`, me.id);
+  const ofKey = { 'x-api-key': apiKey };
+  const other = await createProvider();
+  let [open, most] = [0, 0];
+  const hanging = await startReceiver(
+    (_message, n) =>
+      new Promise((resolve) => {
+        most = Math.max(most, (open += 1));
+        // The first one is open until the second is refused.
+        const end = () => {
+          open -= 1;
+          resolve(204);
+        };
+        setTimeout(end, n === 1 ? 4_000 : 0);
+      }),
+  );
+  const receiver = await startReceiver();
+  const { id } = await createWebhook(me, { url: hanging.url });
+  const ofSub = (await me.post('/v2/webhooks', { url: hanging.url }, ofKey)).json<{ id: number }>();
+  const ofOther = await createWebhook(other, { url: receiver.url });
+  const first = me.post(`/v2/webhooks/${id}/test`);
+  await expect.poll(() => hanging.received.length).toBe(1);
+  expect((await other.post(`/v2/webhooks/${ofOther.id}/test`)).json()).toMatchObject({ status_code: 204 });
+  const testOfSub = () => me.post(`/v2/webhooks/${ofSub.id}/test`, undefined, ofKey);
+  const second = await testOfSub();
+  expect([second.status, second.headers['retry-after']]).toEqual([503, '5']);
+  expect((await first).json()).toMatchObject({ status_code: 204 });
+  expect((await testOfSub()).json()).toMatchObject({ status_code: 204 });
+  expect(most).toBe(1);
+});
+
+test('a test whose process has ended holds back others until it expires', async () => {
+  const me = await createProvider();
+  const receiver = await startReceiver();
+  const { id } = await createWebhook(me, { url: receiver.url });
+  await database.pool.query(
+    `insert into webhook_tests values ($1, 'ended', now() - interval '16 seconds', now() - interval '1 second')`,
+    [me.id],
+  );
+  expect((await me.post(`/v2/webhooks/${id}/test`)).json()).toMatchObject({ status_code: 204 });
+  expect((await database.pool.query('select from webhook_tests where provider_id = $1', [me.id])).rows).toEqual([]);
 });
 
 test('the log has the last 100 attempts, newest first', async () => {
