@@ -16,7 +16,7 @@ const scenario: Scenario = {
     const schools = await createSchools(run);
     const client = await schools.postgres.connect('schools');
     run.onCleanup(() => client.end());
-    const server = () => startServer(run, { ...withReceivers(schools), LOG_LEVEL: 'warn' });
+    const server = () => startServer(run, withReceivers(schools));
     const servers = await Promise.all(Array.from({ length: serverCount }, server));
     const empty = await measureClaims(client);
     await addIdleWebhooks(client);
@@ -32,8 +32,8 @@ const scenario: Scenario = {
     const before = readCpuSeconds(schools, servers);
     await pause(seconds * 1_000);
     const after = readCpuSeconds(schools, servers);
-    const ofServer = (after.servers - before.servers) / seconds / serverCount;
-    const ofDatabase = (after.database - before.database) / seconds / serverCount;
+    const ofServer = used(before.servers, after.servers) / seconds / serverCount;
+    const ofDatabase = used(before.database, after.database) / seconds / serverCount;
 
     await client.query(readFormerClaim());
     const control = await measure(client, 'select from former_claim_webhooks(32, 16, 2, null)', 3);
@@ -93,22 +93,26 @@ function readFormerClaim() {
   return text.replace('claim_webhooks', 'former_claim_webhooks');
 }
 
-/** Of the servers, and of all processes of the database server but this scenario's own. */
+/** Of each server and of each process of the database server. */
 function readCpuSeconds({ postgres }: Schools, servers: { pid: number }[]) {
-  const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   const postmaster = Number(readFileSync(`${postgres.data}/postmaster.pid`, 'utf8').split('\n')[0]);
-  const read = (pid: number | string) => {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  const isOfServer = (pid: number) => servers.some((server) => server.pid === pid);
+  const found = { servers: new Map<number, number>(), database: new Map<number, number>() };
+  for (const pid of pids.map(Number)) {
+    let stat;
     try {
-      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
-      return { parent: Number(fields[1]), seconds: (Number(fields[11]) + Number(fields[12])) / 100 };
+      stat = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
     } catch {
       // It has ended.
-      return { parent: 0, seconds: 0 };
+      continue;
     }
-  };
-  const sum = (values: { seconds: number }[]) => values.reduce((total, { seconds }) => total + seconds, 0);
-  return {
-    servers: sum(servers.map(({ pid }) => read(pid))),
-    database: sum(processes.map(read).filter(({ parent }) => parent === postmaster)),
-  };
+    const seconds = (Number(stat[11]) + Number(stat[12])) / 100;
+    if (isOfServer(pid)) found.servers.set(pid, seconds);
+    else if (Number(stat[1]) === postmaster) found.database.set(pid, seconds);
+  }
+  return found;
 }
+
+const used = (before: Map<number, number>, after: Map<number, number>) =>
+  [...after].reduce((total, [pid, seconds]) => total + seconds - (before.get(pid) ?? 0), 0);

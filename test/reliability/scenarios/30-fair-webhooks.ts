@@ -18,15 +18,15 @@ const scenario: Scenario = {
   quick: true,
   async run(run) {
     const schools = await createSchools(run, { count: slowSchools + 3 });
-    const server = await startServer(run, { ...withReceivers(schools), LOG_LEVEL: 'error' });
+    const server = await startServer(run, withReceivers(schools));
     const attack = await prepare(run, schools, server);
-    const seconds = run.quick ? 30 : 120;
+    const seconds = run.quick ? 20 : 120;
     const seen = await observe(attack, seconds);
     const client = await schools.postgres.connect('schools');
     await client.query(readClaimWithoutShares());
     await client.query('update webhooks set slow_attempts = 0');
     await client.end();
-    const control = await observe(attack, 20);
+    const control = await observe(attack, run.quick ? 12 : 30);
 
     const ms = (value: number) => `${Math.round(value)} ms`;
     const [p99, longest] = [percentile(seen.delays, 0.99), Math.max(...seen.tests)];
