@@ -4,7 +4,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { payloads } from '../database/tables/webhooks.ts';
 import { eventTypes } from '../schema/events.ts';
 import { WebhookBody } from '../resources/webhooks/body-schema.ts';
-import type { Webhook } from '../resources/webhooks/schema.ts';
+import { findWarning, type Webhook } from '../resources/webhooks/schema.ts';
 import {
   createWebhook,
   deleteWebhook,
@@ -74,6 +74,11 @@ const toRow = ({ id, url, types, is_active, disabled_reason, failing_since }: We
 });
 
 /** All fields, one a line. */
+function warningLine(webhook: Webhook) {
+  const warning = findWarning(webhook);
+  return warning === undefined ? '' : `\nWarning: ${warning}`;
+}
+
 const toText = (webhook: Webhook) =>
   table(
     Object.entries({ ...webhook, types: webhook.types?.join(',') ?? 'all' }).map(([field, value]) => ({
@@ -104,7 +109,7 @@ function settingsCommands(owned: Add, ofOne: Add) {
     .action((options: Owned & Fields & { url: string }) =>
       run(options, async ({ getCtx }) => {
         const created = await createWebhook(await getCtx(options.provider), { ...toBody(options), url: options.url });
-        const text = `Webhook ${created.id}: ${created.secret}\nThe secret is printed only once.`;
+        const text = `Webhook ${created.id}: ${created.secret}\nThe secret is printed only once.${warningLine(created)}`;
         return { json: created, text };
       }),
     );
@@ -116,7 +121,7 @@ function settingsCommands(owned: Add, ofOne: Add) {
     .action((webhookId: number, options: Owned & Fields) =>
       run(options, async ({ getCtx }) => {
         const changed = await updateWebhook(await getCtx(options.provider), webhookId, toBody(options));
-        return { json: changed, text: toText(changed) };
+        return { json: changed, text: toText(changed) + warningLine(changed) };
       }),
     );
 

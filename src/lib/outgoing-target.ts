@@ -16,10 +16,16 @@ export type CallPolicy = {
 /** Thrown for an address that may not be called, or not now, with a text for the caller. */
 export class TargetError extends Error {
   readonly isMomentary: boolean;
+  /** The addresses that the policy would have to allow, if they reveal nothing of an internal network. */
+  readonly refused: string[];
 
-  constructor(message: string, isMomentary = false) {
+  constructor(
+    message: string,
+    { isMomentary = false, refused = [] }: { isMomentary?: boolean; refused?: string[] } = {},
+  ) {
     super(message);
     this.isMomentary = isMomentary;
+    this.refused = refused;
   }
 }
 
@@ -38,16 +44,21 @@ export async function resolveTarget(host: string, { allow, resolve }: CallPolicy
   const isAllowed = createAddressList(allow);
   const mayCall = (address: string) => isPublicAddress(address) || isAllowed(address);
   // One text for both: a caller must not learn which internal names exist.
-  if (addresses.length === 0 || !addresses.every(mayCall)) throw new TargetError('the host has no public address');
+  if (addresses.length === 0 || !addresses.every(mayCall)) {
+    const refused = isIP(host) > 0 || isLocalName(host) ? addresses.filter((address) => !mayCall(address)) : [];
+    throw new TargetError('the host has no public address', { refused });
+  }
   return addresses;
 }
+
+const isLocalName = (host: string) => host === 'localhost' || host.endsWith('.localhost');
 
 /**
  * Asks DNS servers without `getaddrinfo`, which would occupy a thread of the pool for as long as they are silent. Names
  * of this machine have no other addresses (RFC 6761).
  */
 async function resolveByDns(host: string) {
-  if (host === 'localhost' || host.endsWith('.localhost')) return ['127.0.0.1', '::1'];
+  if (isLocalName(host)) return ['127.0.0.1', '::1'];
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
   const addresses = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
@@ -55,6 +66,6 @@ async function resolveByDns(host: string) {
     one.status === 'fulfilled' ||
     ['ENOTFOUND', 'ENODATA', 'EBADNAME'].includes(String((one.reason as { code?: string }).code));
   if (addresses.length === 0 && !found.every(isAnswer))
-    throw new TargetError('the name of the host cannot be looked up just now', true);
+    throw new TargetError('the name of the host cannot be looked up just now', { isMomentary: true });
   return addresses;
 }

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { personalResources } from '../resources/webhooks/schema.ts';
 
 export type WebhookState = {
   /** `failing`: its last attempt failed; `disabled`: the server has switched it off. */
@@ -22,6 +23,17 @@ const selectStates = {
     where w.is_active or w.disabled_at is not null
     group by 1`,
 };
+
+/** The active webhooks to which messages with personal data are sent unencrypted. */
+export async function countUnencrypted(pool: Pick<Pool, 'query'>) {
+  const { rows } = await pool.query<{ count: number }>(
+    `select count(*)::int as count from webhooks w join providers p on p.id = w.provider_id and p.closed_at is null
+      where w.is_active and w.url ilike 'http:%' and w.payload = 'full' and (w.types is null
+        or exists (select from unnest(w.types) type where split_part(type, '.', 1) = any($1)))`,
+    [personalResources],
+  );
+  return rows[0]!.count;
+}
 
 /** The webhooks of all schools by state, for metrics and `doctor`; a state without a webhook is absent. */
 export async function readWebhookStates(pool: Pick<Pool, 'query'>) {

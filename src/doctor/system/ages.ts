@@ -1,6 +1,6 @@
 import { clockWarning, summarizeClocksAhead } from '../../database/clock.ts';
 import { countMigrations } from '../../database/migrate.ts';
-import { readWebhookStates, type WebhookState } from '../../webhooks/state.ts';
+import { countUnencrypted, readWebhookStates, type WebhookState } from '../../webhooks/state.ts';
 import { byLimit, error, formatAge, hours, minutes, ok, queryOne, skipped, warning } from './check.ts';
 import type { BackupState, Result, SystemCheck } from './check.ts';
 
@@ -85,8 +85,14 @@ export const judgeMails = (oldest: number | null, failed: number): Result[] => [
 
 export const webhookCheck: SystemCheck = {
   check: 'webhooks',
-  run: async ({ pool, config }) =>
-    config.WEBHOOKS === 'off' ? [skipped('WEBHOOKS=off sends nothing')] : judgeWebhooks(await readWebhookStates(pool)),
+  async run({ pool, config }) {
+    if (config.WEBHOOKS === 'off') return [skipped('WEBHOOKS=off sends nothing')];
+    const unencrypted = await countUnencrypted(pool);
+    return [
+      ...judgeWebhooks(await readWebhookStates(pool)),
+      ...(unencrypted > 0 ? [warning(`${unencrypted} webhooks send personal data over plain http`)] : []),
+    ];
+  },
 };
 
 /** A webhook whose endpoint fails is not the operator's to repair, so it is never an error. */

@@ -17,6 +17,7 @@ export const headerComponents = {
   ...limitHeaders,
   'WWW-Authenticate': text('The header that carries the key: `ApiKey header="X-API-Key"`'),
   'X-Ignored-Parameters': text('Unknown parameters and fields of the request, at most ten: `tag_id, titel`'),
+  'X-Warning': text('A risk of what was stored: messages with personal data to a webhook over plain http'),
   'X-Request-Id': text('The id of the request in the log; the `X-Request-Id` of the request if it sent one'),
   ETag: text('The version of the list, for `If-None-Match`; absent for lists with partners'),
   Link: text('The next page, absent on the last one: `<…>; rel="next"`'),
@@ -36,13 +37,14 @@ export const invalidHeaders = references(['X-Ignored-Parameters', 'X-Request-Id'
 export const notModifiedHeaders = references(['ETag', 'X-Request-Id']);
 
 /** The headers of a successful response. */
-export function successHeaders({ parameters = [], responses, security }: Operation) {
+export function successHeaders({ operationId, parameters = [], responses, security }: Operation) {
   const isPublic = security?.length === 0;
   const hasParameter = (name: string) => parameters.some((parameter) => parameter.name === name);
   return references([
     ...(responses['304'] ? ['ETag' as const] : []),
     ...(hasParameter('page') ? ['Link' as const, 'X-Page-Truncated' as const] : []),
     ...(hasParameter('updated_at_min') ? ['X-Updated-Through' as const] : []),
+    ...(['createWebhook', 'updateWebhook'].includes(operationId ?? '') ? ['X-Warning' as const] : []),
     ...(isPublic ? [] : ['X-Ignored-Parameters' as const]),
     'X-Request-Id',
   ]);

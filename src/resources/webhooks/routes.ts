@@ -5,11 +5,16 @@ import { responses } from '../../http/responses.ts';
 import { passOnTraceparent } from '../../http/trace-context.ts';
 import * as t from '../../schema/types.ts';
 import { WebhookBody, WebhookChange } from './body-schema.ts';
-import { maxWebhooks, overlapHours, Webhook, WebhookDelivery, WebhookWithSecret } from './schema.ts';
+import { findWarning, maxWebhooks, overlapHours, Webhook, WebhookDelivery, WebhookWithSecret } from './schema.ts';
 import * as service from './service.ts';
 
 const tags = ['Webhooks'];
 const params = Type.Object({ id: t.Id });
+
+function warn(webhook: Webhook) {
+  const warning = findWarning(webhook);
+  return warning === undefined ? {} : { 'x-warning': warning };
+}
 
 export const webhookRoutes: FastifyPluginAsyncTypebox = async (app) => {
   // Without an ETag: delivery states change without a write of the school's.
@@ -44,7 +49,10 @@ export const webhookRoutes: FastifyPluginAsyncTypebox = async (app) => {
         response: responses.created(WebhookWithSecret),
       },
     },
-    async ({ ctx, body }, reply) => reply.code(201).send(await service.createWebhook(ctx, body)),
+    async ({ ctx, body }, reply) => {
+      const created = await service.createWebhook(ctx, body);
+      return reply.code(201).headers(warn(created)).send(created);
+    },
   );
 
   app.get(
@@ -79,7 +87,10 @@ export const webhookRoutes: FastifyPluginAsyncTypebox = async (app) => {
         response: responses.ok(Webhook),
       },
     },
-    ({ ctx, params, body }) => service.updateWebhook(ctx, params.id, body),
+    async ({ ctx, params, body }, reply) => {
+      const changed = await service.updateWebhook(ctx, params.id, body);
+      return reply.headers(warn(changed)).send(changed);
+    },
   );
 
   app.delete(

@@ -70,6 +70,17 @@ export const toWebhook = (row: WebhookRow): Webhook => ({
   updated_at: formatTimestamp(row.updatedAt),
 });
 
+/** Resources whose items contain personal data. */
+export const personalResources = ['participant', 'order', 'customer', 'courseuser', 'instructor'];
+
+/** A warning if messages with personal data of this webhook are not encrypted. */
+export const findWarning = ({ url, payload, types }: Pick<Webhook, 'url' | 'payload' | 'types'>) =>
+  /^http:/i.test(url) &&
+  payload === 'full' &&
+  (types === null || types.some((type) => personalResources.includes(type.split('.')[0]!)))
+    ? 'Messages with personal data are sent unencrypted: use https, or the payload thin'
+    : undefined;
+
 type DeliveryRow = Omit<typeof webhookDeliveries.$inferSelect, 'providerId' | 'webhookId' | 'slot' | 'number'>;
 
 export const toDelivery = (row: DeliveryRow): Static<typeof WebhookDelivery> => ({

@@ -23,13 +23,21 @@ const whereId = (ctx: Ctx, id: number) => tenantWhere(ctx, webhooks, eq(webhooks
 
 export async function listWebhooks(ctx: Ctx): Promise<Webhook[]> {
   const rows = await ctx.db.select().from(webhooks).where(tenantWhere(ctx, webhooks)).orderBy(asc(webhooks.id));
-  return rows.map(toWebhook);
+  return rows.map(viewFor(ctx));
 }
+
+/** A key that only reads gets addresses without their query, which may contain a token of the receiver. */
+const viewFor =
+  ({ key }: Ctx) =>
+  (row: Parameters<typeof toWebhook>[0]) => {
+    const webhook = toWebhook(row);
+    return key?.profile === 'read' ? { ...webhook, url: webhook.url.replace(/[?#].*$/s, '') } : webhook;
+  };
 
 export async function getWebhook(ctx: Ctx, id: number): Promise<Webhook> {
   const [row] = await ctx.db.select().from(webhooks).where(whereId(ctx, id));
   if (!row) throw Problem.notFound('Webhook');
-  return toWebhook(row);
+  return viewFor(ctx)(row);
 }
 
 /** Delivers the changes from now on. Returns the secret, which is not shown again. */
@@ -180,7 +188,10 @@ async function resolveHost(ctx: Ctx, url: string) {
   await resolveTarget(host, ctx.settings.callPolicy).catch((error: unknown) => {
     if (error instanceof TargetError && error.isMomentary)
       throw new Problem('unavailable', 'The name of the host cannot be looked up just now', { retryAfter: 5 });
-    throw new Problem('invalid', 'Field(s) not valid: url. Its host has no public address', { notValid: ['url'] });
+    const refused = error instanceof TargetError ? error.refused : [];
+    const reason = refused.length === 0 ? '' : `, and WEBHOOK_ALLOW does not have ${refused.join(' and ')}`;
+    const text = `Field(s) not valid: url. Its host has no public address${reason}`;
+    throw new Problem('invalid', text, { notValid: ['url'] });
   });
   return host;
 }

@@ -99,6 +99,8 @@ test('a webhook that waits, the lack of a backup and a stored clock ahead are fo
   });
   expect(findings).toContainEqual(expect.objectContaining({ check: 'clock', level: 'warning' }));
   expect(levelsOf(findings)).toMatchObject({ webhooks: 'warning', backup: 'warning' });
+  const unencrypted = { level: 'warning', message: '1 webhooks send personal data over plain http' };
+  expect(findings).toContainEqual(expect.objectContaining(unencrypted));
 });
 
 /** One with an event that is an hour old; without foreign keys. */
@@ -107,7 +109,7 @@ const waitingWebhook = `begin;
   insert into providers (id, title, slug, created_at, updated_at) overriding system value
     values (1, 'A', 'a', now(), now());
   insert into webhooks (provider_id, url, host, secret, position, position_clock, due_at, created_at, updated_at)
-    values (1, 'https://a.example', 'a.example', 'x', 0, 0, now(), now(), now());
+    values (1, 'http://a.example', 'a.example', 'x', 0, 0, now(), now(), now());
   insert into events (provider_id, at, resource, change, resource_id)
     values (1, now() - interval '61 minutes', 'tag', 'created', 1);
   commit`;

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { TargetError } from '../../../src/lib/outgoing-target.ts';
 import { closeProvider, createContext, createTitledProvider } from '../../../src/resources/schools/provider-service.ts';
+import { createKey } from '../../../src/resources/auth/key-service.ts';
 import { testWebhook } from '../../../src/resources/webhooks/service.ts';
 import { settings, sharedTestApp } from '../../support/test-app.ts';
 import { attemptsOf, createWebhook, openWebhookTestApp, startReceiver } from '../../support/webhooks.ts';
@@ -60,7 +61,16 @@ test.each([
   ['a password', { url: 'http://me:secret@127.0.0.1/x' }, 'Field(s) not valid: url'],
   ['a port below 1024', { url: 'http://127.0.0.1:22/' }, 'Field(s) not valid: url'],
   ['port 0', { url: 'http://127.0.0.1:0/' }, 'Field(s) not valid: url'],
-  ['a private address', { url: 'http://10.0.0.1/' }, 'Field(s) not valid: url. Its host has no public address'],
+  [
+    'a private address',
+    { url: 'http://10.0.0.1/' },
+    'Field(s) not valid: url. Its host has no public address, and WEBHOOK_ALLOW does not have 10.0.0.1',
+  ],
+  [
+    'a name of this machine of which one address is allowed',
+    { url: 'http://localhost:4250/x' },
+    'Field(s) not valid: url. Its host has no public address, and WEBHOOK_ALLOW does not have ::1',
+  ],
   ['an unknown name', { url: 'http://unknown.test/' }, 'Field(s) not valid: url. Its host has no public address'],
   ['an unknown type', { url, types: ['tag.created', 'tag.burnt'] }, 'Field(s) not valid: types'],
   ['an unknown payload', { url, payload: 'thick' }, 'Field(s) not valid: payload'],
@@ -205,7 +215,7 @@ test('a test of a closed school says so', async () => {
 
 test('a look-up that fails just now is no refusal of the name', async () => {
   const resolve = async () => {
-    throw new TargetError('the name of the host cannot be looked up just now', true);
+    throw new TargetError('the name of the host cannot be looked up just now', { isMomentary: true });
   };
   const testApp = await openWebhookTestApp({ allow: [], resolve });
   const me = await testApp.createProvider();
@@ -214,4 +224,35 @@ test('a look-up that fails just now is no refusal of the name', async () => {
     503,
     { error: expect.stringMatching(/^The name of the host cannot be looked up just now \(request /) as string },
   ]);
+});
+
+test('a key that only reads gets addresses without their query', async () => {
+  const me = await createProvider();
+  const { id } = await createWebhook(me, { url: `${url}?token=secret` });
+  const { apiKey } = await createKey(await me.ctx(), { profile: 'read' });
+  for (const path of ['', `/${id}`]) {
+    const shown = await me.get(`/v2/webhooks${path}`, { 'x-api-key': apiKey });
+    expect([shown.status, shown.text.includes(`"url":"${url}"`), shown.text.includes('secret')]).toEqual([
+      200,
+      true,
+      false,
+    ]);
+    expect((await me.get(`/v2/webhooks${path}`)).text).toContain(`"url":"${url}?token=secret"`);
+  }
+});
+
+test.each([
+  ['all types over http', { url }, true],
+  ['a type with personal data', { url, types: ['order.created', 'tag.created'] }, true],
+  ['types without personal data', { url, types: ['tag.created'] }, false],
+  ['ids alone', { url, payload: 'thin' }, false],
+  ['https', { url: 'https://127.0.0.1:4000/' }, false],
+])('a webhook for %s is created with or without a warning', async (_name, fields, isWarned) => {
+  const me = await createProvider();
+  const created = await me.post('/v2/webhooks', fields);
+  const text = 'Messages with personal data are sent unencrypted: use https, or the payload thin';
+  const expected = isWarned ? text : undefined;
+  expect([created.status, created.headers['x-warning']]).toEqual([201, expected]);
+  const path = `/v2/webhooks/${created.json<{ id: number }>().id}`;
+  expect((await me.put(path, { description: 'CRM' })).headers['x-warning']).toBe(expected);
 });
