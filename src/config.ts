@@ -66,11 +66,13 @@ export const Environment = Type.Object(
     ),
     BOOTSTRAP_PROVIDER: Optional(text('The title of that first provider', { check: check.title })),
     SMTP_URL: Optional(
-      secret(
-        'The mail server, such as `smtps://user:password@host`; without it mails are files under `DATA_DIR/mail`',
-        {
-          check: check.smtpUrl,
-        },
+      secret('The mail server, such as `smtps://user:password@host`; without it see `MAIL_TO_FILES`', {
+        check: check.smtpUrl,
+      }),
+    ),
+    MAIL_TO_FILES: Optional(
+      boolean(
+        'Without `SMTP_URL`: mails are files under `DATA_DIR/mail`, else they wait for a server with `SMTP_URL`; default `true` with the embedded database, else `false`',
       ),
     ),
     MAIL_FROM: Optional(
@@ -216,6 +218,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     BACKUP_DIR: variables.BACKUP_DIR ?? join(variables.DATA_DIR, 'backups'),
     PUBLIC_URL: publicUrl,
     CATALOG_URL: CATALOG_URL === undefined ? null : toBaseUrl(CATALOG_URL),
+    MAIL_TO_FILES: variables.MAIL_TO_FILES ?? isEmbedded,
     MAIL_FROM: variables.MAIL_FROM ?? `no-reply@${new URL(publicUrl).hostname}`,
     BOOTSTRAP_PROVIDER: BOOTSTRAP_PROVIDER === undefined ? undefined : normalizeTitle(BOOTSTRAP_PROVIDER),
     trustProxy: check.toRanges(variables.TRUST_PROXY),

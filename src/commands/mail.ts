@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { describeError } from '../runtime/describe-error.ts';
-import { listMails, retryMail, retryFailedMails } from '../mail/service.ts';
+import { listMails, noMailServer, retryMail, retryFailedMails } from '../mail/service.ts';
 import { command, count, id, run, table, type Options } from './connect.ts';
 
 type ListOptions = Options & { provider?: number; failed?: boolean; limit: number };
@@ -14,10 +14,11 @@ export function mailCommands(program: Command) {
     .option('--failed', 'only mails that failed permanently')
     .option('--limit <count>', 'maximum number of entries', count, 100)
     .action((options: ListOptions) =>
-      run(options, async ({ database, getCtx }) => {
+      run(options, async ({ database, getCtx, config }) => {
         const { provider = null, failed = false, limit } = options;
         if (provider !== null) await getCtx(provider);
-        const rows = await listMails(database, { providerId: provider, onlyFailed: failed, limit });
+        const waitingFor = config.SMTP_URL === undefined && !config.MAIL_TO_FILES ? noMailServer : undefined;
+        const rows = await listMails(database, { providerId: provider, onlyFailed: failed, limit, waitingFor });
         const emptyText = failed
           ? 'No mail failed permanently; `mail list` also shows mails waiting for a retry'
           : 'No mails';

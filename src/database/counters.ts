@@ -5,7 +5,7 @@ export const createCounters = () => ({
   /** Domain events of committed transactions. */
   committed: { bookings: 0, promotions: 0 },
   /** Attempts to send a mail, by their result. */
-  mails: { sent: 0, dropped: 0, retried: 0, failed: 0, postponed: 0 },
+  mails: { sent: 0, written: 0, dropped: 0, retried: 0, failed: 0, postponed: 0 },
   /** Attempts to deliver a message to a webhook, by their result. */
   webhooks: { delivered: 0, failed: 0 },
   slowStatements: 0,

@@ -51,7 +51,8 @@ const isAttempt = 'provider_id = $1 and id = $2 and due_at = $3 and sent_at is n
 
 export const markSent = {
   name: 'mark_mail_sent',
-  text: 'update outbox set sent_at = now(), failed_at = null, last_error = null where provider_id = $1 and id = $2 and sent_at is null',
+  text: `update outbox set sent_at = now(), is_written = $3, failed_at = null, last_error = null
+    where provider_id = $1 and id = $2 and sent_at is null`,
 };
 
 export const markAttemptFailed = {
@@ -80,9 +81,11 @@ export const deleteMail = {
 export const selectMails = {
   name: 'list_mails',
   text: `select o.id as mail_id, o.provider_id, o.purpose, coalesce(u.email, a.email) as email,
-      case when o.sent_at is not null then 'sent' when o.failed_at is not null then 'failed' else 'waiting' end as state,
+      case when o.is_written then 'written' when o.sent_at is not null then 'sent' when o.failed_at is not null then 'failed' else 'waiting' end as state,
       o.attempts, o.created_at::text, case when o.sent_at is null and o.failed_at is null then o.due_at::text end as due_at,
-      o.sent_at::text, o.failed_at::text, o.last_error
+      case when not o.is_written then o.sent_at::text end as sent_at,
+      case when o.is_written then o.sent_at::text end as written_at, o.failed_at::text,
+      case when o.sent_at is null and o.failed_at is null then coalesce(o.last_error, $4) else o.last_error end as last_error
     from outbox o
       join providers s on s.id = o.provider_id
       left join course_users u on u.provider_id = o.provider_id and u.id = o.user_id
@@ -109,5 +112,5 @@ export const findProvidersWithFailedMails = {
 
 export const findMailState = {
   name: 'get_mail_state',
-  text: 'select provider_id as "providerId", sent_at is not null as "isSent", attempts from outbox where id = $1',
+  text: 'select provider_id as "providerId", sent_at is not null as "isSent", is_written as "isWritten", attempts from outbox where id = $1',
 };

@@ -18,32 +18,48 @@ export type ListedMail = {
   provider_id: number;
   purpose: string;
   email: string | null;
-  state: 'waiting' | 'sent' | 'failed';
+  state: 'waiting' | 'sent' | 'written' | 'failed';
   attempts: number;
   created_at: string;
   due_at: string | null;
   sent_at: string | null;
+  /** When it was written to a file, for want of a mail server. */
+  written_at: string | null;
   failed_at: string | null;
   last_error: string | null;
 };
 
-export type MailSelection = { providerId: number | null; onlyFailed: boolean; limit: number };
+export type MailSelection = {
+  providerId: number | null;
+  onlyFailed: boolean;
+  limit: number;
+  /** Why mails wait that were never tried. */
+  waitingFor?: string | undefined;
+};
+
+/** Without `SMTP_URL` mails wait unless they may go to files, which are on one machine. */
+export const noMailServer = 'no mail server is set';
 
 const toQueryable = ({ pool }: Database): Queryable => ({ $client: pool });
 
 /** Newest first. */
-export async function listMails(database: Database, { providerId, onlyFailed, limit }: MailSelection) {
-  const rows = await execute<ListedMail>(toQueryable(database), selectMails, [providerId, onlyFailed, limit]);
+export async function listMails(
+  database: Database,
+  { providerId, onlyFailed, limit, waitingFor = undefined }: MailSelection,
+) {
+  const values = [providerId, onlyFailed, limit, waitingFor ?? null];
+  const rows = await execute<ListedMail>(toQueryable(database), selectMails, values);
   return rows.map((row) => ({
     ...row,
     created_at: formatTimestamp(row.created_at),
     due_at: formatTimestamp(row.due_at),
     sent_at: formatTimestamp(row.sent_at),
+    written_at: formatTimestamp(row.written_at),
     failed_at: formatTimestamp(row.failed_at),
   }));
 }
 
-type MailState = { providerId: number; isSent: boolean; attempts: number };
+type MailState = { providerId: number; isSent: boolean; isWritten: boolean; attempts: number };
 
 /** Makes a failed or waiting mail due now and resets its attempts. Throws `invalid` if it is sent or in progress. */
 export async function retryMail(database: Database, mailId: number) {
@@ -59,6 +75,7 @@ export async function retryMail(database: Database, mailId: number) {
 async function describeRefusal(on: Queryable, mailId: number) {
   const [mail] = await execute<MailState>(on, findMailState, [mailId]);
   if (!mail) throw Problem.notFound(`Mail ${mailId}`);
+  if (mail.isWritten) return 'is written to a file already';
   if (mail.isSent) return 'is sent already';
   return mail.attempts > 0 ? 'is being sent just now' : 'waits for its first try already';
 }

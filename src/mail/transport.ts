@@ -7,6 +7,8 @@ export type Message = SendMailOptions & { messageId: string };
 export type Transport = {
   /** For the log. */
   destination: string;
+  /** State of a mail after `send`. */
+  result: 'sent' | 'written';
   /** Strings to redact in logs and tables. */
   secrets: string[];
   /** Returns a text for the log. `name` is the same at each attempt. */
@@ -38,6 +40,7 @@ export function smtpTransport(url: string): Transport {
   const transporter = lazy(async () => (await mailer()).createTransport({ url, ...options }));
   return {
     destination: `the server ${protocol}//${host}`,
+    result: 'sent',
     secrets: toSecrets(url),
     async send(message) {
       await (await transporter()).sendMail({ ...message, signal: AbortSignal.timeout(sendTimeoutMs) });
@@ -64,6 +67,7 @@ export function fileTransport(dataDir: string): Transport {
   mkdir(folder).catch(() => undefined);
   return {
     destination: `files in ${folder}, since SMTP_URL is not set`,
+    result: 'written',
     secrets: [],
     async send(message, name) {
       const { message: content } = await (await transporter()).sendMail(message);

@@ -33,7 +33,7 @@ export type MailOptions = {
 type ClaimedMail = { providerId: number; id: number; attempts: number; lease: string; fairnessKey: number };
 type PreparedMail = { message: Message; name: string; secrets: string[] };
 /** Result of an attempt; `put off` if the database failed before the mail was sent. */
-type Outcome = { sent: string } | { dropped: string } | { problem: string; next: 'retry' | 'fail' | 'put off' };
+type Outcome = { done: string } | { dropped: string } | { problem: string; next: 'retry' | 'fail' | 'put off' };
 
 /** Concurrent deliveries. */
 const slots = 5;
@@ -116,10 +116,11 @@ async function deliver(options: MailOptions, on: Queryable, { providerId, id, at
   const { log, database } = options;
   const { mails } = database.counters;
   const outcome = await attempt(options, on, providerId, id);
-  if ('sent' in outcome) {
-    mails.sent += 1;
-    log.info(`Mail ${id} ${outcome.sent}`);
-    return withRetry(() => execute(on, markSent, [providerId, id]));
+  if ('done' in outcome) {
+    const { result } = options.transport;
+    mails[result] += 1;
+    log.info(`Mail ${id} ${outcome.done}`);
+    return withRetry(() => execute(on, markSent, [providerId, id, result === 'written']));
   }
   if ('dropped' in outcome) {
     mails.dropped += 1;
@@ -154,7 +155,7 @@ async function attempt(options: MailOptions, on: Queryable, providerId: number, 
   if (!('message' in prepared)) return prepared;
   const { message, name, secrets } = prepared;
   try {
-    return { sent: await options.transport.send(message, name) };
+    return { done: await options.transport.send(message, name) };
   } catch (error) {
     return { problem: toErrorLine(error, secrets), next: isPermanentFailure(error) ? 'fail' : 'retry' };
   }

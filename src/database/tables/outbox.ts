@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { check, foreignKey, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { boolean, check, foreignKey, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { id, instant, reference } from './columns.ts';
 import { participants } from './participants.ts';
 import { adminMemberships } from './people.ts';
@@ -27,7 +27,9 @@ export const outbox = pgTable(
     attempts: integer().notNull().default(0),
     /** Error of the last attempt, in one line. */
     lastError: text(),
+    /** When it was sent, or written to a file. */
     sentAt: instant(),
+    isWritten: boolean().notNull().default(false),
     /** Time of the final failure. */
     failedAt: instant(),
   },

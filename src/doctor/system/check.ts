@@ -11,6 +11,7 @@ export type CheckedConfig = {
   DATABASE_URL?: string | undefined;
   DATABASE_DISTRIBUTED: boolean;
   SMTP_URL?: string | undefined;
+  MAIL_TO_FILES: boolean;
   TRUST_PROXY?: string | undefined;
   PUBLIC_URL: string;
   TIMEZONE: string;

@@ -13,8 +13,12 @@ const promises: Condition[] = [
     otherwise: 'The embedded database is for one machine: replicas and failover need DATABASE_URL',
   },
   {
-    isHeld: ({ SMTP_URL }) => SMTP_URL !== undefined,
+    isHeld: ({ SMTP_URL, MAIL_TO_FILES }) => SMTP_URL !== undefined || !MAIL_TO_FILES,
     otherwise: 'No mail reaches a person: without SMTP_URL mails are files under DATA_DIR',
+  },
+  {
+    isHeld: ({ SMTP_URL, MAIL_TO_FILES }) => SMTP_URL !== undefined || MAIL_TO_FILES,
+    otherwise: 'Mails wait: no mail server is set. Set SMTP_URL, or MAIL_TO_FILES=true to write them to files',
   },
   {
     isHeld: (config) => !isProduction(config) || !isLocal(new URL(config.PUBLIC_URL).hostname),

@@ -251,6 +251,11 @@ test('each promise that the configuration breaks is named', () => {
     ],
   ] as const)
     expect(named({ [name]: value }), name).toMatchObject([{ message: expect.stringContaining(name) as string }]);
+  expect(named({ SMTP_URL: '' })).toMatchObject([
+    { message: expect.stringMatching(/^Mails wait: no mail server is set/) },
+  ]);
+  const toFiles = { SMTP_URL: '', MAIL_TO_FILES: 'true' };
+  expect(named(toFiles)).toMatchObject([{ message: expect.stringContaining('mails are files') as string }]);
   expect(broken({ NODE_ENV: 'production', EMBEDDED_DATABASE: 'true' })[0]!.message).toContain('DATABASE_URL');
 });
 

@@ -228,7 +228,7 @@ function heldTransport() {
     await end.opened;
     return 'is sent';
   };
-  return { come, end, transport: { destination: 'nowhere', secrets: [], send } };
+  return { come, end, transport: { destination: 'nowhere', result: 'sent' as const, secrets: [], send } };
 }
 
 function gate() {

@@ -28,7 +28,11 @@ export async function createSchools(
 ): Promise<Schools> {
   const postgres = await startPostgres(run, parameters);
   await (create ?? (() => postgres.create(database)))(postgres, database);
-  const env = { DATABASE_URL: postgres.url(database), DATA_DIR: join(dirname(postgres.log), 'mail') };
+  const env = {
+    DATABASE_URL: postgres.url(database),
+    DATA_DIR: join(dirname(postgres.log), 'mail'),
+    MAIL_TO_FILES: 'true',
+  };
   const all = await addSchools(run, env.DATABASE_URL, count);
   return { postgres, env, all, first: all[0]! };
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import PostalMime from 'postal-mime';
@@ -28,9 +28,50 @@ async function openProcessTestApp(env: Record<string, string> = {}) {
   const testApp = await openMailTestApp();
   return {
     ...testApp,
-    env: { DATABASE_URL: databaseUrl(testApp.name), DATA_DIR: temporaryFolder(), LOG_FORMAT: 'pretty', ...env },
+    env: {
+      DATABASE_URL: databaseUrl(testApp.name),
+      DATA_DIR: temporaryFolder(),
+      LOG_FORMAT: 'pretty',
+      MAIL_TO_FILES: 'true',
+      ...env,
+    },
   };
 }
+
+test('mails wait for a server with a mail server, and one in a file is not sent', async () => {
+  const { env, database, createProvider, ...testApp } = await openProcessTestApp();
+  const me = await createProvider();
+  const list = async (more: Record<string, string>) =>
+    (await runCli(['mail', 'list', '--json'], { ...env, ...more })).json<Record<string, unknown>[]>();
+  await invite(me, 'one@people.example');
+
+  const without = { MAIL_TO_FILES: 'false' };
+  const waiting = await startServer({ ...env, ...without });
+  expect(waiting.output()).toContain('Mails wait: no mail server is set. Set SMTP_URL, or MAIL_TO_FILES=true');
+  expect(await list(without)).toMatchObject([{ state: 'waiting', last_error: 'no mail server is set', attempts: 0 }]);
+
+  // Another server of the database has one.
+  const smtp = await startMailServer();
+  const sending = await startServer({ ...env, ...without, SMTP_URL: smtp.url });
+  await eventually(() => expect(smtp.received).toHaveLength(1));
+  await allSent({ ...testApp, database });
+  expect(await list(without)).toMatchObject([{ state: 'sent', written_at: null, last_error: null }]);
+  expect(existsSync(join(env.DATA_DIR, 'mail'))).toBe(false);
+
+  sending.child.kill('SIGTERM');
+  await sending.ended;
+  await invite(me, 'two@people.example');
+  await startServer(env);
+  await eventually(async () => {
+    const [mail] = await list({});
+    expect(mail).toMatchObject({ state: 'written', sent_at: null, written_at: expect.any(String) as string });
+  });
+  const [mail] = await list({});
+  expect(await runCli(['mail', 'retry', String(mail!['mail_id'])], env)).toMatchObject({
+    code: 1,
+    stderr: `error: Mail ${String(mail!['mail_id'])} is written to a file already\n`,
+  });
+});
 
 test('without a mail server each mail is written to a file within 3 seconds; the log has its name but no link', async () => {
   const { env, database, createProvider } = await openProcessTestApp({ PUBLIC_URL: 'https://booking.example/school' });
@@ -189,6 +230,7 @@ test('the command line lists and retries mails', async () => {
     created_at: moment,
     due_at: moment,
     sent_at: null,
+    written_at: null,
     failed_at: null,
     last_error: null,
   });

@@ -116,6 +116,7 @@ test("many mails of one school do not delay another school's", async () => {
   startWorker(testApp, {
     to: {
       destination: 'a list',
+      result: 'sent' as const,
       secrets: [],
       send: async ({ to }: { to: unknown }) => {
         await sleep(5);
@@ -150,6 +151,7 @@ test('mail sending alternates between schools, counting sub-schools with their r
   startWorker(testApp, {
     to: {
       destination: 'a list',
+      result: 'sent' as const,
       secrets: [],
       send: async ({ to }: { to: unknown }) => {
         sent.push(/(\w+)-\d+@/.exec(JSON.stringify(to))![1]!);
@@ -186,7 +188,9 @@ test('mails, links and sessions of a closed school are suspended until it reopen
   expect(await seen()).toEqual([401, 410]);
 
   const sent: unknown[] = [];
-  startWorker(testApp, { to: { destination: 'a list', secrets: [], send: async (mail) => String(sent.push(mail)) } });
+  startWorker(testApp, {
+    to: { destination: 'a list', result: 'sent' as const, secrets: [], send: async (mail) => String(sent.push(mail)) },
+  });
   // The other school's mail proves that the worker has polled.
   await invite(await testApp.createProvider(), 'other@people.example');
   await eventually(() => expect(sent).toHaveLength(1));
@@ -235,7 +239,7 @@ test.each(['1 hour', '1 year'])('a mail queued before the clock went back by %s 
   );
   const sent: unknown[] = [];
   startWorker(testApp, {
-    to: { destination: 'a list', secrets: [], send: async ({ to }) => String(sent.push(to)) },
+    to: { destination: 'a list', result: 'sent' as const, secrets: [], send: async ({ to }) => String(sent.push(to)) },
   });
   await eventually(() => expect(sent).not.toEqual([]));
   await sleep(1_500);
