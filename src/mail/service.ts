@@ -43,10 +43,7 @@ export const noMailServer = 'no mail server is set';
 const toQueryable = ({ pool }: Database): Queryable => ({ $client: pool });
 
 /** Newest first. */
-export async function listMails(
-  database: Database,
-  { providerId, onlyFailed, limit, waitingFor = undefined }: MailSelection,
-) {
+export async function listMails(database: Database, { providerId, onlyFailed, limit, waitingFor }: MailSelection) {
   const values = [providerId, onlyFailed, limit, waitingFor ?? null];
   const rows = await execute<ListedMail>(toQueryable(database), selectMails, values);
   return rows.map((row) => ({

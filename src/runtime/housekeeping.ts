@@ -188,9 +188,10 @@ async function deleteInBatches(
 
 /** Deletes the rows that webhooks wait for, for the case that no process sends their messages. */
 async function wakeWebhooks({ pool }: Pick<Database, 'pool'>, signal: AbortSignal) {
-  for (let count = 1; count > 0 && !signal.aborted; await sleep(pauseMs)) {
+  while (!signal.aborted) {
     const { rows } = await pool.query<{ count: number }>('select wake_webhooks() as count');
-    count = rows[0]!.count;
+    if (rows[0]!.count === 0) return;
+    await sleep(pauseMs);
   }
 }
 
