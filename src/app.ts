@@ -12,11 +12,13 @@ import { registerDeprecation } from './http/deprecation.ts';
 import { closeIdleSocket } from './http/idle-sockets.ts';
 import { docs } from './http/docs/routes.ts';
 import { description, toBasePath } from './http/openapi/description.ts';
+import { countedMessages, yieldBetweenRequests } from './http/pipelining.ts';
 import { logRequests, type RequestLogMode } from './http/request-log.ts';
 import { healthRoutes, type ShutdownState } from './http/health.ts';
 import { registerErrorHandler, formatV2Error } from './http/errors/error-handler.ts';
 import { decorateListCache } from './http/list-cache/index.ts';
 import { assertParameterCount, parseQuery } from './http/parsing/query-string.ts';
+import { limitByAddress, limitUnknownPaths } from './http/auth/address-limit.ts';
 import { createRateBuckets, type Rate } from './http/auth/rate-limit.ts';
 import type { ListLimits } from './http/list-cache/index.ts';
 import { createClientErrorHandler, createFrameworkErrorHandler } from './http/errors/raw-error-handlers.ts';
@@ -73,6 +75,7 @@ const maxHeaders = 100;
 export async function buildApp(options: AppOptions) {
   const { database, settings, version, limits, isShuttingDown = { now: false }, guards = allGuards } = options;
   const app = createServer(options);
+  yieldBetweenRequests(app.server);
   if (options.tracing) await app.register(options.tracing);
   addHooks(app, isShuttingDown, strictTransport(settings.publicUrl));
   observeRequests(app, options);
@@ -98,9 +101,10 @@ export async function buildApp(options: AppOptions) {
   await app.register(async (scope) =>
     healthRoutes(scope, { database, timezone: settings.timezone, isShuttingDown, countRequest }),
   );
+  limitUnknownPaths(app, countRequest);
   const { metrics, metricsToken: token } = options;
   if (metrics && token !== undefined) metricsRoutes(app, { metrics, token, countRequest });
-  app.get('/', { schema: { hide: true } }, (_request, reply) =>
+  app.get('/', { schema: { hide: true }, preParsing: limitByAddress(countRequest) }, (_request, reply) =>
     reply.redirect(`${toBasePath(settings.publicUrl)}/docs`),
   );
   await app.register(bodies);
@@ -121,7 +125,7 @@ function createServer({ limits, trustProxy = [], logger, settings }: AppOptions)
     // Longer than requestTimeout, so that a stalled client gets a 408 before the socket is closed.
     connectionTimeout: limits.requestMs + 3_000,
     keepAliveTimeout: limits.keepAliveMs,
-    http: { headersTimeout: limits.headersMs, connectionsCheckingInterval: 2_000 },
+    http: { headersTimeout: limits.headersMs, connectionsCheckingInterval: 2_000, ...countedMessages },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     genReqId,

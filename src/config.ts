@@ -172,7 +172,7 @@ export const Environment = Type.Object(
     SUB_SCHOOLS_MAX: integer('Sub-schools that one school may add; closed ones do not count', 50, 0),
     INVALID_KEYS_PER_MINUTE: integer('Invalid API keys from one address before 429', 60),
     PUBLIC_REQUESTS_PER_MINUTE: integer(
-      'Requests of one address to pages and paths that need no key, before 429; not `/live`',
+      'Requests of one address to paths that need no key, before 429; `/live` and `/ready` close the connection',
       600,
     ),
   }),

@@ -4,11 +4,18 @@ import type { Database } from '../database/client.ts';
 import { clockWarning, summarizeClocksAhead } from '../database/clock.ts';
 import { toLoggableError } from '../database/errors.ts';
 import { isMigrated } from '../database/migrate.ts';
-import { limitByAddress, type CountRequest } from './auth/address-limit.ts';
+import { closeByAddress, limitByAddress, type CountRequest } from './auth/address-limit.ts';
 import { methodNotAllowed } from './errors/method-not-allowed.ts';
 import { serveOpenapi } from './openapi/document.ts';
 import { responses } from './responses.ts';
 import { NamedObject } from '../schema/types.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Set on routes that an orchestrator asks whether the server works. */
+    isProbe?: true;
+  }
+}
 
 const Health = NamedObject('Health', {
   status: Type.String(),
@@ -31,7 +38,12 @@ export function healthRoutes(
   app: FastifyInstance,
   { database, timezone, isShuttingDown, countRequest }: HealthOptions,
 ) {
-  const preParsing = limitByAddress(countRequest);
+  const [close, limit] = [closeByAddress(countRequest), limitByAddress(countRequest)];
+  app.addHook('preParsing', (request, reply) =>
+    request.routeOptions.config.isProbe ? close(request, reply) : limit(request),
+  );
+  const findReason = shareInFlight(() => findUnreadyReason(database, timezone));
+  const shareWarnings = shareInFlight(() => getWarnings(database));
   const addMethodNotAllowed = methodNotAllowed(app);
   const documented = { tags: ['Operation'], security: [] };
 
@@ -45,6 +57,7 @@ export function healthRoutes(
         ...documented,
         response: responses.ok(Health),
       },
+      config: { isProbe: true },
     },
     async () => ({ status: 'live' }),
   );
@@ -59,25 +72,24 @@ export function healthRoutes(
         ...documented,
         response: {
           ...responses.ok(Health),
-          ...responses.addressLimit,
           503: { ...Health, description: 'Not ready; the reason is in `reason`' },
         },
       },
-      preParsing,
+      config: { isProbe: true },
     },
     async (request, reply) => {
       const reason = isShuttingDown.now
         ? 'draining'
-        : await findUnreadyReason(database, timezone).catch((error: unknown) => {
+        : await findReason().catch((error: unknown) => {
             request.log.warn({ err: toLoggableError(error) }, 'not ready');
             return 'the database cannot be reached';
           });
-      if (reason === undefined) return { status: 'ready', ...(await getWarnings(database)) };
+      if (reason === undefined) return { status: 'ready', ...(await shareWarnings()) };
       return reply.code(503).header('retry-after', 1).send({ status: 'not ready', reason });
     },
   );
 
-  app.get('/openapi.json', { schema: { hide: true }, preParsing }, serveOpenapi(app));
+  app.get('/openapi.json', { schema: { hide: true } }, serveOpenapi(app));
   addMethodNotAllowed();
 }
 
@@ -92,6 +104,12 @@ async function findUnreadyReason(database: Database, timezone: string) {
   if (session!.standby) return 'the database is a read-only standby';
   if (session!.readonly === 'on') return 'the database is read-only';
   return (await isMigrated(database.pool)) ? undefined : 'the database is not migrated';
+}
+
+/** Callers share the check in flight, so that a flood of requests uses one connection. */
+function shareInFlight<T>(check: () => Promise<T>) {
+  let inFlight: Promise<T> | undefined;
+  return () => (inFlight ??= check().finally(() => (inFlight = undefined)));
 }
 
 /** Warnings do not make the server unready; a failed check is ignored. */

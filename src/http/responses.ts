@@ -46,8 +46,6 @@ export const responses = {
   created: <S extends TSchema>(view: S) => ({ 201: view, ...problems }),
   /** Errors of the booking endpoints: every error with its code. */
   bookingErrors: { '4xx': CodedErrorsBody, '5xx': CodedErrorsBody },
-  /** The error of operations that limit the requests of an address. */
-  addressLimit: { 429: ProblemBody },
   /** A page with its total. */
   envelope,
   /** A list or its envelope, distinguished by type: a union would make the serializer validate every item. */

@@ -35,9 +35,9 @@ export const personalPagesPlugin: FastifyPluginAsync<Services> = async (app, opt
     request.view = createView(language, services.paths, settings);
     reply.header('cache-control', 'no-store').header('vary', 'Accept-Encoding, Accept-Language, Cookie');
   });
+  app.addHook('onRequest', limitByAddress(options.countRequest));
   if (options.requireHttps) app.addHook('onRequest', redirectToHttps(settings));
   app.addHook('onRequest', rejectCrossSite(settings));
-  app.addHook('preParsing', limitByAddress(options.countRequest));
   app.addHook('preParsing', checkBody);
   app.addHook('onRoute', (route) => {
     route.schema = { ...route.schema, hide: true };

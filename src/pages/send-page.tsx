@@ -4,6 +4,7 @@ import { render } from 'preact-render-to-string';
 import type { ProblemKind } from '../core/errors.ts';
 import type { PageErrorFormatter } from '../http/errors/error-handler.ts';
 import type { Texts } from './texts.ts';
+import type { Paths, View } from './view.ts';
 import { Notice } from './views/notice.tsx';
 
 const renderPage = (page: VNode) => `<!doctype html>${render(page)}`;
@@ -12,12 +13,25 @@ const html = 'text/html; charset=utf-8';
 export const sendPage = (reply: FastifyReply, status: number, page: VNode) =>
   reply.code(status).type(html).send(renderPage(page));
 
+/** Pages of visitors without a session by language and kind, so that a flood of refused requests renders nothing. */
+const errorPages = new WeakMap<Paths, Map<string, string>>();
+
 /** Formats an error as a page. */
 export const formatPageError: PageErrorFormatter = ({ kind }, { view }, reply) => {
-  const [title, help] = toErrorTexts(kind, view.texts);
   reply.type(html);
-  return renderPage(<Notice view={view} title={title} lines={[help]} />);
+  if (view.person) return renderErrorPage(view, kind);
+  const pages = errorPages.get(view.paths) ?? new Map<string, string>();
+  errorPages.set(view.paths, pages);
+  const name = `${view.language} ${kind}`;
+  const page = pages.get(name) ?? renderErrorPage(view, kind);
+  pages.set(name, page);
+  return page;
 };
+
+function renderErrorPage(view: View, kind: ProblemKind) {
+  const [title, help] = toErrorTexts(kind, view.texts);
+  return renderPage(<Notice view={view} title={title} lines={[help]} />);
+}
 
 function toErrorTexts(kind: ProblemKind, texts: Texts): [string, string] {
   if (kind === 'not_found') return [texts.notFound, texts.notFoundHelp];

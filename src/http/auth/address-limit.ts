@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
 
 export type CountRequest = ReturnType<FastifyInstance['createRateLimit']>;
@@ -15,9 +15,29 @@ export async function countByAddress(count: CountRequest, request: FastifyReques
   return !limit.isAllowed && limit.isExceeded ? limit.ttlInSeconds : null;
 }
 
-/** A preParsing hook: limits how often one address (IPv6: one /64) may call routes without a key. */
+/** A hook of onRequest or preParsing: limits how often one address (IPv6: one /64) may call routes without a key. */
 export const limitByAddress = (countRequest: CountRequest) => async (request: FastifyRequest) => {
   const retryAfter = await countByAddress(countRequest, request);
   if (retryAfter !== null)
     throw new Problem('too_many_requests', 'Too many requests from this address', { retryAfter });
+};
+
+/** Limits requests to paths that no interface has. */
+export function limitUnknownPaths(app: FastifyInstance, countRequest: CountRequest) {
+  const limit = limitByAddress(countRequest);
+  app.addHook('preParsing', (request, _reply, _payload, done) => {
+    if (!request.is404 || request.server.prefix !== '') {
+      done();
+      return;
+    }
+    limit(request).then(() => done(), done);
+  });
+}
+
+/**
+ * As `limitByAddress`, for paths that an orchestrator asks: above the limit a request is answered and its connection
+ * closed, since a server that refuses it would be started anew.
+ */
+export const closeByAddress = (countRequest: CountRequest) => async (request: FastifyRequest, reply: FastifyReply) => {
+  if ((await countByAddress(countRequest, request)) !== null) reply.header('connection', 'close');
 };

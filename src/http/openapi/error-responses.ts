@@ -89,14 +89,6 @@ const partnerForbidden: SharedResponse = {
   },
 };
 
-/** The 429 of operations without a key, which have a limit for each address. */
-const addressLimit: SharedResponse = {
-  name: 'TooManyRequestsFromAddress',
-  description: 'Too many requests from this address',
-  headers: retryHeaders,
-  samples: { address_limit: new Problem('too_many_requests', 'Too many requests from this address') },
-};
-
 /** Item names in "not found" errors, by the first segment of the path. */
 export const itemNames: Record<string, string> = {
   booking: 'Booking',
@@ -186,7 +178,7 @@ export function addErrors(
           410: sampled('The cursor is not valid any more', { gone: Problem.invalidCursor() }, { ref: 'Gone' }),
         }),
       };
-  for (const [status, response] of isPublic ? publicResponses(operation) : sharedResponses(operation)) {
+  for (const [status, response] of isPublic ? publicResponses : sharedResponses(operation)) {
     const { name: responseName, description, headers, samples } = response;
     const component = `${prefix}${responseName}`;
     const ref = status === '401' ? unauthorized : schemaName;
@@ -207,10 +199,7 @@ function sharedResponses({ parameters = [], requestBody }: Operation) {
   );
 }
 
-const publicResponses = ({ responses }: Operation) => [
-  ...('429' in responses ? [['429', addressLimit] as const] : []),
-  ['4XX', shared['4XX']!] as const,
-];
+const publicResponses = [['4XX', shared['4XX']!] as const];
 
 function invalidSamples(
   name: string,

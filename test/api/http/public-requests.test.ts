@@ -188,7 +188,7 @@ test.each(['/docs/guides/..', '/docs/guides/../x', '/docs/guides/%2e%2e/package.
   },
 );
 
-test('public requests are rate-limited by IP address; keys and /live are not', async () => {
+test('public requests are rate-limited by IP address; keys, /live and /ready are not', async () => {
   const trustProxy = ['127.0.0.1'];
   const testApp = await worldWith({ trustProxy, limits: { ...limits, publicRequestsPerMinute: 5 } });
   const me = await testApp.createProvider();
@@ -197,16 +197,16 @@ test('public requests are rate-limited by IP address; keys and /live are not', a
   const one = '203.0.113.1';
   for (const url of ['/ready', '/openapi.json', '/docs', '/docs/json', '/my/sign-in/x'])
     expect((await from(one, url)).status, url).not.toBe(429);
-  for (const url of ['/ready', '/openapi.json', '/docs', '/docs/guides/sync', '/my/sign-in/x', '/my/nothing']) {
+  for (const url of ['/metrics', '/openapi.json', '/docs', '/docs/guides/sync', '/my/sign-in/x', '/my/nothing']) {
     const { status, headers } = await from(one, url);
     expect([status, Number(headers['retry-after']) > 0], url).toEqual([429, true]);
   }
-  expect((await from(one, '/live')).status).toBe(200);
+  for (const url of ['/live', '/ready']) expect((await from(one, url)).status).toBe(200);
   expect((await from('203.0.113.2', '/ready')).status).toBe(200);
   expect((await me.get('/v2/courses', { 'x-forwarded-for': one })).status).toBe(200);
-  for (let n = 0; n < 5; n += 1) await from(`2001:db8::${n}`, '/ready');
-  expect((await from('2001:db8::ffff', '/ready')).status).toBe(429);
-  expect((await from('2001:db8:0:1::1', '/ready')).status).toBe(200);
+  for (let n = 0; n < 5; n += 1) await from(`2001:db8::${n}`, '/live');
+  expect((await from('2001:db8::ffff', '/docs')).status).toBe(429);
+  expect((await from('2001:db8:0:1::1', '/openapi.json')).status).toBe(200);
 });
 
 test('a 401 has WWW-Authenticate, and a preflight does not count as an invalid key', async () => {

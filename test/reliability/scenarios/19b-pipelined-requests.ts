@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import type { Plugin } from 'esbuild';
+import { failedChecks, pause, percentile, type Run, type Scenario } from '../scenario.ts';
+import { createSchools, type School } from '../support/school.ts';
+import { startServer, type Server } from '../support/server.ts';
+import { bundle } from '../../support/bundle.ts';
+
+type Flood = { name: string; connections: number; count: number; path: string };
+
+/** Of the good client's p99 beside a flood: milliseconds, and times its own alone. */
+const limits = { later: 25, times: 3 };
+
+const floods: Flood[] = [
+  { name: '2,000 GET /live in one write', connections: 10, count: 2_000, path: '/live' },
+  { name: 'eight requests for an unknown path, again and again', connections: 10, count: 8, path: '/nothing' },
+  { name: 'eight requests for /my, again and again', connections: 10, count: 8, path: '/my' },
+];
+
+const withoutGuard: Plugin = {
+  name: 'without-pipelining-guard',
+  setup({ onLoad }) {
+    onLoad({ filter: /http\/pipelining\.ts$/ }, () => ({
+      contents: 'export const countedMessages = {}; export const yieldBetweenRequests = () => undefined;',
+    }));
+  },
+};
+
+/** Latencies of a good client that sends a request every 10 ms. */
+async function measure({ base }: Server, { client }: School, seconds: number) {
+  const times: number[] = [];
+  const end = performance.now() + seconds * 1_000;
+  while (performance.now() < end) {
+    const { status, elapsed } = await client.get(`${base}/v2/courses?limit=10`);
+    times.push(status === 200 ? elapsed : Infinity);
+    await pause(10);
+  }
+  return percentile(times, 0.99);
+}
+
+/** Starts a flood in a process of its own; the returned function ends it. */
+async function startFlood(run: Run, { port }: Server, { connections, count, path }: Flood) {
+  const program = await bundle('test/reliability/support/pipelining-client.ts');
+  const child = spawn(process.execPath, [program, String(port), String(connections), String(count), path], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  run.onCleanup(() => child.kill('SIGKILL'));
+  const output = text(child.stdout);
+  return async () => {
+    child.stdin.end();
+    await once(child, 'exit');
+    return JSON.parse(await output) as { connections: number; responses: number };
+  };
+}
+
+async function observe(run: Run, server: Server, school: School, flood: Flood, seconds: number) {
+  await measure(server, school, 0.5);
+  const alone = await measure(server, school, seconds);
+  const stop = await startFlood(run, server, flood);
+  await pause(500);
+  const beside = await measure(server, school, seconds);
+  return { alone, beside, ...(await stop()) };
+}
+type Observation = Awaited<ReturnType<typeof observe>>;
+
+const isHarmless = ({ alone, beside }: Observation) => beside <= Math.max(limits.times * alone, limits.later);
+const describe = ({ alone, beside, connections, responses }: Observation) =>
+  `p99 ${alone.toFixed(1)} ms alone, ${beside.toFixed(1)} ms beside ${connections} connections and ${responses} responses`;
+
+const scenario: Scenario = {
+  name: 'pipelined requests',
+  quick: true,
+  async run(run) {
+    const { env, first } = await createSchools(run, { parameters: { fsync: 'off' } });
+    const limited = { ...env, PUBLIC_REQUESTS_PER_MINUTE: '600' };
+    const server = await startServer(run, limited);
+    const command = [process.execPath, await bundle('test/reliability/support/plain-server.ts', [withoutGuard])];
+    const unguarded = await startServer(run, limited, { command });
+    const seconds = run.quick ? 2 : 8;
+    const figures: string[] = [];
+    const failures: string[] = [];
+
+    for (const flood of floods) {
+      let seen = await observe(run, server, first, flood, seconds);
+      if (!isHarmless(seen)) seen = await observe(run, server, first, flood, seconds);
+      failures.push(...failedChecks({ [`${flood.name}: ${describe(seen)}`]: isHarmless(seen) }));
+      figures.push(`${flood.name}: ${describe(seen)}`);
+      if (flood.count <= 10) continue;
+      failures.push(...failedChecks({ 'a closed connection gets no response': seen.responses === 0 }));
+      const control = await observe(run, unguarded, first, flood, Math.min(seconds, 3));
+      failures.push(...failedChecks({ [`control: ${describe(control)}`]: !isHarmless(control) }));
+      figures.push(`without the guard: ${describe(control)}`);
+    }
+    return { figures: figures.join('; '), failures };
+  },
+};
+export default scenario;
