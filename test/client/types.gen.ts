@@ -3124,10 +3124,6 @@ export type GetReadinessData = {
 
 export type GetReadinessErrors = {
     /**
-     * Too many requests from this address
-     */
-    429: Error;
-    /**
      * Not ready; the reason is in `reason`
      */
     503: Health;
