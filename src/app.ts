@@ -19,7 +19,7 @@ import { registerErrorHandler, formatV2Error } from './http/errors/error-handler
 import { decorateListCache } from './http/list-cache/index.ts';
 import { assertParameterCount, parseQuery } from './http/parsing/query-string.ts';
 import { limitByAddress, limitUnknownPaths } from './http/auth/address-limit.ts';
-import { createRateBuckets, type Rate } from './http/auth/rate-limit.ts';
+import { createAddressBuckets, createRateBuckets, type Rate } from './http/auth/rate-limit.ts';
 import type { ListLimits } from './http/list-cache/index.ts';
 import { createClientErrorHandler, createFrameworkErrorHandler } from './http/errors/raw-error-handlers.ts';
 import { legacy } from './interfaces/legacy.ts';
@@ -42,6 +42,8 @@ export type Limits = {
   publicRequestsPerMinute?: number;
   /** Requests per provider; default unlimited. */
   rate?: Rate | undefined;
+  /** Requests per second of an address with a publishable key; default unlimited. */
+  publishablePerAddress?: number;
   /** Size of the response cache in bytes; default 0, which disables it. */
   responseCacheBytes?: number;
   /** Concurrent lists; default unlimited. */
@@ -85,13 +87,15 @@ export async function buildApp(options: AppOptions) {
   const countRequest = app.createRateLimit({ max: limits.publicRequestsPerMinute ?? 600, timeWindow: '1 minute' });
   const countInvalidKey = app.createRateLimit({ max: limits.invalidKeysPerMinute, timeWindow: '1 minute' });
   const buckets = limits.rate && createRateBuckets(limits.rate);
+  const { publishablePerAddress: perSecond = 0 } = limits;
+  const addressBuckets = perSecond > 0 ? createAddressBuckets({ perSecond, burst: 2 * perSecond }) : undefined;
   decorateListCache(app, {
     bytes: limits.responseCacheBytes ?? 0,
     limits: limits.lists,
     openSnapshot: database.openSnapshot,
   });
   const services = {
-    ...{ database, settings, guards, countInvalidKey, countRequest, buckets },
+    ...{ database, settings, guards, countInvalidKey, countRequest, buckets, addressBuckets },
     ...{ rate: limits.rate, version, requireHttps: options.requireHttps ?? false },
   };
 

@@ -153,6 +153,11 @@ export const Environment = Type.Object(
       0,
     ),
     RATE_LIMIT_PER_SECOND: integer('Requests of one provider a second before 429; 0 is no limit', 0, 0),
+    PUBLISHABLE_RATE_PER_ADDRESS: integer(
+      'Requests of one address a second with publishable keys before 429, twice as many at once; 0 is no limit',
+      20,
+      0,
+    ),
     RATE_LIMIT_BURST: Optional(integer('How many of them may come at once; default twice as many as a second')),
     EVENTS_RETENTION_DAYS: days('How many days the change feed goes back', 30, 1),
     AUDIT_RETENTION_DAYS: days('How many days the audit log goes back', 365, 1),

@@ -122,6 +122,7 @@ const appOptions = (
     invalidKeysPerMinute: config.INVALID_KEYS_PER_MINUTE,
     publicRequestsPerMinute: config.PUBLIC_REQUESTS_PER_MINUTE,
     rate: config.rate,
+    publishablePerAddress: config.PUBLISHABLE_RATE_PER_ADDRESS,
   },
   trustProxy: config.trustProxy,
   requireHttps: config.REQUIRE_HTTPS,

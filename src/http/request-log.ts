@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { schoolOf, type Ctx } from '../core/context.ts';
 import type { Problem } from '../core/errors.ts';
 import { codesOf } from './errors/error-handler.ts';
+import { sampleRefusals } from './refusal-sampling.ts';
 import { traceIdOf } from './trace-context.ts';
 
 export type RequestLogMode = 'all' | 'errors' | 'off';
@@ -9,24 +10,38 @@ export type RequestLogMode = 'all' | 'errors' | 'off';
 declare module 'fastify' {
   interface FastifyInstance {
     requestLog: RequestLogMode;
+    /** Whether a refused request of the address gets a line in the log. */
+    mayLogRefusal(address: string): boolean;
   }
 }
 
 /**
- * Logs one line for each response, or only for those from status 400 and aborted requests. A line contains names of
+ * Logs one line for each response, or only for those from status 400 and aborted requests; of refused ones a sample. A line contains names of
  * fields and codes, never values, URLs, headers or bodies.
  */
 export function logRequests(app: FastifyInstance, mode: RequestLogMode) {
+  app.decorate('mayLogRefusal', mode === 'off' ? () => false : sampleRefusals(app));
   if (mode === 'off') return;
+  const mayLog = ({ ip }: Partial<FastifyRequest>) => app.mayLogRefusal(ip ?? closedConnection);
   app.addHook('onResponse', (request, reply, done) => {
-    if (mode === 'all' || reply.statusCode >= 400) logLine(request, reply);
+    const { statusCode } = reply;
+    if (statusCode < 400 ? mode === 'all' : !isRefused(request, statusCode) || mayLog(request)) logLine(request, reply);
     done();
   });
   app.addHook('onRequestAbort', (request, done) => {
-    request.log.info({ ...aboutRequest(request), aborted: true }, `${request.method} ${routeOf(request)} aborted`);
+    if (hasContext(request) || mayLog(request))
+      request.log.info({ ...aboutRequest(request), aborted: true }, `${request.method} ${routeOf(request)} aborted`);
     done();
   });
 }
+
+/** Of a request whose connection is closed. */
+export const closedConnection = 'closed connection';
+
+const hasContext = (request: Partial<FastifyRequest>) => request.ctx !== undefined;
+
+/** Anyone can send such requests, without a key or beyond a limit. */
+const isRefused = (request: FastifyRequest, status: number) => status === 429 || (status < 500 && !hasContext(request));
 
 function logLine(request: FastifyRequest, reply: FastifyReply) {
   const { statusCode: status } = reply;

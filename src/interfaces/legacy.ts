@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { authenticate, type Services } from '../http/auth/authenticate.ts';
 import { checkProfiles } from '../http/auth/profiles.ts';
-import { limitRate } from '../http/auth/rate-limit.ts';
+import { limitPublishableByAddress, limitRate } from '../http/auth/rate-limit.ts';
 import { registerErrorHandler, formatLegacyError } from '../http/errors/error-handler.ts';
 import { methodNotAllowed } from '../http/errors/method-not-allowed.ts';
 import { coerceRequests } from '../http/parsing/request-coercion.ts';
@@ -19,6 +19,7 @@ const mount =
   async (app) => {
     registerErrorHandler(app, formatLegacyError);
     authenticate(app, services);
+    limitPublishableByAddress(app, services.addressBuckets);
     limitRate(app, services.buckets);
     checkProfiles(app);
     coerceRequests(app);

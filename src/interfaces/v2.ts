@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { authenticate, vary, type Services } from '../http/auth/authenticate.ts';
 import { checkProfiles } from '../http/auth/profiles.ts';
-import { limitRate } from '../http/auth/rate-limit.ts';
+import { limitPublishableByAddress, limitRate } from '../http/auth/rate-limit.ts';
 import { methodNotAllowed } from '../http/errors/method-not-allowed.ts';
 import { registerErrorHandler, formatV2Error } from '../http/errors/error-handler.ts';
 import { allowOrigins, checkOrigins } from '../http/publishable/cors.ts';
@@ -38,8 +38,9 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   registerErrorHandler(app, formatV2Error);
   authenticate(app, services);
   await allowOrigins(app, vary);
-  limitRate(app, services.buckets);
   checkOrigins(app);
+  limitPublishableByAddress(app, services.addressBuckets);
+  limitRate(app, services.buckets);
   checkProfiles(app);
   coerceRequests(app);
   addPublicSerializers(app);

@@ -8,6 +8,7 @@ import { databaseStateMetrics } from './database-state.ts';
 import { mailMetrics } from './mails.ts';
 import { processMetrics } from './process.ts';
 import { queueMetrics } from './queues.ts';
+import { refusalMetrics } from './refusals.ts';
 import { requestMetrics } from './requests.ts';
 import { responseCacheMetrics } from './response-cache.ts';
 import { signOnMetrics } from './sign-ons.ts';
@@ -19,6 +20,7 @@ export type { MetricsSources } from './area.ts';
 const areas: CreateArea[] = [
   processMetrics,
   requestMetrics,
+  refusalMetrics,
   databaseMetrics,
   databaseStateMetrics,
   queueMetrics,

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import pretty from 'pino-pretty';
 import type { Config } from '../config.ts';
+import { openDestination } from './log-destination.ts';
 
 export type Log = ReturnType<typeof openLog>;
 
@@ -15,7 +16,14 @@ export function openLog({ LOG_LEVEL, LOG_FORMAT }: Pick<Config, 'LOG_LEVEL' | 'L
     redact: ['req.headers', 'busboyOptions.headers', 'err.query', 'err.params', 'err.parameters'],
   };
   // Synchronous, so that log lines and console output stay in order.
-  return isForPeople(LOG_FORMAT)
-    ? pino(options, pretty({ sync: true, singleLine: true, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname' }))
-    : pino(options, pino.destination({ sync: true }));
+  if (isForPeople(LOG_FORMAT))
+    return pino(
+      options,
+      pretty({ sync: true, singleLine: true, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname' }),
+    );
+  const destination = openDestination((dropped) =>
+    log.warn({ dropped }, `${dropped} log lines were dropped, since nobody read the output`),
+  );
+  const log = pino(options, destination);
+  return log;
 }

@@ -7,7 +7,7 @@ import { preferredLanguage } from '../../reference/language.ts';
 import { getRoute } from '../errors/error-handler.ts';
 import { countByAddress, type CountRequest } from './address-limit.ts';
 import { createKeyLookup, type FoundKey } from './key-lookup.ts';
-import type { Rate, RateBuckets } from './rate-limit.ts';
+import { takeAddressToken, type AddressBuckets, type Rate, type RateBuckets } from './rate-limit.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -27,6 +27,8 @@ export type Services = {
   /** Rate limit of each school; none unless given. */
   buckets?: RateBuckets | undefined;
   rate?: Rate | undefined;
+  /** Rate limit of each address that uses a publishable key; none unless given. */
+  addressBuckets?: AddressBuckets | undefined;
   /** The version in the OpenAPI document. */
   version: string;
   /** Refuses keys that were sent over plain http. */
@@ -44,6 +46,7 @@ export function authenticate(app: FastifyInstance, services: Services) {
     reply.header('cache-control', 'private, no-cache').header('vary', vary);
     // A CORS preflight carries no key; the route answers 405.
     if (request.method === 'OPTIONS') {
+      takeAddressToken(services.addressBuckets?.(request, 'preflight'));
       if (request.is404) throw new Problem('not_found', 'There is nothing at this path');
       return;
     }

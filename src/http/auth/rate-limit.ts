@@ -1,3 +1,4 @@
+import { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { TokenBucket } from 'limiter';
 import { LRUCache } from 'lru-cache';
@@ -8,22 +9,48 @@ import { Problem } from '../../core/errors.ts';
 export type Rate = { perSecond: number; burst: number };
 /** The bucket of a school and its sub-schools, for both interfaces. */
 export type RateBuckets = (fairnessKey: number) => TokenBucket;
+/** The bucket of an address; the purposes have one each. */
+export type AddressBuckets = (request: FastifyRequest, purpose: 'read' | 'preflight') => TokenBucket;
 
 /** Buckets start full. Beyond 10,000 the least recently used one is evicted; it is usually full again by then. */
-export function createRateBuckets({ perSecond, burst }: Rate): RateBuckets {
-  const buckets = new LRUCache<number, TokenBucket>({ max: 10_000 });
-  return (fairnessKey) => {
-    const known = buckets.get(fairnessKey);
+export function createRateBuckets<Key extends number | string = number>({ perSecond, burst }: Rate) {
+  const buckets = new LRUCache<Key, TokenBucket>({ max: 10_000 });
+  return (name: Key) => {
+    const known = buckets.get(name);
     if (known) return known;
     const bucket = new TokenBucket({ bucketSize: burst, tokensPerInterval: perSecond, interval: 'second' });
     bucket.content = burst;
-    buckets.set(fairnessKey, bucket);
+    buckets.set(name, bucket);
     return bucket;
   };
 }
 
+/** IPv6 addresses count by /64. */
+export function createAddressBuckets(rate: Rate): AddressBuckets {
+  const buckets = createRateBuckets<string>(rate);
+  return ({ ip }: Partial<FastifyRequest>, purpose) =>
+    buckets(`${purpose} ${ip === undefined ? 'closed connection' : normalizeIP(ip)}`);
+}
+
+/** Throws 429 if the bucket of an address is empty. */
+export function takeAddressToken(bucket: TokenBucket | undefined) {
+  if (bucket && !bucket.tryRemoveTokens(1)) throw toProblem(bucket, 'Too many requests from this address');
+}
+
+const toProblem = (bucket: TokenBucket, message: string) =>
+  new Problem('too_many_requests', message, { retryAfter: Math.ceil(bucket.getWaitTime(1) / 1_000) });
+
 /** Share of a token that a 304 response refunds. */
 const notModifiedRefund = 0.75;
+
+/** A publishable key is in web pages, so each address has a bucket: one visitor does not use up that of the school. */
+export function limitPublishableByAddress(app: FastifyInstance, buckets: AddressBuckets | undefined) {
+  if (!buckets) return;
+  app.addHook('preParsing', (request, _reply, _payload, done) => {
+    if (contextIn(request)?.publishableFor) takeAddressToken(buckets(request, 'read'));
+    done();
+  });
+}
 
 /** Each request takes a token of its school's bucket; without one it gets 429. Without buckets there is no limit. */
 export function limitRate(app: FastifyInstance, buckets: RateBuckets | undefined) {
@@ -32,9 +59,7 @@ export function limitRate(app: FastifyInstance, buckets: RateBuckets | undefined
     const ctx = contextIn(request);
     if (ctx === undefined) return;
     const bucket = buckets(ctx.fairnessKey);
-    if (bucket.tryRemoveTokens(1)) return;
-    const retryAfter = Math.ceil(bucket.getWaitTime(1) / 1_000);
-    throw new Problem('too_many_requests', 'Too many requests', { retryAfter });
+    if (!bucket.tryRemoveTokens(1)) throw toProblem(bucket, 'Too many requests');
   });
 
   app.addHook('onSend', async (request, reply, payload) => {

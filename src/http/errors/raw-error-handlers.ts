@@ -2,6 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { Problem } from '../../core/errors.ts';
+import { closedConnection } from '../request-log.ts';
 import {
   formatBookingError,
   formatLegacyError,
@@ -50,7 +51,7 @@ export const createClientErrorHandler = (hsts: string | undefined) =>
     const body = JSON.stringify(formatByUrl(url, problem));
     const hstsLine = hsts === undefined ? '' : `strict-transport-security: ${hsts}\r\n`;
     const reqId = randomUUID();
-    if (this.requestLog !== 'off')
+    if (this.mayLogRefusal(socket.remoteAddress ?? closedConnection))
       this.log.info(
         { reqId, address: socket.remoteAddress, status: problem.status, cause: error.code },
         'unreadable request',

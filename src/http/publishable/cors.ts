@@ -34,7 +34,7 @@ export async function allowOrigins(app: FastifyInstance, vary: string) {
   });
 }
 
-/** Refuses requests from other origins: behind the rate limit, which counts them too. */
+/** Refuses requests from other origins: before the rate limits, so that other pages do not use up the school's. */
 export function checkOrigins(app: FastifyInstance) {
   app.addHook('preParsing', async (request) => {
     const { origin } = request.headers;

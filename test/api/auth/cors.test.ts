@@ -119,15 +119,39 @@ describe('a request with a publishable key', () => {
     expect((await none.get('/v2/courses', { origin })).status).toBe(403);
   });
 
-  test('from another origin counts for the rate limit', async () => {
+  test('from another origin counts for no rate limit', async () => {
     const limited = await openTestApp(openTestDatabase(await ownDatabase()), {
-      limits: { ...limits, rate: { perSecond: 0.001, burst: 2 } },
+      limits: { ...limits, rate: { perSecond: 0.001, burst: 2 }, publishablePerAddress: 1 },
     });
     try {
       const theirs = await withProfile(limited, await limited.createProvider(), 'publishable', { origins: [origin] });
       const statuses = [];
-      for (let n = 0; n < 3; n += 1) statuses.push((await theirs.get('/v2/courses', { origin: other })).status);
-      expect(statuses).toEqual([403, 403, 429]);
+      for (let n = 0; n < 5; n += 1) statuses.push((await theirs.get('/v2/courses', { origin: other })).status);
+      for (let n = 0; n < 2; n += 1) statuses.push((await theirs.get('/v2/courses', { origin })).status);
+      expect(statuses).toEqual([403, 403, 403, 403, 403, 200, 200]);
+    } finally {
+      await limited.close();
+    }
+  });
+
+  test('of one address uses up its own limit, not that of the school, nor that of other keys', async () => {
+    const limited = await openTestApp(openTestDatabase(await ownDatabase()), {
+      trustProxy: ['127.0.0.1'],
+      limits: { ...limits, rate: { perSecond: 0.001, burst: 20 }, publishablePerAddress: 2 },
+    });
+    try {
+      const school = await limited.createProvider();
+      const theirs = await withProfile(limited, school, 'publishable', { origins: [origin] });
+      const from = async (address: string, count: number, { get } = theirs) => {
+        const seen = [];
+        for (let n = 0; n < count; n += 1) seen.push(await get('/v2/courses', { 'x-forwarded-for': address }));
+        return seen.map(({ status }) => status);
+      };
+      const ofOne = await Promise.all(Array.from({ length: 30 }, async () => from('203.0.113.1', 1)));
+      expect(ofOne.flat()).toContain(429);
+      expect(await from('203.0.113.2', 4)).toEqual([200, 200, 200, 200]);
+      // Keys of servers have no limit by address.
+      expect(await from('203.0.113.1', 10, school)).toEqual(Array(10).fill(200));
     } finally {
       await limited.close();
     }
@@ -144,7 +168,7 @@ describe('a request with a publishable key', () => {
       expect([status, headers['access-control-allow-origin']]).toEqual([429, origin]);
       expect(headers).toHaveProperty('retry-after');
       const foreign = await theirs.get('/v2/courses', { origin: other });
-      expect([foreign.status, corsHeaders(foreign.headers)]).toEqual([429, []]);
+      expect([foreign.status, corsHeaders(foreign.headers)]).toEqual([403, []]);
     } finally {
       await limited.close();
     }

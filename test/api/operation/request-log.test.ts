@@ -5,7 +5,7 @@ import { connect, type AddressInfo } from 'node:net';
 import type { AppOptions } from '../../../src/app.ts';
 import type { RequestLogMode } from '../../../src/http/request-log.ts';
 import { bookingBody, createBookableDate, person } from '../../support/booking.ts';
-import { openTestApp, openTestDatabase } from '../../support/test-app.ts';
+import { limits, openTestApp, openTestDatabase } from '../../support/test-app.ts';
 
 type Line = Record<string, unknown>;
 
@@ -167,4 +167,25 @@ test('a slow statement is logged by its name, without parameters', async () => {
   ]);
   expect(slow[0]!.ms).toBeGreaterThanOrEqual(500);
   expect(database.counters.slowStatements).toBe(before + 2);
+});
+
+test('of the refused requests of an address ten get a line, and the others one with their number', async () => {
+  const own = await openLoggedApp('errors', { limits: { ...limits, publicRequestsPerMinute: 5 } });
+  const from = (address: string, url: string, headers = {}) =>
+    own.app.inject({ url, headers: { 'x-forwarded-for': address, ...headers } });
+  for (let n = 0; n < 7; n += 1) await from('203.0.113.1', '/nothing');
+  for (let n = 0; n < 30; n += 1) await from('203.0.113.1', '/v2/courses', { 'x-api-key': 'wrong' });
+  await from('203.0.113.2', '/v2/courses');
+  // With a valid key each failure has a line.
+  const me = await own.createProvider();
+  for (let n = 0; n < 12; n += 1) await me.get('/v2/courses/999999999', { 'x-forwarded-for': '203.0.113.1' });
+  const statuses = (address: string) =>
+    own.logged().flatMap((line) => (line['address'] === address && 'status' in line ? [line['status']] : []));
+  const notFound = Array<number>(12).fill(404);
+  expect(statuses('203.0.113.1')).toEqual([404, 404, 404, 404, 404, 429, 429, 401, 401, 401, ...notFound]);
+  expect(statuses('203.0.113.2')).toEqual([401]);
+  await own.app.close();
+  expect(own.logged().filter(({ count }) => count !== undefined)).toEqual([
+    expect.objectContaining({ address: '203.0.113.1', count: 27, msg: '27 more requests refused in a minute' }),
+  ]);
 });
