@@ -13,9 +13,9 @@ export type RateBuckets = (fairnessKey: number) => TokenBucket;
 export type AddressBuckets = (request: FastifyRequest, purpose: 'read' | 'preflight') => TokenBucket;
 
 /** Buckets start full. Beyond 10,000 the least recently used one is evicted; it is usually full again by then. */
-export function createRateBuckets<Key extends number | string = number>({ perSecond, burst }: Rate) {
-  const buckets = new LRUCache<Key, TokenBucket>({ max: 10_000 });
-  return (name: Key) => {
+export function createRateBuckets({ perSecond, burst }: Rate) {
+  const buckets = new LRUCache<number | string, TokenBucket>({ max: 10_000 });
+  return (name: number | string) => {
     const known = buckets.get(name);
     if (known) return known;
     const bucket = new TokenBucket({ bucketSize: burst, tokensPerInterval: perSecond, interval: 'second' });
@@ -27,7 +27,7 @@ export function createRateBuckets<Key extends number | string = number>({ perSec
 
 /** IPv6 addresses count by /64. */
 export function createAddressBuckets(rate: Rate): AddressBuckets {
-  const buckets = createRateBuckets<string>(rate);
+  const buckets = createRateBuckets(rate);
   return ({ ip }: Partial<FastifyRequest>, purpose) =>
     buckets(`${purpose} ${ip === undefined ? 'closed connection' : normalizeIP(ip)}`);
 }
