@@ -142,23 +142,22 @@ function createServer({ limits, trustProxy = [], logger, settings }: AppOptions)
 }
 
 function addHooks(app: FastifyInstance, isShuttingDown: ShutdownState, hsts: string | undefined) {
-  compressResponses(app);
-  if (hsts !== undefined)
-    app.addHook('onRequest', (_request, reply, done) => {
-      reply.header('strict-transport-security', hsts);
-      done();
-    });
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.raw.on('timeout', closeIdleSocket);
+    reply.header('vary', 'Accept-Encoding');
+    if (hsts !== undefined) reply.header('strict-transport-security', hsts);
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     if (isShuttingDown.now) reply.header('connection', 'close');
+    done();
   });
+  compressResponses(app);
   // In preParsing: error pages need `request.view`, set in onRequest.
-  app.addHook('preParsing', async ({ raw, query }) => {
+  app.addHook('preParsing', ({ raw, query }, _reply, _payload, done) => {
     assertParameterCount(query);
     // rawHeaders alternates names and values.
     if (raw.rawHeaders.length > 2 * maxHeaders)
       throw new Problem('headers_too_large', `There are more than ${maxHeaders} headers`);
+    done();
   });
   app.setValidatorCompiler(({ schema }) => compileValidator(schema as object));
   app.setSerializerCompiler(({ schema, method }) =>

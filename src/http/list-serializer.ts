@@ -38,16 +38,23 @@ type ItemWriter = (item: unknown) => Promise<Buffer>;
 const itemWriters = new WeakMap<object, ItemWriter>();
 
 /** A preSerialization hook: serializes a large item in slices, with pauses for the event loop. */
-export async function serializeLargeItems(_request: FastifyRequest, reply: FastifyReply, payload: unknown) {
+export function serializeLargeItems(
+  _request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  done: (error: Error | null, payload?: unknown) => void,
+) {
   const publicSerializer = getPublicSerializer(reply);
   const serialize = itemWriters.get(getSerializerOf(reply) ?? {});
   if (!serialize || !isLarge(payload)) {
     if (publicSerializer) reply.serializer(publicSerializer);
-    return payload;
+    done(null, payload);
+    return;
   }
-  const bytes = await serialize(payload);
-  reply.serializer((written) => written as string);
-  return bytes;
+  serialize(payload).then((bytes) => {
+    reply.serializer((written) => written as string);
+    done(null, bytes);
+  }, done);
 }
 
 const unbounded = { bytes: Infinity, embedded: Infinity };

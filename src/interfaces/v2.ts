@@ -37,7 +37,8 @@ import { webhookRoutes } from '../resources/webhooks/routes.ts';
 export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   registerErrorHandler(app, formatV2Error);
   authenticate(app, services);
-  await allowOrigins(app, vary);
+  allowOrigins(app, vary);
+  limitRate(app, services.buckets);
   checkOrigins(app);
   limitPublishableByAddress(app, services.addressBuckets);
   limitRate(app, services.buckets);

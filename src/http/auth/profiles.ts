@@ -19,46 +19,52 @@ const hiddenFromBooking = ['course.customer'];
 
 /** Refuses calls, query parameters and includes that the profile of the key does not allow, with 403. */
 export function checkProfiles(app: FastifyInstance) {
-  app.addHook('preParsing', async (request) => {
-    const { is404, routeOptions } = request;
-    if (is404 || routeOptions.config.isMethodNotAllowed || isAllowed(request)) return;
-    throw new Problem('forbidden', `A key with the profile ${profileOf(request)} may not do this`);
+  app.addHook('preParsing', (request, _reply, _payload, done) => {
+    const profile = profileOf(request);
+    if (profile !== 'full' && !isAllowed(request, profile))
+      throw new Problem('forbidden', `A key with the profile ${profile} may not do this`);
+    done();
   });
 
   // Before coercion, which adds the default values.
-  app.addHook('preValidation', async (request) => {
-    if (profileOf(request) !== 'publishable') return;
-    const { config, schema } = request.routeOptions;
-    const { parameters = [], includes = [] } = schema?.publicQuery ?? {};
-    const allowed = new Set([...parameters, ...(includes.length > 0 ? ['include'] : [])]);
-    const known = Object.keys(request.query as object).filter((name) => config.queryNames?.has(name));
-    const refused = known.filter((name) => !allowed.has(name));
-    if (refused.length > 0)
-      throw new Problem('forbidden', `A publishable key may not use these parameters: ${refused.join(', ')}`);
+  app.addHook('preValidation', (request, _reply, done) => {
+    if (profileOf(request) === 'publishable') checkPublicQuery(request);
+    done();
   });
 
-  app.addHook('preHandler', async (request) => {
-    if (!request.routeOptions.config.queryNames?.has('include')) return;
-    const { include = [] } = request.query as { include?: string[] };
-    const refused = include.filter((name) => !mayInclude(request, name));
-    if (refused.length === 0) return;
-    throw new Problem(
-      'forbidden',
-      `A key with the profile ${profileOf(request)} may not include ${refused.join(', ')}`,
-    );
+  app.addHook('preHandler', (request, _reply, done) => {
+    const profile = profileOf(request);
+    if (profile === 'booking' || profile === 'publishable') checkIncludes(request, profile);
+    done();
   });
+}
+
+function isAllowed({ is404, routeOptions: { config, schema } }: FastifyRequest, profile: KeyProfile) {
+  return is404 || config.isMethodNotAllowed || (schema?.profiles ?? []).includes(profile);
+}
+
+function checkPublicQuery({ query, routeOptions: { config, schema } }: FastifyRequest) {
+  const { parameters = [], includes = [] } = schema?.publicQuery ?? {};
+  const allowed = new Set([...parameters, ...(includes.length > 0 ? ['include'] : [])]);
+  const known = Object.keys(query as object).filter((name) => config.queryNames?.has(name));
+  const refused = known.filter((name) => !allowed.has(name));
+  if (refused.length > 0)
+    throw new Problem('forbidden', `A publishable key may not use these parameters: ${refused.join(', ')}`);
+}
+
+function checkIncludes(
+  { query, routeOptions: { config, schema } }: FastifyRequest,
+  profile: 'booking' | 'publishable',
+) {
+  if (!config.queryNames?.has('include')) return;
+  const { include = [] } = query as { include?: string[] };
+  const publicIncludes = schema?.publicQuery?.includes ?? [];
+  const mayInclude = (name: string) =>
+    profile === 'booking' ? !hiddenFromBooking.includes(name) : publicIncludes.includes(name);
+  const refused = include.filter((name) => !mayInclude(name));
+  if (refused.length > 0)
+    throw new Problem('forbidden', `A key with the profile ${profile} may not include ${refused.join(', ')}`);
 }
 
 /** A request without a key is answered by 404 or 405. */
 const profileOf = ({ ctx }: Partial<FastifyRequest>) => ctx?.key?.profile ?? 'full';
-
-function isAllowed(request: FastifyRequest) {
-  const profile = profileOf(request);
-  return profile === 'full' || (request.routeOptions.schema?.profiles ?? []).includes(profile);
-}
-
-function mayInclude(request: FastifyRequest, name: string) {
-  const profile = profileOf(request);
-  if (profile === 'booking') return !hiddenFromBooking.includes(name);
-  return profile !== 'publishable' || (request.routeOptions.schema?.publicQuery?.includes ?? []).includes(name);
-}

@@ -55,21 +55,26 @@ export function limitPublishableByAddress(app: FastifyInstance, buckets: Address
 /** Each request takes a token of its school's bucket; without one it gets 429. Without buckets there is no limit. */
 export function limitRate(app: FastifyInstance, buckets: RateBuckets | undefined) {
   if (!buckets) return;
-  app.addHook('preParsing', async (request) => {
+  app.addHook('preParsing', (request, _reply, _payload, done) => {
     const ctx = contextIn(request);
-    if (ctx === undefined) return;
-    const bucket = buckets(ctx.fairnessKey);
-    if (!bucket.tryRemoveTokens(1)) throw toProblem(bucket, 'Too many requests');
+    const bucket = ctx && buckets(ctx.fairnessKey);
+    if (!bucket || bucket.tryRemoveTokens(1)) {
+      done();
+      return;
+    }
+    const retryAfter = Math.ceil(bucket.getWaitTime(1) / 1_000);
+    throw new Problem('too_many_requests', 'Too many requests', { retryAfter });
   });
 
-  app.addHook('onSend', async (request, reply, payload) => {
+  app.addHook('onSend', (request, reply, payload, done) => {
     const ctx = contextIn(request);
-    if (ctx === undefined) return payload;
-    const bucket = buckets(ctx.fairnessKey);
-    if (reply.statusCode === 304) bucket.content += notModifiedRefund;
-    bucket.drip();
-    reply.headers(getHeaders(bucket));
-    return payload;
+    if (ctx !== undefined) {
+      const bucket = buckets(ctx.fairnessKey);
+      if (reply.statusCode === 304) bucket.content += notModifiedRefund;
+      bucket.drip();
+      reply.headers(getHeaders(bucket));
+    }
+    done(null, payload);
   });
 }
 

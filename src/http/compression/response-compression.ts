@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { compress, negotiateEncoding } from './encodings.ts';
 
 /** A shorter response fits into one packet, compressed or not. */
@@ -9,12 +9,8 @@ const minimumBytes = 1_024;
  * compressed bytes.
  */
 export function compressResponses(app: FastifyInstance) {
-  app.addHook('onRequest', (_request, reply, done) => {
-    reply.header('vary', 'Accept-Encoding');
-    done();
-  });
   app.addHook('onSend', (request, reply, payload, done) => {
-    const encoding = isCompressible(reply, payload) ? negotiateEncoding(request.raw) : 'identity';
+    const encoding = isCompressible(request, reply, payload) ? negotiateEncoding(request.raw) : 'identity';
     if (encoding === 'identity') {
       done(null, payload);
       return;
@@ -30,8 +26,9 @@ export function compressResponses(app: FastifyInstance) {
 
 const isText = /^(text\/|application\/(json|javascript|yaml))/;
 
-/** False for a payload that is short, a stream, of a binary type, or encoded already. */
-const isCompressible = (reply: FastifyReply, payload: unknown) =>
+/** False without Accept-Encoding, and for a payload that is short, a stream, of a binary type, or encoded already. */
+const isCompressible = (request: FastifyRequest, reply: FastifyReply, payload: unknown) =>
+  request.headers['accept-encoding'] !== undefined &&
   (typeof payload === 'string' || Buffer.isBuffer(payload)) &&
   payload.length >= minimumBytes &&
   !reply.hasHeader('content-encoding') &&

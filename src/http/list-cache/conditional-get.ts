@@ -19,38 +19,55 @@ export type ReadAreas = (query: { include?: string[] }, isPublishable: boolean) 
  */
 export const handleConditionalGet =
   (readAreas: ReadAreas, dependsOnOtherData: (query: Query) => boolean, { isStored = true } = {}) =>
-  async (request: FastifyRequest, reply: FastifyReply) => {
+  (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
     const query = request.query as Query;
-    if (query['include_partners'] || query['partner_id'] !== undefined) return;
-    const { ctx, routeOptions, server } = request;
-    if (!ctx.versions) return;
-    const areas = readAreas(query, ctx.publishableFor !== undefined);
-    const version = toVersion(ctx.versions, areas);
-    const reader = toReader(ctx, areas);
-    // Page hints (totals, cursors) are equal with and without includes.
-    if (!dependsOnOtherData({ ...query, include: undefined })) {
-      const prefix = `${reader} ${version} ${routeOptions.url}`;
-      ctx.pageHints = getPageHints(server.listCache.pageHints, prefix);
+    const { ctx, server } = request;
+    if (query['include_partners'] || query['partner_id'] !== undefined || !ctx.versions) {
+      done();
+      return;
     }
-    if (dependsOnOtherData(query)) return;
+    const areas = readAreas(query, ctx.publishableFor !== undefined);
+    const state = `${toReader(ctx, areas)} ${toVersion(ctx.versions, areas)}`;
+    const compute = (error?: Error) => {
+      // Page hints (totals, cursors) are equal with and without includes.
+      if (!error && !dependsOnOtherData({ ...query, include: undefined }))
+        ctx.pageHints = getPageHints(server.listCache.pageHints, `${state} ${request.routeOptions.url}`);
+      done(error);
+    };
+    if (dependsOnOtherData(query)) {
+      compute();
+      return;
+    }
     const { version: clock, versions } = ctx;
     request.listCache!.needed = { providerId: schoolOf(ctx), version: clock, shared: versions.shared };
     // By the URL, not the coerced query: the next page's link repeats ignored parameters.
-    const cacheKey = `${reader} ${version} ${ctx.language} ${negotiateEncoding(request.raw)} ${request.url}`;
-    const etag = server.listCache.responses?.get(cacheKey)?.headers['etag'] ?? getEtag(request, reader, version);
+    const cacheKey = `${state} ${ctx.language} ${negotiateEncoding(request.raw)} ${request.url}`;
+    const cached = server.listCache.responses?.get(cacheKey);
+    const etag = cached?.headers['etag'] ?? getEtag(request, state);
     reply.header('etag', etag);
-    const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^(W\/)?/, 'W/'));
-    if (known?.includes(etag)) return reply.code(304).send();
-    return isStored ? serveFromCache(request, reply, cacheKey) : undefined;
+    if (matches(request.headers['if-none-match'], etag)) void reply.code(304).send();
+    else if (isStored) serveFromCache(request, reply, { cacheKey, cached }, compute);
+    else compute();
   };
 
+const matches = (ifNoneMatch: string | undefined, etag: string) =>
+  ifNoneMatch?.split(',').some((tag) => tag.trim().replace(/^(W\/)?/, 'W/') === etag) ?? false;
+
 /** Replies 304 to `If-None-Match: *`, once the query has turned out to be valid. */
-export async function matchAnyTag(request: FastifyRequest, reply: FastifyReply, payload: unknown) {
+export function matchAnyTag(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  done: (error: null, payload: unknown) => void,
+) {
   const isAny = request.headers['if-none-match']?.trim() === '*';
-  if (!isAny || reply.statusCode !== 200 || !reply.hasHeader('etag')) return payload;
+  if (!isAny || reply.statusCode !== 200 || !reply.hasHeader('etag')) {
+    done(null, payload);
+    return;
+  }
   for (const name of ['content-length', 'content-type', 'content-encoding']) reply.removeHeader(name);
   reply.code(304);
-  return '';
+  done(null, '');
 }
 
 /** Public dates depend on the clock. */
@@ -60,9 +77,9 @@ const toReader = ({ providerId, publishableFor }: Ctx, areas: readonly Area[]) =
 const toVersion = (versions: Versions, areas: readonly Area[]) =>
   [versions.shared, versions.school, ...areas.map((area) => versions[area])].join(' ');
 
-function getEtag({ ctx, routeOptions, params, query }: FastifyRequest, reader: number | string, version: string) {
+function getEtag({ ctx, routeOptions, params, query }: FastifyRequest, state: string) {
   const sorted = Object.entries(query as Query).sort(([a], [b]) => (a < b ? -1 : 1));
-  const parts = [reader, version, ctx.language, routeOptions.url, params, sorted];
+  const parts = [state, ctx.language, routeOptions.url, params, sorted];
   return `W/"${hash('sha256', serverKey(ctx.settings) + JSON.stringify(parts), 'base64url').slice(0, 27)}"`;
 }
 

@@ -5,14 +5,27 @@ import type { CachedResponse } from './response-cache.ts';
 /** Headers of a list response beside those of every response. */
 const storedHeaders = ['etag', 'content-type', 'content-encoding', 'link', 'x-updated-through', 'x-page-truncated'];
 
-/** Replies with the cached response, or with the one that another request is computing. */
-export async function serveFromCache(request: FastifyRequest, reply: FastifyReply, cacheKey: string) {
+/** Replies with the cached response, or with the one that another request is computing; else calls `compute`. */
+export function serveFromCache(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { cacheKey, cached }: { cacheKey: string; cached: CachedResponse | undefined },
+  compute: (error?: Error) => void,
+) {
   const { responses } = request.server.listCache;
-  if (!responses) return undefined;
+  if (!responses) {
+    compute();
+    return;
+  }
   request.listCache!.cacheKey = cacheKey;
-  const response = responses.get(cacheKey) ?? (await responses.pending(cacheKey));
-  responses.lookups[response ? 'hits' : 'misses'] += 1;
-  return response ? sendResponse(reply, response) : undefined;
+  const respond = (response: CachedResponse | null | undefined) => {
+    responses.lookups[response ? 'hits' : 'misses'] += 1;
+    if (response) void sendResponse(reply, response);
+    else compute();
+  };
+  const pending = cached ? undefined : responses.pending(cacheKey);
+  if (pending) pending.then(respond, compute);
+  else respond(cached);
 }
 
 /**
@@ -46,16 +59,22 @@ export async function failInFlight(request: FastifyRequest, _reply: FastifyReply
 }
 
 /** Stores a response with status 200 and passes it to the requests that wait for it. */
-export async function storeResponse(request: FastifyRequest, reply: FastifyReply, payload: unknown) {
+export function storeResponse(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  done: (error: null, payload: unknown) => void,
+) {
   const settle = request.listCache?.settle;
   if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) {
     settle?.(null);
-    return payload;
+    done(null, payload);
+    return;
   }
   // A short text leaves in one write with its headers; a long one would be encoded again for each response.
   const body = typeof payload === 'string' && payload.length >= 8_192 ? Buffer.from(payload) : payload;
   settle?.(reply.statusCode === 200 ? { body, headers: getHeaders(reply) } : null);
-  return body;
+  done(null, body);
 }
 
 const sendResponse = (reply: FastifyReply, { headers, body }: CachedResponse) => reply.headers(headers).send(body);

@@ -25,8 +25,10 @@ export function closeSnapshot(
   done: (error: null, payload: unknown) => void,
 ) {
   const { listCache } = request;
-  listCache?.snapshot?.close();
-  // An error in a later hook runs the hooks again.
-  delete listCache?.snapshot;
+  if (listCache?.snapshot) {
+    listCache.snapshot.close();
+    // An error in a later hook runs the hooks again.
+    delete listCache.snapshot;
+  }
   done(null, payload);
 }

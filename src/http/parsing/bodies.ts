@@ -29,8 +29,15 @@ export const bodies = fp(async (app: FastifyInstance) => {
   await app.register(multipart, {
     limits: { fieldSize: app.initialConfig.bodyLimit, fields: limits.keys, parts: limits.keys },
   });
-  app.addHook('preValidation', async (request) => {
-    if (request.isMultipart()) request.body = await readMultipart(request, app.initialConfig.bodyLimit!);
+  app.addHook('preValidation', (request, _reply, done) => {
+    if (!request.isMultipart()) {
+      done();
+      return;
+    }
+    readMultipart(request, app.initialConfig.bodyLimit!).then((body) => {
+      request.body = body;
+      done();
+    }, done);
   });
 
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, bytes: Buffer) => {
@@ -42,16 +49,17 @@ export const bodies = fp(async (app: FastifyInstance) => {
 const isEmpty = ({ headers }: FastifyRequest) =>
   headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0';
 
-/** Ignores the type of an empty body. Throws 415 for a compressed one. */
-export async function checkBody(request: FastifyRequest) {
+/** A preParsing hook: ignores the type of an empty body. Throws 415 for a compressed one. */
+export function checkBody(request: FastifyRequest, _reply: unknown, _payload: unknown, done: () => void) {
+  const { headers } = request;
   if (isEmpty(request)) {
-    delete request.headers['content-type'];
-    return;
+    if (headers['content-type'] !== undefined) delete headers['content-type'];
+  } else {
+    const encoding = headers['content-encoding']?.toLowerCase() ?? '';
+    if (encoding !== '' && encoding !== 'identity')
+      throw new Problem('unsupported_media_type', 'A Content-Encoding is not supported');
   }
-  const encoding = request.headers['content-encoding']?.toLowerCase() ?? '';
-  if (encoding !== '' && encoding !== 'identity') {
-    throw new Problem('unsupported_media_type', 'A Content-Encoding is not supported');
-  }
+  done();
 }
 
 /** Parses `name[0]=a&name[1]=b`, `name[]=a` and `name[key]=v`. Invalid UTF-8 becomes U+FFFD, which no field accepts. */

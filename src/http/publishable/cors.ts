@@ -1,5 +1,4 @@
-import cors, { type FastifyCorsOptions } from '@fastify/cors';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
 
 declare module 'fastify' {
@@ -21,41 +20,49 @@ const responseHeaders = [
  * Lets web pages read with a publishable key from its origins. A preflight has no key: it is answered for every origin,
  * on paths that a publishable key may read. `vary` is the value of responses to other keys, which do not change.
  */
-export async function allowOrigins(app: FastifyInstance, vary: string) {
-  await app.register(cors, {
-    hook: 'preParsing',
-    delegator: (request, done) => done(null, toOptions(request)),
-  });
-  app.addHook('preParsing', async (request, reply) => {
-    // The plugin adds Origin to Vary on every response.
-    if (originsOf(request) === undefined) reply.header('vary', vary);
-    // The plugin's route for OPTIONS of any path.
-    if (request.routeOptions.url?.endsWith('*')) throw new Problem('not_found', 'There is nothing at this path');
+export function allowOrigins(app: FastifyInstance, vary: string) {
+  app.addHook('preParsing', (request, reply, _payload, done) => {
+    const origins = originsOf(request);
+    if (origins !== undefined) {
+      reply.header('vary', `${vary}, Origin`);
+      const { origin } = request.headers;
+      if (origin && origins.includes(origin))
+        reply
+          .header('access-control-allow-origin', origin)
+          .header('access-control-expose-headers', responseHeaders.join(', '));
+    } else if (request.method === 'OPTIONS' && isPreflight(request)) {
+      answerPreflight(request, reply.header('vary', `${vary}, Origin`));
+      return;
+    }
+    done();
   });
 }
 
 /** Refuses requests from other origins: before the rate limits, so that other pages do not use up the school's. */
 export function checkOrigins(app: FastifyInstance) {
-  app.addHook('preParsing', async (request) => {
+  app.addHook('preParsing', (request, _reply, _payload, done) => {
     const { origin } = request.headers;
     if (origin !== undefined && originsOf(request)?.includes(origin) === false)
       throw new Problem('forbidden', 'The key may not be used from this origin');
+    done();
   });
 }
 
-function toOptions(request: FastifyRequest): FastifyCorsOptions {
-  const { origin } = request.headers;
-  if (!origin) return { origin: false };
-  if (request.method === 'OPTIONS')
-    return isPreflight(request)
-      ? { origin, methods, allowedHeaders: requestHeaders, maxAge: 7_200 }
-      : { origin: false };
-  const origins = originsOf(request) ?? [];
-  return origins.includes(origin) ? { origin, exposedHeaders: responseHeaders } : { origin: false };
+function isPreflight({ headers, routeOptions }: FastifyRequest) {
+  const requested = headers['access-control-request-method'] ?? '';
+  return Boolean(headers.origin) && methods.includes(requested) && routeOptions.config.hasPublicGet === true;
 }
 
-const isPreflight = ({ headers, routeOptions }: FastifyRequest) =>
-  routeOptions.config.hasPublicGet === true && methods.includes(headers['access-control-request-method'] ?? '');
+function answerPreflight({ headers }: FastifyRequest, reply: FastifyReply) {
+  void reply
+    .header('access-control-allow-origin', headers.origin)
+    .header('access-control-allow-methods', methods.join(', '))
+    .header('access-control-allow-headers', requestHeaders.join(', '))
+    .header('access-control-max-age', '7200')
+    .header('content-length', '0')
+    .code(204)
+    .send();
+}
 
 /** Undefined without a publishable key. */
 const originsOf = ({ ctx }: Partial<FastifyRequest>) => ctx?.publishableFor?.origins;
