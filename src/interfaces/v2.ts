@@ -38,7 +38,6 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   registerErrorHandler(app, formatV2Error);
   authenticate(app, services);
   allowOrigins(app, vary);
-  limitRate(app, services.buckets);
   checkOrigins(app);
   limitPublishableByAddress(app, services.addressBuckets);
   limitRate(app, services.buckets);

@@ -13,9 +13,9 @@ export type RateBuckets = (fairnessKey: number) => TokenBucket;
 export type AddressBuckets = (request: FastifyRequest, purpose: 'read' | 'preflight') => TokenBucket;
 
 /** Buckets start full. Beyond 10,000 the least recently used one is evicted; it is usually full again by then. */
-export function createRateBuckets({ perSecond, burst }: Rate) {
-  const buckets = new LRUCache<number | string, TokenBucket>({ max: 10_000 });
-  return (name: number | string) => {
+export function createRateBuckets<Key extends number | string = number>({ perSecond, burst }: Rate) {
+  const buckets = new LRUCache<Key, TokenBucket>({ max: 10_000 });
+  return (name: Key) => {
     const known = buckets.get(name);
     if (known) return known;
     const bucket = new TokenBucket({ bucketSize: burst, tokensPerInterval: perSecond, interval: 'second' });
@@ -27,7 +27,7 @@ export function createRateBuckets({ perSecond, burst }: Rate) {
 
 /** IPv6 addresses count by /64. */
 export function createAddressBuckets(rate: Rate): AddressBuckets {
-  const buckets = createRateBuckets(rate);
+  const buckets = createRateBuckets<string>(rate);
   return ({ ip }: Partial<FastifyRequest>, purpose) =>
     buckets(`${purpose} ${ip === undefined ? 'closed connection' : normalizeIP(ip)}`);
 }
@@ -62,8 +62,7 @@ export function limitRate(app: FastifyInstance, buckets: RateBuckets | undefined
       done();
       return;
     }
-    const retryAfter = Math.ceil(bucket.getWaitTime(1) / 1_000);
-    throw new Problem('too_many_requests', 'Too many requests', { retryAfter });
+    throw toProblem(bucket, 'Too many requests');
   });
 
   app.addHook('onSend', (request, reply, payload, done) => {
