@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { buildApp, type AppOptions } from './app.ts';
 import { readConfig, type Config } from './config.ts';
 import { isMigrated, migrateDatabase } from './database/migrate.ts';
+import { findMigrationDifferences } from './database/migration-differences.ts';
 import { assertReleaseIsSupported } from './database/releases.ts';
 import { openLog, type Log } from './runtime/log.ts';
 import { startHousekeeping } from './runtime/housekeeping.ts';
@@ -62,6 +63,7 @@ async function serve(config: Config, log: Log, store: Store, stopSignal: StopSig
     const { applied } = await migrateDatabase(store.connection);
     if (applied > 0) log.info(`Brought the database up to date (${applied} migrations)`);
   }
+  for (const difference of await findMigrationDifferences(database.pool)) log.warn(`${difference}: see \`doctor\``);
   const loadFirstData = async () => {
     await bootstrap(config, database, log);
     return demoData(config, database, log);

@@ -1,4 +1,5 @@
 import type { Client, Pool } from 'pg';
+import { readAppliedMigrations } from '../database/migration-differences.ts';
 import { quote, type BackupSequence, type Manifest } from './format.ts';
 
 /** Condition of the relations in the schema of the service that do not belong to an extension. */
@@ -50,13 +51,6 @@ export async function readOrigin(
       current_setting('server_version') as "serverVersion"`,
   );
   return { ...rows[0]!, migrations: await readAppliedMigrations(client) };
-}
-
-export async function readAppliedMigrations(client: Client) {
-  const { rows } = await client.query<{ hash: string; createdAt: string }>(
-    'select hash, created_at as "createdAt" from drizzle.__drizzle_migrations order by id',
-  );
-  return rows.map(({ hash, createdAt }) => ({ hash, createdAt: Number(createdAt) }));
 }
 
 /** Eight hexadecimal digits that differ between databases, also of one server: files of several share a folder. */

@@ -30,16 +30,22 @@ export const quote = (name: string) => `"${name.replaceAll('"', '""')}"`;
 export const countRows = ({ tables }: Manifest) => tables.reduce((sum, { rows }) => sum + rows, 0);
 
 const newline = 10;
+/** COPY drops the rows behind such a line; as a value it would be `\\.`. */
+const endMarker = '\n\\.';
 
 /** Passes COPY text through and measures it. In this format each row ends with the only newline in it. */
 export function meterCopy() {
   const hash = createHash('sha256');
-  const counted = { rows: 0, bytes: 0 };
+  const counted = { rows: 0, bytes: 0, hasEndMarker: false };
+  let before = Buffer.from('\n');
   const stream = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       hash.update(chunk);
       counted.bytes += chunk.length;
       for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, at + 1)) counted.rows += 1;
+      counted.hasEndMarker ||=
+        chunk.includes(endMarker) || Buffer.concat([before, chunk.subarray(0, 2)]).includes(endMarker);
+      before = Buffer.concat([before, chunk.subarray(-2)]).subarray(-2);
       done(null, chunk);
     },
   });

@@ -1,18 +1,13 @@
 import { Writable, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { json } from 'node:stream/consumers';
 import { openPromise, type Entry, type ZipFile } from 'yauzl';
 import { Problem } from '../core/errors.ts';
 import { hasValidTrailer } from './checksum-trailer.ts';
-import {
-  formatName,
-  formatVersion,
-  manifestEntry,
-  meterCopy,
-  tableEntry,
-  type BackupTable,
-  type Manifest,
-} from './format.ts';
+import { manifestEntry, meterCopy, tableEntry, type BackupTable, type Manifest } from './format.ts';
+import { maxManifestBytes, parseManifest } from './manifest.ts';
+
+/** An archive of this service has an entry for each table and the manifest. */
+const maxEntries = 10_000;
 
 export type OpenBackup = { manifest: Manifest; readTable(table: string): Promise<Readable> };
 
@@ -22,6 +17,7 @@ export async function withBackup<T>(file: string, work: (backup: OpenBackup) => 
     throw notWhole(file, error);
   });
   try {
+    if (zip.entryCount > maxEntries) throw new Problem('invalid', `${file} has more than ${maxEntries} entries`);
     const entries = new Map<string, Entry>();
     for await (const entry of zip.eachEntry()) entries.set(entry.fileName, entry);
     const manifest = await readManifest(file, zip, entries.get(manifestEntry));
@@ -36,21 +32,17 @@ export async function withBackup<T>(file: string, work: (backup: OpenBackup) => 
   }
 }
 
-/** As read from a file: of any format. */
-type Unchecked = Omit<Manifest, 'format'> & { format?: string };
-
 async function readManifest(file: string, zip: ZipFile, entry: Entry | undefined): Promise<Manifest> {
   if (!entry) throw new Problem('invalid', `${file} is no backup: it has no ${manifestEntry}`);
-  const manifest = await zip
+  // The library fails where an entry has more bytes than it declares.
+  if (entry.uncompressedSize > maxManifestBytes)
+    throw new Problem('invalid', `${file} is no backup of this service: its ${manifestEntry} is too large`);
+  return zip
     .openReadStreamPromise(entry)
-    .then((stream) => json(stream) as Promise<Unchecked>)
+    .then((stream) => parseManifest(file, stream))
     .catch((error: unknown) => {
-      throw notWhole(file, error);
+      throw error instanceof Problem ? error : notWhole(file, error);
     });
-  if (manifest.format !== formatName) throw new Problem('invalid', `${file} is no backup of this service`);
-  if (manifest.formatVersion !== formatVersion)
-    throw new Problem('invalid', `${file} is of format ${manifest.formatVersion}: read it with a newer version`);
-  return { ...manifest, format: formatName };
 }
 
 function notWhole(file: string, error: unknown) {
@@ -72,7 +64,9 @@ export async function assertWhole(file: string) {
 export async function transferTable({ readTable }: OpenBackup, table: BackupTable, target: Writable) {
   const meter = meterCopy();
   await pipeline(await readTable(table.name), meter.stream, target);
-  const { rows, bytes, sha256 } = meter.result();
+  const { rows, bytes, sha256, hasEndMarker } = meter.result();
+  if (hasEndMarker)
+    throw new Problem('invalid', `The table ${table.name} has an end marker (\\.) among its rows, which COPY ends at`);
   if (rows !== table.rows || bytes !== table.bytes || sha256 !== table.sha256)
     throw new Problem('invalid', `The table ${table.name} differs from the backup's manifest`);
 }

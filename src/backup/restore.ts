@@ -7,19 +7,31 @@ import { checkCounters } from '../doctor/examine.ts';
 import { columnList, isEmptyDatabase, readForeignKeys, readTables } from './catalog.ts';
 import { inTransaction } from './connection.ts';
 import { quote, type BackupSequence, type Manifest } from './format.ts';
+import { describeEndedSequences, findObstacle } from './manifest.ts';
 import { assertWhole, transferTable, withBackup, type OpenBackup } from './read.ts';
 
 export type Restored = { manifest: Manifest; unknownTables: string[]; migrated: number };
+
+export type RestoreOptions = {
+  /** Restore the rows of migrations that this build has with other contents. */
+  acceptMigrations?: boolean | undefined;
+  signal?: AbortSignal | undefined;
+};
 
 /**
  * Restores a backup into an empty database, in one transaction: all of it or nothing. The tables are created by the
  * backup's migrations; newer ones are applied afterwards, to the data.
  */
-export async function restoreBackup(file: string, connection: ClientConfig, signal?: AbortSignal): Promise<Restored> {
+export async function restoreBackup(
+  file: string,
+  connection: ClientConfig,
+  options: RestoreOptions = {},
+): Promise<Restored> {
   await assertWhole(file);
   return withBackup(file, async (backup) => {
     const { manifest } = backup;
-    const migrations = matchMigrations(manifest);
+    assertRestorable(manifest, options);
+    const migrations = readMigrations().slice(0, manifest.migrations.length);
     const unknownTables = await inTransaction(
       connection,
       '',
@@ -29,7 +41,7 @@ export async function restoreBackup(file: string, connection: ClientConfig, sign
         await applyMigrations(client, migrations);
         return fill(client, backup);
       },
-      signal,
+      options.signal,
     );
     const { applied } = await migrateDatabase(connection);
     return { manifest, unknownTables, migrated: applied };
@@ -42,10 +54,9 @@ export type Counted = Restored & { differences: number };
 export async function restoreAndCount(
   file: string,
   connection: ClientConfig,
-  timezone: string,
-  signal?: AbortSignal,
+  { timezone, ...options }: RestoreOptions & { timezone: string },
 ): Promise<Counted> {
-  const restored = await restoreBackup(file, connection, signal);
+  const restored = await restoreBackup(file, connection, options);
   const times = { acquireMs: 10_000, statementMs: 600_000, writeMs: 10_000 };
   const database = openDatabase({ connection, timezone, poolSize: 1, ...times });
   try {
@@ -55,15 +66,9 @@ export async function restoreAndCount(
   }
 }
 
-/** The migrations of this build that the backup had. */
-function matchMigrations({ migrations, serviceVersion }: Manifest) {
-  const own = readMigrations();
-  if (!migrations.every(({ hash }, n) => own[n]?.hash === hash))
-    throw new Problem(
-      'invalid',
-      `The backup was made by version ${serviceVersion} with migrations that this version does not have: use that version or a newer one`,
-    );
-  return own.slice(0, migrations.length);
+export function assertRestorable(manifest: Manifest, options: RestoreOptions) {
+  const obstacle = findObstacle(manifest, options);
+  if (obstacle !== undefined) throw new Problem('invalid', obstacle);
 }
 
 async function assertSuitable(client: Client) {
@@ -84,12 +89,12 @@ async function fill(client: Client, backup: OpenBackup) {
   for (const name of created) await client.query(`alter table ${quote(name)} disable trigger user`);
   const foreignKeys = await readForeignKeys(client);
   for (const { table, name } of foreignKeys) await client.query(`alter table ${table} drop constraint ${name}`);
-  for (const table of own)
-    await transferTable(
-      backup,
-      table,
-      client.query(copyFrom(`copy ${quote(table.name)} (${columnList(table.columns)}) from stdin`)),
-    );
+  for (const table of own) {
+    const copy = client.query(copyFrom(`copy ${quote(table.name)} (${columnList(table.columns)}) from stdin`));
+    await transferTable(backup, table, copy);
+    if (copy.rowCount !== table.rows)
+      throw new Problem('invalid', `Of ${table.rows} rows of the table ${table.name} ${copy.rowCount} were read`);
+  }
   await client.query('analyze');
   for (const { table, name, definition } of foreignKeys)
     await client.query(`alter table ${table} add constraint ${name} ${definition}`);
@@ -99,6 +104,7 @@ async function fill(client: Client, backup: OpenBackup) {
 }
 
 async function setSequences(client: Client, sequences: BackupSequence[]) {
+  await assertSequencesContinue(client, sequences);
   for (const { name, lastValue, isCalled } of sequences)
     await client.query(
       `select setval(c.oid, $2, $3) from pg_class c
@@ -110,4 +116,14 @@ async function setSequences(client: Client, sequences: BackupSequence[]) {
     await client.query(
       `select setval('events_id_seq', max(id)) from events having max(id) > (select last_value from events_id_seq)`,
     );
+}
+
+async function assertSequencesContinue(client: Client, sequences: BackupSequence[]) {
+  const { rows } = await client.query<{ name: string }>(
+    `select s.name from jsonb_to_recordset($1) s (name text, "lastValue" numeric)
+      join pg_sequences p on p.schemaname = 'public' and p.sequencename = s.name
+      where s."lastValue" >= p.max_value or s."lastValue" < p.min_value`,
+    [JSON.stringify(sequences)],
+  );
+  if (rows.length > 0) throw new Problem('invalid', describeEndedSequences(rows.map(({ name }) => name)));
 }

@@ -49,7 +49,7 @@ export async function restoreIntoScratch(
     const drop = `drop database if exists ${quote(name)} with (force)`;
     await client.query(drop);
     await client.query(`create database ${quote(name)} template template0 encoding 'UTF8'`);
-    const result = await restoreAndCount(file, withDatabase(connection, name), timezone, signal).then(
+    const result = await restoreAndCount(file, withDatabase(connection, name), { timezone, signal }).then(
       ({ differences }) => ({ differences }),
       (cause: unknown) => ({ cause }),
     );

@@ -9,14 +9,8 @@ import { to as copyTo } from 'pg-copy-streams';
 import { ZipFile } from 'yazl';
 import { Problem } from '../core/errors.ts';
 import { migrationLockKey } from '../database/migrate.ts';
-import {
-  columnList,
-  readAppliedMigrations,
-  readOrigin,
-  readSequences,
-  readTables,
-  type CopiedTable,
-} from './catalog.ts';
+import { readAppliedMigrations } from '../database/migration-differences.ts';
+import { columnList, readOrigin, readSequences, readTables, type CopiedTable } from './catalog.ts';
 import { trailerPlaceholder, writeTrailer } from './checksum-trailer.ts';
 import { inTransaction } from './connection.ts';
 import { formatName, formatVersion, manifestEntry, meterCopy, quote, tableEntry, type Manifest } from './format.ts';
@@ -94,11 +88,14 @@ function copyTable(
   manifest: Manifest,
   fail: (error: Error) => void,
 ) {
-  const rows = `select ${columnList(columns)} from ${quote(name)}${order === null ? '' : ` order by ${order}`}`;
+  const source = `select ${columnList(columns)} from ${quote(name)}${order === null ? '' : ` order by ${order}`}`;
   const meter = meterCopy();
-  const copy = client.query(copyTo(`copy (${rows}) to stdout`));
+  const copy = client.query(copyTo(`copy (${source}) to stdout`));
   copy.on('error', fail);
-  meter.stream.on('end', () => manifest.tables.push({ name, columns, ...meter.result() }));
+  meter.stream.on('end', () => {
+    const { rows, bytes, sha256 } = meter.result();
+    manifest.tables.push({ name, columns, rows, bytes, sha256 });
+  });
   return copy.pipe(meter.stream);
 }
 

@@ -5,8 +5,9 @@ import { readDatabaseId } from '../backup/catalog.ts';
 import { withDatabase } from '../backup/connection.ts';
 import { backupName, listBackupNames } from '../backup/files.ts';
 import { countRows, type Manifest } from '../backup/format.ts';
+import { findObstacle } from '../backup/manifest.ts';
 import { verifyBackup, withBackup } from '../backup/read.ts';
-import { restoreAndCount, type Counted } from '../backup/restore.ts';
+import { assertRestorable, restoreAndCount, type Counted } from '../backup/restore.ts';
 import { recordResult, recordStart } from '../backup/runs.ts';
 import { writeBackup } from '../backup/write.ts';
 import type { Config } from '../config.ts';
@@ -44,7 +45,9 @@ export function backupCommands(program: Command) {
     .action(async (file: string, options: Options) => {
       const manifest = await verifyBackup(file);
       const text = `${file} is whole: ${summarize(manifest)}`;
-      print(options.json, { json: { file, ...toJson(manifest) }, text });
+      const obstacle = findObstacle(manifest);
+      const failure = obstacle && `this version does not restore it: ${obstacle}`;
+      conclude(options.json, { json: { file, ...toJson(manifest) }, text, ...(failure && { failure }) });
     });
 
   command(backup, 'list', 'List the backups of a folder, the newest first')
@@ -58,15 +61,21 @@ export function backupCommands(program: Command) {
     .argument('<file>', 'the backup')
     .option('--into <url>', 'postgres://… of an empty database, or `embedded` for a new one in DATA_DIR', target)
     .option('--database <name>', 'instead: an empty database on the server of DATABASE_URL, for its role')
+    .option(...acceptMigrationsOption)
     .action(async (file: string, options: RestoreOptions) => {
       const into = options.into ?? (options.database === undefined ? undefined : onSameServer(options.database));
       if (into === undefined || (options.into && options.database))
         restoring.error('error: restore needs either --into or --database', { code: 'commander.conflictingOption' });
-      conclude(options.json, await restore(file, into));
+      conclude(options.json, await restore(file, into, options));
     });
 }
 
-type RestoreOptions = Options & { into?: string; database?: string };
+type RestoreOptions = Options & { into?: string; database?: string; acceptMigrations?: boolean };
+
+export const acceptMigrationsOption = [
+  '--accept-migrations',
+  'accept migrations that were applied with other contents than this version has',
+] as const;
 
 /** So that no password is an argument, which other users of the machine can read. */
 function onSameServer(name: string) {
@@ -92,6 +101,7 @@ async function makeBackup({ config, database, connection }: CommandContext, to?:
   const manifest = await writeBackup(connection, file, { serviceVersion: packageVersion() });
   await verifyBackup(file);
   const { size: bytes } = await stat(file);
+  const obstacle = findObstacle(manifest);
   // A copy elsewhere, such as in a folder for temporary files, is no backup to rely on.
   if (applied >= expected && folder === resolve(config.BACKUP_DIR)) {
     const elapsedMs = Math.round(performance.now() - began);
@@ -99,8 +109,11 @@ async function makeBackup({ config, database, connection }: CommandContext, to?:
     await recordResult(database.pool, id, { elapsedMs, file, bytes, error: null, restoreTest: null });
   }
   return {
-    json: { file, bytes, ...toJson(manifest) },
-    text: `Wrote and verified ${file}: ${summarize(manifest)}, ${toSize(bytes)}`,
+    json: { file, bytes, ...toJson(manifest), ...(obstacle && { warning: obstacle }) },
+    text: [
+      `Wrote and verified ${file}: ${summarize(manifest)}, ${toSize(bytes)}`,
+      ...(obstacle ? [`Warning: this version does not restore it: ${obstacle}`] : []),
+    ].join('\n'),
   };
 }
 
@@ -133,7 +146,7 @@ async function listBackups(folder: string): Promise<CommandResult> {
   return { json: rows, text: table(shown, `No backups in ${folder}`) };
 }
 
-async function restore(file: string, into: string): Promise<CommandResult> {
+async function restore(file: string, into: string, { acceptMigrations }: RestoreOptions): Promise<CommandResult> {
   // The target is given as an option, so a configuration for a server is not needed.
   const isEmbedded = into === 'embedded';
   const config = readEnvironment({
@@ -141,8 +154,8 @@ async function restore(file: string, into: string): Promise<CommandResult> {
   });
   raiseOomScore(config);
   const result = isEmbedded
-    ? await restoreEmbedded(file, config)
-    : await restoreAndCount(file, { connectionString: into }, config.TIMEZONE);
+    ? await restoreEmbedded(file, config, { acceptMigrations })
+    : await restoreAndCount(file, { connectionString: into }, { timezone: config.TIMEZONE, acceptMigrations });
   const { manifest, differences, unknownTables, migrated } = result;
   const lines = [
     `Restored ${summarize(manifest)}`,
@@ -161,12 +174,16 @@ export const describeDifferences = (count: number) =>
   count === 1 ? '1 stored counter differs from the recount' : `${count} stored counters differ from the recount`;
 
 /** Restores into the embedded database of DATA_DIR, which is created if it does not exist. */
-export async function restoreEmbedded(file: string, { DATA_DIR, TIMEZONE }: Config): Promise<Counted> {
+export async function restoreEmbedded(
+  file: string,
+  { DATA_DIR, TIMEZONE: timezone }: Config,
+  options: Pick<RestoreOptions, 'acceptMigrations'>,
+): Promise<Counted> {
   const { openEmbeddedDatabase } = await import('../embedded-postgres/index.ts');
-  await verifyBackup(file);
+  assertRestorable(await verifyBackup(file), options);
   const embedded = await openEmbeddedDatabase({ dataDir: DATA_DIR });
   try {
-    return await restoreAndCount(file, embedded.connection, TIMEZONE);
+    return await restoreAndCount(file, embedded.connection, { timezone, ...options });
   } finally {
     await embedded.stop();
   }

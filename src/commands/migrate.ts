@@ -1,6 +1,7 @@
 import { type Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { migrateDatabase } from '../database/migrate.ts';
+import { findMigrationDifferences } from '../database/migration-differences.ts';
 import { assertReleaseIsSupported } from '../database/releases.ts';
 import { raiseOomScore } from '../runtime/oom-score.ts';
 import { openStore, waitForDatabase } from '../runtime/store.ts';
@@ -15,8 +16,10 @@ export function migrateCommand(program: Command) {
       await waitForDatabase(store.database, config.DATABASE_CONNECT_TIMEOUT_MS);
       await assertReleaseIsSupported(store.database.pool);
       const { applied } = await migrateDatabase(store.connection);
+      const differences = await findMigrationDifferences(store.database.pool);
+      for (const difference of differences) console.error(`warning: ${difference}`);
       print(options.json, {
-        json: { applied },
+        json: { applied, ...(differences.length > 0 && { differences }) },
         text: applied === 0 ? 'Already up to date' : `Applied ${applied} migrations`,
       });
     } finally {

@@ -7,18 +7,19 @@ import { verifyBackup } from '../backup/read.ts';
 import type { Config } from '../config.ts';
 import type { OtherMajor } from '../embedded-postgres/index.ts';
 import { Problem } from '../core/errors.ts';
-import { describeDifferences, restoreEmbedded } from './backup.ts';
+import { acceptMigrationsOption, describeDifferences, restoreEmbedded } from './backup.ts';
 import { command, print, readEnvironment, type CommandResult, type Options } from './connect.ts';
 
 export function upgradeDatabaseCommand(program: Command) {
   command(program, 'upgrade-database', 'Restore a backup of an embedded database of an older PostgreSQL into a new one')
     .option('--from <file>', 'the backup; without it the newest in BACKUP_DIR is named')
-    .action(async (options: Options & { from?: string }) =>
-      print(options.json, await upgradeDatabase(readEnvironment(), options.from)),
-    );
+    .option(...acceptMigrationsOption)
+    .action(async (options: UpgradeOptions) => print(options.json, await upgradeDatabase(readEnvironment(), options)));
 }
 
-async function upgradeDatabase(config: Config, from?: string): Promise<CommandResult> {
+type UpgradeOptions = Options & { from?: string; acceptMigrations?: boolean };
+
+async function upgradeDatabase(config: Config, { from, acceptMigrations }: UpgradeOptions): Promise<CommandResult> {
   const { DATABASE_URL, DATA_DIR, BACKUP_DIR } = config;
   if (DATABASE_URL !== undefined)
     throw new Problem(
@@ -36,7 +37,7 @@ async function upgradeDatabase(config: Config, from?: string): Promise<CommandRe
   // Complete before it takes the place of the old one, so that an interruption leaves the old one.
   const temporary = join(DATA_DIR, 'upgrade');
   await rm(temporary, { recursive: true, force: true });
-  const { differences } = await restoreEmbedded(from, { ...config, DATA_DIR: temporary });
+  const { differences } = await restoreEmbedded(from, { ...config, DATA_DIR: temporary }, { acceptMigrations });
   const folder = differences === 0 ? await replaceData(other, temporary) : undefined;
   await rm(temporary, { recursive: true, force: true });
   if (folder === undefined) throw new Problem('invalid', describeRefusal(from, differences, other));

@@ -8,7 +8,7 @@ import { projectRoot } from '../lib/project-root.ts';
 import { getErrorCode } from './errors.ts';
 import { recordReleases } from './releases.ts';
 
-const migrationsFolder = join(projectRoot, 'migrations');
+export const migrationsFolder = join(projectRoot, 'migrations');
 
 /** Advisory lock for replicas that start at once; any number unique to this service. */
 export const migrationLockKey = 7_291_543_018;

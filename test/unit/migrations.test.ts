@@ -1,7 +1,11 @@
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { compareMigrations, describeMigrationDifferences } from '../../src/database/migration-differences.ts';
+import { readMigrations } from '../../src/database/migrate.ts';
 import { releases } from '../../src/database/releases.ts';
 
 const folder = join(import.meta.dirname, '../../migrations');
@@ -27,4 +31,77 @@ test('the releases of the database are the minor versions of the changelog', () 
   const changelog = readFileSync(join(import.meta.dirname, '../../docs/CHANGELOG.md'), 'utf8');
   const versions = [...changelog.matchAll(/^## \[(\d+\.\d+)\.\d+\]/gm)].map(([, minor]) => minor!);
   expect(releases).toEqual([...new Set(versions)].toReversed());
+});
+
+/** Edits from before this check, of migrations that no release had then. */
+const earlierEdits = [
+  ...['0015_plan-for-large-providers.sql', '0032_webhooks.sql', '0034_backup-runs.sql'],
+  ...['0036_key-uses-and-locks.sql', '0037_functions-by-provider.sql', '0038_staged-lines.sql'],
+  '0039_distributed-change-feed.sql',
+];
+
+const runGit = (folder: string, ...args: string[]) => spawnSync('git', args, { cwd: folder, encoding: 'utf8' });
+
+/** Files of a folder that a commit after the one that added them has changed, with its subject; the oldest first. */
+function findLaterEdits(root: string) {
+  const { stdout } = runGit(
+    root,
+    'log',
+    '--reverse',
+    '--no-renames',
+    '--name-only',
+    '--format=%x00%h %s',
+    '--',
+    '*.sql',
+  );
+  const added = new Set<string>();
+  return stdout.split('\0').flatMap((commit) => {
+    const [subject, ...files] = commit.split('\n').filter((line) => line !== '');
+    const edited = files.filter((file) => added.has(file) && existsSync(join(root, file.split('/').at(-1)!)));
+    for (const file of files) added.add(file);
+    return edited.map((file) => ({ file: file.split('/').at(-1)!, subject }));
+  });
+}
+
+const isWholeClone = runGit(folder, 'rev-parse', '--is-shallow-repository').stdout.trim() === 'false';
+
+test.skipIf(!isWholeClone)('no commit changes a migration that an earlier one added', () => {
+  const edits = findLaterEdits(folder);
+  expect(edits.filter(({ file }) => !earlierEdits.includes(file))).toEqual([]);
+  // An edited one is edited once, as these were.
+  expect(edits.map(({ file }) => file).filter((file, n, all) => all.indexOf(file) !== n)).toEqual([]);
+});
+
+test('the check of the history finds an edit, also where the recorded sum is changed with it', () => {
+  const root = mkdtempSync(join(tmpdir(), 'migrations-'));
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  const commit = (subject: string, files: Record<string, string>) => {
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(root, name), text);
+    const author = ['-c', 'user.name=a', '-c', 'user.email=a@b.example', '-c', 'commit.gpgsign=false'];
+    execFileSync('git', ['add', '.'], { cwd: root });
+    execFileSync('git', [...author, 'commit', '--quiet', '--message', subject], { cwd: root });
+  };
+  execFileSync('git', ['init', '--quiet'], { cwd: root });
+  commit('Add one', { '0000_a.sql': 'select 1' });
+  commit('Add another', { '0001_b.sql': 'select 2', 'sums.sha256': 'one' });
+  expect(findLaterEdits(root)).toEqual([]);
+  commit('Edit', { '0000_a.sql': 'select 3', 'sums.sha256': 'two' });
+  expect(findLaterEdits(root)).toEqual([{ file: '0000_a.sql', subject: expect.stringMatching(/ Edit$/) as string }]);
+});
+
+test('applied migrations are compared by their place, moment and contents', () => {
+  const own = readMigrations().map(({ hash, folderMillis: createdAt }) => ({ hash, createdAt }));
+  const describe = (applied: typeof own) => describeMigrationDifferences(compareMigrations(applied));
+  expect([describe(own), describe(own.slice(0, -2)), describe([])]).toEqual([[], [], []]);
+  const changed = own.with(34, { ...own[34]!, hash: 'f'.repeat(64) });
+  expect(compareMigrations(changed)).toEqual({ changed: ['0034_backup-runs'], newer: 0 });
+  expect(describe(changed)).toEqual([
+    'The migration 0034_backup-runs was applied with other contents than this version has',
+  ]);
+  const newer = { hash: 'e'.repeat(64), createdAt: 9_999_999_999_999 };
+  expect(compareMigrations([...own, newer])).toEqual({ changed: [], newer: 1 });
+  expect(compareMigrations([...own.slice(0, 2), newer])).toEqual({
+    ...{ changed: [], newer: 0 },
+    replaced: '0002_booking',
+  });
 });

@@ -1,5 +1,6 @@
 import { clockWarning, summarizeClocksAhead } from '../../database/clock.ts';
 import { countMigrations } from '../../database/migrate.ts';
+import { findMigrationDifferences } from '../../database/migration-differences.ts';
 import { countUnencrypted, readWebhookStates, type WebhookState } from '../../webhooks/state.ts';
 import { byLimit, error, formatAge, hours, minutes, ok, queryOne, skipped, warning } from './check.ts';
 import type { BackupState, Result, SystemCheck } from './check.ts';
@@ -8,11 +9,18 @@ export const migrationCheck: SystemCheck = {
   check: 'migrations',
   async run({ pool }) {
     const { applied, expected } = await countMigrations(pool);
-    if (applied < expected) return [error(`${expected - applied} of ${expected} are pending: run \`migrate\``)];
-    if (applied > expected) return [ok(`${applied - expected} more than this version knows`)];
-    return [ok(`All ${expected} are applied`)];
+    const differences = await findMigrationDifferences(pool);
+    return [judgeMigrationCount(applied, expected), ...differences.map((text) => error(`${text}: ${restoreAdvice}`))];
   },
 };
+
+const restoreAdvice = 'a backup is restored with `--accept-migrations` only, if at all';
+
+function judgeMigrationCount(applied: number, expected: number) {
+  if (applied < expected) return error(`${expected - applied} of ${expected} are pending: run \`migrate\``);
+  if (applied > expected) return ok(`${applied - expected} more than this version knows`);
+  return ok(`All ${expected} are applied`);
+}
 
 export const clockCheck: SystemCheck = {
   check: 'clock',

@@ -1,0 +1,160 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Manifest } from '../../../src/backup/format.ts';
+import { maxManifestBytes } from '../../../src/backup/manifest.ts';
+import { restoreBackup } from '../../../src/backup/restore.ts';
+import { verifyBackup } from '../../../src/backup/read.ts';
+import { writeBackup } from '../../../src/backup/write.ts';
+import { emptyDatabase, runSql } from '../../support/backups.ts';
+import { readContents, withRows, writeArchive, writeContents, type Contents } from '../../support/crafted-backup.ts';
+import { databaseUrl, runCli, temporaryFolder } from '../../support/processes.ts';
+import { connectionTo, openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
+
+let folder: string;
+let contents: Contents;
+let source: string;
+
+beforeAll(async () => {
+  source = await ownDatabase(afterAll);
+  const { close, createProvider } = await openTestApp(openTestDatabase(source));
+  const me = await createProvider();
+  await me.course({ title: 'One' });
+  await me.course({ title: 'Two' });
+  await close();
+  folder = temporaryFolder(afterAll);
+  const file = join(folder, 'whole.zip');
+  await writeBackup(connectionTo(source), file, { serviceVersion: '1.2.3' });
+  contents = await readContents(file);
+});
+
+let count = 0;
+async function craft(crafted: { manifest: unknown; tables: Contents['tables'] }) {
+  const file = join(folder, `${(count += 1)}.zip`);
+  await writeContents(file, crafted);
+  return file;
+}
+
+const failureOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'none',
+    (error: unknown) => (error as Error).message,
+  );
+
+/** Restores into an empty database, which stays empty after a failure. */
+async function restore(file: string, options = {}) {
+  const target = await emptyDatabase();
+  const failure = await failureOf(restoreBackup(file, connectionTo(target), options));
+  const tables = await runSql(target, `select from pg_class where relnamespace = 'public'::regnamespace`);
+  expect(tables.length > 0, failure).toBe(failure === 'none');
+  return { failure, target };
+}
+
+test('control: an archive of another program with the right rows is restored', async () => {
+  const file = await craft(contents);
+  expect((await verifyBackup(file)).tables).toEqual(contents.manifest.tables);
+  const { failure, target } = await restore(file);
+  expect([failure, await runSql(target, 'select title from courses order by id')]).toEqual([
+    'none',
+    [{ title: 'One' }, { title: 'Two' }],
+  ]);
+});
+
+test('a manifest is bounded before it is read', async () => {
+  const file = join(folder, 'large.zip');
+  const large = (bytes: number) =>
+    writeArchive(file, { 'manifest.json': Buffer.from(JSON.stringify({ format: 'x'.repeat(bytes) })) });
+  await large(100 * 1_048_576);
+  const before = process.memoryUsage.rss();
+  expect(await failureOf(verifyBackup(file))).toBe(
+    `${file} is no backup of this service: its manifest.json is too large`,
+  );
+  expect((process.memoryUsage.rss() - before) / 1_048_576).toBeLessThan(64);
+  expect((await runCli(['backup', 'list', '--dir', folder], {})).code).toBe(0);
+  // Control: one below the limit is read.
+  await large(maxManifestBytes - 100);
+  expect(await failureOf(verifyBackup(file))).toBe(`${file} is no backup of this service`);
+});
+
+test('a manifest with wrong values is refused, and names the first', async () => {
+  const { manifest, tables } = contents;
+  const [table, ...others] = manifest.tables;
+  const wrong: [object, string][] = [
+    [{ ...manifest, tables: null }, '/tables'],
+    [{ ...manifest, migrations: [{ hash: 1, createdAt: 1 }] }, '/migrations/0/hash'],
+    [{ ...manifest, tables: [{ ...table, columns: [] }, ...others] }, '/tables/0/columns'],
+    [{ ...manifest, sequences: [{ name: 'x', lastValue: 'many', isCalled: true }] }, '/sequences/0/lastValue'],
+    [{ ...manifest, createdAt: 'yesterday' }, '/createdAt'],
+  ];
+  for (const [crafted, path] of wrong)
+    expect(await failureOf(craft({ manifest: crafted, tables }).then(verifyBackup))).toContain(
+      `its manifest has a wrong value at ${path}`,
+    );
+});
+
+test('rows behind an end marker are an error', async () => {
+  const rows = contents.tables.get('courses')!;
+  const end = rows.indexOf('\n') + 1;
+  const marked = Buffer.concat([rows.subarray(0, end), Buffer.from('\\.\n'), rows.subarray(end)]);
+  const file = await craft(withRows(contents, 'courses', marked));
+  for (const failure of [await failureOf(verifyBackup(file)), (await restore(file)).failure])
+    expect(failure).toBe('The table courses has an end marker (\\.) among its rows, which COPY ends at');
+});
+
+test('a number of rows that the database does not read is an error', async () => {
+  // With carriage returns as ends of rows, PostgreSQL reads two where the manifest has none.
+  const rows = Buffer.from(contents.tables.get('courses')!.toString('latin1').replaceAll('\n', '\r'), 'latin1');
+  const { failure } = await restore(await craft(withRows(contents, 'courses', rows)));
+  expect(failure).toBe('Of 0 rows of the table courses 2 were read');
+});
+
+test('a sequence at its end is named', async () => {
+  const { manifest, tables } = contents;
+  const withLast = (lastValue: string): Manifest => ({
+    ...manifest,
+    sequences: manifest.sequences.map((one) => (one.name === 'courses_id_seq' ? { ...one, lastValue } : one)),
+  });
+  const ended = await craft({ manifest: withLast('9223372036854775807'), tables });
+  const message = 'The sequence courses_id_seq is at its end: no row could be added';
+  expect((await restore(ended)).failure).toBe(message);
+  expect(await runCli(['backup', 'verify', ended], {})).toMatchObject({
+    ...{ code: 1, stdout: expect.stringContaining('is whole') as string },
+    stderr: `error: this version does not restore it: ${message}\n`,
+  });
+  expect((await restore(await craft({ manifest: withLast('9223372036854775806'), tables }))).failure).toBe('none');
+});
+
+test('a migration of other contents is named by doctor, migrate, backup, verify and restore, and accepted by an option', async () => {
+  await runSql(
+    source,
+    `update drizzle.__drizzle_migrations set hash = repeat('a', 64)
+      where id = (select id from drizzle.__drizzle_migrations order by id offset 34 limit 1)`,
+  );
+  const named = 'The migration 0034_backup-runs was applied with other contents than this version has';
+  const env = { DATABASE_URL: databaseUrl(source) };
+  expect((await runCli(['doctor', '--only', 'system'], env)).stdout).toContain(`error    migrations       ${named}`);
+  expect(await runCli(['migrate'], env)).toMatchObject({ code: 0, stderr: `warning: ${named}\n` });
+  const made = await runCli(['backup', '--to', folder, '--json'], env);
+  const { file, warning } = made.json<{ file: string; warning: string }>();
+  expect([made.code, warning]).toEqual([0, expect.stringMatching(named)]);
+
+  const refusal = new RegExp(`^error: .*${named}: restore with version .*, or with \`--accept-migrations\`\n$`);
+  expect(await runCli(['backup', 'verify', file], {})).toMatchObject({
+    ...{ code: 1, stderr: expect.stringMatching(refusal) as string },
+  });
+  const target = await emptyDatabase();
+  const into = ['restore', file, '--into', databaseUrl(target)];
+  expect(await runCli(into, {})).toMatchObject({ code: 1, stderr: expect.stringMatching(refusal) as string });
+  expect((await runCli([...into, '--accept-migrations'], {})).code).toBe(0);
+  expect(await runSql(target, 'select title from courses order by id')).toEqual([{ title: 'One' }, { title: 'Two' }]);
+  expect((await runCli(['doctor', '--only', 'system'], { DATABASE_URL: databaseUrl(target) })).stdout).not.toContain(
+    named,
+  );
+
+  // Names that do not match are not accepted.
+  const { manifest, tables } = contents;
+  const replaced = manifest.migrations.with(3, { hash: 'b'.repeat(64), createdAt: 1 });
+  const { failure } = await restore(await craft({ manifest: { ...manifest, migrations: replaced }, tables }), {
+    acceptMigrations: true,
+  });
+  expect(failure).toMatch(/ one of them in the place of 0003_seat-counters: use that version or a newer one$/);
+});
