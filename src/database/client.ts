@@ -1,6 +1,6 @@
 import { types, type Pool, type PoolClient, type PoolConfig, type QueryConfig } from 'pg';
 import { createAuditLog, type AuditContext, type AuditLog } from './audit-log.ts';
-import { createCounters, type Counters } from './counters.ts';
+import { createCounters, noteFailedWrite, type Counters } from './counters.ts';
 import type { QueueUsage } from './keyed-queue.ts';
 import { queryBuilder, type Reader, type SlowStatement } from './query-builder/index.ts';
 import { createStandby, standbyConnectMs, standbyStatementMs, type OpenSnapshot } from './standby.ts';
@@ -119,11 +119,11 @@ export function openDatabase(options: DatabaseOptions): Database {
           db: txDb,
         });
         return work(nestedDatabase(auditLog));
-      }),
+      }).catch(noteFailedWrite(counters)),
     exclusively: (name, work) =>
       runTransaction(pool, { lockUntil: performance.now() + writeMs }, async (client) =>
         locking.lock && !(await tryLock(client, name)) ? undefined : work(client),
-      ),
+      ).catch(noteFailedWrite(counters)),
     async close() {
       await Promise.all([pool.end(), standby?.end()]);
     },

@@ -1,3 +1,5 @@
+import { getErrorCode } from './errors.ts';
+
 /** Numbers since the start of the process that only grow; the metrics read them. */
 export const createCounters = () => ({
   /** Transactions that were tried again, by the reason. */
@@ -9,10 +11,23 @@ export const createCounters = () => ({
   /** Attempts to deliver a message to a webhook, by their result. */
   webhooks: { delivered: 0, failed: 0 },
   slowStatements: 0,
+  /** When a write last failed since the database's disk was full, as of `performance.now()`. */
+  diskFullAt: -Infinity,
 });
 
 export type Counters = ReturnType<typeof createCounters>;
 export type CommittedEvent = keyof Counters['committed'];
+
+const diskFullMs = 60_000;
+
+/** True if a write of the last minute failed since the database's disk was full. */
+export const isDiskFull = ({ diskFullAt }: Counters) => performance.now() - diskFullAt < diskFullMs;
+
+/** Notes a failed write whose reason is a full disk, and throws its error. */
+export const noteFailedWrite = (counters: Counters) => (error: unknown) => {
+  if (getErrorCode(error) === '53100') counters.diskFullAt = performance.now();
+  throw error;
+};
 
 const retryReasons: Record<string, keyof Counters['retries']> = {
   '40001': 'serialization_failure',

@@ -1,14 +1,17 @@
-import type { Problem } from '../core/errors.ts';
-import { classifyError, getErrorCode, getRootCause, isCertificateError } from '../database/errors.ts';
-import { QueueTimeoutError } from '../database/keyed-queue.ts';
+import { classifyError, getErrorCode, getRootCause, isCertificateError } from './errors.ts';
+import { QueueTimeoutError } from './keyed-queue.ts';
 
 const byMessage: [RegExp, string][] = [
   [/^the queue is full/, 'queue_full'],
   [/^the transaction took too long/, 'transaction_timeout'],
+  // PgBouncer, whose code is that of any protocol error.
+  [/^no more connections allowed/, 'too_many_connections'],
   [/^timeout exceeded when trying to connect/, 'no_free_connection'],
   [/^Query read timeout/, 'statement_timeout'],
 ];
 const byCode: Record<string, string> = {
+  '53100': 'disk_full',
+  '53300': 'too_many_connections',
   '57014': 'statement_timeout',
   '3D000': 'not_migrated_or_granted',
   '42P01': 'not_migrated_or_granted',
@@ -17,7 +20,7 @@ const byCode: Record<string, string> = {
 };
 
 /** Why a response was 503, in a few words; `not_ready` without a problem, which is how /ready responds. */
-export function unavailableReason(problem: Pick<Problem, 'cause'> | null) {
+export function unavailableReason(problem: { cause?: unknown } | null) {
   if (problem === null) return 'not_ready';
   const { cause } = problem;
   if (cause === undefined) return 'other';
@@ -35,3 +38,10 @@ function reasonByMessage(error: unknown) {
     (error instanceof QueueTimeoutError ? 'queue_timeout' : undefined)
   );
 }
+
+/** What an operator can do about a reason; undefined where the error itself says it. */
+export const unavailableHints: Partial<Record<string, string>> = {
+  disk_full: 'the disk of the database is full: free space or enlarge it; reads continue',
+  too_many_connections:
+    'the database accepts no more connections: raise max_connections, or lower POOL_SIZE or the number of servers',
+};

@@ -2,7 +2,7 @@ import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
 import type { Pool, PoolClient } from 'pg';
 import type { Areas } from './areas.ts';
 import { createAudited, type Audited, type AuditLog } from './audit-log.ts';
-import { retryReason, type Counters } from './counters.ts';
+import { noteFailedWrite, retryReason, type Counters } from './counters.ts';
 import { classifyError, getErrorCode } from './errors.ts';
 import { createKeyedQueue } from './keyed-queue.ts';
 import { queryBuilder } from './query-builder/index.ts';
@@ -95,7 +95,7 @@ export function createUnitOfWork(pool: Pool, { waitMs, workMs, slots, locking, c
       // Pipelined: if the entry fails, the commit behind it rolls back.
       (client, { change }) =>
         change.changed ? settleInOrder([auditLog?.record(client, change), commit(client)]) : rollback(client),
-    );
+    ).catch(noteFailedWrite(counters));
     auditLog?.onCommit(change);
     if (change.changed) addEvents(counters, change.events);
     return result;

@@ -2,8 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from '@sinclair/typebox';
 import type { Database } from '../database/client.ts';
 import { clockWarning, summarizeClocksAhead } from '../database/clock.ts';
+import { isDiskFull } from '../database/counters.ts';
 import { toLoggableError } from '../database/errors.ts';
 import { isMigrated } from '../database/migrate.ts';
+import { unavailableHints, unavailableReason } from '../database/unavailable-reason.ts';
 import { closeByAddress, limitByAddress, type CountRequest } from './auth/address-limit.ts';
 import { methodNotAllowed } from './errors/method-not-allowed.ts';
 import { serveOpenapi } from './openapi/document.ts';
@@ -20,6 +22,7 @@ declare module 'fastify' {
 const Health = NamedObject('Health', {
   status: Type.String(),
   reason: Type.Optional(Type.String()),
+  writes: Type.Optional(Type.Literal('disk_full')),
   warnings: Type.Optional(Type.Array(Type.String())),
 });
 
@@ -68,7 +71,8 @@ export function healthRoutes(
       schema: {
         operationId: 'getReadiness',
         summary: 'Check readiness',
-        description: 'Checks the database and its migrations, and fails during a shutdown.',
+        description:
+          'Checks the database and its migrations, and fails during a shutdown. `writes` is `disk_full` for a minute after a write failed since the disk of the database was full; reads continue.',
         ...documented,
         response: {
           ...responses.ok(Health),
@@ -81,16 +85,27 @@ export function healthRoutes(
       const reason = isShuttingDown.now
         ? 'draining'
         : await findReason().catch((error: unknown) => {
-            request.log.warn({ err: toLoggableError(error) }, 'not ready');
-            return 'the database cannot be reached';
+            const hint = unavailableHints[unavailableReason({ cause: error })];
+            request.log.warn({ err: toLoggableError(error), hint }, 'not ready');
+            return toUnreadyReason(error);
           });
-      if (reason === undefined) return { status: 'ready', ...(await shareWarnings()) };
+      if (reason === undefined)
+        return {
+          status: 'ready',
+          ...(isDiskFull(database.counters) && { writes: 'disk_full' as const }),
+          ...(await shareWarnings()),
+        };
       return reply.code(503).header('retry-after', 1).send({ status: 'not ready', reason });
     },
   );
 
   app.get('/openapi.json', { schema: { hide: true } }, serveOpenapi(app));
   addMethodNotAllowed();
+}
+
+function toUnreadyReason(error: unknown) {
+  const reason = unavailableReason({ cause: error });
+  return reason === 'too_many_connections' ? reason : 'the database cannot be reached';
 }
 
 async function findUnreadyReason(database: Database, timezone: string) {

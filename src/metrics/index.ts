@@ -5,6 +5,7 @@ import { backupMetrics } from './backups.ts';
 import { bookingMetrics } from './bookings.ts';
 import { databaseMetrics } from './database.ts';
 import { databaseStateMetrics } from './database-state.ts';
+import { diskMetrics } from './disks.ts';
 import { mailMetrics } from './mails.ts';
 import { processMetrics } from './process.ts';
 import { queueMetrics } from './queues.ts';
@@ -30,6 +31,7 @@ const areas: CreateArea[] = [
   signOnMetrics,
   webhookMetrics,
   backupMetrics,
+  diskMetrics,
 ];
 
 export type Metrics = ReturnType<typeof createMetrics>;

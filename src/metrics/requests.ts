@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { Counter, Histogram } from 'prom-client';
 import type { CreateArea } from './area.ts';
-import { unavailableReason } from './unavailable-reason.ts';
+import { unavailableHints, unavailableReason } from '../database/unavailable-reason.ts';
 
 /** Requests by route template, never by path: the number of series is bounded by that of routes. */
 export const requestMetrics: CreateArea = (register) => {
@@ -25,6 +25,8 @@ export const requestMetrics: CreateArea = (register) => {
     labelNames: ['reason'] as const,
     registers,
   });
+  // From 0, since Prometheus sees no increase in the first value of a series.
+  for (const reason of Object.keys(unavailableHints)) unavailable.inc({ reason }, 0);
   return {
     onResponse(request, reply) {
       const labels = labelsOf(request);

@@ -1,6 +1,7 @@
 import { DatabaseError } from 'pg';
 import { ConfigError, type Config } from '../config.ts';
 import { Problem } from '../core/errors.ts';
+import { unavailableHints, unavailableReason } from '../database/unavailable-reason.ts';
 import { classifyError, isCertificateError, getRootCause } from '../database/errors.ts';
 
 /** The server cannot listen on HOST and PORT. Distinguishes this from socket errors of the database. */
@@ -48,6 +49,8 @@ export function describeError(error: unknown, isForTerminal = false): string {
   // SQLSTATE classes of authentication, unknown database and missing privileges.
   if (cause instanceof DatabaseError && /^(28|3D|42501)/.test(code)) return `the database reports: ${message}`;
   if (code === '55P03') return 'another transaction holds a lock that this needs; try again later';
+  const hint = unavailableHints[unavailableReason({ cause })];
+  if (hint !== undefined) return hint;
   if (classifyError(error)?.kind === 'unavailable') return `the database cannot be reached${code && ` (${code})`}`;
   if (classifyError(error)) return `the database rejected the statement (SQLSTATE ${code})`;
   return message.split('\n')[0]!;

@@ -39,7 +39,10 @@ export async function openObservers(config: Config, env: NodeJS.ProcessEnv, data
   };
 }
 
-async function openMetrics({ BACKUP_AT }: Config, database: Database) {
+async function openMetrics({ BACKUP_AT, BACKUP_DIR, DATA_DIR }: Config, database: Database) {
   const { createMetrics } = await import('../metrics/index.ts');
-  return createMetrics({ database, version: packageVersion(), makesBackups: BACKUP_AT !== 'off' });
+  return createMetrics({
+    ...{ database, version: packageVersion(), makesBackups: BACKUP_AT !== 'off' },
+    folders: { data: DATA_DIR, backups: BACKUP_DIR },
+  });
 }

@@ -28,7 +28,7 @@ export const getLiveness = <ThrowOnError extends boolean = false>(options?: Opti
 /**
  * Check readiness
  *
- * Checks the database and its migrations, and fails during a shutdown.
+ * Checks the database and its migrations, and fails during a shutdown. `writes` is `disk_full` for a minute after a write failed since the disk of the database was full; reads continue.
  */
 export const getReadiness = <ThrowOnError extends boolean = false>(options?: Options<GetReadinessData, ThrowOnError>) => (options?.client ?? client).get<GetReadinessResponses, GetReadinessErrors, ThrowOnError>({ url: '/ready', ...options });
 

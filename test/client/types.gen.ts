@@ -45,6 +45,7 @@ export type WebhookMessage = {
 export type Health = {
     status: string;
     reason?: string;
+    writes?: 'disk_full';
     warnings?: Array<string>;
 };
 

@@ -9,6 +9,8 @@ export type Finding = { check: string } & Result;
 export type CheckedConfig = {
   NODE_ENV?: string | undefined;
   DATABASE_URL?: string | undefined;
+  DATA_DIR: string;
+  BACKUP_DIR: string;
   DATABASE_DISTRIBUTED: boolean;
   SMTP_URL?: string | undefined;
   MAIL_TO_FILES: boolean;

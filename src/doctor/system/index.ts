@@ -1,6 +1,7 @@
 import { getErrorCode, getRootCause } from '../../database/errors.ts';
 import { backupCheck, clockCheck, mailCheck, migrationCheck, webhookCheck } from './ages.ts';
 import { error, skipped, type CheckContext, type Finding, type Result, type SystemCheck } from './check.ts';
+import { diskCheck } from './disks.ts';
 import { distributionCheck } from './distribution.ts';
 import { connectionCheck, tableCheck, transactionCheck } from './load.ts';
 import { promiseCheck } from './promises.ts';
@@ -10,7 +11,7 @@ import { collationCheck, encodingCheck, settingsCheck, timeZoneCheck, versionChe
 /** docs/operating.md lists them too. */
 export const systemChecks: SystemCheck[] = [
   ...[versionCheck, settingsCheck, encodingCheck, collationCheck, timeZoneCheck, clockCheck],
-  ...[migrationCheck, roleCheck, connectionCheck, tableCheck, transactionCheck],
+  ...[migrationCheck, roleCheck, connectionCheck, tableCheck, transactionCheck, diskCheck],
   ...[distributionCheck, backupCheck, mailCheck, webhookCheck, promiseCheck],
 ];
 

@@ -3,6 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { toFieldsProblem } from '../../schema/validator.ts';
 import { Problem, type ProblemKind } from '../../core/errors.ts';
 import { toLoggableError, classifyError } from '../../database/errors.ts';
+import { unavailableHints, unavailableReason } from '../../database/unavailable-reason.ts';
 import { closeGracefully } from '../idle-sockets.ts';
 
 declare module 'fastify' {
@@ -40,7 +41,11 @@ export function registerErrorHandler(app: FastifyInstance, format: ErrorFormatte
 function logProblem(problem: Problem, request: FastifyRequest) {
   const { kind, cause } = problem;
   if (kind === 'internal') request.log.error({ err: toLoggableError(cause ?? problem) }, `${getRoute(request)} failed`);
-  if (kind === 'unavailable') request.log.warn({ err: toLoggableError(cause) }, `${getRoute(request)} is unavailable`);
+  if (kind === 'unavailable') {
+    const reason = unavailableReason(problem);
+    const hint = unavailableHints[reason];
+    request.log.warn({ err: toLoggableError(cause), reason, hint }, `${getRoute(request)} is unavailable`);
+  }
   if (classifyError(cause)?.kind === 'input')
     request.log.warn({ err: toLoggableError(cause) }, `${getRoute(request)} was rejected by the database`);
 }

@@ -8,7 +8,7 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { Problem } from '../../../src/core/errors.ts';
 import type { DatabaseOptions } from '../../../src/database/client.ts';
 import { createKeyedQueue } from '../../../src/database/keyed-queue.ts';
-import { unavailableReason } from '../../../src/metrics/unavailable-reason.ts';
+import { unavailableReason } from '../../../src/database/unavailable-reason.ts';
 import { createAuthority, createCertificate } from '../../support/certificates.ts';
 import { temporaryFolder } from '../../support/processes.ts';
 import { succeeds } from '../../support/programs.ts';
@@ -95,6 +95,8 @@ test.each<[reason: string, what: string, fail: () => Promise<unknown>]>([
   ['no_free_connection', 'a pool in use', useAllConnections],
   ['statement_timeout', 'a canceled statement', () => failing('select pg_sleep(1)', { statementMs: 50 })],
   ['statement_timeout', 'a silent database', askSilentDatabase],
+  ['disk_full', 'a full disk', () => raising('53100')],
+  ['too_many_connections', 'no free connection of the server', () => raising('53300')],
   ['contention', 'a serialization failure', () => raising('40001')],
   ['contention', 'a deadlock', () => raising('40P01')],
   ['contention', 'a lock timeout', () => raising('55P03')],

@@ -71,21 +71,45 @@ async function testFullDisk(run: Run, seconds: number): Promise<Outcome> {
   if (disk === undefined)
     return { figures: 'not run', failures: [], skipped: 'a full disk requires permission to mount a tmpfs' };
 
-  const server = await startServer(run, schools.env);
+  const server = await startServer(run, { ...schools.env, METRICS_TOKEN: metricsToken });
+  const before = await readStates(schools, server);
   const filler = join(disk, 'filler');
   fill(disk, filler);
   const seen = await observe(server, schools.first, seconds);
+  const during = await readStates(schools, server);
   const beforeRecovery = await waitForWrite(server, schools.first, 500);
   rmSync(filler);
   const recoveryMs = await waitForWrite(server, schools.first, 10_000);
+  const clearMs = await waitUntil(async () => (await readStates(schools, server, false)).ready === 'ready', 75_000);
   return {
-    figures: `${seen.figures}, recovered in ${Math.round(recoveryMs)} ms`,
+    figures: `${seen.figures}, told as ${Object.values(during).join(', ')}, recovered in ${Math.round(recoveryMs)} ms`,
     failures: [
       ...seen.failures.map((failure) => `full: ${failure}`),
       ...(await recoveryFailures(schools, server, recoveryMs)),
-      ...failedChecks({ 'control: a full disk is detected': beforeRecovery === Infinity }),
+      ...failedChecks({
+        'control: a full disk is detected': beforeRecovery === Infinity,
+        'control: no state tells of a full disk before': Object.values(before).join() === 'ready,0,ok',
+        'each state tells of the full disk': Object.values(during).join() === 'ready but disk_full,1,error',
+        '/ready is as before within 75 s': clearMs < Infinity,
+      }),
     ],
   };
+}
+
+const metricsToken = 'a-token-of-the-metrics';
+
+/** What `/ready`, the metrics and `doctor` tell of the disk. */
+async function readStates({ env }: Schools, server: Server, withDoctor = true) {
+  const response = await fetch(`${server.base}/ready`);
+  const { status, writes } = (await response.json()) as { status: string; writes?: string };
+  const metrics = await fetch(`${server.base}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } });
+  const [, full] = /^booking_database_disk_full (\d)$/m.exec(await metrics.text()) ?? [];
+  const doctor = withDoctor ? await cli(env, 'doctor', '--only', 'system', '--json') : undefined;
+  const { checks } = JSON.parse(doctor?.output.split('\n')[0] ?? '{"checks":[]}') as {
+    checks: { level: string; message: string }[];
+  };
+  const disk = checks.find(({ message }) => message.startsWith('The disk of the database'));
+  return { ready: writes === undefined ? status : `${status} but ${writes}`, full, disk: disk?.level };
 }
 
 /** A file system of 64 MB for the database's user; undefined if mounting is not permitted. */

@@ -1,0 +1,26 @@
+import type { Pool } from 'pg';
+import { readDiskSpace, type DiskSpace } from '../lib/disk-space.ts';
+import { getErrorCode } from './errors.ts';
+
+/** A server at the address of its client is on the same machine; `null` is a socket. */
+const selectFolder = {
+  name: 'database_folder',
+  text: `select coalesce(inet_server_addr() = inet_client_addr(), true) as "isHere",
+      coalesce(nullif(pg_tablespace_location(dattablespace), ''), current_setting('data_directory')) as folder
+    from pg_database where datname = current_database()`,
+};
+
+/**
+ * The space of the disk with the database; undefined if it is on another machine, or the role may not read where its
+ * files are: PostgreSQL has no function for the space of its disk.
+ */
+export async function findDatabaseDiskSpace(pool: Pick<Pool, 'query'>): Promise<DiskSpace | undefined> {
+  try {
+    const { rows } = await pool.query<{ isHere: boolean; folder: string }>(selectFolder);
+    const { isHere, folder } = rows[0]!;
+    return isHere ? await readDiskSpace(folder) : undefined;
+  } catch (error) {
+    if (['42501', 'EACCES', 'ENOTDIR'].includes(getErrorCode(error))) return undefined;
+    throw error;
+  }
+}
