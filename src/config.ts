@@ -12,7 +12,12 @@ const days = (description: string, fallback?: number, minimum = 0) => integer(de
 /** All environment variables, one entry each; a test compares docs/configuration.md with this. */
 export const Environment = Type.Object(
   withFiles({
-    NODE_ENV: Optional(text('`production`: no embedded database and no demo data unless enabled')),
+    NODE_ENV: Optional(
+      oneOf(
+        ['production', 'development', 'test'],
+        '`production`: no embedded database and no demo data unless enabled',
+      ),
+    ),
     HOST: Optional(text('Address to listen on; default `127.0.0.1` with demo data, else `0.0.0.0`')),
     PORT: integer('Port to listen on', 3000, 0, 65_535),
     PUBLIC_URL: Optional(
@@ -229,6 +234,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     trustProxy: check.toRanges(variables.TRUST_PROXY),
     webhookAllow: check.toRanges(variables.WEBHOOK_ALLOW),
     rate: toRate(variables),
+    /** Neither a time nor `off` is set, and only the embedded database has a default time. */
+    isBackupUndecided: variables.BACKUP_AT === undefined && !isEmbedded,
     sources,
     warnings,
   };

@@ -6,6 +6,7 @@ import { readConfig, type Config } from './config.ts';
 import { isMigrated, migrateDatabase } from './database/migrate.ts';
 import { findMigrationDifferences } from './database/migration-differences.ts';
 import { assertReleaseIsSupported } from './database/releases.ts';
+import { backupUndecided } from './doctor/system/ages.ts';
 import { openLog, type Log } from './runtime/log.ts';
 import { startHousekeeping } from './runtime/housekeeping.ts';
 import { startBackups } from './runtime/backups.ts';
@@ -18,7 +19,7 @@ import { packageVersion } from './runtime/version.ts';
 import { startMailWorker } from './runtime/mail.ts';
 import { openObservers } from './runtime/observers.ts';
 import { startWebhooks } from './webhooks/worker.ts';
-import { openStore, toSettings, waitForDatabase, type Store } from './runtime/store.ts';
+import { openStartDatabase, openStore, toSettings, waitForDatabase, type Store } from './runtime/store.ts';
 
 // By default V8 lets the heap grow several times over before a full collection.
 setFlagsFromString('--heap-growing-percent=50');
@@ -31,6 +32,7 @@ async function start() {
   const config = readConfig(process.env);
   const log = openLog(config);
   for (const warning of config.warnings) log.warn(warning);
+  if (config.isBackupUndecided) log.warn(backupUndecided);
   await assertPortIsFree(config);
   let isClosing = false;
   const onBrokenConnection = (error: Error) => {
@@ -55,21 +57,7 @@ async function start() {
 
 async function serve(config: Config, log: Log, store: Store, stopSignal: StopSignal) {
   const { database } = store;
-  await waitForDatabase(database, config.DATABASE_CONNECT_TIMEOUT_MS, () =>
-    log.warn('The database does not respond yet; waiting for it'),
-  );
-  await assertReleaseIsSupported(database.pool);
-  if (config.MIGRATE_ON_START) {
-    const { applied } = await migrateDatabase(store.connection);
-    if (applied > 0) log.info(`Brought the database up to date (${applied} migrations)`);
-  }
-  for (const difference of await findMigrationDifferences(database.pool)) log.warn(`${difference}: see \`doctor\``);
-  const loadFirstData = async () => {
-    await bootstrap(config, database, log);
-    return demoData(config, database, log);
-  };
-  const migrated = await isMigrated(database.pool);
-  const demoKey = migrated ? await loadFirstData() : null;
+  const { migrated, demoKey } = await prepareDatabase(config, log, store);
 
   const isShuttingDown = { now: false };
   const observers = await openObservers(config, process.env, database, log);
@@ -88,7 +76,7 @@ async function serve(config: Config, log: Log, store: Store, stopSignal: StopSig
   } else {
     log.warn('The database is not migrated: /ready responds 503 until the `migrate` command has run');
     void waitUntilMigrated(database)
-      .then(async () => loadFirstData().then(workers.start))
+      .then(async () => loadFirstData(config, database, log).then(workers.start))
       .catch((error: unknown) => log.error(describeError(error)));
   }
 
@@ -102,6 +90,31 @@ async function serve(config: Config, log: Log, store: Store, stopSignal: StopSig
     log.info('Stopped');
   });
   printWelcome(config, log, (app.server.address() as AddressInfo).port, demoKey);
+}
+
+/** With longer time limits than requests have: a machine that starts everything at once is slow. */
+async function prepareDatabase(config: Config, log: Log, store: Store) {
+  const database = openStartDatabase(config, store);
+  try {
+    await waitForDatabase(database, config.DATABASE_CONNECT_TIMEOUT_MS, () =>
+      log.warn('The database does not respond yet; waiting for it'),
+    );
+    await assertReleaseIsSupported(database.pool);
+    if (config.MIGRATE_ON_START) {
+      const { applied } = await migrateDatabase(store.connection);
+      if (applied > 0) log.info(`Brought the database up to date (${applied} migrations)`);
+    }
+    for (const difference of await findMigrationDifferences(database.pool)) log.warn(`${difference}: see \`doctor\``);
+    const migrated = await isMigrated(database.pool);
+    return { migrated, demoKey: migrated ? await loadFirstData(config, database, log) : null };
+  } finally {
+    await database.close();
+  }
+}
+
+async function loadFirstData(config: Config, database: Store['database'], log: Log) {
+  await bootstrap(config, database, log);
+  return demoData(config, database, log);
 }
 
 const appOptions = (

@@ -64,8 +64,8 @@ export const recordResult = (pool: Queryable, id: string, { elapsedMs, file, byt
   );
 
 /**
- * The present moment, if a nightly backup is due: none since the last `at` in the time zone, and no attempt within the
- * last hour. `restoreTestDue` if none has passed or was skipped for a week. Undefined if it is not due.
+ * The present moment, if a nightly backup is due: none since the last `at` in the time zone, no failure within the last
+ * eight minutes, and no attempt without an end within the last hour. `restoreTestDue` if none has passed or was skipped for a week. Undefined if it is not due.
  */
 export async function findDue(
   pool: Queryable,
@@ -81,8 +81,8 @@ export async function findDue(
     ) as "restoreTestDue"
     from due
     where not exists (select from backup_runs where is_nightly and file is not null and started_at >= due.at)
-      and not exists (select from backup_runs where is_nightly and file is null
-        and coalesce(finished_at, started_at) > now - interval '1 hour')`,
+      and not exists (select from backup_runs where is_nightly and file is null and case when error is null
+        then started_at > now - interval '1 hour' else finished_at > now - interval '8 minutes' end)`,
     [at, timezone, now ?? null],
   );
   return rows[0];

@@ -39,7 +39,7 @@ function report(nightly: Nightly, log: BackupLog) {
   const { file, bytes, rows, elapsedMs, deleted = [], cause, pruneCause, test } = nightly;
   if (cause !== undefined) {
     log.error(
-      `The nightly backup failed, and is tried again in an hour; older backups are kept: ${describeError(cause)}`,
+      `The nightly backup failed, and is tried again in ten minutes; older backups are kept: ${describeError(cause)}`,
     );
     return;
   }

@@ -48,11 +48,18 @@ export function judgeClock(ahead: number, uncertainty: number): Result {
 
 export const backupCheck: SystemCheck = {
   check: 'backup',
-  run: async ({ findLastBackup }) =>
-    findLastBackup
-      ? judgeBackup(await findLastBackup())
-      : [skipped('This service makes no backups: check those of the database')],
+  async run({ findLastBackup, config }) {
+    if (findLastBackup) return judgeBackup(await findLastBackup());
+    return [
+      config.isBackupUndecided
+        ? warning(backupUndecided)
+        : skipped('This service makes no backups: check those of the database'),
+    ];
+  },
 };
+
+export const backupUndecided =
+  'No backup is made: set BACKUP_AT to a time of day, or to `off` where another program makes backups';
 
 export function judgeBackup({ ageSeconds: age, lastRestoreTest }: BackupState): Result[] {
   if (age === null) return [warning('There is no backup')];

@@ -11,6 +11,7 @@ export type CheckedConfig = {
   DATABASE_URL?: string | undefined;
   DATA_DIR: string;
   BACKUP_DIR: string;
+  isBackupUndecided: boolean;
   DATABASE_DISTRIBUTED: boolean;
   SMTP_URL?: string | undefined;
   MAIL_TO_FILES: boolean;

@@ -12,7 +12,7 @@ import { judgeRole } from '../../../src/doctor/system/role.ts';
 import { judgeCollations, judgeSettings, judgeVersion, supportEnds } from '../../../src/doctor/system/server.ts';
 import { asAdmin, connectionTo, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
-const config = readConfig({ DATABASE_URL: 'postgres://booking@localhost/booking' });
+const config = readConfig({ DATABASE_URL: 'postgres://booking@localhost/booking', BACKUP_AT: 'off' });
 
 async function openOwn(options: Parameters<typeof openTestDatabase>[1] = {}, name?: string) {
   const database = openTestDatabase(name ?? (await ownDatabase()), options);
@@ -268,4 +268,18 @@ test('ages are in a unit of which there are at least two', () => {
 test('docs/operating.md lists each check of doctor', () => {
   const page = readFileSync('docs/operating.md', 'utf8');
   expect(systemChecks.filter(({ check }) => !page.includes(`\n- **${check}**: `))).toEqual([]);
+});
+
+test('a database elsewhere without a decision on backups is a warning until there is one', async () => {
+  const { pool } = await openOwn();
+  const levelWith = async (env: NodeJS.ProcessEnv) =>
+    (await examine({ pool, config: readConfig(env) })).find(({ check }) => check === 'backup');
+  const external = { DATABASE_URL: 'postgres://booking@localhost/booking' };
+  expect(await levelWith(external)).toMatchObject({
+    level: 'warning',
+    message: expect.stringContaining('set BACKUP_AT') as string,
+  });
+  expect(await levelWith({ ...external, BACKUP_AT: 'off' })).toMatchObject({ level: 'skipped' });
+  expect(readConfig({ ...external, BACKUP_AT: '02:00' }).isBackupUndecided).toBe(false);
+  expect(readConfig({}).isBackupUndecided).toBe(false);
 });

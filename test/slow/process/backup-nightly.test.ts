@@ -152,7 +152,7 @@ test('an attempt that was killed is repeated an hour later, without its unfinish
   expect(readdirSync(options.folder).filter((file) => file.includes('manual'))).toEqual([]);
 });
 
-test('a failure is recorded and tried again after an hour, and older backups stay', async () => {
+test('a failure is recorded and tried again within ten minutes, and older backups stay', async () => {
   const write: typeof writeBackup = async () => Promise.reject(Object.assign(new Error('full'), { code: 'ENOSPC' }));
   const options = await process();
   await runNightly({ ...options, now: '2026-11-01 04:00+01' });
@@ -165,7 +165,7 @@ test('a failure is recorded and tried again after an hour, and older backups sta
     lastError: 'ENOSPC',
     lastSuccessAt: expect.stringMatching(/^2026-11-01/) as string,
   });
-  expect(await inTurn(options, '2026-11-26 04:30+01', '2026-11-26 05:01+01')).toEqual([false, true]);
+  expect(await inTurn(options, '2026-11-26 04:07+01', '2026-11-26 04:09+01')).toEqual([false, true]);
   expect(await findLastBackup(pool)).toMatchObject({ lastError: null });
 });
 
@@ -251,7 +251,7 @@ test('a database that cannot be reached, and a backup that fails, are logged onc
   const file = join(temporaryFolder(), 'file');
   writeFileSync(file, '');
   expect(await logOf({ DATABASE_URL: databaseUrl(name), BACKUP_DIR: file }, 3)).toEqual([
-    expect.stringMatching(/^The nightly backup failed, and is tried again in an hour; older .* kept: /),
+    expect.stringMatching(/^The nightly backup failed, and is tried again in ten minutes; older .* kept: /),
   ]);
 });
 

@@ -74,7 +74,7 @@ test('the profiles add restricted containers, and the server has nothing of thei
   expect(profiles).toEqual([
     ['database'],
     ['server'],
-    ['backup', 'backup'],
+    ['backup'],
     ['prometheus', 'monitoring'],
     ['grafana', 'monitoring'],
   ]);
@@ -92,6 +92,7 @@ test('the profiles add restricted containers, and the server has nothing of thei
     rule_files: string[];
   };
   expect(jobs[0]!.static_configs[0]!.targets).toEqual([`server:${server.environment['ADMIN_PORT']}`]);
+  expect(server.environment['BACKUP_AT']).toBe('off');
   // Prometheus is in another container.
   expect(server.environment['ADMIN_HOST']).toBe('0.0.0.0');
   // The alert rules select this job.
@@ -125,7 +126,7 @@ test.runIf(hasProgram('promtool'))('promtool accepts the configuration of Promet
   expect(stdout).toMatch(/rules found/);
 });
 
-test('the container of the profile `backup` runs its command until it is stopped', async () => {
+test('the container `backup` runs its command until it is stopped', async () => {
   const { command, environment } = services.backup as { command: string[] } & Service;
   const [, program, ...args] = command;
   const name = await ownDatabase();
