@@ -1,17 +1,42 @@
 // Bundles the server into dist: loading a few files starts faster than five hundred.
 import { existsSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
 import { build } from 'esbuild';
 import { write, writeReference } from './.build-reference.js';
 
-const { outputFiles } = await build({
-  ...{ entryPoints: ['src/main.ts', 'src/cli.ts'], outdir: 'dist', chunkNames: 'parts/[name]-[hash]', write: false },
-  ...{ bundle: true, splitting: true, format: 'esm', platform: 'node', target: 'node20', sourcemap: true },
-  ...{ packages: 'external', mainFields: ['module', 'main'], logLevel: 'warning' },
-  alias: { 'drizzle-orm': './node_modules/drizzle-orm', '@sinclair/typebox': './node_modules/@sinclair/typebox' },
-});
-// Written atomically, chunks before entries, since another process may be starting from dist.
-for (const { path, contents } of outputFiles.sort((a, b) => b.path.length - a.path.length)) {
-  if (path.includes('-') && existsSync(path)) continue;
-  write(path, contents);
+try {
+  await bundle();
+} catch (error) {
+  if (!['EACCES', 'EPERM', 'EROFS'].includes(error.code)) throw error;
+  console.error(
+    `The server cannot be built: ${error.path} cannot be written (${error.code}). Build it in a folder that this user may write.`,
+  );
+  process.exitCode = 1;
 }
-await writeReference();
+
+async function bundle() {
+  const { outputFiles } = await build({
+    ...{ entryPoints: ['src/main.ts', 'src/cli.ts'], outdir: 'dist', chunkNames: 'parts/[name]-[hash]', write: false },
+    ...{ bundle: true, splitting: true, format: 'esm', platform: 'node', target: 'node20', sourcemap: true },
+    ...{ packages: 'external', mainFields: ['module', 'main'], logLevel: 'warning' },
+    alias: { 'drizzle-orm': './node_modules/drizzle-orm', '@sinclair/typebox': './node_modules/@sinclair/typebox' },
+  });
+  // Written atomically, chunks before entries, since another process may be starting from dist.
+  for (const { path, contents } of outputFiles.sort((a, b) => b.path.length - a.path.length)) {
+    if (path.includes('-') && existsSync(path)) continue;
+    write(path, contents);
+  }
+  await writeReference();
+  write('dist/commit', readCommit());
+}
+
+/** In an image, which has no repository, the build is given it. */
+function readCommit() {
+  if (process.env.REVISION) return process.env.REVISION;
+  try {
+    const options = { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] };
+    return execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], options).trim();
+  } catch {
+    return 'unknown';
+  }
+}

@@ -5,7 +5,8 @@ COPY .npmrc package.json package-lock.json ./
 RUN npm ci --ignore-scripts
 COPY .build.js .build-reference.js tsconfig.json ./
 COPY src ./src
-RUN npm run build
+ARG REVISION=unknown
+RUN REVISION=$REVISION npm run build
 
 FROM node:24-bookworm-slim AS packages
 WORKDIR /app
@@ -34,7 +35,7 @@ COPY migrations ./migrations
 COPY docs ./docs
 COPY --from=packages /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-ARG VERSION=0.2.0
+ARG VERSION=0.3.0-dev
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Course Booking Service" \
   org.opencontainers.image.licenses=MIT \

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { describeError } from './runtime/describe-error.ts';
-import { packageVersion } from './runtime/version.ts';
+import { describeVersion } from './runtime/version.ts';
 
 /** The commands in the order of the help. Only those of the first argument are loaded: all of them take half a second. */
 const groups: { names: string[]; load: () => Promise<(program: Command) => void> }[] = [
@@ -32,7 +32,7 @@ const groups: { names: string[]; load: () => Promise<(program: Command) => void>
 let usageError = '';
 const program = new Command('cli')
   .description('Operates the course booking service: its database, providers, keys, partners and categories.')
-  .version(packageVersion())
+  .version(describeVersion())
   // Else `backup` would take the options of `backup list`.
   .enablePositionalOptions()
   .exitOverride()

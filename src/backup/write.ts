@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { access, mkdir, open, rename, rm } from 'node:fs/promises';
+import { access, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -12,6 +12,7 @@ import { migrationLockKey } from '../database/migrate.ts';
 import { readAppliedMigrations } from '../database/migration-differences.ts';
 import { columnList, readOrigin, readSequences, readTables, type CopiedTable } from './catalog.ts';
 import { trailerPlaceholder, writeTrailer } from './checksum-trailer.ts';
+import { makeFolder } from '../lib/make-folder.ts';
 import { inTransaction } from './connection.ts';
 import { formatName, formatVersion, manifestEntry, meterCopy, quote, tableEntry, type Manifest } from './format.ts';
 
@@ -22,7 +23,7 @@ type WriteOptions = { serviceVersion: string; signal?: AbortSignal | undefined }
  * lock that a migration waits for: a waiting change of a table would block all other readers of it.
  */
 export async function writeBackup(connection: ClientConfig, file: string, options: WriteOptions): Promise<Manifest> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  makeBackupFolder(dirname(file));
   await assertMissing(file);
   // Of this run alone: another one may write a file of the same second.
   const part = `${file}.${randomBytes(4).toString('hex')}.part`;
@@ -47,6 +48,15 @@ export async function writeBackup(connection: ClientConfig, file: string, option
   } catch (error) {
     await rm(part, { force: true }).catch(() => undefined);
     throw error;
+  }
+}
+
+function makeBackupFolder(folder: string) {
+  try {
+    makeFolder(folder, 0o700);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    throw new Problem('invalid', `The folder ${folder} cannot be made (${code})`, { cause: error });
   }
 }
 

@@ -1,7 +1,12 @@
 import leven from 'leven';
 
 /** Kubernetes sets these for every service of a namespace, so one may be named `database` or `smtp`. */
-const isServiceLink = (name: string) => /_SERVICE_(HOST|PORT)(_|$)|_PORT(_\d+_(TCP|UDP)|$)/.test(name);
+const isServiceLink = (name: string, value = '') =>
+  /_SERVICE_(HOST|PORT)(_|$)|_PORT_\d+_(TCP|UDP)/.test(name) ||
+  (name.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(value));
+
+/** Endings of names that an operator expects to have an effect. */
+const endings = ['_LIMIT', '_PORT'];
 
 type KnownNames = { current: string[]; formerNames: Record<string, string>; prefixes: string[] };
 
@@ -12,7 +17,7 @@ type KnownNames = { current: string[]; formerNames: Record<string, string>; pref
 export function unknownVariableWarnings(env: NodeJS.ProcessEnv, { current, formerNames, prefixes }: KnownNames) {
   const known = [...current, ...Object.keys(formerNames)];
   return Object.keys(env).flatMap((name) => {
-    if (env[name] === '' || known.includes(name) || isServiceLink(name)) return [];
+    if (env[name] === '' || known.includes(name) || isServiceLink(name, env[name])) return [];
     const similar = similarName(name, known);
     const problem = `The variable ${name} is not known and has no effect`;
     if (similar !== undefined) return [`${problem}; did you mean ${formerNames[similar] ?? similar}?`];
@@ -28,5 +33,17 @@ function similarName(name: string, known: string[]) {
   // Two edits change HOST into HOME.
   const maxDistance = nearest.other.length >= 8 ? 2 : nearest.other.length >= 6 ? 1 : 0;
   if (nearest.distance <= maxDistance) return nearest.other;
-  return known.find((other) => other.includes('_') && upper.startsWith(`${other}_`));
+  const longer = known.find((other) => other.includes('_') && upper.startsWith(`${other}_`));
+  return longer ?? similarByEnding(upper, known);
+}
+
+/** Of the known names that contain the ending, the nearest. */
+function similarByEnding(name: string, known: string[]) {
+  const ending = endings.find((one) => name.endsWith(one));
+  if (ending === undefined) return undefined;
+  const candidates = known.filter((other) => `_${other}_`.includes(`${ending}_`));
+  return (
+    candidates.find((other) => other.startsWith(`${name}_`)) ??
+    candidates.sort((a, b) => leven(name, a) - leven(name, b))[0]
+  );
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { makeFolder } from '../lib/make-folder.ts';
 import { getErrorCode, randomName, readIfExists, statIfExists, createFile } from './files.ts';
 import { run, type Owner } from './processes.ts';
 
@@ -64,7 +65,7 @@ function toDataFolder(home: { path: string; uid: number; gid: number }, notes: s
 
 function createFolder(folder: string, mode = 0o755) {
   try {
-    fs.mkdirSync(folder, { recursive: true, mode });
+    makeFolder(folder, mode);
     return fs.realpathSync(folder);
   } catch (error) {
     throw new Error(

@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import path from 'node:path';
 import { Client } from 'pg';
 import { getErrorCode, sleep } from './files.ts';
 import type { DataFolder } from './data-folder.ts';
@@ -28,17 +29,40 @@ async function tryStatement(connection: Connection, statement: string) {
   }
 }
 
+/** A start that changes no file for this long is given up; a first one on a busy machine may take minutes. */
+const stalledMs = 60_000;
+
+/** Differs while the server or `initdb` writes: number and size of the files, and size of the log. */
+function measureProgress({ data, log }: DataFolder) {
+  try {
+    let bytes = 0;
+    const names = fs.readdirSync(data, { recursive: true, encoding: 'utf8' });
+    for (const name of names) bytes += fs.statSync(path.join(data, name), { throwIfNoEntry: false })?.size ?? 0;
+    return `${names.length} ${bytes} ${fs.statSync(log, { throwIfNoEntry: false })?.size ?? 0}`;
+  } catch {
+    // The folder is not there yet, or belongs to another user.
+    return '';
+  }
+}
+
 /** Waits until the server accepts queries, and creates our database; false once `isStarting` returns false. */
 export async function waitUntilReady(place: DataFolder, isStarting: () => boolean) {
   const connection = toConnection(place);
-  let end = performance.now() + 30_000;
+  let end = performance.now() + stalledMs;
+  let progress = '';
+  let nextLook = 0;
   for (;;) {
     const code = await tryStatement(connection, 'select 1');
     if (code === '') return true;
     if (code === '3D000')
       await tryStatement({ ...connection, database: 'postgres' }, 'create database booking template template0');
-    // Starting up: crash recovery has no time limit.
-    if (code === '57P03') end = performance.now() + 30_000;
+    if (performance.now() > nextLook) {
+      const now = measureProgress(place);
+      // Starting up: crash recovery has no time limit.
+      if (code === '57P03' || now !== progress) end = performance.now() + stalledMs;
+      progress = now;
+      nextLook = performance.now() + 1_000;
+    }
     if (!isStarting()) return false;
     if (performance.now() > end) throw new Error(describeStartFailure(place));
     await sleep(10);

@@ -1,6 +1,7 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { SendMailOptions } from 'nodemailer';
+import { makeFolder } from '../lib/make-folder.ts';
 
 export type Message = SendMailOptions & { messageId: string };
 
@@ -71,7 +72,7 @@ export function fileTransport(dataDir: string): Transport {
     secrets: [],
     async send(message, name) {
       const { message: content } = await (await transporter()).sendMail(message);
-      for (const path of [folder, temporaryFolder]) await mkdir(path, { recursive: true });
+      for (const path of [folder, temporaryFolder]) makeFolder(path);
       const [temporary, file] = [join(temporaryFolder, name), join(folder, `${name}.eml`)];
       // Private: its links sign people in.
       await writeFile(temporary, content as Buffer, { mode: 0o600, flush: true });

@@ -6,6 +6,8 @@ import type { Database } from '../database/client.ts';
 export type MetricsSources = {
   database: Pick<Database, 'pool' | 'counters' | 'usage'>;
   version: string;
+  /** The commit that was built. */
+  commit?: string;
   /** Folders whose disks are measured. */
   folders?: { data: string; backups: string };
   /** True if this process makes the nightly backup. */

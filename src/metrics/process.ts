@@ -14,7 +14,7 @@ const defaultMetrics = [
 type Collect = (register: Registry, config: { eventLoopMonitoringPrecision: number }) => void;
 
 /** Memory, processor time, event-loop delay and handles, by the names of prom-client. */
-export const processMetrics: CreateArea = (register, { version }) => {
+export const processMetrics: CreateArea = (register, { version, commit = 'unknown' }) => {
   const require = createRequire(import.meta.url);
   for (const name of defaultMetrics) {
     const collect = require(`prom-client/lib/metrics/${name}.js`) as Collect;
@@ -22,10 +22,10 @@ export const processMetrics: CreateArea = (register, { version }) => {
   }
   const build = new Gauge({
     name: 'booking_build_info',
-    help: 'Always 1; the version is in the label',
-    labelNames: ['version'] as const,
+    help: 'Always 1; the version and the commit are in the labels',
+    labelNames: ['version', 'commit'] as const,
     registers: [register],
   });
-  build.set({ version }, 1);
+  build.set({ version, commit }, 1);
   return {};
 };

@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config } from '../config.ts';
 import { newApiKey } from '../lib/api-key.ts';
+import { makeFolder } from '../lib/make-folder.ts';
 import type { Database, AuditContext } from '../database/client.ts';
 import { loadDemo } from '../demo/load.ts';
 import { isForPeople, type Log } from './log.ts';
@@ -45,7 +46,7 @@ export async function demoData(config: Config, database: Database, log: Log): Pr
 export function createDemo(config: Config, database: Database): Promise<string | null> {
   return loadDemo(database, toSettings(config), () => {
     const key = newApiKey();
-    mkdirSync(config.DATA_DIR, { recursive: true });
+    makeFolder(config.DATA_DIR);
     // writeFileSync would preserve the mode of an existing file.
     rmSync(keyFile(config), { force: true });
     writeFileSync(keyFile(config), `${key}\n`, { mode: 0o600 });

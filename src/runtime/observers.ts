@@ -5,7 +5,7 @@ import type { Database } from '../database/client.ts';
 import { ListenError } from './describe-error.ts';
 import type { Log } from './log.ts';
 import { startTracing } from './tracing.ts';
-import { packageVersion } from './version.ts';
+import { builtCommit, packageVersion } from './version.ts';
 
 /** The log of requests, metrics and traces as configured. What is off is not loaded. */
 export async function openObservers(config: Config, env: NodeJS.ProcessEnv, database: Database, log: Log) {
@@ -42,7 +42,7 @@ export async function openObservers(config: Config, env: NodeJS.ProcessEnv, data
 async function openMetrics({ BACKUP_AT, BACKUP_DIR, DATA_DIR }: Config, database: Database) {
   const { createMetrics } = await import('../metrics/index.ts');
   return createMetrics({
-    ...{ database, version: packageVersion(), makesBackups: BACKUP_AT !== 'off' },
+    ...{ database, version: packageVersion(), commit: builtCommit(), makesBackups: BACKUP_AT !== 'off' },
     folders: { data: DATA_DIR, backups: BACKUP_DIR },
   });
 }

@@ -60,6 +60,15 @@ export async function openStore(
   };
 }
 
+/** For the work of a start, before requests come: the same database with two connections and longer time limits. */
+export function openStartDatabase(config: Config, { connection }: Pick<Store, 'connection'>): Database {
+  return openDatabase({
+    connection,
+    ...{ timezone: config.TIMEZONE, prepare: config.PREPARED_STATEMENTS, poolSize: 2 },
+    ...{ acquireMs: Math.max(10_000, config.POOL_ACQUIRE_TIMEOUT_MS), statementMs: 60_000, writeMs: 60_000 },
+  });
+}
+
 /** Imported dynamically, because the embedded database is an optional dependency. */
 async function openEmbedded({ DATA_DIR }: Config, createEmbedded: boolean) {
   const { isMade, openEmbeddedDatabase } = await import('../embedded-postgres/index.ts');

@@ -158,3 +158,8 @@ test('a migration of other contents is named by doctor, migrate, backup, verify 
   });
   expect(failure).toMatch(/ one of them in the place of 0003_seat-counters: use that version or a newer one$/);
 });
+
+test('a folder that cannot be made ends a backup with an error', async () => {
+  const { code, stdout, stderr } = await runCli(['backup', '--to', '/proc/x'], { DATABASE_URL: databaseUrl(source) });
+  expect([code, stdout, stderr]).toEqual([1, '', 'error: The folder /proc/x cannot be made (ENOENT)\n']);
+});

@@ -20,6 +20,11 @@ test.each([
   ['BOOTSTRAP_API_KEY_PATH', 'did you mean BOOTSTRAP_API_KEY?'],
   ['data_dir', 'did you mean DATA_DIR?'],
   ['DATABASE_HOST', 'is not known and has no effect'],
+  ['HTTP_PORT', 'did you mean PORT?'],
+  ['METRICS_PORT', 'did you mean ADMIN_PORT?'],
+  ['REQUEST_BODY_LIMIT', 'did you mean BODY_LIMIT?'],
+  ['CONNECTION_LIMIT', 'did you mean BODY_LIMIT?'],
+  ['RATE_LIMIT', 'did you mean RATE_LIMIT_PER_SECOND?'],
 ])('an unknown variable %s is logged without its value', (name, text) => {
   const { warnings } = readConfig({ DATABASE_URL: url, [name]: 'secret' });
   expect(warnings).toEqual([expect.stringContaining(text)]);
@@ -35,10 +40,17 @@ test('an error names the unknown variable that may be its cause, without its val
   expect(() => readConfig(env)).not.toThrow('secret');
 });
 
+test.each(['prod', 'Production', 'PRODUCTION', 'production ', 'staging'])('NODE_ENV=%s is refused', (value) => {
+  expect(() => readConfig({ DATABASE_URL: url, NODE_ENV: value })).toThrow(
+    `NODE_ENV must be one of production, development, test, not ${JSON.stringify(value)}`,
+  );
+});
+
 test('variables of other programs are not logged', () => {
   const others = ['HOME', 'PATH', 'HOSTNAME', 'PORTS', 'PWD', 'MALLOC_ARENA_MAX', 'DATABASE_PORT_5432_TCP_ADDR'];
-  const kubernetes = ['DATABASE_SERVICE_HOST', 'SMTP_SERVICE_PORT', 'DATABASE_PORT', 'npm_config_cache'];
+  const kubernetes = ['DATABASE_SERVICE_HOST', 'SMTP_SERVICE_PORT', 'npm_config_cache'];
   const env = Object.fromEntries([...others, ...kubernetes].map((name) => [name, 'x']));
+  env['DATABASE_PORT'] = 'tcp://10.0.0.1:5432';
   expect(readConfig({ DATABASE_URL: url, ...env }).warnings).toEqual([]);
 });
 

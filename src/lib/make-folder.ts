@@ -1,0 +1,26 @@
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+
+/**
+ * Makes a folder and its missing parents. Node's `recursive` repeats for ever where the system refuses a folder with
+ * ENOENT although its parent exists, such as in /proc.
+ */
+export function makeFolder(path: string, mode = 0o777) {
+  const folder = resolve(path);
+  if (make(folder, mode)) return;
+  makeFolder(dirname(folder), mode);
+  make(folder, mode);
+}
+
+/** False without a parent. */
+function make(folder: string, mode: number) {
+  try {
+    mkdirSync(folder, { mode });
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && statSync(folder).isDirectory()) return true;
+    if (code === 'ENOENT' && !existsSync(dirname(folder))) return false;
+    throw error;
+  }
+}
