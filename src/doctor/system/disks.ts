@@ -1,4 +1,5 @@
 import { findDatabaseDiskSpace } from '../../database/disk.ts';
+import { getErrorCode } from '../../database/errors.ts';
 import { readDiskSpace, type DiskSpace } from '../../lib/disk-space.ts';
 import { error, ok, skipped, warning, type Result, type SystemCheck } from './check.ts';
 
@@ -10,7 +11,7 @@ export const diskCheck: SystemCheck = {
       Object.entries(folders).map(async ([name, folder]) =>
         readDiskSpace(folder).then(
           (space) => judgeDisk(name, space),
-          ({ code = '' }: NodeJS.ErrnoException) => warning(`The disk of the ${name} cannot be examined (${code})`),
+          (failure: unknown) => warning(`The disk of the ${name} cannot be examined (${getErrorCode(failure)})`),
         ),
       ),
     );

@@ -15,7 +15,7 @@ const folder = temporaryFolder(afterAll);
 async function openObserved(connection?: object) {
   const lines: string[] = [];
   const logger = pino({ base: null }, { write: (line: string) => void lines.push(line) });
-  const database = openTestDatabase(await ownDatabase(), connection && { connection: connection as never });
+  const database = openTestDatabase(await ownDatabase(), connection && { connection });
   const metrics = createMetrics({ database, version: 'test', folders: { data: folder, backups: folder } });
   const testApp = await openTestApp(database, { logger, metrics });
   onTestFinished(testApp.close);
