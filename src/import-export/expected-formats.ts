@@ -8,12 +8,13 @@ import { Amount, LocalTime, Percentage, Slug, TimeOfDay } from './record-types/v
 const rules: Record<string, string> = {
   attendance: 'gatherings of the same course date',
   balance: 'at most amount',
+  date_of_birth: 'a day such as 1990-12-31, not after today',
   deadline_at: 'no later than end_at',
   discount_value: 'at most 100 where discount_type is Percent',
   end_at: 'no earlier than start_at, with start_time_at and end_time_at',
   end_time_at: 'later than the start in the time zone of the course date',
   ends_at: 'later than starts_at',
-  gathering_end_at: 'later than gathering_at, and a real time',
+  gathering_end_at: 'later than gathering_at in the time zone of the course date, and a real time',
   gathering_at: 'a real time such as 2026-12-31 09:00',
   lines: 'each product once',
   order_lines: 'lines of the order of the booking',
@@ -21,6 +22,7 @@ const rules: Record<string, string> = {
   products: 'just one product with is_main_product true',
   status_updated_at: 'not in the future',
   timezone: 'an IANA time zone such as Europe/Oslo',
+  trigger_value: 'a value that no other child of the parent has',
   username: 'a username, or an email in its place',
 };
 

@@ -11,10 +11,13 @@ export function formatDay(day: string, language: Language) {
 /** A range of local days, with times of day if known. */
 export type DateSpan = { startAt: string; endAt: string; startTimeAt: string | null; endTimeAt: string | null };
 
+const until: Record<Language, string> = { en: 'until', no: 'til' };
+
 /** Formats a span: one entry with both times for a single day, else one entry each for the first and last day. */
 export function spanEnds({ startAt, endAt, startTimeAt, endTimeAt }: DateSpan, language: Language) {
   const [startTime, endTime] = [toHoursAndMinutes(startTimeAt), toHoursAndMinutes(endTimeAt)];
   const entry = (day: string, time: string) => ({ day: formatDay(day, language), time });
+  if (startAt === endAt && startTime === '' && endTime !== '') return [entry(startAt, `${until[language]} ${endTime}`)];
   if (startAt === endAt) return [entry(startAt, [startTime, endTime].filter(Boolean).join('–'))];
   return [entry(startAt, startTime), entry(endAt, endTime)];
 }

@@ -31,6 +31,9 @@ export function isDate(year: number, month: number, day: number) {
   return day <= [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]!;
 }
 
+/** The day now in a time zone, as `yyyy-mm-dd`. */
+export const todayIn = (timeZone: string) => new Intl.DateTimeFormat('sv-SE', { timeZone }).format(new Date());
+
 /** Parses `yyyy-mm-dd`; undefined if invalid. */
 export function parseDay(text: string): string | undefined {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];

@@ -11,12 +11,15 @@ const dayMs = 86_400_000;
 const toDate = (timestamp: string) => new Date(formatTimestamp(timestamp));
 /** Years in iCalendar have four digits. */
 const lastDay = Date.UTC(9999, 11, 31);
+const [firstMs, lastMs] = [Date.parse('0001-01-01T00:00:00Z'), lastDay + dayMs - 1_000];
+const toMoment = (ms: number) => new Date(Math.min(Math.max(ms, firstMs), lastMs));
 
 /** A course date as iCalendar (RFC 5545): one event per session, or a single one, all-day if it has no times. */
 export function createCalendar({ providerId, settings }: Ctx, enrolment: Enrolment): string {
   const { courseDateId, gatherings, updatedAt } = enrolment;
   const calendar = ical({
-    name: toSingleLine(enrolment.title),
+    // The library escapes every text but this one.
+    name: toSingleLine(enrolment.title).replace(/[\\;,]/g, '\\$&'),
     prodId: { company: 'Course Booking Service', product: 'Personal page' },
   });
   const { hostname } = new URL(settings.publicUrl);
@@ -39,25 +42,25 @@ export function createCalendar({ providerId, settings }: Ctx, enrolment: Enrolme
 
 function gatheringEvent(enrolment: Enrolment, gathering: Gathering): ICalEventData {
   const { title } = enrolment;
-  const { theme, description, startsAt, endsAt, eventUrl } = gathering;
+  const { theme, description, startsAtMs, endsAtMs, eventUrl } = gathering;
   const lines = locationLines(gathering.location);
   return {
     summary: toSingleLine(theme ? `${title}: ${theme}` : title),
     description: description === null ? null : normalizeLineBreaks(description),
-    start: toDate(startsAt),
-    end: toDate(endsAt),
+    start: toMoment(startsAtMs),
+    end: toMoment(endsAtMs),
     ...toPlace(enrolment, lines.length > 0 ? lines : venueLines(enrolment), eventUrl ?? enrolment.eventUrl),
   };
 }
 
 function dateEvent(enrolment: Enrolment): ICalEventData {
-  const { title, startAt, endAt, startTimeAt, endTimeAt, startsAt, endsAt, eventUrl } = enrolment;
+  const { title, startAt, endAt, startTimeAt, endTimeAt, startsAtMs, endsAtMs, eventUrl } = enrolment;
   // Without an end time, an event has an end only if it lasts several days.
   const hasEnd = endTimeAt !== null || startAt !== endAt;
   const when =
     startTimeAt === null
       ? { allDay: true, start: new Date(startAt), ...toAllDayEnd(startAt, endAt) }
-      : { start: toDate(startsAt), ...(hasEnd ? { end: toDate(endsAt) } : {}) };
+      : { start: toMoment(startsAtMs), ...(hasEnd ? { end: toMoment(endsAtMs) } : {}) };
   return { summary: toSingleLine(title), ...when, ...toPlace(enrolment, venueLines(enrolment), eventUrl) };
 }
 

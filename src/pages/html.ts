@@ -20,26 +20,53 @@ const stripTags = (html: string) =>
     .replaceAll('>', '&gt;')
     .trim();
 
-const sanitizeTags = (html: string) => {
+/** Elements that begin a line of their own. */
+const blocks = [
+  ...['address', 'article', 'aside', 'center', 'details', 'dd', 'dl', 'dt', 'fieldset', 'figcaption', 'figure'],
+  ...['footer', 'form', 'header', 'hgroup', 'legend', 'main', 'nav', 'section', 'summary'],
+];
+const table = ['table', 'caption', 'thead', 'tbody', 'tfoot', 'tr', 'th', 'td'];
+/** Their end is white space in the text too. */
+const separated = /<\/(?:div|table|caption|tr|th|td)>/g;
+const hasTags = (html: string) => /<[a-z!/]/i.test(html);
+
+function sanitizeTags(html: string) {
+  const safe = runSanitizer(html).replace(separated, '$& ').trim();
+  return hasTags(html) ? safe : safe.replace(/\r\n?|\n/g, '<br />\n');
+}
+
+function runSanitizer(html: string) {
   sanitize ??= require('sanitize-html') as typeof sanitizer;
   return sanitize(html, {
-    allowedTags: ['p', 'br', 'ul', 'ol', 'li', 'strong', 'b', 'em', 'i', 'blockquote', 'a', 'h3'],
-    allowedAttributes: { a: ['href', 'rel'] },
+    allowedTags: [
+      ...['p', 'br', 'ul', 'ol', 'li', 'strong', 'b', 'em', 'i', 'blockquote', 'a', 'h3', 'div', 'pre'],
+      ...table,
+    ],
+    allowedAttributes: { a: ['href', 'rel'], th: ['colspan', 'rowspan'], td: ['colspan', 'rowspan'] },
     transformTags: {
       // Below the page's own headings.
       ...Object.fromEntries(headings.map((heading) => [heading, 'h3'])),
+      ...Object.fromEntries(blocks.map((block) => [block, 'div'])),
+      hr: 'br',
       a: (tagName, { href }) => {
-        const safe = safeLink(href);
+        const safe = contactLink(href);
         const attribs: sanitizer.Attributes = safe === undefined ? {} : { href: safe, rel: 'noopener' };
         return { tagName, attribs };
       },
     },
-  }).trim();
-};
+  });
+}
 
-/** The URL if it is http or https, else undefined: `javascript:` URLs would run scripts. */
-export function safeLink(address: string | null | undefined): string | undefined {
+const webProtocols = ['https:', 'http:'];
+const contactProtocols = [...webProtocols, 'mailto:', 'tel:'];
+
+/** The URL if it has one of the protocols, else undefined: `javascript:` URLs would run scripts. */
+export function safeLink(address: string | null | undefined, protocols = webProtocols): string | undefined {
   if (!address || !URL.canParse(address)) return undefined;
   const { protocol, href } = new URL(address);
-  return protocol === 'https:' || protocol === 'http:' ? href : undefined;
+  return protocols.includes(protocol) ? href : undefined;
 }
+
+/** As `safeLink`, with those to write and to call, and those that leave out https. */
+const contactLink = (address = '') =>
+  safeLink(address.trim().replace(/^(?:\/\/|(?=www\.))/i, 'https://'), contactProtocols);

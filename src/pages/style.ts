@@ -138,6 +138,10 @@ dd { margin: 0; }
 }
 .text h3,
 section > h3 { margin-top: 1.25rem; }
+.text table { display: block; overflow-x: auto; border-collapse: collapse; }
+.text th,
+.text td { padding: 0.25rem 1rem 0.25rem 0; text-align: left; vertical-align: top; }
+.text pre { white-space: pre-wrap; }
 .text blockquote { margin: 0.75rem 0; padding-left: 1rem; border-left: 3px solid var(--line); }
 form { margin: 0; }
 .fields {

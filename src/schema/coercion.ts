@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox';
 import { parseJson } from '../core/json.ts';
 import { Problem } from '../core/errors.ts';
 import { coercionKind, emptyValue, type CoercionKind } from './types.ts';
-import { toSingleLine, normalizeTitle } from '../lib/text.ts';
+import { normalizeEmail, normalizeTitle, toSingleLine } from '../lib/text.ts';
 import {
   parseDay,
   parseLocalTime,
@@ -192,6 +192,8 @@ function coerceText(kind: CoercionKind | undefined, maxLength = Number.MAX_SAFE_
     // A character has at most two UTF-16 units. Normalizing a very long text could take minutes.
     if (text.length > 2 * maxLength) return invalid;
     if (kind === 'title') return normalizeTitle(text) || unset;
+    if (kind === 'email') return normalizeEmail(text) || unset;
+    if (kind === 'email-parameter') return normalizeEmail(text).replaceAll(' ', '+') || unset;
     if (kind === 'line') return toSingleLine(text) || unset;
     // ASCII only: `ß` would become `SS`.
     if (kind === 'upper') return text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());

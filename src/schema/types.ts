@@ -16,6 +16,8 @@ import { addressPattern } from '../lib/text.ts';
 export const coercionKind = Symbol('Read');
 export type CoercionKind =
   | 'title'
+  | 'email'
+  | 'email-parameter'
   | 'line'
   | 'upper'
   | 'date-time'
@@ -85,7 +87,10 @@ export const LongLine = (options: SchemaOptions = {}) => Line({ maxLength: 5_000
 export const Note = (options: SchemaOptions = {}) => Type.String({ maxLength: 5_000, ...options });
 export const Html = (options: SchemaOptions = {}) => Type.String({ maxLength: 65_000, ...options });
 export const Email = (options: SchemaOptions = {}) =>
-  Type.String({ maxLength: 254, pattern: addressPattern, ...options });
+  coerced('email', Type.String({ maxLength: 254, pattern: addressPattern, ...options }));
+/** An address in a query, where a blank is an unescaped `+`; any text, since it may match nothing. */
+export const EmailParameter = (options: SchemaOptions = {}) =>
+  coerced('email-parameter', Type.String({ minLength: 1, maxLength: 255, ...options }));
 export const Url = (options: SchemaOptions = {}) =>
   Type.String({
     maxLength: 2_000,

@@ -5,7 +5,7 @@ import { Problem } from '../core/errors.ts';
 import { createCoercion } from './coercion.ts';
 
 type Fields = Record<string, unknown>;
-type SchemaError = Pick<ErrorObject, 'keyword' | 'instancePath' | 'params'>;
+type SchemaError = Pick<ErrorObject, 'keyword' | 'instancePath' | 'params'> & { schemaPath?: string };
 
 /** Shared by all schemas, because each instance compiles the meta-schema again. */
 const ajv = new Ajv({ coerceTypes: false, useDefaults: true, allErrors: true, addUsedSchema: false });
@@ -38,7 +38,7 @@ export function createFieldsParser(schema: TSchema) {
 
 /**
  * Converts schema errors to one problem that lists fields in `order`. A null in a required field counts as missing; a
- * field missing in a list item is reported with its index: `gatherings[2].gathering_at`.
+ * member of a list item is reported with its index: `gatherings[2].gathering_at`.
  */
 export function toFieldsProblem(errors: SchemaError[], order: string[], fields: Fields): Problem {
   const missing = new Set<string>();
@@ -46,13 +46,30 @@ export function toFieldsProblem(errors: SchemaError[], order: string[], fields: 
   const incomplete = new Set(errors.filter(isMissing).map(({ instancePath }) => instancePath));
   for (const error of errors) {
     const [, field, ...path] = error.instancePath.split('/');
+    if (isOfUnion(error) && errors.some(({ instancePath }) => instancePath.startsWith(`${error.instancePath}/`)))
+      continue;
     if (isMissing(error)) {
       missing.add(pathName([field ?? [], ...path, String((error.params as Fields)['missingProperty'])].flat()));
     } else if (field !== undefined && fields[field] === null) missing.add(field);
     // A union reports an incomplete item a second time.
-    else if (field !== undefined && !incomplete.has(error.instancePath)) notValid.add(field);
+    else if (field !== undefined && !incomplete.has(error.instancePath)) notValid.add(memberName(error));
   }
   return Problem.invalidFields({ missing: [...missing], notValid: [...notValid] }, order);
+}
+
+const isOfUnion = ({ schemaPath = '' }: SchemaError) => schemaPath.includes('/anyOf');
+
+/** The path to the last named member; the keys of free objects are the client's and stay out. */
+function memberName({ instancePath, schemaPath = '' }: SchemaError): string {
+  const parts = instancePath.split('/').slice(1);
+  const named: string[] = [];
+  let length = 1;
+  for (const word of schemaPath.split('/').filter((one) => /^(properties|items|additionalProperties)$/.test(one))) {
+    if (word === 'additionalProperties' || named.length === parts.length) break;
+    named.push(parts[named.length]!);
+    if (word === 'properties') length = named.length;
+  }
+  return pathName((named.length > 0 ? named : parts).slice(0, length));
 }
 
 const isMissing = ({ keyword }: SchemaError) => keyword === 'required';

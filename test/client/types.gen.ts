@@ -1086,7 +1086,7 @@ export type CourseDateCreate = {
      */
     parent_id?: number;
     /**
-     * A booking of the parent date books participants with an equal value on this date
+     * A booking of the parent date books participants with an equal value, without regard to case, on this date; each child has its own
      */
     trigger_value?: string;
     /**
@@ -1182,7 +1182,7 @@ export type CourseDateUpdate = {
      */
     parent_id?: number | null;
     /**
-     * A booking of the parent date books participants with an equal value on this date
+     * A booking of the parent date books participants with an equal value, without regard to case, on this date; each child has its own
      */
     trigger_value?: string | null;
     /**
@@ -2130,7 +2130,7 @@ export type BookingParticipant = {
     company?: string;
     position?: string;
     /**
-     * yyyy-mm-dd
+     * yyyy-mm-dd, not after today
      */
     date_of_birth?: string;
     comment?: string;
@@ -2140,7 +2140,7 @@ export type BookingParticipant = {
      */
     products?: Array<number> | number | string;
     /**
-     * Books the participant on the child course date with an equal value
+     * Books the participant on the child course date with an equal value, without regard to case
      */
     trigger_value?: string;
     /**

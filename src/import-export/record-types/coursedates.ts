@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { sql } from 'drizzle-orm';
+import { caseFoldedSql } from '../../database/tables/columns.ts';
 import { parseTimestamp } from '../../lib/timestamps.ts';
 import { Problem } from '../../core/errors.ts';
 import { Flag, Note, StoredMoment, Title } from '../../schema/types.ts';
@@ -72,6 +73,20 @@ const wrongParents = `
   left join import_refs c on c.provider_id = $1 and c.kind = 'course' and c.ref = r.refs->'course_id'->>1
   where r.provider_id = $1 and r.kind = 'coursedate' and r.part = 0 and (d.parent_id is not null or d.course_id is distinct from c.item_id)`;
 
+const trigger = (row: string) => caseFoldedSql(`btrim(${row}.data->>'trigger_value')`);
+/** Lines with the trigger value of another child of the same parent. */
+const repeatedTriggers = `
+  with own as (
+    select r.line, r.refs->'parent_id'->>1 as parent, ${trigger('r')} as trigger from staged_lines r
+    where r.provider_id = $1 and r.kind = 'coursedate' and r.part = 0 and r.bad is not true and r.refs ? 'parent_id'
+      and r.data->>'trigger_value' is not null and r.data->>'deleted_at' is null)
+  select line from (select line, row_number() over (partition by parent, trigger order by line) as nth from own) n where nth > 1
+  union
+  select own.line from own
+  join import_refs i on i.provider_id = $1 and i.kind = 'coursedate' and i.ref = own.parent
+  join course_dates d on d.provider_id = $1 and d.parent_id = i.item_id and d.deleted_at is null
+    and ${caseFoldedSql('btrim(d.trigger_value)')} = own.trigger`;
+
 /** Compared in the database: with a daylight saving change, an end may come before its start. */
 const endsBeforeStart = `
   with own as materialized
@@ -80,12 +95,20 @@ const endsBeforeStart = `
   select line from own where timezone(data->>'zone', (data->>'end_at')::date + coalesce((data->>'end_time_at')::time, '23:59:59'))
       <= timezone(data->>'zone', (data->>'start_at')::date + coalesce((data->>'start_time_at')::time, '00:00'))`;
 
+const gatheringsBeforeStart = `
+  with own as materialized
+    (select line, data from staged_lines where provider_id = $1 and kind = 'coursedate' and part > 0 and data ? 'gathering_at')
+  select distinct line from own where timezone(data->>'zone', (data->>'gathering_end_at')::timestamp)
+      <= timezone(data->>'zone', (data->>'gathering_at')::timestamp)`;
+
 export const coursedate: BulkRecordType = {
   kind: 'coursedate',
   table: courseDates,
   checks: [
     { field: 'parent_id', text: wrongParents },
     { field: 'end_time_at', text: endsBeforeStart },
+    { field: 'trigger_value', text: repeatedTriggers },
+    { field: 'gathering_end_at', text: gatheringsBeforeStart },
   ],
   fields: {
     course_id: refersTo('course', courseDates.courseId, Ref),

@@ -3,6 +3,7 @@ import { Problem } from '../../core/errors.ts';
 import { CustomProperties, Email, Flag, Line, LongLine, StoredMoment, Title } from '../../schema/types.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { instructors, locations } from '../../database/tables/places.ts';
+import { todayIn } from '../../lib/timestamps.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { BookingBody, ParticipantBody } from '../../resources/booking/body-schema.ts';
 import { CustomerBody } from '../../resources/customers/body-schema.ts';
@@ -177,7 +178,9 @@ export const user: BulkRecordType = {
   },
   // Exports contain the hash instead.
   accepts: { password: Optional(Password) },
-  async complete(fields, { schoolTitle }) {
+  async complete(fields, { schoolTitle, timezone }) {
+    const { date_of_birth: born } = fields as Record<string, string | undefined>;
+    if (born !== undefined && born > todayIn(timezone)) throw Problem.invalidFields({ notValid: ['date_of_birth'] });
     fields['username'] ??= fields['email'];
     if (fields['username'] === undefined) throw Problem.invalidFields({ missing: ['username'] });
     if (fields['password'] !== undefined) {

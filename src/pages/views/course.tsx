@@ -1,5 +1,6 @@
 import { toDateSpan } from '../../lib/date-format.ts';
 import { locationLines } from '../../lib/address-format.ts';
+import { normalizeLineBreaks } from '../../lib/text.ts';
 import { hasConfirmedPlace } from '../../reference/statuses.ts';
 import { canBeInCalendar, type Enrolment, type Gathering } from '../courses.ts';
 import type { Description } from '../descriptions.ts';
@@ -78,7 +79,11 @@ function GatheringItem({ view, enrolment, gathering }: Props & { gathering: Gath
         <When view={view} span={toDateSpan(gathering)} />
       </p>
       {theme && <p>{theme}</p>}
-      {description && <p>{description}</p>}
+      {description && (
+        <p>
+          <Lines lines={normalizeLineBreaks(description).split('\n')} />
+        </p>
+      )}
       {lines.length > 0 && (
         <p>
           <Lines lines={lines} />

@@ -11,7 +11,7 @@ export type AdminUserBody = Static<typeof AdminUserBody>;
 export const AdminUserBody = t.NamedObject(
   'AdminUserCreate',
   {
-    email: { ...t.Email(), [t.coercionKind]: 'title' as const },
+    email: t.Email(),
     role_ids: t.List(t.Id, { description: roleIds }),
     firstname: Optional(t.Title({ description: nameDescription })),
     lastname: Optional(t.Title({ description: nameDescription })),

@@ -7,8 +7,6 @@ import { bookingError, participantError, fieldError, type BookingCode } from './
 
 const { Optional } = Type;
 
-const Address = () => ({ ...t.Email(), [t.coercionKind]: 'title' as const });
-
 /** Statuses that a booking may request. */
 const requestable = [1, 3, 7] as const;
 const requestableTitles = new Map(requestable.map((id) => [id, participantStatusTitles.get(id)!]));
@@ -16,16 +14,21 @@ const requestableTitles = new Map(requestable.map((id) => [id, participantStatus
 export const ParticipantBody = t.NamedObject('BookingParticipant', {
   firstname: t.Title(),
   lastname: t.Title(),
-  email: Address(),
+  email: t.Email(),
   phone: Optional(t.LongLine()),
   company: Optional(t.Line()),
   position: Optional(t.LongLine()),
-  date_of_birth: Optional(Type.String({ format: 'date', pattern: '^(?!0000)', description: 'yyyy-mm-dd' })),
+  date_of_birth: Optional(
+    Type.String({ format: 'date', pattern: '^(?!0000)', description: 'yyyy-mm-dd, not after today' }),
+  ),
   comment: Optional(t.Note()),
   status_id: t.withDefault(codes.Code('BookingStatusId', requestableTitles), 1),
   products: Optional(t.JsonList(t.Id, { description: "Ids of products; the course's main product unless sent" })),
   trigger_value: Optional(
-    t.LongLine({ description: 'Books the participant on the child course date with an equal value' }),
+    t.Title({
+      maxLength: 5_000,
+      description: 'Books the participant on the child course date with an equal value, without regard to case',
+    }),
   ),
   custom_properties: Optional({ ...t.CustomProperties, description: 'Further values of your own' }),
 });
@@ -66,7 +69,7 @@ export const BookingBody = t.NamedObject(
       campaign_code: Optional(t.Title()),
       voucher_code: Optional(t.Title()),
       booker_name: Optional(t.Line()),
-      booker_email: Optional(Address()),
+      booker_email: Optional(t.Email()),
       booker_phone: Optional(t.LongLine()),
       company: Optional(t.Line()),
       company_number: Optional(t.Line()),
@@ -78,7 +81,7 @@ export const BookingBody = t.NamedObject(
       invoice_address_3: Optional(t.Line()),
       invoice_zipcode: Optional(t.Line()),
       invoice_city: Optional(t.Line()),
-      invoice_email: Optional(Address()),
+      invoice_email: Optional(t.Email()),
       participants: t.JsonList(ParticipantBody, { minItems: 1 }),
       config: Optional(Config),
     },
@@ -174,6 +177,7 @@ export type ValidationError = { instancePath: string; keyword: string; params: R
 export function collectValidationErrors(
   input: BookingInput,
   validationErrors: ValidationError[],
+  today: string,
 ): { rest: BookingInput; errors: CodedError[] } {
   const paths = validationErrors.map(({ instancePath, keyword, params }) => {
     const missing = keyword === 'required' ? [String(params['missingProperty'])] : [];
@@ -183,7 +187,7 @@ export function collectValidationErrors(
   const rest = { ...input, ...(Array.isArray(participants) ? { participants: [...participants] } : {}) };
   for (const path of paths) removeField(rest, path);
   const fields = paths.flatMap(fieldsAt).sort((one, other) => getRank(one) - getRank(other));
-  return { rest, errors: [...fields.map(errorAt), ...tooLong(rest)] };
+  return { rest, errors: [...fields.map(errorAt), ...tooLong(rest), ...bornLater(rest, today)] };
 }
 
 function removeField(rest: BookingInput, [top = '', at, field]: string[]) {
@@ -225,6 +229,11 @@ const maxBytes = 2_600;
 const tooLong = ({ participants = [] }: BookingInput): CodedError[] =>
   participants.flatMap(({ email, firstname, lastname }, n) =>
     Buffer.byteLength(`${email}_${firstname}_${lastname}`.toLowerCase()) > maxBytes ? [fieldError('email', n)] : [],
+  );
+
+const bornLater = ({ participants = [] }: BookingInput, today: string): CodedError[] =>
+  participants.flatMap(({ date_of_birth: born }, n) =>
+    born !== undefined && born > today ? [fieldError('date_of_birth', n)] : [],
   );
 
 const fieldNames = Object.keys(BookingBody.properties);

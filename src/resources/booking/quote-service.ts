@@ -24,7 +24,9 @@ export function quoteBooking(request: QuoteRequest, context: BookingContext, err
   const products = new Map(context.products.map((product) => [product.id, product]));
   const purchases = participants.map((participant) => toPurchase(participant, date, products));
   const children = childrenByTrigger(date, context.dates);
-  const dates = date ? participants.map(({ trigger_value }) => children.get(trigger_value ?? null) ?? date) : [];
+  const dates = date
+    ? participants.map(({ trigger_value }) => children.get(trigger_value?.toLowerCase() ?? null) ?? date)
+    : [];
   const seats = decideSeats(
     context.dates,
     dates.map(({ id }, n) => ({ courseDateId: id, status: participants[n]!.status_id ?? 1 })),
@@ -68,8 +70,9 @@ export function quoteBooking(request: QuoteRequest, context: BookingContext, err
 function childrenByTrigger(date: DateFound | undefined, all: DateFound[]) {
   const children = new Map<string | null, DateFound>();
   for (const child of all) {
-    const { id, triggerValue } = child;
-    if (id !== date?.id && triggerValue !== null && !children.has(triggerValue)) children.set(triggerValue, child);
+    const { id } = child;
+    const trigger = child.triggerValue?.trim().toLowerCase();
+    if (id !== date?.id && trigger !== undefined && !children.has(trigger)) children.set(trigger, child);
   }
   return children;
 }

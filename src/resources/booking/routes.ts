@@ -6,6 +6,7 @@ import * as t from '../../schema/types.ts';
 import { responses } from '../../http/responses.ts';
 import { registerErrorHandler, formatBookingError } from '../../http/errors/error-handler.ts';
 import { participantSerializer } from '../participants/serializer.ts';
+import { todayIn } from '../../lib/timestamps.ts';
 import { BookingBody, DeregisterBody, collectValidationErrors, type ValidationError } from './body-schema.ts';
 import { BookingResult, DeregistrationResult, bookingProblem, fieldError } from './schema.ts';
 import { book, deregister } from './service.ts';
@@ -40,7 +41,11 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
       // Other errors than the schema's, such as an unreadable body.
       if (validationError && !validationError.validation) throw validationError;
       const validationErrors = (validationError?.validation ?? []) as ValidationError[];
-      const { rest, errors } = collectValidationErrors(request.body, validationErrors);
+      const { rest, errors } = collectValidationErrors(
+        request.body,
+        validationErrors,
+        todayIn(request.ctx.settings.timezone),
+      );
       const response = await book(request.ctx, rest, [...checkKey(request), ...errors], toKeyedRequest(request));
       return reply.code(201).send(response);
     },

@@ -21,10 +21,11 @@ const date = `select d.id, d.course_id as "courseId", c.title as "courseTitle", 
   where d.provider_id = $1 and d.deleted_at is null`;
 
 export const findDate = { name: 'find_date', text: `${date} and d.id = $2` };
-/** The children of $2 with one of the trigger values $3. */
+/** The children of $2 with one of the trigger values $3, without regard to case. */
 export const findChildren = {
   name: 'find_children',
-  text: `${date} and d.parent_id = $2 and d.trigger_value in (select json_array_elements_text($3)) order by d.id`,
+  text: `${date} and d.parent_id = $2 and ${caseFoldedSql('btrim(d.trigger_value)')}
+    in (select ${caseFoldedSql('v.value')} from json_array_elements_text($3) v) order by d.id`,
 };
 export const findProducts = {
   name: 'find_products',

@@ -17,8 +17,10 @@ const placeSearch = t.Title({
 const locationId = { ...t.Id, description: "The id of one of the school's own locations" };
 const instructorIds = t.JsonList(t.Id, { maxItems: 50, description: "Ids of the school's own instructors" });
 const parentId = { ...t.Id, description: 'The id of another date of the same course that has no parent' };
-const trigger = t.LongLine({
-  description: 'A booking of the parent date books participants with an equal value on this date',
+const trigger = t.Title({
+  maxLength: 5_000,
+  description:
+    'A booking of the parent date books participants with an equal value, without regard to case, on this date; each child has its own',
 });
 const title = t.Title({ description: "The course's title unless sent" });
 const capacity = t.Count({ description: "On creation, the location's value unless sent" });

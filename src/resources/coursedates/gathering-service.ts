@@ -1,4 +1,5 @@
-import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, ne, sql, type SQL } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
@@ -10,6 +11,7 @@ import type { GatheringField } from './gathering-schema.ts';
 
 type Gathering = ReturnType<typeof toTimes>;
 type OwnerDate = { id: number; zone: string };
+type Span = { startAt: string; endAt: string; startTimeAt: string | null; endTimeAt: string | null };
 
 const notValid = () => Problem.invalidFields({ notValid: ['gatherings'] });
 
@@ -71,6 +73,7 @@ export async function addGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDa
   const owner = { providerId: ctx.providerId, courseDateId: date.id, zone: date.zone, createdAt: now, updatedAt: now };
   const rows = added.map((gathering) => ({ ...owner, ...toColumns(gathering) }));
   const created = await tx.insert(tables.gatherings).values(rows).returning({ id: tables.gatherings.id });
+  await assertInOrder(ctx, tx, date);
   const links = created.flatMap(({ id }, n) => added[n]!.instructors.map((instructorId) => ({ id, instructorId })));
   if (links.length === 0) return;
   // Two arrays: a statement takes at most 65,535 parameters.
@@ -110,6 +113,56 @@ export const moveGatheringsToZone = (ctx: Ctx, tx: Tx, now: string, { id, zone }
     .where(
       tenantWhere(ctx, tables.gatherings, eq(tables.gatherings.courseDateId, id), ne(tables.gatherings.zone, zone)),
     );
+
+/** Throws if a gathering ends before it starts: a daylight saving change may swap the two. */
+async function assertInOrder(ctx: Ctx, tx: Tx, { id }: { id: number }) {
+  const { gatherings } = tables;
+  const isSwapped = sql`timezone(${gatherings.zone}, ${gatherings.gatheringEndAt}) <= ${gatherings.startsAt}`;
+  const ofDate = tenantWhere(ctx, gatherings, eq(gatherings.courseDateId, id), isNull(gatherings.deletedAt), isSwapped);
+  if ((await tx.$count(gatherings, ofDate)) > 0) throw notValid();
+}
+
+/**
+ * Moves the gatherings of a course date along with it: where both days move by the same number of days, those within
+ * the old days; where the times change, those that had the old ones.
+ */
+export async function moveGatherings(
+  ctx: Ctx,
+  tx: Tx,
+  now: string,
+  before: Span & OwnerDate,
+  after: Span & OwnerDate,
+): Promise<void> {
+  const { gatheringAt, gatheringEndAt, courseDateId, deletedAt } = tables.gatherings;
+  const moved = [toDays(before.startAt, after.startAt), toDays(before.endAt, after.endAt)] as const;
+  const days = moved[0] === moved[1] ? moved[0] : 0;
+  const hasNewTimes = before.startTimeAt !== after.startTimeAt || before.endTimeAt !== after.endTimeAt;
+  if (days === 0 && moved[0] === moved[1] && !hasNewTimes && before.zone === after.zone) return;
+
+  const time = (column: SQL | PgColumn) => sql`${column}::time`;
+  const hadTimes = sql`coalesce(${time(gatheringAt)} = ${before.startTimeAt}::time
+    and ${time(gatheringEndAt)} = ${before.endTimeAt}::time, false)`;
+  // From the first day to the last one.
+  const isWhole = sql`(${hadTimes} and ${before.startAt} <> ${before.endAt}
+    and ${gatheringAt}::date = ${before.startAt}::date and ${gatheringEndAt}::date = ${before.endAt}::date)`;
+  const moment = (column: PgColumn, day: string, timeOfDay: string | null) => sql`
+    case when ${isWhole} then ${day}::date else ${column}::date + ${days}::integer end
+    + case when ${hadTimes} then coalesce(${timeOfDay}::time, ${time(column)}) else ${time(column)} end`;
+  const isWithin = sql`${gatheringAt}::date >= ${before.startAt}::date and ${gatheringEndAt}::date <= ${before.endAt}::date`;
+  const ofDate = tenantWhere(ctx, tables.gatherings, eq(courseDateId, after.id), isNull(deletedAt));
+  await tx
+    .update(tables.gatherings)
+    .set({
+      gatheringAt: moment(gatheringAt, after.startAt, after.startTimeAt),
+      gatheringEndAt: moment(gatheringEndAt, after.endAt, after.endTimeAt),
+      updatedAt: now,
+    })
+    .where(and(ofDate, isWithin, sql`(${days}::integer <> 0 or ${hadTimes})`));
+  await assertInOrder(ctx, tx, after);
+}
+
+const dayMs = 86_400_000;
+const toDays = (from: string, to: string) => Math.round((Date.parse(to) - Date.parse(from)) / dayMs);
 
 const toColumns = (gathering: Gathering) => ({
   locationId: gathering.idLocation,

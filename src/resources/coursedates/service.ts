@@ -1,11 +1,11 @@
-import { and, eq, getTableColumns, isNull, or, sql, type SQL } from 'drizzle-orm';
+import { and, eq, getTableColumns, isNull, ne, or, sql, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import * as t from '../../schema/types.ts';
 import { Problem } from '../../core/errors.ts';
 import { findInvalidTimezone } from '../../database/time-zones.ts';
 import type { Tx } from '../../database/client.ts';
 import { prepareInsert } from '../../database/prepared-insert.ts';
-import { currentTime } from '../../database/tables/columns.ts';
+import { caseFolded, currentTime } from '../../database/tables/columns.ts';
 import * as tables from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import * as placeTables from '../../database/tables/places.ts';
@@ -14,6 +14,7 @@ import * as statuses from '../../reference/statuses.ts';
 import {
   addGatherings,
   gatheringErrors,
+  moveGatherings,
   moveGatheringsToZone,
   readGatherings,
   replaceGatherings,
@@ -33,7 +34,8 @@ export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseD
   const gatherings = readGatherings(body.gatherings);
   const work = ctx.write(['catalog', 'dates'], async (tx, now) => {
     const course = await findCourse(ctx, tx, courseId);
-    await assertNoErrors(ctx, tx, { courseId, id: null, body, days, errors });
+    const child = { parentId: body.parent_id ?? null, triggerValue: body.trigger_value ?? null };
+    await assertNoErrors(ctx, tx, { courseId, id: null, body, days, child, errors });
     const location = await findLocation(ctx, tx, body.location_id);
     const zone = body.timezone ?? settings.timezone;
     const id = await insertCourseDate(tx, {
@@ -79,7 +81,8 @@ export async function updateCourseDate(
     const startAt = start_at ?? before.startAt;
     const deadline = before.deadlineAt === before.startAt ? startAt : before.deadlineAt;
     const days = { startAt, endAt: end_at ?? before.endAt, deadlineAt: orElse(body.deadline_at, startAt) ?? deadline };
-    await assertNoErrors(ctx, tx, { courseId, id, body, days, errors });
+    const { parent_id: parentId = before.parentId, trigger_value: triggerValue = before.triggerValue } = body;
+    await assertNoErrors(ctx, tx, { courseId, id, body, days, child: { parentId, triggerValue }, errors });
 
     const [after] = await tx
       .update(tables.courseDates)
@@ -106,7 +109,8 @@ export async function updateCourseDate(
       await addInstructors(ctx, tx, id, body.instructors ?? []);
     }
     if (date.zone !== before.zone) await moveGatheringsToZone(ctx, tx, now, date);
-    if (body.gatherings !== undefined) await replaceGatherings(ctx, tx, now, date, gatherings);
+    if (body.gatherings === undefined) await moveGatherings(ctx, tx, now, before, date);
+    else await replaceGatherings(ctx, tx, now, date, gatherings);
     await touchCourse(ctx, tx, now, courseId);
     if (before.isOver || addsSeats(before, date)) await promoteWaitingLists(ctx, tx, now, [id]);
     return { coursedate_id: id, course_id: courseId };
@@ -158,7 +162,10 @@ const matchCourseDate = (ctx: Ctx, courseId: number, id: number) =>
   );
 
 /** Once the days are in order, only the times of day can violate this constraint. */
-const constraints = { course_dates_order: () => Problem.invalidFields({ notValid: ['end_time_at'] }) };
+const constraints = {
+  course_dates_order: () => Problem.invalidFields({ notValid: ['end_time_at'] }),
+  gatherings_order: () => Problem.invalidFields({ notValid: ['gatherings'] }),
+};
 
 /** Errors of a body that need no provider data and that its schema does not report. */
 export async function courseDateErrors(ctx: Ctx, input: { gatherings?: unknown; timezone?: unknown }) {
@@ -184,18 +191,23 @@ async function findLocation(ctx: Ctx, tx: Tx, id: number | undefined) {
   return location;
 }
 
+type Child = { parentId: number | null; triggerValue: string | null };
+
 type Candidate = {
   courseId: number;
   /** Null for a new date. */
   id: number | null;
   body: CourseDateChange;
   days: Days;
+  /** Values of the date after the write. */
+  child: Child;
   errors: Awaited<ReturnType<typeof courseDateErrors>>;
 };
 
 /** Throws with all invalid fields at once, references to foreign items included. */
-async function assertNoErrors(ctx: Ctx, tx: Tx, { courseId, id, body, days, errors }: Candidate) {
-  const { place_id, location_id, instructors: instructorIds, parent_id } = body;
+async function assertNoErrors(ctx: Ctx, tx: Tx, { courseId, id, body, days, child, errors }: Candidate) {
+  const { place_id, location_id, instructors: instructorIds, parent_id, trigger_value } = body;
+  const hasTrigger = typeof parent_id === 'number' || typeof trigger_value === 'string';
   const isPlace = async (placeId: number) =>
     (await tx.$count(placeTables.places, eq(placeTables.places.id, placeId))) > 0;
   const isValid: Record<string, boolean> = {
@@ -203,6 +215,7 @@ async function assertNoErrors(ctx: Ctx, tx: Tx, { courseId, id, body, days, erro
     location_id: await allBelongToTenant(ctx, tx, placeTables.locations, [location_id ?? []].flat()),
     instructors: await allBelongToTenant(ctx, tx, placeTables.instructors, instructorIds ?? []),
     parent_id: typeof parent_id !== 'number' || (await canBeParent(ctx, tx, courseId, id, parent_id)),
+    trigger_value: !hasTrigger || (await isOnlyChild(ctx, tx, id, child)),
   };
   const unknown = Object.keys(isValid).filter((name) => !isValid[name]);
   const notValid = [...errors.notValid, ...misorderedDays(days), ...unknown];
@@ -217,6 +230,17 @@ async function canBeParent(ctx: Ctx, tx: Tx, courseId: number, id: number | null
   const parent = date(isDate, eq(tables.courseDates.courseId, courseId), isNull(tables.courseDates.parentId));
   if (parentId === id || (await tx.$count(tables.courseDates, parent)) === 0) return false;
   return id === null || (await tx.$count(tables.courseDates, date(eq(tables.courseDates.parentId, id)))) === 0;
+}
+
+/** True if no other child of the parent has the trigger value. */
+async function isOnlyChild(ctx: Ctx, tx: Tx, id: number | null, { parentId, triggerValue }: Child) {
+  const dates = tables.courseDates;
+  if (parentId === null || triggerValue === null) return true;
+  const equal = sql`${caseFolded(sql`btrim(${dates.triggerValue})`)} = ${caseFolded(sql`btrim(${triggerValue})`)}`;
+  const others = id === null ? undefined : ne(dates.id, id);
+  return (
+    (await tx.$count(dates, tenantWhere(ctx, dates, notDeleted, eq(dates.parentId, parentId), others, equal))) === 0
+  );
 }
 
 async function addInstructors(ctx: Ctx, tx: Tx, courseDateId: number, ids: number[]) {

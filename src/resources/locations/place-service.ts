@@ -37,28 +37,37 @@ async function findPlace(db: Reader, { title, country, parentId }: NewPlace): Pr
 const parents = alias(places, 'parent_places');
 /** Shorter prefixes match too many titles. */
 const minPrefixLength = 3;
+/** Two of them are too many; each may have its parent among them. */
+const maxEqual = 10;
+
+/** `Herøy (Nordland)` as `Herøy, Nordland`. */
+const withComma = (text: string) => text.replace(/\s*\(\s*([^()]+?)\s*\)$/, ', $1').replace(/\s*,\s*([^,]+)$/, ', $1');
 
 /**
- * The best match for a text, case ignored: an equal title or `title, parent title`, else the shortest title that begins
- * with the text. Of equal titles a municipality comes before its county.
+ * The best match for a text, case ignored: an equal title, `title, parent title` or `title (parent title)`, else the
+ * shortest title that begins with the text. None if several places have that title; a county is not counted beside
+ * its municipality.
  */
 async function searchPlace(db: Reader, text: string): Promise<number | null> {
   const foldedText = caseFolded(text);
   const title = caseFolded(places.title);
   const equal = or(
     sql`${title} = ${foldedText}`,
-    sql`${title} || ', ' || ${caseFolded(parents.title)} = ${foldedText}`,
+    sql`${title} || ', ' || ${caseFolded(parents.title)} = ${caseFolded(withComma(text))}`,
   );
   const begins = text.length >= minPrefixLength ? sql`starts_with(${title}, ${foldedText})` : undefined;
-  const [best] = await db
-    .select({ id: places.id })
+  const found = await db
+    .select({ id: places.id, parentId: places.parentId, title: sql<string>`${title}` })
     .from(places)
     .leftJoin(parents, eq(parents.id, places.parentId))
     .where(or(equal, begins))
     // An equal title is the shortest of those that begin with the text.
     .orderBy(sql`length(${places.title})`, sql`${places.parentId} is null`, asc(places.id))
-    .limit(1);
-  return best?.id ?? null;
+    .limit(maxEqual);
+  const best = found.filter((place) => place.title === found[0]!.title);
+  const parentIds = best.map(({ parentId }) => parentId);
+  const [only, ...others] = best.filter(({ id }) => !parentIds.includes(id));
+  return only !== undefined && others.length === 0 ? only.id : null;
 }
 
 type PlaceInput = Partial<

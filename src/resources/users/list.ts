@@ -18,7 +18,7 @@ const startsWith = (column: PgColumn) =>
   );
 const equals = (column: PgColumn, examples: string[]) =>
   filter.plain(
-    t.Title({ description: 'Equal to this, without regard to case', examples }),
+    t.EmailParameter({ description: 'Equal to this, without regard to case', examples }),
     (keyword) => sql`${caseFolded(column)} = ${caseFolded(keyword)}`,
   );
 

@@ -413,20 +413,26 @@ describe('gatherings', () => {
     }
   });
 
-  test.each([
+  test.each<[string, object, string?]>([
     ['an end at the start', { gathering_at: '2030-06-10 09:00', ...end('09:00') }],
     ['an end before the start', { gathering_at: '2030-06-10 09:00', ...end('08:00') }],
-    ['an hour that is none', { gathering_at: '2030-06-10 24:00', gathering_end_at: '2030-06-11 11:30' }],
-    ['a day that is none', { gathering_at: '2030-02-30 09:00', gathering_end_at: '2030-03-02 11:30' }],
-    ['an offset', { gathering_at: '2030-06-10 09:00+02:00', ...end('11:30') }],
+    [
+      'an hour that is none',
+      { gathering_at: '2030-06-10 24:00', gathering_end_at: '2030-06-11 11:30' },
+      'gathering_at',
+    ],
+    ['a day that is none', { gathering_at: '2030-02-30 09:00', gathering_end_at: '2030-03-02 11:30' }, 'gathering_at'],
+    ['an offset', { gathering_at: '2030-06-10 09:00+02:00', ...end('11:30') }, 'gathering_at'],
     ['an unknown location', { gathering_at: '2030-06-10 09:00', ...end('11:30'), idLocation: 999999999 }],
     ['an unknown instructor', { gathering_at: '2030-06-10 09:00', ...end('11:30'), instructors: [999999999] }],
-    ['a join link that is none', { gathering_at: '2030-06-10 09:00', ...end('11:30'), event_url: 'x' }],
-  ])('with %s are not valid', async (_name, sent) => {
+    ['a join link that is none', { gathering_at: '2030-06-10 09:00', ...end('11:30'), event_url: 'x' }, 'event_url'],
+  ])('with %s are not valid', async (_name, sent, member) => {
     const me = await createProvider();
     const courseId = await me.course();
     const good = { gathering_at: '2030-06-10 09:00', gathering_end_at: '2030-06-10 11:30' };
-    expect(reported(await create(me, courseId, { gatherings: [good, sent] }))).toEqual(notValidResponse('gatherings'));
+    expect(reported(await create(me, courseId, { gatherings: [good, sent] }))).toEqual(
+      notValidResponse(member === undefined ? 'gatherings' : `gatherings[1].${member}`),
+    );
     expect((await me.get(`/v2/courses/${courseId}/coursedates`)).json()).toEqual([]);
   });
 
