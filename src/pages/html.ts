@@ -32,6 +32,7 @@ const hasTags = (html: string) => /<[a-z!/]/i.test(html);
 
 function sanitizeTags(html: string) {
   const safe = runSanitizer(html).replace(separated, '$& ').trim();
+  if (safe.replace(/<\/?(?:div|table|tbody|tr|td)>|\s/g, '') === '') return '';
   return hasTags(html) ? safe : safe.replace(/\r\n?|\n/g, '<br />\n');
 }
 

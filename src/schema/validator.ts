@@ -59,15 +59,16 @@ export function toFieldsProblem(errors: SchemaError[], order: string[], fields: 
 
 const isOfUnion = ({ schemaPath = '' }: SchemaError) => schemaPath.includes('/anyOf');
 
-/** The path to the last named member; the keys of free objects are the client's and stay out. */
+/** The field, or the member of its list that is invalid; the keys of free objects are the client's and stay out. */
 function memberName({ instancePath, schemaPath = '' }: SchemaError): string {
   const parts = instancePath.split('/').slice(1);
   const named: string[] = [];
-  let length = 1;
+  let [length, isInList] = [1, false];
   for (const word of schemaPath.split('/').filter((one) => /^(properties|items|additionalProperties)$/.test(one))) {
     if (word === 'additionalProperties' || named.length === parts.length) break;
     named.push(parts[named.length]!);
-    if (word === 'properties') length = named.length;
+    isInList ||= word === 'items';
+    if (word === 'properties' && isInList) length = named.length;
   }
   return pathName((named.length > 0 ? named : parts).slice(0, length));
 }

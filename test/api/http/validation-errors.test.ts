@@ -83,6 +83,6 @@ test('a tag without a title is reported by its path', async () => {
     error: 'Missing field(s): tags[1].title',
   });
   expect((await me.post('/v2/courses', { title: 'A', labels: [{}], tags: [{ id: 'x' }] })).json()).toEqual({
-    error: 'Missing field(s): labels[0].title. Field(s) not valid: tags',
+    error: 'Missing field(s): labels[0].title. Field(s) not valid: tags[0].id',
   });
 });

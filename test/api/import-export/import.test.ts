@@ -287,7 +287,7 @@ test('every invalid line is reported with number and reason, and nothing is writ
     '3: Missing field(s): ref',
     '4: Missing field(s): title',
     '5: Field(s) not valid: level',
-    '6: Field(s) not valid: lines',
+    '6: Field(s) not valid: lines[0].quantity',
     '11: Field(s) not valid: end_at,deadline_at',
     '12: Field(s) not valid: start_at',
     '13: Field(s) not valid: timezone',
