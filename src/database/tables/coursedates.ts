@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import {
+  type AnyPgColumn,
   boolean,
   check,
   date,
@@ -15,7 +16,7 @@ import {
   timestamp,
   unique,
 } from 'drizzle-orm/pg-core';
-import { id, instant, reference, timestamps } from './columns.ts';
+import { caseFolded, id, instant, reference, timestamps } from './columns.ts';
 import { courses } from './courses.ts';
 import { instructors, locations, places } from './places.ts';
 import { providers } from './providers.ts';
@@ -148,6 +149,9 @@ export const courseDates = pgTable(
     ),
   ],
 );
+
+/** SQL that compares trigger values. */
+export const foldedTrigger = (value: AnyPgColumn | string) => caseFolded(sql`btrim(${value})`);
 
 export const courseDateInstructors = pgTable(
   'course_date_instructors',

@@ -5,7 +5,7 @@ import { Problem } from '../../core/errors.ts';
 import { findInvalidTimezone } from '../../database/time-zones.ts';
 import type { Tx } from '../../database/client.ts';
 import { prepareInsert } from '../../database/prepared-insert.ts';
-import { caseFolded, currentTime } from '../../database/tables/columns.ts';
+import { currentTime } from '../../database/tables/columns.ts';
 import * as tables from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import * as placeTables from '../../database/tables/places.ts';
@@ -236,7 +236,7 @@ async function canBeParent(ctx: Ctx, tx: Tx, courseId: number, id: number | null
 async function isOnlyChild(ctx: Ctx, tx: Tx, id: number | null, { parentId, triggerValue }: Child) {
   const dates = tables.courseDates;
   if (parentId === null || triggerValue === null) return true;
-  const equal = sql`${caseFolded(sql`btrim(${dates.triggerValue})`)} = ${caseFolded(sql`btrim(${triggerValue})`)}`;
+  const equal = sql`${tables.foldedTrigger(dates.triggerValue)} = ${tables.foldedTrigger(triggerValue)}`;
   const others = id === null ? undefined : ne(dates.id, id);
   return (
     (await tx.$count(dates, tenantWhere(ctx, dates, notDeleted, eq(dates.parentId, parentId), others, equal))) === 0
