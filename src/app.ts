@@ -19,11 +19,13 @@ import { registerErrorHandler, formatV2Error } from './http/errors/error-handler
 import { decorateListCache } from './http/list-cache/index.ts';
 import { assertParameterCount, parseQuery } from './http/parsing/query-string.ts';
 import { limitByAddress, limitUnknownPaths } from './http/auth/address-limit.ts';
+import { createProviderLimits, type ProviderLimits } from './http/auth/provider-limits.ts';
 import { createAddressBuckets, createRateBuckets, type Rate } from './http/auth/rate-limit.ts';
 import type { ListLimits } from './http/list-cache/index.ts';
 import { createClientErrorHandler, createFrameworkErrorHandler } from './http/errors/raw-error-handlers.ts';
 import { legacy } from './interfaces/legacy.ts';
 import type { Metrics } from './metrics/index.ts';
+import type { UsageRecorder } from './metrics/usage-recorder.ts';
 import { metricsRoutes } from './metrics/routes.ts';
 import { strictTransport } from './http/strict-transport.ts';
 import { escapeInvalidPath } from './pages/address.ts';
@@ -63,6 +65,10 @@ export type AppOptions = {
   /** Which requests are logged; default off. */
   requestLog?: RequestLogMode;
   metrics?: Metrics | undefined;
+  /** Limits of single providers; default none. */
+  providerLimits?: ProviderLimits | undefined;
+  /** Counts the requests of each provider. */
+  usage?: UsageRecorder | undefined;
   /** Serves /metrics on this port too, to clients with this token. */
   metricsToken?: string | undefined;
   /** Traces each request. */
@@ -86,7 +92,7 @@ export async function buildApp(options: AppOptions) {
   await app.register(rateLimit, { global: false, cache: 10_000 });
   const countRequest = app.createRateLimit({ max: limits.publicRequestsPerMinute ?? 600, timeWindow: '1 minute' });
   const countInvalidKey = app.createRateLimit({ max: limits.invalidKeysPerMinute, timeWindow: '1 minute' });
-  const buckets = limits.rate && createRateBuckets(limits.rate);
+  const { findRate } = options.providerLimits ?? createProviderLimits(limits.rate);
   const { publishablePerAddress: perSecond = 0 } = limits;
   const addressBuckets = perSecond > 0 ? createAddressBuckets({ perSecond, burst: 2 * perSecond }) : undefined;
   decorateListCache(app, {
@@ -95,8 +101,8 @@ export async function buildApp(options: AppOptions) {
     openSnapshot: database.openSnapshot,
   });
   const services = {
-    ...{ database, settings, guards, countInvalidKey, countRequest, buckets, addressBuckets },
-    ...{ rate: limits.rate, version, requireHttps: options.requireHttps ?? false },
+    ...{ database, settings, guards, countInvalidKey, countRequest, findRate, addressBuckets },
+    ...{ buckets: createRateBuckets(findRate), version, requireHttps: options.requireHttps ?? false },
   };
 
   registerDeprecation(app, settings.publicUrl);
@@ -166,11 +172,12 @@ function addHooks(app: FastifyInstance, isShuttingDown: ShutdownState, hsts: str
   app.addHook('preSerialization', serializeLargeItems);
 }
 
-function observeRequests(app: FastifyInstance, { requestLog = 'off', metrics }: AppOptions) {
+function observeRequests(app: FastifyInstance, { requestLog = 'off', metrics, usage }: AppOptions) {
   app.decorate('requestLog', requestLog);
   app.decorateRequest('problem', null);
   logRequests(app, requestLog);
   metrics?.observe(app);
+  usage?.observe(app);
 }
 
 /** Uses the client's request id if it is well formed. */

@@ -12,6 +12,7 @@ const groups: { names: string[]; load: () => Promise<(program: Command) => void>
   { names: ['partner'], load: async () => (await import('./commands/partners.ts')).partnerCommands },
   { names: ['course', 'category'], load: async () => (await import('./commands/categories.ts')).categoryCommands },
   { names: ['user'], load: async () => (await import('./commands/users.ts')).userCommands },
+  { names: ['usage'], load: async () => (await import('./commands/usage.ts')).usageCommand },
   { names: ['audit'], load: async () => (await import('./commands/audit.ts')).auditCommands },
   {
     names: ['import', 'export'],

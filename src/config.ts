@@ -175,6 +175,7 @@ export const Environment = Type.Object(
       0,
     ),
     BACKUP_RUNS_RETENTION_DAYS: days('How many days the record of a backup remains, not its file', 400, 8),
+    USAGE_RETENTION_DAYS: days('How many days the counted requests of each provider remain', 400, 1),
     IMPORT_REFS_RETENTION_DAYS: Optional(
       days('How many days an import recognises the `ref` of an earlier one; for ever unless set', undefined, 1),
     ),

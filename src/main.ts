@@ -70,7 +70,7 @@ async function serve(config: Config, log: Log, store: Store, stopSignal: StopSig
   await observers.listen();
 
   // Started after listening, so that a server that fails to start sends no mails.
-  const workers = createWorkers(config, store, log);
+  const workers = createWorkers(config, store, log, observers.start);
   if (migrated) {
     workers.start();
   } else {
@@ -146,7 +146,7 @@ const appOptions = (
 });
 
 /** The background work of a server, started once the database is migrated. */
-function createWorkers(config: Config, store: Store, log: Log) {
+function createWorkers(config: Config, store: Store, log: Log, startObservers: () => void) {
   const { database } = store;
   let mail: ReturnType<typeof startMailWorker> | undefined;
   let webhooks: ReturnType<typeof startWebhooks> | undefined;
@@ -155,6 +155,7 @@ function createWorkers(config: Config, store: Store, log: Log) {
   let stopBackups: ReturnType<typeof startBackups> | undefined;
   return {
     start() {
+      startObservers();
       mail = startMailWorker(config, database, log);
       if (config.WEBHOOKS === 'on') webhooks = startWebhooks({ database, settings: toSettings(config), log });
       stopHousekeeping = startHousekeeping(config, database, log);

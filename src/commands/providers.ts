@@ -1,12 +1,17 @@
-import { type Command } from 'commander';
+import { Option, type Command } from 'commander';
+import { Problem } from '../core/errors.ts';
 import { formatTimestamp } from '../lib/timestamps.ts';
 import {
   closeProvider,
   createTitledProvider,
+  getRootId,
   listProviders,
   openProvider,
+  setProviderLimit,
 } from '../resources/schools/provider-service.ts';
-import { command, id, run, table, title, type Options } from './connect.ts';
+import { command, count, id, run, table, title, type CommandContext, type Options } from './connect.ts';
+
+type LimitOptions = Options & { perSecond?: number; burst?: number; none?: true };
 
 export function providerCommands(program: Command) {
   const provider = program
@@ -45,6 +50,8 @@ export function providerCommands(program: Command) {
     }),
   );
 
+  limitCommand(provider);
+
   for (const [name, description, setState, state] of [
     [
       'close',
@@ -64,3 +71,30 @@ export function providerCommands(program: Command) {
       );
   }
 }
+
+function limitCommand(provider: Command) {
+  command(provider, 'limit', 'Set a rate limit of its own for a provider and its sub-schools, or remove it')
+    .argument('<id>', 'id of the provider', id)
+    .addOption(new Option('--per-second <count>', 'requests a second').argParser(count))
+    .addOption(new Option('--burst <count>', 'requests at once; default twice as many').argParser(count))
+    .addOption(new Option('--none', "the server's limit again").conflicts(['perSecond', 'burst']))
+    .action((providerId: number, options: LimitOptions) => run(options, limitProvider(providerId, options)));
+}
+
+const limitProvider =
+  (providerId: number, { perSecond, burst, none }: LimitOptions) =>
+  async ({ database }: CommandContext) => {
+    if (perSecond === undefined && !none) throw new Problem('invalid', 'Name --per-second, or --none');
+    const limit = perSecond === undefined ? null : { perSecond, burst: burst ?? 2 * perSecond };
+    if (limit !== null && limit.burst < limit.perSecond)
+      throw new Problem('invalid', '--burst must be at least --per-second');
+    const rootId = await getRootId(database, providerId);
+    if (rootId !== providerId)
+      throw new Problem('invalid', `A sub-school has the limit of its root, provider ${rootId}`);
+    await setProviderLimit(database, providerId, limit);
+    const text = limit ? `${limit.perSecond} requests a second, ${limit.burst} at once` : "the server's limit";
+    return {
+      json: { provider_id: providerId, per_second: limit?.perSecond ?? null, burst: limit?.burst ?? null },
+      text: `Provider ${providerId} has ${text}, in every process within 10 seconds`,
+    };
+  };

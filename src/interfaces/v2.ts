@@ -72,9 +72,8 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(adminUserRoutes, { prefix: '/admin-users' });
   await app.register(roleRoutes, { prefix: '/admin-roles' });
   await app.register(appUserRoutes, { prefix: '/app-users' });
-  const { rate, version } = services;
-  const rate_limit = rate ? { per_second: rate.perSecond, burst: rate.burst } : null;
-  await app.register(whoAmIRoutes, { prefix: '/whoami', rate_limit, version });
+  const { findRate, version } = services;
+  await app.register(whoAmIRoutes, { prefix: '/whoami', findRate, version });
 
   addMethodNotAllowed();
 };

@@ -108,6 +108,11 @@ export const tasks: Task[] = [
     statement: deleteWhere('backup_runs', 'id', old('started_at')),
   },
   {
+    table: 'provider_usage',
+    variable: 'USAGE_RETENTION_DAYS',
+    statement: deleteWhere('provider_usage', 'provider_id, hour', old('hour')),
+  },
+  {
     table: 'import_refs',
     variable: 'IMPORT_REFS_RETENTION_DAYS',
     statement: deleteWhere('import_refs', 'provider_id, kind, ref', old('created_at')),

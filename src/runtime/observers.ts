@@ -5,7 +5,14 @@ import type { Database } from '../database/client.ts';
 import { ListenError } from './describe-error.ts';
 import type { Log } from './log.ts';
 import { startTracing } from './tracing.ts';
+import { createProviderLimits } from '../http/auth/provider-limits.ts';
+import { createUsageRecorder } from '../metrics/usage-recorder.ts';
+import { startPeriodic } from './periodic.ts';
 import { builtCommit, packageVersion } from './version.ts';
+
+const hourMs = 60 * 60_000;
+/** `provider limit` promises it. */
+const limitsMs = 10_000;
 
 /** The log of requests, metrics and traces as configured. What is off is not loaded. */
 export async function openObservers(config: Config, env: NodeJS.ProcessEnv, database: Database, log: Log) {
@@ -14,15 +21,29 @@ export async function openObservers(config: Config, env: NodeJS.ProcessEnv, data
   const tracing = await startTracing(env, log);
   const isMeasured = ADMIN_PORT !== undefined || METRICS_TOKEN !== undefined;
   const metrics = isMeasured ? await openMetrics(config, database) : undefined;
+  const usage = createUsageRecorder();
+  const providerLimits = createProviderLimits(config.rate);
+  const stops: (() => void)[] = [];
   let admin: FastifyInstance | undefined;
   const appOptions: Partial<AppOptions> = {
     requestLog: LOG_REQUESTS,
     metrics,
     metricsToken: METRICS_TOKEN,
+    usage,
+    providerLimits,
     tracing: tracing?.plugin,
   };
   return {
     appOptions,
+    /** For a migrated database. */
+    start() {
+      const store = () => usage.store(database);
+      const load = () => providerLimits.load(database);
+      stops.push(
+        startPeriodic({ name: 'Storing the usage', intervalMs: hourMs, isDelayed: true, run: store }, log),
+        startPeriodic({ name: 'Reading the limits of providers', intervalMs: limitsMs, run: load }, log),
+      );
+    },
     async listen() {
       if (ADMIN_PORT === undefined || !metrics) return;
       const { openAdminServer } = await import('../metrics/routes.ts');
@@ -34,7 +55,9 @@ export async function openObservers(config: Config, env: NodeJS.ProcessEnv, data
       log.info(`Metrics are at ${admin.listeningOrigin}/metrics`);
     },
     async close() {
-      await Promise.all([admin?.close(), tracing?.stop()]);
+      for (const stop of stops) stop();
+      // An unavailable database must not delay the stop.
+      await Promise.all([admin?.close(), tracing?.stop(), usage.store(database).catch(() => undefined)]);
     },
   };
 }

@@ -13,7 +13,8 @@ begin
       'campaign_courses', 'campaign_customers', 'campaign_tags') then 'money'
     when table_name in ('providers', 'partner_connections', 'webhooks') then 'school'
     -- No list reads these.
-    when table_name in ('api_keys', 'outbox', 'audit_entries', 'idempotency_records', 'import_refs') then null
+    when table_name in ('api_keys', 'outbox', 'audit_entries', 'idempotency_records', 'import_refs',
+      'provider_limits') then null
     else 'unknown'
   end;
 end $$;
@@ -45,9 +46,9 @@ begin
     select table_name from information_schema.columns c
     where table_schema = 'public' and column_name = 'provider_id'
       -- Written without the lock: the lock itself, credentials, the last use of keys, states of mails and
-      -- webhooks, retention.
+      -- webhooks, retention, counted requests.
       and table_name not in ('provider_state', 'tokens', 'sessions', 'sign_on_failures', 'api_keys', 'api_key_uses', 'outbox', 'audit_entries',
-        'events', 'webhooks', 'webhook_deliveries', 'webhook_wakeups', 'webhook_tests', 'staged_lines')
+        'events', 'webhooks', 'webhook_deliveries', 'webhook_wakeups', 'webhook_tests', 'staged_lines', 'provider_usage')
   loop
     execute format('create trigger refuse_unlocked_insert after insert on %I referencing new table as changed for each statement execute function refuse_unlocked()', name);
     execute format('create trigger refuse_unlocked_update after update on %I referencing new table as changed for each statement execute function refuse_unlocked()', name);

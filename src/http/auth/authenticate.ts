@@ -7,7 +7,7 @@ import { preferredLanguage } from '../../reference/language.ts';
 import { getRoute } from '../errors/error-handler.ts';
 import { countByAddress, type CountRequest } from './address-limit.ts';
 import { createKeyLookup, type FoundKey } from './key-lookup.ts';
-import { takeAddressToken, type AddressBuckets, type Rate, type RateBuckets } from './rate-limit.ts';
+import { takeAddressToken, type AddressBuckets, type FindRate, type RateBuckets } from './rate-limit.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -24,9 +24,9 @@ export type Services = {
   countInvalidKey: CountRequest;
   /** Counts a request without a key of an address. */
   countRequest: CountRequest;
-  /** Rate limit of each school; none unless given. */
-  buckets?: RateBuckets | undefined;
-  rate?: Rate | undefined;
+  /** Rate limit of each school. */
+  buckets: RateBuckets;
+  findRate: FindRate;
   /** Rate limit of each address that uses a publishable key; none unless given. */
   addressBuckets?: AddressBuckets | undefined;
   /** The version in the OpenAPI document. */

@@ -7,29 +7,39 @@ import { Problem } from '../../core/errors.ts';
 
 /** Token bucket of one school: its size, and the tokens added per second. */
 export type Rate = { perSecond: number; burst: number };
-/** The bucket of a school and its sub-schools, for both interfaces. */
-export type RateBuckets = (fairnessKey: number) => TokenBucket;
+/** The bucket of a school and its sub-schools, for both interfaces; undefined without a limit. */
+export type RateBuckets = (fairnessKey: number) => TokenBucket | undefined;
+/** The limit of a school and its sub-schools. A publishable key has the negative fairness key of its school. */
+export type FindRate = (fairnessKey: number) => Rate | undefined;
 /** The bucket of an address; the purposes have one each. */
 export type AddressBuckets = (request: FastifyRequest, purpose: 'read' | 'preflight') => TokenBucket;
 
 /** Buckets start full. Beyond 10,000 the least recently used one is evicted; it is usually full again by then. */
-export function createRateBuckets<Key extends number | string = number>({ perSecond, burst }: Rate) {
+function createBuckets<Key extends number | string>() {
   const buckets = new LRUCache<Key, TokenBucket>({ max: 10_000 });
-  return (name: Key) => {
-    const known = buckets.get(name);
-    if (known) return known;
+  return (key: Key, { perSecond, burst }: Rate) => {
+    const known = buckets.get(key);
+    if (known?.tokensPerInterval === perSecond && known.bucketSize === burst) return known;
     const bucket = new TokenBucket({ bucketSize: burst, tokensPerInterval: perSecond, interval: 'second' });
     bucket.content = burst;
-    buckets.set(name, bucket);
+    buckets.set(key, bucket);
     return bucket;
+  };
+}
+
+export function createRateBuckets(findRate: FindRate): RateBuckets {
+  const getBucket = createBuckets<number>();
+  return (fairnessKey) => {
+    const rate = findRate(fairnessKey);
+    return rate && getBucket(fairnessKey, rate);
   };
 }
 
 /** IPv6 addresses count by /64. */
 export function createAddressBuckets(rate: Rate): AddressBuckets {
-  const buckets = createRateBuckets<string>(rate);
+  const getBucket = createBuckets<string>();
   return ({ ip }: Partial<FastifyRequest>, purpose) =>
-    buckets(`${purpose} ${ip === undefined ? 'closed connection' : normalizeIP(ip)}`);
+    getBucket(`${purpose} ${ip === undefined ? 'closed connection' : normalizeIP(ip)}`, rate);
 }
 
 /** Throws 429 if the bucket of an address is empty. */
@@ -52,9 +62,8 @@ export function limitPublishableByAddress(app: FastifyInstance, buckets: Address
   });
 }
 
-/** Each request takes a token of its school's bucket; without one it gets 429. Without buckets there is no limit. */
-export function limitRate(app: FastifyInstance, buckets: RateBuckets | undefined) {
-  if (!buckets) return;
+/** Each request takes a token of its school's bucket; without one it gets 429. */
+export function limitRate(app: FastifyInstance, buckets: RateBuckets) {
   app.addHook('preParsing', (request, _reply, _payload, done) => {
     const ctx = contextIn(request);
     const bucket = ctx && buckets(ctx.fairnessKey);
@@ -67,8 +76,8 @@ export function limitRate(app: FastifyInstance, buckets: RateBuckets | undefined
 
   app.addHook('onSend', (request, reply, payload, done) => {
     const ctx = contextIn(request);
-    if (ctx !== undefined) {
-      const bucket = buckets(ctx.fairnessKey);
+    const bucket = ctx && buckets(ctx.fairnessKey);
+    if (bucket) {
       if (reply.statusCode === 304) bucket.content += notModifiedRefund;
       bucket.drip();
       reply.headers(getHeaders(bucket));

@@ -6,10 +6,14 @@ import { formatTimestamp } from '../../lib/timestamps.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import type { WhoAmI } from './whoami-schema.ts';
 
-export type ServerFacts = Pick<WhoAmI, 'rate_limit' | 'version'>;
+export type ServerFacts = {
+  /** The rate limit by fairness key. */
+  findRate: (fairnessKey: number) => { perSecond: number; burst: number } | undefined;
+  version: string;
+};
 
 /** Describes the school and the key of a request, the rate limit and the server's time. */
-export async function describeKey(ctx: Ctx, { rate_limit, version }: ServerFacts): Promise<WhoAmI> {
+export async function describeKey(ctx: Ctx, { findRate, version }: ServerFacts): Promise<WhoAmI> {
   const { id, profile } = ctx.key!;
   const [found] = await ctx.db
     .select({
@@ -22,10 +26,11 @@ export async function describeKey(ctx: Ctx, { rate_limit, version }: ServerFacts
     .innerJoin(providers, eq(providers.id, apiKeys.providerId))
     .where(tenantWhere({ providerId: schoolOf(ctx) }, apiKeys, eq(apiKeys.id, id)));
   if (!found || ctx.publishableFor?.isActive === false) throw Problem.notFound('School');
+  const rate = findRate(ctx.fairnessKey);
   return {
     provider: { id: schoolOf(ctx), title: found.title },
     key: { id, label: found.label, profile, expires_at: formatTimestamp(found.expiresAt) },
-    rate_limit,
+    rate_limit: rate ? { per_second: rate.perSecond, burst: rate.burst } : null,
     timezone: ctx.settings.timezone,
     server_time: formatTimestamp(found.now),
     version,

@@ -6,6 +6,7 @@ import { Problem } from '../../core/errors.ts';
 import type { Database, Tx, WriteNewProvider } from '../../database/client.ts';
 import { roles } from '../../database/tables/people.ts';
 import { apiKeys, providers, providerState } from '../../database/tables/providers.ts';
+import { providerLimits } from '../../database/tables/usage.ts';
 import { webhooks } from '../../database/tables/webhooks.ts';
 import { transactionStart } from '../../database/tables/columns.ts';
 
@@ -98,6 +99,36 @@ async function setClosed(database: Database, providerId: number, isClosed: boole
         .update(webhooks)
         .set({ attempts: 0, failingSince: null, dueAt: transactionStart })
         .where(eq(webhooks.providerId, providerId));
+    tx.recordAffected(providerId);
+  });
+}
+
+/** The root of a provider's parent chain, which may be the provider itself. */
+export async function getRootId(database: Database, providerId: number) {
+  const [provider] = await database.db
+    .select({ rootId: providers.rootId })
+    .from(providers)
+    .where(eq(providers.id, providerId));
+  if (!provider) throw Problem.notFound(`Provider ${providerId}`);
+  return provider.rootId ?? providerId;
+}
+
+/** Replaces the server's rate limit for a root provider and its sub-schools; null removes the limit of its own. */
+export async function setProviderLimit(
+  database: Database,
+  providerId: number,
+  limit: { perSecond: number; burst: number } | null,
+) {
+  await database.write([providerId], ['school'], async (tx) => {
+    const own = eq(providerLimits.providerId, providerId);
+    if (limit === null) await tx.delete(providerLimits).where(own);
+    else {
+      const target = providerLimits.providerId;
+      await tx
+        .insert(providerLimits)
+        .values({ providerId, ...limit })
+        .onConflictDoUpdate({ target, set: limit });
+    }
     tx.recordAffected(providerId);
   });
 }

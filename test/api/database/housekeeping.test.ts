@@ -24,6 +24,8 @@ const inserts: Record<string, string> = {
   idempotency_records: `(provider_id, key_hash, fingerprint, booking_id, answer, created_at, expires_at)
     select 1, n::text, 'x', 1, '{}', now(), now() - n * interval '1 hour'`,
   backup_runs: `(is_nightly, started_at, finished_at, file) select true, now() - n * interval '1 hour', now(), 'x'`,
+  provider_usage: `(provider_id, hour, requests, refused, failed, milliseconds, peak_per_minute)
+    select 1, now() - n * interval '1 hour', 1, 0, 0, 1, 1`,
   import_refs: `(provider_id, kind, ref, item_id, created_at) select 1, 'x', n::text, 1, now() - n * interval '1 hour'`,
   staged_lines: `(provider_id, line, part, kind, "table", data, refs, staged_at)
     select 1, n * 2, 0, 'x', 'x', '{}', '{}', now() - n * interval '1 hour'`,

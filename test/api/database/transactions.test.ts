@@ -31,17 +31,21 @@ async function openAppOn(name: string, options: Partial<DatabaseOptions>, build?
   return testApp;
 }
 
-test('concurrent migrations of an empty database all succeed and one of them applies', async () => {
-  for (let round = 0; round < 4; round += 1) {
-    const name = `booking_empty_${process.pid}_${round}`;
-    await asAdmin(`create database ${name}`);
-    onTestFinished(() => asAdmin(`drop database if exists ${name} with (force)`));
-    const results = await Promise.all(Array.from({ length: 6 }, () => migrateDatabase(connectionTo(name))));
-    const applied = results.map((result) => result.applied).sort();
-    expect(applied.slice(0, 5)).toEqual([0, 0, 0, 0, 0]);
-    expect(applied[5]).toBeGreaterThan(0);
-  }
-});
+test(
+  'concurrent migrations of an empty database all succeed and one of them applies',
+  { timeout: 120_000 },
+  async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const name = `booking_empty_${process.pid}_${round}`;
+      await asAdmin(`create database ${name}`);
+      onTestFinished(() => asAdmin(`drop database if exists ${name} with (force)`));
+      const results = await Promise.all(Array.from({ length: 6 }, () => migrateDatabase(connectionTo(name))));
+      const applied = results.map((result) => result.applied).sort();
+      expect(applied.slice(0, 5)).toEqual([0, 0, 0, 0, 0]);
+      expect(applied[5]).toBeGreaterThan(0);
+    }
+  },
+);
 
 const versions = (...providers: Provider[]) => Promise.all(providers.map(async ({ ctx }) => (await ctx()).version));
 

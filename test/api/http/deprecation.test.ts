@@ -23,7 +23,8 @@ async function buildWithDeprecated(options: AppOptions) {
     });
     registerDeprecation(scope, settings.publicUrl);
     const { database } = options;
-    const limits = { countInvalidKey: countNothing, countRequest: countNothing, buckets: undefined };
+    const noRate = { findRate: () => undefined, buckets: () => undefined };
+    const limits = { countInvalidKey: countNothing, countRequest: countNothing, ...noRate };
     await scope.register(v2, { prefix: '/v1', database, settings, guards: allGuards, version: 'test', ...limits });
   });
   const response = responses.ok(Type.Object({}));

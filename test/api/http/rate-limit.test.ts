@@ -1,5 +1,7 @@
 import { expect, inject, onTestFinished, test, vi } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
+import { createProviderLimits } from '../../../src/http/auth/provider-limits.ts';
+import { createTitledProvider, getRootId, setProviderLimit } from '../../../src/resources/schools/provider-service.ts';
 import { createKey } from '../../../src/resources/auth/key-service.ts';
 import { minimalSchool } from '../../support/request-bodies.ts';
 import {
@@ -168,4 +170,29 @@ test('after sixty invalid keys per minute an IP address gets 429; a valid key st
   expect((await request('wrong')).status).toBe(429);
   vi.setSystemTime(now + 61_000);
   expect((await request('wrong')).status).toBe(401);
+});
+
+test('a limit of its own replaces that of the server, for a school and its sub-schools, until it is removed', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const database = openTestDatabase(inject('shared'));
+  const providerLimits = createProviderLimits({ perSecond: 1, burst: 5 });
+  const testApp = await openTestApp(database, { providerLimits });
+  onTestFinished(testApp.close);
+  const [me, other] = [await testApp.createProvider(), await testApp.createProvider()];
+  const child = await createTitledProvider(database, 'Sub-school of a limited one', me.id);
+  const asChild = (url: string) => send(testApp.app, { method: 'GET', url, headers: { 'x-api-key': child.apiKey } });
+  await setProviderLimit(database, me.id, { perSecond: 1, burst: 2 });
+  await providerLimits.load(database);
+  expect(reported(await me.get('/v2/courses'))).toEqual([2, 1, 1]);
+  expect(reported(await asChild('/v2/courses'))).toEqual([2, 0, 2]);
+  expect((await me.get('/v2/courses')).status).toBe(429);
+  expect(reported(await other.get('/v2/courses'))).toEqual([5, 4, 1]);
+  pass(2);
+  expect((await me.get('/v2/whoami')).json().rate_limit).toEqual({ per_second: 1, burst: 2 });
+
+  await setProviderLimit(database, me.id, null);
+  await providerLimits.load(database);
+  expect(reported(await me.get('/v2/courses'))).toEqual([5, 4, 1]);
+  expect([await getRootId(database, child.providerId), await getRootId(database, me.id)]).toEqual([me.id, me.id]);
 });

@@ -1,0 +1,84 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { createUsageRecorder } from '../../../src/metrics/usage-recorder.ts';
+import { listUsage } from '../../../src/metrics/usage-report.ts';
+import { openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
+
+const start = Date.parse('2027-05-03T10:59:30Z');
+const since = '2027-05-03T00:00:00Z';
+
+async function openCounted() {
+  const clock = { now: start };
+  const usage = createUsageRecorder(() => clock.now);
+  const database = openTestDatabase(await ownDatabase());
+  const testApp = await openTestApp(database, { usage });
+  onTestFinished(testApp.close);
+  const list = async () => new Map((await listUsage(database, since, null)).map((row) => [row.provider_id, row]));
+  return { clock, usage, database, list, createProvider: testApp.createProvider, app: testApp.app };
+}
+
+test('requests are counted by provider and hour, with the busiest minute, and stored once', async () => {
+  const { clock, usage, database, list, createProvider, app } = await openCounted();
+  const [one, other] = [await createProvider(), await createProvider()];
+  await one.get('/v2/courses');
+  await one.get('/v2/courses?limit=x');
+  await other.get('/schools');
+  await app.inject({ url: '/v2/courses' });
+  clock.now += 60_000;
+  for (let n = 0; n < 3; n += 1) await one.get('/v2/durations');
+  await usage.store(database);
+  await usage.store(database);
+  const usages = await list();
+  expect(usages.get(one.id)).toMatchObject({ requests: 5, peak_per_minute: 3, failed: 0, refused: 0 });
+  expect(usages.get(other.id)).toMatchObject({ requests: 1, peak_per_minute: 1 });
+  const { rows } = await database.pool.query(
+    `select requests, extract(hour from hour at time zone 'UTC')::int as hour from provider_usage
+      where provider_id = $1 order by 2`,
+    [one.id],
+  );
+  expect(rows).toEqual([
+    { requests: 2, hour: 10 },
+    { requests: 3, hour: 11 },
+  ]);
+  const shares = [...usages.values()].map(({ time_percent }) => time_percent);
+  expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(100, 0);
+
+  // A second process adds to the same hour.
+  await one.get('/v2/durations');
+  await usage.store(database);
+  expect((await list()).get(one.id)).toMatchObject({ requests: 6, peak_per_minute: 3 });
+});
+
+test('what could not be stored is stored the next time', async () => {
+  const { usage, database, list, createProvider } = await openCounted();
+  const me = await createProvider();
+  await me.get('/v2/courses');
+  const broken = { pool: { query: () => Promise.reject(new Error('no connection')) } };
+  await expect(usage.store(broken as never)).rejects.toThrow('no connection');
+  await me.get('/v2/courses');
+  await usage.store(database);
+  expect((await list()).get(me.id)).toMatchObject({ requests: 2 });
+});
+
+test('the rows of a provider are its own, and a failed or refused request is told apart', async () => {
+  const { usage, database, list, createProvider } = await openCounted();
+  const [one, other] = [await createProvider(), await createProvider()];
+  const before = await list();
+  for (const title of ['A', 'B', 'C']) await one.post('/v2/courses', { title });
+  usage.count(one.id, 503, 1);
+  usage.count(one.id, 429, 1);
+  await usage.store(database);
+  const after = await list();
+  expect(after.get(one.id)).toMatchObject({ requests: 5, failed: 1, refused: 1, bookings: 0 });
+  expect(after.get(one.id)!.rows).toBeGreaterThanOrEqual(before.get(one.id)!.rows + 3);
+  expect(after.get(other.id)!.rows).toBe(before.get(other.id)!.rows);
+});
+
+test('beyond 10,000 providers in an hour, the others share one row', async () => {
+  const { usage, database } = await openCounted();
+  for (let id = 1; id <= 10_005; id += 1) usage.count(id, 200, 1);
+  await usage.store(database);
+  const { rows } = await database.pool.query(
+    'select count(*)::int as count, sum(requests)::int as requests, sum(requests) filter (where provider_id = 0)::int as others from provider_usage',
+  );
+  expect(rows).toEqual([{ count: 10_001, requests: 10_005, others: 5 }]);
+});
