@@ -4,7 +4,14 @@ import { execute, type Queryable } from './statements.ts';
 import { sharedDataProviderId, type Actor } from './tables/audit.ts';
 
 /** Actor of one request, command or server start. `action` is a route or a command's name, never payload. */
-export type AuditContext = { actor: Actor; actorId: number | null; action: string; itemIds?: number[] };
+export type AuditContext = {
+  actor: Actor;
+  actorId: number | null;
+  action: string;
+  itemIds?: number[];
+  /** For the log of slow statements. */
+  requestId?: string;
+};
 
 /** A transaction's share of its audit entry, and its events to count once it is committed. */
 export type AffectedItems = { changed: boolean; itemIds: number[]; events: CountedEvents };
@@ -61,9 +68,10 @@ export const recordEntry = (
 ) => execute(on, insertEntry, [providerId, actor, actorId, action, itemIds]);
 
 /** Writes one audit entry per provider and context, with its first committed change. */
-export function createAuditLog({ actor, actorId, action, itemIds: routeItemIds = [] }: AuditContext) {
+export function createAuditLog({ actor, actorId, action, itemIds: routeItemIds = [], requestId }: AuditContext) {
   const loggedProviders = new Set<number | null>();
   return {
+    origin: requestId === undefined ? {} : { reqId: requestId },
     /** Inserts the entries in the change's own transaction. */
     async record(client: PoolClient, { providerIds, changed, itemIds, now }: Change) {
       const unlogged = providerIds.filter((id) => !loggedProviders.has(id));

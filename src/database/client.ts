@@ -2,13 +2,13 @@ import { types, type Pool, type PoolClient, type PoolConfig, type QueryConfig } 
 import { createAuditLog, type AuditContext, type AuditLog } from './audit-log.ts';
 import { createCounters, noteFailedWrite, type Counters } from './counters.ts';
 import type { QueueUsage } from './keyed-queue.ts';
-import { queryBuilder, type Reader, type SlowStatement } from './query-builder/index.ts';
+import { queryBuilder, type Origin, type Reader, type SlowStatement } from './query-builder/index.ts';
 import { createStandby, standbyConnectMs, standbyStatementMs, type OpenSnapshot } from './standby.ts';
 import { runTransaction } from './transaction.ts';
 import { createUnitOfWork, nestedUnitOfWork, type Locking, type UnitOfWork } from './unit-of-work.ts';
 
 export type { AuditContext } from './audit-log.ts';
-export type { Reader } from './query-builder/index.ts';
+export type { Origin, Reader } from './query-builder/index.ts';
 export type { Tx, Write, WriteNewProvider } from './unit-of-work.ts';
 
 // int8: ids stay below 2^53, and a string would fit no comparison.
@@ -50,6 +50,8 @@ export type Database = UnitOfWork & {
   openSnapshot?: OpenSnapshot;
   counters: Counters;
   usage(): DatabaseUsage;
+  /** Readers whose slow statements are reported with their origin. */
+  readersFor(origin: Origin): { db: Reader; pool: Pick<Pool, 'query'> };
   /** From now on `report` is called for each statement of more than half a second. */
   onSlowStatement(report: (statement: SlowStatement) => void): void;
   /** Returns this database with an audit log for its writes. */
@@ -101,6 +103,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     ...unitOfWork(auditLog, fairnessKey),
     pool: batched,
     ...{ db, counters, usage },
+    readersFor: (origin) => queryBuilder.withOrigin(db, batched, origin),
     onSlowStatement: (report) => void (reportSlow = report),
     ...(standby && { openSnapshot: createStandby(standby, batched) }),
     withAudit: (auditContext) => databaseWith(createAuditLog(auditContext), fairnessKey),

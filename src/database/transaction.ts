@@ -2,12 +2,14 @@ import type { Socket } from 'node:net';
 import type { Pool, PoolClient } from 'pg';
 import { classifyError, isPreparedStatementError } from './errors.ts';
 import { QueueTimeoutError } from './keyed-queue.ts';
+import type { Origin } from './query-builder/index.ts';
 
 /**
  * Times as of `performance.now()`: `lockUntil` bounds each wait for a lock, and at `abortAt` the connection is closed,
  * since many short statements on a slow network would otherwise hold the lock longer than `statement_timeout`.
  */
 export type Deadlines = { lockUntil: number; abortAt?: number };
+export type TransactionOptions = Deadlines & { origin?: Origin | undefined };
 
 export const commit = (client: PoolClient): Promise<unknown> => client.query('commit');
 export const rollback = (client: PoolClient): Promise<unknown> => client.query('rollback');
@@ -15,11 +17,12 @@ export const rollback = (client: PoolClient): Promise<unknown> => client.query('
 /** Runs `begin`, `work` and `finish` on one connection; rolls back if any of them throws. */
 export async function runTransaction<T>(
   pool: Pool,
-  { lockUntil, abortAt }: Deadlines,
+  { lockUntil, abortAt, origin }: TransactionOptions,
   work: (client: PoolClient) => Promise<T>,
   finish: (client: PoolClient, result: T) => Promise<unknown> = commit,
 ): Promise<T> {
-  const client = await pool.connect();
+  const client: PoolClient & { origin?: Origin | undefined } = await pool.connect();
+  client.origin = origin;
   let discardReason: Error | undefined;
   let timeoutError: QueueTimeoutError | undefined;
   const abort = () => {
@@ -43,6 +46,7 @@ export async function runTransaction<T>(
     throw error;
   } finally {
     clearTimeout(timer);
+    client.origin = undefined;
     client.release(discardReason);
   }
 }

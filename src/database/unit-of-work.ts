@@ -90,7 +90,7 @@ export function createUnitOfWork(pool: Pool, { waitMs, workMs, slots, locking, c
   async function tryTask<T>(task: TransactionTask<T>, lockUntil: number, auditLog?: AuditLog): Promise<T> {
     const { result, change } = await runTransaction(
       pool,
-      { lockUntil, abortAt: lockUntil + workMs },
+      { lockUntil, abortAt: lockUntil + workMs, origin: toOrigin(task, auditLog) },
       (client) => runTask(client, locking.lock ? task : { ...task, lock: noLock }),
       // Pipelined: if the entry fails, the commit behind it rolls back.
       (client, { change }) =>
@@ -110,6 +110,9 @@ export function createUnitOfWork(pool: Pool, { waitMs, workMs, slots, locking, c
     });
   return { unitOfWork, queueUsage: enqueue.usage };
 }
+
+const toOrigin = ({ queueKeys: [provider] }: TransactionTask<unknown>, auditLog?: AuditLog) =>
+  provider === undefined ? undefined : { provider, ...auditLog?.origin };
 
 function addEvents({ committed }: Counters, events: Partial<Counters['committed']>) {
   for (const [event, count] of Object.entries(events)) committed[event as keyof typeof committed] += count;

@@ -33,7 +33,7 @@ export function createPageServices({ database, settings, guards }: Services): Pa
         userId === null
           ? ({ actor: 'admin_user', actorId: adminUserId } as const)
           : ({ actor: 'course_user', actorId: userId } as const);
-      const audited = database.withAudit({ ...actor, action: getRoute(request) });
+      const audited = database.withAudit({ ...actor, action: getRoute(request), requestId: request.id });
       return { ...(await createContext(audited, settings, providerId)), language: request.view.language, guards };
     },
   };

@@ -2,12 +2,12 @@ import { Client, Pool, type PoolClient, type PoolConfig } from 'pg';
 import { sql } from 'drizzle-orm';
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import { assertInternals } from './internals.ts';
-import { preparingClient, type ClientOptions } from './preparing-client.ts';
+import { preparingClient, withOrigin, type ClientOptions, type Origin } from './preparing-client.ts';
 import { batchQueries } from './query-batcher.ts';
 import { decodeRows } from './row-decoder.ts';
 import { casing } from '../tables/columns.ts';
 
-export type { SlowStatement } from './preparing-client.ts';
+export type { Origin, SlowStatement } from './preparing-client.ts';
 
 /** Queries that need no lock. */
 export type Reader = Pick<NodePgDatabase, 'select' | 'selectDistinct' | '$count' | '$with' | 'with'>;
@@ -31,4 +31,12 @@ export const queryBuilder = {
   /** The query builder that sends its statements to a pool or a connection. */
   on: (client: Pick<Pool, 'query'> | PoolClient): NodePgDatabase =>
     decodeRows(drizzle({ client: client as Pool, casing })),
+  /** The query builder and its client, whose slow statements are reported with their origin. */
+  withOrigin(builder: NodePgDatabase, client: Pick<Pool, 'query'>, origin: Origin) {
+    const pool = withOrigin(client, origin);
+    const { session } = builder as unknown as { session: object };
+    // All but the client is shared: a new query builder would look up the columns of each table again.
+    const value = Object.create(session, { client: { value: pool } }) as object;
+    return { pool, db: Object.create(builder, { session: { value } }) as NodePgDatabase };
+  },
 };

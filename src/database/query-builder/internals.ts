@@ -18,8 +18,9 @@ export function assertInternals(builder: object, client: object, expression: obj
 }
 
 function missingOfDrizzle(builder: object) {
-  const { session } = builder as { session?: { prepareQuery?: unknown } };
+  const { session } = builder as { session?: { prepareQuery?: unknown; client?: unknown } };
   if (typeof session?.prepareQuery !== 'function') return ['drizzle-orm (session.prepareQuery)'];
+  if (session.client === undefined) return ['drizzle-orm (session.client)'];
   const prepare = session.prepareQuery as (...args: unknown[]) => object;
   const prepared = prepare.call(session, { sql: 'select 1', params: [] }, [], undefined, true);
   return ['customResultMapper', 'joinsNotNullableMap']

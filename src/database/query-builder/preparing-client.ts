@@ -1,13 +1,24 @@
 import type { Writable } from 'node:stream';
-import { Client } from 'pg';
+import { Client, type Pool } from 'pg';
 import { isPreparedStatementError } from '../errors.ts';
 import { hashedName } from '../statements.ts';
 
-type Statement = string | { text: string; name?: string | undefined; rowMode?: string };
+type Statement = string | { text: string; name?: string | undefined; rowMode?: string; origin?: Origin };
 type Query = (this: Client, statement: Statement, ...rest: unknown[]) => unknown;
 
+/** The provider and the request that a statement is for. */
+export type Origin = { provider: number; reqId?: string };
+
 /** Never contains parameters or constants of the statement. */
-export type SlowStatement = { statement: string; ms: number };
+export type SlowStatement = { statement: string; ms: number } & Partial<Origin>;
+
+/** A client that sends its statements with their origin. */
+export const withOrigin = (client: Pick<Pool, 'query'>, origin: Origin): Pick<Pool, 'query'> => ({
+  query: ((statement: Statement, ...rest: unknown[]) => {
+    const config = typeof statement === 'string' ? { text: statement } : statement;
+    return (client.query as unknown as (...args: unknown[]) => unknown)({ ...config, origin }, ...rest);
+  }) as Pool['query'],
+});
 
 export type ClientOptions = {
   prepare: boolean;
@@ -90,12 +101,16 @@ export function preparingClient(options: ClientOptions): typeof Client {
   class PreparingClient extends Client {
     /** When the latest result arrived: the statements of one write run one after another. */
     lastResultAt = 0;
+    /** That of the transaction in progress. */
+    origin: Origin | undefined;
   }
   const onResult = (client: PreparingClient, statement: Statement, sentAt: number) => {
     const now = performance.now();
     const ms = now - Math.max(sentAt, client.lastResultAt);
     client.lastResultAt = now;
-    if (ms >= slowMs) options.onSlowStatement({ statement: describeStatement(statement), ms: Math.round(ms) });
+    if (ms < slowMs) return;
+    const origin = typeof statement === 'string' ? client.origin : (statement.origin ?? client.origin);
+    options.onSlowStatement({ statement: describeStatement(statement), ms: Math.round(ms), ...origin });
   };
   // Assigned, since the driver types its query as a dozen overloads.
   PreparingClient.prototype.query = function query(this: PreparingClient, statement: Statement, ...rest: unknown[]) {

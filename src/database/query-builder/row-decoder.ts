@@ -35,11 +35,11 @@ type Session = { prepareQuery: Prepare };
 export function decodeRows(builder: NodePgDatabase): NodePgDatabase {
   const { session } = builder as unknown as { session: Session };
   const { prepareQuery } = session;
-  session.prepareQuery = (query, fields, name, ...rest) => {
+  session.prepareQuery = function (this: Session, query, fields, name, ...rest) {
     const composites =
       fields && name?.startsWith(statementPrefix.page) ? toComposites(fields, getBound(name)) : undefined;
     const sent = composites ? { ...query, sql: composites.toSql(query.sql) } : query;
-    const prepared = prepareQuery.call(session, sent, fields, name, ...rest);
+    const prepared = prepareQuery.call(this, sent, fields, name, ...rest);
     // Compiling pays off for statements that are sent again, which have a name.
     if (fields && name && !prepared.customResultMapper) {
       let decode: DecodeRow | undefined;

@@ -67,6 +67,9 @@ function createRequestContext({ database, settings, guards }: Services, key: Fou
   // Once the route is known, on the first write.
   const writers = () =>
     (audited ??= database.withAudit(toAuditContext(request, key.key_id)).queuedAs(key.fairness_key));
+  let readers: ReturnType<Database['readersFor']> | undefined;
+  // On the first statement: a cached list needs none.
+  const getReaders = () => (readers ??= database.readersFor({ provider: key.provider_id, reqId: request.id }));
   const isPublishable = key.profile === 'publishable';
   const { provider_id: id, is_active: isActive, origins, quarter } = key;
   return {
@@ -80,8 +83,12 @@ function createRequestContext({ database, settings, guards }: Services, key: Fou
     language: preferredLanguage(request.headers['accept-language'], settings.defaultLanguage),
     settings,
     guards,
-    db: database.db,
-    unlockedStore: { $client: database.pool },
+    get db() {
+      return getReaders().db;
+    },
+    get unlockedStore() {
+      return { $client: getReaders().pool };
+    },
     write: (areas, work) => writers().write([id], areas, work),
     writeNewProvider: (work) => writers().writeNewProvider(id, work),
   };
@@ -110,6 +117,7 @@ const toAuditContext = (request: FastifyRequest, keyId: number): AuditContext =>
   actor: 'key',
   actorId: keyId,
   action: getRoute(request),
+  requestId: request.id,
   itemIds: Object.values(request.params as object).filter((value): value is number => typeof value === 'number'),
 });
 

@@ -1,0 +1,37 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client } from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import type { SlowStatement } from '../../../src/database/query-builder/index.ts';
+import { connectionTo, openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
+
+test('a slow statement is reported with the provider and the id of its request, a read and a write', async () => {
+  const name = await ownDatabase();
+  const database = openTestDatabase(name);
+  const reported: SlowStatement[] = [];
+  database.onSlowStatement((statement) => void reported.push(statement));
+  const testApp = await openTestApp(database);
+  onTestFinished(testApp.close);
+  const [me, other] = [await testApp.createProvider(), await testApp.createProvider()];
+  const [courseId] = [await me.course()];
+
+  const locker = new Client(connectionTo(name));
+  await locker.connect();
+  onTestFinished(() => locker.end());
+  await locker.query('begin; lock table courses in access exclusive mode');
+  const responses = Promise.all([
+    me.get(`/v2/courses/${courseId}`, { 'x-request-id': 'a-read' }),
+    me.put(`/v2/courses/${courseId}`, { title: 'Slow' }, { 'x-request-id': 'a-write' }),
+    other.get('/v2/courses', { 'x-request-id': 'a-list' }),
+  ]);
+  const waiting = async () => (await locker.query(`select from pg_locks where not granted`)).rowCount;
+  await expect.poll(waiting).toBeGreaterThanOrEqual(3);
+  // The limit of a slow statement is half a second.
+  await pause(700);
+  await locker.query('rollback');
+  expect((await responses).map(({ status }) => status)).toEqual([200, 200, 200]);
+  const found = reported.map(({ provider, reqId }) => [reqId, provider]);
+  expect(found).toContainEqual(['a-read', me.id]);
+  expect(found).toContainEqual(['a-write', me.id]);
+  expect(found).toContainEqual(['a-list', other.id]);
+  expect(found.filter(([reqId, provider]) => (reqId === 'a-list') !== (provider === other.id))).toEqual([]);
+});
