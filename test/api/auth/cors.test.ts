@@ -142,7 +142,7 @@ describe('a request with a publishable key', () => {
     try {
       const school = await limited.createProvider();
       const theirs = await withProfile(limited, school, 'publishable', { origins: [origin] });
-      const from = async (address: string, count: number, { get } = theirs) => {
+      const from = async (address: string, count: number, { get }: Pick<typeof theirs, 'get'> = theirs) => {
         const seen = [];
         for (let n = 0; n < count; n += 1) seen.push(await get('/v2/courses', { 'x-forwarded-for': address }));
         return seen.map(({ status }) => status);
