@@ -43,32 +43,36 @@ export function importExportCommands(program: Command) {
       'allow the file to approve partners or add shared categories: partners,categories',
       allowed,
     )
+    .option('--skip-changed', 'skip lines that were imported before with other values instead of refusing them')
     .option('--dry-run', 'validate the whole file without writing')
-    .action((file: string, options: FileOptions & { dryRun?: boolean; allow?: AllowedScope[] }) => {
-      const kind = csvKind(file, options);
-      if (!existsSync(file)) throw new Problem('invalid', `File not found: ${file}`);
-      return run(
-        options,
-        async ({ config, database }) => {
-          const lines = kind === undefined ? jsonLines(file) : csvLines(file, kind);
-          const dryRun = options.dryRun === true;
-          let reported = 0;
-          const summary = await importLines(database, toSettings(config), options.provider, lines, {
-            dryRun,
-            allow: options.allow ?? [],
-            onBadLine: ({ line, reason, expected }) => {
-              reported += 1;
-              const hint = expected === undefined ? '' : ` (expected ${expected})`;
-              if (reported <= maxReported) console.error(`line ${line}: ${reason}${hint}`);
-            },
-            ...(process.stderr.isTTY ? { onProgress: showProgress } : {}),
-          });
-          if (reported > maxReported) console.error(`and ${(reported - maxReported).toLocaleString('en')} more`);
-          return importResult(summary, dryRun);
-        },
-        importSession,
-      );
-    });
+    .action(
+      (file: string, options: FileOptions & { dryRun?: boolean; skipChanged?: boolean; allow?: AllowedScope[] }) => {
+        const kind = csvKind(file, options);
+        if (!existsSync(file)) throw new Problem('invalid', `File not found: ${file}`);
+        return run(
+          options,
+          async ({ config, database }) => {
+            const lines = kind === undefined ? jsonLines(file) : csvLines(file, kind);
+            const dryRun = options.dryRun === true;
+            let reported = 0;
+            const summary = await importLines(database, toSettings(config), options.provider, lines, {
+              dryRun,
+              allow: options.allow ?? [],
+              skipChanged: options.skipChanged === true,
+              onBadLine: ({ line, reason, expected }) => {
+                reported += 1;
+                const hint = expected === undefined ? '' : ` (expected ${expected})`;
+                if (reported <= maxReported) console.error(`line ${line}: ${reason}${hint}`);
+              },
+              ...(process.stderr.isTTY ? { onProgress: showProgress } : {}),
+            });
+            if (reported > maxReported) console.error(`and ${(reported - maxReported).toLocaleString('en')} more`);
+            return importResult(summary, dryRun);
+          },
+          importSession,
+        );
+      },
+    );
 
   command(program, 'export', "Write a provider's data to a file that import reads")
     .argument('[file]', 'new file; default provider-<id>.ndjson')

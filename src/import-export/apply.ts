@@ -53,11 +53,11 @@ async function withSavepoint<T>(tx: Tx, work: () => Promise<T>): Promise<T> {
 
 /** Writes one line through its service; `refused` is the service's validation error. */
 export async function writeSingleLine(database: Database, ctx: Ctx, kind: SingleRecordType, line: number) {
-  const { fields, ref } = await loadSingleLine(database, ctx.providerId, kind, line);
+  const { fields, ref, content } = await loadSingleLine(database, ctx.providerId, kind, line);
   try {
     const itemId = await kind.create(database, ctx, fields);
     await ctx.write(allAreas, (tx) =>
-      tx.insert(importRefs).values({ providerId: ctx.providerId, kind: kind.kind, ref, itemId }),
+      tx.insert(importRefs).values({ providerId: ctx.providerId, kind: kind.kind, ref, itemId, content }),
     );
     return { lines: 1 };
   } catch (error) {
@@ -66,24 +66,24 @@ export async function writeSingleLine(database: Database, ctx: Ctx, kind: Single
   }
 }
 
-/** Fields of a staged line, with refs replaced by ids. */
+/** Fields of a staged line, with refs replaced by ids, and its own ref. */
 async function loadSingleLine({ pool }: Database, providerId: number, kind: SingleRecordType, line: number) {
-  type Row = { data: Fields; ref: string; items: Record<string, number> };
+  type Row = { data: Fields; ref: string; content: string; items: Record<string, number> };
   const { rows } = await pool.query<Row>(
-    `select r.data, r.ref, coalesce((
+    `select r.data, r.ref, r.content, coalesce((
        select jsonb_object_agg(f.key, i.item_id) from jsonb_each(r.refs) f
        join import_refs i on i.provider_id = $1 and i.kind = f.value->>0 and i.ref = f.value->>1
      ), '{}') as items from staged_lines r where r.provider_id = $1 and r.kind = $2 and r.line = $3`,
     [providerId, kind.kind, line],
   );
-  const { data, ref, items } = rows[0]!;
+  const { data, ref, content, items } = rows[0]!;
   const findId = (name: string, n: number) => items[`${name}/${n}`];
   const resolved = Object.keys(kind.references ?? {}).flatMap((name) => {
     const value = data[name];
     if (value === undefined) return [];
     return [[name, Array.isArray(value) ? value.map((_, n) => findId(name, n)) : findId(name, 0)]];
   });
-  return { fields: { ...data, ...(Object.fromEntries(resolved) as Fields) }, ref };
+  return { fields: { ...data, ...(Object.fromEntries(resolved) as Fields) }, ref, content };
 }
 
 /** Names of the tables that lines of a bulk type are written to. */
@@ -117,10 +117,10 @@ function toTargets(kind: BulkRecordType): Target[] {
 /** Assigns ids to refs in file order and stores them in `import_refs`. */
 const assignIds = (tx: Tx, ctx: Ctx, { table }: Target, range: ReturnType<typeof sql>) =>
   tx.execute(sql`
-    insert into import_refs (provider_id, kind, ref, item_id)
-    select ${ctx.providerId}, ref_kind, ref, nextval(pg_get_serial_sequence(${getTableConfig(table).name}, 'id'))
+    insert into import_refs (provider_id, kind, ref, item_id, content)
+    select ${ctx.providerId}, ref_kind, ref, nextval(pg_get_serial_sequence(${getTableConfig(table).name}, 'id')), content
     from (
-      select ref_kind, ref from staged_lines r
+      select ref_kind, ref, content from staged_lines r
       where ${range} and r.table = ${getTableConfig(table).name} and ref is not null order by line, part
     ) named`);
 

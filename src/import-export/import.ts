@@ -8,11 +8,13 @@ import { isBulk, type BulkRecordType } from './record-type.ts';
 import { recordTypes } from './record-types/index.ts';
 import { createLineReader } from './line-reader.ts';
 import type { Line } from './lines.ts';
+import { assignUsernames } from './usernames.ts';
 import {
   analyzeStaging,
   clearStaging,
   findBadLines,
   deleteImported,
+  findChangedLines,
   loadRanges,
   stageLines,
   type BadLine,
@@ -24,6 +26,8 @@ export type ImportOptions = {
   dryRun?: boolean;
   /** Shared data that lines may change. Default: all. */
   allow?: AllowedScope[];
+  /** Skips lines whose refs were imported with other values, instead of refusing them. */
+  skipChanged?: boolean;
   onBadLine?: (bad: BadLine) => void;
   onProgress?: (summary: ImportSummary) => void;
 };
@@ -47,13 +51,20 @@ export async function importLines(
 ): Promise<ImportSummary> {
   const ctx = await createContext(database, settings, providerId);
   return withImportLock(database, providerId, async (assertLocked) => {
-    const { dryRun = false, allow, onBadLine = () => undefined, onProgress = () => undefined } = options;
+    const {
+      dryRun = false,
+      allow,
+      skipChanged = false,
+      onBadLine = () => undefined,
+      onProgress = () => undefined,
+    } = options;
     const summary: ImportSummary = { read: 0, known: 0, written: 0, bad: 0 };
     const run: ImportRun = {
       database,
       ctx,
       assertLocked,
       summary,
+      skipChanged,
       onProgress: () => onProgress(summary),
       reportBadLine: (bad) => {
         summary.bad += 1;
@@ -80,12 +91,13 @@ type ImportRun = {
   /** Slow input leaves the connection idle, which may then be lost. */
   assertLocked: () => Promise<void>;
   summary: ImportSummary;
+  skipChanged: boolean;
   reportBadLine: (bad: BadLine) => void;
   onProgress: () => void;
 };
 
 async function checkLines(
-  { database, ctx, assertLocked, summary, reportBadLine, onProgress }: ImportRun,
+  { database, ctx, assertLocked, summary, skipChanged, reportBadLine, onProgress }: ImportRun,
   lines: AsyncIterable<Line> | Iterable<Line>,
 ) {
   const readLine = await createLineReader(database, ctx);
@@ -103,8 +115,11 @@ async function checkLines(
   }
   await assertLocked();
   await analyzeStaging(database);
+  const changed = skipChanged ? [] : await findChangedLines(database, ctx.providerId);
   summary.known = await deleteImported(database, ctx.providerId);
-  for (const bad of await findBadLines(database, ctx.providerId, recordTypes)) reportBadLine(bad);
+  const persons = await assignUsernames(database, ctx.providerId);
+  const bad = [...changed, ...persons, ...(await findBadLines(database, ctx.providerId, recordTypes))];
+  for (const one of bad.sort((a, b) => a.line - b.line)) reportBadLine(one);
   await assertLocked();
 }
 

@@ -6,6 +6,7 @@ import { Problem } from '../core/errors.ts';
 import { loadTimeZones } from '../database/time-zones.ts';
 import type { Database } from '../database/client.ts';
 import { providers } from '../database/tables/providers.ts';
+import { hashContent } from './content-hash.ts';
 import { describeExpected } from './expected-formats.ts';
 import { isBulk, lineSchema, toStagedRows, type ImportContext, type Fields, type RecordType } from './record-type.ts';
 import { recordTypes } from './record-types/index.ts';
@@ -70,7 +71,10 @@ export async function createLineReader(database: Database, { settings, providerI
       const fields = checker(line.fields);
       isWellFormed = true;
       return {
-        staged: { line: line.number, kind: kind.kind, ...(await toStagedLine(database, kind, fields, importContext)) },
+        staged: {
+          ...{ line: line.number, kind: kind.kind, content: hashContent(line.fields) },
+          ...(await toStagedLine(database, kind, fields, importContext)),
+        },
       };
     } catch (error) {
       if (!(error instanceof Problem)) throw error;

@@ -3,8 +3,15 @@ import { caseFoldedSql } from '../database/tables/columns.ts';
 import { describeRule } from './expected-formats.ts';
 import { isBulk, columnName, tableName, type BulkRecordType, type RecordType, type StagedRow } from './record-type.ts';
 
-/** A line's rows, and its text that must be unique. */
-export type StagedLine = { line: number; kind: string; unique?: string; rows: StagedRow[]; bad?: boolean };
+/** A line's rows, its text that must be unique, and a hash of its fields. */
+export type StagedLine = {
+  line: number;
+  kind: string;
+  unique?: string;
+  content?: string;
+  rows: StagedRow[];
+  bad?: boolean;
+};
 /** `expected` describes the invalid fields. */
 export type BadLine = { line: number; reason: string; expected?: string | undefined };
 
@@ -13,10 +20,10 @@ export const clearStaging = ({ pool }: Database, providerId: number) =>
   pool.query('delete from staged_lines where provider_id = $1', [providerId]);
 
 export async function stageLines({ pool }: Database, providerId: number, lines: StagedLine[]) {
-  const rows = lines.flatMap(({ line, kind, unique, rows, bad }) =>
+  const rows = lines.flatMap(({ line, kind, unique, content, rows, bad }) =>
     rows.map((row, part) => ({
       ...{ provider_id: providerId, line, part, kind, ...row },
-      ...(part === 0 ? { unique_text: unique, bad } : {}),
+      ...(part === 0 ? { unique_text: unique, content, bad } : {}),
     })),
   );
   const defaults = `json_populate_record(null::staged_lines, json_build_object('staged_at', now()))`;
@@ -27,6 +34,20 @@ export async function stageLines({ pool }: Database, providerId: number, lines: 
 
 /** Called after the last row is staged. */
 export const analyzeStaging = ({ pool }: Database) => pool.query('analyze staged_lines');
+
+/** Lines whose refs an earlier run imported with other values. */
+export async function findChangedLines({ pool }: Database, providerId: number): Promise<BadLine[]> {
+  const { rows } = await pool.query<BadRow>(
+    `select r.line, r.kind, r.ref from staged_lines r
+     join import_refs i on i.provider_id = $1 and i.kind = r.kind and i.ref = r.ref
+     where r.provider_id = $1 and r.part = 0 and r.bad is not true and i.content <> r.content order by r.line`,
+    [providerId],
+  );
+  return rows.map(({ line, kind, ref }) => ({
+    line,
+    reason: `The ${kind} ${ref} was imported before with other values; give it another ref, change it through the interface, or use --skip-changed`,
+  }));
+}
 
 /** Deletes lines that an earlier run has imported. Returns their number. */
 export async function deleteImported({ pool }: Database, providerId: number): Promise<number> {

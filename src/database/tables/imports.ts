@@ -11,6 +11,8 @@ export const importRefs = pgTable(
     kind: text().notNull(),
     ref: text().notNull(),
     itemId: reference().notNull(),
+    /** Hash of the line; null for parts of lines, and for lines of earlier versions. */
+    content: text(),
     createdAt: instant().notNull().defaultNow(),
   },
   (t) => [
@@ -37,6 +39,7 @@ export const stagedLines = pgTable(
     refKind: text(),
     ref: text(),
     uniqueText: text(),
+    content: text(),
     bad: boolean(),
     stagedAt: instant().notNull(),
   },

@@ -9,7 +9,7 @@ export const adminUsers = pgTable(
   {
     id: bigint({ mode: 'number' }).generatedAlwaysAsIdentity().primaryKey(),
     email: text().notNull(),
-    /** Unused: names belong to the membership. Still read by processes of the previous version. */
+    /** The names as first given, which later memberships start with. */
     firstname: text(),
     lastname: text(),
     passwordHash: text(),
@@ -24,7 +24,7 @@ export const adminMemberships = pgTable(
   {
     providerId: reference().notNull(),
     adminUserId: reference().notNull(),
-    /** Empty if the membership was created without a name. */
+    /** Copied from the person when the membership is created; empty for some of earlier versions. */
     firstname: text().notNull().default(''),
     lastname: text().notNull().default(''),
     position: text().notNull().default(''),

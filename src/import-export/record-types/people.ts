@@ -138,7 +138,7 @@ const Username = Title({ maxLength: 1_600 });
 export const user: BulkRecordType = {
   kind: 'user',
   table: courseUsers,
-  unique: { field: 'username', among: 'true', applies: () => true },
+  unique: { field: 'username', among: 'true', applies: ({ username }) => username !== undefined },
   fields: {
     username: field(courseUsers.username, Optional(Username)),
     firstname: field(courseUsers.firstname, line),
@@ -181,8 +181,8 @@ export const user: BulkRecordType = {
   async complete(fields, { schoolTitle, timezone }) {
     const { date_of_birth: born } = fields as Record<string, string | undefined>;
     if (born !== undefined && born > todayIn(timezone)) throw Problem.invalidFields({ notValid: ['date_of_birth'] });
-    fields['username'] ??= fields['email'];
-    if (fields['username'] === undefined) throw Problem.invalidFields({ missing: ['username'] });
+    if (fields['username'] === undefined && fields['email'] === undefined)
+      throw Problem.invalidFields({ missing: ['username'] });
     if (fields['password'] !== undefined) {
       const password = fields['password'] as string;
       const names = [schoolTitle, ...['username', 'firstname', 'lastname', 'email'].map((name) => fields[name])];

@@ -1,0 +1,2 @@
+ALTER TABLE "import_refs" ADD COLUMN "content" text;--> statement-breakpoint
+ALTER TABLE "staged_lines" ADD COLUMN "content" text;
