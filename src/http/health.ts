@@ -48,7 +48,7 @@ export function healthRoutes(
   const findReason = shareInFlight(() => findUnreadyReason(database, timezone));
   const shareWarnings = shareInFlight(() => getWarnings(database));
   const addMethodNotAllowed = methodNotAllowed(app);
-  const documented = { tags: ['Operation'], security: [] };
+  const documented = { tags: ['Health checks'], security: [] };
 
   app.get(
     '/live',

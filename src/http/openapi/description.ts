@@ -31,7 +31,7 @@ const tags = [
   { name: 'Orders', description: 'Orders, products, participants and campaigns' },
   { name: 'People', description: 'Customers, course users and admin users' },
   { name: 'Older interface', description: 'For clients that still use /schools and /courses' },
-  { name: 'Operation', description: 'Liveness and readiness' },
+  { name: 'Health checks', description: 'Liveness and readiness of the server' },
 ];
 
 type DescriptionOptions = { version: string; publicUrl: string };
@@ -50,7 +50,6 @@ export const description = fp(async (app: FastifyInstance, { version, publicUrl 
         version,
         summary: 'Courses, bookings, orders and participants of course providers',
         description: introduction,
-        contact: { name: 'The operator of this server', url: publicUrl },
         license: { name: 'MIT', identifier: 'MIT' },
       },
       externalDocs: { description: 'Guides', url: `${publicUrl}/docs/guides` },

@@ -56,8 +56,8 @@ const createAdminUserRoute: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'Create an admin user, or attach an existing person',
         description:
           'A person whose e-mail address is known keeps all profile fields and gets exactly these roles at ' +
-          'this school: 200. A new person needs `firstname` and `lastname`: 201. Names belong to the school ' +
-          'that sent them: a person who is attached without names has empty ones here.',
+          'this school: 200. A new person needs `firstname` and `lastname`: 201. Later schools get these names; ' +
+          'those that they send are ignored.',
         tags: ['People'],
         profiles: ['full'],
         body: AdminUserBody,

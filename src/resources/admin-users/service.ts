@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, notInArray, or, sql, type SQL } from 'drizzle-orm';
+import { asc, eq, inArray, notInArray, sql } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
@@ -27,7 +27,7 @@ export const listRoles = (ctx: Ctx) =>
 
 /**
  * Makes a person a member of the provider with exactly these roles. A person with this e-mail at any provider is
- * attached; names belong to the membership, so the provider's own lock is enough.
+ * attached under its names as first given, without the names and the profile of the body.
  */
 export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: AdminUser; isNew: boolean }> {
   const { providerId } = ctx;
@@ -38,7 +38,8 @@ export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: Ad
     const { person, isNew } = existing ? { person: existing, isNew: false } : await createPerson(tx, now, body);
     const adminUserId = person.id;
 
-    const values = { providerId, adminUserId, ...toNames(body), createdAt: now, updatedAt: now };
+    const { firstname, lastname } = person;
+    const values = { providerId, adminUserId, firstname, lastname, createdAt: now, updatedAt: now };
     const joined = await tx
       .insert(adminMemberships)
       .values(isNew ? { ...values, ...toProfile(body) } : values)
@@ -47,7 +48,6 @@ export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: Ad
     const member = tenantWhere(ctx, adminMemberships, eq(adminMemberships.adminUserId, adminUserId));
     const hasOtherRoles = await replaceRoles(ctx, tx, adminUserId, roleIds);
     const isJoined = joined.length > 0;
-    const isNamed = !isJoined && (await fillNames(tx, now, member, body));
     if (hasOtherRoles && !isJoined) {
       await tx.update(adminMemberships).set({ updatedAt: now }).where(member);
     }
@@ -60,7 +60,7 @@ export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: Ad
     const txCtx = { ...ctx, db: tx };
     const [user] = await adminUserSerializer.embed(txCtx, await fetchMembers(txCtx, member), {}, []);
     const saved = { user: user!, isNew };
-    return hasOtherRoles || isJoined || isNamed ? saved : tx.rollbackNoChange(saved);
+    return hasOtherRoles || isJoined ? saved : tx.rollbackNoChange(saved);
   });
 }
 
@@ -83,45 +83,28 @@ async function assertValid(
 /** Searches all providers: a person belongs to none. */
 async function findPerson(tx: Tx, email: string) {
   const [person] = await tx
-    .select({ id: adminUsers.id, hasPassword: sql<boolean>`${adminUsers.passwordHash} is not null` })
+    .select({
+      id: adminUsers.id,
+      hasPassword: sql<boolean>`${adminUsers.passwordHash} is not null`,
+      firstname: sql<string>`coalesce(${adminUsers.firstname}, '')`,
+      lastname: sql<string>`coalesce(${adminUsers.lastname}, '')`,
+    })
     .from(adminUsers)
     .where(sql`${caseFolded(adminUsers.email)} = ${caseFolded(email)}`);
   return person;
 }
 
 /** Another provider may insert the same person at the same time, under its own lock: this insert then waits for it. */
-async function createPerson(tx: Tx, now: string, { email }: AdminUserBody) {
+async function createPerson(tx: Tx, now: string, { email, firstname = '', lastname = '' }: AdminUserBody) {
+  const names = { firstname, lastname };
   const [created] = await tx
     .insert(adminUsers)
-    .values({ email, createdAt: now })
+    .values({ email, ...names, createdAt: now })
     .onConflictDoNothing()
     .returning({ id: adminUsers.id });
   return created
-    ? { person: { ...created, hasPassword: false }, isNew: true }
+    ? { person: { ...created, ...names, hasPassword: false }, isNew: true }
     : { person: (await findPerson(tx, email))!, isNew: false };
-}
-
-const toNames = ({ firstname = '', lastname = '' }: AdminUserBody) => ({ firstname, lastname });
-
-/** Fills names that are empty, as of a person attached without any; returns true if that changed one. */
-async function fillNames(tx: Tx, now: string, member: SQL, body: AdminUserBody) {
-  const { firstname, lastname } = adminMemberships;
-  const names = toNames(body);
-  const isFillable = or(
-    names.firstname === '' ? undefined : eq(firstname, ''),
-    names.lastname === '' ? undefined : eq(lastname, ''),
-  );
-  if (isFillable === undefined) return false;
-  const filled = await tx
-    .update(adminMemberships)
-    .set({
-      firstname: sql`coalesce(nullif(${firstname}, ''), ${names.firstname})`,
-      lastname: sql`coalesce(nullif(${lastname}, ''), ${names.lastname})`,
-      updatedAt: now,
-    })
-    .where(and(member, isFillable))
-    .returning({ adminUserId: adminMemberships.adminUserId });
-  return filled.length > 0;
 }
 
 export const renameAdminUser = (ctx: Ctx, adminUserId: number, names: { firstname: string; lastname: string }) =>

@@ -142,12 +142,13 @@ test("two providers share a person without seeing each other's data", async () =
     await save(me, { ...kari, email, role_ids: [1, mine], position: 'Boss', phone: '1', booking_email: 'b@p.example' })
   ).json();
 
-  const response = await save(other, { email: email.toUpperCase(), role_ids: [theirs], position: 'Guest', phone: '2' });
+  const sent = { firstname: 'Ola', lastname: 'Hansen', position: 'Guest', phone: '2', phone_prefix: '+46' };
+  const response = await save(other, { ...sent, email: email.toUpperCase(), role_ids: [theirs] });
   expect(response.status).toBe(200);
   expect(response.json()).toEqual({
     id: first.id,
-    firstname: '',
-    lastname: '',
+    firstname: 'Kari',
+    lastname: 'Nordmann',
     email,
     position: '',
     phone_prefix: '',
@@ -159,7 +160,7 @@ test("two providers share a person without seeing each other's data", async () =
   });
   expect(await members(me)).toEqual([first]);
   expect(await members(other)).toEqual([response.json()]);
-  const person = { id: first.id, firstname: '', lastname: '', email };
+  const person = { id: first.id, firstname: 'Kari', lastname: 'Nordmann', email };
   expect((await other.get('/v2/app-users')).json()).toEqual([person]);
 });
 

@@ -28,7 +28,7 @@ async function buildWithDeprecated(options: AppOptions) {
     await scope.register(v2, { prefix: '/v1', database, settings, guards: allGuards, version: 'test', ...limits });
   });
   const response = responses.ok(Type.Object({}));
-  const schema = { summary: 'A test', tags: ['Operation'], security: [], response };
+  const schema = { summary: 'A test', tags: ['Health checks'], security: [], response };
   app.get('/deprecated', { schema, config: { deprecation } }, () => ({}));
   app.get('/deprecated-only', { schema, config: { deprecation: { since: '2026-01-01' } } }, () => ({}));
   app.get('/current', { schema }, () => ({}));

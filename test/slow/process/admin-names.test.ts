@@ -6,6 +6,7 @@ import { migrate } from 'drizzle-orm/node-postgres/migrator';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { migrateDatabase } from '../../../src/database/migrate.ts';
+import { renameAdminUser } from '../../../src/resources/admin-users/service.ts';
 import { allSent, startMailServer, openMailTestApp, readOutbox, startWorker } from '../../support/mail.ts';
 import { runCli, databaseUrl } from '../../support/processes.ts';
 import { asAdmin, connectionTo, type Provider } from '../../support/test-app.ts';
@@ -18,21 +19,23 @@ const namesAt = async (me: Provider) =>
     .json<{ firstname: string; lastname: string }[]>()
     .map(({ firstname, lastname }) => [firstname, lastname]);
 
-test("a person's name at one school is not shown at another", async () => {
+test('a membership starts with the names as first given, which no school changes at another', async () => {
   const testApp = await openMailTestApp();
   const [first, second, third] = [
     await testApp.createProvider(),
     await testApp.createProvider(),
     await testApp.createProvider(),
   ];
-  expect((await save(first, { firstname: 'Rude', lastname: 'Word' })).status).toBe(201);
-  const attached = await save(second, { firstname: 'Kari', lastname: 'Nordmann' });
-  expect([attached.status, attached.json()]).toMatchObject([200, { firstname: 'Kari', lastname: 'Nordmann' }]);
-  expect((await save(third)).json()).toMatchObject({ firstname: '', lastname: '', email });
+  expect((await save(first, { firstname: 'Kari', lastname: 'Nordmann' })).status).toBe(201);
+  const attached = await save(second, { firstname: 'Ola', lastname: 'Hansen', position: 'Boss' });
+  const names = { firstname: 'Kari', lastname: 'Nordmann' };
+  expect([attached.status, attached.json()]).toMatchObject([200, { ...names, position: '' }]);
+  await renameAdminUser(await first.ctx(), attached.json<{ id: number }>().id, { firstname: 'K', lastname: 'N' });
+  expect((await save(third)).json()).toMatchObject({ ...names, email });
   expect([await namesAt(first), await namesAt(second), await namesAt(third)]).toEqual([
-    [['Rude', 'Word']],
+    [['K', 'N']],
     [['Kari', 'Nordmann']],
-    [['', '']],
+    [['Kari', 'Nordmann']],
   ]);
   expect((await second.get('/v2/app-users')).json()).toMatchObject([{ firstname: 'Kari', lastname: 'Nordmann' }]);
   const [{ id }] = (await second.get('/v2/admin-users')).json<[{ id: number }]>();
@@ -40,11 +43,10 @@ test("a person's name at one school is not shown at another", async () => {
   const customerId = customer.json<{ customer_id: number }>().customer_id;
   expect((await second.get(`/v2/customers/${customerId}`)).text).toMatch(/"seller":\{[^}]*"firstname":"Kari"/);
 
-  // An empty name is filled in later; an existing one is kept.
-  await save(third, { lastname: 'Nordmann' });
-  await save(third, { firstname: 'Kari', lastname: 'Hansen' });
   await save(second, { firstname: 'Ola', lastname: 'Hansen' });
-  expect([await namesAt(second), await namesAt(third)]).toEqual([[['Kari', 'Nordmann']], [['Kari', 'Nordmann']]]);
+  await renameAdminUser(await third.ctx(), id, { firstname: '', lastname: '' });
+  await save(third, { firstname: 'Ola', lastname: 'Hansen' });
+  expect([await namesAt(second), await namesAt(third)]).toEqual([[['Kari', 'Nordmann']], [['', '']]]);
 });
 
 test('a new member without a password is invited under the name used at that school', async () => {
@@ -54,8 +56,9 @@ test('a new member without a password is invited under the name used at that sch
     await testApp.createProvider(),
     await testApp.createProvider(),
   ];
-  await save(first, { firstname: 'Rude', lastname: 'Word' });
+  const { id } = (await save(first, { firstname: 'Rude', lastname: 'Word' })).json<{ id: number }>();
   await save(second, { firstname: 'Kari', lastname: 'Nordmann' });
+  await renameAdminUser(await second.ctx(), id, { firstname: 'Kari', lastname: 'Nordmann' });
   await save(second, { send_invite: true });
   expect((await readOutbox(testApp)).map(({ purpose }) => purpose)).toEqual(['invitation', 'invitation']);
   const server = await startMailServer();
@@ -103,8 +106,8 @@ test('an operator renames an admin user at one school', async () => {
   expect((await rename(id, '')).code).not.toBe(0);
 });
 
-test("the migration copies a person's name to each membership", async () => {
-  const name = `booking_names_${process.pid}`;
+/** A database with the migrations before the named one. */
+async function migrateUntil(name: string, migration: string) {
   await asAdmin(`create database ${name}`);
   onTestFinished(() => asAdmin(`drop database if exists ${name} with (force)`));
   const migrationsFolder = mkdtempSync(join(tmpdir(), 'booking-migrations-'));
@@ -112,7 +115,7 @@ test("the migration copies a person's name to each membership", async () => {
   cpSync('migrations', migrationsFolder, { recursive: true });
   const file = join(migrationsFolder, 'meta/_journal.json');
   const journal = JSON.parse(readFileSync(file, 'utf8')) as { entries: { tag: string }[] };
-  const before = journal.entries.findIndex(({ tag }) => tag.endsWith('admin-names-by-membership'));
+  const before = journal.entries.findIndex(({ tag }) => tag.endsWith(migration));
   expect(before).toBeGreaterThan(0);
   writeFileSync(file, JSON.stringify({ ...journal, entries: journal.entries.slice(0, before) }));
 
@@ -120,9 +123,15 @@ test("the migration copies a person's name to each membership", async () => {
   await client.connect();
   onTestFinished(() => client.end());
   await migrate(drizzle({ client }), { migrationsFolder });
+  await client.query(`insert into providers (title, slug, created_at, updated_at)
+    values ('One', 'one', now(), now()), ('Two', 'two', now(), now())`);
+  return client;
+}
+
+test("the migration copies a person's name to each membership", async () => {
+  const name = `booking_names_${process.pid}`;
+  const client = await migrateUntil(name, 'admin-names-by-membership');
   await client.query(`
-    insert into providers (title, slug, created_at, updated_at)
-      values ('One', 'one', now(), now()), ('Two', 'two', now(), now());
     insert into admin_users (email, firstname, lastname, created_at) values ('a@x.example', 'Kari', 'Nordmann', now());
     insert into admin_memberships (provider_id, admin_user_id, created_at, updated_at)
       select p.id, u.id, now(), now() from providers p, admin_users u`);
@@ -131,5 +140,26 @@ test("the migration copies a person's name to each membership", async () => {
   expect(rows).toEqual([
     { firstname: 'Kari', lastname: 'Nordmann' },
     { firstname: 'Kari', lastname: 'Nordmann' },
+  ]);
+});
+
+test('the migration takes the names as first given from the oldest membership that has any', async () => {
+  const name = `booking_first_names_${process.pid}`;
+  const client = await migrateUntil(name, 'first-admin-names');
+  await client.query(`
+    insert into admin_users (email, firstname, lastname, created_at) values
+      ('two@x.example', null, null, now()), ('empty@x.example', null, null, now()),
+      ('kept@x.example', 'Kept', 'Name', now()), ('none@x.example', null, null, now());
+    insert into admin_memberships (provider_id, admin_user_id, firstname, lastname, created_at, updated_at) values
+      (1, 1, 'Later', 'One', '2026-02-01', now()), (2, 1, 'Older', 'One', '2026-01-01', now()),
+      (1, 2, '', '', '2026-01-01', now()), (2, 2, 'Named', '', '2026-02-01', now()),
+      (1, 3, 'Other', 'Name', '2026-01-01', now()), (1, 4, '', '', '2026-01-01', now())`);
+  await migrateDatabase(connectionTo(name));
+  const { rows } = await client.query('select firstname, lastname from admin_users order by id');
+  expect(rows).toEqual([
+    { firstname: 'Older', lastname: 'One' },
+    { firstname: 'Named', lastname: '' },
+    { firstname: 'Kept', lastname: 'Name' },
+    { firstname: null, lastname: null },
   ]);
 });
