@@ -16,7 +16,7 @@ export function serveAsset(app: FastifyInstance, asset: Asset) {
   app.get(assetPath(asset), (request, reply) => sendContent(request, reply, asset.content, headers));
 }
 
-function toAsset(name: string, extension: Asset['extension'], text: string): Asset {
+export function toAsset(name: string, extension: Asset['extension'], text: string): Asset {
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 12);
   return { name: `${name}-${hash}.${extension}`, extension, content: compressOnce(text) };
 }
@@ -60,7 +60,8 @@ body {
 a { color: var(--link); text-underline-offset: 0.15em; }
 .skip { position: absolute; left: -100vw; padding: 0.5rem 1rem; background: var(--card); }
 .skip:focus { left: 0.5rem; top: 0.5rem; }
-main { min-width: 0; padding: 1.75rem 1rem 3rem; max-width: 50rem; }
+main { min-width: 0; padding: 1.75rem 1rem 3rem; }
+article > :not(pre, .code, .table), .source { max-width: 48rem; }
 main:focus { outline: none; }
 h1, h2, h3, h4 { line-height: 1.25; text-wrap: balance; }
 h1 { font-size: 1.75rem; margin: 0; }
@@ -76,6 +77,27 @@ li { margin: 0.25rem 0; }
 code { font: 0.875em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', monospace; }
 :not(pre) > code { padding: 0.1em 0.3em; border: 1px solid var(--line); border-radius: 4px; background: var(--card); }
 pre { line-height: 1.3; overflow-x: auto; padding: 0.875rem 1rem; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
+.code { position: relative; }
+pre { width: fit-content; min-width: min(100%, 48rem); max-width: 100%; }
+.code { width: fit-content; min-width: min(100%, 48rem); max-width: 100%; }
+.copy, .menu {
+  padding: 0.125rem 0.625rem;
+  border: 1px solid var(--line);
+  border-radius: 6px;
+  background: var(--page);
+  color: var(--ink);
+  font: inherit;
+  font-size: 0.875rem;
+  cursor: pointer;
+}
+.copy { position: absolute; top: 0.375rem; right: 0.375rem; opacity: 0; }
+.code:hover .copy, .code:focus-within .copy { opacity: 1; }
+@media (hover: none) { .copy { opacity: 1; } .code pre { padding-top: 2.5rem; } }
+.hljs-comment, .hljs-quote { color: var(--soft); font-style: italic; }
+.hljs-string, .hljs-regexp, .hljs-addition { color: var(--good); }
+.hljs-number, .hljs-literal, .hljs-symbol, .hljs-variable, .hljs-template-variable { color: var(--wait); }
+.hljs-keyword, .hljs-built_in, .hljs-tag, .hljs-name { color: var(--link); }
+.hljs-attr, .hljs-attribute, .hljs-title, .hljs-property { color: var(--link); }
 .table { overflow-x: auto; }
 table { border-collapse: collapse; }
 th, td { padding: 0.375rem 0.75rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
@@ -84,6 +106,33 @@ td[align='right'], th[align='right'] { text-align: right; font-variant-numeric: 
 blockquote { padding-left: 1rem; border-left: 3px solid var(--line); }
 .source { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--line); font-size: 0.9375rem; }
 nav.guides { padding: 1.5rem 1rem; border-top: 1px solid var(--line); font-size: 0.9375rem; }
+nav.guides[popover] { position: static; display: block; width: auto; height: auto; margin: 0; border: 0; inset: auto; }
+nav.guides { background: var(--page); color: var(--ink); }
+nav.guides form { margin: 0 0 1rem; }
+nav.guides form[hidden], .results[hidden] { display: none; }
+nav.guides input {
+  width: 100%;
+  padding: 0.375rem 0.625rem;
+  border: 1px solid var(--soft);
+  border-radius: 6px;
+  background: var(--card);
+  color: var(--ink);
+  font: inherit;
+}
+.results p { margin: 0 0 0.5rem; color: var(--soft); font-size: 0.8125rem; }
+.menu { display: none; }
+@media (max-width: 59.99rem) {
+  .menu { display: block; margin-left: auto; }
+  nav.guides[popover] { display: none; }
+  nav.guides[popover]:popover-open {
+    position: fixed;
+    display: block;
+    inset: 3.5rem 0.5rem 0.5rem;
+    border: 1px solid var(--line);
+    border-radius: 8px;
+    overflow-y: auto;
+  }
+}
 nav.guides h2 { margin: 0 0 0.25rem; font-size: 0.875rem; color: var(--soft); }
 nav.guides section + section { margin-top: 1.25rem; }
 nav.guides ul { list-style: none; margin: 0; padding: 0; }
@@ -95,7 +144,7 @@ nav.guides a[aria-current] { color: var(--ink); font-weight: 600; }
 nav.guides .sections { border-left: 2px solid var(--line); }
 @media (min-width: 60rem) {
   .columns { display: grid; grid-template-columns: 17rem minmax(0, 1fr); }
-  nav.guides {
+  nav.guides[popover] {
     position: sticky;
     top: 0;
     align-self: start;
@@ -162,6 +211,9 @@ const repairs = {
   'button:is([role=none], [role=alert])': (element) => element.removeAttribute('role'),
   '[role=dialog] section[aria-label^="Notifications alt"]': (element) =>
     element.setAttribute('aria-label', 'Notifications about the request'),
+  // Scalar's own placeholder is a joke.
+  '.scalar-password-input:not([placeholder="Your API key"])': (element) =>
+    element.setAttribute('placeholder', 'Your API key'),
   '.cm-content:not([aria-label])': (element) => element.setAttribute('aria-label', 'Code'),
   '.cm-scroller[tabindex="-1"]': (element) => element.setAttribute('tabindex', '0'),
   'button[aria-label^=Copy][aria-controls]': (element) => {
@@ -170,7 +222,7 @@ const repairs = {
 };
 new MutationObserver(() => {
   for (const [selector, repair] of Object.entries(repairs)) document.querySelectorAll(selector).forEach(repair);
-}).observe(document.body, { childList: true, subtree: true, attributeFilter: ['aria-expanded', 'role', 'tabindex'] });
+}).observe(document.body, { childList: true, subtree: true, attributeFilter: ['aria-expanded', 'placeholder', 'role', 'tabindex'] });
 
 // The dialog has a main of its own, so the page behind it is inert. Scalar hides a closed dialog by this class.
 new MutationObserver(() => {

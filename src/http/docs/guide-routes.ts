@@ -3,6 +3,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import { Problem } from '../../core/errors.ts';
 import { compressOnce, sendContent, type CompressedContent } from '../compression/static-content.ts';
 import { assetPath, guideStyle, serveAsset } from './assets.ts';
+import { guideScript } from './guide-script.ts';
 import { loadGuides, type Guides } from './guides.ts';
 import { renderLlmsTxt } from './llms.ts';
 import { renderGuidePage } from './pages.tsx';
@@ -14,8 +15,9 @@ const headers = (subtype: string) => ({ type: `text/${subtype}; charset=utf-8`, 
 
 /** The pages of docs/ at /docs/guides, as HTML and as Markdown, and /llms.txt, their list. */
 export const guideRoutes: FastifyPluginAsync<GuideOptions> = async (app, { publicUrl, basePath }) => {
-  await app.register(helmet, securityHeaders(publicUrl, { styleSrc: ["'self'"] }));
-  const { findFile, findLlmsTxt } = cacheContents(basePath, publicUrl);
+  const directives = { scriptSrc: ["'self'"], connectSrc: ["'self'"], styleSrc: ["'self'"] };
+  await app.register(helmet, securityHeaders(publicUrl, directives));
+  const { findFile, findLlmsTxt, findSearchIndex } = cacheContents(basePath, publicUrl);
 
   app.get('/docs/guides', async (request, reply) =>
     sendContent(request, reply, await findFile('README'), headers('html')),
@@ -25,13 +27,20 @@ export const guideRoutes: FastifyPluginAsync<GuideOptions> = async (app, { publi
     return sendContent(request, reply, await findFile(file), headers(file.endsWith('.md') ? 'markdown' : 'html'));
   });
   app.get('/llms.txt', async (request, reply) => sendContent(request, reply, await findLlmsTxt(), headers('plain')));
-  serveAsset(app, guideStyle);
+  app.get('/docs/guides/search.json', async (request, reply) =>
+    sendContent(request, reply, await findSearchIndex(), {
+      type: 'application/json; charset=utf-8',
+      cacheControl: 'public, max-age=300',
+    }),
+  );
+  for (const asset of [guideStyle, guideScript]) serveAsset(app, asset);
 };
 
 /** Renders each file at its first request. Without docs/ every file is 404. */
 function cacheContents(basePath: string, publicUrl: string) {
   let loading: Promise<Guides | undefined> | undefined;
   let llmsTxt: CompressedContent | undefined;
+  let searchIndex: CompressedContent | undefined;
   const files = new Map<string, CompressedContent>();
 
   async function getGuides() {
@@ -44,8 +53,15 @@ function cacheContents(basePath: string, publicUrl: string) {
     const name = file.replace(/\.md$/, '');
     if (!guides.names.has(name)) throw notFound();
     if (file.endsWith('.md')) return guides.readMarkdown(name);
-    const style = basePath + assetPath(guideStyle);
-    return renderGuidePage({ basePath, style, name, guide: guides.render(name), groups: guides.groups });
+    const [style, script] = [guideStyle, guideScript].map((asset) => basePath + assetPath(asset)) as [string, string];
+    return renderGuidePage({
+      basePath,
+      style,
+      scripts: [script],
+      name,
+      guide: guides.render(name),
+      groups: guides.groups,
+    });
   }
 
   async function findFile(file: string) {
@@ -60,7 +76,12 @@ function cacheContents(basePath: string, publicUrl: string) {
     return (llmsTxt ??= compressOnce(renderLlmsTxt(guides, publicUrl)));
   }
 
-  return { findFile, findLlmsTxt };
+  async function findSearchIndex() {
+    const guides = await getGuides();
+    return (searchIndex ??= compressOnce(JSON.stringify(guides.readSections())));
+  }
+
+  return { findFile, findLlmsTxt, findSearchIndex };
 }
 
 const notFound = () => new Problem('not_found', 'There is nothing at this path');

@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Token, Tokens } from 'marked';
 import { projectRoot } from '../../lib/project-root.ts';
+import { loadHighlighter } from './highlight.ts';
+import { toSections, type SearchSection } from './search-index.ts';
 import { renderGuide, type RenderedGuide } from './render-guide.ts';
 
 /** A page of docs/. `children` are pages listed below it in the index. */
@@ -13,13 +15,15 @@ export type Guides = {
   names: Set<string>;
   readMarkdown(name: string): string;
   render(name: string): RenderedGuide;
+  /** The text of all pages, by heading. */
+  readSections(): SearchSection[];
 };
 
 /** Reads the index docs/README.md; undefined without it. `path` is the URL path of the guides. */
 export async function loadGuides(path: string, folder = join(projectRoot, 'docs')): Promise<Guides | undefined> {
   if (!existsSync(join(folder, 'README.md'))) return undefined;
   // Imported with the first guide, to save memory.
-  const { Marked, lexer } = await import('marked');
+  const [{ Marked, lexer }, highlight] = await Promise.all([import('marked'), loadHighlighter()]);
   const readMarkdown = (name: string) => readFileSync(join(folder, `${name}.md`), 'utf8');
   const groups = toGroups(lexer(readMarkdown('README')), (name) => existsSync(join(folder, `${name}.md`)));
   const listed = groups.flatMap(({ guides }) => guides).flatMap((guide) => [guide, ...guide.children]);
@@ -28,7 +32,8 @@ export async function loadGuides(path: string, folder = join(projectRoot, 'docs'
     groups,
     names,
     readMarkdown,
-    render: (name) => renderGuide(new Marked<string, string>(), readMarkdown(name), names, path),
+    render: (name) => renderGuide({ marked: new Marked<string, string>(), highlight }, readMarkdown(name), names, path),
+    readSections: () => [...names].flatMap((name) => toSections(lexer(readMarkdown(name)), name, path)),
   };
 }
 

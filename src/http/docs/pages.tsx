@@ -50,6 +50,11 @@ function Layout({ title, basePath, style, current, scripts = [], children }: Lay
               </li>
             ))}
           </ul>
+          {current === 'guides' && (
+            <button type="button" class="menu" popovertarget="guides">
+              Menu
+            </button>
+          )}
         </nav>
         {children}
       </body>
@@ -84,9 +89,16 @@ export const renderMissingReferencePage = (props: { basePath: string; style: str
 
 const OpenApiLink = ({ basePath }: { basePath: string }) => <a href={`${basePath}/openapi.json`}>openapi.json</a>;
 
-type GuideProps = { basePath: string; style: string; name: string; guide: RenderedGuide; groups: GuideGroup[] };
+type GuideProps = {
+  basePath: string;
+  style: string;
+  scripts: string[];
+  name: string;
+  guide: RenderedGuide;
+  groups: GuideGroup[];
+};
 
-export function renderGuidePage({ basePath, style, name, guide, groups }: GuideProps) {
+export function renderGuidePage({ basePath, style, scripts, name, guide, groups }: GuideProps) {
   const path = `${basePath}/docs/guides`;
   const list = (guides: Guide[]) => (
     <ul>
@@ -102,7 +114,7 @@ export function renderGuidePage({ basePath, style, name, guide, groups }: GuideP
     </ul>
   );
   return renderPage(
-    <Layout title={guide.title} basePath={basePath} style={style} current="guides">
+    <Layout title={guide.title} basePath={basePath} style={style} scripts={scripts} current="guides">
       <div class="columns">
         <main id="content" tabIndex={-1}>
           <article dangerouslySetInnerHTML={{ __html: guide.html }} />
@@ -110,7 +122,11 @@ export function renderGuidePage({ basePath, style, name, guide, groups }: GuideP
             <a href={`${path}/${name}.md`}>This page as Markdown</a>
           </p>
         </main>
-        <nav class="guides" aria-label="Guides">
+        <nav class="guides" id="guides" aria-label="Guides" popover="auto">
+          <form role="search" hidden>
+            <input type="search" aria-label="Search the guides" placeholder="Search" autocomplete="off" />
+          </form>
+          <ul class="results" hidden />
           {groups.map(({ title, guides }) => (
             <section key={title}>
               <h2>{title}</h2>

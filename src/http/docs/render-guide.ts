@@ -1,10 +1,16 @@
 import GithubSlugger from 'github-slugger';
 import type { Marked } from 'marked';
+import type { Highlight } from './highlight.ts';
 
 export type RenderedGuide = { title: string; html: string; sections: { id: string; title: string }[] };
 
 /** Renders Markdown with anchors on its headings; HTML in it is escaped. `names` are the pages that links can lead to. */
-export function renderGuide(marked: Marked, markdown: string, names: Set<string>, path: string): RenderedGuide {
+export function renderGuide(
+  { marked, highlight }: { marked: Marked; highlight: Highlight },
+  markdown: string,
+  names: Set<string>,
+  path: string,
+): RenderedGuide {
   const slugger = new GithubSlugger();
   const sections: RenderedGuide['sections'] = [];
   let title = '';
@@ -25,7 +31,7 @@ export function renderGuide(marked: Marked, markdown: string, names: Set<string>
         return target === undefined ? text : `<a href="${escapeHtml(target)}">${text}</a>`;
       },
       // Focusable, so that the keyboard can scroll them.
-      code: ({ text }) => `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`,
+      code: ({ text, lang }) => `<pre tabindex="0"><code>${highlight(text, lang) ?? escapeHtml(text)}</code></pre>\n`,
       html: ({ text }) => escapeHtml(text),
     },
   });

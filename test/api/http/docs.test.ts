@@ -42,13 +42,15 @@ test.each(pages)('%s loads only resources of this host that exist', async (url) 
   expect(page.text).not.toMatch(/<script(?![^>]* src=)|<style|\bstyle="|\bon\w+="/);
 });
 
-test('pages allow scripts and requests of this host only, and guides allow no scripts', async () => {
+test('pages allow scripts and requests of this host only', async () => {
   const policy = async (url: string) => (await send(app, { url })).headers['content-security-policy'];
   const common = "img-src 'self' data:;base-uri 'none';form-action 'none';frame-ancestors 'none'";
   expect(await policy('/docs')).toBe(
     `default-src 'none';${common};script-src 'self';connect-src 'self';style-src 'self' 'unsafe-inline';font-src data:`,
   );
-  expect(await policy('/docs/guides/sync')).toBe(`default-src 'none';${common};style-src 'self'`);
+  expect(await policy('/docs/guides/sync')).toBe(
+    `default-src 'none';${common};script-src 'self';connect-src 'self';style-src 'self'`,
+  );
 });
 
 test('over plain HTTP no header is sent that browsers only accept over HTTPS', async () => {
@@ -135,6 +137,32 @@ describe('guides', () => {
       }
     }
     expect(broken).toEqual([]);
+  });
+
+  test('the search index has each heading of each page, with its text', async () => {
+    const { status, headers, json } = await send(app, { url: '/docs/guides/search.json' });
+    expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
+    const sections = json<{ page: string; heading: string; url: string; text: string }[]>();
+    expect(sections.length).toBeGreaterThan(names.length * 3);
+    expect(sections.find(({ heading }) => heading === 'Read only what changed')).toEqual({
+      page: 'Pagination and sync',
+      heading: 'Read only what changed',
+      url: '/docs/guides/sync#read-only-what-changed',
+      text: expect.stringContaining('updated_at_min'),
+    });
+    for (const url of new Set(sections.map((section) => section.url.split('#')[0]!))) {
+      const { text } = await send(app, { url });
+      const ids = new Set([...text.matchAll(/\bid="([^"]+)"/g)].map(([, id]) => id!));
+      const lost = sections.filter((one) => one.url.startsWith(`${url}#`) && !ids.has(one.url.split('#')[1]!));
+      expect(lost).toEqual([]);
+    }
+  });
+
+  test('code is highlighted, and a button opens the menu', async () => {
+    const { text } = await send(app, { url: '/docs/guides/requests' });
+    expect(text).toMatch(/<pre tabindex="0"><code>[^<]*<span class="hljs-/);
+    expect(text).toMatch(/<button[^>]* popovertarget="guides"/);
+    expect(text).toMatch(/<nav class="guides" id="guides"[^>]* popover="auto"/);
   });
 
   test('HTML in Markdown is escaped', async () => {
