@@ -30,6 +30,6 @@ export function toSections(tokens: Token[], name: string, path: string): SearchS
 const toText = (markdown: string) =>
   markdown
     .replaceAll(/\]\([^)]*\)/g, '')
-    .replaceAll(/```\w*|[`*_[\]|\\]|-{3,}/g, ' ')
+    .replaceAll(/```\w*|[`*[\]|\\]|-{3,}/g, ' ')
     .replaceAll(/\s+/g, ' ')
     .trim();

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { allAreas } from '../../../src/database/areas.ts';
 import { importObjects } from '../../support/all-responses.ts';
 import { sharedTestApp } from '../../support/test-app.ts';
 
@@ -49,7 +50,8 @@ test('the order, the form and the empty values of a line do not count', async ()
 test('a line that an earlier version imported is skipped, whatever its values', async () => {
   const me = await testApp.createProvider();
   await importObjects(me, [user('1')]);
-  await testApp.database.pool.query('update import_refs set content = null where provider_id = $1', [me.id]);
+  const ctx = await me.ctx();
+  await ctx.write(allAreas, (tx) => tx.execute(`update import_refs set content = null where provider_id = ${me.id}`));
   expect(await importObjects(me, [user('1', { firstname: 'Ny' })])).toMatchObject({ known: 1, reasons: [] });
 });
 
