@@ -9,6 +9,7 @@ import { queryBuilder } from './query-builder/index.ts';
 import { settleInOrder } from './statements.ts';
 import { lockProviders, lockShared, noLock, type Lock } from './tenant-lock.ts';
 import { commit, rollback, runTransaction } from './transaction.ts';
+import { createUpdateChanged, type UpdateChanged } from './update-changed.ts';
 
 /*
  * Steps of every write:
@@ -20,7 +21,7 @@ import { commit, rollback, runTransaction } from './transaction.ts';
  */
 
 /** An open transaction that holds its lock. */
-export type Tx = NodePgDatabase & { $client: PoolClient } & Audited;
+export type Tx = NodePgDatabase & { $client: PoolClient } & Audited & UpdateChanged;
 /** `now` is the lock's timestamp, for the created_at, updated_at and deleted_at of all rows written. May run again. */
 type TransactionWork<T> = (tx: Tx, now: string) => Promise<T>;
 
@@ -157,5 +158,5 @@ function toTx(client: PoolClient): Tx {
   const builder = builders.get(client) ?? queryBuilder.on(client);
   builders.set(client, builder);
   const tx = Object.create(builder) as NodePgDatabase;
-  return Object.assign(tx, { $client: client }, createAudited());
+  return Object.assign(tx, { $client: client }, createAudited(), createUpdateChanged(builder));
 }

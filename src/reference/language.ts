@@ -4,6 +4,9 @@ import Negotiator from 'negotiator';
 export type Language = 'en' | 'no';
 export const languages = ['en', 'no'] as const;
 
+/** The one other language. */
+export const otherLanguage = (language: Language): Language => (language === 'en' ? 'no' : 'en');
+
 export type Label = Record<Language, string>;
 
 /** Selects the language by Accept-Language; `nb` and `nn` select Norwegian. */

@@ -13,7 +13,7 @@ import {
 } from '../lib/timestamps.ts';
 
 /** Marks a value that cannot be coerced; no schema accepts it. */
-const invalid = Symbol('invalid');
+export const invalid = Symbol('invalid');
 /** Marks a value that is empty or missing. */
 const unset = Symbol('unset');
 
@@ -54,7 +54,7 @@ function compileValue(schema: TSchema, type: string): Coerce {
   if (type === 'object') return kind === 'json' ? decodeJson(coerceObject(schema)) : coerceObject(schema);
   if (type === 'integer') return coerceNumber(/^-?\d{1,16}$/);
   if (type === 'number') return coerceNumber(/^-?\d{1,16}(\.\d{1,16})?$/);
-  if (type === 'boolean') return coerceBoolean;
+  if (type === 'boolean') return toBoolean;
   return coerceText(kind, schema['maxLength'] as number | undefined);
 }
 
@@ -168,7 +168,7 @@ const booleans: Record<string, boolean> = {
   off: false,
 };
 
-const coerceBoolean: Coerce = (raw) => {
+export const toBoolean: Coerce = (raw) => {
   if (typeof raw === 'boolean') return raw;
   const text = typeof raw === 'number' ? String(raw) : raw;
   if (typeof text !== 'string' || !Object.hasOwn(booleans, text.toLowerCase())) return invalid;

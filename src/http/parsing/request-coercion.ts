@@ -1,9 +1,10 @@
 import { Type, type TObject } from '@sinclair/typebox';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
 import { checkBody } from './bodies.ts';
-import { createCoercion } from '../../schema/coercion.ts';
-import { createKnownFields } from './known-fields.ts';
+import { createCoercion, invalid } from '../../schema/coercion.ts';
+import { findUnknownFields, readOnlyNames } from './known-fields.ts';
+import { takeReadBack, type ReadBack } from './read-back.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -11,7 +12,9 @@ declare module 'fastify' {
     coerceBody?: ReturnType<typeof createCoercion>;
     coerceParams?: ReturnType<typeof createCoercion>;
     queryNames?: Set<string>;
-    findUnknown?: (body: Record<string, unknown>) => Iterable<string>;
+    readBack?: ReadBack;
+    /** Read-only names of the item beside those of every item. */
+    readOnly?: readonly string[];
     /** Path parameters that are ids. */
     idNames?: string[];
   }
@@ -22,15 +25,13 @@ const dropAll = createCoercion(Type.Object({}));
 
 /** Coerces the query, body and path parameters of every route to the types of its schema before validation. */
 export function coerceRequests(app: FastifyInstance) {
-  const knownFields = createKnownFields();
   app.addHook('onRoute', (route) => {
     const { querystring, body, params } = (route.schema ?? {}) as Record<string, TObject | undefined>;
-    knownFields.add(route.schema);
     route.config = {
       ...route.config,
       queryNames: new Set(Object.keys(querystring?.properties ?? {})),
       coerceQuery: querystring ? createCoercion(querystring) : dropAll,
-      ...(body ? { coerceBody: createCoercion(body), findUnknown: knownFields.finder(route.schema) } : {}),
+      ...(body ? { coerceBody: createCoercion(body) } : {}),
       ...(params ? { coerceParams: createCoercion(params), idNames: findIdNames(params) } : {}),
     };
   });
@@ -38,23 +39,49 @@ export function coerceRequests(app: FastifyInstance) {
   app.addHook('preParsing', checkBody);
 
   app.addHook('preValidation', (request, reply, done) => {
-    const { coerceQuery, coerceBody, coerceParams, queryNames, findUnknown, idNames } = request.routeOptions.config;
-    const query = request.query as Record<string, unknown>;
-    const body = coerceBody ? getBody(request) : {};
-    const ignored = findIgnored(
-      Object.keys(query).filter((name) => !queryNames?.has(name)),
-      findUnknown?.(body) ?? [],
-    );
-    if (ignored.size > 0) reply.header('x-ignored-parameters', [...ignored].join(', '));
-    const params = (request.params ?? {}) as Record<string, unknown>;
+    const { config } = request.routeOptions;
+    const query = request.query as Fields;
+    const unknownNames = Object.keys(query).filter((name) => !config.queryNames?.has(name));
+    const body = config.coerceBody ? getBody(request) : {};
+    const params = (request.params ?? {}) as Fields;
     // An id has one spelling, so that path-based caches and rules cannot be bypassed.
-    if (idNames?.some((name) => isPadded(params[name])))
-      throw new Problem('not_found', 'There is nothing at this path');
-    if (coerceParams) request.params = coerceParams(params);
-    if (coerceQuery) request.query = coerceQuery(query);
-    if (coerceBody) request.body = coerceBody(body);
-    done();
+    const hasPaddedId = config.idNames?.some((name) => isPadded(params[name])) === true;
+    if (config.coerceParams && !hasPaddedId) request.params = config.coerceParams(params);
+
+    const finish = ({ rest, notValid }: { rest: Fields; notValid: string[] }) => {
+      const schema = request.routeOptions.schema?.body as TObject | undefined;
+      const unknownFields = schema ? findUnknownFields(schema, rest, getReadOnly(config)) : [];
+      const ignored = findIgnored(unknownNames, unknownFields);
+      if (ignored.size > 0) reply.header('x-ignored-parameters', [...ignored].join(', '));
+      if (hasPaddedId) throw new Problem('not_found', 'There is nothing at this path');
+      if (config.coerceQuery) request.query = config.coerceQuery(query);
+      if (config.coerceBody) request.body = withInvalid(schema!, config.coerceBody(rest), notValid);
+      done();
+    };
+    if (config.readBack && !hasPaddedId)
+      withoutReadBack(request, config.readBack, body)
+        .then(finish)
+        .catch((error: unknown) => done(error as Error));
+    else finish({ rest: body, notValid: [] });
   });
+}
+
+type Fields = Record<string, unknown>;
+
+const getReadOnly = ({ readOnly = [] }: FastifyContextConfig) => [...readOnlyNames, ...readOnly];
+
+/** The body without the members that equal the item, and the fields whose read form differs from it. */
+function withoutReadBack({ ctx, params, routeOptions: { config, schema } }: FastifyRequest, readBack: ReadBack, body: Fields) {
+  const request = { ctx, params: params as Fields, body, readOnly: getReadOnly(config) };
+  return takeReadBack(readBack, schema?.body as TObject, request);
+}
+
+/** Gives fields a value that their schemas refuse, so that they are reported with all others. */
+function withInvalid({ properties }: TObject, body: Fields, notValid: string[]) {
+  const other = notValid.filter((name) => !Object.hasOwn(properties, name));
+  if (other.length > 0) throw Problem.invalidFields({ notValid });
+  for (const name of notValid) body[name] = invalid;
+  return body;
 }
 
 const maxIgnored = 10;

@@ -74,7 +74,7 @@ export function createPageFinder<Row extends Key>(source: PageSource<Row>) {
       ...(rows && { rows }),
       hasMore,
       count: () => (isLast ? offset + keys.length : countOnce(pageHints.open(queryKey), count)),
-      nextBy: isById && scope.partnerIds.length === 0 ? 'since_id' : 'page',
+      nextBy: isById && isOfOneProvider(ctx, scope) ? 'since_id' : 'page',
     };
   }
 
@@ -138,6 +138,10 @@ function findKeys(source: Source, { ctx, query, scope, conditions, slice }: Page
   const scoped = [...after, ...ranges].map((one) => ({ ...one, condition: and(tenant, one.condition) }));
   return findKeysByRange(ctx, table, condition, scoped, order, slice);
 }
+
+/** Own items, or those of the school of a publishable key; by `since_id` a list of partners could miss rows. */
+const isOfOneProvider = ({ publishableFor }: Ctx, { partnerIds }: TenantScope) =>
+  partnerIds.length === 0 || publishableFor !== undefined;
 
 const isOwn = ({ own, partnerIds }: TenantScope) => own && partnerIds.length === 0;
 

@@ -83,7 +83,10 @@ export async function addGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDa
   );
 }
 
-/** Replaces the gatherings of a course date; those with attendance are soft-deleted. */
+/**
+ * Replaces the gatherings of a course date, unless they are the same; those with attendance are soft-deleted. Returns
+ * true if that changed any.
+ */
 export async function replaceGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, added: Gathering[]) {
   const old = tenantWhere(
     ctx,
@@ -91,6 +94,8 @@ export async function replaceGatherings(ctx: Ctx, tx: Tx, now: string, date: Own
     eq(tables.gatherings.courseDateId, date.id),
     isNull(tables.gatherings.deletedAt),
   );
+  const before = await tx.select().from(tables.gatherings).where(old).orderBy(tables.gatherings.id);
+  if (await areSame(ctx, tx, before, added)) return false;
   const attended = sql`exists (select from ${attendances} where ${sameTenant(
     attendances,
     tables.gatherings,
@@ -103,7 +108,40 @@ export async function replaceGatherings(ctx: Ctx, tx: Tx, now: string, date: Own
     .where(tenantWhere(ctx, tables.gatheringInstructors, inArray(tables.gatheringInstructors.gatheringId, oldIds)));
   await tx.delete(tables.gatherings).where(old);
   await addGatherings(ctx, tx, now, date, added);
+  return true;
 }
+
+type StoredGathering = typeof tables.gatherings.$inferSelect;
+
+/** True if these gatherings, in any order, have the same members as the stored ones. */
+async function areSame(ctx: Ctx, tx: Tx, stored: StoredGathering[], added: Gathering[]) {
+  if (stored.length !== added.length) return false;
+  const { gatheringInstructors: table } = tables;
+  const ids = stored.map(({ id }) => id);
+  const links = await tx
+    .select()
+    .from(table)
+    .where(tenantWhere(ctx, table, inArray(table.gatheringId, ids)));
+  const instructorsOf = (id: number) => links.flatMap((link) => (link.gatheringId === id ? link.instructorId : []));
+  const keys = stored.map((row) =>
+    toKey(toMinute(row.gatheringAt), toMinute(row.gatheringEndAt), row, instructorsOf(row.id)),
+  );
+  const addedKeys = added.map((one) => toKey(toMinute(one.start), toMinute(one.end), toColumns(one), one.instructors));
+  return JSON.stringify(keys.sort()) === JSON.stringify(addedKeys.sort());
+}
+
+const toMinute = (moment: string) => moment.slice(0, 16);
+
+type Members = Partial<Pick<StoredGathering, 'locationId' | 'description' | 'theme' | 'eventUrl'>>;
+const toKey = (
+  start: string,
+  end: string,
+  members: { [K in keyof Members]: Members[K] | undefined },
+  ids: number[],
+) => {
+  const { locationId = null, description = null, theme = null, eventUrl = null } = members;
+  return JSON.stringify([start, end, locationId, description, theme, eventUrl, [...ids].sort((a, b) => a - b)]);
+};
 
 /** Moves all gatherings of a course date to its time zone; their local times stay. */
 export const moveGatheringsToZone = (ctx: Ctx, tx: Tx, now: string, { id, zone }: OwnerDate) =>

@@ -1,10 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
+import type { Ctx } from '../../core/context.ts';
 import * as t from '../../schema/types.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses, send } from '../../http/responses.ts';
 import { withBodyErrors } from '../../http/parsing/body-errors.ts';
 import { CourseDateBody, CourseDateChange } from './body-schema.ts';
+import { courseDateSerializer } from './serializer.ts';
 import { batchCourseDateList, courseDateList, datesOfCourseList, nextCourseDateList } from './list.ts';
 import { CourseDateWritten } from './schema.ts';
 import {
@@ -80,6 +82,26 @@ export const nextCourseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     async (request, reply) => send.items(request, reply, await listNextCourseDates(request.ctx, request.query)),
   );
+};
+
+const readBack = {
+  read(ctx: Ctx, { course_id, id }: { course_id: number; id: number }, names: string[]) {
+    const include = courseDateSerializer.names.filter((name) => names.includes(name.split('.')[0]!));
+    return getCourseDate(ctx, course_id, id, { include });
+  },
+  inputs: {
+    teaching_language_id: 'teaching_language',
+    teaching_language: 'teaching_language',
+    status: 'status_id',
+    location: 'location_id',
+    place: 'place_id',
+    'place.title_additional_info': 'place_additional_info',
+    gatherings: 'gatherings',
+    instructors: 'instructors',
+    'seats.allocated_capacity.num': 'capacity_max',
+    'seats.allocated_capacity.num_overbooked': 'capacity_overbook',
+    'seats.allocated_capacity.num_waiting': 'capacity_wait',
+  },
 };
 
 const OfCourse = Type.Object({ course_id: t.Id });
@@ -158,6 +180,7 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: CourseDateChange,
         response: responses.ok(CourseDateWritten),
       },
+      config: { readBack },
       ...withBodyErrors(courseDateErrors),
     },
     ({ ctx, params, body }) => updateCourseDate(ctx, params.course_id, params.id, body),

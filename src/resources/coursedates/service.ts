@@ -66,7 +66,7 @@ export async function updateCourseDate(
   id: number,
   body: CourseDateChange,
 ): Promise<CourseDateWritten> {
-  const { start_at, end_at, timezone } = body;
+  const { start_at, end_at } = body;
   const errors = await courseDateErrors(ctx, body);
   const gatherings = readGatherings(body.gatherings);
   const work = ctx.write(['catalog', 'dates', 'people'], async (tx, now) => {
@@ -84,38 +84,50 @@ export async function updateCourseDate(
     const { parent_id: parentId = before.parentId, trigger_value: triggerValue = before.triggerValue } = body;
     await assertNoErrors(ctx, tx, { courseId, id, body, days, child: { parentId, triggerValue }, errors });
 
-    const [after] = await tx
-      .update(tables.courseDates)
-      .set({
-        ...toColumns(body),
-        ...(await findPlaceForBody(tx, body, before.placeIsSought)),
-        ...days,
-        zone: orElse(timezone, ctx.settings.timezone),
-        teachingLanguageId: orElse(body.teaching_language, course.teachingLanguageId),
-        capacityMax: orElse(body.capacity_max, 0),
-        capacityMin: orElse(body.capacity_min, 0),
-        capacityOverbook: orElse(body.capacity_overbook, 0),
-        capacityWait: orElse(body.capacity_wait, 0),
-        customProperties: t.mergeCustomProperties(before.customProperties, body.custom_properties),
-        updatedAt: now,
-      })
-      .where(target)
-      .returning();
+    const columns = { ...toUpdatedColumns(ctx, body, before, course), ...days };
+    const place = await findPlaceForBody(tx, body, before.placeIsSought);
+    const changed = await tx.updateChanged(tables.courseDates, target, { ...columns, ...place }, now);
+    const [after] = await tx.select().from(tables.courseDates).where(target);
     const date = after!;
-    if (body.instructors !== undefined) {
-      await tx
-        .delete(tables.courseDateInstructors)
-        .where(tenantWhere(ctx, tables.courseDateInstructors, eq(tables.courseDateInstructors.courseDateId, id)));
-      await addInstructors(ctx, tx, id, body.instructors ?? []);
-    }
+    const hasOtherInstructors =
+      body.instructors !== undefined && (await replaceInstructors(ctx, tx, id, body.instructors ?? []));
     if (date.zone !== before.zone) await moveGatheringsToZone(ctx, tx, now, date);
+    let hasOtherGatherings = false;
     if (body.gatherings === undefined) await moveGatherings(ctx, tx, now, before, date);
-    else await replaceGatherings(ctx, tx, now, date, gatherings);
+    else hasOtherGatherings = await replaceGatherings(ctx, tx, now, date, gatherings);
+    const written = { coursedate_id: id, course_id: courseId };
+    if (changed === 0) {
+      if (!hasOtherInstructors && !hasOtherGatherings) return tx.rollbackNoChange(written);
+      await tx.update(tables.courseDates).set({ updatedAt: now }).where(target);
+    }
     await touchCourse(ctx, tx, now, courseId);
     if (before.isOver || addsSeats(before, date)) await promoteWaitingLists(ctx, tx, now, [id]);
-    return { coursedate_id: id, course_id: courseId };
+    return written;
   });
   return Problem.mapConstraints(constraints, work);
+}
+
+type Before = Pick<CourseDateRow, 'title' | 'customProperties'>;
+
+function toUpdatedColumns(
+  ctx: Ctx,
+  body: CourseDateChange,
+  before: Before,
+  course: Awaited<ReturnType<typeof findCourse>>,
+) {
+  // A date without a title of its own is read with that of its course.
+  const isTitleOfCourse = before.title === null && body.title === course.title;
+  return {
+    ...toColumns(body),
+    title: isTitleOfCourse ? undefined : body.title,
+    zone: orElse(body.timezone, ctx.settings.timezone),
+    teachingLanguageId: orElse(body.teaching_language, course.teachingLanguageId),
+    capacityMax: orElse(body.capacity_max, 0),
+    capacityMin: orElse(body.capacity_min, 0),
+    capacityOverbook: orElse(body.capacity_overbook, 0),
+    capacityWait: orElse(body.capacity_wait, 0),
+    customProperties: t.mergeCustomProperties(before.customProperties, body.custom_properties),
+  };
 }
 
 /** Deletes a date and its children, unless somebody has a seat on one of them. */
@@ -175,7 +187,7 @@ export async function courseDateErrors(ctx: Ctx, input: { gatherings?: unknown; 
 
 async function findCourse(ctx: Ctx, tx: Tx, id: number) {
   const [course] = await tx
-    .select({ teachingLanguageId: courses.teachingLanguageId })
+    .select({ teachingLanguageId: courses.teachingLanguageId, title: courses.title })
     .from(courses)
     .where(tenantWhere(ctx, courses, eq(courses.id, id), isNull(courses.deletedAt)));
   if (course === undefined) throw Problem.notFound('Course');
@@ -247,6 +259,19 @@ async function addInstructors(ctx: Ctx, tx: Tx, courseDateId: number, ids: numbe
   const { providerId } = ctx;
   const rows = [...new Set(ids)].map((instructorId) => ({ providerId, courseDateId, instructorId }));
   if (rows.length > 0) await tx.insert(tables.courseDateInstructors).values(rows);
+}
+
+/** Returns true if that changed any. */
+async function replaceInstructors(ctx: Ctx, tx: Tx, courseDateId: number, ids: number[]): Promise<boolean> {
+  const { courseDateInstructors: table } = tables;
+  const ofDate = tenantWhere(ctx, table, eq(table.courseDateId, courseDateId));
+  const before = await tx.select({ id: table.instructorId }).from(table).where(ofDate);
+  const known = new Set(before.map(({ id }) => id));
+  const wanted = new Set(ids);
+  if (known.size === wanted.size && [...wanted].every((id) => known.has(id))) return false;
+  await tx.delete(table).where(ofDate);
+  await addInstructors(ctx, tx, courseDateId, ids);
+  return true;
 }
 
 /** Sets the course's timestamps, which include its dates. */

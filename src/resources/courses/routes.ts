@@ -1,9 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
+import type { Ctx } from '../../core/context.ts';
 import * as t from '../../schema/types.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses, send } from '../../http/responses.ts';
 import { CourseBody, CourseChange } from './body-schema.ts';
+import { memberNames } from './schema.ts';
 import { courseItem, courseList } from './list.ts';
 import { getCourse, listCourses } from './query-service.ts';
 import { createCourse, deleteCourse, updateCourse } from './service.ts';
@@ -11,6 +13,7 @@ import { createCourse, deleteCourse, updateCourse } from './service.ts';
 const tags = ['Courses'];
 const params = Type.Object({ id: t.Id });
 const courseIncludes = ['products', 'provider'];
+const courseItemIncludes = [...courseIncludes, 'labels'];
 const publicCourses = {
   parameters: [
     ...['limit', 'page', 'since_id', 'paginate', 'updated_at_min', 'updated_at_max', 'description_language'],
@@ -20,6 +23,29 @@ const publicCourses = {
 };
 const publicCourse = { parameters: ['description_language'], includes: courseIncludes };
 const CourseId = t.NamedObject('CourseReference', { course_id: Type.Integer() });
+
+const textInputs: Record<string, string> = Object.fromEntries(
+  memberNames.map((name) => [`descriptions.${name}`, `text_${name === 'hotelInfo' ? 'hotel_info' : name}`]),
+);
+const readBack = {
+  read: (ctx: Ctx, { id }: { id: number }) => courseItem.byId(ctx, id, { include: courseItemIncludes }),
+  inputs: {
+    is_active: 'active',
+    level: 'level',
+    form_of_teaching: 'form_of_teaching',
+    teaching_language: 'teaching_language',
+    time_of_day: 'time_of_day',
+    'duration.value': 'duration_value',
+    'duration.code': 'duration_unit',
+    'duration.unit': 'duration_unit',
+    'price.value': 'price_value',
+    'price.currency': 'price_currency',
+    'price.comment': 'price_comment',
+    'lead_settings.email_booking': 'email_booking',
+    'lead_settings.email_more_info': 'email_more_info',
+    ...textInputs,
+  },
+};
 
 export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
@@ -90,6 +116,7 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: CourseChange,
         response: responses.ok(CourseId),
       },
+      config: { readBack },
     },
     async ({ ctx, params, body }) => ({ course_id: await updateCourse(ctx, params.id, body) }),
   );

@@ -35,7 +35,7 @@ export const descriptionMembers = {
 } as const;
 type Member = keyof typeof descriptionMembers;
 export type Texts = Record<(typeof descriptionMembers)[Member], string>;
-const memberNames = Object.keys(descriptionMembers) as Member[];
+export const memberNames = Object.keys(descriptionMembers) as Member[];
 
 const Descriptions = t.NamedObject(
   'CourseDescriptions',

@@ -56,28 +56,24 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
     const [before] = await tx.select().from(tables.courses).where(course);
     if (!before) throw Problem.notFound('Course');
     const slug = body.title === undefined ? undefined : toSlug(body.title);
-    const columns = { ...toColumns(body), ...toCustomerColumn(body), slug };
+    const columns = { ...withoutUnset(before, toColumns(body)), ...toCustomerColumn(body), slug };
     const after = { ...before, ...definedOnly(columns) };
     validateCrossFields(after);
     await assertTitleIsFree(ctx, tx, after, id);
     await assertOwnCustomer(ctx, tx, body.customer_id);
 
-    const hasOtherTags = await replaceTags(ctx, tx, now, id, body);
-    await updateTranslations(ctx, tx, id, body.translations);
+    const { hasOtherTags, hasOtherLabels } = await replaceTags(ctx, tx, now, id, body);
+    const hasOtherTexts = await updateTranslations(ctx, tx, id, body.translations);
     const hasOtherProduct = await updateMainProduct(ctx, tx, now, id, columns);
     const customProperties = t.mergeCustomProperties(before.customProperties, body.custom_properties);
     const hasOtherUrl = after.slug !== before.slug && ctx.settings.catalogUrl !== null;
     const affected = hasOtherUrl ? undefined : isNull(courseDates.title);
     const hasRenamedDates = after.title !== before.title && (await touchDates(ctx, tx, now, id, affected));
-    const timestamps = {
-      updatedAt: now,
-      relatedItemsUpdatedAt: hasOtherTags || hasOtherProduct || hasRenamedDates ? now : undefined,
-    };
-    await tx
-      .update(tables.courses)
-      .set({ ...columns, customProperties, ...timestamps })
-      .where(course);
-    return id;
+    const relatedItemsUpdatedAt = hasOtherTags || hasOtherProduct || hasRenamedDates ? now : undefined;
+    const updatedAt = hasOtherLabels || hasOtherTexts ? now : undefined;
+    const values = { ...columns, customProperties, relatedItemsUpdatedAt, updatedAt };
+    const changed = await tx.updateChanged(tables.courses, course, values, now);
+    return changed === 0 ? tx.rollbackNoChange(id) : id;
   });
   return Problem.mapConstraints(constraints, work);
 }
@@ -186,9 +182,14 @@ async function assertOwnCustomer(ctx: Ctx, tx: Tx, customerId: number | null | u
     throw foreignCustomer();
 }
 
-/** A partial update of each language sent; a translation without any text is deleted. */
-async function updateTranslations(ctx: Ctx, tx: Tx, courseId: number, translations: CourseChange['translations']) {
-  if (translations === undefined) return;
+/** A partial update of each language sent; a translation without any text is deleted. Returns true if that changed any. */
+async function updateTranslations(
+  ctx: Ctx,
+  tx: Tx,
+  courseId: number,
+  translations: CourseChange['translations'],
+): Promise<boolean> {
+  if (translations === undefined) return false;
   const ofCourse = tenantWhere(ctx, tables.courseTranslations, eq(tables.courseTranslations.courseId, courseId));
   const existing = await tx.select().from(tables.courseTranslations).where(ofCourse);
   const textsByLanguage = new Map<string, Texts>(existing.map((row) => [row.languageId, row]));
@@ -198,11 +199,17 @@ async function updateTranslations(ctx: Ctx, tx: Tx, courseId: number, translatio
     ...{ providerId: ctx.providerId, courseId, languageId },
   }));
   const languages = translations === null ? [...textsByLanguage.keys()] : Object.keys(translations);
+  const isSame = updated.every((texts) => {
+    const before = textsByLanguage.get(texts.languageId) ?? noTexts;
+    return textColumns.every((column) => texts[column] === before[column]);
+  });
+  if (isSame && (translations !== null || languages.length === 0)) return false;
   await tx
     .delete(tables.courseTranslations)
     .where(and(ofCourse, inArray(tables.courseTranslations.languageId, languages)));
   const nonEmpty = updated.filter((texts) => textColumns.some((column) => texts[column] !== ''));
   if (nonEmpty.length > 0) await tx.insert(tables.courseTranslations).values(nonEmpty);
+  return true;
 }
 
 const textColumns = Object.values(descriptionMembers);
@@ -216,6 +223,14 @@ const toTexts = (texts: Partial<Record<keyof typeof descriptionMembers, string |
 /** A course that is no longer corporate loses its customer, unless one is sent. */
 const toCustomerColumn = ({ type, customer_id }: CourseChange) =>
   type !== undefined && type !== 'corporate' ? { customerId: customer_id ?? null } : {};
+
+/** Leaves out what reads as the unset value that is stored. */
+const withoutUnset = <T extends ReturnType<typeof toColumns>>(before: CourseRow, columns: T): T => ({
+  ...columns,
+  ...(before.isFullTime === null && columns.isFullTime === false ? { isFullTime: undefined } : {}),
+  ...(before.isPartTime === null && columns.isPartTime === false ? { isPartTime: undefined } : {}),
+  ...(before.priceValue === null && columns.priceValue === '0' ? { priceValue: undefined } : {}),
+});
 
 const definedOnly = <T extends object>(columns: T) =>
   Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined)) as {

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
+import type { Ctx } from '../../core/context.ts';
 import * as t from '../../schema/types.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses, send } from '../../http/responses.ts';
@@ -8,6 +9,30 @@ import { customerList, employeeList } from './list.ts';
 import { createCustomer, getCustomer, listCustomers, listEmployees, updateCustomer } from './service.ts';
 
 const tags = ['People'];
+const addressInputs = (read: string, input: string) => ({
+  [`${read}.address`]: `${input}_address_1`,
+  [`${read}.address_2`]: `${input}_address_2`,
+  [`${read}.address_3`]: `${input}_address_3`,
+  [`${read}.zipcode`]: `${input}_zipcode`,
+  [`${read}.city`]: `${input}_city`,
+});
+const readBack = {
+  read: (ctx: Ctx, { id }: { id: number }, names: string[]) =>
+    customerList.byId(ctx, id, names.includes('employees') ? { include: ['employees'] } : {}),
+  inputs: {
+    webaddress: 'web_address',
+    customer_reference: 'invoice_customer_reference',
+    duedate_days: 'invoice_due_days',
+    idStatus: 'status',
+    status: 'status',
+    type: 'type',
+    country: 'country',
+    seller: 'seller_id',
+    ...addressInputs('post_address', 'post'),
+    ...addressInputs('invoice_address', 'invoice'),
+    ...addressInputs('visit_address', 'office'),
+  },
+};
 const params = Type.Object({ id: t.Id });
 const CustomerId = t.NamedObject('CustomerReference', { customer_id: Type.Integer() });
 
@@ -99,6 +124,7 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: CustomerChange,
         response: responses.ok(CustomerId),
       },
+      config: { readBack },
     },
     async ({ ctx, params, body }) => ({ customer_id: await updateCustomer(ctx, params.id, body) }),
   );

@@ -46,11 +46,8 @@ export function updateCustomer(ctx: Ctx, id: number, body: CustomerChange): Prom
   return ctx.write(['people'], async (tx, now) => {
     if ((await tx.$count(customers, customer)) === 0) throw Problem.notFound('Customer');
     await assertOwnSeller(ctx, tx, body.seller_id);
-    await tx
-      .update(customers)
-      .set({ ...toColumns(body), updatedAt: now })
-      .where(customer);
-    return id;
+    const changed = await tx.updateChanged(customers, customer, toColumns(body), now);
+    return changed === 0 ? tx.rollbackNoChange(id) : id;
   });
 }
 

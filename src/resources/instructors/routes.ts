@@ -9,6 +9,7 @@ import { Instructor } from './schema.ts';
 import { archiveInstructor, createInstructor, getInstructor, listInstructors, updateInstructor } from './service.ts';
 
 const tags = ['Instructors'];
+const readOnly = ['archived_at'];
 const params = Type.Object({ id: t.Id });
 
 export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -42,6 +43,7 @@ export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: InstructorBody,
         response: responses.created(Instructor),
       },
+      config: { readOnly },
     },
     async ({ ctx, body }, reply) => reply.code(201).send(await createInstructor(ctx, body)),
   );
@@ -76,6 +78,7 @@ export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: InstructorChange,
         response: responses.ok(Instructor),
       },
+      config: { readOnly, readBack: { read: (ctx, { id }: { id: number }) => instructorList.byId(ctx, id) } },
     },
     ({ ctx, params, body }) => updateInstructor(ctx, params.id, body),
   );

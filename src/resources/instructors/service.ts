@@ -39,12 +39,10 @@ export function updateInstructor(ctx: Ctx, id: number, body: InstructorChange): 
     if ((await tx.$count(instructors, instructor)) === 0) throw Problem.notFound('Instructor');
     await assertOwnUser(ctx, tx, body.idUser);
     const { firstname, lastname } = body;
-    const [changed] = await tx
-      .update(instructors)
-      .set({ ...toColumns(body), firstname, lastname, updatedAt: now })
-      .where(instructor)
-      .returning();
-    return toInstructor(changed!);
+    const changed = await tx.updateChanged(instructors, instructor, { ...toColumns(body), firstname, lastname }, now);
+    const [row] = await tx.select().from(instructors).where(instructor);
+    const updated = toInstructor(row!);
+    return changed === 0 ? tx.rollbackNoChange(updated) : updated;
   });
 }
 

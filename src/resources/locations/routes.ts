@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
+import type { Ctx } from '../../core/context.ts';
 import * as t from '../../schema/types.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses, send } from '../../http/responses.ts';
@@ -10,6 +11,18 @@ import { Location } from './schema.ts';
 import { createLocation, listLocations, locationErrors, updateLocation } from './service.ts';
 
 const tags = ['Course dates'];
+const readBack = {
+  read: (ctx: Ctx, { id }: { id: number }) => locationList.byId(ctx, id),
+  inputs: {
+    country: 'country',
+    country_code: 'country',
+    idCountry: 'country',
+    idPlace: 'place_id',
+    place: 'place_id',
+    instructor: 'idInstructor',
+    full_address: 'address',
+  },
+};
 
 export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
@@ -64,6 +77,7 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: LocationChange,
         response: responses.ok(Location),
       },
+      config: { readBack },
       ...withBodyErrors(locationErrors),
     },
     ({ ctx, params, body }) => updateLocation(ctx, params.id, body),

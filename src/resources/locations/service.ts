@@ -32,10 +32,7 @@ export async function updateLocation(ctx: Ctx, id: number, body: LocationChange)
   await assertValidReferences(ctx, body);
   await ctx.write(['catalog'], async (tx, now) => {
     if ((await tx.$count(locations, location)) === 0) throw Problem.notFound('Location');
-    await tx
-      .update(locations)
-      .set({ ...toColumns(body), updatedAt: now })
-      .where(location);
+    if ((await tx.updateChanged(locations, location, toColumns(body), now)) === 0) tx.rollbackNoChange();
   });
   return reload(ctx, id);
 }

@@ -1,11 +1,17 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
+import type { Ctx } from '../../core/context.ts';
 import * as t from '../../schema/types.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses, send } from '../../http/responses.ts';
 import { ParticipantChange } from './body-schema.ts';
 import { participantList } from './list.ts';
 import { getParticipant, updateParticipant } from './service.ts';
+
+const readBack = {
+  read: (ctx: Ctx, { id }: { id: number }) => participantList.byId(ctx, id, { include: ['attendance'] }),
+  inputs: { paid: 'idPaid', status: 'idStatus', user: 'user' },
+};
 
 export const participantRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
@@ -56,6 +62,7 @@ export const participantRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: ParticipantChange,
         response: responses.ok(participantList.View),
       },
+      config: { readBack },
     },
     ({ ctx, params, body }) => updateParticipant(ctx, params.id, body),
   );

@@ -1,8 +1,21 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
+import type { Ctx } from '../../core/context.ts';
 import { responses } from '../../http/responses.ts';
 import { School, SchoolBody } from './schema.ts';
 import { getSchool, updateSchool } from './service.ts';
+
+const readBack = {
+  read: (ctx: Ctx) => getSchool(ctx),
+  inputs: {
+    'post_address.address': 'post_address',
+    'post_address.zip': 'post_zip',
+    'post_address.city': 'post_city',
+    'visit_address.address': 'visit_address',
+    'visit_address.zip': 'visit_zip',
+    'visit_address.city': 'visit_city',
+  },
+};
 
 export const schoolRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
@@ -33,6 +46,7 @@ export const schoolRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: SchoolBody,
         response: responses.ok(Type.Object({ school_id: Type.Integer() })),
       },
+      config: { readBack },
     },
     async ({ ctx, body }) => ({ school_id: await updateSchool(ctx, body) }),
   );

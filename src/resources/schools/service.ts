@@ -19,11 +19,9 @@ export async function getSchool(ctx: Ctx): Promise<School> {
 /** A partial update, except that `active` not sent is true. */
 export async function updateSchool(ctx: Ctx, body: SchoolBody): Promise<number> {
   await ctx.write(['school'], async (tx, now) => {
-    await tx
-      .update(providers)
-      .set({ ...toColumns(body), updatedAt: now })
-      .where(eq(providers.id, ctx.providerId));
-    await recordSchoolEvent(tx, ctx.providerId, 'updated');
+    const changed = await tx.updateChanged(providers, eq(providers.id, ctx.providerId), toColumns(body), now);
+    if (changed > 0) await recordSchoolEvent(tx, ctx.providerId, 'updated');
+    else tx.rollbackNoChange();
   });
   return ctx.providerId;
 }

@@ -52,18 +52,20 @@ export async function assertOwnTags(ctx: Ctx, tagIds: number[] | undefined) {
 type TagInput = number | { id?: number; title?: string };
 type TagFields = { tags?: TagInput[] | null | undefined; labels?: TagInput[] | null | undefined };
 
-/** Replaces the tags and the labels of a course, each if it is sent; returns true if that changed the tags. */
+/** Replaces the tags and the labels of a course, each if it is sent; returns which of them that changed. */
 export async function replaceTags(
   ctx: Ctx,
   tx: Tx,
   now: string,
   courseId: number,
   { tags, labels }: TagFields,
-): Promise<boolean> {
+): Promise<{ hasOtherTags: boolean; hasOtherLabels: boolean }> {
   const tagIds = tags && (await resolveTags(ctx, tx, now, catalog.tags, 'tags', tags));
   const labelIds = labels && (await resolveTags(ctx, tx, now, catalog.labels, 'labels', labels));
-  if (labelIds !== undefined) await setLabels(ctx, tx, courseId, labelIds ?? []);
-  return tagIds !== undefined && setTags(ctx, tx, courseId, tagIds ?? []);
+  return {
+    hasOtherLabels: labelIds !== undefined && (await setLabels(ctx, tx, courseId, labelIds ?? [])),
+    hasOtherTags: tagIds !== undefined && (await setTags(ctx, tx, courseId, tagIds ?? [])),
+  };
 }
 
 /** The ids of tags or labels: own ones by id, others by title (case ignored), created if missing. */
@@ -130,11 +132,16 @@ async function setTags(ctx: Ctx, tx: Tx, courseId: number, tagIds: number[]): Pr
   return removed.length + added.length > 0;
 }
 
-async function setLabels(ctx: Ctx, tx: Tx, courseId: number, labelIds: number[]): Promise<void> {
+/** Returns true if that changed any. */
+async function setLabels(ctx: Ctx, tx: Tx, courseId: number, labelIds: number[]): Promise<boolean> {
   const { providerId } = ctx;
   const others = and(eq(catalog.courseLabels.courseId, courseId), notInArray(catalog.courseLabels.labelId, labelIds));
-  await tx.delete(catalog.courseLabels).where(tenantWhere(ctx, catalog.courseLabels, others));
-  if (labelIds.length === 0) return;
+  const removed = await tx
+    .delete(catalog.courseLabels)
+    .where(tenantWhere(ctx, catalog.courseLabels, others))
+    .returning();
+  if (labelIds.length === 0) return removed.length > 0;
   const rows = labelIds.map((labelId) => ({ providerId, labelId, courseId }));
-  await tx.insert(catalog.courseLabels).values(rows).onConflictDoNothing();
+  const added = await tx.insert(catalog.courseLabels).values(rows).onConflictDoNothing().returning();
+  return removed.length + added.length > 0;
 }

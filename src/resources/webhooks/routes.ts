@@ -86,6 +86,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: WebhookChange,
         response: responses.ok(Webhook),
       },
+      config: { readBack: { read: (ctx, { id }: { id: number }) => service.getWebhook(ctx, id) } },
     },
     async ({ ctx, params, body }, reply) => {
       const changed = await service.updateWebhook(ctx, params.id, body);

@@ -69,16 +69,18 @@ export async function updateWebhook(ctx: Ctx, id: number, body: WebhookChange): 
     const isRestarted = body.is_active === true && !before.isActive;
     // The next attempt is at once: the receiver is repaired, or it is another one.
     const isRenewed = body.is_active === true || (body.url !== undefined && body.url !== before.url);
-    const [changed] = await tx
-      .update(webhooks)
-      .set({
-        ...{ ...toColumns(body), ...address, updatedAt: now },
-        ...(isRestarted ? { disabledAt: null, disabledReason: null } : {}),
-        ...(isRenewed ? { attempts: 0, failingSince: null, dueAt: transactionStart } : {}),
-      })
-      .where(whereId(ctx, id))
-      .returning();
-    return toWebhook(changed!);
+    const restart = isRestarted ? { disabledAt: null, disabledReason: null } : {};
+    const changed = await tx.updateChanged(
+      webhooks,
+      whereId(ctx, id),
+      { ...toColumns(body), ...address, ...restart, ...(isRenewed ? { failingSince: null } : {}) },
+      now,
+    );
+    if (changed > 0 && isRenewed)
+      await tx.update(webhooks).set({ attempts: 0, dueAt: transactionStart }).where(whereId(ctx, id));
+    const [row] = await tx.select().from(webhooks).where(whereId(ctx, id));
+    const updated = toWebhook(row!);
+    return changed === 0 ? tx.rollbackNoChange(updated) : updated;
   });
 }
 

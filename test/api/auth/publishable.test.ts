@@ -267,3 +267,21 @@ describe('the caches', () => {
     expect([after.status, after.text]).toEqual([200, '[]']);
   });
 });
+
+test.each(['/v2/courses', '/v2/locations', '/v2/instructors'])(
+  'Link of %s continues by since_id, to the end of the list',
+  async (path) => {
+    const all = await idsOf(`${path}?limit=250`);
+    expect(all.length).toBeGreaterThan(1);
+    const walked: unknown[] = [];
+    let next: string | undefined = `${path}?limit=1`;
+    while (next !== undefined) {
+      const response = await key.get(next);
+      walked.push(...itemsOf(response).map(({ id }) => id));
+      const link = response.headers['link'] as string | undefined;
+      next = link && /^<http:\/\/[^/]+(\/[^>]+)>; rel="next"$/.exec(link)![1];
+      if (next !== undefined) expect(next).toMatch(/[?&]since_id=\d+/);
+    }
+    expect(walked).toEqual(all);
+  },
+);

@@ -1,0 +1,35 @@
+import { and, getTableColumns, isNotNull, or, sql, type SQL } from 'drizzle-orm';
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
+import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
+
+type Stamped = PgTable & { updatedAt: PgColumn };
+
+type Values<T extends Stamped> = { [K in keyof T['$inferInsert']]?: T['$inferInsert'][K] | undefined };
+
+/** The member of a transaction by which items are updated. */
+export type UpdateChanged = {
+  /**
+   * Updates the rows in which one of the columns has another value, `updated_at` included, and returns how many those
+   * are; undefined values are left out.
+   */
+  updateChanged<T extends Stamped>(table: T, where: SQL, values: Values<T>, now: string): Promise<number>;
+};
+
+export const createUpdateChanged = (db: NodePgDatabase): UpdateChanged => ({
+  async updateChanged(table, where, values, now) {
+    const columns = getTableColumns(table) as Record<string, PgColumn>;
+    const set = Object.entries(values as Record<string, unknown>).filter(([, value]) => value !== undefined);
+    if (set.length === 0) return 0;
+    const differs = set.map(([name, value]) => isDistinct(columns[name]!, value));
+    const { rowCount } = await db
+      .update(table)
+      .set({ ...Object.fromEntries(set), updatedAt: now } as never)
+      .where(and(where, or(...differs)));
+    return rowCount ?? 0;
+  },
+});
+
+const isDistinct = (column: PgColumn, value: unknown) =>
+  value === null
+    ? isNotNull(column)
+    : sql`${column} is distinct from ${sql.param(value, column)}::${sql.raw(column.getSQLType())}`;

@@ -1,0 +1,223 @@
+import { expect, test } from 'vitest';
+import { addAdminUser, findMunicipality } from '../../support/dates.ts';
+import { bookOrFail, createBookableDate, person } from '../../support/booking.ts';
+import { contentTypeHeader, dialects, encodeBody, type Dialect } from '../../support/dialects.ts';
+import { sharedTestApp, type Provider } from '../../support/test-app.ts';
+
+const { app, createProvider } = await sharedTestApp();
+
+type Item = Record<string, any>;
+type Readable = { put: string; read(): Promise<Item> };
+
+const school = {
+  ...{ title: 'Fjord School', org_nr: '987654321', phone: '55 00 00 00', email_admin: 'admin@school.example' },
+  ...{ post_address: 'Strandgaten 1', post_zip: '5004', post_city: 'Bergen', visit_city: 'Bergen' },
+};
+
+async function createDate(me: Provider, course: number, fields: Item) {
+  const body = { start_at: '2030-06-10', end_at: '2030-06-11', capacity_max: 5, ...fields };
+  const { coursedate_id } = (await me.post(`/v2/courses/${course}/coursedates`, body)).json<Item>();
+  return `/v2/courses/${course}/coursedates/${coursedate_id}`;
+}
+
+/** An item of each resource that a PUT updates, filled and empty, with all that its GET can embed. */
+async function createItems(me: Provider): Promise<Record<string, Readable>> {
+  const at = (put: string, include = ''): Readable => ({
+    put,
+    read: async () => (await me.get(`${put}${include && `?include=${include}`}`)).json<Item>(),
+  });
+  const seller = await addAdminUser(me);
+  const instructor = { firstname: 'Ola', lastname: 'Li', phone: '22', description: 'x', idUser: seller };
+  const { id: instructorId } = (await me.post('/v2/instructors', instructor)).json<Item>();
+  const { id: place } = await findMunicipality(me, 'Bergen');
+  const hall = { title: 'Hall', address: 'Gata 1', city: 'Oslo', country: 'SE', place_id: place, lat: 60.5 };
+  const { id: locationId } = (await me.post('/v2/locations', { ...hall, idInstructor: instructorId })).json<Item>();
+  const { id: bareLocation } = (await me.post('/v2/locations', { title: 'Bare' })).json<Item>();
+  const customer = {
+    title: 'Fjord',
+    type: 2,
+    country: 'SE',
+    seller_id: seller,
+    invoice_due_days: 14,
+    post_city: 'Bergen',
+  };
+  const { customer_id } = (await me.post('/v2/customers', { ...customer, status: 2 })).json<Item>();
+  const course = await me.course({
+    ...{ level: 2, time_of_day: 1, duration_value: 2, duration_unit: 1, price_value: 900, price_comment: 'from' },
+    ...{ tags: [{ title: 'Sea' }], labels: [{ title: 'Old' }], text_lead: '<p>Æ</p>', active: false },
+    ...{ custom_properties: { room: 'A' }, email_booking: 'a@x.example', text_hotel_info: 'Hotel' },
+  });
+  const date = await createDate(me, course, {
+    ...{ location_id: locationId, place_id: place, place_additional_info: 'Door 2', instructors: [instructorId] },
+    ...{ teaching_language: 'en', title: 'Own', start_time_at: '09:00', custom_properties: { a: 'b' } },
+    gatherings: [
+      {
+        gathering_at: '2030-06-10 09:00',
+        gathering_end_at: '2030-06-10 12:00',
+        instructors: [instructorId],
+        theme: 'A',
+      },
+      { gathering_at: '2030-06-11 09:00', gathering_end_at: '2030-06-11 12:00', idLocation: locationId },
+    ],
+  });
+  const { dateId } = await createBookableDate(me);
+  const { participants } = await bookOrFail(me, dateId, { participants: [person({ custom_properties: { a: 'b' } })] });
+  const { id: hook } = (await me.post('/v2/webhooks', { url: 'http://a.example:8080/x', is_active: 0 })).json<Item>();
+  await me.put('/v2/schools', school);
+  const listed = async (id: number) =>
+    (await me.get('/v2/locations')).json<Item[]>().find((one) => one['id'] === id) as Item;
+  const embedded = 'location,gatherings,place,teaching_language,status,instructors,subinstances';
+  return {
+    course: at(`/v2/courses/${course}`, 'labels,products'),
+    'bare course': at(`/v2/courses/${await me.course()}`),
+    date: at(date, embedded),
+    'date with its course': at(date, 'course,course.products'),
+    'bare date': at(await createDate(me, course, { capacity_max: 0 }), embedded),
+    location: { put: `/v2/locations/${locationId}`, read: () => listed(locationId as number) },
+    'bare location': { put: `/v2/locations/${bareLocation}`, read: () => listed(bareLocation as number) },
+    instructor: at(`/v2/instructors/${instructorId}`),
+    customer: at(`/v2/customers/${customer_id}`, 'employees'),
+    participant: at(`/v2/participants/${participants[0]!.id}`, 'attendance'),
+    school: { put: '/v2/schools', read: async () => (await me.get('/v2/schools')).json<Item>()['school'] as Item },
+    webhook: at(`/v2/webhooks/${hook}`),
+  };
+}
+
+const newestEvent = async (me: Provider) => (await me.get('/v2/changes')).json<{ cursor: string }>().cursor;
+const eventsSince = async (me: Provider, cursor: string) =>
+  (await me.get(`/v2/changes?since=${cursor}`)).json<{ items: Item[] }>().items.map(({ type }) => type as string);
+
+test('each item that can be updated is one of these', async () => {
+  const items = await createItems(await createProvider());
+  const updated = new Set(Object.values(items).map(({ put }) => put.replace(/\/\d+/g, '/:id')));
+  const { paths } = app.swagger() as { paths: Record<string, Item> };
+  const puts = Object.entries(paths).flatMap(([path, methods]) => ('put' in methods ? [path] : []));
+  const documented = puts.filter((path) => path.startsWith('/v2/') && !path.endsWith('/deregister'));
+  expect([...updated].sort()).toEqual(documented.map((path) => path.replace(/\{\w+\}/g, ':id')).sort());
+});
+
+test.each(dialects)('every item can be written back as it was read, and that changes nothing: %s', async (dialect) => {
+  const me = await createProvider();
+  for (const [name, { put, read }] of Object.entries(await createItems(me))) {
+    const [before, cursor] = [await read(), await newestEvent(me)];
+    const response = await me.put(put, encodeBody(dialect, before), contentTypeHeader(dialect));
+    const told = response.headers['x-ignored-parameters'];
+    expect([name, response.status, told], response.text).toEqual([name, 200, undefined]);
+    expect([name, await read()]).toEqual([name, before]);
+    expect([name, await eventsSince(me, cursor)]).toEqual([name, []]);
+  }
+});
+
+test('an item read in another language can be written back', async () => {
+  const me = await createProvider();
+  const { course } = await createItems(me);
+  const norwegian = (await me.get(course!.put, { 'accept-language': 'nb' })).json<Item>();
+  expect(norwegian['level']).not.toEqual((await course!.read())['level']);
+  const response = await me.put(course!.put, norwegian);
+  expect([response.status, response.headers['x-ignored-parameters']]).toEqual([200, undefined]);
+});
+
+/** Read forms with another value, and the inputs that write them. */
+const others: [string, Item, string][] = [
+  ['course', { price: { value: 100 } }, 'price_value'],
+  ['course', { price: { value: 900, currency: 'EUR' } }, 'price_currency'],
+  ['course', { level: { id: 3 }, is_active: true }, 'active,level'],
+  ['course', { descriptions: { lead: 'x', hotelInfo: 'y' } }, 'text_lead,text_hotel_info'],
+  ['course', { duration: null }, 'duration_value,duration_unit'],
+  ['course', { lead_settings: { email_booking: 'b@x.example' }, level: 99 }, 'level,email_booking'],
+  ['date', { teaching_language_id: 'no', place: { id: 1 } }, 'teaching_language,place_id'],
+  ['date', { seats: { allocated_capacity: { num: 9 } }, timezone: 'Mars/X' }, 'timezone,capacity_max'],
+  ['location', { country_code: 'NO', idPlace: 1 }, 'country,place_id'],
+  ['location', { country: 'Denmark' }, 'country'],
+  [
+    'customer',
+    { webaddress: 'x', duedate_days: 7, customer_reference: 'y' },
+    'web_address,invoice_customer_reference,invoice_due_days',
+  ],
+  ['customer', { post_address: { city: 'Oslo' }, seller: null }, 'post_city,seller_id'],
+  ['customer', { status: 'Active', type: 'Company', idStatus: '1' }, 'type,status'],
+  ['customer', { country: { code: 'NO' } }, 'country'],
+  ['school', { ...school, post_address: { address: 'Strandgaten 1', zip: '9999', city: 'Bergen' } }, 'post_zip'],
+  ['participant', { status: { id: 4 }, paid: { id: 1 } }, 'idStatus,idPaid'],
+  ['participant', { user: { id: 2 ** 40 } }, 'user'],
+];
+
+test.each(dialects)('a read form with another value is refused with the name of its input: %s', async (dialect) => {
+  const me = await createProvider();
+  const items = await createItems(me);
+  for (const [name, fields, names] of others) {
+    const { put, read } = items[name]!;
+    const before = await read();
+    const response = await me.put(put, encodeBody(dialect, fields), contentTypeHeader(dialect));
+    expect([name, fields, response.status, response.json<Item>()['error']]).toEqual([
+      ...[name, fields, 400],
+      `Field(s) not valid: ${names}`,
+    ]);
+    expect(await read()).toEqual(before);
+  }
+});
+
+/** Names that no input has, and the header. */
+const ignored: [string, Item, string][] = [
+  ['course', { catalog_url: 'https://x.example', categories: [{ id: 1 }] }, 'catalog_url, categories'],
+  ['date', { seats: { free: { num: 99 } }, seats_status: 'x' }, 'seats, seats_status'],
+  ['instructor', { archived_at: '2026-01-01', fullname: 'x' }, 'fullname'],
+  ['customer', { invoice_method: 'x', turnover: '1' }, 'invoice_method, turnover'],
+  [
+    'participant',
+    { user_comment: 'x', certificate_issued_at: '2026-01-01', attendance: [{ a: 1 }] },
+    'user_comment, certificate_issued_at, attendance',
+  ],
+  ['participant', { user: { firstname: 'x' } }, 'user'],
+  ['webhook', { disabled_reason: 'gone', type: 'x' }, 'disabled_reason, type'],
+  ['course', { id: 1, created_at: 'x', updated_at: 'x', deleted_at: 'x' }, ''],
+];
+
+test.each(dialects)('names that no input has are in X-Ignored-Parameters: %s', async (dialect) => {
+  const me = await createProvider();
+  const items = await createItems(me);
+  for (const [name, fields, names] of ignored) {
+    const response = await me.put(items[name]!.put, encodeBody(dialect, fields), contentTypeHeader(dialect));
+    expect([fields, response.status, response.headers['x-ignored-parameters'] ?? '']).toEqual([fields, 200, names]);
+  }
+});
+
+test.each<[string, Item, string]>([
+  [
+    '/v2/courses',
+    { title: 'Z', is_active: false, price: { value: 1 }, descriptions: { lead: 'x' } },
+    'is_active, price, descriptions',
+  ],
+  ['/v2/courses', { title: 'Z', duration: { value: 1 }, categories: [{ id: 1 }] }, 'duration, categories'],
+  ['/v2/courses', { title: 'Z', translations: { en: { lead: 'x', title: 'y' } } }, 'translations.en.title'],
+  [
+    '/v2/customers',
+    { title: 'Z', webaddress: 'x', duedate_days: 1, invoice_address: { city: 'x' }, seller: { id: 1 } },
+    'webaddress, duedate_days, invoice_address, seller',
+  ],
+  ['/v2/locations', { title: 'Z', country_code: 'SE', idPlace: 1, id: 5, updated_at: 'x' }, 'country_code, idPlace'],
+  ['/v2/instructors', { firstname: 'A', lastname: 'B', archived_at: 'x', fullname: 'x' }, 'fullname'],
+  ['/v2/webhooks', { url: 'http://a.example:8080/', is_active: 0, type: 'x' }, 'type'],
+  ['/courses', { title: 'Z', is_active: false, created_at: 'x' }, 'is_active'],
+])('POST %s names what it does not take: %o', async (path, fields, names) => {
+  for (const dialect of dialects) {
+    const me = await createProvider();
+    const response = await post(me, path, dialect, fields);
+    expect([response.status < 300, response.headers['x-ignored-parameters']]).toEqual([true, names]);
+  }
+});
+
+const post = (me: Provider, path: string, dialect: Dialect, fields: Item) =>
+  me.post(path, encodeBody(dialect, fields), contentTypeHeader(dialect));
+
+test('a date and a booking name what they do not take', async () => {
+  const me = await createProvider();
+  const { courseId, dateId } = await createBookableDate(me);
+  const days = { start_at: '2030-06-10', end_at: '2030-06-10' };
+  const date = { ...days, teaching_language_id: 'en', seats: { free: 1 }, place: { id: 1 }, status: { id: 3 } };
+  const created = await me.post(`/v2/courses/${courseId}/coursedates`, date);
+  expect(created.headers['x-ignored-parameters']).toBe('teaching_language_id, seats, place, status');
+  const participants = [person({ idStatus: 3, user_comment: 'x' })];
+  const booked = await me.post('/v2/booking', { coursedate_id: dateId, payment_method: 'invoice', participants });
+  expect(booked.headers['x-ignored-parameters']).toBe('participants[0].idStatus, participants[0].user_comment');
+});
