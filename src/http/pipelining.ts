@@ -7,7 +7,8 @@ const maxOutstanding = 10;
 const outstanding = Symbol('outstanding requests');
 const waiting = Symbol('waiting requests');
 
-type CountedSocket = Socket & { [outstanding]?: number; [waiting]?: Parameters<RequestListener>[] };
+type CountedSocket = Socket & { [outstanding]?: number; [waiting]?: Queue };
+type Queue = { socket: Socket; requests: Parameters<RequestListener>[] };
 
 const countOutstanding = (socket: CountedSocket) => socket[outstanding] ?? 0;
 
@@ -47,11 +48,21 @@ class CountedResponse<Request extends IncomingMessage> extends ServerResponse<Re
 export const countedMessages = { IncomingMessage: CountedRequest, ServerResponse: CountedResponse };
 
 /**
- * Starts one request of a socket per turn of the event loop. Requests without a key start after all input of the turn
- * is parsed, so that those of a destroyed socket cost nothing.
+ * Starts requests without a key, and those behind another one of their socket, one per turn of the event loop and in
+ * rotation of the sockets. They start after all input of the turn is parsed, so those of a destroyed socket cost nothing.
  */
 export function yieldBetweenRequests(server: Server) {
   const [handle] = server.listeners('request') as [RequestListener];
+  const queues: Queue[] = [];
+
+  function startNext() {
+    const queue = queues.shift()!;
+    const next = queue.socket.destroyed ? undefined : queue.requests.shift();
+    if (next && queue.requests.length > 0) queues.push(queue);
+    if (queues.length > 0) setImmediate(startNext);
+    if (next) handle(...next);
+  }
+
   server.removeAllListeners('request');
   server.on('request', (request, response) => {
     const socket: CountedSocket = request.socket;
@@ -59,18 +70,8 @@ export function yieldBetweenRequests(server: Server) {
       handle(request, response);
       return;
     }
-    const queue = (socket[waiting] ??= []);
-    queue.push([request, response]);
-    if (queue.length === 1) setImmediate(startNext, handle, socket, queue);
+    const queue = (socket[waiting] ??= { socket, requests: [] });
+    if (queue.requests.push([request, response]) > 1) return;
+    if (queues.push(queue) === 1) setImmediate(startNext);
   });
-}
-
-function startNext(handle: RequestListener, socket: Socket, queue: Parameters<RequestListener>[]) {
-  if (socket.destroyed) {
-    queue.length = 0;
-    return;
-  }
-  handle(...queue[0]!);
-  queue.shift();
-  if (queue.length > 0) setImmediate(startNext, handle, socket, queue);
 }

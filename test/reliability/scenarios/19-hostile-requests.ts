@@ -66,7 +66,7 @@ const flood: Attack = {
   name: 'one IP address floods public endpoints',
   connections: 20,
   allowed: [200, 302, 303, 404, 429],
-  requests: ['/docs', '/openapi.json', '/ready', '/my/1'].map((path) => ({ path })),
+  requests: ['/docs', '/openapi.json', '/nothing', '/my/1'].map((path) => ({ path })),
 };
 
 /** Sends requests over these connections until stopped; counts responses per status. */
