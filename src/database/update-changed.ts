@@ -12,6 +12,7 @@ export type UpdateChanged = {
    * Updates the rows in which one of the columns has another value, `updated_at` included, and returns how many those
    * are; undefined values are left out.
    */
+  // eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- it resolves to the columns of `table`
   updateChanged<T extends Stamped>(table: T, where: SQL, values: Values<T>, now: string): Promise<number>;
 };
 

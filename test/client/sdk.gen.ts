@@ -745,7 +745,7 @@ export const listAdminUsers = <ThrowOnError extends boolean = false>(options?: O
 /**
  * Create an admin user, or attach an existing person
  *
- * A person whose e-mail address is known keeps all profile fields and gets exactly these roles at this school: 200. A new person needs `firstname` and `lastname`: 201. Names belong to the school that sent them: a person who is attached without names has empty ones here.
+ * A person whose e-mail address is known keeps all profile fields and gets exactly these roles at this school: 200. A new person needs `firstname` and `lastname`: 201. Later schools get these names; those that they send are ignored.
  */
 export const createAdminUser = <ThrowOnError extends boolean = false>(options: Options<CreateAdminUserData, ThrowOnError>) => (options.client ?? client).post<CreateAdminUserResponses, CreateAdminUserErrors, ThrowOnError>({
     security: [{ name: 'X-API-Key', type: 'apiKey' }],

@@ -234,7 +234,10 @@ export const writeTable: Write[] = [
 ];
 
 /** A person is shared by all providers and attached by an e-mail that the caller already knows. */
-export const shownAfterWrite: Record<string, string[]> = { 'POST /v2/admin-users': ['email'] };
+export const shownAfterWrite: Record<string, string[]> = {
+  // A person who is attached has the names as first given.
+  'POST /v2/admin-users': ['email', 'firstname', 'lastname'],
+};
 
 /** The owner's row that a parameter refers to and, for a body, the whole body; or the reason why it refers to none. */
 export type IdParameter = [keyof Ids, ((id: number) => object)?] | string;
@@ -327,6 +330,7 @@ export const idTable: Record<string, IdParameter> = {
   'POST /v2/booking body customer_id': ['customer', (id) => ({ customer_id: id })],
   'POST /v2/booking body participants': ['product', (id) => ({ participants: [{ ...participant, products: [id] }] })],
   'PUT /v2/booking/{id}/deregister path id': ['booking', () => ({})],
+  'PUT /v2/booking/{id}/deregister body participants': ['participant', (id) => ({ participants: [id] })],
   'PUT /v2/participants/{id} path id': ['participant', () => ({ no_show: 1 })],
   'PUT /v2/participants/{id} body idStatus': 'the same for all',
   'PUT /v2/participants/{id} body idPaid': 'the same for all',

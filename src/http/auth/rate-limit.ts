@@ -15,9 +15,9 @@ export type FindRate = (fairnessKey: number) => Rate | undefined;
 export type AddressBuckets = (request: FastifyRequest, purpose: 'read' | 'preflight') => TokenBucket;
 
 /** Buckets start full. Beyond 10,000 the least recently used one is evicted; it is usually full again by then. */
-function createBuckets<Key extends number | string>() {
-  const buckets = new LRUCache<Key, TokenBucket>({ max: 10_000 });
-  return (key: Key, { perSecond, burst }: Rate) => {
+function createBuckets() {
+  const buckets = new LRUCache<number | string, TokenBucket>({ max: 10_000 });
+  return (key: number | string, { perSecond, burst }: Rate) => {
     const known = buckets.get(key);
     if (known?.tokensPerInterval === perSecond && known.bucketSize === burst) return known;
     const bucket = new TokenBucket({ bucketSize: burst, tokensPerInterval: perSecond, interval: 'second' });
@@ -28,7 +28,7 @@ function createBuckets<Key extends number | string>() {
 }
 
 export function createRateBuckets(findRate: FindRate): RateBuckets {
-  const getBucket = createBuckets<number>();
+  const getBucket = createBuckets();
   return (fairnessKey) => {
     const rate = findRate(fairnessKey);
     return rate && getBucket(fairnessKey, rate);
@@ -37,7 +37,7 @@ export function createRateBuckets(findRate: FindRate): RateBuckets {
 
 /** IPv6 addresses count by /64. */
 export function createAddressBuckets(rate: Rate): AddressBuckets {
-  const getBucket = createBuckets<string>();
+  const getBucket = createBuckets();
   return ({ ip }: Partial<FastifyRequest>, purpose) =>
     getBucket(`${purpose} ${ip === undefined ? 'closed connection' : normalizeIP(ip)}`, rate);
 }

@@ -71,7 +71,11 @@ type Fields = Record<string, unknown>;
 const getReadOnly = ({ readOnly = [] }: FastifyContextConfig) => [...readOnlyNames, ...readOnly];
 
 /** The body without the members that equal the item, and the fields whose read form differs from it. */
-function withoutReadBack({ ctx, params, routeOptions: { config, schema } }: FastifyRequest, readBack: ReadBack, body: Fields) {
+function withoutReadBack(
+  { ctx, params, routeOptions: { config, schema } }: FastifyRequest,
+  readBack: ReadBack,
+  body: Fields,
+) {
   const request = { ctx, params: params as Fields, body, readOnly: getReadOnly(config) };
   return takeReadBack(readBack, schema?.body as TObject, request);
 }

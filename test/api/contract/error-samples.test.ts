@@ -134,18 +134,6 @@ test('the samples of 403, 413 and 415 are compared with responses', () => {
   expect(of('unsupported_media_type').length).toBe(of('too_large').length);
 });
 
-test('readiness responds as its sample says after too many requests from an address', async () => {
-  const limited = await openTestApp(openTestDatabase(await ownDatabase()), {
-    limits: { ...limits, publicRequestsPerMinute: 1 },
-  });
-  const [[, , sample] = []] = of('address_limit');
-  await send(limited.app, { method: 'GET', url: '/ready' });
-  const response = await send(limited.app, { method: 'GET', url: '/ready' });
-  expect([response.status, response.json()]).toEqual([429, sample?.value]);
-  expect(response.headers['retry-after']).toBeDefined();
-  await limited.close();
-});
-
 test('the samples of 503 and 429 errors occur on every endpoint', async () => {
   const rate = { perSecond: 0.001, burst: 1 };
   const limited = await openTestApp(openTestDatabase(await ownDatabase()), { limits: { ...limits, rate } });

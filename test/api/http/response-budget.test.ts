@@ -134,7 +134,10 @@ test('import rejects a line with too many gatherings, instructors, tags or label
     ['labels', { kind: 'course', ref: 'c2', title: 'Labels', labels: refs('label', 101) }],
     ['instructors', { ...date, ref: 'd1', instructors: refs('instructor', 51) }],
     ['gatherings', { ...date, ref: 'd2', gatherings: meetings(201, { ref: undefined }) }],
-    ['gatherings', { ...date, ref: 'd3', gatherings: meetings(1, { ref: 'x', instructors: refs('instructor', 51) }) }],
+    [
+      'gatherings[0].instructors',
+      { ...date, ref: 'd3', gatherings: meetings(1, { ref: 'x', instructors: refs('instructor', 51) }) },
+    ],
   ];
   const { written, reasons } = await importObjects(me, [...lines, ...refused.map(([, line]) => line)]);
   expect(reasons).toEqual(refused.map(([field], n) => `${first + n}: Field(s) not valid: ${field}`));

@@ -166,7 +166,7 @@ test('mails show the same days, times and places as the pages', async () => {
   const testApp = await openMailTestApp();
   const me = await testApp.createProvider();
   const dates = [
-    [{ startAt: '2030-06-07', endTimeAt: '15:30' }, 'Friday 7 June 2030, 15:30'],
+    [{ startAt: '2030-06-07', endTimeAt: '15:30' }, 'Friday 7 June 2030, until 15:30'],
     [
       { startAt: '2030-06-07', endAt: '2030-06-09', startTimeAt: '09:00' },
       'Friday 7 June 2030, 09:00 – Sunday 9 June 2030',
