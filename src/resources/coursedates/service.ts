@@ -19,6 +19,7 @@ import {
   readGatherings,
   replaceGatherings,
 } from './gathering-service.ts';
+import { addInstructors, replaceInstructors } from './instructor-service.ts';
 import { findPlaceForBody } from '../locations/place-service.ts';
 import { promoteWaitingLists } from '../seats/service.ts';
 import { CourseDateBody, misorderedDays, type CourseDateChange, type Days } from './body-schema.ts';
@@ -253,25 +254,6 @@ async function isOnlyChild(ctx: Ctx, tx: Tx, id: number | null, { parentId, trig
   return (
     (await tx.$count(dates, tenantWhere(ctx, dates, notDeleted, eq(dates.parentId, parentId), others, equal))) === 0
   );
-}
-
-async function addInstructors(ctx: Ctx, tx: Tx, courseDateId: number, ids: number[]) {
-  const { providerId } = ctx;
-  const rows = [...new Set(ids)].map((instructorId) => ({ providerId, courseDateId, instructorId }));
-  if (rows.length > 0) await tx.insert(tables.courseDateInstructors).values(rows);
-}
-
-/** Returns true if that changed any. */
-async function replaceInstructors(ctx: Ctx, tx: Tx, courseDateId: number, ids: number[]): Promise<boolean> {
-  const { courseDateInstructors: table } = tables;
-  const ofDate = tenantWhere(ctx, table, eq(table.courseDateId, courseDateId));
-  const before = await tx.select({ id: table.instructorId }).from(table).where(ofDate);
-  const known = new Set(before.map(({ id }) => id));
-  const wanted = new Set(ids);
-  if (known.size === wanted.size && [...wanted].every((id) => known.has(id))) return false;
-  await tx.delete(table).where(ofDate);
-  await addInstructors(ctx, tx, courseDateId, ids);
-  return true;
 }
 
 /** Sets the course's timestamps, which include its dates. */
