@@ -44,11 +44,11 @@ export function createAddressBuckets(rate: Rate): AddressBuckets {
 
 /** Throws 429 if the bucket of an address is empty. */
 export function takeAddressToken(bucket: TokenBucket | undefined) {
-  if (bucket && !bucket.tryRemoveTokens(1)) throw toProblem(bucket, 'Too many requests from this address');
+  if (bucket && !bucket.tryRemoveTokens(1))
+    throw new Problem('too_many_requests', 'Too many requests from this address', toRetry(bucket));
 }
 
-const toProblem = (bucket: TokenBucket, message: string) =>
-  new Problem('too_many_requests', message, { retryAfter: Math.ceil(bucket.getWaitTime(1) / 1_000) });
+const toRetry = (bucket: TokenBucket) => ({ retryAfter: Math.ceil(bucket.getWaitTime(1) / 1_000) });
 
 /** Share of a token that a 304 response refunds. */
 const notModifiedRefund = 0.75;
@@ -71,7 +71,7 @@ export function limitRate(app: FastifyInstance, buckets: RateBuckets) {
       done();
       return;
     }
-    throw toProblem(bucket, 'Too many requests');
+    throw new Problem('too_many_requests', 'Too many requests', toRetry(bucket));
   });
 
   app.addHook('onSend', (request, reply, payload, done) => {
