@@ -32,7 +32,7 @@ export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseD
   const { providerId, settings } = ctx;
   const days = { startAt: body.start_at, endAt: body.end_at, deadlineAt: body.deadline_at ?? body.start_at };
   const errors = await courseDateErrors(ctx, body);
-  const gatherings = gatheringService.readGatherings(body.gatherings);
+  const gatherings = readGatherings(body.gatherings);
   const work = ctx.write(['catalog', 'dates'], async (tx, now) => {
     const course = await findCourse(ctx, tx, courseId);
     const child = { parentId: body.parent_id ?? null, triggerValue: body.trigger_value ?? null };
@@ -53,7 +53,7 @@ export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseD
     });
     tx.recordAffected(id);
     await addInstructors(ctx, tx, id, body.instructors ?? []);
-    await gatheringService.addGatherings(ctx, tx, now, { id, zone }, gatherings);
+    await addGatherings(ctx, tx, now, { id, zone }, gatherings);
     await touchCourse(ctx, tx, now, courseId);
     return { coursedate_id: id, course_id: courseId };
   });
@@ -69,7 +69,7 @@ export async function updateCourseDate(
 ): Promise<CourseDateWritten> {
   const { start_at, end_at } = body;
   const errors = await courseDateErrors(ctx, body);
-  const gatherings = gatheringService.readGatherings(body.gatherings);
+  const gatherings = readGatherings(body.gatherings);
   const work = ctx.write(['catalog', 'dates', 'people'], async (tx, now) => {
     const course = await findCourse(ctx, tx, courseId);
     const target = matchCourseDate(ctx, courseId, id);
@@ -92,10 +92,10 @@ export async function updateCourseDate(
     const date = after!;
     const hasOtherInstructors =
       body.instructors !== undefined && (await replaceInstructors(ctx, tx, id, body.instructors ?? []));
-    if (date.zone !== before.zone) await gatheringService.moveGatheringsToZone(ctx, tx, now, date);
+    if (date.zone !== before.zone) await moveGatheringsToZone(ctx, tx, now, date);
     let hasOtherGatherings = false;
-    if (body.gatherings === undefined) await gatheringService.moveGatherings(ctx, tx, now, before, date);
-    else hasOtherGatherings = await gatheringService.replaceGatherings(ctx, tx, now, date, gatherings);
+    if (body.gatherings === undefined) await moveGatherings(ctx, tx, now, before, date);
+    else hasOtherGatherings = await replaceGatherings(ctx, tx, now, date, gatherings);
     const written = { coursedate_id: id, course_id: courseId };
     if (changed === 0) {
       if (!hasOtherInstructors && !hasOtherGatherings) return tx.rollbackNoChange(written);
@@ -182,7 +182,7 @@ const constraints = {
 
 /** Errors of a body that need no provider data and that its schema does not report. */
 export async function courseDateErrors(ctx: Ctx, input: { gatherings?: unknown; timezone?: unknown }) {
-  const { missing, notValid } = gatheringService.gatheringErrors(input.gatherings);
+  const { missing, notValid } = gatheringErrors(input.gatherings);
   return { missing, notValid: [...notValid, ...(await findInvalidTimezone(ctx, input.timezone))] };
 }
 
