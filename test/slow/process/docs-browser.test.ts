@@ -229,6 +229,53 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     expect(requested.filter(isForeign(url))).toEqual([]);
   }, 300_000);
 
+  test.each(Object.entries(widths))(
+    'a guide can be found from the menu and its code copied: %s',
+    async (device, width) => {
+      const { page, complaints } = await open({ width });
+      await page.goto(`${url}/docs/guides/requests`);
+      const menu = page.getByRole('button', { name: 'Menu' });
+      const search = page.getByRole('searchbox');
+      expect([await menu.isVisible(), await search.isVisible()]).toEqual([device === 'phone', device === 'desk']);
+      if (device === 'phone') await menu.click();
+      await search.fill('WAITING  list');
+      const result = page.getByRole('link', { name: 'Endpoints: orders and bookings: Waiting list' });
+      await result.waitFor();
+      expect(await accessibilityViolations(page)).toEqual([]);
+      await saveScreenshot(page, `guides-search-${device}`);
+      await search.fill('xyzzy');
+      await page.getByText('Nothing found').waitFor();
+      await search.fill('waiting list');
+      await result.click();
+      await page.waitForURL(/endpoints-booking#waiting-list$/);
+
+      await page.goto(`${url}/docs/guides/requests`);
+      await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url });
+      const code = page.locator('.code').first();
+      await code.hover();
+      await code.getByRole('button', { name: 'Copy' }).click();
+      await code.getByRole('button', { name: 'Copied' }).waitFor();
+      expect(await page.evaluate('navigator.clipboard.readText()')).toBe(await code.locator('pre').textContent());
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  test('code blocks use the width of the window before they scroll', async () => {
+    const { page } = await open({ width: 1600 });
+    await page.goto(`${url}/docs/guides/requests`);
+    const scrolled = await page
+      .locator('pre')
+      .evaluateAll((blocks) => blocks.filter((block) => block.scrollWidth > block.clientWidth).length);
+    expect(scrolled).toBe(0);
+  });
+
+  test('the key field of the reference has a placeholder of its own', async () => {
+    const { page } = await open();
+    await openReference(page, url);
+    const field = page.locator('.scalar-password-input').first();
+    await expect.poll(() => field.getAttribute('placeholder')).toBe('Your API key');
+  });
+
   test('search finds an operation by its description', async () => {
     const { page } = await open();
     await openReference(page, url);

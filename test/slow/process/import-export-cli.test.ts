@@ -119,7 +119,7 @@ test('locations, customers and course users can be imported and exported as CSV'
   expect((await run('export', out, '--kind', 'customer', ...provider)).code).toBe(0);
   expect((statSync(out).mode & 0o777).toString(8)).toBe('600');
   const [header, ...rest] = readFileSync(out, 'utf8').split('\n');
-  expect(header).toMatch(/^ref,title,department,type,/);
+  expect(header).toMatch(/^\ufeffref,title,department,type,/);
   expect(rest.join('\n')).toContain('"Fjord, ""Berg"" & Co"');
   const back = await run('import', out, '--kind', 'customer', '--provider', String(copy.id), '--json');
   expect([back.stderr, back.json()]).toEqual(['', { read: 2, known: 0, written: 2, bad: 0 }]);
