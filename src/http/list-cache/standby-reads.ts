@@ -11,7 +11,7 @@ export function readFromStandby(request: FastifyRequest, _reply: FastifyReply, d
   openSnapshot(state.needed).then((snapshot) => {
     if (snapshot) {
       state.snapshot = snapshot;
-      request.ctx.db = snapshot.db;
+      request.ctx = { ...request.ctx, db: snapshot.db };
     }
     done();
   }, done);

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import * as support from '../../support/isolation.ts';
 import * as table from '../../support/isolation-table.ts';
+import { bookOrFail, createBookableDate } from '../../support/booking.ts';
 import {
   openTestApp,
   openTestDatabase,
@@ -158,6 +159,10 @@ const creators: Partial<Record<keyof Ids, (actor: Provider) => Promise<number>>>
   date: async (actor) => {
     const response = await actor.post(`/v2/courses/${await rowOf(actor, 'course')}/coursedates`, table.days);
     return response.json<{ coursedate_id: number }>().coursedate_id;
+  },
+  booking: async (actor) => {
+    const { dateId } = await createBookableDate(actor);
+    return Number((await bookOrFail(actor, dateId)).booking_id);
   },
 };
 const rows = new Map<string, number>();

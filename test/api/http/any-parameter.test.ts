@@ -2,9 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createKey } from '../../../src/resources/auth/key-service.ts';
 import { createOwner, fillPath, getEndpoints, type Endpoint } from '../../support/isolation.ts';
 import { contentTypes, encodeBody } from '../../support/dialects.ts';
-import { sharedTestApp, type TestResponse } from '../../support/test-app.ts';
+import { openTestAppForFile, type TestResponse } from '../../support/test-app.ts';
 
-const testApp = await sharedTestApp();
+// The owner's data has fixed e-mails, so two owners need two databases.
+const testApp = await openTestAppForFile();
 const endpoints = getEndpoints(testApp);
 let owner: Awaited<ReturnType<typeof createOwner>>;
 let publishable = '';
