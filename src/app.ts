@@ -98,7 +98,8 @@ export async function buildApp(options: AppOptions) {
   decorateListCache(app, {
     bytes: limits.responseCacheBytes ?? 0,
     limits: limits.lists,
-    openSnapshot: database.openSnapshot,
+    openSnapshot: database.standby?.openSnapshot,
+    sources: database.counters.lists,
   });
   const services = {
     ...{ database, settings, guards, countInvalidKey, countRequest, findRate, addressBuckets },

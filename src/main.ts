@@ -16,6 +16,7 @@ import { describeError, ListenError } from './runtime/describe-error.ts';
 import { assertPortIsFree } from './runtime/port.ts';
 import { onStopSignal } from './runtime/signals.ts';
 import { packageVersion } from './runtime/version.ts';
+import { startStandbyCheck } from './runtime/standby-check.ts';
 import { startMailWorker } from './runtime/mail.ts';
 import { openObservers } from './runtime/observers.ts';
 import { startWebhooks } from './webhooks/worker.ts';
@@ -152,6 +153,7 @@ function createWorkers(config: Config, store: Store, log: Log, startObservers: (
   let webhooks: ReturnType<typeof startWebhooks> | undefined;
   let stopHousekeeping: ReturnType<typeof startHousekeeping> | undefined;
   let stopClockCheck: ReturnType<typeof startClockCheck> | undefined;
+  let stopStandbyCheck: ReturnType<typeof startStandbyCheck> | undefined;
   let stopBackups: ReturnType<typeof startBackups> | undefined;
   return {
     start() {
@@ -160,11 +162,13 @@ function createWorkers(config: Config, store: Store, log: Log, startObservers: (
       if (config.WEBHOOKS === 'on') webhooks = startWebhooks({ database, settings: toSettings(config), log });
       stopHousekeeping = startHousekeeping(config, database, log);
       stopClockCheck = startClockCheck(database, log);
+      stopStandbyCheck = startStandbyCheck(database, log);
       stopBackups = startBackups(config, store, log);
     },
     stopTimers() {
       stopHousekeeping?.();
       stopClockCheck?.();
+      stopStandbyCheck?.();
       stopBackups?.();
     },
     stopSending: () => Promise.all([mail?.stop(), webhooks?.stop()]),

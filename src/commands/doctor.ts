@@ -11,9 +11,12 @@ import { command, id, run, table, type CommandContext, type CommandResult, type 
 const parts = ['system', 'data'] as const;
 type DoctorOptions = Options & { provider?: number; fix?: boolean; only?: (typeof parts)[number] };
 
-/** Absent where the service makes no backups. */
-const lastBackup = ({ database, config }: CommandContext): Pick<CheckContext, 'findLastBackup'> =>
-  config.BACKUP_AT === 'off' ? {} : { findLastBackup: async () => findLastBackup(database.pool) };
+const toCheckContext = ({ database, config }: CommandContext): CheckContext => ({
+  ...{ pool: database.pool, config },
+  ...(database.standby && { standby: database.standby }),
+  // Absent where the service makes no backups.
+  ...(config.BACKUP_AT !== 'off' && { findLastBackup: async () => findLastBackup(database.pool) }),
+});
 
 export function doctorCommand(program: Command) {
   command(program, 'doctor', 'Check the database, the configuration, and stored seats, totals and balances')
@@ -29,11 +32,9 @@ const examinesSystem = ({ only, provider }: DoctorOptions) =>
   only === undefined ? provider === undefined : only === 'system';
 
 async function examine(context: CommandContext, options: DoctorOptions): Promise<CommandResult> {
-  const { database, getCtx, config } = context;
+  const { database, getCtx } = context;
   if (options.provider !== undefined) await getCtx(options.provider);
-  const findings = examinesSystem(options)
-    ? await checkSystem({ pool: database.pool, config, ...lastBackup(context) })
-    : undefined;
+  const findings = examinesSystem(options) ? await checkSystem(toCheckContext(context)) : undefined;
   const hasData = options.only !== 'system' && (await isMigrated(database.pool));
   const data = hasData ? await examineData(context, options) : undefined;
   const failures = [

@@ -3,7 +3,8 @@ import { createAuditLog, type AuditContext, type AuditLog } from './audit-log.ts
 import { createCounters, noteFailedWrite, type Counters } from './counters.ts';
 import type { QueueUsage } from './keyed-queue.ts';
 import { queryBuilder, type Origin, type Reader, type SlowStatement } from './query-builder/index.ts';
-import { createStandby, standbyConnectMs, standbyStatementMs, type OpenSnapshot } from './standby.ts';
+import { createStandby, type Standby } from './standby-state.ts';
+import { standbyConnectMs, standbyStatementMs } from './standby.ts';
 import { runTransaction } from './transaction.ts';
 import { createUnitOfWork, nestedUnitOfWork, type Locking, type UnitOfWork } from './unit-of-work.ts';
 
@@ -47,7 +48,7 @@ export type Database = UnitOfWork & {
   pool: Pick<Pool, 'query'>;
   db: Reader;
   /** Absent without a standby. */
-  openSnapshot?: OpenSnapshot;
+  standby?: Standby;
   counters: Counters;
   usage(): DatabaseUsage;
   /** Readers whose slow statements are reported with their origin. */
@@ -89,7 +90,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     reportSlow(statement);
   };
   const { pool, batched } = openPool(options, onSlowStatement);
-  const standby = options.standby && openStandbyPool(options, options.standby, onSlowStatement);
+  const standbyPool = options.standby && openStandbyPool(options, options.standby, onSlowStatement);
+  const standby = standbyPool && createStandby(standbyPool, { primary: pool, failover: batched });
   const slots = Math.max(1, Math.floor(poolSize / 2));
   const limits = { waitMs: writeMs, workMs: statementMs, slots };
   const { unitOfWork, queueUsage } = createUnitOfWork(pool, { ...limits, locking, counters });
@@ -105,7 +107,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     ...{ db, counters, usage },
     readersFor: (origin) => queryBuilder.withOrigin(db, batched, origin),
     onSlowStatement: (report) => void (reportSlow = report),
-    ...(standby && { openSnapshot: createStandby(standby, batched) }),
+    ...(standby && { standby }),
     withAudit: (auditContext) => databaseWith(createAuditLog(auditContext), fairnessKey),
     queuedAs: (key) => databaseWith(auditLog, key),
     atomically: (work) =>
@@ -128,7 +130,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         locking.lock && !(await tryLock(client, name)) ? undefined : work(client),
       ).catch(noteFailedWrite(counters)),
     async close() {
-      await Promise.all([pool.end(), standby?.end()]);
+      await Promise.all([pool.end(), standbyPool?.end()]);
     },
   });
   return databaseWith();

@@ -11,6 +11,8 @@ export const createCounters = () => ({
   /** Attempts to deliver a message to a webhook, by their result. */
   webhooks: { delivered: 0, failed: 0 },
   slowStatements: 0,
+  /** Lists that were queried, by the server that had the rows. */
+  lists: { primary: 0, standby: 0 },
   /** When a write last failed since the database's disk was full, as of `performance.now()`. */
   diskFullAt: -Infinity,
 });

@@ -4,8 +4,11 @@ import { queryBuilder, type Reader } from './query-builder/index.ts';
 /** The versions of a provider's data and of the shared data that a response must not be older than. */
 export type NeededVersions = { providerId: number; version: string; shared: string };
 
-/** All data at one point in time. `close` gives the connection back, and must be called once. */
-export type Snapshot = { db: Reader; close(): void };
+/**
+ * All data at one point in time. `close` gives the connection back, must be called once, and returns which server had
+ * the rows.
+ */
+export type Snapshot = { db: Reader; close(): 'standby' | 'primary' };
 
 /** Opens a snapshot on a standby; undefined if the primary has to be read: the standby lags, is busy or is down. */
 export type OpenSnapshot = (needed: NeededVersions) => Promise<Snapshot | undefined>;
@@ -20,8 +23,12 @@ const pauseMs = 1_000;
 type Query = (...args: unknown[]) => Promise<QueryResult>;
 type Connection = { db: Reader; hasFailed: boolean };
 
-/** `failover` runs what fails on the standby. */
-export function createStandby(pool: Pool, failover: Pick<Pool, 'query'>): OpenSnapshot {
+/** `failover` runs what fails on the standby; `onError` is called with errors of the standby. */
+export function createOpenSnapshot(
+  pool: Pool,
+  failover: Pick<Pool, 'query'>,
+  onError: (error: unknown) => void,
+): OpenSnapshot {
   let pausedUntil = 0;
   // One query builder for each connection, which keeps the statements that it has prepared.
   const connections = new WeakMap<PoolClient, Connection>();
@@ -40,25 +47,34 @@ export function createStandby(pool: Pool, failover: Pick<Pool, 'query'>): OpenSn
         end(client, 'rollback');
         return undefined;
       }
-    } catch {
+    } catch (error) {
+      onError(error);
       client?.release(true);
       pausedUntil = performance.now() + pauseMs;
       return undefined;
     }
     const opened = client;
-    const connection = connections.get(opened) ?? connect(opened, failover);
+    const connection = connections.get(opened) ?? connect(opened, failover, onError);
     connections.set(opened, connection);
-    return { db: connection.db, close: () => (connection.hasFailed ? opened.release(true) : end(opened, 'commit')) };
+    return {
+      db: connection.db,
+      close() {
+        if (connection.hasFailed) opened.release(true);
+        else end(opened, 'commit');
+        return connection.hasFailed ? 'primary' : 'standby';
+      },
+    };
   };
 }
 
 /** A query builder whose statements continue on the primary after an error: its data is newer. */
-function connect(client: PoolClient, failover: Pick<Pool, 'query'>): Connection {
+function connect(client: PoolClient, failover: Pick<Pool, 'query'>, onError: (error: unknown) => void): Connection {
   const query: Query = async (...args) => {
     if (!connection.hasFailed) {
       try {
         return await (client.query as unknown as Query)(...args);
-      } catch {
+      } catch (error) {
+        onError(error);
         connection.hasFailed = true;
       }
     }

@@ -4,7 +4,7 @@ import { Counter } from 'prom-client';
 import type { Database } from '../database/client.ts';
 
 export type MetricsSources = {
-  database: Pick<Database, 'pool' | 'counters' | 'usage'>;
+  database: Pick<Database, 'pool' | 'counters' | 'usage' | 'standby'>;
   version: string;
   /** The commit that was built. */
   commit?: string;

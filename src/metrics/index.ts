@@ -13,6 +13,7 @@ import { refusalMetrics } from './refusals.ts';
 import { requestMetrics } from './requests.ts';
 import { responseCacheMetrics } from './response-cache.ts';
 import { signOnMetrics } from './sign-ons.ts';
+import { standbyMetrics } from './standby.ts';
 import { webhookMetrics } from './webhooks.ts';
 
 export type { MetricsSources } from './area.ts';
@@ -24,6 +25,7 @@ const areas: CreateArea[] = [
   refusalMetrics,
   databaseMetrics,
   databaseStateMetrics,
+  standbyMetrics,
   queueMetrics,
   responseCacheMetrics,
   bookingMetrics,

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { Standby } from '../../database/standby-state.ts';
 
 /** `skipped`: the role may not look, or there is nothing to look at. */
 export type Level = 'ok' | 'warning' | 'error' | 'skipped';
@@ -32,6 +33,8 @@ export type BackupState = { ageSeconds: number | null; lastRestoreTest: 'passed'
 export type CheckContext = {
   pool: Pick<Pool, 'query'>;
   config: CheckedConfig;
+  /** Absent without DATABASE_READ_URL. */
+  standby?: Pick<Standby, 'examine'>;
   /** Without the function the check of backups is skipped. */
   findLastBackup?: () => Promise<BackupState>;
 };

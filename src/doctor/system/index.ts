@@ -6,13 +6,14 @@ import { distributionCheck } from './distribution.ts';
 import { connectionCheck, tableCheck, transactionCheck } from './load.ts';
 import { promiseCheck } from './promises.ts';
 import { roleCheck } from './role.ts';
+import { standbyCheck } from './standby.ts';
 import { collationCheck, encodingCheck, settingsCheck, timeZoneCheck, versionCheck } from './server.ts';
 
 /** docs/operating.md lists them too. */
 export const systemChecks: SystemCheck[] = [
   ...[versionCheck, settingsCheck, encodingCheck, collationCheck, timeZoneCheck, clockCheck],
   ...[migrationCheck, roleCheck, connectionCheck, tableCheck, transactionCheck, diskCheck],
-  ...[distributionCheck, backupCheck, mailCheck, webhookCheck, promiseCheck],
+  ...[standbyCheck, distributionCheck, backupCheck, mailCheck, webhookCheck, promiseCheck],
 ];
 
 /** Examines the database server and the configuration. A check that fails is a finding of its own. */

@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Counters } from '../../database/counters.ts';
 import type { NeededVersions, OpenSnapshot, Snapshot } from '../../database/standby.ts';
 import { handleConditionalGet, matchAnyTag, type ReadAreas } from './conditional-get.ts';
 import { createListLimiter, acquireSlot, releaseSlot, type ListLimits } from './list-limiter.ts';
 import { createPageHintCache } from './page-hint-cache.ts';
 import { createResponseCache, type ResponseCache } from './response-cache.ts';
-import { closeSnapshot, readFromStandby } from './standby-reads.ts';
+import { closeSnapshot, readFromPrimary, readFromStandby } from './standby-reads.ts';
 import { failInFlight, shareInFlight, storeResponse } from './single-flight.ts';
 
 export type { ListLimits };
@@ -19,6 +20,8 @@ declare module 'fastify' {
       limiter: ReturnType<typeof createListLimiter>;
       /** Absent without a standby. */
       openSnapshot: OpenSnapshot | undefined;
+      /** Counts the lists that were queried. */
+      sources: Counters['lists'];
     };
   }
   interface FastifyContextConfig {
@@ -44,24 +47,24 @@ export type ListRequest = {
   snapshot?: Snapshot;
 };
 
+type ListCacheOptions = {
+  bytes: number;
+  limits: ListLimits | undefined;
+  openSnapshot: OpenSnapshot | undefined;
+  sources: Counters['lists'];
+};
+
 /**
  * Creates the caches of lists and the limit of concurrent ones: this folder replies to a list with 304, from the cache
  * or from an equal request in flight, and otherwise waits for a slot. It patches nothing; each list's route spreads
  * `listRoute`, which has the hooks. `bytes` of 0 switches the cache off; without `limits` all lists run at once.
  */
-export function decorateListCache(
-  app: FastifyInstance,
-  {
-    bytes,
-    limits,
-    openSnapshot,
-  }: { bytes: number; limits?: ListLimits | undefined; openSnapshot?: OpenSnapshot | undefined },
-) {
+export function decorateListCache(app: FastifyInstance, { bytes, limits, ...sources }: ListCacheOptions) {
   app.decorate('listCache', {
     responses: bytes === 0 ? null : createResponseCache(bytes),
     pageHints: createPageHintCache(),
     limiter: createListLimiter(limits),
-    openSnapshot,
+    ...sources,
   });
   app.decorateRequest('listCache', null);
 }
@@ -69,8 +72,8 @@ export function decorateListCache(
 /** Route options of a list. */
 export const listRoute = {
   /**
-   * 304 by ETag, then the response cache, then the concurrency limit, then single-flight, then a standby. A query that is true for
-   * `unless` depends on more than the provider's data; it has neither ETag nor cache.
+   * 304 by ETag, then the response cache, then the concurrency limit, then single-flight, then a standby. A query that is
+   * true for `unless` depends on more than the provider's data; it has neither ETag nor cache.
    */
   cached: (readAreas: ReadAreas, unless: (query: Record<string, unknown>) => boolean = () => false) => ({
     config: { hasEtag: true as const },
@@ -90,7 +93,7 @@ export const listRoute = {
     onSend: [closeSnapshot, releaseSlot, matchAnyTag],
   }),
   /** The concurrency limit alone, for a list that depends on the clock, and so has no ETag. */
-  limited: { preHandler: [begin, acquireSlot], onSend: releaseSlot },
+  limited: { preHandler: [begin, acquireSlot, readFromPrimary], onSend: releaseSlot },
 };
 
 function begin(request: FastifyRequest, _reply: FastifyReply, done: () => void) {

@@ -2,9 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** A preHandler that lets the handler read a standby that has all versions which the ETag names. */
 export function readFromStandby(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void) {
-  const { openSnapshot } = request.server.listCache;
+  const { openSnapshot, sources } = request.server.listCache;
   const state = request.listCache!;
   if (!openSnapshot || !state.needed) {
+    sources.primary += 1;
     done();
     return;
   }
@@ -12,9 +13,17 @@ export function readFromStandby(request: FastifyRequest, _reply: FastifyReply, d
     if (snapshot) {
       state.snapshot = snapshot;
       request.ctx = { ...request.ctx, db: snapshot.db };
+    } else {
+      sources.primary += 1;
     }
     done();
   }, done);
+}
+
+/** A preHandler of a list that only the primary answers. */
+export function readFromPrimary(request: FastifyRequest, _reply: FastifyReply, done: () => void) {
+  request.server.listCache.sources.primary += 1;
+  done();
 }
 
 /** In onSend, once the response is serialized. */
@@ -26,7 +35,7 @@ export function closeSnapshot(
 ) {
   const { listCache } = request;
   if (listCache?.snapshot) {
-    listCache.snapshot.close();
+    request.server.listCache.sources[listCache.snapshot.close()] += 1;
     // An error in a later hook runs the hooks again.
     delete listCache.snapshot;
   }

@@ -1,0 +1,118 @@
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { standbyCheck } from '../../../src/doctor/system/standby.ts';
+import type { CheckedConfig } from '../../../src/doctor/system/check.ts';
+import { createMetrics } from '../../../src/metrics/index.ts';
+import { startStandbyCheck } from '../../../src/runtime/standby-check.ts';
+import { freePort } from '../../support/ports.ts';
+import { asAdmin, connectionTo, openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
+
+/** A database whose sessions of this role take it for a standby with these values. */
+async function openReplica(name: string, { seconds = 'null', bytes = 0, isPaused = false, isReceiving = true }) {
+  const role = `standby_reader_${process.pid}`;
+  const database = openTestDatabase(name);
+  await asAdmin(`create role ${role} login superuser password 'pw'`);
+  await asAdmin(`alter role ${role} in database ${name} set search_path = fake, public, pg_catalog`);
+  onTestFinished(async () => {
+    await database.close();
+    await asAdmin(`drop database ${name} with (force)`);
+    await asAdmin(`drop role ${role}`);
+  });
+  const functions = {
+    'pg_is_in_recovery() returns bool': 'true',
+    'pg_last_wal_replay_lsn() returns pg_lsn': `pg_current_wal_lsn() - ${bytes}`,
+    'pg_last_xact_replay_timestamp() returns timestamptz': `clock_timestamp() - make_interval(secs => ${seconds})`,
+    'pg_is_wal_replay_paused() returns bool': String(isPaused),
+  };
+  await database.pool.query('create schema fake');
+  for (const [signature, value] of Object.entries(functions))
+    await database.pool.query(`create function fake.${signature} language sql as $$ select ${value} $$`);
+  await database.pool.query(`create view fake.pg_stat_wal_receiver as select 1 where ${isReceiving}`);
+  return { ...connectionTo(name), user: role, password: 'pw' };
+}
+
+async function openWith(name: string, standby: object) {
+  const database = openTestDatabase(name, { standby });
+  const metrics = createMetrics({ database, version: 'test' });
+  const testApp = await openTestApp(database, { metrics });
+  onTestFinished(testApp.close);
+  const lines: object[] = [];
+  const log = (level: string) => (object: unknown, msg?: string) =>
+    void lines.push(typeof object === 'string' ? { level, msg: object } : { level, ...(object as object), msg });
+  return {
+    ...testApp,
+    lines,
+    startCheck: () => startStandbyCheck(database, { warn: log('warn'), info: log('info') } as never),
+    examine: () => standbyCheck.run({ pool: database.pool, config: {} as CheckedConfig, standby: database.standby! }),
+    read: async (series: string) =>
+      new RegExp(`^${series.replace(/[{}]/g, '\\$&')} (.*)$`, 'm').exec(await metrics.render())?.[1],
+  };
+}
+
+const listCourses = async ({ createProvider }: Awaited<ReturnType<typeof openWith>>, lists: number) => {
+  const me = await createProvider();
+  await me.course();
+  for (let n = 0; n < lists; n += 1) expect((await me.get(`/v2/courses?since_id=${n}`)).status).toBe(200);
+};
+
+const prefix = 'Lists are read from the primary, since the standby is not used:';
+
+test('a standby that is down is told by log, metrics and doctor, and lists come from the primary', async () => {
+  const opened = await openWith(inject('shared'), { host: '127.0.0.1', port: await freePort(), user: 'x' });
+  await listCourses(opened, 2);
+  expect(await opened.read('booking_lists_total{source="primary"}')).toBe('2');
+  expect(await opened.read('booking_lists_total{source="standby"}')).toBe('0');
+  expect(await opened.read('booking_standby_up')).toBe('0');
+  expect(await opened.read('booking_standby_lag_seconds')).toBeUndefined();
+  const hint = 'check that it runs, and the host and port of DATABASE_READ_URL';
+  const text = `${prefix} it cannot be reached (ECONNREFUSED)`;
+  expect(await opened.examine()).toEqual([{ level: 'warning', message: `${text}; ${hint}` }]);
+  onTestFinished(opened.startCheck());
+  await expect.poll(() => opened.lines).toEqual([{ level: 'warn', hint, msg: text }]);
+});
+
+test('a database that is not a standby is told', async () => {
+  const name = inject('shared');
+  const opened = await openWith(name, connectionTo(name));
+  expect(await opened.read('booking_standby_up')).toBe('0');
+  const [finding] = await opened.examine();
+  expect(finding).toMatchObject({ level: 'warning', message: expect.stringContaining('it accepts writes') as string });
+});
+
+test('lists of a standby are counted by source, and doctor finds a standby that is used', async () => {
+  const name = await ownDatabase(() => undefined);
+  const opened = await openWith(name, await openReplica(name, {}));
+  await listCourses(opened, 3);
+  expect(await opened.read('booking_lists_total{source="standby"}')).toBe('3');
+  expect(await opened.read('booking_standby_up')).toBe('1');
+  expect(await opened.read('booking_standby_lag_seconds')).toBe('0');
+  expect(await opened.read('booking_standby_lag_bytes')).toBe('0');
+  expect(await opened.examine()).toEqual([{ level: 'ok', message: 'The standby is 0.0 seconds behind' }]);
+});
+
+test.each([
+  [{ isPaused: true }, 'its replay is paused'],
+  [{ isReceiving: false }, 'it receives nothing from the primary'],
+  [{}, 'it replays slower than the primary writes'],
+])('a standby that is behind is told with its cause: %o', async (state, cause) => {
+  const name = await ownDatabase(() => undefined);
+  const behind = { ...state, seconds: '75', bytes: 2 ** 21 };
+  const opened = await openWith(name, await openReplica(name, behind));
+  const [finding] = await opened.examine();
+  expect(finding!.level).toBe('warning');
+  expect(finding!.message).toContain(`${prefix} it is 75 seconds behind (2.0 MB); ${cause}`);
+  expect(await opened.read('booking_standby_up')).toBe('1');
+  expect(Number(await opened.read('booking_standby_lag_seconds'))).toBeCloseTo(75, 0);
+  expect(await opened.read('booking_standby_lag_bytes')).toBe(String(2 ** 21));
+});
+
+test('a list that fails on the standby counts as read from the primary, and the reason is told', async () => {
+  const name = await ownDatabase(() => undefined);
+  const opened = await openWith(name, await openReplica(name, {}));
+  await opened.database.pool.query(`create function fake.cancel() returns bool language plpgsql as
+    $$ begin raise exception 'canceling statement due to conflict with recovery' using errcode = '40001'; end $$`);
+  await opened.database.pool.query('create view fake.courses as select * from public.courses where fake.cancel()');
+  await listCourses(opened, 1);
+  expect(await opened.read('booking_lists_total{source="primary"}')).toBe('1');
+  const [finding] = await opened.examine();
+  expect(finding!.message).toContain('it cancels lists in favor of replay; set hot_standby_feedback = on');
+});
