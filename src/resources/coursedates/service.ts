@@ -223,12 +223,13 @@ async function assertNoErrors(ctx: Ctx, tx: Tx, { courseId, id, body, days, chil
   const hasTrigger = typeof parent_id === 'number' || typeof trigger_value === 'string';
   const isPlace = async (placeId: number) =>
     (await tx.$count(placeTables.places, eq(placeTables.places.id, placeId))) > 0;
+  const hasValidParent = typeof parent_id !== 'number' || (await canBeParent(ctx, tx, courseId, id, parent_id));
   const isValid: Record<string, boolean> = {
     place_id: typeof place_id !== 'number' || (await isPlace(place_id)),
     location_id: await allBelongToTenant(ctx, tx, placeTables.locations, [location_id ?? []].flat()),
     instructors: await allBelongToTenant(ctx, tx, placeTables.instructors, instructorIds ?? []),
-    parent_id: typeof parent_id !== 'number' || (await canBeParent(ctx, tx, courseId, id, parent_id)),
-    trigger_value: !hasTrigger || (await isOnlyChild(ctx, tx, id, child)),
+    parent_id: hasValidParent,
+    trigger_value: !hasTrigger || !hasValidParent || (await isOnlyChild(ctx, tx, id, child)),
   };
   const unknown = Object.keys(isValid).filter((name) => !isValid[name]);
   const notValid = [...errors.notValid, ...misorderedDays(days), ...unknown];

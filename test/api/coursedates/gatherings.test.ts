@@ -172,6 +172,9 @@ test('a trigger value is trimmed, has no case and belongs to one child', async (
   expect((await me.put(`${url}/${other}`, { trigger_value: 'økt 1' })).status).toBe(400);
   expect((await me.put(`${url}/${child}`, { trigger_value: 'ØKT 1' })).status).toBe(200);
   expect((await add({ trigger_value: 'Økt 1' })).status).toBe(201);
+
+  const parent = await me.put(`${url}/${parent_id}`, { parent_id, trigger_value: 'Økt 1' });
+  expect([parent.status, parent.json().error]).toEqual([400, 'Field(s) not valid: parent_id']);
 });
 
 test('the place of a text that several titles have is not set', async () => {
