@@ -95,5 +95,8 @@ export class Problem extends Error {
 }
 
 /** Sorts paths such as `gatherings[2].date` by their field; drops duplicates and fields outside `order`. */
-const sortByField = (paths: string[], order: string[]) =>
-  order.flatMap((field) => [...new Set(paths)].filter((path) => path.split(/[.[]/)[0] === field));
+function sortByField(paths: string[], order: string[]) {
+  const byField = new Map(order.map((field) => [field, new Set<string>()]));
+  for (const path of paths) byField.get(path.split(/[.[]/, 1)[0]!)?.add(path);
+  return [...byField.values()].flatMap((found) => [...found]);
+}

@@ -103,6 +103,18 @@ export function getItems(raw: unknown): unknown[] {
   return [raw];
 }
 
+/** Splits texts at commas, until there are more items than any list may have. */
+function splitTexts(items: unknown[]) {
+  const parts: unknown[] = [];
+  for (const raw of items) {
+    const rest = maxItems + 1 - parts.length;
+    if (typeof raw === 'string') for (const part of raw.split(',', rest)) parts.push(part.trim());
+    else parts.push(raw);
+    if (parts.length > maxItems) break;
+  }
+  return parts;
+}
+
 /**
  * Omits empty items, except in lists of objects, where errors name the index. A list without items counts as missing,
  * unless its schema refuses it.
@@ -112,11 +124,10 @@ function coerceList(schema: TSchema, kind: CoercionKind | undefined): Coerce {
   const item = compile(items);
   const whenEmpty = schema['minItems'] === undefined ? unset : [];
   const keepsIndexes = items['type'] === 'object';
-  const split = (raw: unknown) =>
-    kind === 'list' && typeof raw === 'string' ? raw.split(',').map((part) => part.trim()) : [raw];
   const coerce: Coerce = (raw) => {
-    const parts = getItems(raw).flatMap(split);
+    const all = getItems(raw);
     // The validator would reject its length anyway.
+    const parts = kind === 'list' && all.length <= maxItems ? splitTexts(all) : all;
     if (parts.length > maxItems) return invalid;
     const values = parts.map(item);
     if (values.every((value) => value === unset)) return whenEmpty;

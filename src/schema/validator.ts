@@ -44,10 +44,10 @@ export function toFieldsProblem(errors: SchemaError[], order: string[], fields: 
   const missing = new Set<string>();
   const notValid = new Set<string>();
   const incomplete = new Set(errors.filter(isMissing).map(({ instancePath }) => instancePath));
+  const parents = new Set(errors.flatMap(({ instancePath }) => getParents(instancePath)));
   for (const error of errors) {
     const [, field, ...path] = error.instancePath.split('/');
-    if (isOfUnion(error) && errors.some(({ instancePath }) => instancePath.startsWith(`${error.instancePath}/`)))
-      continue;
+    if (isOfUnion(error) && parents.has(error.instancePath)) continue;
     if (isMissing(error)) {
       missing.add(pathName([field ?? [], ...path, String((error.params as Fields)['missingProperty'])].flat()));
     } else if (field !== undefined && fields[field] === null) missing.add(field);
@@ -55,6 +55,12 @@ export function toFieldsProblem(errors: SchemaError[], order: string[], fields: 
     else if (field !== undefined && !incomplete.has(error.instancePath)) notValid.add(memberName(error));
   }
   return Problem.invalidFields({ missing: [...missing], notValid: [...notValid] }, order);
+}
+
+/** The paths of the objects and lists around a value. */
+function getParents(path: string) {
+  const parts = path.split('/');
+  return parts.slice(1).map((_part, n) => parts.slice(0, n + 1).join('/'));
 }
 
 const isOfUnion = ({ schemaPath = '' }: SchemaError) => schemaPath.includes('/anyOf');

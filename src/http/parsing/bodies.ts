@@ -1,12 +1,10 @@
-import formbody from '@fastify/formbody';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import multipart from '@fastify/multipart';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
-import qs from 'qs';
-import { jsonLimits, parseJson } from '../../core/json.ts';
+import { parseJson } from '../../core/json.ts';
 import { Problem } from '../../core/errors.ts';
-
-const limits = { keys: 5_000, depth: jsonLimits.depth, items: 1_000 };
+import { formLimits, parseFields, parseFormText } from './forms.ts';
 
 /**
  * Parses url-encoded, multipart (fields only) and JSON bodies into one object. An empty body of any type becomes an
@@ -24,10 +22,14 @@ export const bodies = fp(async (app: FastifyInstance) => {
     },
   );
 
-  await app.register(formbody, { parser: parseForm });
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string' },
+    async (_request: FastifyRequest, text: string) => parseForm(text),
+  );
 
   await app.register(multipart, {
-    limits: { fieldSize: app.initialConfig.bodyLimit, fields: limits.keys, parts: limits.keys },
+    limits: { fieldSize: app.initialConfig.bodyLimit, fields: formLimits.keys, parts: formLimits.keys },
   });
   app.addHook('preValidation', (request, _reply, done) => {
     if (!request.isMultipart()) {
@@ -62,41 +64,19 @@ export function checkBody(request: FastifyRequest, _reply: unknown, _payload: un
   done();
 }
 
-/** Parses `name[0]=a&name[1]=b`, `name[]=a` and `name[key]=v`. Invalid UTF-8 becomes U+FFFD, which no field accepts. */
-function parseForm(text: string): Record<string, unknown> {
+async function parseForm(text: string) {
   if (/^\s*\{/.test(text)) {
     throw new Problem(
       'invalid',
       'The body looks like JSON but was sent as a form; send Content-Type: application/json',
     );
   }
-  return tryParsing('form', () =>
-    qs.parse(text, {
-      depth: limits.depth,
-      strictDepth: true,
-      // The field's schema decides between a list and an object with numeric keys.
-      parseArrays: false,
-      parameterLimit: limits.keys,
-      // Maximum repetitions of a name; qs copies the list for each.
-      arrayLimit: limits.items,
-      throwOnLimitExceeded: true,
-      plainObjects: true,
-      decoder: decodeFormText,
-    }),
-  );
+  return tryParsing('form', () => parseFormText(text));
 }
 
-function decodeFormText(text: string) {
+async function tryParsing<T>(format: string, parse: () => T | Promise<T>): Promise<T> {
   try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return '\uFFFD';
-  }
-}
-
-function tryParsing<T>(format: string, parse: () => T): T {
-  try {
-    return parse();
+    return await parse();
   } catch (cause) {
     if (cause instanceof Problem) throw cause;
     const reason =
@@ -105,7 +85,6 @@ function tryParsing<T>(format: string, parse: () => T): T {
   }
 }
 
-/** Parses the fields of a multipart body like the equivalent url-encoded form. */
 async function readMultipart(request: FastifyRequest, bodyLimit: number) {
   const tooLarge = () => new Problem('too_large', 'The body is too large');
   if (Number(request.headers['content-length'] ?? 0) > bodyLimit) throw tooLarge();
@@ -119,8 +98,8 @@ async function readMultipart(request: FastifyRequest, bodyLimit: number) {
   });
   overflow.catch(() => undefined);
 
-  const form = new URLSearchParams();
-  const completed = appendFields(request, form);
+  const fields: [string, string][] = [];
+  const completed = appendFields(request, fields);
   try {
     await Promise.race([completed, overflow]);
   } catch (error) {
@@ -129,17 +108,18 @@ async function readMultipart(request: FastifyRequest, bodyLimit: number) {
     request.raw.resume();
     throw toMultipartProblem(error);
   }
-  return parseForm(form.toString());
+  return tryParsing('form', () => parseFields(fields));
 }
 
-async function appendFields(request: FastifyRequest, form: URLSearchParams) {
+async function appendFields(request: FastifyRequest, fields: [string, string][]) {
   for await (const part of request.parts()) {
     if (part.type === 'file') {
       if (part.filename || !(await isEmptyFile(part.file)))
         throw new Problem('invalid', 'Files are not accepted, only fields');
       continue;
     }
-    form.append(part.fieldname, typeof part.value === 'string' ? part.value : JSON.stringify(part.value));
+    fields.push([part.fieldname, typeof part.value === 'string' ? part.value : JSON.stringify(part.value)]);
+    if (fields.length % formLimits.slice === 0) await nextTurn();
   }
 }
 

@@ -4,13 +4,9 @@ import type { Server } from './server.ts';
 /** In milliseconds, megabytes and numbers; stall and peak memory since the last inspection. */
 export type Inspection = { stall: number; memory: number; resident: number; objects: number; handles: number };
 
+export const inspectionOptions = ['--import', './test/reliability/support/inspection-hook.js'];
 /** The server with the inspection hook. */
-export const inspectedCommand = [
-  process.execPath,
-  '--import',
-  './test/reliability/support/inspection-hook.js',
-  'dist/main.js',
-];
+export const inspectedCommand = [process.execPath, ...inspectionOptions, 'dist/main.js'];
 
 export async function inspectServer(server: Server) {
   const reports = () => [...server.output().matchAll(/^inside (.*)$/gm)];
