@@ -1,18 +1,14 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
 import type { Plugin } from 'esbuild';
 import { failedChecks, pause, percentile, type Run, type Scenario } from '../scenario.ts';
+import { startFlood, type Flood } from '../support/flood.ts';
 import { createSchools, type School } from '../support/school.ts';
 import { startServer, type Server } from '../support/server.ts';
 import { bundle } from '../../support/bundle.ts';
 
-type Flood = { name: string; connections: number; count: number; path: string };
-
 /** Of the good client's p99 beside a flood: milliseconds, and times its own alone. */
 const limits = { later: 25, times: 3 };
 
-const floods: Flood[] = [
+const floods: (Flood & { name: string })[] = [
   { name: '2,000 GET /live in one write', connections: 10, count: 2_000, path: '/live' },
   { name: 'eight requests for an unknown path, again and again', connections: 10, count: 8, path: '/nothing' },
   { name: 'eight requests for /my, again and again', connections: 10, count: 8, path: '/my' },
@@ -37,21 +33,6 @@ async function measure({ base }: Server, { client }: School, seconds: number) {
     await pause(10);
   }
   return percentile(times, 0.99);
-}
-
-/** Starts a flood in a process of its own; the returned function ends it. */
-async function startFlood(run: Run, { port }: Server, { connections, count, path }: Flood) {
-  const program = await bundle('test/reliability/support/pipelining-client.ts');
-  const child = spawn(process.execPath, [program, String(port), String(connections), String(count), path], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  run.onCleanup(() => child.kill('SIGKILL'));
-  const output = text(child.stdout);
-  return async () => {
-    child.stdin.end();
-    await once(child, 'exit');
-    return JSON.parse(await output) as { connections: number; responses: number };
-  };
 }
 
 async function observe(run: Run, server: Server, school: School, flood: Flood, seconds: number) {

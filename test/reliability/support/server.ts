@@ -14,6 +14,9 @@ export type Server = {
   /** Exit code or signal. */
   ended: Promise<number | string>;
   hasEnded(): boolean;
+  /** Stops reading standard output, and reads on. */
+  pauseOutput(): void;
+  resumeOutput(): void;
   signal(signal: NodeJS.Signals): void;
   /** Milliseconds from process start to the first 200 of /ready. */
   startupMs: number;
@@ -66,6 +69,8 @@ export async function startServer(
   if ((await waitUntil(isReady, 60_000)) === Infinity) throw new Error(`the server is not ready: ${output}`);
   return {
     ...{ base, port: listenPort, pid: child.pid!, ended, output: () => output, hasEnded: () => code !== undefined },
+    pauseOutput: () => void child.stdout.pause(),
+    resumeOutput: () => void child.stdout.resume(),
     signal: (signal) => void child.kill(signal),
     startupMs: performance.now() - startedAt,
   };
