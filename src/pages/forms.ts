@@ -29,9 +29,8 @@ export const redirectToHttps =
 
 /** A link that signs in works for a person who follows it, not for an image, a frame or a prefetch of another page. */
 export async function rejectSubresource({ headers }: FastifyRequest) {
-  const { 'sec-fetch-mode': mode = 'navigate', 'sec-fetch-dest': destination = 'document' } = headers;
   const isPrefetch = String(headers['sec-purpose'] ?? '').startsWith('prefetch');
-  if (mode !== 'navigate' || destination !== 'document' || isPrefetch)
+  if ((headers['sec-fetch-dest'] ?? 'document') !== 'document' || isPrefetch)
     throw new Problem('forbidden', 'Not a navigation to the page');
 }
 

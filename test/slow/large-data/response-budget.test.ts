@@ -124,7 +124,7 @@ test('a date is limited to 200 gatherings and 50 instructors, a course to 100 ta
   for (const [field, fields] of [
     ['gatherings', { gatherings: Array(201).fill(gathering) }],
     ['instructors', { instructors: ids(51) }],
-    ['gatherings', { gatherings: [{ ...gathering, instructors: ids(51) }] }],
+    ['gatherings[0].instructors', { gatherings: [{ ...gathering, instructors: ids(51) }] }],
   ] as const) {
     const refused = await send(fields);
     expect([refused.status, refused.json<{ error: string }>().error]).toEqual([400, `Field(s) not valid: ${field}`]);

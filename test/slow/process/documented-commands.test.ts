@@ -73,12 +73,17 @@ test('each command of the README and docs is run, or has a reason not to be', ()
 /** Commands whose row or file is not in the demo data, with the expected error. */
 const refused: Record<string, RegExp> = {
   [`${prefix}mail retry 17`]: /Mail 17 not found/,
-  [`${prefix}backup verify FILE`]: /FILE cannot be read/,
   [`${prefix}backup verify restored.zip`]: /restored.zip cannot be read/,
   [`${prefix}restore FILE --into postgres://booking:password@host/booking_restored`]: /FILE cannot be read/,
   [`${prefix}distribute`]: /The extension citus is not available/,
   [`${prefix}upgrade-database`]: /This is for the embedded database/,
   [`${prefix}upgrade-database --from FILE`]: /This is for the embedded database/,
+  ...Object.fromEntries(
+    commands
+      .filter((command) => command.includes('backup verify FILE'))
+      .map((command) => [command, /FILE cannot be read/]),
+  ),
+  [`${prefix}restore FILE --accept-migrations --database booking_restored`]: /needs a DATABASE_URL|FILE cannot be read/,
   // The PostgreSQL of the tests has `fsync` off.
   ...Object.fromEntries(
     commands
