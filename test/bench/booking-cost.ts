@@ -35,7 +35,7 @@ export async function measureBookingCost({ rounds, seconds }: { rounds: number; 
   });
 }
 
-async function withCleanup<T>(work: (run: Cleanup) => Promise<T>) {
+export async function withCleanup<T>(work: (run: Cleanup) => Promise<T>) {
   const cleanups: (() => unknown)[] = [];
   try {
     return await work({ onCleanup: (cleanup) => void cleanups.unshift(cleanup) });

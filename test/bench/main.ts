@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { measureAgainst } from './against.ts';
 import { measureBooking } from './booking.ts';
 import { measureBookingCost } from './booking-cost.ts';
 import { listCases } from './cases.ts';
@@ -24,6 +25,8 @@ const { values } = parseArgs({
     quick: { type: 'boolean', default: false },
     /** One part to run; all by default. */
     only: { type: 'string' },
+    /** With `--only warm`: a commit whose cached lists are measured in turns with those of this build. */
+    against: { type: 'string' },
     size: { type: 'string' },
     rounds: { type: 'string' },
     seconds: { type: 'string' },
@@ -58,6 +61,8 @@ const slowParts = ['growth', 'stale', 'booking-cost'];
 const isSelected = (part: string) =>
   values.only === undefined ? !(values.quick && slowParts.includes(part)) : values.only === part;
 
+if (values.against !== undefined && values.only !== 'warm') throw new Error('--against needs --only warm');
+
 const goals: Goal[] = [];
 const results: Record<string, unknown> = { size, ...length, date: new Date().toISOString() };
 const others: OtherFigures[] = [];
@@ -79,6 +84,7 @@ try {
 }
 
 async function measure() {
+  if (values.against !== undefined) return compareCached(values.against);
   if (isSelected('booking')) {
     const measured = await withDatabase(size, async (subject) => {
       results['machine'] = await describeMachine(subject);
@@ -152,6 +158,19 @@ async function compareBookings() {
   const { release, turns, msBefore, msNow, ratio } = figures;
   console.table([{ turns, [`ms in ${release}`]: round(msBefore), 'ms now': round(msNow), ratio: round(ratio) }]);
   goals.push({ name: `time of a booking, relative to ${release}`, must: 1.1, atMost: true, measured: ratio });
+}
+
+async function compareCached(commit: string) {
+  const figures = await measureAgainst(commit, length);
+  results['against'] = { commit, figures };
+  console.table(
+    figures.map(({ name, perSecond, before, ratio, same: [lowest, highest] }) => ({
+      ...{ name, 'per s': Math.round(perSecond), [`per s in ${commit}`]: Math.round(before), ratio: round(ratio) },
+      'this build to itself': `${round(lowest)} to ${round(highest)}`,
+    })),
+  );
+  for (const { name, ratio, same } of figures)
+    goals.push({ name: `${name}, cached, relative to ${commit}`, must: Math.min(0.95, same[0]), measured: ratio });
 }
 
 async function measureCold(subject: Subject, dataset: Dataset) {
