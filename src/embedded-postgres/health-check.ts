@@ -32,13 +32,15 @@ async function tryStatement(connection: Connection, statement: string) {
 /** A start that changes no file for this long is given up; a first one on a busy machine may take minutes. */
 const stalledMs = 60_000;
 
-/** Differs while the server or `initdb` writes: number and size of the files, and size of the log. */
-function measureProgress({ data, log }: DataFolder) {
+const isData = (name: string) => name.startsWith('data') || name === 'postgres.log';
+
+/** Differs while the server, or `initdb` in a new folder, writes: number and size of the files, and size of the log. */
+function measureProgress({ home }: DataFolder) {
   try {
     let bytes = 0;
-    const names = fs.readdirSync(data, { recursive: true, encoding: 'utf8' });
-    for (const name of names) bytes += fs.statSync(path.join(data, name), { throwIfNoEntry: false })?.size ?? 0;
-    return `${names.length} ${bytes} ${fs.statSync(log, { throwIfNoEntry: false })?.size ?? 0}`;
+    const names = fs.readdirSync(home, { recursive: true, encoding: 'utf8' }).filter(isData);
+    for (const name of names) bytes += fs.statSync(path.join(home, name), { throwIfNoEntry: false })?.size ?? 0;
+    return `${names.length} ${bytes}`;
   } catch {
     // The folder is not there yet, or belongs to another user.
     return '';

@@ -24,8 +24,8 @@ let bundled: string | undefined;
 /** Path of the bundled embedded-user.ts within the project. */
 const program = () => (bundled ??= bundleSync('test/support/embedded-user.ts'));
 
-export function startUser(dataDir: string, { project = ownProject, tmp = os.tmpdir() } = {}) {
-  const script = path.join(project, program());
+export function startUser(dataDir: string, { project = ownProject, tmp = os.tmpdir(), user = program() } = {}) {
+  const script = path.join(project, user);
   const env = { ...process.env, TMPDIR: tmp };
   const child = spawn(process.execPath, [script, dataDir], { stdio: ['pipe', 'pipe', 'inherit'], env });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -86,9 +86,9 @@ export function killAll(pids: number[]) {
 }
 
 /** Copies the parts of this project that embedded-user.ts needs into a folder readable only by its owner. */
-export function copyProject(folder: string) {
+export function copyProject(folder: string, users: string[] = []) {
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-  for (const part of [program(), 'package.json'])
+  for (const part of [program(), ...users, 'package.json'])
     fs.cpSync(path.join(ownProject, part), path.join(folder, part), { recursive: true });
   const modules = path.join(folder, 'node_modules');
   fs.mkdirSync(modules);
