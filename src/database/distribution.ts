@@ -11,6 +11,7 @@ export const referenceTables = [
   'admin_users',
   'api_keys',
   'partner_connections',
+  'catalog_addresses',
 ];
 /** Tables of the coordinator alone. */
 export const localTables = ['backup_runs'];

@@ -3,7 +3,7 @@ import { getTableName, type SQL } from 'drizzle-orm';
 import { toSnakeCase } from 'drizzle-orm/casing';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../core/context.ts';
-import type { Database } from '../database/client.ts';
+import type { Database, Tx } from '../database/client.ts';
 
 export type Fields = Record<string, unknown>;
 
@@ -48,6 +48,8 @@ export type BulkRecordType = Item & {
   unique?: { field: string; among: string; applies: (fields: Fields) => boolean };
   /** Statement that updates `updated_at` of items that show the new ones; `ids` is a query for the new ids. */
   touches?: (providerId: number, now: string, ids: SQL) => SQL;
+  /** Further writes once the lines are inserted; `ids` is a query for the new ids. */
+  afterInsert?: (ctx: Ctx, tx: Tx, ids: SQL) => Promise<void>;
 };
 
 /** A record type with few lines, written one by one through the services. */

@@ -4,7 +4,7 @@ create function area_of(table_name text) returns text language plpgsql immutable
 begin
   return case
     when table_name in ('courses', 'course_translations', 'products', 'course_categories', 'tags', 'course_tags',
-      'labels', 'course_labels', 'locations', 'instructors') then 'catalog'
+      'labels', 'course_labels', 'catalog_addresses', 'locations', 'instructors') then 'catalog'
     when table_name in ('course_dates', 'course_date_instructors', 'gatherings', 'gathering_instructors', 'bundles')
       then 'dates'
     when table_name in ('course_users', 'participants', 'attendances', 'order_line_participants', 'customers',

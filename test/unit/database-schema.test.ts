@@ -49,6 +49,7 @@ const outsideTenancy = [
   'partner_connections_partner_fk',
   'course_categories_category',
   'course_categories_category_fk',
+  'catalog_addresses_pkey',
 ];
 const tenantTable = `(select attrelid from pg_attribute where attname = 'provider_id' and not attisdropped)`;
 

@@ -37,6 +37,16 @@ export const courseCategories = pgTable(
   ],
 );
 
+/** Addresses of courses in the public catalog of all providers, deleted ones apart: each belongs to one course. */
+export const catalogAddresses = pgTable(
+  'catalog_addresses',
+  { address: text().primaryKey(), providerId: reference().notNull(), courseId: reference().notNull() },
+  (t) => [
+    foreignKey({ name: 'catalog_addresses_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
+    uniqueIndex('catalog_addresses_course').on(t.providerId, t.courseId),
+  ],
+);
+
 /** A provider's keywords for its courses: tags filter, labels are only shown. */
 export const tags = pgTable(
   'tags',

@@ -38,7 +38,10 @@ export const courses = pgTable(
     id: id(),
     customerId: reference(),
     title: text().notNull(),
+    /** The last segment of the course's catalog address. */
     slug: text().notNull(),
+    /** True if the slug ends with the id, since its address once belonged to another course; it stays so. */
+    slugHasId: boolean().notNull().default(false),
     reference: text(),
     /** The school's internal reference, shown only in its calendar. */
     referenceInternal: text(),

@@ -6,6 +6,7 @@ import { courseCategories, courseLabels, courseTags } from '../../database/table
 import { courses, courseTranslations, products } from '../../database/tables/courses.ts';
 import { teachingLanguageCodes } from '../../reference/courses.ts';
 import { CourseBody } from '../../resources/courses/body-schema.ts';
+import { assignImportedAddresses } from '../../resources/courses/address-service.ts';
 import { validateCrossFields, type CrossFields } from '../../resources/courses/service.ts';
 import { descriptionMembers } from '../../resources/courses/schema.ts';
 import { bodyFields, field, refersTo, type BulkRecordType, type Fields, type Item } from '../record-type.ts';
@@ -121,4 +122,5 @@ export const course: BulkRecordType = {
     fields['products'] ??= [{ title, price: String(price), currency, is_main_product: true }];
     return { slug: toSlug(title as string) };
   },
+  afterInsert: assignImportedAddresses,
 };

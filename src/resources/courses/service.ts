@@ -12,6 +12,7 @@ import * as tables from '../../database/tables/courses.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { canceled } from '../../reference/statuses.ts';
+import { assignAddresses, releaseAddress, replaceAddress } from './address-service.ts';
 import { insertMainProduct, updateMainProduct } from './product-service.ts';
 import { replaceTags } from '../tags/service.ts';
 import type { CourseBody, CourseChange } from './body-schema.ts';
@@ -30,7 +31,7 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
   const { title, active = true, level = 6, form_of_teaching = 1, teaching_language = 'no' } = body;
   const fields = toColumns(body);
   const columns = {
-    ...{ ...fields, title, slug: toSlug(title), isActive: active },
+    ...{ ...fields, title, slug: toSlug(title), slugHasId: false, isActive: active },
     ...{ levelId: level, formOfTeachingId: form_of_teaching, teachingLanguageId: teaching_language },
     ...{ priceValue: fields.priceValue ?? null, priceCurrency: fields.priceCurrency ?? 'NOK' },
     customProperties: t.mergeCustomProperties(null, body.custom_properties),
@@ -41,6 +42,7 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
     await assertOwnCustomer(ctx, tx, body.customer_id);
     const timestamps = { createdAt: now, updatedAt: now, relatedItemsUpdatedAt: now };
     const courseId = tx.recordAffected(await insertCourse(tx, { ...columns, ...timestamps, providerId }));
+    await assignAddresses(ctx, tx, [{ ...columns, id: courseId }]);
     await insertMainProduct(ctx, tx, now, courseId, columns);
     await replaceTags(ctx, tx, now, courseId, body);
     await updateTranslations(ctx, tx, courseId, body.translations);
@@ -51,27 +53,28 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
 
 /** A partial update, of the main product too. Returns the id. */
 export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<number> {
-  const course = tenantWhere(ctx, tables.courses, eq(tables.courses.id, id), isNull(tables.courses.deletedAt));
+  const course = matchCourse(ctx, id);
   const work = ctx.write(['catalog', 'dates'], async (tx, now) => {
     const [before] = await tx.select().from(tables.courses).where(course);
     if (!before) throw Problem.notFound('Course');
-    const slug = body.title === undefined ? undefined : toSlug(body.title);
-    const columns = { ...withoutUnset(before, toColumns(body)), ...toCustomerColumn(body), slug };
+    const columns = { ...withoutUnset(before, toColumns(body)), ...toCustomerColumn(body) };
     const after = { ...before, ...definedOnly(columns) };
     validateCrossFields(after);
     await assertTitleIsFree(ctx, tx, after, id);
     await assertOwnCustomer(ctx, tx, body.customer_id);
 
+    const hasOtherSlug = toSlug(after.title) !== toSlug(before.title);
+    const slugs = hasOtherSlug ? await replaceAddress(ctx, tx, after) : undefined;
     const { hasOtherTags, hasOtherLabels } = await replaceTags(ctx, tx, now, id, body);
     const hasOtherTexts = await updateTranslations(ctx, tx, id, body.translations);
     const hasOtherProduct = await updateMainProduct(ctx, tx, now, id, columns);
     const customProperties = t.mergeCustomProperties(before.customProperties, body.custom_properties);
-    const hasOtherUrl = after.slug !== before.slug && ctx.settings.catalogUrl !== null;
+    const hasOtherUrl = hasOtherSlug && ctx.settings.catalogUrl !== null;
     const affected = hasOtherUrl ? undefined : isNull(courseDates.title);
     const hasRenamedDates = after.title !== before.title && (await touchDates(ctx, tx, now, id, affected));
     const relatedItemsUpdatedAt = hasOtherTags || hasOtherProduct || hasRenamedDates ? now : undefined;
     const updatedAt = hasOtherLabels || hasOtherTexts ? now : undefined;
-    const values = { ...columns, customProperties, relatedItemsUpdatedAt, updatedAt };
+    const values = { ...columns, ...slugs, customProperties, relatedItemsUpdatedAt, updatedAt };
     const changed = await tx.updateChanged(tables.courses, course, values, now);
     return changed === 0 ? tx.rollbackNoChange(id) : id;
   });
@@ -80,7 +83,7 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
 
 /** Deletes a course and its dates without participants, and returns its id. Throws if an upcoming date has participants. */
 export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
-  const course = tenantWhere(ctx, tables.courses, eq(tables.courses.id, id), isNull(tables.courses.deletedAt));
+  const course = matchCourse(ctx, id);
   const dates = tenantWhere(ctx, courseDates, eq(courseDates.courseId, id), isNull(courseDates.deletedAt));
   return ctx.write(['catalog', 'dates'], async (tx, now) => {
     if ((await tx.$count(tables.courses, course)) === 0) throw Problem.notFound('Course');
@@ -101,6 +104,7 @@ export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
       .update(tables.courses)
       .set({ ...timestamps, ...related })
       .where(course);
+    await releaseAddress(ctx, tx, id);
     return id;
   });
 }
@@ -109,8 +113,9 @@ export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
 export function categorizeCourse(ctx: Ctx, courseId: number, categoryId: number) {
   const { providerId } = ctx;
   return ctx.write(['catalog', 'dates'], async (tx, now) => {
-    const course = tenantWhere(ctx, tables.courses, eq(tables.courses.id, courseId), isNull(tables.courses.deletedAt));
-    if ((await tx.$count(tables.courses, course)) === 0) throw Problem.notFound('Course');
+    const course = matchCourse(ctx, courseId);
+    const [before] = await tx.select().from(tables.courses).where(course);
+    if (!before) throw Problem.notFound('Course');
     if ((await tx.$count(catalog.categories, eq(catalog.categories.id, categoryId))) === 0)
       throw Problem.notFound('Category');
     const values = { providerId, courseId, categoryId };
@@ -120,16 +125,23 @@ export function categorizeCourse(ctx: Ctx, courseId: number, categoryId: number)
       return;
     }
     tx.recordAffected(courseId);
-    await tx.update(tables.courses).set({ updatedAt: now, relatedItemsUpdatedAt: now }).where(course);
-    const before = and(
+    const lower = and(
       eq(catalog.courseCategories.courseId, courseId),
       lt(catalog.courseCategories.categoryId, categoryId),
     );
     const isFirst =
-      (await tx.$count(catalog.courseCategories, tenantWhere(ctx, catalog.courseCategories, before))) === 0;
+      (await tx.$count(catalog.courseCategories, tenantWhere(ctx, catalog.courseCategories, lower))) === 0;
+    const slugs = isFirst ? await replaceAddress(ctx, tx, before) : {};
+    await tx
+      .update(tables.courses)
+      .set({ ...slugs, updatedAt: now, relatedItemsUpdatedAt: now })
+      .where(course);
     if (isFirst && ctx.settings.catalogUrl !== null) await touchDates(ctx, tx, now, courseId);
   });
 }
+
+const matchCourse = (ctx: Ctx, id: number) =>
+  tenantWhere(ctx, tables.courses, eq(tables.courses.id, id), isNull(tables.courses.deletedAt));
 
 /** Sets `updated_at` of the dates that show changed values of their course, deleted ones too; false if there are none. */
 async function touchDates(ctx: Ctx, tx: Tx, now: string, courseId: number, condition?: SQL): Promise<boolean> {

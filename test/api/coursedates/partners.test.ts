@@ -47,7 +47,7 @@ test('catalog URLs contain the course category, also for partner dates, children
   const category = `dancing-${process.pid}`;
   const categoryId = await addCategory(database, { title: 'Dancing', slug: category });
   for (const school of [me, partner]) {
-    const course = await school.course({ title: 'Tango' });
+    const course = await school.course({ title: `Tango ${school.id}` });
     await categorizeCourse(await school.ctx(), course, categoryId);
     const bundleId = await addBundle(school, 'Both');
     await addDate(school, course, { parentId: await addDate(school, course, { bundleId }), bundleId });
@@ -59,7 +59,8 @@ test('catalog URLs contain the course category, also for partner dates, children
   }>();
   const all = items.flatMap((date) => [date, ...date.subinstances, ...date.bundle.items]);
   expect(all).toHaveLength(14);
-  expect(new Set(all.map((date) => date.catalog_url))).toEqual(new Set([`https://catalog.example/${category}/tango`]));
+  const url = (id: number) => `https://catalog.example/${category}/tango-${id}`;
+  expect(new Set(all.map((date) => date.catalog_url))).toEqual(new Set([url(me.id), url(partner.id)]));
 });
 
 test("a partner's private data is never shown", async () => {

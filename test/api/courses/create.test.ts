@@ -12,12 +12,16 @@ const onlyCourse = async (me: Provider, query = '') => {
   return courses[0]!;
 };
 
+/** Other schools of the database may have the address without the id. */
+const addressWith = (slug: string) =>
+  expect.stringMatching(new RegExp(`^https://catalog\\.example/${slug}(-\\d+)*$`)) as string;
+
 const unset = {
   id: expect.any(Number) as number,
   title: 'Bare',
   reference: null,
   is_active: true,
-  catalog_url: 'https://catalog.example/bare',
+  catalog_url: addressWith('bare'),
   is_full_time: false,
   is_part_time: false,
   lessons_hours: null,
@@ -108,7 +112,7 @@ const everything = {
 const everythingRead = {
   ...unset,
   title: 'Førstehjelp på jobb',
-  catalog_url: 'https://catalog.example/forstehjelp-pa-jobb',
+  catalog_url: addressWith('forstehjelp-pa-jobb'),
   is_active: false,
   reference: 'HMS-1',
   is_full_time: true,

@@ -30,6 +30,8 @@ test('PUT accepts every field of POST, all optional', () => {
   expect(CourseChange.required ?? []).toEqual([]);
 });
 
+const addresses = { catalog_url: expect.any(String) as string };
+
 test.each(dialects)('all sent fields change and read as after a create: %s', async (dialect) => {
   const [me, other] = [await createProvider(), await createProvider()];
   const id = await me.course({
@@ -44,7 +46,7 @@ test.each(dialects)('all sent fields change and read as after a create: %s', asy
   expect([response.status, response.json()]).toEqual([200, { course_id: id }]);
   const titles = (text: unknown) => (text as Fields[]).map(({ title }) => title);
   const changed = await read(me, id);
-  const anywhere = { id, created_at: expect.any(String) as string, ...volatile };
+  const anywhere = { id, ...addresses, created_at: expect.any(String) as string, ...volatile };
   const without = { tags: expect.anything() as object, labels: expect.anything() as object };
   expect(changed).toEqual({
     ...created,
@@ -105,7 +107,7 @@ test('empty fields are cleared; empty booleans count as not sent', async () => {
   const empty = Object.fromEntries(optional.map((name) => [name, '']));
   expect((await put(me, id, empty)).status).toBe(200);
   const remaining = { id, title: fullCourse.title, is_active: false, is_full_time: true };
-  const own = { catalog_url: expect.any(String) as string, created_at: expect.any(String) as string, ...volatile };
+  const own = { ...addresses, created_at: expect.any(String) as string, ...volatile };
   const product = { ...bare.products[0], id: expect.any(Number) as number, title: fullCourse.title };
   expect(await read(me, id)).toEqual({ ...bare, ...remaining, ...own, products: [product] });
 });
@@ -373,7 +375,10 @@ test("a title equal to another active course's (trimmed, case-insensitive) is re
   expect(await read(me, id)).toMatchObject({ title: 'Second', descriptions: { lead: '' } });
   expect((await put(me, id, { title: 'Elsewhere' })).status).toBe(200);
   expect((await put(me, id, { title: ' elsewhere ' })).status).toBe(200);
-  expect(await read(me, id)).toMatchObject({ title: 'elsewhere', catalog_url: 'https://catalog.example/elsewhere' });
+  expect(await read(me, id)).toMatchObject({
+    title: 'elsewhere',
+    catalog_url: expect.stringMatching(/^https:\/\/catalog\.example\/elsewhere-\d+$/) as string,
+  });
 });
 
 test('activating a course with an equal active title is rejected', async () => {

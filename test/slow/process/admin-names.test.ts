@@ -1,15 +1,10 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { drizzle } from 'drizzle-orm/node-postgres';
-import { migrate } from 'drizzle-orm/node-postgres/migrator';
-import { Client } from 'pg';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { migrateDatabase } from '../../../src/database/migrate.ts';
 import { renameAdminUser } from '../../../src/resources/admin-users/service.ts';
 import { allSent, startMailServer, openMailTestApp, readOutbox, startWorker } from '../../support/mail.ts';
+import { migrateUntil } from '../../support/older-database.ts';
 import { runCli, databaseUrl } from '../../support/processes.ts';
-import { asAdmin, connectionTo, type Provider } from '../../support/test-app.ts';
+import { connectionTo, type Provider } from '../../support/test-app.ts';
 
 const email = 'kari@people.example';
 const save = (me: Provider, fields: Record<string, unknown> = {}) =>
@@ -105,28 +100,6 @@ test('an operator renames an admin user at one school', async () => {
   expect(await rename(id + 1, 'Nordmann')).toMatchObject({ code: 1, stderr: expect.stringContaining('not') });
   expect((await rename(id, '')).code).not.toBe(0);
 });
-
-/** A database with the migrations before the named one. */
-async function migrateUntil(name: string, migration: string) {
-  await asAdmin(`create database ${name}`);
-  onTestFinished(() => asAdmin(`drop database if exists ${name} with (force)`));
-  const migrationsFolder = mkdtempSync(join(tmpdir(), 'booking-migrations-'));
-  onTestFinished(() => rmSync(migrationsFolder, { recursive: true }));
-  cpSync('migrations', migrationsFolder, { recursive: true });
-  const file = join(migrationsFolder, 'meta/_journal.json');
-  const journal = JSON.parse(readFileSync(file, 'utf8')) as { entries: { tag: string }[] };
-  const before = journal.entries.findIndex(({ tag }) => tag.endsWith(migration));
-  expect(before).toBeGreaterThan(0);
-  writeFileSync(file, JSON.stringify({ ...journal, entries: journal.entries.slice(0, before) }));
-
-  const client = new Client(connectionTo(name));
-  await client.connect();
-  onTestFinished(() => client.end());
-  await migrate(drizzle({ client }), { migrationsFolder });
-  await client.query(`insert into providers (title, slug, created_at, updated_at)
-    values ('One', 'one', now(), now()), ('Two', 'two', now(), now())`);
-  return client;
-}
 
 test("the migration copies a person's name to each membership", async () => {
   const name = `booking_names_${process.pid}`;
