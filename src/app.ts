@@ -19,6 +19,8 @@ import { registerErrorHandler, formatV2Error } from './http/errors/error-handler
 import { decorateListCache } from './http/list-cache/index.ts';
 import { assertParameterCount, parseQuery } from './http/parsing/query-string.ts';
 import { limitByAddress, limitUnknownPaths } from './http/auth/address-limit.ts';
+import { createAcceptGate } from './http/accept-gate.ts';
+import { createKeyLookup } from './http/auth/key-lookup.ts';
 import { createProviderLimits, type ProviderLimits } from './http/auth/provider-limits.ts';
 import { createAddressBuckets, createRateBuckets, type Rate } from './http/auth/rate-limit.ts';
 import type { ListLimits } from './http/list-cache/index.ts';
@@ -83,7 +85,8 @@ const maxHeaders = 100;
 export async function buildApp(options: AppOptions) {
   const { database, settings, version, limits, isShuttingDown = { now: false }, guards = allGuards } = options;
   const app = createServer(options);
-  yieldBetweenRequests(app.server);
+  const { findKey, isKnown } = createKeyLookup(database);
+  yieldBetweenRequests(app.server, isKnown);
   if (options.tracing) await app.register(options.tracing);
   addHooks(app, isShuttingDown, strictTransport(settings.publicUrl));
   observeRequests(app, options);
@@ -100,9 +103,10 @@ export async function buildApp(options: AppOptions) {
     limits: limits.lists,
     openSnapshot: database.standby?.openSnapshot,
     sources: database.counters.lists,
+    acceptGate: createAcceptGate(app.server),
   });
   const services = {
-    ...{ database, settings, guards, countInvalidKey, countRequest, findRate, addressBuckets },
+    ...{ database, settings, guards, findKey, countInvalidKey, countRequest, findRate, addressBuckets },
     ...{ buckets: createRateBuckets(findRate), version, requireHttps: options.requireHttps ?? false },
   };
 

@@ -1,5 +1,6 @@
 import { IncomingMessage, ServerResponse, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { KeyLookup } from './auth/key-lookup.ts';
 
 /** Requests of one socket without a complete response; with one more the socket is destroyed. */
 const maxOutstanding = 10;
@@ -48,10 +49,11 @@ class CountedResponse<Request extends IncomingMessage> extends ServerResponse<Re
 export const countedMessages = { IncomingMessage: CountedRequest, ServerResponse: CountedResponse };
 
 /**
- * Starts requests without a key, and those behind another one of their socket, one per turn of the event loop and in
- * rotation of the sockets. They start after all input of the turn is parsed, so those of a destroyed socket cost nothing.
+ * Starts requests without a known key, and those behind another one of their socket, one per turn of the event loop and
+ * in rotation of the sockets. They start after all input of the turn is parsed, so those of a destroyed socket cost
+ * nothing.
  */
-export function yieldBetweenRequests(server: Server) {
+export function yieldBetweenRequests(server: Server, isKnownKey: KeyLookup['isKnown']) {
   const [handle] = server.listeners('request') as [RequestListener];
   const queues: Queue[] = [];
 
@@ -66,7 +68,7 @@ export function yieldBetweenRequests(server: Server) {
   server.removeAllListeners('request');
   server.on('request', (request, response) => {
     const socket: CountedSocket = request.socket;
-    if (countOutstanding(socket) === 1 && request.headers['x-api-key'] !== undefined) {
+    if (countOutstanding(socket) === 1 && isKnownKey(request.headers['x-api-key'])) {
       handle(request, response);
       return;
     }

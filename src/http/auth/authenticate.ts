@@ -6,7 +6,7 @@ import type { Database, AuditContext } from '../../database/client.ts';
 import { preferredLanguage } from '../../reference/language.ts';
 import { getRoute } from '../errors/error-handler.ts';
 import { countByAddress, type CountRequest } from './address-limit.ts';
-import { createKeyLookup, type FoundKey } from './key-lookup.ts';
+import type { FoundKey, KeyLookup } from './key-lookup.ts';
 import { takeAddressToken, type AddressBuckets, type FindRate, type RateBuckets } from './rate-limit.ts';
 
 declare module 'fastify' {
@@ -20,6 +20,7 @@ export type Services = {
   database: Database;
   settings: Settings;
   guards: Guards;
+  findKey: KeyLookup['findKey'];
   /** Counts an invalid key of an address (IPv6: of a /64). */
   countInvalidKey: CountRequest;
   /** Counts a request without a key of an address. */
@@ -40,8 +41,7 @@ export const vary = 'Accept-Encoding, Accept-Language, X-API-Key';
 
 /** Requires an API key, in `preParsing`: before the body of a client without one is read. */
 export function authenticate(app: FastifyInstance, services: Services) {
-  const { database, countInvalidKey, requireHttps } = services;
-  const findKey = createKeyLookup(database);
+  const { findKey, countInvalidKey, requireHttps } = services;
   app.addHook('preParsing', async (request, reply) => {
     reply.header('cache-control', 'private, no-cache').header('vary', vary);
     // A CORS preflight carries no key; the route answers 405.
@@ -50,14 +50,14 @@ export function authenticate(app: FastifyInstance, services: Services) {
       if (request.is404) throw new Problem('not_found', 'There is nothing at this path');
       return;
     }
-    const key = await findKey(request.headers['x-api-key']);
+    const key = await findKey(request.headers['x-api-key'], request.ip);
     if (!key) {
       reply.header('www-authenticate', 'ApiKey header="X-API-Key"');
       throw await unauthorizedError(countInvalidKey, request);
     }
     if (requireHttps && request.protocol !== 'https') throw plainHttpError(key, request);
     // In a later tick, since the queries of one tick share a connection: the update would delay those of this request.
-    if (key.stale) setImmediate(recordUse, database, key, request);
+    if (key.stale) setImmediate(recordUse, services.database, key, request);
     request.ctx = createRequestContext(services, key, request);
   });
 }

@@ -1,8 +1,12 @@
+import { normalizeIP } from '@fastify/rate-limit';
+import { LRUCache } from 'lru-cache';
 import { setImmediate as nextTick } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
 import { hashApiKey, mayBeApiKey } from '../../lib/api-key.ts';
 import type { KeyProfile } from '../../lib/key-profiles.ts';
 import type { Versions } from '../../core/context.ts';
 import type { Database } from '../../database/client.ts';
+import { createKeyedQueue } from '../../database/keyed-queue.ts';
 
 export type FoundKey = Versions & {
   provider_id: number;
@@ -19,14 +23,27 @@ export type FoundKey = Versions & {
   stale: boolean;
 };
 
-export type FindKey = (key: string | string[] | undefined) => Promise<FoundKey | undefined>;
+type Key = string | string[] | undefined;
+
+export type KeyLookup = {
+  /** `address`: of the client, undefined once its connection is closed. */
+  findKey(key: Key, address: string | undefined): Promise<FoundKey | undefined>;
+  /** True if the key was valid at its last use in this process. */
+  isKnown(key: Key): boolean;
+};
+
+const maxKnown = 10_000;
+/** Lookups of other keys, fair by address, so that guesses do not delay the keys in use. */
+const unknownKeys = { slots: 2, waiting: 1_000, waitMs: 1_500 };
 
 /**
  * Looks a key up for each request, so that a revoked key is invalid at once. Requests of one event-loop tick with the
  * same key share one statement.
  */
-export function createKeyLookup({ pool }: Database): FindKey {
+export function createKeyLookup({ pool }: Pick<Database, 'pool'>): KeyLookup {
   const inFlight = new Map<string, Promise<FoundKey | undefined>>();
+  const known = new LRUCache<string, true>({ max: maxKnown });
+  const queue = createKeyedQueue(unknownKeys);
 
   async function query(hash: string) {
     await nextTick();
@@ -36,15 +53,27 @@ export function createKeyLookup({ pool }: Database): FindKey {
       text: 'select * from find_key($1)',
       values: [hash],
     });
+    if (rows.length === 0) known.delete(hash);
     return rows[0];
   }
 
-  return async (key) => {
+  const queryUnknown = (hash: string, address = '') =>
+    queue(
+      [],
+      async () => {
+        const found = await query(hash);
+        if (found) known.set(hash, true);
+        return found;
+      },
+      { fairnessKey: crc32(normalizeIP(address)) },
+    ).finally(() => inFlight.delete(hash));
+
+  async function findKey(key: Key, address: string | undefined) {
     if (typeof key !== 'string' || !mayBeApiKey(key)) return undefined;
     const hash = hashApiKey(key);
     const pending = inFlight.get(hash);
     if (!pending) {
-      const own = query(hash);
+      const own = known.get(hash) ? query(hash) : queryUnknown(hash, address);
       inFlight.set(hash, own);
       return own;
     }
@@ -52,5 +81,9 @@ export function createKeyLookup({ pool }: Database): FindKey {
     // A tick for each request, since the queries of one tick share a connection: a slow one would delay the others.
     await nextTick();
     return found;
+  }
+  return {
+    findKey,
+    isKnown: (key) => typeof key === 'string' && known.has(hashApiKey(key)),
   };
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Counters } from '../../database/counters.ts';
 import type { NeededVersions, OpenSnapshot, Snapshot } from '../../database/standby.ts';
+import type { AcceptGate } from '../accept-gate.ts';
 import { handleConditionalGet, matchAnyTag, type ReadAreas } from './conditional-get.ts';
 import { createListLimiter, acquireSlot, releaseSlot, type ListLimits } from './list-limiter.ts';
 import { createPageHintCache } from './page-hint-cache.ts';
@@ -22,6 +23,7 @@ declare module 'fastify' {
       openSnapshot: OpenSnapshot | undefined;
       /** Counts the lists that were queried. */
       sources: Counters['lists'];
+      acceptGate: AcceptGate;
     };
   }
   interface FastifyContextConfig {
@@ -52,6 +54,7 @@ type ListCacheOptions = {
   limits: ListLimits | undefined;
   openSnapshot: OpenSnapshot | undefined;
   sources: Counters['lists'];
+  acceptGate: AcceptGate;
 };
 
 /**
@@ -59,12 +62,12 @@ type ListCacheOptions = {
  * or from an equal request in flight, and otherwise waits for a slot. It patches nothing; each list's route spreads
  * `listRoute`, which has the hooks. `bytes` of 0 switches the cache off; without `limits` all lists run at once.
  */
-export function decorateListCache(app: FastifyInstance, { bytes, limits, ...sources }: ListCacheOptions) {
+export function decorateListCache(app: FastifyInstance, { bytes, limits, ...rest }: ListCacheOptions) {
   app.decorate('listCache', {
     responses: bytes === 0 ? null : createResponseCache(bytes),
     pageHints: createPageHintCache(),
     limiter: createListLimiter(limits),
-    ...sources,
+    ...rest,
   });
   app.decorateRequest('listCache', null);
 }

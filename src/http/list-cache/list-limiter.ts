@@ -13,7 +13,7 @@ export const createListLimiter = (limits: ListLimits | undefined) =>
  * promises get tenured by V8 and keep their rows alive. Aborted requests are skipped.
  */
 export function acquireSlot(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) {
-  const { limiter } = request.server.listCache;
+  const { limiter, acceptGate } = request.server.listCache;
   if (!limiter) {
     done();
     return;
@@ -23,8 +23,10 @@ export function acquireSlot(request: FastifyRequest, reply: FastifyReply, done: 
   const hold = () =>
     new Promise<void>((release) => {
       request.listCache!.release = release;
-      if (reply.raw.destroyed) release();
-      else done();
+      acceptGate(() => {
+        if (reply.raw.destroyed) release();
+        else done();
+      });
     });
   limiter([], hold, {
     fairnessKey: request.ctx.fairnessKey,

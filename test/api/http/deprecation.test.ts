@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { Type } from '@sinclair/typebox';
 import Fastify from 'fastify';
+import { createKeyLookup } from '../../../src/http/auth/key-lookup.ts';
 import { buildApp, type AppOptions } from '../../../src/app.ts';
 import { allGuards } from '../../../src/core/context.ts';
 import { registerDeprecation, type Deprecation } from '../../../src/http/deprecation.ts';
@@ -24,7 +25,8 @@ async function buildWithDeprecated(options: AppOptions) {
     registerDeprecation(scope, settings.publicUrl);
     const { database } = options;
     const noRate = { findRate: () => undefined, buckets: () => undefined };
-    const limits = { countInvalidKey: countNothing, countRequest: countNothing, ...noRate };
+    const { findKey } = createKeyLookup(database);
+    const limits = { findKey, countInvalidKey: countNothing, countRequest: countNothing, ...noRate };
     await scope.register(v2, { prefix: '/v1', database, settings, guards: allGuards, version: 'test', ...limits });
   });
   const response = responses.ok(Type.Object({}));
