@@ -11,17 +11,28 @@ type SchemaError = Pick<ErrorObject, 'keyword' | 'instancePath' | 'params'> & { 
 const ajv = new Ajv({ coerceTypes: false, useDefaults: true, allErrors: true, addUsedSchema: false });
 formats.default(ajv);
 
+/** Key of a body with the names of required fields that may be missing, since the write leaves them unchanged. */
+export const unchangedFields = Symbol('unchangedFields');
+
 /** Compiles on first use: compiling all schemas at start takes half a second and memory. */
 export function compileValidator(schema: object) {
   let compiled: ValidateFunction | undefined;
   const check = (data: unknown): boolean => {
     compiled ??= ajv.compile(schema);
-    const isValid = compiled(data);
-    check.errors = compiled.errors;
-    return isValid;
+    check.errors = compiled(data) ? null : withoutUnchanged(compiled.errors ?? [], data);
+    return check.errors === null;
   };
   check.errors = null as ValidateFunction['errors'];
   return check;
+}
+
+function withoutUnchanged(errors: ErrorObject[], data: unknown) {
+  const unchanged = (data as { [unchangedFields]?: string[] } | null | undefined)?.[unchangedFields];
+  if (unchanged === undefined) return errors;
+  const isUnchanged = (error: ErrorObject) =>
+    isMissing(error) && unchanged.includes(String((error.params as Fields)['missingProperty']));
+  const others = errors.filter((error) => error.instancePath !== '' || !isUnchanged(error));
+  return others.length > 0 ? others : null;
 }
 
 /** Coerces and validates fields outside a request. Throws the same problems as a request. */

@@ -39,7 +39,7 @@ export function findDifferences(sent: unknown, read: unknown, path: string): str
   );
 }
 
-const isEmpty = (value: unknown) => value === undefined || value === null || value === '';
+export const isEmpty = (value: unknown) => value === undefined || value === null || value === '';
 
 /** PHP encodes an empty associative array as `[]`. */
 const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0;

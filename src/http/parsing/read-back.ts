@@ -1,8 +1,9 @@
 import type { TObject } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
-import { findDifferences, isFields, toFields, type Fields } from './differences.ts';
+import { findDifferences, isEmpty, isFields, toFields, type Fields } from './differences.ts';
 import { otherLanguage } from '../../reference/language.ts';
+import { emptyValue } from '../../schema/types.ts';
 
 /** How a PUT takes what a GET returned: members in the form in which they are read, if they are equal to the item's. */
 export type ReadBack = {
@@ -16,12 +17,14 @@ type Request = { ctx: Ctx; params: Fields; body: Fields; readOnly: readonly stri
 
 /**
  * Removes from a body what equals the item. Fields whose read form differs are returned as `notValid`; a required field
- * whose read form is equal is filled in. Other names stay.
+ * whose read form is equal is filled in, or returned as `unchanged` if it is empty. Other names stay.
  */
 export async function takeReadBack({ read, inputs = {} }: ReadBack, schema: TObject, request: Request) {
   const { ctx, params, body, readOnly } = request;
-  const result = { rest: body, notValid: [] as string[] };
-  const isRead = (name: string) => !readOnly.includes(name) && isReadForm(name, body[name], schema, inputs);
+  const result = { rest: body, notValid: [] as string[], unchanged: [] as string[] };
+  const isRead = (name: string) =>
+    !readOnly.includes(name) &&
+    (isReadForm(name, body[name], schema, inputs) || isEmptyRequired(name, body[name], schema));
   const names = Object.keys(body).filter(isRead);
   if (names.length === 0 || !Object.values(params).every(Number.isSafeInteger)) return result;
   const readIn = (language: Ctx['language']) => readItem(() => read({ ...ctx, language }, params as never, names));
@@ -38,13 +41,19 @@ export async function takeReadBack({ read, inputs = {} }: ReadBack, schema: TObj
       const others = findDifferences(body[name], inOtherLanguage[name], name);
       paths = paths.filter((path) => others.includes(path));
     }
+    if (isEmptyRequired(name, body[name], schema)) {
+      if (paths.length > 0) continue;
+      Reflect.deleteProperty(rest, name);
+      if (schema.required?.includes(name)) result.unchanged.push(name);
+      continue;
+    }
     const differing = paths.flatMap((path) => inputsAt(inputs, path));
     const isOfOther = differing.every((field) => !Object.hasOwn(schema.properties, field));
     const isList = Object.hasOwn(schema.properties, name) && Array.isArray(item[name]);
     if (paths.length > 0 && (differing.length === 0 || isList || (isOfOther && !hasId(body[name])))) continue;
     Reflect.deleteProperty(rest, name);
     result.notValid.push(...differing);
-    fillRequired(rest, schema, inputs, { name, item });
+    result.unchanged.push(...fillRequired(rest, schema, inputs, { name, item }));
   }
   return { ...result, rest };
 }
@@ -86,15 +95,24 @@ function inputsAt(inputs: Record<string, string>, path: string): string[] {
   return Object.entries(inputs).flatMap(([at, input]) => (at.startsWith(`${path}.`) ? [input] : []));
 }
 
+/** Fills required inputs with the values of a member, and returns the names of those that are empty. */
 function fillRequired(
   rest: Fields,
   { required = [] }: TObject,
   inputs: Record<string, string>,
   { name, item }: { name: string; item: Fields },
 ) {
+  const empty: string[] = [];
   for (const [path, input] of Object.entries(inputs)) {
     const [top, ...members] = path.split('.');
     if (top !== name || !required.includes(input) || rest[input] !== undefined) continue;
-    rest[input] = members.reduce<unknown>((value, member) => (value as Fields | null)?.[member], item[name]);
+    const value = members.reduce<unknown>((value, member) => (value as Fields | null)?.[member], item[name]);
+    if (isEmpty(value)) empty.push(input);
+    else rest[input] = value;
   }
+  return empty;
 }
+
+/** True for an empty value of an input that cannot be cleared. */
+const isEmptyRequired = (name: string, value: unknown, { required = [], properties }: TObject) =>
+  isEmpty(value) && (required.includes(name) || properties[name]?.[emptyValue as never] === null);

@@ -3,6 +3,7 @@ import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fast
 import { Problem } from '../../core/errors.ts';
 import { checkBody } from './bodies.ts';
 import { createCoercion, invalid } from '../../schema/coercion.ts';
+import { unchangedFields } from '../../schema/validator.ts';
 import { findUnknownFields, readOnlyNames } from './known-fields.ts';
 import { takeReadBack, type ReadBack } from './read-back.ts';
 
@@ -48,21 +49,22 @@ export function coerceRequests(app: FastifyInstance) {
     const hasPaddedId = config.idNames?.some((name) => isPadded(params[name])) === true;
     if (config.coerceParams && !hasPaddedId) request.params = config.coerceParams(params);
 
-    const finish = ({ rest, notValid }: { rest: Fields; notValid: string[] }) => {
+    const finish = ({ rest, notValid, unchanged }: Awaited<ReturnType<typeof takeReadBack>>) => {
       const schema = request.routeOptions.schema?.body as TObject | undefined;
       const unknownFields = schema ? findUnknownFields(schema, rest, getReadOnly(config)) : [];
       const ignored = findIgnored(unknownNames, unknownFields);
       if (ignored.size > 0) reply.header('x-ignored-parameters', [...ignored].join(', '));
       if (hasPaddedId) throw new Problem('not_found', 'There is nothing at this path');
       if (config.coerceQuery) request.query = config.coerceQuery(query);
-      if (config.coerceBody) request.body = withInvalid(schema!, config.coerceBody(rest), notValid);
+      if (config.coerceBody)
+        request.body = withInvalid(schema!, markUnchanged(config.coerceBody(rest), unchanged), notValid);
       done();
     };
     if (config.readBack && !hasPaddedId)
       withoutReadBack(request, config.readBack, body)
         .then(finish)
         .catch((error: unknown) => done(error as Error));
-    else finish({ rest: body, notValid: [] });
+    else finish({ rest: body, notValid: [], unchanged: [] });
   });
 }
 
@@ -87,6 +89,9 @@ function withInvalid({ properties }: TObject, body: Fields, notValid: string[]) 
   for (const name of notValid) body[name] = invalid;
   return body;
 }
+
+const markUnchanged = (body: Fields, names: string[]): Fields =>
+  names.length > 0 ? Object.assign(body, { [unchangedFields]: names }) : body;
 
 const maxIgnored = 10;
 

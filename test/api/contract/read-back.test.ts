@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { addAdminUser, findMunicipality } from '../../support/dates.ts';
 import { bookOrFail, createBookableDate, person } from '../../support/booking.ts';
+import { eventsSince, newestEvent } from '../../support/changes.ts';
 import { contentTypeHeader, dialects, encodeBody, type Dialect } from '../../support/dialects.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
@@ -83,10 +84,6 @@ async function createItems(me: Provider): Promise<Record<string, Readable>> {
   };
 }
 
-const newestEvent = async (me: Provider) => (await me.get('/v2/changes')).json<{ cursor: string }>().cursor;
-const eventsSince = async (me: Provider, cursor: string) =>
-  (await me.get(`/v2/changes?since=${cursor}`)).json<{ items: Item[] }>().items.map(({ type }) => type as string);
-
 test('each item that can be updated is one of these', async () => {
   const items = await createItems(await createProvider());
   const updated = new Set(Object.values(items).map(({ put }) => put.replace(/\/\d+/g, '/:id')));
@@ -106,6 +103,31 @@ test.each(dialects)('every item can be written back as it was read, and that cha
     expect([name, await read()]).toEqual([name, before]);
     expect([name, await eventsSince(me, cursor)]).toEqual([name, []]);
   }
+});
+
+/** The inputs of a school that it stores empty until they are set. */
+const emptyInputs = ['org_nr', 'phone', 'email_admin', 'post_zip', 'post_city', 'post_address'];
+
+test.each(dialects)('a new school can be written back, though required fields are empty: %s', async (dialect) => {
+  const me = await createProvider();
+  const read = async () => (await me.get('/v2/schools')).json<{ school: Item }>().school;
+  const put = (fields: Item) => me.put('/v2/schools', encodeBody(dialect, fields), contentTypeHeader(dialect));
+  const [before, cursor] = [await read(), await newestEvent(me)];
+  expect(before).toMatchObject({ org_nr: '', phone: '', email_admin: '', post_address: { zip: '' } });
+  const response = await put(before);
+  expect([response.status, response.headers['x-ignored-parameters']], response.text).toEqual([200, undefined]);
+  expect([await read(), await eventsSince(me, cursor)]).toEqual([before, []]);
+
+  // Inputs of their own are not a read-back, unless they are sent with the stored value.
+  expect((await put({ title: before['title'] })).json()).toMatchObject({
+    error: 'Missing field(s): org_nr,phone,email_admin,post_address,post_zip,post_city',
+  });
+  expect((await put({ ...before, title: '' })).json()).toMatchObject({ error: 'Missing field(s): title' });
+  expect((await put({ ...before, phone: '55 00 00 00' })).status).toBe(200);
+  expect(await read()).toMatchObject({ phone: '55 00 00 00', org_nr: '' });
+  expect((await put({ ...before, phone: '' })).json()).toMatchObject({ error: 'Missing field(s): phone' });
+  expect((await put(Object.fromEntries(emptyInputs.map((name) => [name, ''])))).status).toBe(400);
+  expect(await read()).toMatchObject({ phone: '55 00 00 00' });
 });
 
 test('an item read in another language can be written back', async () => {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addsSeats } from '../../../src/resources/coursedates/service.ts';
 import { statusesOnDate } from '../../support/booking.ts';
+import { eventsSince, newestEvent } from '../../support/changes.ts';
 import {
   addDate,
   addGathering,
@@ -72,6 +73,28 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
     const { read, changed } = await fullDate();
     const before = await read();
     expect({ ...(await changed({})), updated_at: '' }).toEqual({ ...before, updated_at: '' });
+  });
+
+  test('each field with its stored value changes nothing', async () => {
+    const { me, url, read, changed, ...ids } = await fullDate();
+    const { place_id, location_id, parent_id, instructor } = ids;
+    const [before, cursor] = [await read(), await newestEvent(me)];
+    const fields = {
+      start_at: '2030-06-10',
+      ...everything,
+      place_id,
+      location_id,
+      parent_id,
+      instructors: [instructor],
+    };
+    for (const [name, value] of Object.entries(fields)) {
+      for (const dialect of dialects) {
+        const response = await me.put(url, encodeBody(dialect, { [name]: value }), contentTypeHeader(dialect));
+        expect([name, response.status, await read()], response.text).toEqual([name, 200, before]);
+      }
+    }
+    expect(await eventsSince(me, cursor)).toEqual([]);
+    expect((await changed({ capacity_max: 6 })).updated_at).not.toBe(before.updated_at);
   });
 
   test('changes each field alone', async () => {
