@@ -3190,6 +3190,12 @@ export type ListCoursesData = {
          */
         'tag_ids[]'?: Array<number> | number | string;
         /**
+         * As `tag_ids[]`, which is preferred: the items separated by commas
+         *
+         * @deprecated
+         */
+        tag_ids?: Array<number> | number | string;
+        /**
          * Any of the tags, or every one
          */
         tag_match?: TagMatch;
@@ -3213,6 +3219,12 @@ export type ListCoursesData = {
          * Related data to embed; none unless sent
          */
         'include[]'?: Array<CourseInclude> | string;
+        /**
+         * As `include[]`, which is preferred: the items separated by commas
+         *
+         * @deprecated
+         */
+        include?: Array<CourseInclude> | string;
     };
     url: '/v2/courses';
 };
@@ -3395,6 +3407,12 @@ export type GetCourseData = {
          */
         'include[]'?: Array<CourseDetailsInclude> | string;
         /**
+         * As `include[]`, which is preferred: the items separated by commas
+         *
+         * @deprecated
+         */
+        include?: Array<CourseDetailsInclude> | string;
+        /**
          * true adds approved partners' public items
          */
         include_partners?: boolean;
@@ -3543,6 +3561,12 @@ export type ListCourseDatesData = {
          */
         'course_id[]'?: Array<number> | number | string;
         /**
+         * As `course_id[]`, which is preferred: the items separated by commas
+         *
+         * @deprecated
+         */
+        course_id?: Array<number> | number | string;
+        /**
          * Only this course date; all unless sent
          */
         coursedate_id?: number;
@@ -3607,6 +3631,12 @@ export type ListCourseDatesData = {
          */
         'tag_ids[]'?: Array<number> | number | string;
         /**
+         * As `tag_ids[]`, which is preferred: the items separated by commas
+         *
+         * @deprecated
+         */
+        tag_ids?: Array<number> | number | string;
+        /**
          * Any of the tags, or every one
          */
         tag_match?: TagMatch;
@@ -3618,6 +3648,12 @@ export type ListCourseDatesData = {
          * Related data to embed; none unless sent
          */
         'include[]'?: Array<CourseDateInclude> | string;
+        /**
+         * As `include[]`, which is preferred: the items separated by commas
+         *
+         * @deprecated
+         */
+        include?: Array<CourseDateInclude> | string;
     };
     url: '/v2/coursedates';
 };
@@ -3693,6 +3729,12 @@ export type ListDatesOfCourseData = {
          */
         'course_id[]'?: Array<number> | number | string;
         /**
+         * As `course_id[]`, which is preferred: the items separated by commas
+         *
+         * @deprecated
+         */
+        course_id?: Array<number> | number | string;
+        /**
          * Only this course date; all unless sent
          */
         coursedate_id?: number;
@@ -3757,6 +3799,12 @@ export type ListDatesOfCourseData = {
          */
         'tag_ids[]'?: Array<number> | number | string;
         /**
+         * As `tag_ids[]`, which is preferred: the items separated by commas
+         *
+         * @deprecated
+         */
+        tag_ids?: Array<number> | number | string;
+        /**
          * Any of the tags, or every one
          */
         tag_match?: TagMatch;
@@ -3768,6 +3816,12 @@ export type ListDatesOfCourseData = {
          * Related data to embed; none unless sent
          */
         'include[]'?: Array<CourseDateInclude> | string;
+        /**
+         * As `include[]`, which is preferred: the items separated by commas
+         *
+         * @deprecated
+         */
+        include?: Array<CourseDateInclude> | string;
     };
     url: '/v2/courses/{course_id}/coursedates';
 };
@@ -3967,6 +4021,12 @@ export type GetCourseDateData = {
          * Related data to embed; none unless sent
          */
         'include[]'?: Array<CourseDateInclude> | string;
+        /**
+         * As `include[]`, which is preferred: the items separated by commas
+         *
+         * @deprecated
+         */
+        include?: Array<CourseDateInclude> | string;
     };
     url: '/v2/courses/{course_id}/coursedates/{id}';
 };
@@ -4108,9 +4168,21 @@ export type BatchListCourseDatesData = {
          */
         'course_ids[]': Array<number> | number | string;
         /**
+         * As `course_ids[]`, which is preferred: the items separated by commas
+         *
+         * @deprecated
+         */
+        course_ids?: Array<number> | number | string;
+        /**
          * Only dates of these courses; all unless sent
          */
         'course_id[]'?: Array<number> | number | string;
+        /**
+         * As `course_id[]`, which is preferred: the items separated by commas
+         *
+         * @deprecated
+         */
+        course_id?: Array<number> | number | string;
         /**
          * Only this course date; all unless sent
          */
@@ -4176,6 +4248,12 @@ export type BatchListCourseDatesData = {
          */
         'tag_ids[]'?: Array<number> | number | string;
         /**
+         * As `tag_ids[]`, which is preferred: the items separated by commas
+         *
+         * @deprecated
+         */
+        tag_ids?: Array<number> | number | string;
+        /**
          * Any of the tags, or every one
          */
         tag_match?: TagMatch;
@@ -4187,6 +4265,12 @@ export type BatchListCourseDatesData = {
          * Related data to embed; none unless sent
          */
         'include[]'?: Array<CourseDateInclude> | string;
+        /**
+         * As `include[]`, which is preferred: the items separated by commas
+         *
+         * @deprecated
+         */
+        include?: Array<CourseDateInclude> | string;
     };
     url: '/v2/batch/coursedates';
 };
@@ -4258,6 +4342,12 @@ export type ListNextCourseDatesData = {
          */
         'tag_ids[]'?: Array<number> | number | string;
         /**
+         * As `tag_ids[]`, which is preferred: the items separated by commas
+         *
+         * @deprecated
+         */
+        tag_ids?: Array<number> | number | string;
+        /**
          * Any of the tags, or every one
          */
         tag_match?: TagMatch;
@@ -4265,6 +4355,12 @@ export type ListNextCourseDatesData = {
          * Related data to embed; none unless sent
          */
         'include[]'?: Array<NextCourseDateInclude> | string;
+        /**
+         * As `include[]`, which is preferred: the items separated by commas
+         *
+         * @deprecated
+         */
+        include?: Array<NextCourseDateInclude> | string;
     };
     url: '/v2/nextcoursedates';
 };
@@ -5142,6 +5238,12 @@ export type ListOrdersData = {
          * Related data to embed; none unless sent
          */
         'include[]'?: Array<OrderInclude> | string;
+        /**
+         * As `include[]`, which is preferred: the items separated by commas
+         *
+         * @deprecated
+         */
+        include?: Array<OrderInclude> | string;
     };
     url: '/v2/orders';
 };
@@ -5205,6 +5307,12 @@ export type GetOrderData = {
          * Related data to embed; none unless sent
          */
         'include[]'?: Array<OrderInclude> | string;
+        /**
+         * As `include[]`, which is preferred: the items separated by commas
+         *
+         * @deprecated
+         */
+        include?: Array<OrderInclude> | string;
     };
     url: '/v2/orders/{id}';
 };
@@ -5443,6 +5551,12 @@ export type ListParticipantsData = {
          * Related data to embed; none unless sent
          */
         'include[]'?: Array<ParticipantInclude> | string;
+        /**
+         * As `include[]`, which is preferred: the items separated by commas
+         *
+         * @deprecated
+         */
+        include?: Array<ParticipantInclude> | string;
     };
     url: '/v2/participants';
 };
@@ -5502,6 +5616,12 @@ export type GetParticipantData = {
          * Related data to embed; none unless sent
          */
         'include[]'?: Array<ParticipantInclude> | string;
+        /**
+         * As `include[]`, which is preferred: the items separated by commas
+         *
+         * @deprecated
+         */
+        include?: Array<ParticipantInclude> | string;
     };
     url: '/v2/participants/{id}';
 };
@@ -6087,6 +6207,12 @@ export type ListCustomersData = {
          * Related data to embed; none unless sent
          */
         'include[]'?: Array<CustomerInclude> | string;
+        /**
+         * As `include[]`, which is preferred: the items separated by commas
+         *
+         * @deprecated
+         */
+        include?: Array<CustomerInclude> | string;
     };
     url: '/v2/customers';
 };
@@ -6203,6 +6329,12 @@ export type GetCustomerData = {
          * Related data to embed; none unless sent
          */
         'include[]'?: Array<CustomerInclude> | string;
+        /**
+         * As `include[]`, which is preferred: the items separated by commas
+         *
+         * @deprecated
+         */
+        include?: Array<CustomerInclude> | string;
     };
     url: '/v2/customers/{id}';
 };
@@ -6618,6 +6750,12 @@ export type ListChangesData = {
          * Only changes of these types, and each `resync` of their resources; all types unless sent
          */
         'types[]'?: Array<EventType> | string;
+        /**
+         * As `types[]`, which is preferred: the items separated by commas
+         *
+         * @deprecated
+         */
+        types?: Array<EventType> | string;
         /**
          * Changes per response; more than 1000 counts as 1000
          */

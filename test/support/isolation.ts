@@ -221,20 +221,22 @@ type Schema = {
   anyOf?: Schema[];
 };
 type Operation = {
-  parameters?: { name: string; in: string; schema: Schema }[];
+  parameters?: { name: string; in: string; schema: Schema; deprecated?: boolean }[];
   requestBody?: { content: Record<string, { schema: Schema }> };
   responses?: Record<string, unknown>;
 };
 export type Endpoint = { name: string; method: 'GET' | 'POST' | 'PUT' | 'DELETE'; path: string; operation: Operation };
 
-/** Endpoints of the OpenAPI document that require a key. */
+/** Endpoints of the OpenAPI document that require a key, without the deprecated spellings of their parameters. */
 export function getEndpoints({ app }: TestApp): Endpoint[] {
   const { paths } = dereference<{ paths: Record<string, Record<string, Operation>> }>(app.swagger());
   return Object.entries(paths)
     .filter(([path]) => path !== '/live' && path !== '/ready')
     .flatMap(([path, methods]) =>
-      Object.entries(methods).map(([lower, operation]) => {
+      Object.entries(methods).map(([lower, documented]) => {
         const method = lower.toUpperCase() as Endpoint['method'];
+        const parameters = (documented.parameters ?? []).filter(({ deprecated }) => deprecated !== true);
+        const operation = { ...documented, parameters };
         return { name: `${method} ${path}`, method, path, operation };
       }),
     );

@@ -10,7 +10,7 @@ export type ListUrl = { path: string; query: string; url: string };
 type Values = Record<string, (string | number)[]>;
 type Ids = Record<'course' | 'date' | 'customer' | 'tag' | 'otherTag' | 'deep', number>;
 type FilterValues = { ids: Ids; values: Values; firstHours: Map<string, string> };
-type Parameter = { name: string; schema: { anyOf?: { items?: { enum?: string[] } }[] } };
+type Parameter = { name: string; deprecated?: boolean; schema: { anyOf?: { items?: { enum?: string[] } }[] } };
 type Document = { paths: Record<string, { get?: { parameters?: Parameter[] } }> };
 
 /** Ids and timestamps of the large provider, and parameter values by name. */
@@ -97,7 +97,8 @@ export function buildListUrls(app: App, { ids, values, firstHours }: FilterValue
       return found;
     };
     const address = path.replace('{course_id}', String(ids.course)).replace('{id}', String(ids.customer));
-    const each = get.parameters.flatMap(({ name, schema }) =>
+    const parameters = get.parameters.filter(({ deprecated }) => deprecated !== true);
+    const each = parameters.flatMap(({ name, schema }) =>
       (name === 'include[]' ? schema.anyOf![0]!.items!.enum! : valuesOf(name.replace('[]', ''))).map(
         (value) => `${name}=${value}`,
       ),

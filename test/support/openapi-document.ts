@@ -1,9 +1,10 @@
 /** Prints the OpenAPI document; with --served as the service sends it, with examples. Needs no database. */
 import { buildApp } from '../../src/app.ts';
 import type { Database } from '../../src/database/client.ts';
+import { createCounters } from '../../src/database/counters.ts';
 
 const app = await buildApp({
-  database: { db: {} } as Database,
+  database: { db: {}, counters: createCounters() } as Database,
   settings: {
     timezone: 'Europe/Oslo',
     defaultLanguage: 'en',

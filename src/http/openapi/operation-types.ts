@@ -7,6 +7,7 @@ export type Parameter = {
   in: string;
   required?: boolean;
   description?: string;
+  deprecated?: boolean;
   example?: string | number | (string | number)[];
   style?: 'form';
   explode?: boolean;

@@ -1,6 +1,13 @@
 import { addErrors, getResource, itemNames } from './error-responses.ts';
 import { invalidHeaders, notModifiedHeaders, requestIdHeader, retryHeaders, successHeaders } from './headers.ts';
-import { findSchema, type Content, type Document, type Operation, type Response } from './operation-types.ts';
+import {
+  findSchema,
+  type Content,
+  type Document,
+  type Operation,
+  type Parameter,
+  type Response,
+} from './operation-types.ts';
 
 /** Documents the responses of each operation, ids, list parameters, and the request. */
 export function completeOperations<D extends Document>(document: D): D {
@@ -29,11 +36,16 @@ function describeIds(name: string, { parameters = [] }: Operation) {
   }
 }
 
-/** Lists are sent as `name[]=1&name[]=2`. */
-function describeListParameters({ parameters = [] }: Operation) {
-  for (const parameter of parameters) {
-    if (parameter.name.endsWith('[]')) Object.assign(parameter, { style: 'form', explode: true });
-  }
+/** Lists are sent as `name[]=1&name[]=2`, or as `name=1,2`, which is described as a deprecated parameter. */
+function describeListParameters(operation: Operation) {
+  operation.parameters &&= operation.parameters.flatMap((parameter): Parameter[] => {
+    if (!parameter.name.endsWith('[]')) return [parameter];
+    const name = parameter.name.slice(0, -'[]'.length);
+    const description = `As \`${parameter.name}\`, which is preferred: the items separated by commas`;
+    const alias = { ...parameter, name, description, required: false, deprecated: true, explode: false };
+    delete alias.example;
+    return [{ ...parameter, style: 'form', explode: true } as const, { ...alias, style: 'form' } as const];
+  });
 }
 
 /** Copies the example of a body's schema to each content type, where clients and pages look for it. */

@@ -267,7 +267,14 @@ describe('the components', () => {
 describe('responses and parameters', () => {
   type Header = { description: string };
   type Documented = {
-    parameters?: { name: string; in: string; description?: string; style?: string; explode?: boolean }[];
+    parameters?: {
+      name: string;
+      in: string;
+      description?: string;
+      style?: string;
+      explode?: boolean;
+      deprecated?: boolean;
+    }[];
     responses: Record<string, { description: string; headers?: Record<string, Header>; content?: object }>;
   };
   const all = operations.map(({ method, path, operation }) => ({
@@ -297,13 +304,20 @@ describe('responses and parameters', () => {
     expect(all.find(({ name }) => name === 'GET /v2/courses')!.responses['304']!.content).toBeUndefined();
   });
 
-  test('every parameter has a description, and lists their serialization', () => {
+  test('every parameter has a description, and lists both spellings with their serialization', () => {
+    let lists = 0;
     for (const { name, parameters = [] } of all) {
       for (const parameter of parameters) {
         expect(parameter.description, `${name} ${parameter.name}`).toBeTruthy();
-        if (parameter.name.endsWith('[]')) expect(parameter).toMatchObject({ style: 'form', explode: true });
+        if (!parameter.name.endsWith('[]')) continue;
+        lists += 1;
+        expect(parameter).toMatchObject({ style: 'form', explode: true });
+        expect(parameter.deprecated).toBeUndefined();
+        const alias = parameters.find((one) => one.name === parameter.name.replace('[]', ''));
+        expect(alias).toMatchObject({ style: 'form', explode: false, deprecated: true });
       }
     }
+    expect(lists).toBeGreaterThan(20);
   });
 });
 
