@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Reader } from './client.ts';
+import { queryBuilder } from './query-builder/index.ts';
 
 /** Entries of the zoneinfo folder that are not IANA names. */
 const notIana = '^(posix/|right/|(localtime|posixrules|Factory)$)';
@@ -9,8 +10,9 @@ const cache = new WeakMap<Reader, Set<string>>();
 
 /** The IANA time zone names that PostgreSQL supports. */
 export async function loadTimeZones({ db }: { db: Reader }): Promise<Set<string>> {
-  const zones = cache.get(db) ?? (await queryTimeZones(db));
-  cache.set(db, zones);
+  const root = queryBuilder.getRoot(db);
+  const zones = cache.get(root) ?? (await queryTimeZones(db));
+  cache.set(root, zones);
   return zones;
 }
 

@@ -1,6 +1,7 @@
 import { and, sql, type Placeholder, type SQL, type SQLWrapper } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../core/context.ts';
+import { queryBuilder, type Prepared } from '../database/query-builder/index.ts';
 import { bytesRead, ResultTooLarge, statementPrefix } from '../database/result-bounds.ts';
 import { hashedName } from '../database/statements.ts';
 import { equalsAnyTenant, equalsTenant } from './tenant-predicate.ts';
@@ -64,8 +65,7 @@ export function matchesKeys(ctx: Pick<Ctx, 'settings'>, rows: Key[]): KeyPredica
     : ofProviders(providerIds, equalsAny(ids));
 }
 
-type Prepared<Found> = { execute(keys: Record<string, unknown>): Promise<Found[]> };
-type Query<Found> = { toSQL(): { sql: string }; prepare(name: string): Prepared<Found> };
+type Query<Found> = { toSQL(): { sql: string }; prepare(name: string): Prepared<Found[]> };
 
 const tenantParam = sql.placeholder('tenantParam');
 const providerIdsParam = sql.placeholder('providerIds');
@@ -141,22 +141,23 @@ function prepareOnce<Found>(
   build: (context: StatementContext, predicate: KeyPredicate) => Query<Found>,
   prefix: string,
 ) {
-  const prepared = new WeakMap<Ctx['db'], Map<string, Prepared<Found>>>();
+  const prepared = new WeakMap<Ctx['db'], Map<string, Prepared<Found[]>>>();
   return async function run(
     { db, budget }: LoaderContext,
     statementKey: string,
     predicate: () => KeyPredicate,
     values: Record<string, unknown>,
   ): Promise<Found[]> {
-    const cached = prepared.get(db) ?? new Map<string, Prepared<Found>>();
-    prepared.set(db, cached);
+    const root = queryBuilder.getRoot(db);
+    const cached = prepared.get(root) ?? new Map<string, Prepared<Found[]>>();
+    prepared.set(root, cached);
     let query = cached.get(statementKey);
     if (!query) {
-      const built = build({ db }, predicate());
+      const built = build({ db: root }, predicate());
       query = built.prepare(hashedName(prefix, built.toSQL().sql));
       cached.set(statementKey, query);
     }
-    const rows = await query.execute(values);
+    const rows = await queryBuilder.executePrepared(db, query, values);
     budget?.take(rows.length, bytesRead.get(rows) ?? 0);
     return rows;
   };

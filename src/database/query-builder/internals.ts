@@ -23,7 +23,7 @@ function missingOfDrizzle(builder: object) {
   if (session.client === undefined) return ['drizzle-orm (session.client)'];
   const prepare = session.prepareQuery as (...args: unknown[]) => object;
   const prepared = prepare.call(session, { sql: 'select 1', params: [] }, [], undefined, true);
-  return ['customResultMapper', 'joinsNotNullableMap']
+  return ['client', 'customResultMapper', 'joinsNotNullableMap']
     .filter((name) => !(name in prepared))
     .map((name) => `drizzle-orm (${name})`);
 }

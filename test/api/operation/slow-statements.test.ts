@@ -1,8 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { sql } from 'drizzle-orm';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import type { SlowStatement } from '../../../src/database/query-builder/index.ts';
-import { connectionTo, openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
+import { courses } from '../../../src/database/tables/courses.ts';
+import { batchLoader } from '../../../src/lists/loaders.ts';
+import { connectionTo, openTestApp, openTestDatabase, ownDatabase, settings } from '../../support/test-app.ts';
 
 test('a slow statement is reported with the provider and the id of its request, a read and a write', async () => {
   const name = await ownDatabase();
@@ -34,4 +37,26 @@ test('a slow statement is reported with the provider and the id of its request, 
   expect(found).toContainEqual(['a-write', me.id]);
   expect(found).toContainEqual(['a-list', other.id]);
   expect(found.filter(([reqId, provider]) => (reqId === 'a-list') !== (provider === other.id))).toEqual([]);
+});
+
+test('the statements of a loader are prepared once for all requests, and sent by the client of each', async () => {
+  const database = openTestDatabase(await ownDatabase());
+  onTestFinished(() => database.close());
+  const [testApp, reported] = [await openTestApp(database), new Array<SlowStatement>()];
+  const me = await testApp.createProvider();
+  const course = await me.course();
+  database.onSlowStatement((statement) => void reported.push(statement));
+  let built = 0;
+  const load = batchLoader(({ db }, { match }) => {
+    built += 1;
+    const columns = { id: courses.id, slow: sql`pg_sleep(0.6)::text` };
+    return db.select(columns).from(courses).where(match(courses, courses.id));
+  });
+  for (const reqId of ['one', 'two']) {
+    const context = { ...database.readersFor({ provider: me.id, reqId }), providerId: me.id, settings };
+    const rows = await load(context, { providerIds: [me.id], ids: [course] });
+    expect(rows.map(({ id }) => id)).toEqual([course]);
+  }
+  expect(built).toBe(1);
+  expect(reported.map(({ reqId }) => reqId)).toEqual(['one', 'two']);
 });
