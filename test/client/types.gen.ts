@@ -248,209 +248,7 @@ export type CourseCreate = {
     /**
      * false: hidden, and cannot be booked
      */
-    active?: boolean;
-    /**
-     * Internal reference
-     */
-    reference?: string;
-    /**
-     * true: full-time
-     */
-    is_full_time?: boolean;
-    /**
-     * true: part-time
-     */
-    is_part_time?: boolean;
-    level?: CourseLevelId;
-    form_of_teaching?: FormOfTeachingId;
-    teaching_language?: TeachingLanguageCode;
-    time_of_day?: TimeOfDayId;
-    /**
-     * Length in duration_unit; both or neither
-     */
-    duration_value?: number;
-    duration_unit?: DurationUnitId;
-    /**
-     * Price of the main product, a whole number
-     */
-    price_value?: number;
-    /**
-     * ISO 4217
-     */
-    price_currency?: CurrencyCode | string;
-    /**
-     * Text beside the price
-     */
-    price_comment?: string;
-    /**
-     * Ids or titles; a new title creates a tag
-     */
-    tags?: Array<number | CourseTagInput> | number | CourseTagInput | string;
-    /**
-     * Ids or titles of internal labels
-     */
-    labels?: Array<number | CourseTagInput> | number | CourseTagInput | string;
-    /**
-     * Introduction
-     */
-    text_lead?: string;
-    /**
-     * Description
-     */
-    text_description?: string;
-    /**
-     * Where it takes place
-     */
-    text_place?: string;
-    /**
-     * Prerequisites
-     */
-    text_prerequisites?: string;
-    /**
-     * Duration in words
-     */
-    text_duration?: string;
-    /**
-     * Credits
-     */
-    text_credits?: string;
-    /**
-     * Assignments to hand in
-     */
-    text_submissions?: string;
-    /**
-     * Hotels
-     */
-    text_hotel_info?: string;
-    /**
-     * Audience
-     */
-    text_audience?: string;
-    /**
-     * E-mail address for bookings
-     */
-    email_booking?: string;
-    /**
-     * E-mail address for questions
-     */
-    email_more_info?: string;
-    /**
-     * Booking page on another website
-     */
-    external_booking_url?: string;
-    /**
-     * Page with more information on another website
-     */
-    external_more_info_url?: string;
-    /**
-     * public, internal (not for the public) or corporate (for one customer)
-     */
-    type?: CourseType;
-    /**
-     * both, catalog (the public catalog only) or own (own pages only)
-     */
-    publishing_platform?: PublishingPlatform;
-    /**
-     * The customer of a corporate course
-     */
-    customer_id?: number;
-    /**
-     * Street address of the visitors, first line
-     */
-    visit_address?: string;
-    /**
-     * Second line
-     */
-    visit_address2?: string;
-    /**
-     * Postal code
-     */
-    visit_zipcode?: string;
-    /**
-     * City
-     */
-    visit_city?: string;
-    /**
-     * Further values of your own
-     */
-    custom_properties?: CustomProperties;
-    /**
-     * Texts by language code
-     */
-    translations?: {
-        [key in TeachingLanguageCode]?: {
-            lead?: string;
-            description?: string;
-            place?: string;
-            prerequisites?: string;
-            duration?: string;
-            credits?: string;
-            submissions?: string;
-            hotelInfo?: string;
-            audience?: string;
-        };
-    };
-};
-
-export type CourseReference = {
-    course_id: number;
-};
-
-export type CourseDetailsInclude = 'products' | 'labels' | 'provider';
-
-export type CourseDetails = {
-    id: number;
-    title: string;
-    reference: string | null;
-    is_active: boolean;
-    catalog_url: string | null;
-    is_full_time: boolean;
-    is_part_time: boolean;
-    lessons_hours: null;
-    /**
-     * public, internal (not for the public) or corporate (for one customer)
-     */
-    type: string;
-    level: CourseLevel;
-    form_of_teaching: FormOfTeaching;
-    teaching_language: Language;
-    time_of_day: TimeOfDay | null;
-    /**
-     * both, catalog (the public catalog only) or own (own pages only)
-     */
-    publishing_platform: string;
-    duration: CourseDuration | null;
-    price: CoursePrice;
-    categories: Array<Category>;
-    external_booking_url: string | null;
-    external_more_info_url: string | null;
-    descriptions: CourseDescriptions;
-    lead_settings: LeadSettings;
-    tags: Array<Tag>;
-    custom_properties: CustomProperties | null;
-    description_languages: Array<string>;
-    visit_address: string | null;
-    visit_address2: string | null;
-    visit_zipcode: string | null;
-    visit_city: string | null;
-    created_at: string | null;
-    updated_at: string | null;
-    deleted_at: string | null;
-    related_items_updated_at: string | null;
-    products?: Array<Product>;
-    labels?: Array<Tag>;
-    provider?: Provider;
-};
-
-export type CourseUpdate = {
-    /**
-     * Unique among the active courses, without regard to case
-     */
-    title?: string;
-    /**
-     * false: hidden, and cannot be booked
-     */
-    active?: boolean;
+    active?: boolean | null;
     /**
      * Internal reference
      */
@@ -458,14 +256,14 @@ export type CourseUpdate = {
     /**
      * true: full-time
      */
-    is_full_time?: boolean;
+    is_full_time?: boolean | null;
     /**
      * true: part-time
      */
-    is_part_time?: boolean;
-    level?: CourseLevelId;
-    form_of_teaching?: FormOfTeachingId;
-    teaching_language?: TeachingLanguageCode;
+    is_part_time?: boolean | null;
+    level?: CourseLevelId | null;
+    form_of_teaching?: FormOfTeachingId | null;
+    teaching_language?: TeachingLanguageCode | null;
     time_of_day?: TimeOfDayId | null;
     /**
      * Length in duration_unit; both or neither
@@ -479,7 +277,7 @@ export type CourseUpdate = {
     /**
      * ISO 4217
      */
-    price_currency?: CurrencyCode | string;
+    price_currency?: CurrencyCode | string | null;
     /**
      * Text beside the price
      */
@@ -547,11 +345,213 @@ export type CourseUpdate = {
     /**
      * public, internal (not for the public) or corporate (for one customer)
      */
-    type?: CourseType;
+    type?: CourseType | null;
     /**
      * both, catalog (the public catalog only) or own (own pages only)
      */
-    publishing_platform?: PublishingPlatform;
+    publishing_platform?: PublishingPlatform | null;
+    /**
+     * The customer of a corporate course
+     */
+    customer_id?: number | null;
+    /**
+     * Street address of the visitors, first line
+     */
+    visit_address?: string | null;
+    /**
+     * Second line
+     */
+    visit_address2?: string | null;
+    /**
+     * Postal code
+     */
+    visit_zipcode?: string | null;
+    /**
+     * City
+     */
+    visit_city?: string | null;
+    /**
+     * Further values of your own
+     */
+    custom_properties?: CustomProperties | null;
+    /**
+     * Texts by language code
+     */
+    translations?: {
+        [key in TeachingLanguageCode]?: {
+            lead?: string;
+            description?: string;
+            place?: string;
+            prerequisites?: string;
+            duration?: string;
+            credits?: string;
+            submissions?: string;
+            hotelInfo?: string;
+            audience?: string;
+        };
+    } | null;
+};
+
+export type CourseReference = {
+    course_id: number;
+};
+
+export type CourseDetailsInclude = 'products' | 'labels' | 'provider';
+
+export type CourseDetails = {
+    id: number;
+    title: string;
+    reference: string | null;
+    is_active: boolean;
+    catalog_url: string | null;
+    is_full_time: boolean;
+    is_part_time: boolean;
+    lessons_hours: null;
+    /**
+     * public, internal (not for the public) or corporate (for one customer)
+     */
+    type: string;
+    level: CourseLevel;
+    form_of_teaching: FormOfTeaching;
+    teaching_language: Language;
+    time_of_day: TimeOfDay | null;
+    /**
+     * both, catalog (the public catalog only) or own (own pages only)
+     */
+    publishing_platform: string;
+    duration: CourseDuration | null;
+    price: CoursePrice;
+    categories: Array<Category>;
+    external_booking_url: string | null;
+    external_more_info_url: string | null;
+    descriptions: CourseDescriptions;
+    lead_settings: LeadSettings;
+    tags: Array<Tag>;
+    custom_properties: CustomProperties | null;
+    description_languages: Array<string>;
+    visit_address: string | null;
+    visit_address2: string | null;
+    visit_zipcode: string | null;
+    visit_city: string | null;
+    created_at: string | null;
+    updated_at: string | null;
+    deleted_at: string | null;
+    related_items_updated_at: string | null;
+    products?: Array<Product>;
+    labels?: Array<Tag>;
+    provider?: Provider;
+};
+
+export type CourseUpdate = {
+    /**
+     * Unique among the active courses, without regard to case
+     */
+    title?: string | null;
+    /**
+     * false: hidden, and cannot be booked
+     */
+    active?: boolean | null;
+    /**
+     * Internal reference
+     */
+    reference?: string | null;
+    /**
+     * true: full-time
+     */
+    is_full_time?: boolean | null;
+    /**
+     * true: part-time
+     */
+    is_part_time?: boolean | null;
+    level?: CourseLevelId | null;
+    form_of_teaching?: FormOfTeachingId | null;
+    teaching_language?: TeachingLanguageCode | null;
+    time_of_day?: TimeOfDayId | null;
+    /**
+     * Length in duration_unit; both or neither
+     */
+    duration_value?: number | null;
+    duration_unit?: DurationUnitId | null;
+    /**
+     * Price of the main product, a whole number
+     */
+    price_value?: number | null;
+    /**
+     * ISO 4217
+     */
+    price_currency?: CurrencyCode | string | null;
+    /**
+     * Text beside the price
+     */
+    price_comment?: string | null;
+    /**
+     * Ids or titles; a new title creates a tag
+     */
+    tags?: Array<number | CourseTagInput> | number | CourseTagInput | string | null;
+    /**
+     * Ids or titles of internal labels
+     */
+    labels?: Array<number | CourseTagInput> | number | CourseTagInput | string | null;
+    /**
+     * Introduction
+     */
+    text_lead?: string | null;
+    /**
+     * Description
+     */
+    text_description?: string | null;
+    /**
+     * Where it takes place
+     */
+    text_place?: string | null;
+    /**
+     * Prerequisites
+     */
+    text_prerequisites?: string | null;
+    /**
+     * Duration in words
+     */
+    text_duration?: string | null;
+    /**
+     * Credits
+     */
+    text_credits?: string | null;
+    /**
+     * Assignments to hand in
+     */
+    text_submissions?: string | null;
+    /**
+     * Hotels
+     */
+    text_hotel_info?: string | null;
+    /**
+     * Audience
+     */
+    text_audience?: string | null;
+    /**
+     * E-mail address for bookings
+     */
+    email_booking?: string | null;
+    /**
+     * E-mail address for questions
+     */
+    email_more_info?: string | null;
+    /**
+     * Booking page on another website
+     */
+    external_booking_url?: string | null;
+    /**
+     * Page with more information on another website
+     */
+    external_more_info_url?: string | null;
+    /**
+     * public, internal (not for the public) or corporate (for one customer)
+     */
+    type?: CourseType | null;
+    /**
+     * both, catalog (the public catalog only) or own (own pages only)
+     */
+    publishing_platform?: PublishingPlatform | null;
     /**
      * The customer of a corporate course
      */
@@ -1037,102 +1037,6 @@ export type CourseDateCreate = {
     /**
      * yyyy-mm-dd; start_at unless sent
      */
-    deadline_at?: string;
-    /**
-     * hh:mm or hh:mm:ss
-     */
-    start_time_at?: string;
-    /**
-     * hh:mm or hh:mm:ss
-     */
-    end_time_at?: string;
-    /**
-     * An IANA name; the service time zone unless sent
-     */
-    timezone?: string;
-    visible_when_passed_deadline?: boolean;
-    /**
-     * The course's language unless sent
-     */
-    teaching_language?: TeachingLanguageCode;
-    /**
-     * The id of a place
-     */
-    place_id?: number;
-    /**
-     * The title of a place; used when place_id is not sent. Without a match it is place_additional_info
-     */
-    place_by_search?: string;
-    /**
-     * Additional text on the place, also without a place
-     */
-    place_additional_info?: string;
-    /**
-     * The id of one of the school's own locations
-     */
-    location_id?: number;
-    status_id?: CourseDateStatusId;
-    reference?: string;
-    /**
-     * Ids of the school's own instructors
-     */
-    instructors?: Array<number> | number | string;
-    is_visible?: boolean;
-    is_virtual?: boolean;
-    event_url?: string;
-    external_booking_url?: string;
-    /**
-     * The id of another date of the same course that has no parent
-     */
-    parent_id?: number;
-    /**
-     * A booking of the parent date books participants with an equal value, without regard to case, on this date; each child has its own
-     */
-    trigger_value?: string;
-    /**
-     * The course's title unless sent
-     */
-    title?: string;
-    /**
-     * On creation, the location's value unless sent
-     */
-    capacity_max?: number;
-    /**
-     * On creation, the location's value unless sent
-     */
-    capacity_min?: number;
-    /**
-     * On creation, the location's value unless sent
-     */
-    capacity_overbook?: number;
-    /**
-     * On creation, the location's value unless sent
-     */
-    capacity_wait?: number;
-    custom_properties?: CustomProperties;
-    /**
-     * Each with gathering_at and gathering_end_at, or with date, time_start and time_end
-     */
-    gatherings?: Array<GatheringInput> | GatheringInput | string;
-};
-
-export type CourseDateReference = {
-    coursedate_id: number;
-    course_id: number;
-};
-
-export type CourseDateUpdate = {
-    /**
-     * yyyy-mm-dd
-     */
-    start_at?: string;
-    /**
-     * yyyy-mm-dd
-     */
-    end_at?: string;
-    /**
-     * yyyy-mm-dd; start_at unless sent
-     */
     deadline_at?: string | null;
     /**
      * hh:mm or hh:mm:ss
@@ -1146,7 +1050,7 @@ export type CourseDateUpdate = {
      * An IANA name; the service time zone unless sent
      */
     timezone?: string | null;
-    visible_when_passed_deadline?: boolean;
+    visible_when_passed_deadline?: boolean | null;
     /**
      * The course's language unless sent
      */
@@ -1167,14 +1071,110 @@ export type CourseDateUpdate = {
      * The id of one of the school's own locations
      */
     location_id?: number | null;
-    status_id?: CourseDateStatusId;
+    status_id?: CourseDateStatusId | null;
     reference?: string | null;
     /**
      * Ids of the school's own instructors
      */
     instructors?: Array<number> | number | string | null;
-    is_visible?: boolean;
-    is_virtual?: boolean;
+    is_visible?: boolean | null;
+    is_virtual?: boolean | null;
+    event_url?: string | null;
+    external_booking_url?: string | null;
+    /**
+     * The id of another date of the same course that has no parent
+     */
+    parent_id?: number | null;
+    /**
+     * A booking of the parent date books participants with an equal value, without regard to case, on this date; each child has its own
+     */
+    trigger_value?: string | null;
+    /**
+     * The course's title unless sent
+     */
+    title?: string | null;
+    /**
+     * On creation, the location's value unless sent
+     */
+    capacity_max?: number | null;
+    /**
+     * On creation, the location's value unless sent
+     */
+    capacity_min?: number | null;
+    /**
+     * On creation, the location's value unless sent
+     */
+    capacity_overbook?: number | null;
+    /**
+     * On creation, the location's value unless sent
+     */
+    capacity_wait?: number | null;
+    custom_properties?: CustomProperties | null;
+    /**
+     * Each with gathering_at and gathering_end_at, or with date, time_start and time_end
+     */
+    gatherings?: Array<GatheringInput> | GatheringInput | string | null;
+};
+
+export type CourseDateReference = {
+    coursedate_id: number;
+    course_id: number;
+};
+
+export type CourseDateUpdate = {
+    /**
+     * yyyy-mm-dd
+     */
+    start_at?: string | null;
+    /**
+     * yyyy-mm-dd
+     */
+    end_at?: string | null;
+    /**
+     * yyyy-mm-dd; start_at unless sent
+     */
+    deadline_at?: string | null;
+    /**
+     * hh:mm or hh:mm:ss
+     */
+    start_time_at?: string | null;
+    /**
+     * hh:mm or hh:mm:ss
+     */
+    end_time_at?: string | null;
+    /**
+     * An IANA name; the service time zone unless sent
+     */
+    timezone?: string | null;
+    visible_when_passed_deadline?: boolean | null;
+    /**
+     * The course's language unless sent
+     */
+    teaching_language?: TeachingLanguageCode | null;
+    /**
+     * The id of a place
+     */
+    place_id?: number | null;
+    /**
+     * The title of a place; used when place_id is not sent. Without a match it is place_additional_info
+     */
+    place_by_search?: string | null;
+    /**
+     * Additional text on the place, also without a place
+     */
+    place_additional_info?: string | null;
+    /**
+     * The id of one of the school's own locations
+     */
+    location_id?: number | null;
+    status_id?: CourseDateStatusId | null;
+    reference?: string | null;
+    /**
+     * Ids of the school's own instructors
+     */
+    instructors?: Array<number> | number | string | null;
+    is_visible?: boolean | null;
+    is_virtual?: boolean | null;
     event_url?: string | null;
     external_booking_url?: string | null;
     /**
@@ -1312,130 +1312,130 @@ export type LocationCreate = {
     /**
      * Name shown instead of the title
      */
-    custom_title?: string;
+    custom_title?: string | null;
     /**
      * Street address, first line
      */
-    address?: string;
+    address?: string | null;
     /**
      * Second line
      */
-    address2?: string;
+    address2?: string | null;
     /**
      * Third line
      */
-    address3?: string;
+    address3?: string | null;
     /**
      * Postal code
      */
-    zipcode?: string;
+    zipcode?: string | null;
     /**
      * City
      */
-    city?: string;
+    city?: string | null;
     /**
      * State
      */
-    state?: string;
+    state?: string | null;
     /**
      * County
      */
-    county?: string;
+    county?: string | null;
     /**
      * ISO 3166-1 alpha-2
      */
-    country?: CountryCode | string;
+    country?: CountryCode | string | null;
     /**
      * The id of a place
      */
-    place_id?: number;
+    place_id?: number | null;
     /**
      * Latitude in degrees
      */
-    lat?: number;
+    lat?: number | null;
     /**
      * Longitude in degrees
      */
-    lng?: number;
+    lng?: number | null;
     /**
      * An IANA name, such as Europe/Oslo
      */
-    timezone?: string;
+    timezone?: string | null;
     /**
      * Description
      */
-    long_text?: string;
+    long_text?: string | null;
     /**
      * Short description
      */
-    short_text?: string;
+    short_text?: string | null;
     /**
      * Second short description
      */
-    short_text_2?: string;
+    short_text_2?: string | null;
     /**
      * The id of one of the school's own instructors
      */
-    idInstructor?: number;
+    idInstructor?: number | null;
     /**
      * E-mail address for bookings
      */
-    email_booking?: string;
+    email_booking?: string | null;
     /**
      * E-mail address for questions
      */
-    email_moreinfo?: string;
+    email_moreinfo?: string | null;
     /**
      * Minimum number of participants of a new course date
      */
-    capacity_min?: number;
+    capacity_min?: number | null;
     /**
      * Maximum number of participants of a new course date; 0: no limit
      */
-    capacity_max?: number;
+    capacity_max?: number | null;
     /**
      * Seats that may be overbooked
      */
-    capacity_overbook?: number;
+    capacity_overbook?: number | null;
     /**
      * Seats on the waiting list
      */
-    capacity_wait?: number;
+    capacity_wait?: number | null;
     /**
      * Budgeted number of participants
      */
-    capacity_budget?: number;
+    capacity_budget?: number | null;
     /**
      * Days before the start until which participants may cancel
      */
-    cancellation_days?: number;
+    cancellation_days?: number | null;
     /**
      * Days before the start on which participants are reminded
      */
-    notification_days?: number;
+    notification_days?: number | null;
     /**
      * true: used unless a course date names another
      */
-    is_default?: boolean;
+    is_default?: boolean | null;
     /**
      * true: hidden from choices
      */
-    is_archived?: boolean;
+    is_archived?: boolean | null;
     /**
      * true: online
      */
-    is_virtual?: boolean;
+    is_virtual?: boolean | null;
     /**
      * true: participants are reminded
      */
-    is_notification_enabled?: boolean;
+    is_notification_enabled?: boolean | null;
 };
 
 export type LocationUpdate = {
     /**
      * Name of the location
      */
-    title?: string;
+    title?: string | null;
     /**
      * Name shown instead of the title
      */
@@ -1471,7 +1471,7 @@ export type LocationUpdate = {
     /**
      * ISO 3166-1 alpha-2
      */
-    country?: CountryCode | string;
+    country?: CountryCode | string | null;
     /**
      * The id of a place
      */
@@ -1479,11 +1479,11 @@ export type LocationUpdate = {
     /**
      * Latitude in degrees
      */
-    lat?: number;
+    lat?: number | null;
     /**
      * Longitude in degrees
      */
-    lng?: number;
+    lng?: number | null;
     /**
      * An IANA name, such as Europe/Oslo
      */
@@ -1515,47 +1515,47 @@ export type LocationUpdate = {
     /**
      * Minimum number of participants of a new course date
      */
-    capacity_min?: number;
+    capacity_min?: number | null;
     /**
      * Maximum number of participants of a new course date; 0: no limit
      */
-    capacity_max?: number;
+    capacity_max?: number | null;
     /**
      * Seats that may be overbooked
      */
-    capacity_overbook?: number;
+    capacity_overbook?: number | null;
     /**
      * Seats on the waiting list
      */
-    capacity_wait?: number;
+    capacity_wait?: number | null;
     /**
      * Budgeted number of participants
      */
-    capacity_budget?: number;
+    capacity_budget?: number | null;
     /**
      * Days before the start until which participants may cancel
      */
-    cancellation_days?: number;
+    cancellation_days?: number | null;
     /**
      * Days before the start on which participants are reminded
      */
-    notification_days?: number;
+    notification_days?: number | null;
     /**
      * true: used unless a course date names another
      */
-    is_default?: boolean;
+    is_default?: boolean | null;
     /**
      * true: hidden from choices
      */
-    is_archived?: boolean;
+    is_archived?: boolean | null;
     /**
      * true: online
      */
-    is_virtual?: boolean;
+    is_virtual?: boolean | null;
     /**
      * true: participants are reminded
      */
-    is_notification_enabled?: boolean;
+    is_notification_enabled?: boolean | null;
 };
 
 export type Instructor = {
@@ -1577,29 +1577,29 @@ export type Instructor = {
 export type InstructorCreate = {
     firstname: string;
     lastname: string;
-    phone_prefix?: string;
-    phone?: string;
-    email?: string;
-    position?: string;
-    company?: string;
-    description?: string;
-    show_on_web?: boolean;
-    /**
-     * The id of an admin user of the school; an empty value in an update disconnects
-     */
-    idUser?: number;
-};
-
-export type InstructorUpdate = {
-    firstname?: string;
-    lastname?: string;
     phone_prefix?: string | null;
     phone?: string | null;
     email?: string | null;
     position?: string | null;
     company?: string | null;
     description?: string | null;
-    show_on_web?: boolean;
+    show_on_web?: boolean | null;
+    /**
+     * The id of an admin user of the school; an empty value in an update disconnects
+     */
+    idUser?: number | null;
+};
+
+export type InstructorUpdate = {
+    firstname?: string | null;
+    lastname?: string | null;
+    phone_prefix?: string | null;
+    phone?: string | null;
+    email?: string | null;
+    position?: string | null;
+    company?: string | null;
+    description?: string | null;
+    show_on_web?: boolean | null;
     /**
      * The id of an admin user of the school; an empty value in an update disconnects
      */
@@ -1655,7 +1655,7 @@ export type SchoolInput = {
     /**
      * true unless sent, also in an update
      */
-    active?: boolean;
+    active?: boolean | null;
     reference?: string | null;
     email?: string | null;
     email_booking?: string | null;
@@ -2109,11 +2109,11 @@ export type ParticipantUpdate = {
     /**
      * 1, 3 and 7 take a seat as a booking does; 4 and 8 free it; only the service assigns 2
      */
-    idStatus?: ParticipantStatusId;
-    idPaid?: PaymentStatusId;
-    completed?: boolean;
-    passed?: boolean;
-    no_show?: boolean;
+    idStatus?: ParticipantStatusId | null;
+    idPaid?: PaymentStatusId | null;
+    completed?: boolean | null;
+    passed?: boolean | null;
+    no_show?: boolean | null;
     custom_properties?: CustomProperties | null;
 };
 
@@ -2161,71 +2161,71 @@ export type BookingCreate = {
     /**
      * The course's currency unless sent
      */
-    currency?: CurrencyCode | string;
+    currency?: CurrencyCode | string | null;
     /**
      * Code of a running campaign; lowers the price
      */
-    campaign_code?: string;
+    campaign_code?: string | null;
     /**
      * Code of a voucher; its balance pays a part
      */
-    voucher_code?: string;
+    voucher_code?: string | null;
     /**
      * Person who books, as the order names them
      */
-    booker_name?: string;
+    booker_name?: string | null;
     /**
      * E-mail address of the person who books
      */
-    booker_email?: string;
+    booker_email?: string | null;
     /**
      * Phone number of the person who books
      */
-    booker_phone?: string;
+    booker_phone?: string | null;
     /**
      * Company of the participants who name none
      */
-    company?: string;
+    company?: string | null;
     /**
      * Organization number of the company
      */
-    company_number?: string;
+    company_number?: string | null;
     /**
      * Global Location Number for electronic invoices
      */
-    gln_number?: string;
+    gln_number?: string | null;
     /**
      * Id of an active customer who pays
      */
-    customer_id?: number;
+    customer_id?: number | null;
     /**
      * Reference on the invoice
      */
-    invoice_reference?: string;
+    invoice_reference?: string | null;
     /**
      * Invoice address, first line
      */
-    invoice_address_1?: string;
+    invoice_address_1?: string | null;
     /**
      * Second line
      */
-    invoice_address_2?: string;
+    invoice_address_2?: string | null;
     /**
      * Third line
      */
-    invoice_address_3?: string;
+    invoice_address_3?: string | null;
     /**
      * Postal code
      */
-    invoice_zipcode?: string;
+    invoice_zipcode?: string | null;
     /**
      * City
      */
-    invoice_city?: string;
+    invoice_city?: string | null;
     /**
      * E-mail address for the invoice
      */
-    invoice_email?: string;
+    invoice_email?: string | null;
     /**
      * 1 to 1,000 persons
      */
@@ -2258,7 +2258,7 @@ export type BookingCreate = {
          * true: each new course user gets a link to choose a password by e-mail
          */
         send_account_created_email_to_user?: boolean;
-    };
+    } | null;
 };
 
 export type Booking = {
@@ -2305,7 +2305,7 @@ export type DeregistrationCreate = {
     /**
      * Ids of participants of this booking; all of them unless sent
      */
-    participants?: Array<number | ParticipantReference> | number | ParticipantReference | string;
+    participants?: Array<number | ParticipantReference> | number | ParticipantReference | string | null;
     config?: {
         /**
          * true: the status is 8, deregistered with fee
@@ -2315,7 +2315,7 @@ export type DeregistrationCreate = {
          * true: each participant gets a receipt by e-mail
          */
         send_receipt_email_to_participant?: boolean;
-    };
+    } | null;
 };
 
 export type DeregistrationResult = {
@@ -2459,133 +2459,8 @@ export type CustomerCreate = {
     /**
      * Department of the company
      */
-    department?: string;
-    type?: CustomerTypeId;
-    /**
-     * Organization number
-     */
-    orgnr?: string;
-    /**
-     * General e-mail address
-     */
-    email?: string;
-    /**
-     * Phone number
-     */
-    phone?: string;
-    /**
-     * Fax number
-     */
-    fax?: string;
-    /**
-     * Website
-     */
-    web_address?: string;
-    /**
-     * Customer number
-     */
-    customer_reference_id?: string;
-    /**
-     * ISO 3166-1 alpha-2
-     */
-    country?: CountryCode | string;
-    /**
-     * Postal address, first line
-     */
-    post_address_1?: string;
-    /**
-     * Second line
-     */
-    post_address_2?: string;
-    /**
-     * Third line
-     */
-    post_address_3?: string;
-    /**
-     * Postal code of the postal address
-     */
-    post_zipcode?: string;
-    /**
-     * City of the postal address
-     */
-    post_city?: string;
-    /**
-     * Invoice address, first line
-     */
-    invoice_address_1?: string;
-    /**
-     * Second line
-     */
-    invoice_address_2?: string;
-    /**
-     * Third line
-     */
-    invoice_address_3?: string;
-    /**
-     * Invoice postal code
-     */
-    invoice_zipcode?: string;
-    /**
-     * Invoice city
-     */
-    invoice_city?: string;
-    /**
-     * Reference on each invoice
-     */
-    invoice_customer_reference?: string;
-    /**
-     * Days until an invoice is due
-     */
-    invoice_due_days?: number;
-    /**
-     * E-mail address for invoices
-     */
-    invoice_email?: string;
-    /**
-     * Office address, first line
-     */
-    office_address_1?: string;
-    /**
-     * Second line
-     */
-    office_address_2?: string;
-    /**
-     * Third line
-     */
-    office_address_3?: string;
-    /**
-     * Office postal code
-     */
-    office_zipcode?: string;
-    /**
-     * Office city
-     */
-    office_city?: string;
-    /**
-     * An id from /v2/app-users
-     */
-    seller_id?: number;
-    /**
-     * Internal note
-     */
-    note?: string;
-    status?: CustomerStatusId;
-};
-
-export type CustomerReference = {
-    customer_id: number;
-};
-
-export type CustomerUpdate = {
-    /**
-     * Name of the company or person
-     */
-    title?: string;
-    /**
-     * Department of the company
-     */
     department?: string | null;
-    type?: CustomerTypeId;
+    type?: CustomerTypeId | null;
     /**
      * Organization number
      */
@@ -2613,7 +2488,7 @@ export type CustomerUpdate = {
     /**
      * ISO 3166-1 alpha-2
      */
-    country?: CountryCode | string;
+    country?: CountryCode | string | null;
     /**
      * Postal address, first line
      */
@@ -2661,7 +2536,7 @@ export type CustomerUpdate = {
     /**
      * Days until an invoice is due
      */
-    invoice_due_days?: number;
+    invoice_due_days?: number | null;
     /**
      * E-mail address for invoices
      */
@@ -2694,7 +2569,132 @@ export type CustomerUpdate = {
      * Internal note
      */
     note?: string | null;
-    status?: CustomerStatusId;
+    status?: CustomerStatusId | null;
+};
+
+export type CustomerReference = {
+    customer_id: number;
+};
+
+export type CustomerUpdate = {
+    /**
+     * Name of the company or person
+     */
+    title?: string | null;
+    /**
+     * Department of the company
+     */
+    department?: string | null;
+    type?: CustomerTypeId | null;
+    /**
+     * Organization number
+     */
+    orgnr?: string | null;
+    /**
+     * General e-mail address
+     */
+    email?: string | null;
+    /**
+     * Phone number
+     */
+    phone?: string | null;
+    /**
+     * Fax number
+     */
+    fax?: string | null;
+    /**
+     * Website
+     */
+    web_address?: string | null;
+    /**
+     * Customer number
+     */
+    customer_reference_id?: string | null;
+    /**
+     * ISO 3166-1 alpha-2
+     */
+    country?: CountryCode | string | null;
+    /**
+     * Postal address, first line
+     */
+    post_address_1?: string | null;
+    /**
+     * Second line
+     */
+    post_address_2?: string | null;
+    /**
+     * Third line
+     */
+    post_address_3?: string | null;
+    /**
+     * Postal code of the postal address
+     */
+    post_zipcode?: string | null;
+    /**
+     * City of the postal address
+     */
+    post_city?: string | null;
+    /**
+     * Invoice address, first line
+     */
+    invoice_address_1?: string | null;
+    /**
+     * Second line
+     */
+    invoice_address_2?: string | null;
+    /**
+     * Third line
+     */
+    invoice_address_3?: string | null;
+    /**
+     * Invoice postal code
+     */
+    invoice_zipcode?: string | null;
+    /**
+     * Invoice city
+     */
+    invoice_city?: string | null;
+    /**
+     * Reference on each invoice
+     */
+    invoice_customer_reference?: string | null;
+    /**
+     * Days until an invoice is due
+     */
+    invoice_due_days?: number | null;
+    /**
+     * E-mail address for invoices
+     */
+    invoice_email?: string | null;
+    /**
+     * Office address, first line
+     */
+    office_address_1?: string | null;
+    /**
+     * Second line
+     */
+    office_address_2?: string | null;
+    /**
+     * Third line
+     */
+    office_address_3?: string | null;
+    /**
+     * Office postal code
+     */
+    office_zipcode?: string | null;
+    /**
+     * Office city
+     */
+    office_city?: string | null;
+    /**
+     * An id from /v2/app-users
+     */
+    seller_id?: number | null;
+    /**
+     * Internal note
+     */
+    note?: string | null;
+    status?: CustomerStatusId | null;
 };
 
 export type Credentials = {
@@ -2706,7 +2706,7 @@ export type Credentials = {
     /**
      * true: the response has a `login_url`
      */
-    create_login_url?: boolean;
+    create_login_url?: boolean | null;
 };
 
 export type SignOnResult = {
@@ -2804,13 +2804,13 @@ export type WebhookCreate = {
     /**
      * Types of changes to send, and each `resync` of their resources; all unless sent
      */
-    types?: Array<EventType> | string;
-    description?: string;
+    types?: Array<EventType> | string | null;
+    description?: string | null;
     /**
      * `thin` sends ids alone
      */
-    payload?: WebhookPayload;
-    is_active?: boolean;
+    payload?: WebhookPayload | null;
+    is_active?: boolean | null;
 };
 
 export type WebhookWithSecret = {
@@ -2855,7 +2855,7 @@ export type WebhookUpdate = {
     /**
      * http or https with a public address; port 80, 443 or 1024 to 65535; no user and password
      */
-    url?: string;
+    url?: string | null;
     /**
      * Types of changes to send, and each `resync` of their resources; all unless sent
      */
@@ -2864,8 +2864,8 @@ export type WebhookUpdate = {
     /**
      * `thin` sends ids alone
      */
-    payload?: WebhookPayload;
-    is_active?: boolean;
+    payload?: WebhookPayload | null;
+    is_active?: boolean | null;
 };
 
 export type WebhookDelivery = {
@@ -2912,19 +2912,19 @@ export type AdminUserCreate = {
     /**
      * The name at this school; required for a new person. An existing name is not changed
      */
-    firstname?: string;
+    firstname?: string | null;
     /**
      * The name at this school; required for a new person. An existing name is not changed
      */
-    lastname?: string;
-    position?: string;
-    phone_prefix?: string;
-    phone?: string;
-    booking_email?: string;
+    lastname?: string | null;
+    position?: string | null;
+    phone_prefix?: string | null;
+    phone?: string | null;
+    booking_email?: string | null;
     /**
      * true: a new admin user without a password gets an invitation by e-mail
      */
-    send_invite?: boolean;
+    send_invite?: boolean | null;
 };
 
 export type AdminUserError = {
@@ -3011,84 +3011,84 @@ export type LegacyCourseCreate = {
     /**
      * false: hidden, and cannot be booked
      */
-    active?: boolean;
+    active?: boolean | null;
     /**
      * Internal reference
      */
-    reference?: string;
+    reference?: string | null;
     /**
      * true: full-time
      */
-    is_full_time?: boolean;
+    is_full_time?: boolean | null;
     /**
      * true: part-time
      */
-    is_part_time?: boolean;
-    level?: CourseLevelId;
-    form_of_teaching?: FormOfTeachingId;
-    teaching_language?: TeachingLanguageCode;
-    time_of_day?: TimeOfDayId;
+    is_part_time?: boolean | null;
+    level?: CourseLevelId | null;
+    form_of_teaching?: FormOfTeachingId | null;
+    teaching_language?: TeachingLanguageCode | null;
+    time_of_day?: TimeOfDayId | null;
     /**
      * Length in duration_unit; both or neither
      */
-    duration_value?: number;
-    duration_unit?: DurationUnitId;
+    duration_value?: number | null;
+    duration_unit?: DurationUnitId | null;
     /**
      * Price of the main product, a whole number
      */
-    price_value?: number;
+    price_value?: number | null;
     /**
      * ISO 4217
      */
-    price_currency?: CurrencyCode | string;
+    price_currency?: CurrencyCode | string | null;
     /**
      * Text beside the price
      */
-    price_comment?: string;
+    price_comment?: string | null;
     /**
      * Introduction
      */
-    text_lead?: string;
+    text_lead?: string | null;
     /**
      * Description
      */
-    text_description?: string;
+    text_description?: string | null;
     /**
      * Where it takes place
      */
-    text_place?: string;
+    text_place?: string | null;
     /**
      * Prerequisites
      */
-    text_prerequisites?: string;
+    text_prerequisites?: string | null;
     /**
      * Duration in words
      */
-    text_duration?: string;
+    text_duration?: string | null;
     /**
      * Credits
      */
-    text_credits?: string;
+    text_credits?: string | null;
     /**
      * Assignments to hand in
      */
-    text_submissions?: string;
+    text_submissions?: string | null;
     /**
      * Hotels
      */
-    text_hotel_info?: string;
+    text_hotel_info?: string | null;
     /**
      * Audience
      */
-    text_audience?: string;
+    text_audience?: string | null;
     /**
      * E-mail address for bookings
      */
-    email_booking?: string;
+    email_booking?: string | null;
     /**
      * E-mail address for questions
      */
-    email_more_info?: string;
+    email_more_info?: string | null;
 };
 
 export type GetLivenessData = {

@@ -6,7 +6,7 @@ import { effectiveMaximum } from '../../schema/types.ts';
 import { createComponents } from './components.ts';
 import { headerComponents } from './headers.ts';
 import { completeOperations } from './operations.ts';
-import { documentHeaders, documentInput } from './input-schemas.ts';
+import { documentBody, documentHeaders, documentInput } from './input-schemas.ts';
 import { webhookMessages } from './webhook-messages.ts';
 
 const introduction = `Courses, course dates, bookings, orders and people, for the websites, CRMs and invoicing of
@@ -98,7 +98,7 @@ function toDocumentedSchema(schema: FastifySchema): FastifySchema {
     ...(headers ? { headers: documentHeaders(headers as TSchema) } : {}),
     ...(body
       ? {
-          body: documentInput(body as TSchema),
+          body: documentBody(body as TSchema),
           consumes: ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'],
         }
       : {}),

@@ -1,5 +1,5 @@
 import { Type, type TSchema } from '@sinclair/typebox';
-import { coercionKind, type CoercionKind } from '../../schema/types.ts';
+import { coercionKind, Nullable, type CoercionKind } from '../../schema/types.ts';
 
 const timePattern = '^([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d)?$';
 const momentPattern =
@@ -40,6 +40,25 @@ export function documentInput(schema: TSchema): TSchema {
     return [name, isText ? { minLength: 1, ...inputField } : inputField] as const;
   });
   return { ...schema, properties: Object.fromEntries(fields) };
+}
+
+/** As `documentInput`, of a body: null counts as empty, which every field that is not required may be. */
+export function documentBody(schema: TSchema): TSchema {
+  const document = documentInput(schema);
+  const { properties, required = [] } = document as { properties?: Record<string, TSchema>; required?: string[] };
+  if (!properties) return document;
+  const fields = Object.entries(properties).map(([name, field]) => [
+    name,
+    required.includes(name) ? field : acceptNull(field),
+  ]);
+  return { ...document, properties: Object.fromEntries(fields) as object };
+}
+
+function acceptNull(field: TSchema): TSchema {
+  const alternatives = field['anyOf'] as TSchema[] | undefined;
+  const types = (alternatives ?? [field]).flatMap(({ type }) => type as string | string[]);
+  if (types.includes('null')) return field;
+  return alternatives ? { ...field, anyOf: [...alternatives, { type: 'null' }] } : Nullable(field);
 }
 
 function beforeCoercion(field: TSchema): TSchema {

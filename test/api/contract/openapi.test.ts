@@ -246,7 +246,8 @@ describe('the components', () => {
   test.each(['CourseCreate', 'BookingCreate', 'CustomerCreate', 'LocationCreate'])(
     'every field of %s has a description',
     (name) => {
-      const fields = Object.entries(schemas[name]!.properties!).filter(([, field]) => !('$ref' in field));
+      const isReference = (field: Schema) => JSON.stringify(field).includes('"$ref"');
+      const fields = Object.entries(schemas[name]!.properties!).filter(([, field]) => !isReference(field));
       expect(fields.length).toBeGreaterThan(15);
       expect(fields.filter(([, { description }]) => !description).map(([field]) => field)).toEqual([]);
     },
@@ -254,11 +255,11 @@ describe('the components', () => {
 
   test('a description beside a reference is kept', () => {
     expect(schemas['CourseDateCreate']!.properties!['teaching_language']).toEqual({
-      $ref: '#/components/schemas/TeachingLanguageCode',
+      anyOf: [{ $ref: '#/components/schemas/TeachingLanguageCode' }, { type: 'null' }],
       description: "The course's language unless sent",
     });
     expect(schemas['CourseCreate']!.properties!['level']).toEqual({
-      $ref: '#/components/schemas/CourseLevelId',
+      anyOf: [{ $ref: '#/components/schemas/CourseLevelId' }, { type: 'null' }],
       default: 6,
     });
   });
@@ -608,7 +609,7 @@ async function idFor(me: Provider, path: string) {
 describe('request schemas', () => {
   type Input = Schema & { anyOf?: Schema[]; enum?: string[]; minLength?: number; format?: string; pattern?: string };
   type Sent = {
-    requestBody: { content: Record<string, { schema: { properties: Record<string, Input> } }> };
+    requestBody: { content: Record<string, { schema: { properties: Record<string, Input>; required?: string[] } }> };
     parameters: { name: string; schema: Input }[];
   };
   const sentBy = (path: string, method: string) => paths[path]![method] as unknown as Sent;
@@ -616,9 +617,26 @@ describe('request schemas', () => {
     sentBy(path, method).requestBody.content['application/json']!.schema.properties;
   const typesOf = ({ anyOf = [] }: Input) => anyOf.map(({ type }) => type);
 
+  test('accept null in each field of a body that is not required', () => {
+    const acceptsNull = ({ type, anyOf = [] }: Input): boolean =>
+      [type].flat().includes('null') || anyOf.some((one) => acceptsNull(one));
+    const bodies = Object.entries(paths).flatMap(([path, operations]) =>
+      Object.keys(operations).flatMap((method) => {
+        const { requestBody } = sentBy(path, method) as Partial<Sent>;
+        return requestBody ? [[`${method} ${path}`, requestBody.content['application/json']!.schema] as const] : [];
+      }),
+    );
+    const fields = bodies.flatMap(([name, { properties, required = [] }]) => {
+      const optional = Object.entries(properties).filter(([field]) => !required.includes(field));
+      return optional.map(([field, schema]) => [`${name}: ${field}`, acceptsNull(schema)] as const);
+    });
+    expect(fields.length).toBeGreaterThan(300);
+    expect(fields.filter(([, isAccepted]) => !isAccepted)).toEqual([]);
+  });
+
   test('accept lists as single items and texts', () => {
     expect(typesOf(bodyOf('/v2/admin-users')['role_ids']!)).toEqual(['array', 'integer', 'string']);
-    expect(typesOf(bodyOf('/v2/courses')['tags']!)).toEqual(['array', 'integer', 'object', 'string']);
+    expect(typesOf(bodyOf('/v2/courses')['tags']!)).toEqual(['array', 'integer', 'object', 'string', 'null']);
     expect(typesOf(bodyOf('/v2/courses/{id}', 'put')['tags']!)).toContain('null');
     expect(schemas['BookingCreate']!.properties!['participants']!.anyOf).toEqual([
       { type: 'array', minItems: 1, maxItems: 1_000, items: { $ref: '#/components/schemas/BookingParticipant' } },
