@@ -65,7 +65,8 @@ function isReadForm(name: string, value: unknown, { properties }: TObject, input
   if (!Object.keys(inputs).some((path) => path === name || path.startsWith(`${name}.`))) return false;
   const { type, enum: codes } = properties[name] as unknown as { type: string | string[]; enum?: unknown[] };
   if ([type].flat().includes('array')) return isListOfItems(value);
-  if (toFields(value) !== undefined) return true;
+  const fields = toFields(value);
+  if (fields !== undefined) return Object.keys(fields).length > 0;
   const text = typeof value === 'string' ? value.toUpperCase() : undefined;
   return text !== undefined && codes !== undefined && !codes.some((code) => String(code).toUpperCase() === text);
 }
