@@ -256,10 +256,10 @@ test(
 
 test('every tenant table is part of the plan test', async () => {
   const { database } = await sharedTestApp();
-  // A provider has one state row and few keys.
+  // A provider has one row of state, at most one of limits, and few keys.
   const { rows } = await database.pool.query<{ name: string }>(
     `select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'provider_id'
-      where c.relkind = 'r' and c.relname not in ('provider_state', 'api_keys')
+      where c.relkind = 'r' and c.relname not in ('provider_state', 'provider_limits', 'api_keys')
         and a.attoptions is distinct from array['n_distinct=20'] and c.relnamespace = 'public'::regnamespace`,
   );
   expect(rows).toEqual([]);
