@@ -591,7 +591,7 @@ export async function hashRows(provider: Provider) {
 /** Omits values that differ between two creations, and unique fields. */
 export function omitVolatile(item: Fields, fresh: string[] = []): Fields {
   const timestamps = ['created_at', 'updated_at', 'related_items_updated_at'];
-  const volatile = ['id', 'course_id', 'coursedate_id', ...timestamps, ...fresh];
+  const volatile = ['id', 'course_id', 'coursedate_id', 'catalog_url', ...timestamps, ...fresh];
   const remaining = Object.entries(item).filter(([name]) => !volatile.includes(name));
   return Object.fromEntries(
     remaining.map(([name, value]) => [

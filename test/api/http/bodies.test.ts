@@ -296,6 +296,8 @@ test('null in JSON is empty', async () => {
 
 test.each(each(dialects))('%s: an empty required field counts as missing, as %s', async (_name, dialect, endpoint) => {
   const me = await createProvider();
+  // An empty field of a new school would equal the stored one.
+  if (endpoint === putSchool) await sendWrite(me, endpoint, dialect, endpoint.minimal);
   for (const name of Object.keys(endpoint.minimal)) {
     const response = await sendWrite(me, endpoint, dialect, { ...endpoint.minimal, [name]: '' });
     expect([response.status, fieldErrors(response)]).toEqual([400, { missing: [name], notValid: [] }]);
