@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Cleanup } from '../scenario.ts';
 import { temporaryFolder } from './folder.ts';
@@ -24,20 +24,27 @@ export async function buildRelease(run: Cleanup, minor: string): Promise<string 
 }
 
 async function linkPackages(folder: string) {
-  const present = readdirSync('node_modules');
-  mkdirSync(join(folder, 'node_modules'));
-  for (const name of present) symlinkSync(resolve('node_modules', name), join(folder, 'node_modules', name));
+  const link = (name: string, from: string) => {
+    const target = join(folder, 'node_modules', name);
+    mkdirSync(dirname(target), { recursive: true });
+    symlinkSync(join(from, 'node_modules', name), target);
+  };
+  const present = listPackages();
+  for (const name of present) link(name, resolve());
   const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
     dependencies: Record<string, string>;
   };
-  // A scope is present as a whole.
-  const removed = Object.keys(dependencies).filter((name) => !present.includes(name.split('/')[0]!));
+  const removed = Object.keys(dependencies).filter((name) => !present.includes(name));
   if (removed.length === 0) return;
   const removedFolder = join(folder, 'removed');
   const packages = removed.map((name) => `${name}@${dependencies[name]!}`);
   const options = ['--ignore-scripts', '--no-save', '--no-package-lock', '--no-audit', '--prefix', removedFolder];
   await execute('npm', ['install', ...options, ...packages]);
-  for (const name of removed) {
-    symlinkSync(join(removedFolder, 'node_modules', name), join(folder, 'node_modules', name));
-  }
+  for (const name of removed) link(name, removedFolder);
 }
+
+/** The names of the present packages, those of scopes too. */
+const listPackages = () =>
+  readdirSync('node_modules').flatMap((name) =>
+    name.startsWith('@') ? readdirSync(join('node_modules', name)).map((member) => `${name}/${member}`) : [name],
+  );
