@@ -18,7 +18,7 @@ export type Standby = {
   examine(): Promise<StandbyState>;
 };
 
-/** A standby that is further behind is told. */
+/** A standby with a larger lag gets a warning. */
 export const standbyLagSeconds = 10;
 
 /** An error of a list counts as a fault for so long. */

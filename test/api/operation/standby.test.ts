@@ -56,7 +56,7 @@ const listCourses = async ({ createProvider }: Awaited<ReturnType<typeof openWit
 
 const prefix = 'Lists are read from the primary, since the standby is not used:';
 
-test('a standby that is down is told by log, metrics and doctor, and lists come from the primary', async () => {
+test('log, metrics and doctor report an unreachable standby, and lists come from the primary', async () => {
   const opened = await openWith(inject('shared'), { host: '127.0.0.1', port: await freePort(), user: 'x' });
   await listCourses(opened, 2);
   expect(await opened.read('booking_lists_total{source="primary"}')).toBe('2');
@@ -70,7 +70,7 @@ test('a standby that is down is told by log, metrics and doctor, and lists come 
   await expect.poll(() => opened.lines).toEqual([{ level: 'warn', hint, msg: text }]);
 });
 
-test('a database that is not a standby is told', async () => {
+test('doctor warns of a database that is not a standby', async () => {
   const name = inject('shared');
   const opened = await openWith(name, connectionTo(name));
   expect(await opened.read('booking_standby_up')).toBe('0');
@@ -93,7 +93,7 @@ test.each([
   [{ isPaused: true }, 'its replay is paused'],
   [{ isReceiving: false }, 'it receives nothing from the primary'],
   [{}, 'it replays slower than the primary writes'],
-])('a standby that is behind is told with its cause: %o', async (state, cause) => {
+])('doctor reports the lag of a standby with its cause: %o', async (state, cause) => {
   const name = await ownDatabase(() => undefined);
   const behind = { ...state, seconds: '75', bytes: 2 ** 21 };
   const opened = await openWith(name, await openReplica(name, behind));
@@ -106,7 +106,7 @@ test.each([
   expect(Number(await opened.read('booking_standby_lag_bytes')) / 2 ** 20).toBeCloseTo(2, 0);
 });
 
-test('a list that fails on the standby counts as read from the primary, and the reason is told', async () => {
+test('a list that fails on the standby counts as read from the primary, and the log has the reason', async () => {
   const name = await ownDatabase(() => undefined);
   const opened = await openWith(name, await openReplica(name, {}));
   await opened.database.pool.query(`create function fake.cancel() returns bool language plpgsql as

@@ -23,15 +23,15 @@ async function floodWithRefused(run: Run, server: Server, { client }: School) {
   return { beside, responses, lines };
 }
 
-/** Requests whose lines nobody reads; the log tells then how many were dropped. */
+/** Requests whose lines nobody reads; the log counts the dropped ones. */
 async function stopReading(run: Run, server: Server, { client }: School) {
   server.pauseOutput();
   const stop = await startFlood(run, server, { connections: 4, count: 8, path: '/live' });
   const beside = await measureGoodClient(server.base, client, run.quick ? 1_500 : 5_000);
   const { responses } = await stop();
   server.resumeOutput();
-  const isTold = () => / log lines were dropped/.test(server.output());
-  return { beside, responses, isTold: (await waitUntil(isTold, 5_000)) !== Infinity };
+  const isCounted = () => / log lines were dropped/.test(server.output());
+  return { beside, responses, isCounted: (await waitUntil(isCounted, 5_000)) !== Infinity };
 }
 
 const scenario: Scenario = {
@@ -61,7 +61,7 @@ const scenario: Scenario = {
         [`p99 of another client ${ms(refused.beside)}`]: isHarmless(alone, refused.beside, limits.p99),
         [`control: without the sample there are more lines (${logged.lines})`]: logged.lines > 10 * limits.lines,
         'a server whose log nobody reads answers': isHarmless(alone, unread.beside, limits.p99),
-        'dropped lines are told': unread.isTold,
+        'the log counts the dropped lines': unread.isCounted,
         'control: a server that waits for the reader does not answer': waiting.beside === Infinity,
       }),
     };

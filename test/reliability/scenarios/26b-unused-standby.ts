@@ -9,10 +9,10 @@ import { startServer, type Server } from '../support/server.ts';
 
 const metricsToken = registerSecret('a-token-of-the-metrics');
 const password = registerSecret('reader-Pa55word');
-const told = 'the standby is not used: ';
+const warningText = 'the standby is not used: ';
 
 const scenario: Scenario = {
-  name: 'a standby that is not used is told',
+  name: 'warnings about an unused standby',
   quick: false,
   async run(run) {
     const schools = await createSchools(run, { parameters: { fsync: 'off' } });
@@ -37,7 +37,7 @@ const scenario: Scenario = {
         ...faults.checks,
         [`at most one warning a minute, and one in each (${refusals} in ${seconds} s)`]:
           refusals <= Math.ceil(seconds / 60) && refusals >= Math.floor(seconds / 71),
-        'control: without the examination nothing is told': unheard === 0,
+        'control: without the check there is no warning': unheard === 0,
       }),
     };
   },
@@ -67,8 +67,9 @@ const lines = ({ output }: Server) =>
     .split('\n')
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as Line);
-const warnings = (server: Server) => lines(server).filter(({ level, msg }) => level === 40 && msg.includes(told));
-const isTold = (server: Server, text: string) => () =>
+const warnings = (server: Server) =>
+  lines(server).filter(({ level, msg }) => level === 40 && msg.includes(warningText));
+const isLogged = (server: Server, text: string) => () =>
   warnings(server).some(({ msg, hint }) => msg.includes(text) && hint !== undefined);
 const isUsedAgain = (server: Server, times: number) => () =>
   lines(server).filter(({ msg }) => msg === 'The standby is used again').length === times;
@@ -104,15 +105,15 @@ async function readLists({ first }: Schools, { base }: Server, lists = 20) {
 
 async function observeWrongPassword(schools: Schools, opened: Opened) {
   const startedAt = performance.now();
-  const toldMs = await waitUntil(isTold(opened.server, 'it refuses the connection: password'), 20_000);
+  const loggedMs = await waitUntil(isLogged(opened.server, 'it refuses the connection: password'), 20_000);
   const failed = await readLists(schools, opened.server);
   const metrics = await readMetrics(opened.server);
   const doctor = await readDoctor(opened);
   return {
     startedAt,
-    text: `told in ${Math.round(toldMs)} ms, up ${metrics.up}, ${metrics.primary} lists from the primary`,
+    text: `logged in ${Math.round(loggedMs)} ms, up ${metrics.up}, ${metrics.primary} lists from the primary`,
     checks: {
-      'a wrong password is told by the log': toldMs < Infinity,
+      'a wrong password is logged': loggedMs < Infinity,
       [`booking_standby_up is 0 (${metrics.up})`]: metrics.up === 0,
       [`its lists come from the primary (${metrics.primary}, ${failed} failed)`]:
         failed === 0 && metrics.primary >= 20 && metrics.standby === 0,
@@ -125,18 +126,22 @@ async function observeWrongPassword(schools: Schools, opened: Opened) {
 async function observeFaults(schools: Schools, opened: Opened, standby: Postgres) {
   const { server } = opened;
   await readLists(schools, server);
-  const healthy = { ...(await readMetrics(server)), doctor: await readDoctor(opened), told: warnings(server).length };
+  const healthy = {
+    ...(await readMetrics(server)),
+    doctor: await readDoctor(opened),
+    warnings: warnings(server).length,
+  };
 
   await standby.execute('select pg_wal_replay_pause()');
   const write = () => schools.first.client.post(`${server.base}/v2/courses`, { title: 'Written while it is paused' });
   await write();
-  const behindMs = await waitUntil(isTold(server, 'seconds behind'), 40_000);
+  const behindMs = await waitUntil(isLogged(server, 'seconds behind'), 40_000);
   const behind = { ...(await readMetrics(server)), doctor: await readDoctor(opened) };
   await standby.execute('select pg_wal_replay_resume()');
   const resumedMs = await waitUntil(isUsedAgain(server, 1), 25_000);
 
   await standby.kill();
-  const downMs = await waitUntil(isTold(server, 'it cannot be reached'), 75_000);
+  const downMs = await waitUntil(isLogged(server, 'it cannot be reached'), 75_000);
   const down = { ...(await readMetrics(server)), doctor: await readDoctor(opened) };
   await standby.start();
   const startedMs = await waitUntil(isUsedAgain(server, 2), 90_000);
@@ -145,18 +150,18 @@ async function observeFaults(schools: Schools, opened: Opened, standby: Postgres
   await readLists(schools, server);
   const after = await readMetrics(server);
   return {
-    behind: `told after ${Math.round(behindMs / 1_000)} s at ${behind.lagSeconds.toFixed(1)} s and ${behind.lagBytes} bytes`,
-    down: `told after ${Math.round(downMs / 1_000)} s, used again after ${Math.round(startedMs / 1_000)} s`,
+    behind: `logged after ${Math.round(behindMs / 1_000)} s at ${behind.lagSeconds.toFixed(1)} s and ${behind.lagBytes} bytes`,
+    down: `logged after ${Math.round(downMs / 1_000)} s, used again after ${Math.round(startedMs / 1_000)} s`,
     checks: {
       [`a standby that is used is up, read and not warned of (${JSON.stringify(healthy)})`]:
-        healthy.up === 1 && healthy.standby >= 20 && healthy.lagSeconds < 1 && healthy.told === 0,
+        healthy.up === 1 && healthy.standby >= 20 && healthy.lagSeconds < 1 && healthy.warnings === 0,
       'doctor finds it': healthy.doctor?.level === 'ok',
-      'a standby that is behind is told by the log': behindMs < Infinity,
+      'a lagging standby is logged': behindMs < Infinity,
       [`its lag is measured (${behind.lagSeconds} s, ${behind.lagBytes} bytes)`]:
         behind.up === 1 && behind.lagSeconds >= 10 && behind.lagBytes > 0,
       'doctor names the paused replay': behind.doctor?.message.includes('its replay is paused') ?? false,
-      'the log tells that it is used again': resumedMs < Infinity && startedMs < Infinity,
-      'a standby that is down is told by the log': downMs < Infinity,
+      'the log says that it is used again': resumedMs < Infinity && startedMs < Infinity,
+      'an unreachable standby is logged': downMs < Infinity,
       [`booking_standby_up is 0 while it is down (${down.up})`]: down.up === 0 && Number.isNaN(down.lagSeconds),
       'doctor warns of it': down.doctor?.message.includes('ECONNREFUSED') ?? false,
       [`lists come from it again (${after.standby - before.standby} of 20)`]: after.standby - before.standby >= 20,
