@@ -39,6 +39,7 @@ export function differences(expected: unknown, found: unknown): string[] {
 const isFields = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const withoutId = (value: unknown) => (typeof value === 'string' ? value.replace(/ #\d+$/, ' #') : value);
-/** An address ends with an id where another course has the plain one. */
+/** A course's address ends with its id if another course has the plain one. */
 const isSameAddress = (a: unknown, b: unknown) =>
-  /^https:\/\/catalog\./.test(String(a)) && /^-\d+$/.test(String(b).replace(String(a), ''));
+  /^https:\/\/catalog\./.test(String(a)) && withoutCourseId(a) === withoutCourseId(b);
+const withoutCourseId = (address: unknown) => String(address).replace(/-\d+$/, '');

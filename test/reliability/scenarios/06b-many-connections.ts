@@ -10,23 +10,25 @@ import { startServer, type Server } from '../support/server.ts';
 
 type Flood = {
   kind: 'lists' | 'wrong keys';
-  /** Which latency of the victim counts. */
-  share: number;
+  /** The latency of the known key that counts. */
+  latency: (times: number[]) => number;
   /** Its limit in milliseconds. */
   limitMs: number;
   withoutGuard: Plugin[];
 };
 
+const mean = (times: number[]) => times.reduce((sum, time) => sum + time, 0) / times.length;
+
 const floods: Flood[] = [
   {
     kind: 'lists',
-    share: 1,
+    latency: (times) => Math.max(...times),
     limitMs: 1_000,
     withoutGuard: [replaceIn('without-gate', /http\/accept-gate\.ts$/, 'if (isOpen) start();', 'if (start) start();')],
   },
   {
     kind: 'wrong keys',
-    share: 0.5,
+    latency: mean,
     limitMs: 25,
     withoutGuard: [
       replaceIn('at-once', /http\/pipelining\.ts$/, "isKnownKey(request.headers['x-api-key'])", 'isKnownKey'),
@@ -47,29 +49,32 @@ const scenario: Scenario = {
     const failures: string[] = [];
     await fillSchool(run, schools);
     for (const flood of floods) {
-      const server = await startServer(run, schools.env);
-      let seen = await observe(run, schools, server, flood, seconds);
-      if (seen.latency > flood.limitMs) seen = await observe(run, schools, server, flood, seconds);
-      await end(server);
       const command = [process.execPath, await bundle('src/main.ts', flood.withoutGuard)];
-      const unguarded = await startServer(run, schools.env, { command });
-      const control = await observe(run, schools, unguarded, flood, seconds);
-      await end(unguarded);
-      const text = `${flood.kind}: ${describe(seen)}`;
-      figures.push(`${text} (control: ${describe(control)})`);
-      failures.push(
-        ...failedChecks({
-          // A busy machine slows both.
-          [text]: seen.latency <= Math.max(flood.limitMs, control.latency / 3),
-          [`${flood.kind}: no request of the known key fails (${seen.failed})`]: seen.failed === 0,
-          [`control of ${flood.kind}: ${describe(control)}`]: control.latency > 1.5 * seen.latency,
-        }),
-      );
+      const compare = async () => ({
+        flood,
+        seen: await observe(run, schools, flood, seconds),
+        control: await observe(run, schools, flood, seconds, command),
+      });
+      let compared = await compare();
+      // A quick run measures some 100 requests.
+      for (let more = 2; more > 0 && findFailures(compared).length > 0; more -= 1) compared = await compare();
+      figures.push(`${flood.kind}: ${describe(compared.seen)} (control: ${describe(compared.control)})`);
+      failures.push(...findFailures(compared));
     }
     return { figures: figures.join('; '), failures };
   },
 };
 export default scenario;
+
+type Comparison = { flood: Flood; seen: Observation; control: Observation };
+
+const findFailures = ({ flood: { kind, limitMs }, seen, control }: Comparison) =>
+  failedChecks({
+    // A busy machine slows both.
+    [`${kind}: ${describe(seen)}`]: seen.latency <= Math.max(limitMs, control.latency / 3),
+    [`${kind}: no request of the known key fails (${seen.failed})`]: seen.failed === 0,
+    [`control of ${kind}: ${describe(control)}`]: control.latency > 1.5 * seen.latency,
+  });
 
 /** Gives the second school lists that cost tens of milliseconds. */
 async function fillSchool(run: Run, { all, env }: Schools) {
@@ -86,7 +91,8 @@ async function end(server: Server) {
 }
 
 /** Latency of a school whose requests come over a new connection each, from the start of the flood on. */
-async function observe(run: Run, { all }: Schools, server: Server, { kind, share }: Flood, seconds: number) {
+async function observe(run: Run, { all, env }: Schools, { kind, latency }: Flood, seconds: number, command?: string[]) {
+  const server = await startServer(run, env, command && { command });
   const [victim, attacker] = [all[0]!.client.apiKey, all[1]!.client.apiKey];
   const before = await measure(server, victim, 1);
   const program = await bundle('test/reliability/support/flooding-client.ts');
@@ -98,17 +104,19 @@ async function observe(run: Run, { all }: Schools, server: Server, { kind, share
   const beside = await measure(server, victim, seconds);
   child.stdin.end();
   await once(child, 'exit');
-  const { times } = beside;
+  await end(server);
   return {
-    latency: share === 1 ? Math.max(...times) : percentile(times, share),
+    latency: latency(beside.times),
     alone: percentile(before.times, 0.5),
     failed: beside.failed,
-    count: times.length,
+    count: beside.times.length,
     responses: await output,
   };
 }
 
-const describe = ({ latency, alone, count, responses }: Awaited<ReturnType<typeof observe>>) =>
+type Observation = Awaited<ReturnType<typeof observe>>;
+
+const describe = ({ latency, alone, count, responses }: Observation) =>
   `${Math.round(latency)} ms (median alone ${Math.round(alone)} ms), ${count} requests beside ${responses.trim()}`;
 
 /** Some at a time: one that waits must not keep others from being measured. */
