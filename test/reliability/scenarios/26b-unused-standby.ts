@@ -2,12 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundle, replaceIn } from '../../support/bundle.ts';
 import { failedChecks, pause, waitUntil, type Run, type Scenario } from '../scenario.ts';
+import { metricsEnv, readMetrics } from '../support/metrics.ts';
 import { startStandby, type Postgres } from '../support/postgres.ts';
 import { cli, createSchools, type Schools } from '../support/school.ts';
 import { registerSecret } from '../support/secrets.ts';
 import { startServer, type Server } from '../support/server.ts';
 
-const metricsToken = registerSecret('a-token-of-the-metrics');
 const password = registerSecret('reader-Pa55word');
 const warningText = 'the standby is not used: ';
 
@@ -54,7 +54,7 @@ async function requirePassword({ postgres, env }: Schools, standby: Postgres) {
     const url = new URL(standby.url('schools'));
     url.username = 'reader';
     url.password = sent;
-    const all = { ...env, DATABASE_READ_URL: url.href, RESPONSE_CACHE_MB: '0', METRICS_TOKEN: metricsToken };
+    const all = { ...env, DATABASE_READ_URL: url.href, RESPONSE_CACHE_MB: '0', ...metricsEnv };
     return { env: all, server: await startServer(run, all, command && { command }) };
   };
 }
@@ -74,10 +74,8 @@ const isLogged = (server: Server, text: string) => () =>
 const isUsedAgain = (server: Server, times: number) => () =>
   lines(server).filter(({ msg }) => msg === 'The standby is used again').length === times;
 
-async function readMetrics({ base }: Server) {
-  const response = await fetch(`${base}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } });
-  const text = await response.text();
-  const read = (series: string) => Number(text.split(`\n${series} `)[1]?.split('\n')[0] ?? NaN);
+async function readStandbyMetrics(server: Server) {
+  const read = await readMetrics(server);
   return {
     up: read('booking_standby_up'),
     lagSeconds: read('booking_standby_lag_seconds'),
@@ -107,7 +105,7 @@ async function observeWrongPassword(schools: Schools, opened: Opened) {
   const startedAt = performance.now();
   const loggedMs = await waitUntil(isLogged(opened.server, 'it refuses the connection: password'), 20_000);
   const failed = await readLists(schools, opened.server);
-  const metrics = await readMetrics(opened.server);
+  const metrics = await readStandbyMetrics(opened.server);
   const doctor = await readDoctor(opened);
   return {
     startedAt,
@@ -127,7 +125,7 @@ async function observeFaults(schools: Schools, opened: Opened, standby: Postgres
   const { server } = opened;
   await readLists(schools, server);
   const healthy = {
-    ...(await readMetrics(server)),
+    ...(await readStandbyMetrics(server)),
     doctor: await readDoctor(opened),
     warnings: warnings(server).length,
   };
@@ -136,19 +134,19 @@ async function observeFaults(schools: Schools, opened: Opened, standby: Postgres
   const write = () => schools.first.client.post(`${server.base}/v2/courses`, { title: 'Written while it is paused' });
   await write();
   const behindMs = await waitUntil(isLogged(server, 'seconds behind'), 40_000);
-  const behind = { ...(await readMetrics(server)), doctor: await readDoctor(opened) };
+  const behind = { ...(await readStandbyMetrics(server)), doctor: await readDoctor(opened) };
   await standby.execute('select pg_wal_replay_resume()');
   const resumedMs = await waitUntil(isUsedAgain(server, 1), 25_000);
 
   await standby.kill();
   const downMs = await waitUntil(isLogged(server, 'it cannot be reached'), 75_000);
-  const down = { ...(await readMetrics(server)), doctor: await readDoctor(opened) };
+  const down = { ...(await readStandbyMetrics(server)), doctor: await readDoctor(opened) };
   await standby.start();
   const startedMs = await waitUntil(isUsedAgain(server, 2), 90_000);
   await pause(1_100);
-  const before = await readMetrics(server);
+  const before = await readStandbyMetrics(server);
   await readLists(schools, server);
-  const after = await readMetrics(server);
+  const after = await readStandbyMetrics(server);
   return {
     behind: `logged after ${Math.round(behindMs / 1_000)} s at ${behind.lagSeconds.toFixed(1)} s and ${behind.lagBytes} bytes`,
     down: `logged after ${Math.round(downMs / 1_000)} s, used again after ${Math.round(startedMs / 1_000)} s`,
