@@ -40,8 +40,8 @@ const workers = `
       end if;
     end $$;
   create function stop_worker() returns void language plpgsql as $$ begin
-      execute replace(pg_get_functiondef('public.find_key'::regproc), 'RETURN QUERY',
-        'PERFORM citus_stubs.reach(key.provider_id); RETURN QUERY');
+      execute replace(pg_get_functiondef('public.find_key'::regproc), 'WHERE k.hash = key_hash',
+        'WHERE k.hash = key_hash AND citus_stubs.reach(k.provider_id)::text IS NOT NULL');
       update citus_stubs.pg_dist_node set is_stopped = true where nodeid = 2;
     end $$;
   create function start_worker() returns void language sql
