@@ -54,8 +54,9 @@ const shared = {
   isolate: false,
   restoreMocks: true,
 };
-const fast = { ...shared, testTimeout: 20_000, hookTimeout: 20_000, expect: { poll: { timeout: 15_000 } } };
-const slow = { ...shared, testTimeout: 120_000, hookTimeout: 60_000, expect: { poll: { timeout: 20_000 } } };
+// Long enough for a machine with ten times its usual load.
+const fast = { ...shared, testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 30_000 } } };
+const slow = { ...shared, testTimeout: 300_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } };
 
 export default defineConfig({
   test: {

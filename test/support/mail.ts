@@ -83,7 +83,7 @@ export async function readOutbox({ database }: Pick<TestApp, 'database'>) {
 export const makeDue = ({ database }: Pick<TestApp, 'database'>) =>
   database.pool.query('update outbox set due_at = now() where sent_at is null');
 
-export const eventually = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 15_000, interval: 50 });
+export const eventually = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 30_000, interval: 50 });
 
 export const allSent = (testApp: Pick<TestApp, 'database'>) =>
   eventually(async () => expect((await readOutbox(testApp)).every(({ sent }) => sent)).toBe(true));

@@ -446,4 +446,4 @@ test('the command line sets a password from the first line of standard input', a
     expect([refused.code, refused.stderr.trim()]).toEqual([1, `error: ${error}`]);
   }
   expect((await request(me, username, password)).json()).toMatchObject({ valid: true });
-}, 60_000);
+});

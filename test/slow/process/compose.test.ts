@@ -136,7 +136,7 @@ test('the container `backup` runs its command until it is stopped', async () => 
   onTestFinished(() => void child.kill('SIGKILL'));
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
-  await expect.poll(() => output, { timeout: 20_000 }).toContain(`A backup is made each night at ${at}`);
+  await expect.poll(() => output).toContain(`A backup is made each night at ${at}`);
   child.kill('SIGTERM');
   const [code] = (await once(child, 'exit')) as [number];
   expect([code, output.trim().split('\n').length]).toEqual([0, 1]);

@@ -67,7 +67,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)('%s stops the import and its database 
     });
     let stderr = '';
     child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
-    await expect.poll(waiting, { timeout: 20_000 }).toBe(1);
+    await expect.poll(waiting).toBe(1);
     child.kill(signal);
     const [code] = (await once(child, 'close')) as [number];
     expect([code, stderr]).toEqual([1, `error: stopped by ${signal}\n`]);

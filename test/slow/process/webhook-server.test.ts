@@ -37,11 +37,11 @@ test('SIGTERM with a message in flight repeats none, and WEBHOOKS=off sends none
   expect(receiver.received).toEqual([]);
   off.child.kill('SIGTERM');
   const first = await start();
-  await expect.poll(() => receiver.received.length, { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => receiver.received.length).toBe(2);
   first.child.kill('SIGTERM');
   expect(await first.ended).toBe(0);
   await start();
-  await expect.poll(() => receiver.received.length, { timeout: 10_000 }).toBe(4);
+  await expect.poll(() => receiver.received.length).toBe(4);
   expect(receiver.received.map(({ body }) => body.data['resource_id'] as number)).toEqual(ids);
 });
 
