@@ -120,11 +120,28 @@ test.each(['[]', '[{"title":"A"}]', '"title=A"', '1', 'true', 'false', '0', '""'
   },
 );
 
+const jsonPart = (value: string) =>
+  `--edge\r\ncontent-disposition: form-data; name="title"\r\ncontent-type: application/json\r\n\r\n${value}\r\n--edge--\r\n`;
+
+test('a part of a multipart body may be JSON', async () => {
+  const response = await sendRawWrite(me, postCourse, contentTypes.multipart, jsonPart(' 2027 '));
+  expect(await postCourse.read(me, response)).toMatchObject({ title: '2027' });
+});
+
 test.each([
   ['no boundary', 'multipart/form-data', encodeMultipart([['title', 'A']])],
   ['another boundary', 'multipart/form-data; boundary=other', encodeMultipart([['title', 'A']])],
   ['cut short', contentTypes.multipart, '--edge\r\ncontent-disposition: form-data; name="title"\r\n\r\nA'],
   ['no name', contentTypes.multipart, '--edge\r\n\r\nA\r\n--edge--\r\n'],
+  ['a part of invalid JSON', contentTypes.multipart, jsonPart('"A')],
+  [
+    'the name of a property of objects',
+    contentTypes.multipart,
+    encodeMultipart([
+      ['title', 'A'],
+      ['toString', 'B'],
+    ]),
+  ],
 ])('a multipart body with %s is rejected', async (_name, type, body) => {
   const before = await countRows(me);
   expect((await sendRawWrite(me, postCourse, type, body)).status).toBe(400);
