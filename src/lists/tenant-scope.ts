@@ -1,7 +1,6 @@
 import { and, inArray, or, sql, type ColumnBaseConfig, type Placeholder, type SQL } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../core/context.ts';
-import type { Reader } from '../database/client.ts';
 import { equalsTenant, equalTenants } from './tenant-predicate.ts';
 
 type IdColumn = PgColumn<ColumnBaseConfig<'number', string> & { data: number; notNull: true }>;
@@ -45,16 +44,3 @@ export const inScope =
     const partnerRows = partnerIds.length > 0 ? and(inArray(providerId, partnerIds), isPublic) : undefined;
     return or(ownRows, partnerRows) ?? sql`false`;
   };
-
-/** True if each of these ids is a row of the provider. */
-export async function allBelongToTenant(
-  tenant: Tenant,
-  reader: Pick<Reader, '$count'>,
-  table: PgTable & { providerId: PgColumn; id: PgColumn },
-  ids: number[],
-): Promise<boolean> {
-  const distinct = [...new Set(ids)];
-  if (distinct.length === 0) return true;
-  const condition = tenantWhere(tenant, table, sql`${table.id} = any(${sql.param(distinct)}::bigint[])`);
-  return (await reader.$count(table, condition)) === distinct.length;
-}

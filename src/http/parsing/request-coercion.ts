@@ -2,6 +2,7 @@ import { Type, type TObject } from '@sinclair/typebox';
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
 import { checkBody } from './bodies.ts';
+import { reportBodyErrors } from './body-errors.ts';
 import { createCoercion, invalid } from '../../schema/coercion.ts';
 import { unchangedFields } from '../../schema/validator.ts';
 import { findUnknownFields, readOnlyNames } from './known-fields.ts';
@@ -26,6 +27,7 @@ const dropAll = createCoercion(Type.Object({}));
 
 /** Coerces the query, body and path parameters of every route to the types of its schema before validation. */
 export function coerceRequests(app: FastifyInstance) {
+  app.addHook('onRoute', reportBodyErrors);
   app.addHook('onRoute', (route) => {
     const { querystring, body, params } = (route.schema ?? {}) as Record<string, TObject | undefined>;
     route.config = {

@@ -48,7 +48,7 @@ const titleRecordType = (kind: 'tag' | 'label', table: typeof tags | typeof labe
   create: (_, ctx, { title }) =>
     ctx.write(
       ['catalog'],
-      async (tx, now) => (await resolveTags(ctx, tx, now, table, kind, [{ title: title as string }]))[0]!,
+      async (tx, now) => (await resolveTags(ctx, tx, now, table, [{ title: title as string }]))[0]!,
     ),
   export: (database, providerId) =>
     loadRows(

@@ -6,7 +6,7 @@ import { responses } from '../../http/responses.ts';
 import { registerErrorHandler, formatV2Error, type ErrorFormatter } from '../../http/errors/error-handler.ts';
 import { AdminUserBody } from './body-schema.ts';
 import { AdminUser, AppUser, Role } from './schema.ts';
-import { listAdminUsers, listAppUsers, listRoles, saveAdminUser } from './service.ts';
+import { adminUserReferences, listAdminUsers, listAppUsers, listRoles, saveAdminUser } from './service.ts';
 
 const AdminUserError = t.NamedObject(
   'AdminUserError',
@@ -63,6 +63,7 @@ const createAdminUserRoute: FastifyPluginAsyncTypebox = async (app) => {
         body: AdminUserBody,
         response: { 200: AdminUser, ...responses.created(AdminUser), 400: AdminUserError },
       },
+      config: { references: adminUserReferences },
     },
     async ({ ctx, body }, reply) => {
       const { user, isNew } = await saveAdminUser(ctx, body);

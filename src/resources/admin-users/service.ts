@@ -1,15 +1,18 @@
-import { asc, eq, inArray, notInArray, sql } from 'drizzle-orm';
+import { asc, eq, notInArray, sql } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import { caseFolded, currentTime } from '../../database/tables/columns.ts';
 import { outbox } from '../../database/tables/outbox.ts';
 import { adminMembershipRoles, adminMemberships, adminUsers, roles } from '../../database/tables/people.ts';
+import { defineReferences } from '../../lists/references.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import type { AdminUserBody } from './body-schema.ts';
 import type { AdminUser, AppUser } from './schema.ts';
 import { fetchMembers } from './loaders.ts';
 import { adminUserSerializer } from './serializer.ts';
+
+export const adminUserReferences = defineReferences<AdminUserBody>({ role_ids: roles.id });
 
 /** All admin users of the provider, without paging. */
 export const listAdminUsers = async (ctx: Ctx) =>
@@ -34,7 +37,7 @@ export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: Ad
   const roleIds = [...new Set(body.role_ids)];
   return ctx.write(['people'], async (tx, now) => {
     const existing = await findPerson(tx, body.email);
-    await assertValid(ctx, tx, existing === undefined, roleIds, body);
+    await assertValid(ctx, tx, existing === undefined, body);
     const { person, isNew } = existing ? { person: existing, isNew: false } : await createPerson(tx, now, body);
     const adminUserId = person.id;
 
@@ -64,19 +67,13 @@ export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: Ad
   });
 }
 
-async function assertValid(
-  ctx: Ctx,
-  tx: Tx,
-  isNew: boolean,
-  roleIds: number[],
-  { firstname, lastname }: AdminUserBody,
-) {
+async function assertValid(ctx: Ctx, tx: Tx, isNew: boolean, body: AdminUserBody) {
+  const { firstname, lastname } = body;
   const missing = [
     ...(isNew && firstname === undefined ? ['firstname'] : []),
     ...(isNew && lastname === undefined ? ['lastname'] : []),
   ];
-  const found = await tx.$count(roles, tenantWhere(ctx, roles, inArray(roles.id, roleIds)));
-  const notValid = found === roleIds.length ? [] : ['role_ids'];
+  const notValid = await adminUserReferences.findUnknown(body, { ctx, reader: tx });
   if (missing.length + notValid.length > 0) throw Problem.invalidFields({ missing, notValid });
 }
 

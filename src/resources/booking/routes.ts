@@ -9,7 +9,7 @@ import { participantSerializer } from '../participants/serializer.ts';
 import { todayIn } from '../../lib/timestamps.ts';
 import { BookingBody, DeregisterBody, collectValidationErrors, type ValidationError } from './body-schema.ts';
 import { BookingResult, DeregistrationResult, bookingProblem, fieldError } from './schema.ts';
-import { book, deregister } from './service.ts';
+import { book, deregister, deregistrationReferences } from './service.ts';
 
 const tags = ['Booking'];
 const withIdempotencyKey = (description: string) =>
@@ -68,6 +68,7 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: DeregisterBody,
         response: { 200: DeregistrationResult(participantSerializer.schema), ...responses.bookingErrors },
       },
+      config: { references: deregistrationReferences },
     },
     async (request) => {
       const errors = checkKey(request);

@@ -7,6 +7,7 @@ import type { Tx } from '../../database/client.ts';
 import { toRecordset, execute } from '../../database/statements.ts';
 import { bookings } from '../../database/tables/orders.ts';
 import { participants } from '../../database/tables/participants.ts';
+import { defineReferences } from '../../lists/references.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { hasLeft, holdsSeat, paymentStatus, participantStatus } from '../../reference/statuses.ts';
 import { enrolUsers, findExistingUsers, type EnrolledUser, type Person } from './enrolment-service.ts';
@@ -56,6 +57,17 @@ export async function book(
   });
 }
 
+/** The participants are those of the booking. */
+export const deregistrationReferences = defineReferences<DeregisterBody>({
+  participants: async (named, { ctx, reader, params = {} }) => {
+    const ids = toIds(named);
+    const chosen = and(eq(participants.bookingId, params['id']!), inArray(participants.id, [...ids]));
+    return (await reader.$count(participants, tenantWhere(ctx, participants, chosen))) === ids.size;
+  },
+});
+const toIds = (named: NonNullable<DeregisterBody['participants']>) =>
+  new Set(named.map((one) => (typeof one === 'number' ? one : one.id)));
+
 /**
  * Deregisters all participants of a booking, or those named, and promotes the waiting lists. Idempotent: those
  * deregistered before stay as they are. Throws for a key that was used for a booking.
@@ -63,7 +75,7 @@ export async function book(
 export async function deregister(ctx: Ctx, bookingId: number, body: DeregisterBody, request?: KeyedRequest) {
   const key = request && toRequestKey(request);
   const { with_fee = false, send_receipt_email_to_participant = false } = body.config ?? {};
-  const named = body.participants && new Set(body.participants.map((one) => (typeof one === 'number' ? one : one.id)));
+  const named = body.participants && toIds(body.participants);
   const statusId = with_fee ? participantStatus.deregisteredWithFee : participantStatus.deregistered;
   const ofBooking = tenantWhere(ctx, participants, eq(participants.bookingId, bookingId));
   await ctx.write(['dates', 'people'], async (tx, now) => {

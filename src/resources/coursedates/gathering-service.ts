@@ -6,7 +6,8 @@ import type { Tx } from '../../database/client.ts';
 import * as tables from '../../database/tables/coursedates.ts';
 import { attendances } from '../../database/tables/participants.ts';
 import * as placeTables from '../../database/tables/places.ts';
-import { sameTenant, allBelongToTenant, tenantWhere } from '../../lists/tenant-scope.ts';
+import { defineReferences } from '../../lists/references.ts';
+import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 import type { GatheringField } from './gathering-schema.ts';
 
 type Gathering = ReturnType<typeof toTimes>;
@@ -62,14 +63,21 @@ const toTimes = (input: GatheringField) => ({
 /** Appends the time of day to a day. */
 const localTime = (moment = '', time = '') => (isDay(moment) ? `${moment} ${time}` : moment);
 
+const references = defineReferences<GatheringField>({
+  idLocation: placeTables.locations.id,
+  instructors: placeTables.instructors.id,
+});
+
+/** The check of the locations and instructors of gatherings. */
+export async function haveOwnReferences(items: GatheringField[], scope: Parameters<typeof references.findUnknown>[1]) {
+  const idLocation = items.flatMap((item) => item.idLocation ?? []);
+  const instructors = items.flatMap((item) => item.instructors ?? []);
+  return (await references.findUnknown({ idLocation, instructors }, scope)).length === 0;
+}
+
 /** Adds gatherings to a course date, in its time zone. */
 export async function addGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, added: Gathering[]) {
   if (added.length === 0) return;
-  const locationIds = added.flatMap(({ idLocation }) => idLocation ?? []);
-  if (!(await allBelongToTenant(ctx, tx, placeTables.locations, locationIds))) throw notValid();
-  const instructorIds = added.flatMap((gathering) => gathering.instructors);
-  if (!(await allBelongToTenant(ctx, tx, placeTables.instructors, instructorIds))) throw notValid();
-
   const owner = { providerId: ctx.providerId, courseDateId: date.id, zone: date.zone, createdAt: now, updatedAt: now };
   const rows = added.map((gathering) => ({ ...owner, ...toColumns(gathering) }));
   const created = await tx.insert(tables.gatherings).values(rows).returning({ id: tables.gatherings.id });

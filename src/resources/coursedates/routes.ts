@@ -4,7 +4,6 @@ import type { Ctx } from '../../core/context.ts';
 import * as t from '../../schema/types.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses, send } from '../../http/responses.ts';
-import { withBodyErrors } from '../../http/parsing/body-errors.ts';
 import { CourseDateBody, CourseDateChange } from './body-schema.ts';
 import { courseDateSerializer } from './serializer.ts';
 import { batchCourseDateList, courseDateList, datesOfCourseList, nextCourseDateList } from './list.ts';
@@ -16,7 +15,13 @@ import {
   listDatesOfCourse,
   listNextCourseDates,
 } from './query-service.ts';
-import { courseDateErrors, createCourseDate, deleteCourseDate, updateCourseDate } from './service.ts';
+import {
+  courseDateErrors,
+  courseDateReferences,
+  createCourseDate,
+  deleteCourseDate,
+  updateCourseDate,
+} from './service.ts';
 
 const tags = ['Course dates'];
 const CourseDates = responses.envelope(courseDateList.View);
@@ -161,7 +166,7 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: CourseDateBody,
         response: responses.created(CourseDateWritten),
       },
-      ...withBodyErrors(courseDateErrors),
+      config: { references: courseDateReferences, findBodyErrors: courseDateErrors },
     },
     async ({ ctx, params, body }, reply) => reply.code(201).send(await createCourseDate(ctx, params.course_id, body)),
   );
@@ -180,8 +185,7 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: CourseDateChange,
         response: responses.ok(CourseDateWritten),
       },
-      config: { readBack },
-      ...withBodyErrors(courseDateErrors),
+      config: { readBack, references: courseDateReferences, findBodyErrors: courseDateErrors },
     },
     ({ ctx, params, body }) => updateCourseDate(ctx, params.course_id, params.id, body),
   );

@@ -9,21 +9,32 @@ import { currentTime } from '../../database/tables/columns.ts';
 import * as tables from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import * as placeTables from '../../database/tables/places.ts';
-import { allBelongToTenant, tenantWhere } from '../../lists/tenant-scope.ts';
+import { defineReferences } from '../../lists/references.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
 import * as statuses from '../../reference/statuses.ts';
 import {
   addGatherings,
   gatheringErrors,
+  haveOwnReferences,
   moveGatherings,
   moveGatheringsToZone,
   readGatherings,
   replaceGatherings,
 } from './gathering-service.ts';
 import { addInstructors, replaceInstructors } from './instructor-service.ts';
-import { findPlaceForBody } from '../locations/place-service.ts';
+import { findPlaceForBody, isPlace } from '../locations/place-service.ts';
 import { promoteWaitingLists } from '../seats/service.ts';
 import { CourseDateBody, misorderedDays, type CourseDateChange, type Days } from './body-schema.ts';
 import type { CourseDateRow, CourseDateWritten } from './schema.ts';
+
+export const courseDateReferences = defineReferences<CourseDateChange>({
+  place_id: isPlace,
+  location_id: placeTables.locations.id,
+  instructors: placeTables.instructors.id,
+  gatherings: haveOwnReferences,
+  parent_id: (parentId, { ctx, reader, params = {} }) =>
+    canBeParent(ctx, reader, params['course_id']!, params['id'], parentId),
+});
 
 const insertCourseDate = prepareInsert(tables.courseDates);
 
@@ -219,31 +230,30 @@ type Candidate = {
 
 /** Throws with all invalid fields at once, references to foreign items included. */
 async function assertNoErrors(ctx: Ctx, tx: Tx, { courseId, id, body, days, child, errors }: Candidate) {
-  const { place_id, location_id, instructors: instructorIds, parent_id, trigger_value } = body;
+  const { parent_id, trigger_value } = body;
   const hasTrigger = typeof parent_id === 'number' || typeof trigger_value === 'string';
-  const isPlace = async (placeId: number) =>
-    (await tx.$count(placeTables.places, eq(placeTables.places.id, placeId))) > 0;
-  const hasValidParent = typeof parent_id !== 'number' || (await canBeParent(ctx, tx, courseId, id, parent_id));
-  const isValid: Record<string, boolean> = {
-    place_id: typeof place_id !== 'number' || (await isPlace(place_id)),
-    location_id: await allBelongToTenant(ctx, tx, placeTables.locations, [location_id ?? []].flat()),
-    instructors: await allBelongToTenant(ctx, tx, placeTables.instructors, instructorIds ?? []),
-    parent_id: hasValidParent,
-    trigger_value: !hasTrigger || !hasValidParent || (await isOnlyChild(ctx, tx, id, child)),
-  };
-  const unknown = Object.keys(isValid).filter((name) => !isValid[name]);
+  const params = { course_id: courseId, ...(id !== null && { id }) };
+  const unknown = await courseDateReferences.findUnknown(body, { ctx, reader: tx, params });
+  const isChecked = hasTrigger && !unknown.includes('parent_id');
+  if (isChecked && !(await isOnlyChild(ctx, tx, id, child))) unknown.push('trigger_value');
   const notValid = [...errors.notValid, ...misorderedDays(days), ...unknown];
   if (notValid.length + errors.missing.length > 0)
     throw Problem.invalidFields({ ...errors, notValid }, Object.keys(CourseDateBody.properties));
 }
 
 /** A parent is another date of the same course and no child itself; its child has no children. */
-async function canBeParent(ctx: Ctx, tx: Tx, courseId: number, id: number | null, parentId: number) {
+async function canBeParent(
+  ctx: Ctx,
+  reader: Pick<Tx, '$count'>,
+  courseId: number,
+  id: number | undefined,
+  parentId: number,
+) {
   const date = (...conditions: (SQL | undefined)[]) => tenantWhere(ctx, tables.courseDates, notDeleted, ...conditions);
   const isDate = eq(tables.courseDates.id, parentId);
   const parent = date(isDate, eq(tables.courseDates.courseId, courseId), isNull(tables.courseDates.parentId));
-  if (parentId === id || (await tx.$count(tables.courseDates, parent)) === 0) return false;
-  return id === null || (await tx.$count(tables.courseDates, date(eq(tables.courseDates.parentId, id)))) === 0;
+  if (parentId === id || (await reader.$count(tables.courseDates, parent)) === 0) return false;
+  return id === undefined || (await reader.$count(tables.courseDates, date(eq(tables.courseDates.parentId, id)))) === 0;
 }
 
 /** True if no other child of the parent has the trigger value. */

@@ -1,7 +1,7 @@
 import { and, asc, eq, like, or, sql } from 'drizzle-orm';
 import { toSlug } from '../../core/catalog-urls.ts';
 import { Problem } from '../../core/errors.ts';
-import type { Database, Reader, Tx } from '../../database/client.ts';
+import type { Database, Tx } from '../../database/client.ts';
 import { caseFolded } from '../../database/tables/columns.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 
@@ -57,7 +57,10 @@ async function insertCategory(tx: Tx, now: string, values: Required<NewCategory>
   return tx.recordAffected(created!.id);
 }
 
-async function findCategory(db: Reader, { title, slug = '', parentId }: NewCategory): Promise<number | undefined> {
+async function findCategory(
+  db: Database['db'],
+  { title, slug = '', parentId }: NewCategory,
+): Promise<number | undefined> {
   const { categories } = catalog;
   const [found] = await db
     .select({ id: categories.id })

@@ -8,7 +8,7 @@ import { CourseBody, CourseChange } from './body-schema.ts';
 import { memberNames } from './schema.ts';
 import { courseItem, courseList } from './list.ts';
 import { getCourse, listCourses } from './query-service.ts';
-import { createCourse, deleteCourse, updateCourse } from './service.ts';
+import { courseReferences, createCourse, deleteCourse, updateCourse } from './service.ts';
 
 const tags = ['Courses'];
 const params = Type.Object({ id: t.Id });
@@ -81,6 +81,7 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: CourseBody,
         response: responses.created(CourseId),
       },
+      config: { references: courseReferences },
     },
     async ({ ctx, body }, reply) => reply.code(201).send({ course_id: await createCourse(ctx, body) }),
   );
@@ -116,7 +117,7 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: CourseChange,
         response: responses.ok(CourseId),
       },
-      config: { readBack },
+      config: { readBack, references: courseReferences },
     },
     async ({ ctx, params, body }) => ({ course_id: await updateCourse(ctx, params.id, body) }),
   );

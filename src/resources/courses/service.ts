@@ -10,6 +10,7 @@ import { caseFolded, currentTime } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import * as tables from '../../database/tables/courses.ts';
 import { customers } from '../../database/tables/customers.ts';
+import { defineReferences } from '../../lists/references.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { canceled } from '../../reference/statuses.ts';
 import { assignAddresses, releaseAddress, replaceAddress } from './address-service.ts';
@@ -17,6 +18,12 @@ import { insertMainProduct, updateMainProduct } from './product-service.ts';
 import { replaceTags } from '../tags/service.ts';
 import type { CourseBody, CourseChange } from './body-schema.ts';
 import { descriptionMembers, type CourseRow, type Texts } from './schema.ts';
+
+export const courseReferences = defineReferences<CourseChange>({
+  tags: catalog.tags.id,
+  labels: catalog.labels.id,
+  customer_id: customers.id,
+});
 
 const equalTitle = () => new Problem('invalid', 'An active course with an equal title exists already');
 const titleRule = 'courses_active_title';
@@ -39,7 +46,7 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
   validateCrossFields(columns);
   const work = ctx.write(['catalog'], async (tx, now) => {
     await assertTitleIsFree(ctx, tx, { title, isActive: active });
-    await assertOwnCustomer(ctx, tx, body.customer_id);
+    await courseReferences.assertKnown(body, { ctx, reader: tx });
     const timestamps = { createdAt: now, updatedAt: now, relatedItemsUpdatedAt: now };
     const courseId = tx.recordAffected(await insertCourse(tx, { ...columns, ...timestamps, providerId }));
     await assignAddresses(ctx, tx, [{ ...columns, id: courseId }]);
@@ -61,7 +68,7 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
     const after = { ...before, ...definedOnly(columns) };
     validateCrossFields(after);
     await assertTitleIsFree(ctx, tx, after, id);
-    await assertOwnCustomer(ctx, tx, body.customer_id);
+    await courseReferences.assertKnown(body, { ctx, reader: tx });
 
     const hasOtherSlug = toSlug(after.title) !== toSlug(before.title);
     const slugs = hasOtherSlug ? await replaceAddress(ctx, tx, after) : undefined;
@@ -186,12 +193,6 @@ async function assertTitleIsFree(
     id === undefined ? undefined : ne(tables.courses.id, id),
   );
   if ((await tx.$count(tables.courses, isEqual)) > 0) throw equalTitle();
-}
-
-async function assertOwnCustomer(ctx: Ctx, tx: Tx, customerId: number | null | undefined) {
-  if (customerId === undefined || customerId === null) return;
-  if ((await tx.$count(customers, tenantWhere(ctx, customers, eq(customers.id, customerId)))) === 0)
-    throw foreignCustomer();
 }
 
 /** A partial update of each language sent; a translation without any text is deleted. Returns true if that changed any. */

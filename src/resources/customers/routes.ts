@@ -6,7 +6,14 @@ import { listRoute } from '../../http/list-cache/index.ts';
 import { responses, send } from '../../http/responses.ts';
 import { CustomerBody, CustomerChange } from './body-schema.ts';
 import { customerList, employeeList } from './list.ts';
-import { createCustomer, getCustomer, listCustomers, listEmployees, updateCustomer } from './service.ts';
+import {
+  createCustomer,
+  customerReferences,
+  getCustomer,
+  listCustomers,
+  listEmployees,
+  updateCustomer,
+} from './service.ts';
 
 const tags = ['People'];
 const addressInputs = (read: string, input: string) => ({
@@ -68,6 +75,7 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: CustomerBody,
         response: responses.created(CustomerId),
       },
+      config: { references: customerReferences },
     },
     async ({ ctx, body }, reply) => reply.code(201).send({ customer_id: await createCustomer(ctx, body) }),
   );
@@ -124,7 +132,7 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: CustomerChange,
         response: responses.ok(CustomerId),
       },
-      config: { readBack },
+      config: { readBack, references: customerReferences },
     },
     async ({ ctx, params, body }) => ({ customer_id: await updateCustomer(ctx, params.id, body) }),
   );

@@ -2,12 +2,16 @@ import { eq } from 'drizzle-orm';
 import type { Static } from '@sinclair/typebox';
 import type { Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
-import type { Tx } from '../../database/client.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { adminMemberships } from '../../database/tables/people.ts';
+import { defineReferences } from '../../lists/references.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import type { CustomerBody, CustomerChange } from './body-schema.ts';
 import { customerList, employeeList } from './list.ts';
+
+export const customerReferences = defineReferences<CustomerChange>({
+  seller_id: adminMemberships.adminUserId,
+});
 
 type CustomerQuery = Parameters<typeof customerList.page>[1];
 type CustomerItemQuery = Static<typeof customerList.ItemQuery>;
@@ -31,7 +35,7 @@ export async function listEmployees(ctx: Ctx, id: number, query: Static<typeof e
 export function createCustomer(ctx: Ctx, body: CustomerBody): Promise<number> {
   const { providerId } = ctx;
   return ctx.write(['people'], async (tx, now) => {
-    await assertOwnSeller(ctx, tx, body.seller_id);
+    await customerReferences.assertKnown(body, { ctx, reader: tx });
     const [customer] = await tx
       .insert(customers)
       .values({ ...toColumns(body), title: body.title, providerId, createdAt: now, updatedAt: now })
@@ -45,16 +49,10 @@ export function updateCustomer(ctx: Ctx, id: number, body: CustomerChange): Prom
   const customer = tenantWhere(ctx, customers, eq(customers.id, id));
   return ctx.write(['people'], async (tx, now) => {
     if ((await tx.$count(customers, customer)) === 0) throw Problem.notFound('Customer');
-    await assertOwnSeller(ctx, tx, body.seller_id);
+    await customerReferences.assertKnown(body, { ctx, reader: tx });
     const changed = await tx.updateChanged(customers, customer, toColumns(body), now);
     return changed === 0 ? tx.rollbackNoChange(id) : id;
   });
-}
-
-async function assertOwnSeller(ctx: Ctx, tx: Tx, sellerId: number | null | undefined) {
-  if (sellerId === undefined || sellerId === null) return;
-  const member = tenantWhere(ctx, adminMemberships, eq(adminMemberships.adminUserId, sellerId));
-  if ((await tx.$count(adminMemberships, member)) === 0) throw Problem.invalidFields({ notValid: ['seller_id'] });
 }
 
 const toColumns = (body: CustomerChange) => ({

@@ -6,7 +6,14 @@ import { responses, send } from '../../http/responses.ts';
 import { InstructorBody, InstructorChange } from './body-schema.ts';
 import { instructorList } from './list.ts';
 import { Instructor } from './schema.ts';
-import { archiveInstructor, createInstructor, getInstructor, listInstructors, updateInstructor } from './service.ts';
+import {
+  archiveInstructor,
+  createInstructor,
+  getInstructor,
+  instructorReferences,
+  listInstructors,
+  updateInstructor,
+} from './service.ts';
 
 const tags = ['Instructors'];
 const readOnly = ['archived_at'];
@@ -43,7 +50,7 @@ export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: InstructorBody,
         response: responses.created(Instructor),
       },
-      config: { readOnly },
+      config: { readOnly, references: instructorReferences },
     },
     async ({ ctx, body }, reply) => reply.code(201).send(await createInstructor(ctx, body)),
   );
@@ -78,7 +85,11 @@ export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: InstructorChange,
         response: responses.ok(Instructor),
       },
-      config: { readOnly, readBack: { read: (ctx, { id }: { id: number }) => instructorList.byId(ctx, id) } },
+      config: {
+        readOnly,
+        readBack: { read: (ctx, { id }: { id: number }) => instructorList.byId(ctx, id) },
+        references: instructorReferences,
+      },
     },
     ({ ctx, params, body }) => updateInstructor(ctx, params.id, body),
   );

@@ -2,13 +2,17 @@ import { eq } from 'drizzle-orm';
 import * as t from '../../schema/types.ts';
 import type { Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
-import type { Tx } from '../../database/client.ts';
 import { adminMemberships } from '../../database/tables/people.ts';
 import { instructors } from '../../database/tables/places.ts';
+import { defineReferences } from '../../lists/references.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import type { InstructorBody, InstructorChange } from './body-schema.ts';
 import { instructorList } from './list.ts';
 import { toInstructor, type Instructor } from './schema.ts';
+
+export const instructorReferences = defineReferences<InstructorChange>({
+  idUser: adminMemberships.adminUserId,
+});
 
 type InstructorQuery = Parameters<typeof instructorList.page>[1];
 
@@ -16,7 +20,7 @@ export const listInstructors = (ctx: Ctx, query: InstructorQuery) => instructorL
 
 export const createInstructor = (ctx: Ctx, body: InstructorBody): Promise<Instructor> =>
   ctx.write(['catalog'], async (tx, now) => {
-    await assertOwnUser(ctx, tx, body.idUser);
+    await instructorReferences.assertKnown(body, { ctx, reader: tx });
     const { firstname, lastname } = body;
     const [created] = await tx
       .insert(instructors)
@@ -37,7 +41,7 @@ export function updateInstructor(ctx: Ctx, id: number, body: InstructorChange): 
   const instructor = tenantWhere(ctx, instructors, eq(instructors.id, id));
   return ctx.write(['catalog'], async (tx, now) => {
     if ((await tx.$count(instructors, instructor)) === 0) throw Problem.notFound('Instructor');
-    await assertOwnUser(ctx, tx, body.idUser);
+    await instructorReferences.assertKnown(body, { ctx, reader: tx });
     const { firstname, lastname } = body;
     const changed = await tx.updateChanged(instructors, instructor, { ...toColumns(body), firstname, lastname }, now);
     const [row] = await tx.select().from(instructors).where(instructor);
@@ -57,12 +61,6 @@ export const archiveInstructor = (ctx: Ctx, id: number): Promise<Instructor> =>
     const [archived] = await tx.update(instructors).set(timestamps).where(instructor).returning();
     return toInstructor(archived!);
   });
-
-async function assertOwnUser(ctx: Ctx, tx: Tx, userId: number | null | undefined) {
-  if (userId === undefined || userId === null) return;
-  const member = tenantWhere(ctx, adminMemberships, eq(adminMemberships.adminUserId, userId));
-  if ((await tx.$count(adminMemberships, member)) === 0) throw Problem.invalidFields({ notValid: ['idUser'] });
-}
 
 const toColumns = (body: InstructorChange) => ({
   phonePrefix: t.emptyIfNull(body.phone_prefix),

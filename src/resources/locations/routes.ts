@@ -4,11 +4,10 @@ import type { Ctx } from '../../core/context.ts';
 import * as t from '../../schema/types.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses, send } from '../../http/responses.ts';
-import { withBodyErrors } from '../../http/parsing/body-errors.ts';
 import { LocationBody, LocationChange } from './body-schema.ts';
 import { locationList } from './list.ts';
 import { Location } from './schema.ts';
-import { createLocation, listLocations, locationErrors, updateLocation } from './service.ts';
+import { createLocation, listLocations, locationErrors, locationReferences, updateLocation } from './service.ts';
 
 const tags = ['Course dates'];
 const readBack = {
@@ -59,7 +58,7 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: LocationBody,
         response: responses.created(Location),
       },
-      ...withBodyErrors(locationErrors),
+      config: { references: locationReferences, findBodyErrors: locationErrors },
     },
     async ({ ctx, body }, reply) => reply.code(201).send(await createLocation(ctx, body)),
   );
@@ -77,8 +76,7 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
         body: LocationChange,
         response: responses.ok(Location),
       },
-      config: { readBack },
-      ...withBodyErrors(locationErrors),
+      config: { readBack, references: locationReferences, findBodyErrors: locationErrors },
     },
     ({ ctx, params, body }) => updateLocation(ctx, params.id, body),
   );

@@ -3,11 +3,18 @@ import * as t from '../../schema/types.ts';
 import type { Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { findInvalidTimezone } from '../../database/time-zones.ts';
-import { instructors, locations, places } from '../../database/tables/places.ts';
+import { instructors, locations } from '../../database/tables/places.ts';
+import { defineReferences } from '../../lists/references.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import type { LocationBody, LocationChange } from './body-schema.ts';
+import { LocationBody, type LocationChange } from './body-schema.ts';
 import { locationList } from './list.ts';
+import { isPlace } from './place-service.ts';
 import type { Location } from './schema.ts';
+
+export const locationReferences = defineReferences<LocationChange>({
+  place_id: isPlace,
+  idInstructor: instructors.id,
+});
 
 type LocationQuery = Parameters<typeof locationList.page>[1];
 
@@ -46,16 +53,10 @@ export const locationErrors = async (ctx: Ctx, { timezone }: { timezone?: unknow
   notValid: await findInvalidTimezone(ctx, timezone),
 });
 
-async function assertValidReferences(ctx: Ctx, { place_id, timezone, idInstructor }: LocationChange) {
-  const { db } = ctx;
-  const instructor = tenantWhere(ctx, instructors, eq(instructors.id, idInstructor ?? 0));
-  const isValid = {
-    place_id: !place_id || (await db.$count(places, eq(places.id, place_id))) > 0,
-    timezone: (await findInvalidTimezone(ctx, timezone)).length === 0,
-    idInstructor: !idInstructor || (await db.$count(instructors, instructor)) > 0,
-  };
-  const notValid = Object.entries(isValid).flatMap(([name, valid]) => (valid ? [] : [name]));
-  if (notValid.length > 0) throw Problem.invalidFields({ notValid });
+async function assertValidReferences(ctx: Ctx, body: LocationChange) {
+  const unknown = await locationReferences.findUnknown(body, { ctx, reader: ctx.db });
+  const notValid = [...unknown, ...(await findInvalidTimezone(ctx, body.timezone))];
+  if (notValid.length > 0) throw Problem.invalidFields({ notValid }, Object.keys(LocationBody.properties));
 }
 
 const toColumns = (body: LocationChange) => ({

@@ -52,6 +52,8 @@ export async function assertOwnTags(ctx: Ctx, tagIds: number[] | undefined) {
 type TagInput = number | { id?: number; title?: string };
 type TagFields = { tags?: TagInput[] | null | undefined; labels?: TagInput[] | null | undefined };
 
+type TagTable = typeof catalog.tags | typeof catalog.labels;
+
 /** Replaces the tags and the labels of a course, each if it is sent; returns which of them that changed. */
 export async function replaceTags(
   ctx: Ctx,
@@ -60,43 +62,31 @@ export async function replaceTags(
   courseId: number,
   { tags, labels }: TagFields,
 ): Promise<{ hasOtherTags: boolean; hasOtherLabels: boolean }> {
-  const tagIds = tags && (await resolveTags(ctx, tx, now, catalog.tags, 'tags', tags));
-  const labelIds = labels && (await resolveTags(ctx, tx, now, catalog.labels, 'labels', labels));
+  const tagIds = tags && (await resolveTags(ctx, tx, now, catalog.tags, tags));
+  const labelIds = labels && (await resolveTags(ctx, tx, now, catalog.labels, labels));
   return {
     hasOtherLabels: labelIds !== undefined && (await setLabels(ctx, tx, courseId, labelIds ?? [])),
     hasOtherTags: tagIds !== undefined && (await setTags(ctx, tx, courseId, tagIds ?? [])),
   };
 }
 
-/** The ids of tags or labels: own ones by id, others by title (case ignored), created if missing. */
+/** The ids of tags or labels, by id or by title (case ignored); missing titles are created. */
 export async function resolveTags(
   ctx: Ctx,
   tx: Tx,
   now: string,
-  table: typeof catalog.tags | typeof catalog.labels,
-  field: string,
+  table: TagTable,
   inputs: TagInput[],
 ): Promise<number[]> {
-  const inputIds = inputs.map((input) => (typeof input === 'number' ? input : input.id));
   const titles = inputs.flatMap((input) =>
     typeof input === 'object' && input.id === undefined && input.title !== undefined ? [input.title] : [],
   );
-  const ids = new Set(inputIds.filter((id) => id !== undefined));
-  if (ids.size > 0) {
-    if ((await tx.$count(table, tenantWhere(ctx, table, inArray(table.id, [...ids])))) !== ids.size)
-      throw Problem.invalidFields({ notValid: [field] });
-  }
+  const ids = new Set(inputs.flatMap((input) => (typeof input === 'number' ? input : (input.id ?? []))));
   for (const id of await findOrCreate(ctx, tx, now, table, titles)) ids.add(id);
   return [...ids];
 }
 
-async function findOrCreate(
-  ctx: Ctx,
-  tx: Tx,
-  now: string,
-  table: typeof catalog.tags | typeof catalog.labels,
-  titles: string[],
-) {
+async function findOrCreate(ctx: Ctx, tx: Tx, now: string, table: TagTable, titles: string[]) {
   if (titles.length === 0) return [];
   const { providerId } = ctx;
   const timestamps = { createdAt: now, updatedAt: now };

@@ -1,0 +1,47 @@
+import { is, sql } from 'drizzle-orm';
+import { PgColumn, type PgTable } from 'drizzle-orm/pg-core';
+import type { Ctx } from '../core/context.ts';
+import { Problem } from '../core/errors.ts';
+import type { Reader } from '../database/client.ts';
+import { tenantWhere } from './tenant-scope.ts';
+
+/** `params` are the path parameters of the route. */
+type Scope = { ctx: Ctx; reader: Pick<Reader, '$count'>; params?: Record<string, number> };
+type Check<V> = (value: V, scope: Scope) => Promise<boolean>;
+export type References = ReturnType<typeof defineReferences>;
+
+/**
+ * Declares the fields of a body that name other items, in the order of the schema: by the column with the ids of the
+ * provider's rows, or by a check.
+ */
+export function defineReferences<B>(fields: { [K in keyof B]?: PgColumn | Check<NonNullable<B[K]>> }) {
+  const checks = Object.entries<PgColumn | Check<never> | undefined>(fields).map(
+    ([name, one]) => [name, (is(one, PgColumn) ? areOwn(one) : one) as Check<unknown>] as const,
+  );
+  async function findUnknown(body: object, scope: Scope) {
+    const unknown: string[] = [];
+    for (const [name, isKnown] of checks) {
+      const value = (body as Record<string, unknown>)[name] ?? undefined;
+      if (value !== undefined && !(await isKnown(value, scope))) unknown.push(name);
+    }
+    return unknown;
+  }
+  async function assertKnown(body: object, scope: Scope) {
+    const notValid = await findUnknown(body, scope);
+    if (notValid.length > 0) throw Problem.invalidFields({ notValid });
+  }
+  return { findUnknown, assertKnown };
+}
+
+type Item = number | { id?: number };
+
+/** True if each id of a field is a row of the provider; items without an id do not count. */
+const areOwn =
+  (column: PgColumn) =>
+  async (value: Item | Item[], { ctx, reader }: Scope): Promise<boolean> => {
+    const ids = new Set([value].flat().flatMap((item) => (typeof item === 'number' ? item : (item.id ?? []))));
+    if (ids.size === 0) return true;
+    const table = column.table as PgTable & { providerId: PgColumn };
+    const condition = tenantWhere(ctx, table, sql`${column} = any(${sql.param([...ids])}::bigint[])`);
+    return (await reader.$count(table, condition)) === ids.size;
+  };

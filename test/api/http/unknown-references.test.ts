@@ -1,0 +1,149 @@
+import { expect, test } from 'vitest';
+import { labels, tags } from '../../../src/database/tables/catalog.ts';
+import { roles } from '../../../src/database/tables/people.ts';
+import { allAreas } from '../../../src/database/areas.ts';
+import { bookingBody, createBookableDate, errorCodes, person } from '../../support/booking.ts';
+import { addAdminUser, addDate, addInstructor, addLocation } from '../../support/dates.ts';
+import { dereference } from '../../support/openapi.ts';
+import { createCustomer, createPlace } from '../../support/orders.ts';
+import { dialects, endpointUrl, fieldErrors, sendWrite, writeEndpoints } from '../../support/request-bodies.ts';
+import { sharedTestApp, type Provider } from '../../support/test-app.ts';
+
+const testApp = await sharedTestApp();
+const { app, createProvider, database } = testApp;
+type Fields = Record<string, unknown>;
+
+type Schema = Fields & { properties?: Record<string, Schema> };
+type Operation = { requestBody?: { content: Record<string, { schema: Schema }> } };
+const { paths } = dereference<{ paths: Record<string, Record<string, Operation>> }>(
+  (await app.inject('/openapi.json')).json(),
+);
+
+/** True for the id of an item; codes have an `enum`. */
+function hasId(schema: unknown): boolean {
+  if (typeof schema !== 'object' || schema === null) return false;
+  const { type, minimum, maximum, enum: codes } = schema as Schema;
+  if ([type].flat().includes('integer') && minimum === 1 && maximum === undefined && codes === undefined) return true;
+  return Object.values(schema).some(hasId);
+}
+
+/** The fields with ids of each operation that writes. */
+const referenceFields = new Map(
+  Object.entries(paths).flatMap(([path, operations]) =>
+    (['post', 'put'] as const).flatMap((method) => {
+      const [content] = Object.values(operations[method]?.requestBody?.content ?? {});
+      const names = Object.entries(content?.schema.properties ?? {}).flatMap(([name, schema]) =>
+        hasId(schema) ? name : [],
+      );
+      return names.length > 0
+        ? [[`${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, ':id')}`, names] as const]
+        : [];
+    }),
+  ),
+);
+
+const titled = async (me: Provider, table: typeof tags | typeof labels | typeof roles) =>
+  (await me.ctx()).write(allAreas, async (tx, now) => {
+    const row = { providerId: me.id, title: 'Titled', createdAt: now, updatedAt: now };
+    return (await tx.insert(table).values(row).returning({ id: table.id }))[0]!.id;
+  });
+
+const date = { date: '2030-06-10', time_start: '09:00', time_end: '10:00' };
+/** By field: its value for an id, and a function that creates a row of a provider. */
+const references: Record<
+  string,
+  { toValue?: (id: number) => unknown; create(me: Provider, url: string): Promise<number> }
+> = {
+  tags: { toValue: (id) => [{ id }], create: (me) => titled(me, tags) },
+  labels: { toValue: (id) => [id], create: (me) => titled(me, labels) },
+  customer_id: { create: (me) => createCustomer(me) },
+  // Places belong to no provider.
+  place_id: { create: () => createPlace(testApp) },
+  location_id: { create: (me) => addLocation(me) },
+  instructors: { toValue: (id) => [id], create: (me) => addInstructor(me) },
+  gatherings: { toValue: (id) => [{ ...date, instructors: [id] }], create: (me) => addInstructor(me) },
+  parent_id: { create: (me, url) => addDate(me, Number(/courses\/(\d+)/.exec(url)![1])) },
+  idInstructor: { create: (me) => addInstructor(me) },
+  idUser: { create: (me) => addAdminUser(me) },
+  seller_id: { create: (me) => addAdminUser(me) },
+  role_ids: { toValue: (id) => [id], create: (me) => titled(me, roles) },
+  participants: { toValue: (id) => [id], create: findParticipant },
+};
+
+async function findParticipant(me: Provider, url: string) {
+  const bookingId = /booking\/(\d+)/.exec(url)![1];
+  const sql = 'select id from participants where provider_id = $1 and booking_id = $2';
+  return (await database.pool.query<{ id: number }>(sql, [me.id, bookingId])).rows[0]!.id;
+}
+
+/** A field without a reference that the schema refuses. */
+const faults: Record<string, Fields> = {
+  courses: { level: 999 },
+  coursedates: { status_id: 999 },
+  locations: { lat: 91 },
+  instructors: { email: 'x' },
+  customers: { email: 'x' },
+  'admin-users': { email: 'x' },
+  deregister: { config: { with_fee: 'x' } },
+};
+const unknownId = 999_999_999;
+
+const operations = [...referenceFields].filter(([name]) => name !== 'POST /v2/booking');
+const cases = operations.flatMap(([name, fields]) => fields.map((field) => [name, field] as const));
+
+test.each(cases)('%s names %s with another invalid field if it is unknown', async (name, field) => {
+  const me = await createProvider();
+  const endpoint = writeEndpoints.find((one) => one.name === name)!;
+  const url = await endpointUrl(me, endpoint);
+  const { toValue = (id: number) => id, create } = references[field]!;
+  const fault = faults[/[a-z-]+$/.exec(name.replace(/\/:id$/, ''))![0]]!;
+  const other = await createProvider();
+  const foreignId = await create(other, await endpointUrl(other, endpoint));
+  const ids = { unknown: unknownId, ...(field !== 'place_id' && { foreign: foreignId }) };
+  const ownId = await create(me, url);
+  const invalid = async (dialect: (typeof dialects)[number], id: number) => {
+    const response = await sendWrite(me, endpoint, dialect, { ...fault, [field]: toValue(id) });
+    expect(response.status).toBe(400);
+    return fieldErrors(response).notValid.sort();
+  };
+  for (const dialect of dialects) {
+    for (const [kind, id] of Object.entries(ids))
+      expect(await invalid(dialect, id), `${kind}, ${dialect}`).toEqual([...Object.keys(fault), field].sort());
+    expect(await invalid(dialect, ownId), `own, ${dialect}`).toEqual(Object.keys(fault));
+  }
+});
+
+test.each(operations)('%s names all of %j in one answer, in the order of the schema', async (name, fields) => {
+  const me = await createProvider();
+  const endpoint = writeEndpoints.find((one) => one.name === name)!;
+  const body = Object.fromEntries(fields.map((field) => [field, (references[field]!.toValue ?? Number)(unknownId)]));
+  const type = name.endsWith('courses') || name.endsWith('courses/:id') ? { type: 'corporate' } : {};
+  const response = await sendWrite(me, endpoint, 'json', { ...endpoint.minimal, ...type, ...body });
+  expect([response.status, fieldErrors(response)]).toEqual([400, { missing: [], notValid: fields }]);
+});
+
+test('an invalid value of a field with a reference is named once', async () => {
+  const me = await createProvider();
+  const fields = { title: 'A', price_value: 'x', tags: [{ id: unknownId }, {}], customer_id: 'x' };
+  expect((await me.post('/v2/courses', fields)).json()).toEqual({
+    error: 'Missing field(s): tags[1].title. Field(s) not valid: price_value,customer_id',
+  });
+  const person = { email: 'x', role_ids: [unknownId, 'y'] };
+  expect((await me.post('/v2/admin-users', person)).json()).toEqual({
+    errors: { missing_fields: [], not_valid: ['email', 'role_ids'] },
+  });
+});
+
+test('a booking names unknown references with other errors', async () => {
+  const me = await createProvider();
+  const other = await createProvider();
+  const { dateId } = await createBookableDate(me);
+  const fields = { payment_method: 'x', customer_id: await createCustomer(other) };
+  const participants = [person({ products: [unknownId] })];
+  const codes = async (id: number) =>
+    errorCodes(await me.post('/v2/booking', bookingBody(id, { ...fields, participants })))?.sort();
+  const expected = ['customer_invalid', 'participant_products_invalid', 'payment_method_invalid'];
+  expect(await codes(dateId)).toEqual(expected);
+  const foreignDateId = (await createBookableDate(other)).dateId;
+  expect(await codes(foreignDateId)).toEqual(['course_date_identifier_invalid', ...expected]);
+});
