@@ -87,8 +87,11 @@ function getConstraint({ constraint, message }: DatabaseError) {
   return (constraint ?? named).replace(/_\d+$/, '');
 }
 
+/** Violations of constraints, and the exception of a trigger, which names none. */
+const ruleCodes = new Set(['23502', '23503', '23505', '23514', '23P01', 'P0001']);
+
 function fromSqlState(code: string, constraint: string): Failure {
-  if (code === '23505' || code === '23503' || code === '23514') return { kind: 'rule', constraint };
+  if (ruleCodes.has(code)) return { kind: 'rule', constraint };
   if (retryCodes.has(code)) return { kind: 'retry' };
   if (unavailableCodes.has(code)) return { kind: 'unavailable' };
   const byClass: Record<string, Failure> = {

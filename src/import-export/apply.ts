@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { getTableConfig, type PgColumn, type PgTable } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../core/context.ts';
 import { Problem } from '../core/errors.ts';
+import { classifyError, getRootCause } from '../database/errors.ts';
 import { allAreas } from '../database/areas.ts';
 import type { Database, Tx } from '../database/client.ts';
 import { importRefs } from '../database/tables/imports.ts';
@@ -52,7 +53,7 @@ async function withSavepoint<T>(tx: Tx, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Writes one line through its service; `refused` is the service's validation error. */
+/** Writes one line through its service; `refused` is the error of the service or of the database. */
 export async function writeSingleLine(database: Database, ctx: Ctx, kind: SingleRecordType, line: number) {
   const { fields, ref, content } = await loadSingleLine(database, ctx.providerId, kind, line);
   try {
@@ -62,9 +63,19 @@ export async function writeSingleLine(database: Database, ctx: Ctx, kind: Single
     );
     return { lines: 1 };
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    return { lines: 0, refused: { line, reason: error.message } };
+    const reason = error instanceof Problem ? error.message : describeRefusal(error);
+    if (reason === undefined) throw error;
+    return { lines: 0, refused: { line, reason } };
   }
+}
+
+/** The reason for which the database refuses the values of a line; undefined for other errors. */
+export function describeRefusal(error: unknown) {
+  const failure = classifyError(error);
+  if (failure?.kind === 'input') return 'A value is out of range';
+  if (failure?.kind !== 'rule') return undefined;
+  if (failure.constraint !== '') return `Refused by the rule ${failure.constraint}`;
+  return `Refused by the database: ${(getRootCause(error) as Error).message}`;
 }
 
 /** Fields of a staged line, with refs replaced by ids, and its own ref. */

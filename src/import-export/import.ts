@@ -1,9 +1,8 @@
 import type { Ctx, Settings } from '../core/context.ts';
 import { Problem } from '../core/errors.ts';
 import type { Database } from '../database/client.ts';
-import { classifyError } from '../database/errors.ts';
 import { createContext } from '../resources/schools/provider-service.ts';
-import { tableNames, writeLines, writeSingleLine, type Range } from './apply.ts';
+import { describeRefusal, tableNames, writeLines, writeSingleLine, type Range } from './apply.ts';
 import { isBulk, type BulkRecordType } from './record-type.ts';
 import { recordTypes } from './record-types/index.ts';
 import { createLineReader } from './line-reader.ts';
@@ -158,12 +157,9 @@ async function writeOrBisect(ctx: Ctx, kind: BulkRecordType, range: Range): Prom
   try {
     return { lines: await writeLines(ctx, kind, range) };
   } catch (error) {
-    const failure = classifyError(error);
-    if (failure?.kind !== 'rule' && failure?.kind !== 'input') throw error;
-    if (first === last) {
-      const reason = failure.kind === 'rule' ? `Refused by the rule ${failure.constraint}` : 'A value is out of range';
-      return { lines: 0, refused: { line: first, reason } };
-    }
+    const reason = describeRefusal(error);
+    if (reason === undefined) throw error;
+    if (first === last) return { lines: 0, refused: { line: first, reason } };
     const middle = Math.floor((first + last) / 2);
     const left = await writeOrBisect(ctx, kind, { ...range, last: middle });
     if (left.refused) return left;
