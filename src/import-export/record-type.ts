@@ -44,8 +44,8 @@ export type BulkRecordType = Item & {
   kind: string;
   /** Checks across lines: a query over `staged_lines` and the tables returns each `line` with an invalid `field`; `$1` is the provider. */
   checks?: { field: string; text: string }[];
-  /** A case-insensitively unique field; `among` is an SQL condition over `t` for the rows to compare with. */
-  unique?: { field: string; among: string; applies: (fields: Fields) => boolean };
+  /** A unique field, without regard to case or `folded`; `among` is an SQL condition over `t` for the rows to compare with. */
+  unique?: { field: string; folded?: true; among: string; applies: (fields: Fields) => boolean };
   /** Statement that updates `updated_at` of items that show the new ones; `ids` is a query for the new ids. */
   touches?: (providerId: number, now: string, ids: SQL) => SQL;
   /** Further writes once the lines are inserted; `ids` is a query for the new ids. */

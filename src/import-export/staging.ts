@@ -1,5 +1,5 @@
 import type { Database } from '../database/client.ts';
-import { caseFoldedSql } from '../database/tables/columns.ts';
+import { caseFoldedSql, foldedSql } from '../database/tables/columns.ts';
 import { describeRule } from './expected-formats.ts';
 import { isBulk, columnName, tableName, type BulkRecordType, type RecordType, type StagedRow } from './record-type.ts';
 
@@ -80,7 +80,7 @@ export async function findBadLines({ pool }: Database, providerId: number, kinds
     const { field } = kind.unique;
     const describeDuplicate = ({ first }: BadRow) =>
       first === null ? `Another ${kind.kind} has this ${field} already` : `Line ${first} has the same ${field}`;
-    await findBad(repeatedTexts, [providerId, kind.kind], describeDuplicate);
+    await findBad(repeatedTexts(kind), [providerId, kind.kind], describeDuplicate);
     await findBad(existingTexts(kind), [providerId, kind.kind], describeDuplicate);
   }
   return [...bad].map(([line, reason]) => ({ line, ...reason })).sort((a, b) => a.line - b.line);
@@ -109,21 +109,22 @@ const danglingRefs = `
       select from import_refs i where i.provider_id = $1 and i.kind = f.value->>0 and i.ref = f.value->>1
     ) order by 1`;
 
-const foldedText = caseFoldedSql('unique_text');
-const repeatedTexts = `
+const comparable = (kind: BulkRecordType) => (kind.unique!.folded ? foldedSql : caseFoldedSql);
+const repeatedTexts = (kind: BulkRecordType) => `
   select * from (
-    select line, min(line) over (partition by ${foldedText}) as first,
-      row_number() over (partition by ${foldedText} order by line) as nth
+    select line, min(line) over own as first, row_number() over own as nth
     from staged_lines where provider_id = $1 and kind = $2 and unique_text is not null
+    window own as (partition by ${comparable(kind)('unique_text')} order by line)
   ) r where nth > 1 order by line`;
 
 const existingTexts = (kind: BulkRecordType) => {
   const { field, among } = kind.unique!;
+  const toComparable = comparable(kind);
   const column = `t.${columnName(kind.fields[field]!.column)}`;
   return `select r.line, null::int as first from staged_lines r
     where r.provider_id = $1 and r.kind = $2 and r.unique_text is not null and exists (
       select from ${tableName(kind)} t
-      where t.provider_id = $1 and ${caseFoldedSql(column)} = ${caseFoldedSql('r.unique_text')}
+      where t.provider_id = $1 and ${toComparable(column)} = ${toComparable('r.unique_text')}
         and ${among}
     ) order by 1`;
 };

@@ -1,13 +1,13 @@
 import type { Database } from '../database/client.ts';
-import { caseFoldedSql } from '../database/tables/columns.ts';
+import { caseFoldedSql, foldedSql } from '../database/tables/columns.ts';
 import type { BadLine } from './staging.ts';
 
 /** A longer series of equal names needs usernames in the file. */
 const maxRounds = 100;
 
-const [email, firstname, lastname] = ['email', 'firstname', 'lastname'].map((name) =>
-  caseFoldedSql(`coalesce(r.data->>'${name}', '')`),
-);
+const text = (name: string) => `coalesce(r.data->>'${name}', '')`;
+const email = caseFoldedSql(text('email'));
+const [firstname, lastname] = [foldedSql(text('firstname')), foldedSql(text('lastname'))];
 
 /** Lines of users without a username, and with one. */
 const unnamed = `r.provider_id = $1 and r.kind = 'user' and r.part = 0 and r.bad is not true and r.unique_text is null`;
@@ -18,7 +18,7 @@ const named = `from staged_lines s
 const samePersons = `
   select r.line, null::int as first from staged_lines r where ${unnamed} and exists (
     select from course_users u where u.provider_id = $1
-      and (${['email', 'lastname', 'firstname'].map((name) => caseFoldedSql(`u.${name}`)).join(', ')})
+      and (${caseFoldedSql('u.email')}, ${foldedSql('u.lastname')}, ${foldedSql('u.firstname')})
         = (${email}, ${lastname}, ${firstname}))
   union all
   select line, first from (
@@ -41,11 +41,12 @@ const ownEmails = `
 /** Of the lines with an equal name of e-mail and person, the first one gets it, with the number of the round from 2 on. */
 const numberedNames = `
   select distinct on (candidate) line, candidate as username from (
-    select r.line, concat_ws('_', ${email}, nullif(${firstname}, ''), nullif(${lastname}, ''), nullif($2::int, 1)) as candidate
+    select r.line, concat_ws('_', ${foldedSql(text('email'))}, nullif(${firstname}, ''), nullif(${lastname}, ''),
+        nullif($2::int, 1)) as candidate
     from staged_lines r where ${unnamed}
   ) l
-  where not exists (select from course_users u where u.provider_id = $1 and ${caseFoldedSql('u.username')} = candidate)
-    and not exists (select ${named} and ${caseFoldedSql('s.unique_text')} = candidate)
+  where not exists (select from course_users u where u.provider_id = $1 and ${foldedSql('u.username')} = candidate)
+    and not exists (select ${named} and ${foldedSql('s.unique_text')} = candidate)
   order by candidate, line`;
 
 const assign = (names: string) => `
@@ -54,7 +55,7 @@ const assign = (names: string) => `
 
 /**
  * Gives users without a username one by the rule of booking: the e-mail, or if another user has that,
- * `<e-mail>_<first>_<last>` in lower case, with a number from 2 on if that is taken. Returns the lines without one:
+ * `<e-mail>_<first>_<last>` folded, with a number from 2 on if that is taken. Returns the lines without one:
  * booking would take them for another user or line.
  */
 export async function assignUsernames({ pool }: Database, providerId: number): Promise<BadLine[]> {

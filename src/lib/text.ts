@@ -30,6 +30,20 @@ export const normalizeEmail = (text: string) =>
     .replace(/\p{Cf}/gu, '')
     .trim();
 
+/** Apostrophes and the signs used for them, and hyphens, dashes and the soft hyphen. The SQL function has them too. */
+const apostrophes = /['`\u00b4\u02b9\u02bb-\u02bf\u02ca\u02cb\u055a\u2018\u2019\u201b\u2032\u2035\ua78c\uff07\uff40]/g;
+const hyphens = /[-\u00ad\u02d7\u058a\u05be\u2010-\u2015\u2043\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d]/g;
+
+/** The form in which names and titles are compared, as the SQL function `fold_text` returns it. */
+export const foldText = (text: string) =>
+  text
+    .toLowerCase()
+    .normalize('NFC')
+    .replace(/\p{White_Space}+/gu, ' ')
+    .replace(/^ | $/g, '')
+    .replace(apostrophes, "'")
+    .replace(hyphens, '-');
+
 /** 1 to 255 code points. */
 export const isTitle = (text: string) => text !== '' && Array.from(text).length <= 255;
 

@@ -1,6 +1,6 @@
 import { check, foreignKey, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { sql } from 'drizzle-orm';
-import { caseFoldedSql, instant, reference } from './columns.ts';
+import { foldedSql, instant, reference } from './columns.ts';
 import { outbox } from './outbox.ts';
 import { adminMemberships } from './people.ts';
 import { providers } from './providers.ts';
@@ -74,9 +74,9 @@ export const sessions = pgTable(
   ],
 );
 
-/** SQL expression of the stored username. Hashed, since people mistype and send their password as username. */
+/** SQL expression of the stored username, folded. Hashed, since people mistype and send their password as username. */
 export const usernameHashSql = (username: string) =>
-  `encode(sha256(convert_to(${caseFoldedSql(username)}, 'UTF8')), 'hex')`;
+  `encode(sha256(convert_to(${foldedSql(username)}, 'UTF8')), 'hex')`;
 
 /** Counters of failed and pending sign-ons per username, existing or not, in the current window. */
 export const signOnFailures = pgTable(

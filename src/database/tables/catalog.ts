@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { bigint, check, foreignKey, index, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
-import { caseFolded, id, reference, timestamps } from './columns.ts';
+import { caseFolded, folded, id, reference, timestamps } from './columns.ts';
 import { courses } from './courses.ts';
 import { providers } from './providers.ts';
 
@@ -55,6 +55,7 @@ export const tags = pgTable(
     primaryKey({ name: 'tags_pk', columns: [t.providerId, t.id] }),
     foreignKey({ name: 'tags_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     uniqueIndex('tags_title').on(t.providerId, caseFolded(t.title)),
+    index('tags_folded_title').on(t.providerId, folded(t.title)),
     check('tags_title_given', sql`${t.title} <> ''`),
   ],
 );
@@ -85,6 +86,7 @@ export const labels = pgTable(
     primaryKey({ name: 'labels_pk', columns: [t.providerId, t.id] }),
     foreignKey({ name: 'labels_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     uniqueIndex('labels_title').on(t.providerId, caseFolded(t.title)),
+    index('labels_folded_title').on(t.providerId, folded(t.title)),
     check('labels_title_given', sql`${t.title} <> ''`),
   ],
 );

@@ -42,3 +42,8 @@ export const collation = 'und-x-icu';
 export const caseFolded = (value: AnyPgColumn | SQL | string) => sql`lower(${value} collate "und-x-icu")`;
 /** `caseFolded` for SQL written as text. */
 export const caseFoldedSql = (expression: string) => `lower(${expression} collate "und-x-icu")`;
+
+/** SQL for the comparison of names and titles: `foldText` in the database. In the C collation an index serves `like`. */
+export const folded = (value: AnyPgColumn | SQL | string) => sql`fold_text(${value}) collate "C"`;
+/** `folded` for SQL written as text. */
+export const foldedSql = (expression: string) => `fold_text(${expression}) collate "C"`;

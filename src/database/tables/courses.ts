@@ -12,7 +12,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
-import { caseFolded, id, instant, longText, reference, timestamps } from './columns.ts';
+import { caseFolded, folded, id, instant, longText, reference, timestamps } from './columns.ts';
 import { customers } from './customers.ts';
 import { providers } from './providers.ts';
 
@@ -87,6 +87,9 @@ export const courses = pgTable(
     }),
     uniqueIndex('courses_active_title')
       .on(t.providerId, caseFolded(t.title))
+      .where(sql`${t.isActive} and ${t.deletedAt} is null`),
+    index('courses_folded_title')
+      .on(t.providerId, folded(t.title))
       .where(sql`${t.isActive} and ${t.deletedAt} is null`),
     // Covers a list's filters, so that a page's ids come from an index-only scan.
     index('courses_list')

@@ -1,21 +1,7 @@
-import { sql } from 'drizzle-orm';
-import {
-  type AnyPgColumn,
-  date,
-  foreignKey,
-  index,
-  jsonb,
-  pgTable,
-  primaryKey,
-  text,
-  uniqueIndex,
-} from 'drizzle-orm/pg-core';
-import { caseFolded, id, instant, reference, timestamps } from './columns.ts';
+import { date, foreignKey, index, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import { caseFolded, folded, id, instant, reference, timestamps } from './columns.ts';
 import { customers } from './customers.ts';
 import { providers } from './providers.ts';
-
-/** Supports `LIKE 'prefix%'`, which an index with a language collation does not. */
-const fromStart = (column: AnyPgColumn) => sql`${caseFolded(column)} text_pattern_ops`;
 
 /** A person who takes courses; belongs to one provider. */
 export const courseUsers = pgTable(
@@ -69,10 +55,10 @@ export const courseUsers = pgTable(
       foreignColumns: [customers.providerId, customers.id],
     }),
     uniqueIndex('course_users_username').on(t.providerId, caseFolded(t.username)),
-    index('course_users_person').on(t.providerId, caseFolded(t.email), caseFolded(t.lastname), caseFolded(t.firstname)),
-    index('course_users_firstname').on(t.providerId, fromStart(t.firstname)),
-    index('course_users_lastname').on(t.providerId, fromStart(t.lastname)),
-    index('course_users_username_start').on(t.providerId, fromStart(t.username)),
+    index('course_users_folded_person').on(t.providerId, caseFolded(t.email), folded(t.lastname), folded(t.firstname)),
+    index('course_users_folded_firstname').on(t.providerId, folded(t.firstname)),
+    index('course_users_folded_lastname').on(t.providerId, folded(t.lastname)),
+    index('course_users_folded_username').on(t.providerId, folded(t.username)),
     index('course_users_customer').on(t.providerId, t.customerId, t.id),
   ],
 );

@@ -48,6 +48,7 @@ export const course: BulkRecordType = {
   table: courses,
   unique: {
     field: 'title',
+    folded: true,
     among: 't.is_active and t.deleted_at is null',
     applies: ({ active, deleted_at: deletedAt }) => active !== false && deletedAt === undefined,
   },

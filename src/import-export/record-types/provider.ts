@@ -5,7 +5,7 @@ import { Problem } from '../../core/errors.ts';
 import { Id, Note, OneOf, Title } from '../../schema/types.ts';
 import type { Database } from '../../database/client.ts';
 import { labels, tags } from '../../database/tables/catalog.ts';
-import { caseFolded } from '../../database/tables/columns.ts';
+import { caseFolded, folded } from '../../database/tables/columns.ts';
 import { adminMemberships, roles } from '../../database/tables/people.ts';
 import { providers } from '../../database/tables/providers.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
@@ -76,11 +76,13 @@ export const role: SingleRecordType = {
 const findOrCreateRole = (ctx: Ctx, { title, description }: { title: string; description?: string }) =>
   ctx.write(['people'], async (tx, now) => {
     const { providerId } = ctx;
-    const equalTitle = sql`${caseFolded(roles.title)} = ${caseFolded(title)}`;
+    const equalTitle = sql`${folded(roles.title)} = ${folded(title)}`;
     const [found] = await tx
       .select({ id: roles.id })
       .from(roles)
-      .where(tenantWhere(ctx, roles, equalTitle));
+      .where(tenantWhere(ctx, roles, equalTitle))
+      .orderBy(sql`${caseFolded(roles.title)} <> ${caseFolded(title)}`, roles.id)
+      .limit(1);
     if (found) return found.id;
     const values = { providerId, title, description, createdAt: now, updatedAt: now };
     return (await tx.insert(roles).values(values).returning({ id: roles.id }))[0]!.id;

@@ -1,7 +1,6 @@
 import { usernameHashSql } from '../../database/tables/access.ts';
-import { caseFoldedSql } from '../../database/tables/columns.ts';
+import { caseFoldedSql, foldedSql } from '../../database/tables/columns.ts';
 
-const foldedName = caseFoldedSql('$2');
 const hashed = usernameHashSql('$2');
 /** Also in the functions begin_sign_on and fail_sign_on, with the limits of 10 failures and 30 seconds. */
 const window = "interval '15 minutes'";
@@ -31,8 +30,10 @@ export const endAttempt = {
 /** The first failure starts the window. */
 export const failAttempt = { name: 'fail_sign_on', text: `select fail_sign_on($1, ${hashed})` };
 
+/** Several usernames may be equal but for the signs that are folded. */
 export const findByUsername = {
   name: 'find_user_by_username',
   text: `select id, password_hash as "passwordHash", firstname, lastname, email from course_users
-    where provider_id = $1 and ${caseFoldedSql('username')} = ${foldedName}`,
+    where provider_id = $1 and ${foldedSql('username')} = ${foldedSql('$2')}
+    order by ${caseFoldedSql('username')} <> ${caseFoldedSql('$2')}, id limit 1`,
 };

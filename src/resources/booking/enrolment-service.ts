@@ -1,6 +1,7 @@
 import type { Ctx } from '../../core/context.ts';
 import type { Tx } from '../../database/client.ts';
 import { toRecordset, execute } from '../../database/statements.ts';
+import { foldText } from '../../lib/text.ts';
 import { findNumbers, findPersons, createUsers, type PersonFound } from './enrolment-sql.ts';
 
 export type Person = {
@@ -20,8 +21,8 @@ export const findExistingUsers = ({ providerId }: Ctx, tx: Tx, persons: Person[]
   execute<PersonFound>(tx, findPersons, [providerId, toRecordset(persons)]);
 
 /**
- * Returns the course users of these persons, in their order. A user with an equal e-mail and name (case ignored) stays
- * as it is; others are created once each, as employees of the customer if one is given.
+ * Returns the course users of these persons, in their order. A user with an equal e-mail (case ignored) and equal names
+ * (folded) stays as it is; others are created once each, as employees of the customer if one is given.
  */
 export async function enrolUsers(
   { providerId }: Ctx,
@@ -48,7 +49,7 @@ export async function enrolUsers(
 }
 
 const toIdentity = ({ email, firstname, lastname }: Person) =>
-  [email, firstname, lastname].map((text) => text.toLowerCase()).join('\n');
+  [email.toLowerCase(), foldText(firstname), foldText(lastname)].join('\n');
 
 /** `isShared`: another user, or a person before in the booking, has this e-mail. */
 type NewUser = Person & { identity: string; isShared: boolean };
@@ -72,7 +73,7 @@ export function usersToCreate(persons: Person[], found: PersonFound[]): NewUser[
 
 /** The username before a number is added. */
 const toBaseName = ({ email, firstname, lastname, isShared }: NewUser) =>
-  (isShared ? `${email}_${firstname}_${lastname}` : email).toLowerCase();
+  foldText(isShared ? `${email}_${firstname}_${lastname}` : email);
 
 /** New users with a shared e-mail, each with how many free numbers to find: one for each name here that may collide. */
 export function withSharedEmail(newUsers: NewUser[]) {
@@ -92,8 +93,8 @@ function toBases(name: string) {
 }
 
 /**
- * A username is the e-mail, or if that is shared, `<e-mail>_<first>_<last>` in lower case, with a number from 2 on if
- * that is taken. `free` holds the free numbers of each user with a shared e-mail, in their order.
+ * A username is the e-mail, or if that is shared, `<e-mail>_<first>_<last>` folded, with a number from 2 on if that is
+ * taken. `free` holds the free numbers of each user with a shared e-mail, in their order.
  */
 export function assignUsernames(newUsers: NewUser[], free: FreeNumbers[]) {
   const taken = new Set(newUsers.filter(({ isShared }) => !isShared).map(toBaseName));

@@ -1,15 +1,23 @@
-import { caseFoldedSql } from '../../database/tables/columns.ts';
+import { caseFoldedSql, foldedSql } from '../../database/tables/columns.ts';
 
 /**
- * Joins the course user with these values, case ignored, as the first one at or after them in index order: without
- * statistics the planner would scan all rows for an equality.
+ * Joins the course user with these values in the columns of an index, as the first one at or after them in its order:
+ * without statistics the planner would scan all rows for an equality.
  */
-function joinUser(alias: string, columns: string[], values: string[]) {
-  const indexed = columns.map((column) => caseFoldedSql(`u.${column}`)).join(', ');
-  const expected = values.map(caseFoldedSql).join(', ');
+function joinUser(alias: string, columns: string[], values: string[], preferred: string[] = []) {
+  const [indexed, expected] = [columns.join(', '), values.join(', ')];
   return `left join lateral (select u.id, (${indexed}) = (${expected}) as found from course_users u
-        where u.provider_id = $1 and (${indexed}) >= (${expected}) order by ${indexed} limit 1) ${alias} on ${alias}.found`;
+        where u.provider_id = $1 and (${indexed}) >= (${expected}) order by ${[...columns, ...preferred].join(', ')}
+        limit 1) ${alias} on ${alias}.found`;
 }
+
+/** Values that select a person; earlier versions have created several for names that are now equal. */
+const toPerson = (alias: string) => [
+  caseFoldedSql(`${alias}.email`),
+  foldedSql(`${alias}.lastname`),
+  foldedSql(`${alias}.firstname`),
+];
+const names = (alias: string) => `(${caseFoldedSql(`${alias}.lastname`)}, ${caseFoldedSql(`${alias}.firstname`)})`;
 
 const persons = 'json_to_recordset($2) p (place int, email text, firstname text, lastname text)';
 
@@ -18,21 +26,28 @@ export const findPersons = {
   name: 'find_persons',
   text: `select known.id, coalesce(owner.id, namesake.id) is not null as taken
     from ${persons}
-      ${joinUser('known', ['email', 'lastname', 'firstname'], ['p.email', 'p.lastname', 'p.firstname'])}
-      ${joinUser('owner', ['email'], ['p.email'])}
-      ${joinUser('namesake', ['username'], ['p.email'])}
+      ${joinUser('known', toPerson('u'), toPerson('p'), [`${names('u')} <> ${names('p')}`, 'u.id'])}
+      ${joinUser('owner', [caseFoldedSql('u.email')], [caseFoldedSql('p.email')])}
+      ${joinUser('namesake', [caseFoldedSql('u.username')], [caseFoldedSql('p.email')])}
     order by p.place`,
 };
 export type PersonFound = { id: number | null; taken: boolean };
 
+const foldedUsername = foldedSql('u.username');
 /** For each person the first `candidates` numbers that make a free username of e-mail and name. */
 export const findNumbers = {
   name: 'find_numbers',
-  // A series in a select list stops at the limit; the planner takes it for short, not knowing its end.
-  text: `select array(select n.number from (select generate_series(1, (select 2147483647)) as number) n
-        ${joinUser('holder', ['username'], ["concat_ws('_', p.email, p.firstname, p.lastname, nullif(n.number, 1))"])}
-        where holder.id is null limit p.candidates) as numbers
-    from json_to_recordset($2) p (place int, email text, firstname text, lastname text, candidates int) order by p.place`,
+  // In the C collation `:` follows the digits.
+  text: `select array(select generate_series(1, p.candidates + cardinality(taken.numbers))
+          except select unnest(taken.numbers) order by 1 limit p.candidates) as numbers
+    from json_to_recordset($2) p (place int, email text, firstname text, lastname text, candidates int)
+      cross join lateral (select ${foldedSql("concat_ws('_', p.email, p.firstname, p.lastname)")} as name) base
+      cross join lateral (select array(
+        select coalesce(substr(used.ending, 2), '1')::int from (
+          select nullif(substr(${foldedUsername}, length(base.name) + 1), '') as ending from course_users u
+          where u.provider_id = $1 and ${foldedUsername} >= base.name and ${foldedUsername} < base.name || '_:') used
+        where used.ending is null or used.ending ~ '^_([2-9]|[1-9][0-9]{1,8})$') as numbers) taken
+    order by p.place`,
 };
 
 /** Inserts course users in the order of their places, so that their ids are in it, too. */

@@ -2,7 +2,7 @@ import { and, asc, eq, like, or, sql } from 'drizzle-orm';
 import { toSlug } from '../../core/catalog-urls.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Database, Tx } from '../../database/client.ts';
-import { caseFolded } from '../../database/tables/columns.ts';
+import { folded } from '../../database/tables/columns.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 
 export const listCategories = (database: Database) =>
@@ -34,7 +34,7 @@ export async function addCategory(
 }
 
 /**
- * The category with this title (case ignored) and parent, if several the one with this slug; added for all providers if
+ * The category with this title (folded) and parent, if several the one with this slug; added for all providers if
  * missing, with a number after its slug where another category has that.
  */
 export async function findOrAddCategory(database: Database, category: NewCategory): Promise<number> {
@@ -68,10 +68,10 @@ async function findCategory(
     .where(
       and(
         sql`${categories.parentId} is not distinct from ${parentId}::bigint`,
-        sql`${caseFolded(categories.title)} = ${caseFolded(title)}`,
+        sql`${folded(categories.title)} = ${folded(title)}`,
       ),
     )
-    .orderBy(sql`${categories.slug} <> ${slug}`, asc(categories.id))
+    .orderBy(sql`${categories.slug} <> ${slug}`, sql`${categories.title} <> ${title}`, asc(categories.id))
     .limit(1);
   return found?.id;
 }

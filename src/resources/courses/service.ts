@@ -6,7 +6,7 @@ import * as t from '../../schema/types.ts';
 import type { Tx } from '../../database/client.ts';
 import { prepareInsert } from '../../database/prepared-insert.ts';
 import * as catalog from '../../database/tables/catalog.ts';
-import { caseFolded, currentTime } from '../../database/tables/columns.ts';
+import { folded, currentTime } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import * as tables from '../../database/tables/courses.ts';
 import { customers } from '../../database/tables/customers.ts';
@@ -67,7 +67,8 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
     const columns = { ...withoutUnset(before, toColumns(body)), ...toCustomerColumn(body) };
     const after = { ...before, ...definedOnly(columns) };
     validateCrossFields(after);
-    await assertTitleIsFree(ctx, tx, after, id);
+    // Courses of earlier versions may have titles that are equal now.
+    if (!before.isActive || after.title !== before.title) await assertTitleIsFree(ctx, tx, after, id);
     await courseReferences.assertKnown(body, { ctx, reader: tx });
 
     const hasOtherSlug = toSlug(after.title) !== toSlug(before.title);
@@ -175,7 +176,7 @@ export function validateCrossFields({
   if (missing.length + notValid.length > 0) throw Problem.invalidFields({ missing, notValid });
 }
 
-/** Checks the title before the unique index does. */
+/** The unique index compares without regard to case only. */
 async function assertTitleIsFree(
   ctx: Ctx,
   tx: Tx,
@@ -186,7 +187,7 @@ async function assertTitleIsFree(
   const isEqual = tenantWhere(
     ctx,
     tables.courses,
-    sql`${caseFolded(tables.courses.title)} = ${caseFolded(title)}`,
+    sql`${folded(tables.courses.title)} = ${folded(title)}`,
     // Not a parameter: the predicate of the index.
     sql`${tables.courses.isActive}`,
     isNull(tables.courses.deletedAt),

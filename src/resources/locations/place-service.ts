@@ -1,7 +1,7 @@
 import { and, asc, eq, or, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import type { Database, Reader } from '../../database/client.ts';
-import { caseFolded } from '../../database/tables/columns.ts';
+import { caseFolded, folded } from '../../database/tables/columns.ts';
 import { places } from '../../database/tables/places.ts';
 
 /** Places belong to no provider. */
@@ -10,7 +10,7 @@ export const isPlace = async (id: number, { reader }: { reader: Pick<Reader, '$c
 
 type NewPlace = { title: string; country: string; parentId: number | null };
 
-/** The place with this title (case ignored), country and parent; added for all providers if missing. */
+/** The place with this title (folded), country and parent; added for all providers if missing. */
 export async function findOrAddPlace(database: Database, place: NewPlace): Promise<number> {
   return (
     (await findPlace(database.db, place)) ??
@@ -32,9 +32,11 @@ async function findPlace(db: Reader, { title, country, parentId }: NewPlace): Pr
       and(
         eq(places.country, country),
         sql`coalesce(${places.parentId}, 0) = ${parentId ?? 0}`,
-        sql`${caseFolded(places.title)} = ${caseFolded(title)}`,
+        sql`${folded(places.title)} = ${folded(title)}`,
       ),
-    );
+    )
+    .orderBy(sql`${caseFolded(places.title)} <> ${caseFolded(title)}`, asc(places.id))
+    .limit(1);
   return found?.id;
 }
 
@@ -48,16 +50,16 @@ const maxEqual = 10;
 const withComma = (text: string) => text.replace(/\s*\(\s*([^()]+?)\s*\)$/, ', $1').replace(/\s*,\s*([^,]+)$/, ', $1');
 
 /**
- * The best match for a text, case ignored: an equal title, `title, parent title` or `title (parent title)`, else the
+ * The best match for a text, folded: an equal title, `title, parent title` or `title (parent title)`, else the
  * shortest title that begins with the text. None if several places have that title; a county is not counted beside
  * its municipality.
  */
 async function searchPlace(db: Reader, text: string): Promise<number | null> {
-  const foldedText = caseFolded(text);
-  const title = caseFolded(places.title);
+  const foldedText = folded(text);
+  const title = folded(places.title);
   const equal = or(
     sql`${title} = ${foldedText}`,
-    sql`${title} || ', ' || ${caseFolded(parents.title)} = ${caseFolded(withComma(text))}`,
+    sql`${title} || ', ' || ${folded(parents.title)} = ${folded(withComma(text))}`,
   );
   const begins = text.length >= minPrefixLength ? sql`starts_with(${title}, ${foldedText})` : undefined;
   const found = await db

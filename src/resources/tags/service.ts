@@ -5,7 +5,8 @@ import type { Tx } from '../../database/client.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { isTagOfPublicCourse } from '../courses/loaders.ts';
-import { caseFolded } from '../../database/tables/columns.ts';
+import { folded } from '../../database/tables/columns.ts';
+import { foldText } from '../../lib/text.ts';
 import type { TagBody } from './body-schema.ts';
 
 /** The tags of the provider; with a publishable key, those of public courses. */
@@ -24,21 +25,17 @@ export const listTags = (ctx: Ctx, ids?: number[]) =>
     .where(visibleTags(ctx, ids))
     .orderBy(asc(catalog.tags.id));
 
-/** Creates a tag, or returns the one with an equal title; case is ignored. */
+/** Creates a tag, or returns the one with an equal title (folded). */
 export const createTag = (ctx: Ctx, { title }: TagBody) =>
   ctx.write(['catalog'], async (tx, now) => {
+    const [found] = await findByTitle(ctx, tx, catalog.tags, [title]);
+    if (found) return tx.rollbackNoChange({ tag: { id: found.id, title: found.title }, isNew: false });
     const [created] = await tx
       .insert(catalog.tags)
       .values({ providerId: ctx.providerId, title, createdAt: now, updatedAt: now })
-      .onConflictDoNothing()
       .returning({ id: catalog.tags.id, title: catalog.tags.title });
-    if (created) {
-      tx.recordAffected(created.id);
-      return { tag: created, isNew: true };
-    }
-    const equal = tenantWhere(ctx, catalog.tags, sql`${caseFolded(catalog.tags.title)} = ${caseFolded(title)}`);
-    const [found] = await tx.select({ id: catalog.tags.id, title: catalog.tags.title }).from(catalog.tags).where(equal);
-    return tx.rollbackNoChange({ tag: found!, isNew: false });
+    tx.recordAffected(created!.id);
+    return { tag: created!, isNew: true };
   });
 
 /** Throws if any of the ids is not a tag of the provider. */
@@ -70,7 +67,7 @@ export async function replaceTags(
   };
 }
 
-/** The ids of tags or labels, by id or by title (case ignored); missing titles are created. */
+/** The ids of tags or labels, by id or by title (folded); missing titles are created. */
 export async function resolveTags(
   ctx: Ctx,
   tx: Tx,
@@ -82,31 +79,41 @@ export async function resolveTags(
     typeof input === 'object' && input.id === undefined && input.title !== undefined ? [input.title] : [],
   );
   const ids = new Set(inputs.flatMap((input) => (typeof input === 'number' ? input : (input.id ?? []))));
-  for (const id of await findOrCreate(ctx, tx, now, table, titles)) ids.add(id);
+  if (titles.length > 0) for (const id of await findOrCreate(ctx, tx, now, table, titles)) ids.add(id);
   return [...ids];
 }
 
 async function findOrCreate(ctx: Ctx, tx: Tx, now: string, table: TagTable, titles: string[]) {
-  if (titles.length === 0) return [];
   const { providerId } = ctx;
-  const timestamps = { createdAt: now, updatedAt: now };
-  const foldedTitles = sql`(select ${caseFolded(sql`title`)} from unnest(${sql.param(titles)}::text[]) title)`;
-  const find = () =>
-    tx
-      .select({ id: table.id, title: table.title })
-      .from(table)
-      .where(tenantWhere(ctx, table, sql`${caseFolded(table.title)} in ${foldedTitles}`));
-
-  const found = await find();
-  const known = new Set(found.map(({ title }) => title.toLowerCase()));
-  const missing = titles.filter((title) => !known.has(title.toLowerCase()));
-  if (missing.length === 0) return found.map(({ id }) => id);
+  const found = await findByTitle(ctx, tx, table, titles);
+  const places = new Set(found.map(({ place }) => place));
+  const missing = new Map<string, string>();
+  titles.forEach((title, n) => {
+    const key = foldText(title);
+    if (!places.has(n + 1) && !missing.has(key)) missing.set(key, title);
+  });
+  if (missing.size === 0) return found.map(({ id }) => id);
   await tx
     .insert(table)
-    .values(missing.map((title) => ({ providerId, title, ...timestamps })))
+    .values([...missing.values()].map((title) => ({ providerId, title, createdAt: now, updatedAt: now })))
     .onConflictDoNothing();
-  return (await find()).map(({ id }) => id);
+  return (await findByTitle(ctx, tx, table, titles)).map(({ id }) => id);
 }
+
+/**
+ * Of each title that exists, folded: its place among the titles from 1 on, and the tag or label. Earlier versions have
+ * created several for titles that are now equal: the one that differs in case alone comes first.
+ */
+const findByTitle = (ctx: Ctx, tx: Tx, table: TagTable, titles: string[]) =>
+  tx
+    .selectDistinctOn([sql`w.place`], { place: sql<number>`w.place::int`, id: table.id, title: table.title })
+    .from(table)
+    .innerJoin(
+      sql`json_array_elements_text(${JSON.stringify(titles)}) with ordinality w (title, place)`,
+      sql`${folded(table.title)} = ${folded(sql`w.title`)}`,
+    )
+    .where(tenantWhere(ctx, table))
+    .orderBy(sql`w.place`, sql`lower(${table.title}) <> lower(w.title)`, asc(table.id));
 
 /** Returns true if that changed any. */
 async function setTags(ctx: Ctx, tx: Tx, courseId: number, tagIds: number[]): Promise<boolean> {

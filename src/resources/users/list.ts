@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import * as t from '../../schema/types.ts';
-import { caseFolded } from '../../database/tables/columns.ts';
+import { caseFolded, folded } from '../../database/tables/columns.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
@@ -14,7 +14,7 @@ const wildcards = /[\\%_]/g;
 const startsWith = (column: PgColumn) =>
   filter.plain(
     t.Title({ description: 'Begins with this, without regard to case' }),
-    (keyword) => sql`${caseFolded(column)} like ${caseFolded(keyword.replace(wildcards, '\\$&'))} || '%'`,
+    (keyword) => sql`${folded(column)} like ${folded(keyword.replace(wildcards, '\\$&'))} || '%'`,
   );
 const equals = (column: PgColumn, examples: string[]) =>
   filter.plain(

@@ -100,3 +100,38 @@ test('persons without names get numbers, and hundreds of one e-mail get a userna
   expect(new Set(usernames).size).toBe(301);
   expect(usernames.slice(-2)).toEqual(['m@x.example_barn299_lie', 'm@x.example_2']);
 });
+
+test('blanks, apostrophes and hyphens make neither another person nor another username', async () => {
+  const me = await testApp.createProvider();
+  const { dateId } = await createBookableDate(me);
+  const booked = { firstname: 'Anne  Marie', lastname: 'O’Brien', email: 'm@x.example' };
+  await bookOrFail(me, dateId, { participants: [person(booked)] });
+  const named = (ref: string, firstname: string, lastname: string, fields: Fields = {}) => ({
+    ...user(ref, ''),
+    ...{ firstname, lastname, ...fields },
+  });
+  const same = [
+    named('1', 'Anne\u00a0Marie ', "O'Brien"),
+    named('2', 'Per–Ola', 'Lie'),
+    named('3', 'per-ola', ' Lie'),
+    named('4', 'A\u030Ase', 'Lie'),
+    named('5', 'Åse', 'Lie'),
+  ];
+  expect((await importObjects(me, same)).reasons).toEqual([
+    '1: Another user has the same email and name; for another person set username',
+    '3: Line 2 has the same email and name; for another person set username',
+    '5: Line 4 has the same email and name; for another person set username',
+  ]);
+  const held = named('6', 'Held', 'Lie', { username: 'm@x.example_kari\u00a0anne_lie' });
+  const objects = [same[1]!, same[3]!, held, named('7', 'Kari  Anne', 'Lie')];
+  expect(await importObjects(me, objects)).toMatchObject({ written: 4, reasons: [] });
+  expect(await usernamesOf(me)).toEqual([
+    'm@x.example',
+    'm@x.example_per-ola_lie',
+    'm@x.example_åse_lie',
+    'm@x.example_kari\u00a0anne_lie',
+    'm@x.example_kari anne_lie_2',
+  ]);
+  await bookOrFail(me, dateId, { participants: [{ firstname: 'Åse', lastname: 'LIE', email: 'm@x.example' }] });
+  expect(await usernamesOf(me)).toHaveLength(5);
+});
