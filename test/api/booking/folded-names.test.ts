@@ -68,7 +68,7 @@ test('a search finds all spellings of a name and of a username', async () => {
         { lastname: spelling.slice(0, -1) },
         { username: `U_${spelling}` },
         { firstname: spelling, username: 'u' },
-      ])
+      ] as Record<string, string>[])
         expect((await search(me, query)).map(({ firstname }) => firstname)).toEqual(group);
   expect(await search(me, { firstname: 'Anne%' })).toEqual([]);
   expect(await search(me, { firstname: 'AnneMarie' })).toEqual([]);
