@@ -86,7 +86,7 @@ test('the database folds texts as the code does', async () => {
 test('texts that are equal without regard to case fold alike', async () => {
   const { rows } = await database.pool.query<{ same: boolean }>(
     `select fold_text(text) = fold_text(lower(text collate "und-x-icu")) as same
-      from (select 'A' || chr(n) || 'Σ' as text from generate_series(1, 55295) n) t`,
+      from (select 'AΣ' || chr(n) || 'A' as text from generate_series(1, 55295) n) t`,
   );
   expect(rows.every(({ same }) => same)).toBe(true);
 });
