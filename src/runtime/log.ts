@@ -13,7 +13,7 @@ export function openLog({ LOG_LEVEL, LOG_FORMAT }: Pick<Config, 'LOG_LEVEL' | 'L
   const options = {
     level: LOG_LEVEL,
     base: null,
-    redact: ['req.headers', 'busboyOptions.headers', 'err.query', 'err.params', 'err.parameters'],
+    redact: ['req.headers', 'err.query', 'err.params', 'err.parameters'],
   };
   // Synchronous, so that log lines and console output stay in order.
   if (isForPeople(LOG_FORMAT))

@@ -14,9 +14,6 @@ export async function readMultipart({ headers }: FastifyRequest, body: Readable,
   try {
     return (await readParts(headers as BusboyHeaders, body, maxBytes)).map(toField);
   } catch (cause) {
-    // The rest is read, so that the client gets the response.
-    body.unpipe();
-    body.resume();
     if (cause instanceof Problem) throw cause;
     throw new Problem('invalid', 'The body is not valid multipart, or has too many fields', { cause });
   }
@@ -26,26 +23,34 @@ const tooLarge = () => new Problem('too_large', 'The body is too large');
 
 type Part = { name: string; value: string; type: string };
 
+/** Reads the rest after a fault too, else the client would get a reset instead of the response. */
 function readParts(headers: BusboyHeaders, body: Readable, maxBytes: number) {
   const parts: Part[] = [];
   const limits = { fieldSize: maxBytes, fields: formLimits.keys, parts: formLimits.keys };
   let size = 0;
+  let fault: Error | undefined;
   return new Promise<Part[]>((resolve, reject) => {
     const parser = new Busboy({ headers, limits });
+    const fail = (error: Error) => {
+      fault ??= error;
+      body.unpipe(parser).resume();
+      if (body.readableEnded) reject(fault);
+    };
     parser.on('field', (name, value, _isNameCut, _isValueCut, _encoding, type) => parts.push({ name, value, type }));
     parser.on('file', (_name, file, fileName) => {
-      const refuse = () => reject(new Problem('invalid', 'Files are not accepted, only fields'));
+      const refuse = () => fail(new Problem('invalid', 'Files are not accepted, only fields'));
       if (fileName) refuse();
-      // An error of the file is one of the parser too.
+      // The parser reports errors of the file too.
       file.on('error', () => undefined).on('data', refuse);
     });
-    for (const event of ['fieldsLimit', 'partsLimit'] as const) parser.on(event, () => reject(new RangeError(event)));
-    parser.on('error', (error) => (size === 0 ? resolve([]) : reject(error as Error)));
+    for (const event of ['fieldsLimit', 'partsLimit'] as const) parser.on(event, () => fail(new RangeError(event)));
+    parser.on('error', (error) => (size === 0 ? resolve([]) : fail(error as Error)));
     parser.on('finish', () => resolve(parts));
     body.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size > maxBytes) reject(tooLarge());
     });
+    body.on('end', () => fault && reject(fault));
     finished(body, (error) => error && reject(error));
     body.pipe(parser);
   });
@@ -53,5 +58,7 @@ function readParts(headers: BusboyHeaders, body: Readable, maxBytes: number) {
 
 function toField({ name, value, type }: Part): [name: string, value: string] {
   if (name in Object.prototype) throw new RangeError('A property of all objects is not a field');
-  return [name, type.startsWith('application/json') ? JSON.stringify(parseJson(value, 'error')) : value];
+  if (!type.startsWith('application/json')) return [name, value];
+  const parsed = parseJson(value, 'error');
+  return [name, typeof parsed === 'string' ? parsed : JSON.stringify(parsed)];
 }

@@ -126,6 +126,8 @@ const jsonPart = (value: string) =>
 test('a part of a multipart body may be JSON', async () => {
   const response = await sendRawWrite(me, postCourse, contentTypes.multipart, jsonPart(' 2027 '));
   expect(await postCourse.read(me, response)).toMatchObject({ title: '2027' });
+  const text = await sendRawWrite(me, postCourse, contentTypes.multipart, jsonPart('"As text"'));
+  expect(await postCourse.read(me, text)).toMatchObject({ title: 'As text' });
 });
 
 test.each([

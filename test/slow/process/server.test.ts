@@ -44,7 +44,7 @@ function openSocket(port: number) {
   const closed = new Promise<{ received: string; ms: number }>((done) => {
     socket.on('close', () => done({ received, ms: performance.now() - since }));
   });
-  return { send: (text: string) => void socket.write(text), received: () => received, closed };
+  return { socket, send: (text: string) => void socket.write(text), received: () => received, closed };
 }
 
 const rawPost = (apiKey: string, length: number) =>
@@ -134,6 +134,26 @@ test('a client that sends too much gets the error', async () => {
     const client = openSocket(server.port);
     client.send(head + 'x'.repeat(length));
     expect((await client.closed).received).toMatch(/^HTTP\/1\.1 413 [^]*\{"error":"The body is too large"\}$/);
+  }
+});
+
+test('a client that sends a file gets the error after the file', async () => {
+  const server = await startWithKey();
+  const part = '--edge\r\ncontent-disposition: form-data; name="a"; filename="a.pdf"\r\n\r\n';
+  const length = 900_000;
+  const head = rawPost(key, length).replace('application/json', 'multipart/form-data; boundary=edge');
+  for (let n = 0; n < 5; n += 1) {
+    const client = openSocket(server.port);
+    // As curl does, it reads once everything is sent.
+    client.socket.pause();
+    client.send(head + part + 'x'.repeat(length / 2));
+    await sleep(500);
+    client.send('x'.repeat(length / 2 - part.length));
+    await sleep(500);
+    client.socket.resume();
+    expect((await client.closed).received).toMatch(
+      /^HTTP\/1\.1 400 [^]*\{"error":"Files are not accepted, only fields"\}$/,
+    );
   }
 });
 
