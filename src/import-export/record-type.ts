@@ -3,6 +3,7 @@ import { getTableName, type SQL } from 'drizzle-orm';
 import { toSnakeCase } from 'drizzle-orm/casing';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../core/context.ts';
+import { Problem } from '../core/errors.ts';
 import type { Database, Tx } from '../database/client.ts';
 
 export type Fields = Record<string, unknown>;
@@ -42,9 +43,12 @@ export type Part =
 /** A record type with many lines, written in batches. Export writes the same fields. */
 export type BulkRecordType = Item & {
   kind: string;
-  /** Checks across lines: a query over `staged_lines` and the tables returns each `line` with an invalid `field`; `$1` is the provider. */
+  /**
+   * Checks across lines: a query over `staged_lines` and the tables returns each `line` with an invalid `field`, and its
+   * `path` in the line unless that is the field; `$1` is the provider.
+   */
   checks?: { field: string; text: string }[];
-  /** A unique field, without regard to case or `folded`; `among` is an SQL condition over `t` for the rows to compare with. */
+  /** A unique field, case-folded or `folded`; `among` is an SQL condition over `t` for the rows to compare with. */
   unique?: { field: string; folded?: true; among: string; applies: (fields: Fields) => boolean };
   /** Statement that updates `updated_at` of items that show the new ones; `ids` is a query for the new ids. */
   touches?: (providerId: number, now: string, ids: SQL) => SQL;
@@ -186,12 +190,20 @@ async function toPartRows(
     const hasRef = 'kind' in part && part.kind !== undefined;
     const ref = hasRef ? ((fields['ref'] as string | undefined) ?? `${own.ref}/${name}/${n + 1}`) : '';
     const partRef = hasRef ? { ref_kind: part.kind!, ref } : undefined;
-    const itemRows = await toItemRows(part.item, fields, importContext, partRef, ownerRef, owner);
+    const path = { list: `${name}[${n}]`, one: name, 'by-key': `${name}.${key}` }[part.form];
+    const itemRows = await toItemRows(part.item, fields, importContext, partRef, ownerRef, owner).catch(addPath(path));
     if (part.form === 'by-key') itemRows[0]!.data[columnName(part.key)] = key;
     return itemRows;
   });
   return (await Promise.all(rows)).flat();
 }
+
+/** Names the fields of an error by their path in the line. */
+const addPath = (path: string) => (error: unknown) => {
+  if (!(error instanceof Problem)) throw error;
+  const [missing, notValid] = [error.missing, error.notValid].map((names) => names.map((name) => `${path}.${name}`));
+  throw Problem.invalidFields({ missing: missing!, notValid: notValid! });
+};
 
 function partItems(part: Part, value: unknown): [key: string, fields: Fields][] {
   if (part.form === 'list') return (value as Fields[]).map((fields) => ['', fields]);

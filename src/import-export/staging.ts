@@ -75,7 +75,7 @@ export async function findBadLines({ pool }: Database, providerId: number, kinds
   for (const kind of kinds) {
     if (!isBulk(kind)) continue;
     for (const { field, text } of kind.checks ?? [])
-      await findBad(text, [providerId], () => `Field(s) not valid: ${field}`, describeRule(field));
+      await findBad(text, [providerId], ({ path }) => `Field(s) not valid: ${path ?? field}`, describeRule(field));
     if (kind.unique === undefined) continue;
     const { field } = kind.unique;
     const describeDuplicate = ({ first }: BadRow) =>
@@ -86,7 +86,8 @@ export async function findBadLines({ pool }: Database, providerId: number, kinds
   return [...bad].map(([line, reason]) => ({ line, ...reason })).sort((a, b) => a.line - b.line);
 }
 
-type BadRow = { line: number; kind: string; ref: string; first: number | null };
+/** `path`: of a field of a part. */
+type BadRow = { line: number; kind: string; ref: string; first: number | null; path?: string };
 
 const repeatedRefs = `
   select * from (

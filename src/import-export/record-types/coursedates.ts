@@ -97,9 +97,12 @@ const endsBeforeStart = `
 
 const gatheringsBeforeStart = `
   with own as materialized
-    (select line, data from staged_lines where provider_id = $1 and kind = 'coursedate' and part > 0 and data ? 'gathering_at')
-  select distinct line from own where timezone(data->>'zone', (data->>'gathering_end_at')::timestamp)
-      <= timezone(data->>'zone', (data->>'gathering_at')::timestamp)`;
+    (select line, data, row_number() over (partition by line order by part) - 1 as position
+      from staged_lines where provider_id = $1 and kind = 'coursedate' and part > 0 and data ? 'gathering_at')
+  select distinct on (line) line, format('gatherings[%s].gathering_end_at', position) as path
+  from own where timezone(data->>'zone', (data->>'gathering_end_at')::timestamp)
+      <= timezone(data->>'zone', (data->>'gathering_at')::timestamp)
+  order by line, position`;
 
 export const coursedate: BulkRecordType = {
   kind: 'coursedate',

@@ -293,7 +293,7 @@ test('every invalid line is reported with number and reason, and nothing is writ
     '12: Field(s) not valid: start_at',
     '13: Field(s) not valid: timezone',
     '14: Field(s) not valid: deadline_at',
-    '15: Field(s) not valid: gathering_at',
+    '15: Field(s) not valid: gatherings[0].gathering_at',
     '16: Field(s) not valid: password',
     '17: Missing field(s): username',
     '18: Field(s) not valid: password',

@@ -31,8 +31,8 @@ const gap = '2027-03-28';
 test.each([
   ['a date', onDay(gap, { start_time_at: '02:30', end_time_at: '03:15' }), 'end_time_at'],
   ['a date of no length', onDay(gap, { start_time_at: '02:00', end_time_at: '03:00' }), 'end_time_at'],
-  ['a gathering', onDay(gap, meeting(`${gap}T02:30`, `${gap}T03:15`)), 'gathering_end_at'],
-  ['a gathering of no length', onDay(gap, meeting(`${gap} 02:00`, `${gap} 03:00`)), 'gathering_end_at'],
+  ['a gathering', onDay(gap, meeting(`${gap}T02:30`, `${gap}T03:15`)), 'gatherings[0].gathering_end_at'],
+  ['a gathering of no length', onDay(gap, meeting(`${gap} 02:00`, `${gap} 03:00`)), 'gatherings[0].gathering_end_at'],
 ])('%s that ends in the hour which the clocks leave out is a bad line', async (_name, bad, field) => {
   const me = await createProvider();
   const { reasons, written } = await importObjects(me, [course, user('a'), bad, user('b')]);
