@@ -21,8 +21,8 @@ export function defineReferences<B>(fields: { [K in keyof B]?: PgColumn | Check<
   async function findUnknown(body: object, scope: Scope) {
     const unknown: string[] = [];
     for (const [name, isKnown] of checks) {
-      const value = (body as Record<string, unknown>)[name] ?? undefined;
-      if (value !== undefined && !(await isKnown(value, scope))) unknown.push(name);
+      const value = (body as Record<string, unknown>)[name];
+      if (value !== undefined && value !== null && !(await isKnown(value, scope))) unknown.push(name);
     }
     return unknown;
   }

@@ -6,7 +6,9 @@ export type CredentialsBody = Static<typeof CredentialsBody>;
 export const CredentialsBody = t.NamedObject(
   'Credentials',
   {
-    username: t.Title({ description: 'Compared without regard to case' }),
+    username: t.Title({
+      description: 'Compared without regard to case and to kinds of blanks, apostrophes and hyphens',
+    }),
     password: Type.String({ minLength: 1, maxLength: 5_000 }),
     create_login_url: Type.Optional(t.Flag({ default: false, description: 'true: the response has a `login_url`' })),
   },

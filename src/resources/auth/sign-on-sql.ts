@@ -30,7 +30,7 @@ export const endAttempt = {
 /** The first failure starts the window. */
 export const failAttempt = { name: 'fail_sign_on', text: `select fail_sign_on($1, ${hashed})` };
 
-/** Several usernames may be equal but for the signs that are folded. */
+/** Several usernames may be equal when folded: the case-equal one comes first. */
 export const findByUsername = {
   name: 'find_user_by_username',
   text: `select id, password_hash as "passwordHash", firstname, lastname, email from course_users

@@ -1,17 +1,20 @@
 import { caseFoldedSql, foldedSql } from '../../database/tables/columns.ts';
 
 /**
- * Joins the course user with these values in the columns of an index, as the first one at or after them in its order:
- * without statistics the planner would scan all rows for an equality.
+ * Joins the course user with these values in the columns of an index, among the first ones at or after them in its
+ * order: without statistics the planner would scan all rows for an equality. Of several equal ones, the first by `rank`.
  */
-function joinUser(alias: string, columns: string[], values: string[], preferred: string[] = []) {
+function joinUser(alias: string, columns: string[], values: string[], rank?: string) {
   const [indexed, expected] = [columns.join(', '), values.join(', ')];
-  return `left join lateral (select u.id, (${indexed}) = (${expected}) as found from course_users u
-        where u.provider_id = $1 and (${indexed}) >= (${expected}) order by ${[...columns, ...preferred].join(', ')}
-        limit 1) ${alias} on ${alias}.found`;
+  return `left join lateral (select n.id from (
+          select u.id, (${indexed}) = (${expected}) as found, ${rank ?? 'true'} as rank from course_users u
+          where u.provider_id = $1 and (${indexed}) >= (${expected}) order by ${indexed} limit ${rank ? maxEqual : 1}) n
+        where n.found order by n.rank, n.id limit 1) ${alias} on true`;
 }
+/** Persons of earlier versions whose names are now equal. */
+const maxEqual = 20;
 
-/** Values that select a person; earlier versions have created several for names that are now equal. */
+/** Values that select a person. */
 const toPerson = (alias: string) => [
   caseFoldedSql(`${alias}.email`),
   foldedSql(`${alias}.lastname`),
@@ -26,7 +29,7 @@ export const findPersons = {
   name: 'find_persons',
   text: `select known.id, coalesce(owner.id, namesake.id) is not null as taken
     from ${persons}
-      ${joinUser('known', toPerson('u'), toPerson('p'), [`${names('u')} <> ${names('p')}`, 'u.id'])}
+      ${joinUser('known', toPerson('u'), toPerson('p'), `${names('u')} <> ${names('p')}`)}
       ${joinUser('owner', [caseFoldedSql('u.email')], [caseFoldedSql('p.email')])}
       ${joinUser('namesake', [caseFoldedSql('u.username')], [caseFoldedSql('p.email')])}
     order by p.place`,

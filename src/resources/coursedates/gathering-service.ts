@@ -68,7 +68,7 @@ const references = defineReferences<GatheringField>({
   instructors: placeTables.instructors.id,
 });
 
-/** The check of the locations and instructors of gatherings. */
+/** True if all locations and instructors of gatherings are the provider's. */
 export async function haveOwnReferences(items: GatheringField[], scope: Parameters<typeof references.findUnknown>[1]) {
   const idLocation = items.flatMap((item) => item.idLocation ?? []);
   const instructors = items.flatMap((item) => item.instructors ?? []);

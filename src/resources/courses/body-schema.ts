@@ -40,7 +40,7 @@ const common = t.describeFields(
     price_comment: Optional(t.Note()),
   },
   {
-    title: 'Unique among the active courses, without regard to case',
+    title: 'Unique among the active courses, without regard to case, blanks, apostrophes and hyphens',
     active: 'false: hidden, and cannot be booked',
     reference: 'Internal reference',
     is_full_time: 'true: full-time',

@@ -2,7 +2,7 @@ import { and, asc, eq, like, or, sql } from 'drizzle-orm';
 import { toSlug } from '../../core/catalog-urls.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Database, Tx } from '../../database/client.ts';
-import { folded } from '../../database/tables/columns.ts';
+import { caseFolded, folded } from '../../database/tables/columns.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 
 export const listCategories = (database: Database) =>
@@ -71,7 +71,11 @@ async function findCategory(
         sql`${folded(categories.title)} = ${folded(title)}`,
       ),
     )
-    .orderBy(sql`${categories.slug} <> ${slug}`, sql`${categories.title} <> ${title}`, asc(categories.id))
+    .orderBy(
+      sql`${categories.slug} <> ${slug}`,
+      sql`${caseFolded(categories.title)} <> ${caseFolded(title)}`,
+      asc(categories.id),
+    )
     .limit(1);
   return found?.id;
 }

@@ -68,7 +68,7 @@ async function searchPlace(db: Reader, text: string): Promise<number | null> {
     .leftJoin(parents, eq(parents.id, places.parentId))
     .where(or(equal, begins))
     // An equal title is the shortest of those that begin with the text.
-    .orderBy(sql`length(${places.title})`, sql`${places.parentId} is null`, asc(places.id))
+    .orderBy(sql`length(${title})`, sql`${places.parentId} is null`, asc(places.id))
     .limit(maxEqual);
   const best = found.filter((place) => place.title === found[0]!.title);
   const parentIds = best.map(({ parentId }) => parentId);

@@ -31,7 +31,8 @@ export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
         operationId: 'createTag',
         summary: 'Create a tag',
         description:
-          'An existing tag with an equal title, without regard to case, is returned with 200; a new one with 201.',
+          'An existing tag with an equal title, without regard to case, blanks, apostrophes and hyphens, is returned with ' +
+          '200; a new one with 201.',
         tags: ['Courses'],
         profiles: ['full'],
         body: TagBody,

@@ -5,7 +5,7 @@ import type { Tx } from '../../database/client.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { isTagOfPublicCourse } from '../courses/loaders.ts';
-import { folded } from '../../database/tables/columns.ts';
+import { caseFolded, folded } from '../../database/tables/columns.ts';
 import { foldText } from '../../lib/text.ts';
 import type { TagBody } from './body-schema.ts';
 
@@ -113,7 +113,7 @@ const findByTitle = (ctx: Ctx, tx: Tx, table: TagTable, titles: string[]) =>
       sql`${folded(table.title)} = ${folded(sql`w.title`)}`,
     )
     .where(tenantWhere(ctx, table))
-    .orderBy(sql`w.place`, sql`lower(${table.title}) <> lower(w.title)`, asc(table.id));
+    .orderBy(sql`w.place`, sql`${caseFolded(table.title)} <> ${caseFolded(sql`w.title`)}`, asc(table.id));
 
 /** Returns true if that changed any. */
 async function setTags(ctx: Ctx, tx: Tx, courseId: number, tagIds: number[]): Promise<boolean> {

@@ -13,7 +13,9 @@ const wildcards = /[\\%_]/g;
 
 const startsWith = (column: PgColumn) =>
   filter.plain(
-    t.Title({ description: 'Begins with this, without regard to case' }),
+    t.Title({
+      description: 'Begins with this, without regard to case and to kinds of blanks, apostrophes and hyphens',
+    }),
     (keyword) => sql`${folded(column)} like ${folded(keyword.replace(wildcards, '\\$&'))} || '%'`,
   );
 const equals = (column: PgColumn, examples: string[]) =>
