@@ -71,3 +71,10 @@ test('the files on the page exist', () => {
   const exists = (path: string) => ['', 'test/api/', 'test/'].some((folder) => existsSync(`${folder}${path}`));
   expect(paths.filter((path) => !exists(path))).toEqual([]);
 });
+
+test('each requirement that is met names a file or a section', () => {
+  const unnamed = rows.filter(
+    ({ state, where }) => state === 'met' && !/`[\w./-]+\.(tsx?|js|json|yml|sh)`|\]\(/.test(where),
+  );
+  expect(unnamed.map(({ id, where }) => `${id}: ${where}`)).toEqual([]);
+});
