@@ -41,5 +41,6 @@ const isFields = (value: unknown): value is Record<string, unknown> =>
 const withoutId = (value: unknown) => (typeof value === 'string' ? value.replace(/ #\d+$/, ' #') : value);
 /** A course's address ends with its id if another course has the plain one. */
 const isSameAddress = (a: unknown, b: unknown) =>
-  /^https:\/\/catalog\./.test(String(a)) && withoutCourseId(a) === withoutCourseId(b);
-const withoutCourseId = (address: unknown) => String(address).replace(/-\d+$/, '');
+  /^https:\/\/catalog\./.test(String(a)) && toPlain(a).some((address) => toPlain(b).includes(address));
+/** The plain address is one of these: a title may end with a number, too. */
+const toPlain = (address: unknown) => [String(address), String(address).replace(/-\d+$/, '')];
