@@ -110,7 +110,6 @@ function expectedOf(input: CourseInput, title: string): Fields {
     title: title.trim(),
     reference: orNull(input.reference),
     is_active: input.active ?? true,
-    catalog_url: expect.stringMatching(/^https:\/\/catalog\.example\/[a-z0-9-]+$/) as string,
     is_full_time: input.is_full_time ?? false,
     is_part_time: input.is_part_time ?? false,
     lessons_hours: null,
@@ -155,7 +154,11 @@ test('a course is returned as it was sent, in every body format', async () => {
       const id = response.json<{ course_id: number }>().course_id;
       const [read] = (await me.get(`/v2/courses?limit=1&since_id=${id - 1}`)).json<Fields[]>();
       expect(omitVolatile(read!), dialect).toEqual(expectedOf(input, sent.title));
-      expect(read).toMatchObject({ id, updated_at: read!['created_at'] });
+      expect(read).toMatchObject({
+        id,
+        updated_at: read!['created_at'],
+        catalog_url: expect.stringMatching(/^https:\/\/catalog\.example\/[a-z0-9-]+$/) as string,
+      });
     }
   };
   await fc.assert(fc.asyncProperty(course, check), { numRuns: runs() });
