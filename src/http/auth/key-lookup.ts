@@ -66,7 +66,7 @@ export function createKeyLookup({ pool }: Pick<Database, 'pool'>): KeyLookup {
         return found;
       },
       { fairnessKey: crc32(normalizeIP(address)) },
-    ).finally(() => inFlight.delete(hash));
+    );
 
   async function findKey(key: Key, address: string | undefined) {
     if (typeof key !== 'string' || !mayBeApiKey(key)) return undefined;
@@ -75,6 +75,8 @@ export function createKeyLookup({ pool }: Pick<Database, 'pool'>): KeyLookup {
     if (!pending) {
       const own = known.get(hash) ? query(hash) : queryUnknown(hash, address);
       inFlight.set(hash, own);
+      // One that waited too long never starts.
+      own.catch(() => inFlight.get(hash) === own && inFlight.delete(hash));
       return own;
     }
     const found = await pending;
