@@ -309,7 +309,7 @@ export const listTags = <ThrowOnError extends boolean = false>(options?: Options
 /**
  * Create a tag
  *
- * An existing tag with an equal title, without regard to case, is returned with 200; a new one with 201.
+ * An existing tag with an equal title, without regard to case, blanks, apostrophes and hyphens, is returned with 200; a new one with 201.
  */
 export const createTag = <ThrowOnError extends boolean = false>(options: Options<CreateTagData, ThrowOnError>) => (options.client ?? client).post<CreateTagResponses, CreateTagErrors, ThrowOnError>({
     security: [{ name: 'X-API-Key', type: 'apiKey' }],

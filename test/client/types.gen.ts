@@ -242,7 +242,7 @@ export type PublishingPlatform = 'both' | 'catalog' | 'own';
 
 export type CourseCreate = {
     /**
-     * Unique among the active courses, without regard to case
+     * Unique among the active courses, without regard to case, blanks, apostrophes and hyphens
      */
     title: string;
     /**
@@ -444,7 +444,7 @@ export type CourseDetails = {
 
 export type CourseUpdate = {
     /**
-     * Unique among the active courses, without regard to case
+     * Unique among the active courses, without regard to case, blanks, apostrophes and hyphens
      */
     title?: string | null;
     /**
@@ -2699,7 +2699,7 @@ export type CustomerUpdate = {
 
 export type Credentials = {
     /**
-     * Compared without regard to case
+     * Compared without regard to case and to kinds of blanks, apostrophes and hyphens
      */
     username: string;
     password: string;
@@ -3005,7 +3005,7 @@ export type LegacyError = {
 
 export type LegacyCourseCreate = {
     /**
-     * Unique among the active courses, without regard to case
+     * Unique among the active courses, without regard to case, blanks, apostrophes and hyphens
      */
     title: string;
     /**
@@ -6624,15 +6624,15 @@ export type SearchCourseUsersData = {
          */
         email?: string;
         /**
-         * Begins with this, without regard to case
+         * Begins with this, without regard to case and to kinds of blanks, apostrophes and hyphens
          */
         firstname?: string;
         /**
-         * Begins with this, without regard to case
+         * Begins with this, without regard to case and to kinds of blanks, apostrophes and hyphens
          */
         lastname?: string;
         /**
-         * Begins with this, without regard to case
+         * Begins with this, without regard to case and to kinds of blanks, apostrophes and hyphens
          */
         username?: string;
     };

@@ -45,5 +45,10 @@ export const caseFoldedSql = (expression: string) => `lower(${expression} collat
 
 /** SQL for the comparison of names and titles: `foldText` in the database. In the C collation an index serves `like`. */
 export const folded = (value: AnyPgColumn | SQL | string) => sql`fold_text(${value}) collate "C"`;
+/** The rows with an equal name or title; of several, those in another case come last. */
+export const matchFolded = (column: AnyPgColumn, value: SQL | string) => ({
+  isEqual: sql`${folded(column)} = ${folded(value)}`,
+  order: sql`${caseFolded(column)} <> ${caseFolded(value)}`,
+});
 /** `folded` for SQL written as text. */
 export const foldedSql = (expression: string) => `fold_text(${expression}) collate "C"`;

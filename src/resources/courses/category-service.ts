@@ -2,7 +2,7 @@ import { and, asc, eq, like, or, sql } from 'drizzle-orm';
 import { toSlug } from '../../core/catalog-urls.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Database, Tx } from '../../database/client.ts';
-import { caseFolded, folded } from '../../database/tables/columns.ts';
+import { matchFolded } from '../../database/tables/columns.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 
 export const listCategories = (database: Database) =>
@@ -62,20 +62,12 @@ async function findCategory(
   { title, slug = '', parentId }: NewCategory,
 ): Promise<number | undefined> {
   const { categories } = catalog;
+  const match = matchFolded(categories.title, title);
   const [found] = await db
     .select({ id: categories.id })
     .from(categories)
-    .where(
-      and(
-        sql`${categories.parentId} is not distinct from ${parentId}::bigint`,
-        sql`${folded(categories.title)} = ${folded(title)}`,
-      ),
-    )
-    .orderBy(
-      sql`${categories.slug} <> ${slug}`,
-      sql`${caseFolded(categories.title)} <> ${caseFolded(title)}`,
-      asc(categories.id),
-    )
+    .where(and(sql`${categories.parentId} is not distinct from ${parentId}::bigint`, match.isEqual))
+    .orderBy(sql`${categories.slug} <> ${slug}`, match.order, asc(categories.id))
     .limit(1);
   return found?.id;
 }

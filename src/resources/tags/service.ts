@@ -5,7 +5,7 @@ import type { Tx } from '../../database/client.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { isTagOfPublicCourse } from '../courses/loaders.ts';
-import { caseFolded, folded } from '../../database/tables/columns.ts';
+import { matchFolded } from '../../database/tables/columns.ts';
 import { foldText } from '../../lib/text.ts';
 import type { TagBody } from './body-schema.ts';
 
@@ -104,16 +104,15 @@ async function findOrCreate(ctx: Ctx, tx: Tx, now: string, table: TagTable, titl
  * Of each title that exists, folded: its place among the titles from 1 on, and the tag or label. Earlier versions have
  * created several for titles that are now equal: the one that differs in case alone comes first.
  */
-const findByTitle = (ctx: Ctx, tx: Tx, table: TagTable, titles: string[]) =>
-  tx
+function findByTitle(ctx: Ctx, tx: Tx, table: TagTable, titles: string[]) {
+  const match = matchFolded(table.title, sql`w.title`);
+  return tx
     .selectDistinctOn([sql`w.place`], { place: sql<number>`w.place::int`, id: table.id, title: table.title })
     .from(table)
-    .innerJoin(
-      sql`json_array_elements_text(${JSON.stringify(titles)}) with ordinality w (title, place)`,
-      sql`${folded(table.title)} = ${folded(sql`w.title`)}`,
-    )
+    .innerJoin(sql`json_array_elements_text(${JSON.stringify(titles)}) with ordinality w (title, place)`, match.isEqual)
     .where(tenantWhere(ctx, table))
-    .orderBy(sql`w.place`, sql`${caseFolded(table.title)} <> ${caseFolded(sql`w.title`)}`, asc(table.id));
+    .orderBy(sql`w.place`, match.order, asc(table.id));
+}
 
 /** Returns true if that changed any. */
 async function setTags(ctx: Ctx, tx: Tx, courseId: number, tagIds: number[]): Promise<boolean> {
