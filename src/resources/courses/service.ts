@@ -6,7 +6,7 @@ import * as t from '../../schema/types.ts';
 import type { Tx } from '../../database/client.ts';
 import { prepareInsert } from '../../database/prepared-insert.ts';
 import * as catalog from '../../database/tables/catalog.ts';
-import { folded, currentTime } from '../../database/tables/columns.ts';
+import { matchFolded, currentTime } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import * as tables from '../../database/tables/courses.ts';
 import { customers } from '../../database/tables/customers.ts';
@@ -187,7 +187,7 @@ async function assertTitleIsFree(
   const isEqual = tenantWhere(
     ctx,
     tables.courses,
-    sql`${folded(tables.courses.title)} = ${folded(title)}`,
+    matchFolded(tables.courses.title, title).isEqual,
     // Not a parameter: the predicate of the index.
     sql`${tables.courses.isActive}`,
     isNull(tables.courses.deletedAt),
