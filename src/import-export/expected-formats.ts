@@ -48,14 +48,15 @@ const patterns: Record<string, string> = {
 /** Descriptions such as `level: a whole number from 0 to 4`; undefined if no field can be described. */
 export function describeExpected(schema: TSchema, names: string[], { byRules = false } = {}): string | undefined {
   const forms = names.flatMap((name) => {
-    const field = name.replaceAll(/\[\d+\]/g, '');
-    const form = (byRules ? rules[field] : undefined) ?? describeFormat(findProperty(schema, field.split('.')));
+    const path = name.replaceAll(/\[\d+\]/g, '').split('.');
+    const form = (byRules ? rules[path.at(-1)!] : undefined) ?? describeFormat(findProperty(schema, path));
     return form === undefined ? [] : [`${name}: ${form}`];
   });
   return forms.length > 0 ? forms.join('; ') : undefined;
 }
 
-export const describeRule = (field: string) => (rules[field] === undefined ? undefined : `${field}: ${rules[field]}`);
+export const describeRule = (field: string, path = field) =>
+  rules[field] === undefined ? undefined : `${path}: ${rules[field]}`;
 
 /** Finds a field by its path, or by its name in any list of the line. */
 function findProperty(schema: TSchema, [name = '', ...path]: string[]): TSchema | undefined {

@@ -65,9 +65,15 @@ export async function deleteImported({ pool }: Database, providerId: number): Pr
 /** Checks across lines. Returns the first error of each bad line, in file order. */
 export async function findBadLines({ pool }: Database, providerId: number, kinds: RecordType[]): Promise<BadLine[]> {
   const bad = new Map<number, Omit<BadLine, 'line'>>();
-  const findBad = async (text: string, values: unknown[], reason: (row: BadRow) => string, expected?: string) => {
+  const findBad = async (
+    text: string,
+    values: unknown[],
+    reason: (row: BadRow) => string,
+    expected?: (row: BadRow) => string | undefined,
+  ) => {
     const { rows } = await pool.query<BadRow>(text, values);
-    for (const row of rows) if (!bad.has(row.line)) bad.set(row.line, { reason: reason(row), expected });
+    for (const row of rows)
+      if (!bad.has(row.line)) bad.set(row.line, { reason: reason(row), expected: expected?.(row) });
   };
   await findBad(repeatedRefs, [providerId], ({ kind, ref, first }) => `The ${kind} ${ref} is on line ${first} already`);
   await findBad(importedPartRefs, [providerId], ({ kind, ref }) => `The ${kind} ${ref} was imported before`);
@@ -75,7 +81,12 @@ export async function findBadLines({ pool }: Database, providerId: number, kinds
   for (const kind of kinds) {
     if (!isBulk(kind)) continue;
     for (const { field, text } of kind.checks ?? [])
-      await findBad(text, [providerId], ({ path }) => `Field(s) not valid: ${path ?? field}`, describeRule(field));
+      await findBad(
+        text,
+        [providerId],
+        ({ path = field }) => `Field(s) not valid: ${path}`,
+        ({ path }) => describeRule(field, path),
+      );
     if (kind.unique === undefined) continue;
     const { field } = kind.unique;
     const describeDuplicate = ({ first }: BadRow) =>

@@ -192,7 +192,7 @@ test('an invalid line is reported with the expected format of each field', async
     [{ ...date, ref: '3', timezone: 'Europe/Olso' }, '(expected timezone: an IANA time zone such as Europe/Oslo)'],
     [
       { ...date, ref: '4', gatherings: [gathering] },
-      '(expected gathering_end_at: later than gathering_at in the time zone of the course date, and a real time)',
+      '(expected gatherings[0].gathering_end_at: later than gathering_at in the time zone of the course date, and',
     ],
     [
       { ...date, ref: '5', gatherings: [{ gathering_at: '2030-02-01 09:00' }] },
