@@ -23,7 +23,7 @@ export function reportBodyErrors(route: RouteOptions) {
   const { references, findBodyErrors } = route.config ?? {};
   if (!references && !findBodyErrors) return;
   route.attachValidation = true;
-  route.preHandler = async (request: FastifyRequest) => {
+  const reportErrors = async (request: FastifyRequest) => {
     const { validationError, ctx, routeOptions } = request;
     if (!validationError) return;
     const problem = toProblem(validationError as FastifyError, request);
@@ -37,6 +37,7 @@ export function reportBodyErrors(route: RouteOptions) {
     const order = Object.keys((routeOptions.schema?.body as TObject).properties);
     throw Problem.invalidFields({ missing, notValid }, order);
   };
+  route.preHandler = [reportErrors, ...[route.preHandler ?? []].flat()];
 }
 
 function withoutFaults(body: Fields, { missing, notValid }: Problem) {
