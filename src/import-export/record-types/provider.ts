@@ -1,11 +1,11 @@
 import { Type } from '@sinclair/typebox';
-import { eq, sql } from 'drizzle-orm';
+import { eq } from 'drizzle-orm';
 import type { Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { Id, Note, OneOf, Title } from '../../schema/types.ts';
 import type { Database } from '../../database/client.ts';
 import { labels, tags } from '../../database/tables/catalog.ts';
-import { caseFolded, folded } from '../../database/tables/columns.ts';
+import { matchFolded } from '../../database/tables/columns.ts';
 import { adminMemberships, roles } from '../../database/tables/people.ts';
 import { providers } from '../../database/tables/providers.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
@@ -76,12 +76,12 @@ export const role: SingleRecordType = {
 const findOrCreateRole = (ctx: Ctx, { title, description }: { title: string; description?: string }) =>
   ctx.write(['people'], async (tx, now) => {
     const { providerId } = ctx;
-    const equalTitle = sql`${folded(roles.title)} = ${folded(title)}`;
+    const match = matchFolded(roles.title, title);
     const [found] = await tx
       .select({ id: roles.id })
       .from(roles)
-      .where(tenantWhere(ctx, roles, equalTitle))
-      .orderBy(sql`${caseFolded(roles.title)} <> ${caseFolded(title)}`, roles.id)
+      .where(tenantWhere(ctx, roles, match.isEqual))
+      .orderBy(match.order, roles.id)
       .limit(1);
     if (found) return found.id;
     const values = { providerId, title, description, createdAt: now, updatedAt: now };

@@ -1,7 +1,7 @@
 import { and, asc, eq, or, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import type { Database, Reader } from '../../database/client.ts';
-import { caseFolded, folded } from '../../database/tables/columns.ts';
+import { folded, matchFolded } from '../../database/tables/columns.ts';
 import { places } from '../../database/tables/places.ts';
 
 /** Places belong to no provider. */
@@ -25,17 +25,12 @@ export async function findOrAddPlace(database: Database, place: NewPlace): Promi
 }
 
 async function findPlace(db: Reader, { title, country, parentId }: NewPlace): Promise<number | undefined> {
+  const match = matchFolded(places.title, title);
   const [found] = await db
     .select({ id: places.id })
     .from(places)
-    .where(
-      and(
-        eq(places.country, country),
-        sql`coalesce(${places.parentId}, 0) = ${parentId ?? 0}`,
-        sql`${folded(places.title)} = ${folded(title)}`,
-      ),
-    )
-    .orderBy(sql`${caseFolded(places.title)} <> ${caseFolded(title)}`, asc(places.id))
+    .where(and(eq(places.country, country), sql`coalesce(${places.parentId}, 0) = ${parentId ?? 0}`, match.isEqual))
+    .orderBy(match.order, asc(places.id))
     .limit(1);
   return found?.id;
 }
