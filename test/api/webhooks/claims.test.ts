@@ -1,5 +1,6 @@
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
+import { markDelivered, markFailed } from '../../../src/resources/webhooks/sql.ts';
 import { execute } from '../../support/booking.ts';
 import { connectionTo, type Provider } from '../../support/test-app.ts';
 import {
@@ -104,6 +105,43 @@ test('slow webhooks have places of their own', async () => {
   await execute(testApp.name, `update webhooks set slow_attempts = 3, failing_since = now() where id = ${slow!}`);
   expect(await claimedIds(testApp, 32, 16, 0)).toEqual([quick]);
   expect(await claimedIds(testApp, 0, 0, 1)).toEqual([slow]);
+});
+
+test('a webhook is slow from its third attempt over five seconds, and quick attempts are subtracted', async () => {
+  const testApp = await openWebhookTestApp();
+  const { pool } = testApp.database;
+  const me = await testApp.createProvider();
+  const id = await hook(me, 'a');
+  let attempts = 0;
+  const slowAfter = async (durationMs: number, { isFailure = false } = {}) => {
+    await createTag(me, `Attempt ${(attempts += 1)}`);
+    await pool.query(`update webhooks set due_at = now(), failing_since = null where id = $1`, [id]);
+    const [claimed] = await claim(testApp);
+    const { rows } = await pool.query<{ changed_at: string; position: string; clock: string }>(
+      `select updated_at::text as changed_at, (select max(id) from events) as position, position_clock as clock
+       from webhooks where id = $1`,
+      [id],
+    );
+    const lease = [me.id, id, claimed!.leased_by];
+    const attempt = ['message', 'tag.created', isFailure ? 500 : 204, durationMs, isFailure ? 'Status 500' : null];
+    await pool.query(
+      isFailure
+        ? { ...markFailed, values: [...lease, 1, rows[0]!.changed_at, ...attempt] }
+        : { ...markDelivered, values: [...lease, rows[0]!.position, rows[0]!.clock, [], ...attempt] },
+    );
+    await pool.query('update webhooks set leased_by = null, leased_until = null where id = $1', [id]);
+    const slow = await pool.query<{ isSlow: boolean }>('select slow_attempts >= 3 as "isSlow" from webhooks');
+    return slow.rows[0]!.isSlow;
+  };
+  expect([await slowAfter(5_001), await slowAfter(5_000), await slowAfter(9_000)]).toEqual([false, false, false]);
+  expect(await slowAfter(9_000, { isFailure: true })).toBe(false);
+  expect(await slowAfter(6_000)).toBe(true);
+  expect(await slowAfter(20)).toBe(false);
+  // Four quick attempts are enough after any number of slow ones.
+  for (let n = 0; n < 9; n += 1) await slowAfter(9_000);
+  const quick: boolean[] = [];
+  for (let n = 0; n < 4; n += 1) quick.push(await slowAfter(20));
+  expect(quick).toEqual([true, true, true, false]);
 });
 
 test('a webhook without waiting messages is not examined again before the next event', async () => {
