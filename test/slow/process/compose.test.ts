@@ -57,6 +57,8 @@ test('the Compose file restricts the server and requires a password', () => {
     const files = sources.map(({ source }) => 'file' in configs[source as keyof typeof configs]);
     expect(isReadOnly === true && files.includes(false)).toBe(false);
   }
+  const logging = { driver: 'local', options: { 'max-size': '20m', 'max-file': '5' } };
+  for (const service of Object.values(services)) expect(service).toMatchObject({ logging });
   for (const config of Object.values(configs)) {
     if ('file' in config) expect(existsSync(config.file)).toBe(true);
     else expect(config.content.replaceAll('$$', '')).not.toContain('$');
