@@ -1,4 +1,6 @@
+import { statfsSync } from 'node:fs';
 import { connect, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, expect, inject, test } from 'vitest';
 import { recordResult, recordStart, type RestoreTest } from '../../../src/backup/runs.ts';
@@ -7,13 +9,14 @@ import { openAdminServer } from '../../../src/metrics/routes.ts';
 import { hashPassword } from '../../../src/resources/auth/password-service.ts';
 import { bookingBody, createBookableDate, person } from '../../support/booking.ts';
 import { invite, smtpError, startMailServer, startWorker } from '../../support/mail.ts';
+import { temporaryFolder } from '../../support/processes.ts';
 import { openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
 const token = 'a-token-of-the-metrics';
 
-async function openMeasuredApp(name = inject('shared')) {
+async function openMeasuredApp(name = inject('shared'), folders?: Record<'data' | 'backups', string>) {
   const database = openTestDatabase(name);
-  const metrics = createMetrics({ database, version: 'test' });
+  const metrics = createMetrics({ database, version: 'test', ...(folders && { folders }) });
   const testApp = await openTestApp(database, { metrics, metricsToken: token });
   return { ...testApp, metrics, read: async () => toValues(await metrics.render()) };
 }
@@ -119,6 +122,19 @@ test('the cache, the queues and the connections are read at the scrape', async (
   expect(after['booking_database_up']).toBe(1);
   expect(after['booking_database_round_trip_seconds']).toBeGreaterThan(0);
   expect(after['booking_events_total']).toBeGreaterThanOrEqual(0);
+});
+
+test('the free space and the size of each disk are those of the operating system', async () => {
+  const folder = temporaryFolder();
+  const app = await openMeasuredApp(inject('shared'), { data: folder, backups: join(folder, 'later', 'made') });
+  const { bsize, blocks } = statfsSync(folder);
+  const found = await app.read();
+  for (const place of ['data', 'backups']) {
+    expect(found[`booking_disk_size_bytes{place="${place}"}`]).toBe(blocks * bsize);
+    expect(found[`booking_disk_free_bytes{place="${place}"}`]).toBeGreaterThan(0);
+    expect(found[`booking_disk_free_bytes{place="${place}"}`]).toBeLessThan(blocks * bsize);
+  }
+  await app.close();
 });
 
 test('waits in a queue and responses with 503 are counted by reason', async () => {
