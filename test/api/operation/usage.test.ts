@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createUsageRecorder } from '../../../src/metrics/usage-recorder.ts';
 import { listUsage } from '../../../src/metrics/usage-report.ts';
+import { bookOrFail, createBookableDate } from '../../support/booking.ts';
 import { openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
 const start = Date.parse('2027-05-03T10:59:30Z');
@@ -71,6 +72,28 @@ test('the rows of a provider are its own, and a failed or refused request is tol
   expect(after.get(one.id)).toMatchObject({ requests: 5, failed: 1, refused: 1, bookings: 0 });
   expect(after.get(one.id)!.rows).toBeGreaterThanOrEqual(before.get(one.id)!.rows + 3);
   expect(after.get(other.id)!.rows).toBe(before.get(other.id)!.rows);
+});
+
+test('bookings and storage are those of each provider, and earlier hours do not count', async () => {
+  const { clock, usage, database, createProvider } = await openCounted();
+  const [one, other] = [await createProvider(), await createProvider()];
+  const [{ dateId }, ofOther] = [await createBookableDate(one), await createBookableDate(other)];
+  await bookOrFail(other, ofOther.dateId);
+  for (let n = 0; n < 6; n += 1) await bookOrFail(one, dateId);
+  clock.now += 2 * 3_600_000;
+  await one.get('/v2/courses');
+  await usage.store(database);
+  const find = async (since: string) => (await listUsage(database, since, one.id))[0]!;
+  const all = await find('2026-01-01T00:00:00Z');
+  expect(all).toMatchObject({ bookings: 6 });
+  expect(await find('2027-05-03T12:00:00Z')).toMatchObject({ requests: 1 });
+  expect((await find('2099-01-01T00:00:00Z')).bookings).toBe(0);
+  expect(all.requests).toBeGreaterThan(7);
+  expect(all.storage_mb).toBeGreaterThan(0);
+  const [less] = await listUsage(database, '2026-01-01T00:00:00Z', other.id);
+  expect(less).toMatchObject({ bookings: 1 });
+  // Both have rows in the same tables, and each its share of them.
+  expect(less!.storage_mb).toBeLessThan(all.storage_mb);
 });
 
 test('beyond 10,000 providers in an hour, the others share one row', async () => {
