@@ -11,10 +11,11 @@ import { findLastBackup } from '../../../src/backup/runs.ts';
 import { restoreIntoScratch } from '../../../src/backup/scratch.ts';
 import { writeBackup } from '../../../src/backup/write.ts';
 import { readConfig } from '../../../src/config.ts';
+import { backupUndecided } from '../../../src/doctor/system/ages.ts';
 import { startBackups } from '../../../src/runtime/backups.ts';
 import { runSql } from '../../support/backups.ts';
 import { fastMinutes } from '../../support/fast-minutes.ts';
-import { databaseUrl, startProcess, temporaryFolder } from '../../support/processes.ts';
+import { databaseUrl, startProcess, startServer, temporaryFolder } from '../../support/processes.ts';
 import { asAdmin, connectionTo, openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
 const name = await ownDatabase(afterAll);
@@ -87,6 +88,19 @@ test('two processes make one backup, by the lock', async () => {
   expect(await inTurn(options, '2026-11-27 03:15+01')).toEqual([false]);
   await other.end();
   await expect.poll(() => inTurn(options, '2026-11-27 03:15+01')).toEqual([true]);
+});
+
+test('a server with an external database warns at its start until BACKUP_AT is set or off', async () => {
+  for (const [env, warns] of [
+    [{}, true],
+    [{ BACKUP_AT: 'off' }, false],
+    [{ BACKUP_AT: '03:00' }, false],
+  ] as const) {
+    const server = await startServer({ DATABASE_URL: databaseUrl(name), DATA_DIR: temporaryFolder(), ...env });
+    expect(server.output().includes(backupUndecided), JSON.stringify(env)).toBe(warns);
+    server.child.kill('SIGTERM');
+    await server.ended;
+  }
 });
 
 test('two processes of `backup --nightly` make one backup', async () => {
