@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import {
@@ -29,6 +29,14 @@ afterAll(async () => {
 });
 const status = async (key: string, url = '/v2/schools') =>
   (await send(testApp.app, { url, headers: { 'x-api-key': key } })).status;
+
+test('--version prints the release and the commit that was built', async () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  const commit = readFileSync('dist/commit', 'utf8').trim();
+  expect(commit).toMatch(/^([0-9a-f]{7,40}|unknown)$/);
+  const expected = commit === 'unknown' ? version : `${version} (commit ${commit})`;
+  expect(await runCli(['--version'], {})).toMatchObject({ code: 0, stdout: `${expected}\n` });
+});
 
 test('provider create prints the id and the key once, with an example command', async () => {
   const created = await run('provider', 'create', '--title', '  Øystese kurs ', '--json');
