@@ -53,6 +53,39 @@ test('a birthday in the future is a bad line', async () => {
   expect(await importObjects(me, [user('born', { date_of_birth: '1990-12-31' })])).toMatchObject({ written: 1 });
 });
 
+test('a second child with the trigger value is a bad line, whatever its case and blanks are', async () => {
+  const me = await createProvider();
+  const child = (ref: string, trigger_value: string) => ({
+    ...{ kind: 'coursedate', ref, course_id: 'c', start_at: '2027-06-01', end_at: '2027-06-01' },
+    ...{ parent_id: '2027-06-01', trigger_value },
+  });
+  const lines = [course, onDay('2027-06-01'), child('one', 'Økt 1 '), child('two', 'Økt 2')];
+  const { reasons } = await importObjects(me, [...lines, child('three', ' økt 1')]);
+  expect(reasons).toEqual(['5: Field(s) not valid: trigger_value']);
+  expect(await importObjects(me, lines)).toMatchObject({ reasons: [], written: 4 });
+  // Of an earlier import, too.
+  expect((await importObjects(me, [child('four', 'ØKT 1')])).reasons).toEqual(['1: Field(s) not valid: trigger_value']);
+  const { rows } = await shared.database.pool.query<{ value: string }>(
+    'select trigger_value as value from course_dates where provider_id = $1 and trigger_value is not null order by id',
+    [me.id],
+  );
+  expect(rows.map(({ value }) => value)).toEqual(['Økt 1', 'Økt 2']);
+});
+
+test('an e-mail address is stored without blanks and invisible characters, and an invisible title is missing', async () => {
+  const me = await createProvider();
+  const lines = [user('a', { email: ' a@x.example\u200b' })];
+  expect(await importObjects(me, lines)).toMatchObject({ reasons: [], written: 1 });
+  const { rows } = await shared.database.pool.query('select email from course_users where provider_id = $1', [me.id]);
+  expect(rows).toEqual([{ email: 'a@x.example' }]);
+  const titles = ['\u2060', '\u200b \ufeff', '\u2800'];
+  const { reasons } = await importObjects(
+    me,
+    titles.map((title, n) => ({ kind: 'course', ref: `c${n}`, title })),
+  );
+  expect(reasons).toEqual(titles.map((_, n) => `${n + 1}: Missing field(s): title`));
+});
+
 const refusing = (table: string, condition: string, action: string) => `
   create function refuse_row() returns trigger language plpgsql as $$ begin
     if ${condition} then ${action}; end if;
