@@ -1,6 +1,7 @@
 import type { TSchema } from '@sinclair/typebox';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { toFieldsProblem } from '../../schema/validator.ts';
+import { schoolOf, type Ctx } from '../../core/context.ts';
 import { Problem, type ProblemKind } from '../../core/errors.ts';
 import { toLoggableError, classifyError } from '../../database/errors.ts';
 import { unavailableHints, unavailableReason } from '../../database/unavailable-reason.ts';
@@ -40,14 +41,17 @@ export function registerErrorHandler(app: FastifyInstance, format: ErrorFormatte
 /** Logs server errors, and values that only the database rejected. */
 function logProblem(problem: Problem, request: FastifyRequest) {
   const { kind, cause } = problem;
-  if (kind === 'internal') request.log.error({ err: toLoggableError(cause ?? problem) }, `${getRoute(request)} failed`);
+  const { ctx } = request as { ctx?: Ctx };
+  const by = ctx && { provider: schoolOf(ctx) };
+  if (kind === 'internal')
+    request.log.error({ ...by, err: toLoggableError(cause ?? problem) }, `${getRoute(request)} failed`);
   if (kind === 'unavailable') {
     const reason = unavailableReason(problem);
     const hint = unavailableHints[reason];
-    request.log.warn({ err: toLoggableError(cause), reason, hint }, `${getRoute(request)} is unavailable`);
+    request.log.warn({ ...by, err: toLoggableError(cause), reason, hint }, `${getRoute(request)} is unavailable`);
   }
   if (classifyError(cause)?.kind === 'input')
-    request.log.warn({ err: toLoggableError(cause) }, `${getRoute(request)} was rejected by the database`);
+    request.log.warn({ ...by, err: toLoggableError(cause) }, `${getRoute(request)} was rejected by the database`);
 }
 
 /** The route for logs. The URL is never logged, because it may contain a token. */

@@ -50,7 +50,7 @@ test('a write that fails since the disk is full is told by /ready, the log and t
   expect(after).toContain('booking_http_unavailable_total{reason="disk_full"} 1\n');
   expect(lines.map((line) => JSON.parse(line) as object)).toContainEqual(
     expect.objectContaining({
-      ...{ msg: 'POST /v2/courses is unavailable', reason: 'disk_full' },
+      ...{ msg: 'POST /v2/courses is unavailable', reason: 'disk_full', provider: me.id },
       hint: 'the disk of the database is full: free space or enlarge it; reads continue',
     }),
   );
