@@ -13,7 +13,9 @@ import { sharedPort, sharedTestApp, type Provider } from '../../support/test-app
 const { createProvider } = await sharedTestApp();
 const port = await sharedPort();
 
-const programs: [Language, string, string[], string][] = [
+/** Language, extension, command, and a command that succeeds where the language is installed. */
+type Program = [Language, string, string[], string];
+const programs: Program[] = [
   [
     'php',
     'php',
@@ -24,14 +26,14 @@ const programs: [Language, string, string[], string][] = [
   ['python', 'py', ['python3', '-B', '-W', 'error', 'invoice.py'], 'python3 --version'],
 ];
 
-function writeSample(language: Language, extension: string) {
+function writeSample(language: Language, extension: string, change = (program: string) => program) {
   const folder = temporaryFolder();
   for (const [page, file] of [
     ['docs/clients.md', 'client'],
     ['docs/invoicing.md', 'invoice'],
   ] as const) {
     const program = blocksOf(page, language).find((text) => text.split('\n')[0]!.includes(`${file}.${extension}`))!;
-    writeFileSync(join(folder, `${file}.${extension}`), program);
+    writeFileSync(join(folder, `${file}.${extension}`), file === 'invoice' ? change(program) : program);
   }
   return folder;
 }
@@ -65,23 +67,45 @@ async function createOrders(me: Provider) {
   };
 }
 
+/** Runs the program with the orders of a new provider, changed by `change`. */
+async function startProgram([language, extension, [program, ...args]]: Program, change?: (text: string) => string) {
+  const me = await createProvider();
+  const orders = await createOrders(me);
+  const cwd = writeSample(language, extension, change);
+  const { PATH = '', HOME = '/' } = process.env;
+  const env = { PATH, HOME, BASE_URL: `http://127.0.0.1:${port}`, KEY: me.apiKey };
+  const run = async () => (await promisify(execFile)(program!, args, { cwd, env })).stdout;
+  const output = await run();
+  const printed = [...output.matchAll(/^(\d+) .+: (\d+\.\d\d) due from Kari Nordmann \d+$/gm)];
+  return { me, ...orders, output, invoices: printed.map(([, id, amount]) => `${id} ${amount}`), run };
+}
+
 test.for(programs)(
   'the export program in %s invoices neither waiting people nor those deregistered without fee',
-  async ([language, extension, [program, ...args], isThere], { skip }) => {
-    if (!succeeds(isThere)) return skip(`${language} is missing`);
-    const me = await createProvider();
-    const { due, left } = await createOrders(me);
-    const cwd = writeSample(language, extension);
-    const { PATH = '', HOME = '/' } = process.env;
-    const env = { PATH, HOME, BASE_URL: `http://127.0.0.1:${port}`, KEY: me.apiKey };
-    const run = async () => (await promisify(execFile)(program!, args, { cwd, env })).stdout;
-
-    const output = await run();
-    const printed = [...output.matchAll(/^(\d+) .+: (\d+\.\d\d) due from Kari Nordmann \d+$/gm)];
-    expect(printed.map(([, id, amount]) => `${id} ${amount}`)).toEqual(due);
+  async (program, { skip }) => {
+    if (!succeeds(program[3])) return skip(`${program[0]} is missing`);
+    const { me, due, left, output, invoices, run } = await startProgram(program);
+    expect(invoices).toEqual(due);
     expect(output.match(/^ {2}exported at \d{4}-/gm)).toHaveLength(due.length);
     const open = (await me.get('/v2/orders')).json<{ id: number }[]>();
     expect(open.map(({ id }) => id)).toEqual(left);
     expect(await run()).toBe('');
+  },
+);
+
+/** No status has the id 0. */
+const withoutStatuses = (text: string) =>
+  text
+    .replace(/WAITING = 3;\nconst DEREGISTERED = 4;/, 'WAITING = 0;\nconst DEREGISTERED = 0;')
+    .replace('waiting, deregistered] = [3, 4]', 'waiting, deregistered] = [0, 0]')
+    .replace('WAITING, DEREGISTERED = 3, 4', 'WAITING, DEREGISTERED = 0, 0');
+
+test.for(programs)(
+  'negative control: the program in %s invoices everybody if it does not look at the status',
+  async (program, { skip }) => {
+    if (!succeeds(program[3])) return skip(`${program[0]} is missing`);
+    const { due, left, invoices } = await startProgram(program, withoutStatuses);
+    expect(invoices).toHaveLength(due.length + left.length);
+    expect(invoices).not.toEqual(expect.arrayContaining(due));
   },
 );
