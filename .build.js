@@ -1,11 +1,13 @@
 // Bundles the server into dist: loading a few files starts faster than five hundred.
 import { existsSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
-import { build } from 'esbuild';
 import { write, writeReference } from './.build-reference.js';
 
+const esbuild = await import('esbuild').catch(() => undefined);
+
 try {
-  await bundle();
+  // `npm prune --omit=dev` removes esbuild after the build of an installation.
+  if (esbuild || !existsSync('dist/main.js')) await bundle();
 } catch (error) {
   if (!['EACCES', 'EPERM', 'EROFS'].includes(error.code)) throw error;
   console.error(
@@ -15,7 +17,8 @@ try {
 }
 
 async function bundle() {
-  const { outputFiles } = await build({
+  if (!esbuild) throw new Error('esbuild is not installed: run npm ci first');
+  const { outputFiles } = await esbuild.build({
     ...{ entryPoints: ['src/main.ts', 'src/cli.ts'], outdir: 'dist', chunkNames: 'parts/[name]-[hash]', write: false },
     ...{ bundle: true, splitting: true, format: 'esm', platform: 'node', target: 'node20', sourcemap: true },
     ...{ packages: 'external', mainFields: ['module', 'main'], logLevel: 'warning' },

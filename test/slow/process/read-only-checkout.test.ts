@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { isRoot } from '../../support/embedded-users.ts';
@@ -46,4 +46,13 @@ test.runIf(canRead)('a read-only checkout that was not built gets one line', () 
   expect(thrown).not.toBe(source);
   writeFileSync(build, thrown);
   expect(run(checkout, process.execPath, '.build.js').lines.length).toBeGreaterThan(3);
+});
+
+test('an installation without development dependencies keeps its build', () => {
+  const checkout = copyCheckout();
+  rmSync(join(checkout, 'node_modules'));
+  expect(run(checkout, process.execPath, '.build.js')).toMatchObject({ status: 1 });
+  mkdirSync(join(checkout, 'dist'));
+  writeFileSync(join(checkout, 'dist/main.js'), '');
+  expect(run(checkout, process.execPath, '.build.js')).toEqual({ status: 0, lines: [''] });
 });
