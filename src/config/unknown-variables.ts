@@ -33,9 +33,18 @@ function similarName(name: string, known: string[]) {
   // Two edits change HOST into HOME.
   const maxDistance = nearest.other.length >= 8 ? 2 : nearest.other.length >= 6 ? 1 : 0;
   if (nearest.distance <= maxDistance) return nearest.other;
+  const beginning = beginnings(known).find((other) => leven(upper, other, { maxDistance: 2 }) <= 1);
+  if (beginning !== undefined) return known.find((other) => other.startsWith(`${beginning}_`));
   const longer = known.find((other) => other.includes('_') && upper.startsWith(`${other}_`));
   return longer ?? similarByEnding(upper, known);
 }
+
+/** Beginnings of known names, in whole words: RATE_LIMIT of RATE_LIMIT_PER_SECOND. */
+const beginnings = (known: string[]) =>
+  known.flatMap((name) => {
+    const words = name.split('_');
+    return words.slice(2).map((_, n) => words.slice(0, n + 2).join('_'));
+  });
 
 /** Of the known names that contain the ending, the nearest. */
 function similarByEnding(name: string, known: string[]) {

@@ -25,6 +25,7 @@ test.each([
   ['REQUEST_BODY_LIMIT', 'did you mean BODY_LIMIT?'],
   ['CONNECTION_LIMIT', 'did you mean BODY_LIMIT?'],
   ['RATE_LIMIT', 'did you mean RATE_LIMIT_PER_SECOND?'],
+  ['RATE_LMIT', 'did you mean RATE_LIMIT_PER_SECOND?'],
 ])('an unknown variable %s is logged without its value', (name, text) => {
   const { warnings } = readConfig({ DATABASE_URL: url, [name]: 'secret' });
   expect(warnings).toEqual([expect.stringContaining(text)]);
