@@ -455,7 +455,7 @@ export const createBooking = <ThrowOnError extends boolean = false>(options: Opt
 });
 
 /**
- * Deregister all participants of a booking
+ * Deregister the participants of a booking, or those named
  *
  * Their seats are freed and given to the waiting list. A second call changes nothing; the order stays.
  */

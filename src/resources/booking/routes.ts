@@ -56,7 +56,7 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
     {
       schema: {
         operationId: 'deregisterBooking',
-        summary: 'Deregister all participants of a booking',
+        summary: 'Deregister the participants of a booking, or those named',
         description:
           'Their seats are freed and given to the waiting list. A second call changes nothing; the order stays.',
         tags,
