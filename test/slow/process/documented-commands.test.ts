@@ -75,6 +75,8 @@ const refused: Record<string, RegExp> = {
   [`${prefix}mail retry 17`]: /Mail 17 not found/,
   [`${prefix}backup verify restored.zip`]: /restored.zip cannot be read/,
   [`${prefix}restore FILE --into postgres://booking:password@host/booking_restored`]: /FILE cannot be read/,
+  [`${prefix}restore FILE --database booking`]: /needs a DATABASE_URL|FILE cannot be read/,
+  [`${prefix}restore FILE --into embedded`]: /FILE cannot be read/,
   [`${prefix}distribute`]: /The extension citus is not available/,
   [`${prefix}upgrade-database`]: /This is for the embedded database/,
   [`${prefix}upgrade-database --from FILE`]: /This is for the embedded database/,

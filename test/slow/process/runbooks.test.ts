@@ -9,18 +9,10 @@ import { documentedBlocks } from '../../support/documented-blocks.ts';
 import { freePort } from '../../support/ports.ts';
 import { databaseUrl, runCli, startServer, temporaryFolder } from '../../support/processes.ts';
 import { succeeds } from '../../support/programs.ts';
+import { runScript } from '../../support/run-script.ts';
 import { ownDatabase } from '../../support/test-app.ts';
 
 const needs = (...programs: string[]) => programs.find((program) => !succeeds(`command -v ${program}`));
-/** Runs a script as pasted; `cbs` in runbooks is the command line. */
-function runScript(script: string, env: Record<string, string>, cwd: string, user: object = {}) {
-  const text = script.replaceAll('npm run --silent cli --', `${process.execPath} ${resolve('dist/cli.js')}`);
-  const { status, stdout, stderr } = spawnSync('bash', ['-euo', 'pipefail', '-c', text], {
-    ...{ cwd, encoding: 'utf8', ...user },
-    env: { PATH: `/usr/sbin:${process.env['PATH']}`, HOME: cwd, ...env },
-  });
-  return { status, output: stdout + stderr };
-}
 
 test('the alerts that runbooks name exist', () => {
   const named = readFileSync('docs/runbooks.md', 'utf8').matchAll(/`(Booking[A-Z]\w+)`/g);
