@@ -43,7 +43,7 @@ export async function parseManifest(file: string, stream: Readable): Promise<Man
   return { ...value, format: formatName, formatVersion };
 }
 
-/** Why this version does not restore a whole backup; undefined if it does. */
+/** Reason for which this version does not restore a whole backup; undefined if it does. */
 export function findObstacle(
   { migrations, serviceVersion, sequences }: Manifest,
   { acceptMigrations = false }: { acceptMigrations?: boolean | undefined } = {},

@@ -36,7 +36,7 @@ export type Nightly = Result & {
   cause?: unknown;
   test?: ScratchResult;
   deleted?: string[];
-  /** Why obsolete backups could not be deleted. */
+  /** Reason for which obsolete backups could not be deleted. */
   pruneCause?: unknown;
 };
 

@@ -1,7 +1,7 @@
 import { getErrorCode, getRootCause } from './errors.ts';
 import { unavailableReason } from './unavailable-reason.ts';
 
-/** Why lists are read from the primary, and what an operator can do about it. */
+/** Reason for which lists are read from the primary, with a hint for the operator. */
 export type StandbyFault = { text: string; hint: string };
 
 export const notStandby: StandbyFault = {
@@ -17,7 +17,7 @@ const connectionHints: Partial<Record<string, string>> = {
   connection: 'check that it runs, and the host and port of DATABASE_READ_URL',
 };
 
-/** Why no connection can be used. Only messages about the connection are included: others may hold rows. */
+/** Reason for which no connection can be used. Other messages are left out, since they may hold rows. */
 export function toConnectionFault(error: unknown): StandbyFault {
   const code = getErrorCode(error);
   const { message = '' } = getRootCause(error) as Partial<Error>;
@@ -35,7 +35,7 @@ export function toConnectionFault(error: unknown): StandbyFault {
   return { text: `it cannot be reached${code && ` (${code})`}`, hint };
 }
 
-/** Why lists could not be read although it answers. */
+/** Reason for which a standby that answers could not read lists. */
 export function toQueryFault(error: unknown): StandbyFault {
   if (getErrorCode(error) === '40001')
     return {

@@ -19,7 +19,7 @@ const byCode: Record<string, string> = {
   '42501': 'not_migrated_or_granted',
 };
 
-/** Why a response was 503, in a few words; `not_ready` without a problem, which is how /ready responds. */
+/** Reason of a 503, in a few words; `not_ready` without a problem, as /ready responds. */
 export function unavailableReason(problem: { cause?: unknown } | null) {
   if (problem === null) return 'not_ready';
   const { cause } = problem;

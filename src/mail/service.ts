@@ -33,7 +33,7 @@ export type MailSelection = {
   providerId: number | null;
   onlyFailed: boolean;
   limit: number;
-  /** Why mails wait that were never tried. */
+  /** Reason for which mails that were never tried wait. */
   waitingFor?: string | undefined;
 };
 
