@@ -49,9 +49,9 @@ class CountedResponse<Request extends IncomingMessage> extends ServerResponse<Re
 export const countedMessages = { IncomingMessage: CountedRequest, ServerResponse: CountedResponse };
 
 /**
- * Starts requests without a known key, and those behind another one of their socket, one per turn of the event loop and
- * in rotation of the sockets. They start after all input of the turn is parsed, so those of a destroyed socket cost
- * nothing.
+ * Starts requests without a known key, and those behind another one of their socket, one per turn of the event loop:
+ * one request of each socket in turn. They start after all input of the turn is parsed, so those of a destroyed socket
+ * cost nothing.
  */
 export function yieldBetweenRequests(server: Server, isKnownKey: KeyLookup['isKnown']) {
   const [handle] = server.listeners('request') as [RequestListener];
