@@ -1,5 +1,5 @@
 import type { AddressInfo, Server } from 'node:net';
-import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { buildApp, type AppOptions } from './app.ts';
 import { readConfig, type Config } from './config.ts';
@@ -194,18 +194,18 @@ async function shutDown(app: ServerApp, config: Config, stopSending: () => Promi
 
 /**
  * Accepts connections that have already arrived, for at most `milliseconds`. Closing the port would reset those still in
- * the backlog, and a busy process accepts only a few per tick.
+ * the backlog, and a busy process accepts only a few per turn of the event loop.
  */
 async function acceptPending(server: Server, milliseconds: number) {
   let accepted = 0;
   const count = () => void (accepted += 1);
   server.on('connection', count);
   const deadline = performance.now() + milliseconds;
-  // A request is read one tick after its connection was accepted.
-  for (let quietTicks = 0; quietTicks < 3 && performance.now() < deadline; quietTicks += 1) {
+  // A request is read one turn after its connection was accepted.
+  for (let quietTurns = 0; quietTurns < 3 && performance.now() < deadline; quietTurns += 1) {
     const before = accepted;
-    await nextTick();
-    if (accepted > before) quietTicks = 0;
+    await nextTurn();
+    if (accepted > before) quietTurns = 0;
   }
   server.off('connection', count);
 }

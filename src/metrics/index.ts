@@ -48,7 +48,7 @@ export function createMetrics(sources: MetricsSources) {
   let rendering: Promise<string> | undefined;
   const render = async () => {
     const app = observed;
-    // The queries of one tick share a connection, so that a scrape leaves the others to the requests.
+    // The queries of one turn share a connection, so that a scrape leaves the others to the requests.
     if (app) await Promise.all(created.map(async (area) => area.refresh?.(app)));
     return register.metrics();
   };

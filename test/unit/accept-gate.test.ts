@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { Server } from 'node:net';
-import { setImmediate as nextTick } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createAcceptGate } from '../../src/http/accept-gate.ts';
 
@@ -27,11 +27,11 @@ test('work starts in order after the first turn that accepts no connection', asy
   start('one');
   start('two');
   for (let turn = 0; turn < 5; turn += 1) {
-    await nextTick();
+    await nextTurn();
     expect(started).toEqual([]);
     accept();
   }
-  for (let turn = 0; turn < 3; turn += 1) await nextTick();
+  for (let turn = 0; turn < 3; turn += 1) await nextTurn();
   expect(started).toEqual(['one', 'two']);
 });
 
@@ -40,7 +40,7 @@ test('work starts although connections arrive without end', async () => {
   accept();
   start('one');
   for (let turn = 0; turn < 40; turn += 1) {
-    await nextTick();
+    await nextTurn();
     accept();
   }
   expect(started).toEqual(['one']);

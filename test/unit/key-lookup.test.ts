@@ -1,4 +1,4 @@
-import { setImmediate as nextTick } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createKeyLookup, type FoundKey } from '../../src/http/auth/key-lookup.ts';
 import { hashApiKey } from '../../src/lib/api-key.ts';
@@ -14,13 +14,13 @@ function openLookup() {
   const lookup = createKeyLookup({ pool: { query } as never });
   const respond = async (rows: Partial<FoundKey>[] = []) => {
     sent.shift()!.resolve({ rows });
-    for (let turn = 0; turn < 3; turn += 1) await nextTick();
+    for (let turn = 0; turn < 3; turn += 1) await nextTurn();
   };
   const find = async (name: string, address = '192.0.2.1') => {
     const found = lookup.findKey(toKey(name), address);
     // Those without a result time out after the test.
     found.catch(() => undefined);
-    for (let turn = 0; turn < 3; turn += 1) await nextTick();
+    for (let turn = 0; turn < 3; turn += 1) await nextTurn();
     return { found };
   };
   return { ...lookup, find, respond, hashes: () => sent.map(({ hash }) => hash) };

@@ -11,7 +11,7 @@ async function opened(options: Parameters<typeof openTestDatabase>[1] = {}) {
   return { name, database };
 }
 
-test('queries of one tick share a connection and fail independently', async () => {
+test('queries of one turn share a connection and fail independently', async () => {
   const { database } = await opened();
   const request = (text: string) => database.pool.query<{ pid: number; n: number }>(text).then(({ rows }) => rows[0]!);
   const responses = await Promise.allSettled(['1 as n', '1 / 0 as n', '3 as n'].map((what) => request(pid + what)));
@@ -68,5 +68,5 @@ test("requests do not wait for the key's last-use update", async () => {
   await existing;
 });
 
-/** Resolves when the queries of this tick have been sent. */
+/** Resolves when the queries of this turn have been sent. */
 const turn = () => new Promise((done) => setTimeout(done, 100));

@@ -23,9 +23,9 @@ const derive = <T extends object>(base: T, members: object): T => Object.assign(
  * by itself:
  * - the builder's `session.prepareQuery`: rows arrive as composite literals and a compiled function decodes them
  *   (row-decoder.ts; without `decodeRows` they arrive by the cell);
- * - the client's `query`: repeated texts become prepared statements, and the statements of one event-loop tick leave in
- *   one write (preparing-client.ts; without `Client` or with `prepare: false`);
- * - the pool's `query`: the queries of one tick share a connection (query-batcher.ts; `batched` can be the pool itself).
+ * - the client's `query`: repeated texts become prepared statements, and the statements of one turn of the event
+ *   loop leave in one write (preparing-client.ts; without `Client` or with `prepare: false`);
+ * - the pool's `query`: the queries of one turn share a connection (query-batcher.ts; `batched` can be the pool itself).
  */
 export const queryBuilder = {
   /** Opens a pool. Throws if the installed drizzle-orm or pg lacks a private member that the patches need. */

@@ -35,7 +35,7 @@ const maxNames = 500;
 /** A pooler loses prepared statements if these cause the first error of this number of connections within a minute. */
 const maxErrors = 3;
 
-/** Sends the statements of one tick in one write: a wake-up of the database costs more than a small statement. */
+/** Sends the statements of one turn in one write: a wake-up of the database costs more than a small statement. */
 function corkWrites(stream: Writable) {
   if (stream.writableCorked > 0) return;
   stream.cork();

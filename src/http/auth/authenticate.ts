@@ -56,7 +56,7 @@ export function authenticate(app: FastifyInstance, services: Services) {
       throw await unauthorizedError(countInvalidKey, request);
     }
     if (requireHttps && request.protocol !== 'https') throw plainHttpError(key, request);
-    // In a later tick, since the queries of one tick share a connection: the update would delay those of this request.
+    // In a later turn, since the queries of one turn share a connection: the update would delay those of this request.
     if (key.stale) setImmediate(recordUse, services.database, key, request);
     request.ctx = createRequestContext(services, key, request);
   });

@@ -1,6 +1,6 @@
 import { normalizeIP } from '@fastify/rate-limit';
 import { LRUCache } from 'lru-cache';
-import { setImmediate as nextTick } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { hashApiKey, mayBeApiKey } from '../../lib/api-key.ts';
 import type { KeyProfile } from '../../lib/key-profiles.ts';
@@ -37,8 +37,8 @@ const maxKnown = 10_000;
 const unknownKeys = { slots: 2, waiting: 1_000, waitMs: 1_500 };
 
 /**
- * Looks a key up for each request, so that a revoked key is invalid at once. Requests of one event-loop tick with the
- * same key share one statement.
+ * Looks a key up for each request, so that a revoked key is invalid at once. Requests with the same key in one turn of
+ * the event loop share one statement.
  */
 export function createKeyLookup({ pool }: Pick<Database, 'pool'>): KeyLookup {
   const inFlight = new Map<string, Promise<FoundKey | undefined>>();
@@ -46,7 +46,7 @@ export function createKeyLookup({ pool }: Pick<Database, 'pool'>): KeyLookup {
   const queue = createKeyedQueue(unknownKeys);
 
   async function query(hash: string) {
-    await nextTick();
+    await nextTurn();
     inFlight.delete(hash);
     const { rows } = await pool.query<FoundKey>({
       name: 'authenticate',
@@ -80,8 +80,8 @@ export function createKeyLookup({ pool }: Pick<Database, 'pool'>): KeyLookup {
       return own;
     }
     const found = await pending;
-    // A tick for each request, since the queries of one tick share a connection: a slow one would delay the others.
-    await nextTick();
+    // A turn for each request, since the queries of one turn share a connection: a slow one would delay the others.
+    await nextTurn();
     return found;
   }
   return {

@@ -136,7 +136,7 @@ test("session settings override the database's defaults", async () => {
   const session = `select current_setting('timezone') as zone, current_setting('datestyle') as dates,
     current_setting('statement_timeout') as statement, current_setting('idle_in_transaction_session_timeout') as idle,
     pg_backend_pid() as pid, pg_sleep(0.3)::text as slept`;
-  // In different ticks: queries of one tick share a connection.
+  // In different turns: queries of one turn share a connection.
   const request = (n: number) => pause(n).then(() => own.pool.query(session));
   const found = await Promise.all([1, 2, 3, 4].map(request));
   const sessions = found.map(({ rows }) => rows[0] as Record<string, unknown>);
