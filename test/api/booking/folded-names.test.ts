@@ -21,7 +21,7 @@ const spellings = {
 };
 
 test.each(Object.entries(spellings))(
-  '%s do not make another person, in no body format',
+  'names that differ in %s alone are one person, in each body format',
   async (_, [first, ...others]) => {
     const me = await createProvider();
     const { dateId } = await createBookableDate(me);
@@ -101,7 +101,7 @@ test('concurrent bookings of two spellings make one person', async () => {
   expect(await search(me, { email: 'family@x.example' })).toHaveLength(1);
 });
 
-test('a username that differs in such signs alone is taken', async () => {
+test('a username that differs from a taken one in these signs alone is taken', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
   await createUser(me, { username: 'family@x.example_anne\u00a0marie_lie' });

@@ -11,7 +11,7 @@ const { createProvider, database } = await sharedTestApp();
 const spellings = ['Excel – kurs for d’Arcy', "Excel - kurs for d'Arcy", 'EXCEL\u00a0—  kurs for d´arcy'];
 const isRefused = (text: string) => text.includes('An active course with an equal title exists already');
 
-test('blanks, apostrophes and hyphens do not make another title, in no body format and either interface', async () => {
+test('titles that differ in blanks, apostrophes and hyphens alone are equal, in each body format and both interfaces', async () => {
   const me = await createProvider();
   const id = await me.course({ title: spellings[0] });
   for (const title of spellings)
@@ -29,7 +29,7 @@ test('blanks, apostrophes and hyphens do not make another title, in no body form
   }
 });
 
-test('courses whose titles were different before can be changed, and not activated', async () => {
+test('courses whose titles were different before can be changed, and the activation of one is refused', async () => {
   const me = await createProvider();
   const ids = [await me.course({ title: 'A - B' }), await me.course({ title: 'other' })];
   await write(me, (tx) =>
