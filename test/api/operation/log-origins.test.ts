@@ -4,7 +4,7 @@ import { readConfig } from '../../../src/config.ts';
 import { openObservers } from '../../../src/runtime/observers.ts';
 import { openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
-type Line = { msg: string; reqId?: string; provider?: number; statement?: string };
+type Line = { msg: string; reqId?: string; provider?: number };
 
 /** The application with the observers of a server, and the lines of its log. */
 async function openObserved() {
@@ -38,7 +38,8 @@ test('the log line of a slow statement names the provider and the request, in bo
   ];
   expect((await Promise.all(create)).map(({ status }) => status)).toEqual([201, 200]);
   const slow = linesWith('a statement took more than half a second');
-  const find = (id: string) => slow.find(({ reqId, statement }) => reqId === id && statement?.includes('courses'));
+  // On a busy machine the wait may be that of another statement of the same write.
+  const find = (id: string) => slow.find(({ reqId }) => reqId === id);
   expect(find('of-one')).toMatchObject({ level: 40, provider: one.id, ms: expect.any(Number) });
   expect(find('of-other')).toMatchObject({ level: 40, provider: other.id, ms: expect.any(Number) });
 });
