@@ -8,6 +8,8 @@ export type UsageRecorder = ReturnType<typeof createUsageRecorder>;
 /** Further providers of an hour count as provider 0. */
 const maxProviders = 10_000;
 const others = 0;
+/** Hours that wait for the database; beyond, the oldest is dropped. */
+const maxHours = 24;
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
@@ -52,6 +54,7 @@ function createCounter(now: () => number) {
     if (counted.size === 0) return;
     const sums = hours.get(hour) ?? new Map<number, Usage>();
     hours.set(hour, sums);
+    if (hours.size > maxHours) hours.delete(Math.min(...hours.keys()));
     for (const [providerId, usage] of counted) {
       const sum = findUsage(sums, providerId);
       for (const name of ['requests', 'refused', 'failed', 'milliseconds'] as const) sum[name] += usage[name];

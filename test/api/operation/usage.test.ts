@@ -105,3 +105,18 @@ test('beyond 10,000 providers in an hour, the others share one row', async () =>
   );
   expect(rows).toEqual([{ count: 10_001, requests: 10_005, others: 5 }]);
 });
+
+test('without its database a process keeps the counts of the last 24 hours', async () => {
+  const { clock, usage, database } = await openCounted();
+  const failing = { pool: { query: () => Promise.reject(new Error('down')) } } as unknown as typeof database;
+  for (let hour = 0; hour < 30; hour += 1) {
+    usage.count(1, 200, 1);
+    clock.now += 3_600_000;
+    await expect(usage.store(failing)).rejects.toThrow('down');
+  }
+  await usage.store(database);
+  const { rows } = await database.pool.query(
+    'select count(*)::int as hours, sum(requests)::int as requests from provider_usage',
+  );
+  expect(rows).toEqual([{ hours: 24, requests: 24 }]);
+});
