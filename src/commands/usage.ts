@@ -5,7 +5,11 @@ import { command, id, run, table, timestamp, type Options } from './connect.ts';
 type UsageOptions = Options & { provider?: number; since?: string };
 
 export function usageCommand(program: Command) {
-  command(program, 'usage', 'Show the requests, bookings, rows and storage of each provider, the busiest first; a server stores its counts every hour')
+  command(
+    program,
+    'usage',
+    'Show the requests, bookings, rows and storage of each provider, the busiest first; a server stores its counts every hour',
+  )
     .option('--provider <id>', 'only this provider; shares are still of all', id)
     .option('--since <date>', 'from the hour of this time on, in the service time zone; default 7 days ago', timestamp)
     .action((options: UsageOptions) =>
