@@ -289,7 +289,7 @@ test.runIf(hasProgram('psql'))(
     };
     const [roleBefore, superuserBefore] = await hashes();
 
-    expect((await rotate(text)).stdout).toContain('docker compose restart server');
+    expect((await rotate(text)).stdout).toContain('docker compose restart server backup');
     const [roleAfter, superuserAfter] = await hashes();
     expect(roleAfter).not.toBe(roleBefore);
     expect(superuserAfter).not.toBe(superuserBefore);
