@@ -52,8 +52,8 @@ export const Environment = Type.Object(
     ),
     BACKUP_AT: Optional(
       text(
-        'When a backup is made each night, such as `03:15` in `TIMEZONE`, or `off`; default `03:15` with the embedded database, else `off`',
-        { check: check.timeOrOff },
+        'When a backup is made each night, such as `03:15` in `TIMEZONE`; `elsewhere`: `backup --nightly` in another process makes it; or `off`; default `03:15` with the embedded database, else `off`',
+        { check: check.backupTime },
       ),
     ),
     BACKUP_DIR: Optional(text('Folder of the backups; default `backups` in `DATA_DIR`')),
@@ -235,7 +235,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     trustProxy: check.toRanges(variables.TRUST_PROXY),
     webhookAllow: check.toRanges(variables.WEBHOOK_ALLOW),
     rate: toRate(variables),
-    /** Neither a time nor `off` is set, and only the embedded database has a default time. */
+    /** Nothing is set, and only the embedded database has a default time. */
     isBackupUndecided: variables.BACKUP_AT === undefined && !isEmbedded,
     sources,
     warnings,

@@ -119,7 +119,8 @@ async function makeBackup({ config, database, connection }: CommandContext, to?:
 
 /** For a container beside servers that make no backups. */
 async function makeNightly({ config, connection }: CommandContext): Promise<CommandResult> {
-  if (config.BACKUP_AT === 'off') throw new Problem('invalid', '--nightly needs a time of day in BACKUP_AT');
+  if (config.BACKUP_AT === 'off' || config.BACKUP_AT === 'elsewhere')
+    throw new Problem('invalid', '--nightly needs a time of day in BACKUP_AT');
   const log = openLog(config);
   const stop = startBackups(config, { connection }, log);
   const stopped = new Promise<void>((done) => {

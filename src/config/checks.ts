@@ -29,8 +29,8 @@ export const email = must('be an e-mail address alone', isEmailAddress);
 export const title = must('have 1 to 255 characters', (value) => isTitle(normalizeTitle(value)));
 export const ranges = must('list addresses or CIDR ranges', (list) => toRanges(list).every(isRange));
 export const token = must('have at least 16 characters', (value) => value.length >= 16);
-export const timeOrOff = must('be a time of day such as 03:15, or off', (value) =>
-  /^(([01]\d|2[0-3]):[0-5]\d|off)$/.test(value),
+export const backupTime = must('be a time of day such as 03:15, off or elsewhere', (value) =>
+  /^(([01]\d|2[0-3]):[0-5]\d|off|elsewhere)$/.test(value),
 );
 export const timezone = must('be an IANA name such as Europe/Oslo', isTimezone);
 

@@ -20,7 +20,7 @@ export const backupMetrics: CreateArea = (register, { database, makesBackups = f
   });
   new Gauge({
     name: 'booking_backup_configured',
-    help: '1 if this process makes the nightly backup, else 0',
+    help: '1 if this process, or one beside it, makes the nightly backup, else 0',
     registers: [register],
   }).set(makesBackups ? 1 : 0);
   return {

@@ -17,7 +17,7 @@ const intervalMs = 60_000;
  */
 export function startBackups(config: Config, { connection }: Pick<Store, 'connection'>, log: BackupLog) {
   const { BACKUP_AT: at, BACKUP_DIR: folder, TIMEZONE: timezone, EMBEDDED_DATABASE: isEmbedded } = config;
-  if (at === 'off') return () => undefined;
+  if (at === 'off' || at === 'elsewhere') return () => undefined;
   const options = { connection, folder, at, timezone, isEmbedded, serviceVersion: packageVersion() };
   let lastCause: string | undefined;
   const run = async (signal: AbortSignal) => {

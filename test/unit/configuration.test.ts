@@ -62,6 +62,7 @@ test('an embedded database is backed up at 03:15 unless BACKUP_AT says otherwise
   expect(read(production)).toEqual(['03:15', '/data/backups']);
   expect(read({ ...production, BACKUP_AT: 'off' })).toEqual(['off', '/data/backups']);
   expect(read(external)).toEqual(['off', '/data/backups']);
+  expect(read({ ...external, BACKUP_AT: 'elsewhere' })).toEqual(['elsewhere', '/data/backups']);
   expect(read({ ...external, BACKUP_AT: '02:00', BACKUP_DIR: '/other' })).toEqual(['02:00', '/other']);
 });
 

@@ -59,7 +59,7 @@ export const backupCheck: SystemCheck = {
 };
 
 export const backupUndecided =
-  'No backup is made: set BACKUP_AT to a time of day, or to `off` where another program makes backups';
+  'No backup is made: set BACKUP_AT to a time of day, to `elsewhere` where `backup --nightly` makes it, or to `off` where another program does';
 
 export function judgeBackup({ ageSeconds: age, lastRestoreTest }: BackupState): Result[] {
   if (age === null) return [warning('There is no backup')];

@@ -94,6 +94,7 @@ test('a server with an external database warns at its start until BACKUP_AT is s
   for (const [env, warns] of [
     [{}, true],
     [{ BACKUP_AT: 'off' }, false],
+    [{ BACKUP_AT: 'elsewhere' }, false],
     [{ BACKUP_AT: '03:00' }, false],
   ] as const) {
     const server = await startServer({ DATABASE_URL: databaseUrl(name), DATA_DIR: temporaryFolder(), ...env });

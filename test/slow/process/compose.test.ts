@@ -94,7 +94,7 @@ test('the profiles add restricted containers, and the server has nothing of thei
     rule_files: string[];
   };
   expect(jobs[0]!.static_configs[0]!.targets).toEqual([`server:${server.environment['ADMIN_PORT']}`]);
-  expect(server.environment['BACKUP_AT']).toBe('off');
+  expect(server.environment['BACKUP_AT']).toBe('elsewhere');
   // Prometheus is in another container.
   expect(server.environment['ADMIN_HOST']).toBe('0.0.0.0');
   // The alert rules select this job.
