@@ -38,7 +38,6 @@ test('the log line of a slow statement names the provider and the request, in bo
   ];
   expect((await Promise.all(create)).map(({ status }) => status)).toEqual([201, 200]);
   const slow = linesWith('a statement took more than half a second');
-  // On a busy machine the wait may be that of another statement of the same write.
   const find = (id: string) => slow.find(({ reqId }) => reqId === id);
   expect(find('of-one')).toMatchObject({ level: 40, provider: one.id, ms: expect.any(Number) });
   expect(find('of-other')).toMatchObject({ level: 40, provider: other.id, ms: expect.any(Number) });
