@@ -11,7 +11,7 @@ type SchemaError = Pick<ErrorObject, 'keyword' | 'instancePath' | 'params'> & { 
 const ajv = new Ajv({ coerceTypes: false, useDefaults: true, allErrors: true, addUsedSchema: false });
 formats.default(ajv);
 
-/** Key of a body with the names of required fields that may be missing, since the write leaves them unchanged. */
+/** Key of a body with the names of fields that were sent as they were read; required ones may be missing. */
 export const unchangedFields = Symbol('unchangedFields');
 
 /** Compiles on first use: compiling all schemas at start takes half a second and memory. */

@@ -16,8 +16,8 @@ export type ReadBack = {
 type Request = { ctx: Ctx; params: Fields; body: Fields; readOnly: readonly string[] };
 
 /**
- * Removes from a body what equals the item. Fields whose read form differs are returned as `notValid`; a required field
- * whose read form is equal is filled in, or returned as `unchanged` if it is empty. Other names stay.
+ * Removes from a body what equals the item, and returns its names as `unchanged`. Fields whose read form differs are
+ * returned as `notValid`; a required field whose read form is equal is filled in. Other names stay.
  */
 export async function takeReadBack({ read, inputs = {} }: ReadBack, schema: TObject, request: Request) {
   const { ctx, params, body, readOnly } = request;
@@ -52,6 +52,7 @@ export async function takeReadBack({ read, inputs = {} }: ReadBack, schema: TObj
     const isList = Object.hasOwn(schema.properties, name) && Array.isArray(item[name]);
     if (paths.length > 0 && (differing.length === 0 || isList || (isOfOther && !hasId(body[name])))) continue;
     Reflect.deleteProperty(rest, name);
+    if (paths.length === 0) result.unchanged.push(name);
     result.notValid.push(...differing);
     result.unchanged.push(...fillRequired(rest, schema, inputs, { name, item }));
   }

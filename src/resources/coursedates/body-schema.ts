@@ -1,6 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import * as codes from '../../schema/codes.ts';
 import * as t from '../../schema/types.ts';
+import { unchangedFields } from '../../schema/validator.ts';
 import { GatheringField } from './gathering-schema.ts';
 
 const { Optional } = Type;
@@ -80,6 +81,10 @@ export type CourseDateChange = Static<typeof CourseDateChange>;
 export const CourseDateChange = t.NamedObject('CourseDateUpdate', t.partialUpdate(CourseDateBody.properties), {
   examples: [{ status_id: 2, capacity_max: 14 }],
 });
+
+/** True for a field of the request, also if its value is the one that was read. */
+export const isSent = (body: CourseDateChange & { [unchangedFields]?: string[] }, name: keyof CourseDateChange) =>
+  body[name] !== undefined || body[unchangedFields]?.includes(name) === true;
 
 export type Days = Record<'startAt' | 'endAt' | 'deadlineAt', string>;
 

@@ -12,7 +12,8 @@ import type { GatheringField } from './gathering-schema.ts';
 
 type Gathering = ReturnType<typeof toTimes>;
 type OwnerDate = { id: number; zone: string };
-type Span = { startAt: string; endAt: string; startTimeAt: string | null; endTimeAt: string | null };
+type DaySpan = { startAt: string; endAt: string };
+type Span = DaySpan & { startTimeAt: string | null; endTimeAt: string | null };
 
 const notValid = () => Problem.invalidFields({ notValid: ['gatherings'] });
 
@@ -96,12 +97,7 @@ export async function addGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDa
  * true if that changed any.
  */
 export async function replaceGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, added: Gathering[]) {
-  const old = tenantWhere(
-    ctx,
-    tables.gatherings,
-    eq(tables.gatherings.courseDateId, date.id),
-    isNull(tables.gatherings.deletedAt),
-  );
+  const old = matchDate(ctx, date.id);
   const before = await tx.select().from(tables.gatherings).where(old).orderBy(tables.gatherings.id);
   if (await areSame(ctx, tx, before, added)) return false;
   const attended = sql`exists (select from ${attendances} where ${sameTenant(
@@ -164,8 +160,19 @@ export const moveGatheringsToZone = (ctx: Ctx, tx: Tx, now: string, { id, zone }
 async function assertInOrder(ctx: Ctx, tx: Tx, { id }: { id: number }) {
   const { gatherings } = tables;
   const isSwapped = sql`timezone(${gatherings.zone}, ${gatherings.gatheringEndAt}) <= ${gatherings.startsAt}`;
-  const ofDate = tenantWhere(ctx, gatherings, eq(gatherings.courseDateId, id), isNull(gatherings.deletedAt), isSwapped);
-  if ((await tx.$count(gatherings, ofDate)) > 0) throw notValid();
+  if ((await tx.$count(gatherings, matchDate(ctx, id, isSwapped))) > 0) throw notValid();
+}
+
+/**
+ * True if both days of a course date change, by different amounts, and a gathering within the old days would stay
+ * outside the new ones.
+ */
+export async function needsNewGatherings(ctx: Ctx, tx: Tx, before: Span & { id: number }, after: DaySpan) {
+  const [start, end] = countMovedDays(before, after);
+  if (start === 0 || end === 0 || start === end || after.endAt < after.startAt) return false;
+  const { isWithin, isWhole } = matchSpan(before);
+  const staysOutside = sql`not (${isWhole} or ${isWithinDays(after)})`;
+  return (await tx.$count(tables.gatherings, matchDate(ctx, before.id, isWithin, staysOutside))) > 0;
 }
 
 /**
@@ -179,23 +186,16 @@ export async function moveGatherings(
   before: Span & OwnerDate,
   after: Span & OwnerDate,
 ): Promise<void> {
-  const { gatheringAt, gatheringEndAt, courseDateId, deletedAt } = tables.gatherings;
-  const moved = [toDays(before.startAt, after.startAt), toDays(before.endAt, after.endAt)] as const;
+  const { gatheringAt, gatheringEndAt } = tables.gatherings;
+  const moved = countMovedDays(before, after);
   const days = moved[0] === moved[1] ? moved[0] : 0;
   const hasNewTimes = before.startTimeAt !== after.startTimeAt || before.endTimeAt !== after.endTimeAt;
   if (days === 0 && moved[0] === moved[1] && !hasNewTimes && before.zone === after.zone) return;
 
-  const time = (column: SQL | PgColumn) => sql`${column}::time`;
-  const hadTimes = sql`coalesce(${time(gatheringAt)} = ${before.startTimeAt}::time
-    and ${time(gatheringEndAt)} = ${before.endTimeAt}::time, false)`;
-  // From the first day to the last one.
-  const isWhole = sql`(${hadTimes} and ${before.startAt} <> ${before.endAt}
-    and ${gatheringAt}::date = ${before.startAt}::date and ${gatheringEndAt}::date = ${before.endAt}::date)`;
+  const { isWithin, isWhole, hadTimes } = matchSpan(before);
   const moment = (column: PgColumn, day: string, timeOfDay: string | null) => sql`
     case when ${isWhole} then ${day}::date else ${column}::date + ${days}::integer end
-    + case when ${hadTimes} then coalesce(${timeOfDay}::time, ${time(column)}) else ${time(column)} end`;
-  const isWithin = sql`${gatheringAt}::date >= ${before.startAt}::date and ${gatheringEndAt}::date <= ${before.endAt}::date`;
-  const ofDate = tenantWhere(ctx, tables.gatherings, eq(courseDateId, after.id), isNull(deletedAt));
+    + case when ${hadTimes} then coalesce(${timeOfDay}::time, ${toTime(column)}) else ${toTime(column)} end`;
   await tx
     .update(tables.gatherings)
     .set({
@@ -203,10 +203,34 @@ export async function moveGatherings(
       gatheringEndAt: moment(gatheringEndAt, after.endAt, after.endTimeAt),
       updatedAt: now,
     })
-    .where(and(ofDate, isWithin, sql`(${days}::integer <> 0 or ${hadTimes})`));
+    .where(matchDate(ctx, after.id, isWithin, sql`(${days}::integer <> 0 or ${hadTimes})`));
   await assertInOrder(ctx, tx, after);
 }
 
+/** Conditions on the gatherings of a date: within its days, with its times, and from its first day to its last one. */
+function matchSpan(date: Span) {
+  const { gatheringAt, gatheringEndAt } = tables.gatherings;
+  const hadTimes = sql`coalesce(${toTime(gatheringAt)} = ${date.startTimeAt}::time
+    and ${toTime(gatheringEndAt)} = ${date.endTimeAt}::time, false)`;
+  const isWhole = sql`(${hadTimes} and ${date.startAt} <> ${date.endAt}
+    and ${gatheringAt}::date = ${date.startAt}::date and ${gatheringEndAt}::date = ${date.endAt}::date)`;
+  return { hadTimes, isWhole, isWithin: isWithinDays(date) };
+}
+
+const isWithinDays = ({ startAt, endAt }: DaySpan) => sql`(${tables.gatherings.gatheringAt}::date >= ${startAt}::date
+    and ${tables.gatherings.gatheringEndAt}::date <= ${endAt}::date)`;
+const toTime = (column: PgColumn) => sql`${column}::time`;
+const matchDate = (ctx: Ctx, dateId: number, ...conditions: SQL[]) =>
+  tenantWhere(
+    ctx,
+    tables.gatherings,
+    eq(tables.gatherings.courseDateId, dateId),
+    isNull(tables.gatherings.deletedAt),
+    ...conditions,
+  );
+
+const countMovedDays = (before: DaySpan, after: DaySpan) =>
+  [toDays(before.startAt, after.startAt), toDays(before.endAt, after.endAt)] as const;
 const dayMs = 86_400_000;
 const toDays = (from: string, to: string) => Math.round((Date.parse(to) - Date.parse(from)) / dayMs);
 

@@ -18,17 +18,18 @@ import {
   haveOwnReferences,
   moveGatherings,
   moveGatheringsToZone,
+  needsNewGatherings,
   readGatherings,
   replaceGatherings,
 } from './gathering-service.ts';
 import { addInstructors, replaceInstructors } from './instructor-service.ts';
-import { findPlaceForBody, isPlace } from '../locations/place-service.ts';
+import * as places from '../locations/place-service.ts';
 import { promoteWaitingLists } from '../seats/service.ts';
-import { CourseDateBody, misorderedDays, type CourseDateChange, type Days } from './body-schema.ts';
+import { CourseDateBody, isSent, misorderedDays, type CourseDateChange, type Days } from './body-schema.ts';
 import type { CourseDateRow, CourseDateWritten } from './schema.ts';
 
 export const courseDateReferences = defineReferences<CourseDateChange>({
-  place_id: isPlace,
+  place_id: places.isPlace,
   location_id: placeTables.locations.id,
   instructors: placeTables.instructors.id,
   gatherings: haveOwnReferences,
@@ -52,7 +53,7 @@ export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseD
     const zone = body.timezone ?? settings.timezone;
     const id = await insertCourseDate(tx, {
       ...toColumns(body),
-      ...(await findPlaceForBody(tx, body)),
+      ...(await places.findPlaceForBody(tx, body)),
       ...days,
       ...{ providerId, courseId, zone, createdAt: now, updatedAt: now },
       teachingLanguageId: body.teaching_language ?? course.teachingLanguageId,
@@ -94,10 +95,13 @@ export async function updateCourseDate(
     const deadline = before.deadlineAt === before.startAt ? startAt : before.deadlineAt;
     const days = { startAt, endAt: end_at ?? before.endAt, deadlineAt: orElse(body.deadline_at, startAt) ?? deadline };
     const { parent_id: parentId = before.parentId, trigger_value: triggerValue = before.triggerValue } = body;
-    await assertNoErrors(ctx, tx, { courseId, id, body, days, child: { parentId, triggerValue }, errors });
+    const isMissing = !isSent(body, 'gatherings') && (await needsNewGatherings(ctx, tx, before, days));
+    const allErrors = { ...errors, missing: isMissing ? ['gatherings'] : errors.missing };
+    const child = { parentId, triggerValue };
+    await assertNoErrors(ctx, tx, { courseId, id, body, days, child, errors: allErrors });
 
     const columns = { ...toUpdatedColumns(ctx, body, before, course), ...days };
-    const place = await findPlaceForBody(tx, body, before.placeIsSought);
+    const place = await places.findPlaceForBody(tx, body, before.placeIsSought);
     const changed = await tx.updateChanged(tables.courseDates, target, { ...columns, ...place }, now);
     const [after] = await tx.select().from(tables.courseDates).where(target);
     const date = after!;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { contentTypes, dialects, encodeBody } from '../../support/dialects.ts';
+import { contentTypes, dialects, encodeBody, type Fields } from '../../support/dialects.ts';
 import { sharedTestApp } from '../../support/test-app.ts';
 
 const { createProvider } = await sharedTestApp();
@@ -16,7 +16,7 @@ async function movable(fields: object, gatherings: [string, string][]) {
     (await me.get(`${url}?include=gatherings`))
       .json()
       .gatherings.map(({ gathering_at, gathering_end_at }: Gathering) => [gathering_at, gathering_end_at]);
-  return { me, put: (change: object) => me.put(url, change), read };
+  return { me, url, put: (change: object) => me.put(url, change), read };
 }
 
 const june = { start_at: '2027-06-10', end_at: '2027-06-10', start_time_at: '09:00', end_time_at: '12:00' };
@@ -87,6 +87,68 @@ test.each([
   const response = await put(change);
   expect(response.status, response.text).toBe(200);
   expect(await read()).toEqual([expected.map((moment) => `2027-${moment}`)]);
+});
+
+test.each(dialects)('days that move by different amounts require gatherings: %s', async (dialect) => {
+  const gatherings = [
+    { gathering_at: '2027-07-10 09:00', gathering_end_at: '2027-07-10 12:00' },
+    { gathering_at: '2027-07-11 09:00', gathering_end_at: '2027-07-11 12:00' },
+  ];
+  const before: [string, string][] = [['2027-06-10 09:00', '2027-06-10 12:00']];
+  const { me, url, read } = await movable(june, before);
+  const put = (change: Fields) => me.put(url, encodeBody(dialect, change), { 'content-type': contentTypes[dialect] });
+  const shown = (await me.get(url)).json();
+  const days = { start_at: '2027-07-10', end_at: '2027-07-11' };
+  for (const [change, error] of [
+    [days, 'Missing field(s): gatherings'],
+    [{ ...days, start_time_at: '10:00', reference: 'x' }, 'Missing field(s): gatherings'],
+    [{ ...days, location_id: 999_999_999 }, 'Missing field(s): gatherings. Field(s) not valid: location_id'],
+    [{ ...days, end_at: '2027-07-09' }, 'Field(s) not valid: end_at'],
+  ] as const) {
+    const response = await put(change);
+    expect([response.status, response.json()], error).toEqual([400, { error }]);
+  }
+  expect([(await me.get(url)).json(), await read()]).toEqual([shown, before]);
+  const sent = await put({ ...days, gatherings });
+  expect(sent.status, sent.text).toBe(200);
+  expect(await read()).toEqual(gatherings.map(Object.values));
+  expect((await put({ start_at: '2027-08-10', end_at: '2027-08-10', gatherings: '' })).status).toBe(200);
+  expect(await read()).toEqual([]);
+});
+
+test.each<[string, object, [string, string], object]>([
+  ['one day only', two, ['2027-06-10 09:00', '2027-06-10 12:00'], { start_at: '2027-06-11' }],
+  [
+    'gatherings within the new days',
+    two,
+    ['2027-06-10 09:00', '2027-06-10 12:00'],
+    { start_at: '2027-06-09', end_at: '2027-06-13' },
+  ],
+  [
+    'gatherings outside the old days',
+    june,
+    ['2027-06-17 09:00', '2027-06-17 12:00'],
+    { start_at: '2027-07-10', end_at: '2027-07-11' },
+  ],
+])('days may move by different amounts without gatherings: %s', async (_, date, gathering, change) => {
+  const { put, read } = await movable(date, [gathering]);
+  const response = await put(change);
+  expect(response.status, response.text).toBe(200);
+  expect(await read()).toEqual([gathering]);
+});
+
+test('a gathering from the first day to the last one follows days that move by different amounts', async () => {
+  const { put, read } = await movable(two, [['2027-06-10 09:00', '2027-06-11 12:00']]);
+  expect((await put({ start_at: '2027-07-10', end_at: '2027-07-13' })).status).toBe(200);
+  expect(await read()).toEqual([['2027-07-10 09:00', '2027-07-13 12:00']]);
+});
+
+test('gatherings sent as they were read count as sent', async () => {
+  const { me, url, put, read } = await movable(june, [['2027-06-10 09:00', '2027-06-10 12:00']]);
+  const { gatherings } = (await me.get(`${url}?include=gatherings`)).json();
+  const response = await put({ start_at: '2027-07-10', end_at: '2027-07-11', gatherings });
+  expect(response.status, response.text).toBe(200);
+  expect(await read()).toEqual([['2027-06-10 09:00', '2027-06-10 12:00']]);
 });
 
 test('gatherings that are sent with a new time stay as they are sent', async () => {
