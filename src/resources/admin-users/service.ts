@@ -106,13 +106,10 @@ async function createPerson(tx: Tx, now: string, { email, firstname = '', lastna
 
 export const renameAdminUser = (ctx: Ctx, adminUserId: number, names: { firstname: string; lastname: string }) =>
   ctx.write(['people'], async (tx, now) => {
-    const renamed = await tx
-      .update(adminMemberships)
-      .set({ ...names, updatedAt: now })
-      .where(tenantWhere(ctx, adminMemberships, eq(adminMemberships.adminUserId, adminUserId)))
-      .returning({ adminUserId: adminMemberships.adminUserId });
-    if (renamed.length === 0) throw Problem.notFound(`Admin user ${adminUserId}`);
-    tx.recordAffected(adminUserId);
+    const member = tenantWhere(ctx, adminMemberships, eq(adminMemberships.adminUserId, adminUserId));
+    if ((await tx.$count(adminMemberships, member)) === 0) throw Problem.notFound(`Admin user ${adminUserId}`);
+    if ((await tx.updateChanged(adminMemberships, member, names, now)) === 0) tx.rollbackNoChange();
+    else tx.recordAffected(adminUserId);
   });
 
 /** Returns true if that changed anything. */
