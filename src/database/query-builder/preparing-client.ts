@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { Client, type Pool } from 'pg';
 import { isPreparedStatementError } from '../errors.ts';
-import { hashedName } from '../statements.ts';
+import { hashedName, isHashedName } from '../statements.ts';
 
 type Statement = string | { text: string; name?: string | undefined; rowMode?: string; origin?: Origin };
 type Query = (this: Client, statement: Statement, ...rest: unknown[]) => unknown;
@@ -78,7 +78,7 @@ function statementNamer() {
 /** The name of a statement, else its verb and first table with a name derived from its text. */
 function describeStatement(statement: Statement) {
   const { text, name } = typeof statement === 'string' ? { text: statement, name: undefined } : statement;
-  if (name !== undefined && !name.startsWith('q_')) return name;
+  if (name !== undefined && !isHashedName(name)) return name;
   const [, verb = ''] = /^\s*([a-z]+)/i.exec(text) ?? [];
   const [, table = ''] = /\b(?:from|into|update)\s+(?:only\s+)?"?([a-z_]+)/i.exec(text) ?? [];
   return [verb.toLowerCase(), table, `(${name ?? hashedName('q_', text)})`].filter(Boolean).join(' ');

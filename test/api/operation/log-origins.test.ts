@@ -4,7 +4,7 @@ import { readConfig } from '../../../src/config.ts';
 import { openObservers } from '../../../src/runtime/observers.ts';
 import { openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
-type Line = { msg: string; reqId?: string; provider?: number };
+type Line = { msg: string; reqId?: string; provider?: number; statement: string };
 
 /** The application with the observers of a server, and the lines of its log. */
 async function openObserved() {
@@ -40,6 +40,8 @@ test('the log line of a slow statement names the provider and the request, in bo
   const slow = linesWith('a statement took more than half a second');
   const find = (id: string) => slow.find(({ reqId }) => reqId === id);
   expect(find('of-one')).toMatchObject({ level: 40, provider: one.id, ms: expect.any(Number) });
+  // A verb and a table, or a name of its own; not a hash alone.
+  expect(slow.filter(({ statement }) => /^[a-z]_/.test(statement))).toEqual([]);
   expect(find('of-other')).toMatchObject({ level: 40, provider: other.id, ms: expect.any(Number) });
 });
 
