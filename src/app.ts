@@ -18,7 +18,7 @@ import { healthRoutes, type ShutdownState } from './http/health.ts';
 import { registerErrorHandler, formatV2Error } from './http/errors/error-handler.ts';
 import { decorateListCache } from './http/list-cache/index.ts';
 import { assertParameterCount, parseQuery } from './http/parsing/query-string.ts';
-import { limitByAddress, limitUnknownPaths } from './http/auth/address-limit.ts';
+import { limitByAddress, limitUnknownPaths, limitUnroutable } from './http/auth/address-limit.ts';
 import { createAcceptGate } from './http/accept-gate.ts';
 import { createKeyLookup } from './http/auth/key-lookup.ts';
 import { createProviderLimits, type ProviderLimits } from './http/auth/provider-limits.ts';
@@ -94,6 +94,7 @@ export async function buildApp(options: AppOptions) {
 
   await app.register(rateLimit, { global: false, cache: 10_000 });
   const countRequest = app.createRateLimit({ max: limits.publicRequestsPerMinute ?? 600, timeWindow: '1 minute' });
+  app.decorate('countRequest', countRequest);
   const countInvalidKey = app.createRateLimit({ max: limits.invalidKeysPerMinute, timeWindow: '1 minute' });
   const { findRate } = options.providerLimits ?? createProviderLimits(limits.rate);
   const { publishablePerAddress: perSecond = 0 } = limits;
@@ -145,7 +146,7 @@ function createServer({ limits, trustProxy = [], logger, settings }: AppOptions)
     return503OnClosing: false,
     genReqId,
     rewriteUrl: ({ url = '/' }) => escapeInvalidPath(url),
-    frameworkErrors: createFrameworkErrorHandler(hsts),
+    frameworkErrors: createFrameworkErrorHandler(hsts, limitUnroutable(trustProxy)),
     clientErrorHandler: createClientErrorHandler(hsts),
     // Long ids reach their route, which authenticates the request before it responds 404.
     routerOptions: { ignoreTrailingSlash: true, querystringParser: parseQuery, maxParamLength: 16_384 },

@@ -1,5 +1,13 @@
+import proxyAddr from '@fastify/proxy-addr';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Counts a request without a key of an address. */
+    countRequest: CountRequest;
+  }
+}
 
 export type CountRequest = ReturnType<FastifyInstance['createRateLimit']>;
 
@@ -32,6 +40,15 @@ export function limitUnknownPaths(app: FastifyInstance, countRequest: CountReque
     }
     limit(request).then(() => done(), done);
   });
+}
+
+/** As `limitByAddress`, for a request that Fastify refuses before any hook; its `ip` is that of the last proxy. */
+export function limitUnroutable(trustProxy: string[]) {
+  const isTrusted = proxyAddr.compile(trustProxy);
+  return async (request: FastifyRequest) => {
+    const ip = { value: proxyAddr(request.raw, isTrusted) };
+    await limitByAddress(request.server.countRequest)(Object.create(request, { ip }) as FastifyRequest);
+  };
 }
 
 /**

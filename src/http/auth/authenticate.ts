@@ -5,7 +5,7 @@ import { Problem } from '../../core/errors.ts';
 import type { Database, AuditContext } from '../../database/client.ts';
 import { preferredLanguage } from '../../reference/language.ts';
 import { getRoute } from '../errors/error-handler.ts';
-import { countByAddress, type CountRequest } from './address-limit.ts';
+import { countByAddress, limitByAddress, type CountRequest } from './address-limit.ts';
 import type { FoundKey, KeyLookup } from './key-lookup.ts';
 import { takeAddressToken, type AddressBuckets, type FindRate, type RateBuckets } from './rate-limit.ts';
 
@@ -41,12 +41,15 @@ export const vary = 'Accept-Encoding, Accept-Language, X-API-Key';
 
 /** Requires an API key, in `preParsing`: before the body of a client without one is read. */
 export function authenticate(app: FastifyInstance, services: Services) {
-  const { findKey, countInvalidKey, requireHttps } = services;
+  const { findKey, countInvalidKey, addressBuckets, requireHttps } = services;
+  const limitPreflight = addressBuckets
+    ? async (request: FastifyRequest) => takeAddressToken(addressBuckets(request, 'preflight'))
+    : limitByAddress(services.countRequest);
   app.addHook('preParsing', async (request, reply) => {
     reply.header('cache-control', 'private, no-cache').header('vary', vary);
     // A CORS preflight carries no key; the route answers 405.
     if (request.method === 'OPTIONS') {
-      takeAddressToken(services.addressBuckets?.(request, 'preflight'));
+      await limitPreflight(request);
       if (request.is404) throw new Problem('not_found', 'There is nothing at this path');
       return;
     }

@@ -43,8 +43,8 @@ export function createAddressBuckets(rate: Rate): AddressBuckets {
 }
 
 /** Throws 429 if the bucket of an address is empty. */
-export function takeAddressToken(bucket: TokenBucket | undefined) {
-  if (bucket && !bucket.tryRemoveTokens(1))
+export function takeAddressToken(bucket: TokenBucket) {
+  if (!bucket.tryRemoveTokens(1))
     throw new Problem('too_many_requests', 'Too many requests from this address', toRetry(bucket));
 }
 

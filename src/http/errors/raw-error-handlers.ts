@@ -20,13 +20,18 @@ const formatters: [RegExp, ErrorFormatter][] = [
 const formatByUrl = (url: string, problem: Problem) =>
   (formatters.find(([pattern]) => pattern.test(url))?.[1] ?? formatV2Error)(problem);
 
-/** Responds to errors outside any route, such as an undecodable URL. */
+/** Responds to errors outside any route, such as an undecodable URL; `limit` refuses the request first. */
 export const createFrameworkErrorHandler =
-  (hsts: string | undefined) => (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
-    const problem = toProblem(error, request);
-    request.problem = problem;
-    if (hsts !== undefined) reply.header('strict-transport-security', hsts);
-    void reply.code(problem.status).header('x-request-id', request.id).send(formatByUrl(request.url, problem));
+  (hsts: string | undefined, limit: (request: FastifyRequest) => Promise<void>) =>
+  (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+    const respond = (reason: FastifyError | Problem) => {
+      const problem = toProblem(reason, request);
+      request.problem = problem;
+      if (hsts !== undefined) reply.header('strict-transport-security', hsts);
+      if (problem.retryAfter !== undefined) reply.header('retry-after', problem.retryAfter);
+      void reply.code(problem.status).header('x-request-id', request.id).send(formatByUrl(request.url, problem));
+    };
+    limit(request).then(() => respond(error), respond);
   };
 
 const parserErrors: Record<string, [string, Problem]> = {

@@ -209,6 +209,61 @@ test('public requests are rate-limited by IP address; keys, /live and /ready are
   expect((await from('2001:db8:0:1::1', '/openapi.json')).status).toBe(200);
 });
 
+const undecodable = ['/v2/%zz', '/%zz', '/courses/%E0%A4%A', '/v2/booking/%zz', '/docs/%zz'];
+
+test('requests for undecodable paths count by address, behind a trusted proxy too', async () => {
+  const { app: own } = await worldWith({
+    trustProxy: ['127.0.0.1'],
+    limits: { ...limits, publicRequestsPerMinute: undecodable.length },
+  });
+  const from = (address: string, url: string) =>
+    send(own, { url, headers: { 'x-forwarded-for': address }, remoteAddress: '127.0.0.1' });
+  for (const url of undecodable) expect((await from('203.0.113.1', url)).status, url).toBe(400);
+  const said = 'Too many requests from this address';
+  const bodies = {
+    '/v2/%zz': { error: said },
+    '/courses/%zz': { status: 'failure', error: said },
+    '/v2/booking/%zz': {
+      successful: false,
+      errors: [{ code: 'too_many_requests', message: said }],
+      error: said,
+    },
+  };
+  for (const [url, body] of Object.entries(bodies)) {
+    const response = await from('203.0.113.1', url);
+    expect([response.status, response.json(), Number(response.headers['retry-after']) > 0]).toEqual([429, body, true]);
+  }
+  for (const url of ['/docs', '/nothing']) expect((await from('203.0.113.1', url)).status, url).toBe(429);
+  expect((await from('203.0.113.2', '/v2/%zz')).status).toBe(400);
+});
+
+test('a client that is no trusted proxy cannot choose the address of an undecodable path', async () => {
+  const { app: own } = await worldWith({ limits: { ...limits, publicRequestsPerMinute: 1 } });
+  const statuses = [];
+  for (const address of ['203.0.113.1', '203.0.113.2'])
+    statuses.push((await send(own, { url: '/v2/%zz', headers: { 'x-forwarded-for': address } })).status);
+  expect(statuses).toEqual([400, 429]);
+});
+
+test('OPTIONS counts by address without a limit for publishable keys', async () => {
+  const { app: own } = await worldWith({ limits: { ...limits, publicRequestsPerMinute: 3, publishablePerAddress: 0 } });
+  const preflight = {
+    method: 'OPTIONS',
+    headers: { origin: 'https://school.example', 'access-control-request-method': 'GET' },
+  } as const;
+  for (const [url, status] of [
+    ['/v2/courses', 204],
+    ['/courses', 405],
+    ['/v2/nothing', 404],
+  ] as const)
+    expect((await send(own, { ...preflight, url })).status, url).toBe(status);
+  for (const url of ['/v2/courses', '/courses', '/v2/nothing', '/v2/%zz']) {
+    const { status, headers } = await send(own, { ...preflight, url });
+    expect([status, Number(headers['retry-after']) > 0], url).toEqual([429, true]);
+  }
+  expect((await send(own, { ...preflight, url: '/v2/courses', remoteAddress: '203.0.113.2' })).status).toBe(204);
+});
+
 test('a 401 has WWW-Authenticate, and a preflight does not count as an invalid key', async () => {
   const { app: own } = await worldWith({ limits: { ...limits, invalidKeysPerMinute: 1 } });
   for (const url of ['/v2/courses', '/schools', '/v2/booking', '/courses']) {
