@@ -109,7 +109,7 @@ function findIgnored(...unknown: Iterable<string>[]) {
 }
 
 /** True if the name is safe in a header. */
-const isHeaderSafe = (name: string) => /^[A-Za-z0-9_.[\]-]{1,40}$/.test(name);
+const isHeaderSafe = (name: string) => /^[A-Za-z0-9_.[\]-]{1,100}$/.test(name);
 
 const findIdNames = ({ properties }: TObject) =>
   Object.keys(properties).filter((name) => properties[name]?.['type'] === 'integer');

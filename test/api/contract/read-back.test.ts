@@ -213,6 +213,11 @@ test.each<[string, Item, string]>([
   ['/v2/courses', { title: 'Z', duration: { value: 1 }, categories: [{ id: 1 }] }, 'duration, categories'],
   ['/v2/courses', { title: 'Z', translations: { en: { lead: 'x', title: 'y' } } }, 'translations.en.title'],
   [
+    '/v2/courses',
+    { title: 'Z', translations: { en: { ['x'.repeat(84)]: 'y', ['x'.repeat(85)]: 'y' } } },
+    `translations.en.${'x'.repeat(84)}`,
+  ],
+  [
     '/v2/customers',
     { title: 'Z', webaddress: 'x', duedate_days: 1, invoice_address: { city: 'x' }, seller: { id: 1 } },
     'webaddress, duedate_days, invoice_address, seller',
