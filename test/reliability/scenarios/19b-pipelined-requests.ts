@@ -3,7 +3,7 @@ import { failedChecks, pause, percentile, type Run, type Scenario } from '../sce
 import { startFlood, type Flood } from '../support/flood.ts';
 import { createSchools, type School } from '../support/school.ts';
 import { startServer, type Server } from '../support/server.ts';
-import { bundle } from '../../support/bundle.ts';
+import { bundle, replaceIn } from '../../support/bundle.ts';
 
 /** Of the good client's p99 beside a flood: milliseconds, and times its own alone. */
 const limits = { later: 25, times: 3 };
@@ -12,6 +12,7 @@ const floods: (Flood & { name: string })[] = [
   { name: '2,000 GET /live in one write', connections: 10, count: 2_000, path: '/live' },
   { name: 'eight requests for an unknown path, again and again', connections: 10, count: 8, path: '/nothing' },
   { name: 'eight requests for /my, again and again', connections: 10, count: 8, path: '/my' },
+  { name: 'eight requests for an undecodable path, again and again', connections: 10, count: 8, path: '/v2/%zz' },
 ];
 
 const withoutGuard: Plugin = {
@@ -22,6 +23,15 @@ const withoutGuard: Plugin = {
     }));
   },
 };
+
+const withoutCount = replaceIn(
+  'without-count-by-address',
+  /auth\/address-limit\.ts$/,
+  'return !limit.isAllowed && limit.isExceeded ? limit.ttlInSeconds : null',
+  'return null',
+);
+/** Requests without a key of an address. */
+const perMinute = 600;
 
 /** Latencies of a good client that sends a request every 10 ms. */
 async function measure({ base }: Server, { client }: School, seconds: number) {
@@ -46,21 +56,48 @@ async function observe(run: Run, server: Server, school: School, flood: Flood, s
 type Observation = Awaited<ReturnType<typeof observe>>;
 
 const isHarmless = ({ alone, beside }: Observation) => beside <= Math.max(limits.times * alone, limits.later);
-const describe = ({ alone, beside, connections, responses }: Observation) =>
-  `p99 ${alone.toFixed(1)} ms alone, ${beside.toFixed(1)} ms beside ${connections} connections and ${responses} responses`;
+/** An observation may lie in two minutes. */
+const isLimited = ({ responses, refused }: Observation) => responses - refused <= 2 * perMinute;
+const describe = ({ alone, beside, connections, responses, refused }: Observation) =>
+  `p99 ${alone.toFixed(1)} ms alone, ${beside.toFixed(1)} ms beside ${connections} connections and ${responses} responses, ${refused} of them 429`;
 
 const scenario: Scenario = {
   name: 'pipelined requests',
   quick: true,
   async run(run) {
     const { env, first } = await createSchools(run, { parameters: { fsync: 'off' } });
-    const limited = { ...env, PUBLIC_REQUESTS_PER_MINUTE: '600' };
+    const limited = { ...env, PUBLIC_REQUESTS_PER_MINUTE: String(perMinute) };
     const server = await startServer(run, limited);
-    const command = [process.execPath, await bundle('test/reliability/support/plain-server.ts', [withoutGuard])];
-    const unguarded = await startServer(run, limited, { command });
+    const startWithout = async (protection: Plugin) => {
+      const program = await bundle('test/reliability/support/plain-server.ts', [protection]);
+      return startServer(run, limited, { command: [process.execPath, program] });
+    };
+    const unguarded = await startWithout(withoutGuard);
+    const uncounted = await startWithout(withoutCount);
     const seconds = run.quick ? 2 : 8;
     const figures: string[] = [];
     const failures: string[] = [];
+
+    async function checkGuard(flood: Flood, seen: Observation) {
+      const control = await observe(run, unguarded, first, flood, Math.min(seconds, 3));
+      figures.push(`without the guard: ${describe(control)}`);
+      return {
+        'a closed connection gets no response': seen.responses === 0,
+        [`control: ${describe(control)}`]: !isHarmless(control),
+      };
+    }
+
+    async function checkCount(flood: Flood, seen: Observation) {
+      const stop = await startFlood(run, uncounted, flood);
+      await pause(2_000);
+      const control = await stop();
+      const found = `without the count: ${control.responses} responses, ${control.refused} of them 429`;
+      figures.push(found);
+      return {
+        [`above the limit each response is 429: ${describe(seen)}`]: isLimited(seen) && seen.refused > 0,
+        [found]: control.responses > perMinute && control.refused === 0,
+      };
+    }
 
     for (const flood of floods) {
       let seen = await observe(run, server, first, flood, seconds);
@@ -69,11 +106,7 @@ const scenario: Scenario = {
         seen = await observe(run, server, first, flood, seconds);
       failures.push(...failedChecks({ [`${flood.name}: ${describe(seen)}`]: isHarmless(seen) }));
       figures.push(`${flood.name}: ${describe(seen)}`);
-      if (flood.count <= 10) continue;
-      failures.push(...failedChecks({ 'a closed connection gets no response': seen.responses === 0 }));
-      const control = await observe(run, unguarded, first, flood, Math.min(seconds, 3));
-      failures.push(...failedChecks({ [`control: ${describe(control)}`]: !isHarmless(control) }));
-      figures.push(`without the guard: ${describe(control)}`);
+      failures.push(...failedChecks(flood.count > 10 ? await checkGuard(flood, seen) : await checkCount(flood, seen)));
     }
     return { figures: figures.join('; '), failures };
   },

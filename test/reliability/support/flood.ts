@@ -19,6 +19,6 @@ export async function startFlood(run: Run, { port }: Server, { connections, coun
   return async () => {
     child.stdin.end();
     await once(child, 'exit');
-    return JSON.parse(await output) as { connections: number; responses: number };
+    return JSON.parse(await output) as { connections: number; responses: number; refused: number };
   };
 }
