@@ -76,11 +76,11 @@ export function defineList<
 
 type ItemOptions = { scope?: TenantScope; isAfterWrite?: boolean };
 
-/** Areas that the response to a query depends on. */
-const readAreasWith =
-  ({ readAreas }: { readAreas(includes: string[]): readonly Area[] }) =>
-  ({ include = [] }: { include?: string[] }) =>
-    readAreas(include);
+/** Areas that the response to a query depends on; those without includes, of most requests, are collected once. */
+function readAreasWith({ readAreas }: { readAreas(includes: string[]): readonly Area[] }) {
+  const own = readAreas([]);
+  return ({ include }: { include?: string[] }) => (include?.length ? readAreas(include) : own);
+}
 
 function toPageSource<Row extends Key, V extends TObject, F extends Filters, P extends Filters, R extends keyof F>(
   spec: ListSpec<Row, V, F, P, R>,
