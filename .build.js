@@ -3,7 +3,9 @@ import { existsSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { write, writeReference } from './.build-reference.js';
 
-const esbuild = await import('esbuild').catch(() => undefined);
+const esbuild = await import('esbuild').catch((error) => {
+  if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+});
 
 try {
   // `npm prune --omit=dev` removes esbuild after the build of an installation.
