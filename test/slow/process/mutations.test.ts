@@ -1,20 +1,18 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { temporaryFolder } from '../../support/processes.ts';
 import { mutations } from '../../support/mutations.ts';
 
 type Result = { name: string; assertionResults: { fullName: string; failureMessages?: string[] }[] };
 let results: Result[] = [];
+const folder = temporaryFolder(afterAll);
 
 const escape = (text: string) => text.replace(/[[\](){}.*+?^$|\\]/g, '\\$&');
 
 beforeAll(async () => {
-  const outputFile = join(
-    temporaryFolder(() => undefined),
-    'results.json',
-  );
+  const outputFile = join(folder, 'results.json');
   const titles = Object.values(mutations).map(({ title }) => escape(title));
   // Without the variables of this run, which belong to its workers.
   const { PATH, HOME, TEST_DATABASE_URL } = process.env;
