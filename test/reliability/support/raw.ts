@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HttpResponse } from './client.ts';
 
 /** `status` 0: the connection closed or timed out without a response. `elapsed`: milliseconds until the status line. */
@@ -45,6 +46,8 @@ export async function sendRaw(
     if (sent <= clockFromByte) startedAt = performance.now();
     sent += part.length;
     if (!socket.write(part)) await Promise.race([once(socket, 'drain').catch(() => undefined), ended]);
+    // Reads a response between two parts; writes that the kernel takes at once do not return to the event loop.
+    await nextTurn();
   }
   await ended;
   socket.destroy();
