@@ -12,7 +12,7 @@ export type References = ReturnType<typeof defineReferences>;
 
 /**
  * Declares the fields of a body that name other items, in the order of the schema: by the column with the ids of the
- * provider's rows, or by a check.
+ * provider's rows (of all rows in a table without a provider), or by a check.
  */
 export function defineReferences<B>(fields: { [K in keyof B]?: PgColumn | Check<NonNullable<B[K]>> }) {
   const checks = Object.entries<PgColumn | Check<never> | undefined>(fields).map(
@@ -35,13 +35,16 @@ export function defineReferences<B>(fields: { [K in keyof B]?: PgColumn | Check<
 
 type Item = number | { id?: number };
 
-/** True if each id of a field is a row of the provider; items without an id do not count. */
+const hasProvider = (table: PgTable): table is PgTable & { providerId: PgColumn } => 'providerId' in table;
+
+/** True if each id of a field is a row that the provider may name; items without an id do not count. */
 const areOwn =
   (column: PgColumn) =>
   async (value: Item | Item[], { ctx, reader }: Scope): Promise<boolean> => {
     const ids = new Set([value].flat().flatMap((item) => (typeof item === 'number' ? item : (item.id ?? []))));
     if (ids.size === 0) return true;
-    const table = column.table as PgTable & { providerId: PgColumn };
-    const condition = tenantWhere(ctx, table, sql`${column} = any(${sql.param([...ids])}::bigint[])`);
+    const { table } = column;
+    const named = sql`${column} = any(${sql.param([...ids])}::bigint[])`;
+    const condition = hasProvider(table) ? tenantWhere(ctx, table, named) : named;
     return (await reader.$count(table, condition)) === ids.size;
   };

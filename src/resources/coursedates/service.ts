@@ -23,13 +23,13 @@ import {
   replaceGatherings,
 } from './gathering-service.ts';
 import { addInstructors, replaceInstructors } from './instructor-service.ts';
-import * as places from '../locations/place-service.ts';
+import { findPlaceForBody } from '../locations/place-service.ts';
 import { promoteWaitingLists } from '../seats/service.ts';
 import { CourseDateBody, isSent, misorderedDays, type CourseDateChange, type Days } from './body-schema.ts';
 import type { CourseDateRow, CourseDateWritten } from './schema.ts';
 
 export const courseDateReferences = defineReferences<CourseDateChange>({
-  place_id: places.isPlace,
+  place_id: placeTables.places.id,
   location_id: placeTables.locations.id,
   instructors: placeTables.instructors.id,
   gatherings: haveOwnReferences,
@@ -53,7 +53,7 @@ export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseD
     const zone = body.timezone ?? settings.timezone;
     const id = await insertCourseDate(tx, {
       ...toColumns(body),
-      ...(await places.findPlaceForBody(tx, body)),
+      ...(await findPlaceForBody(tx, body)),
       ...days,
       ...{ providerId, courseId, zone, createdAt: now, updatedAt: now },
       teachingLanguageId: body.teaching_language ?? course.teachingLanguageId,
@@ -101,7 +101,7 @@ export async function updateCourseDate(
     await assertNoErrors(ctx, tx, { courseId, id, body, days, child, errors: allErrors });
 
     const columns = { ...toUpdatedColumns(ctx, body, before, course), ...days };
-    const place = await places.findPlaceForBody(tx, body, before.placeIsSought);
+    const place = await findPlaceForBody(tx, body, before.placeIsSought);
     const changed = await tx.updateChanged(tables.courseDates, target, { ...columns, ...place }, now);
     const [after] = await tx.select().from(tables.courseDates).where(target);
     const date = after!;

@@ -4,10 +4,6 @@ import type { Database, Reader } from '../../database/client.ts';
 import { folded, matchFolded } from '../../database/tables/columns.ts';
 import { places } from '../../database/tables/places.ts';
 
-/** Places belong to no provider. */
-export const isPlace = async (id: number, { reader }: { reader: Pick<Reader, '$count'> }) =>
-  (await reader.$count(places, eq(places.id, id))) > 0;
-
 type NewPlace = { title: string; country: string; parentId: number | null };
 
 /** The place with this title (folded), country and parent; added for all providers if missing. */

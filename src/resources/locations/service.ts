@@ -3,16 +3,15 @@ import * as t from '../../schema/types.ts';
 import type { Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { findInvalidTimezone } from '../../database/time-zones.ts';
-import { instructors, locations } from '../../database/tables/places.ts';
+import { instructors, locations, places } from '../../database/tables/places.ts';
 import { defineReferences } from '../../lists/references.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { LocationBody, type LocationChange } from './body-schema.ts';
 import { locationList } from './list.ts';
-import { isPlace } from './place-service.ts';
 import type { Location } from './schema.ts';
 
 export const locationReferences = defineReferences<LocationChange>({
-  place_id: isPlace,
+  place_id: places.id,
   idInstructor: instructors.id,
 });
 
