@@ -148,7 +148,7 @@ const scenario: Scenario = {
       if (id === undefined) return response.slice(0, 200);
       const { rows } = await database.query<{ stored: object }>(
         `select jsonb_build_object(
-          'course', to_jsonb(c) - array['id', 'slug', 'created_at', 'updated_at', 'related_items_updated_at'],
+          'course', to_jsonb(c) - array['id', 'slug', 'slug_has_id', 'created_at', 'updated_at', 'related_items_updated_at'],
           'tags', (select jsonb_agg(tag_id order by tag_id) from course_tags where course_id = c.id),
           'products', (select jsonb_agg(to_jsonb(p) - array['id', 'course_id', 'created_at', 'updated_at']) from products p where course_id = c.id),
           'translations', (select jsonb_agg(to_jsonb(t) - 'course_id') from course_translations t where course_id = c.id)) as stored
