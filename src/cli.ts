@@ -21,7 +21,6 @@ const groups: { names: string[]; load: () => Promise<(program: Command) => void>
   { names: ['mail'], load: async () => (await import('./commands/mail.ts')).mailCommands },
   { names: ['webhook'], load: async () => (await import('./commands/webhooks.ts')).webhookCommands },
   { names: ['doctor'], load: async () => (await import('./commands/doctor.ts')).doctorCommand },
-  { names: ['distribute'], load: async () => (await import('./commands/distribute.ts')).distributeCommand },
   { names: ['config'], load: async () => (await import('./commands/config.ts')).configCommand },
   { names: ['backup', 'restore'], load: async () => (await import('./commands/backup.ts')).backupCommands },
   {

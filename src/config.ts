@@ -39,10 +39,6 @@ export const Environment = Type.Object(
         },
       ),
     ),
-    DATABASE_DISTRIBUTED: boolean(
-      'The tables of `DATABASE_URL` are distributed by school with Citus: each statement of a school names it',
-      false,
-    ),
     EMBEDDED_DATABASE: Optional(
       boolean('Start an embedded database without `DATABASE_URL`; default true, with `NODE_ENV=production` false'),
     ),
@@ -261,10 +257,7 @@ function httpsProblems({ REQUIRE_HTTPS, TRUST_PROXY, PUBLIC_URL = 'http:' }: Par
 }
 
 function databaseProblems(variables: Variables, isSet: IsSet) {
-  const { EMBEDDED_DATABASE: embedded, DATABASE_DISTRIBUTED: distributed } = variables;
-  // A standby of the coordinator has no rows of the schools.
-  if (distributed && isSet('DATABASE_READ_URL'))
-    return ['DATABASE_READ_URL and DATABASE_DISTRIBUTED=true exclude each other'];
+  const { EMBEDDED_DATABASE: embedded } = variables;
   if (isSet('DATABASE_URL')) return embedded ? ['DATABASE_URL and EMBEDDED_DATABASE=true exclude each other'] : [];
   if (embedded ?? !isProduction(variables)) return [];
   return ['DATABASE_URL is missing; for the embedded database set EMBEDDED_DATABASE=true'];

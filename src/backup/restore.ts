@@ -111,11 +111,6 @@ async function setSequences(client: Client, sequences: BackupSequence[]) {
         where c.relname = $1 and c.relnamespace = 'public'::regnamespace and c.relkind = 'S'`,
       [name, lastValue, isCalled],
     );
-  // A distributed database numbers events by school, and not by the sequence.
-  if (sequences.some(({ name }) => name === 'events_id_seq'))
-    await client.query(
-      `select setval('events_id_seq', max(id)) from events having max(id) > (select last_value from events_id_seq)`,
-    );
 }
 
 async function assertSequencesContinue(client: Client, sequences: BackupSequence[]) {

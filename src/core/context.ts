@@ -18,8 +18,6 @@ export type Settings = {
   subSchoolsMax?: number;
   /** Addresses that webhooks may call; public ones alone unless given. */
   callPolicy?: CallPolicy;
-  /** The tables are distributed over several database servers by school. */
-  isDistributed?: boolean;
 };
 
 /** Only tests that prove a guard is needed switch one off; the server has no setting for them. */

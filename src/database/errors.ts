@@ -61,7 +61,7 @@ export function classifyError(error: unknown): Failure | undefined {
   const cause = getRootCause(error);
   if (cause instanceof QueueTimeoutError) return { kind: 'unavailable' };
   if (isPreparedStatementError(cause)) return { kind: 'retry' };
-  if (cause instanceof DatabaseError) return fromSqlState(cause.code ?? '', getConstraint(cause));
+  if (cause instanceof DatabaseError) return fromSqlState(cause.code ?? '', cause.constraint ?? '');
   if (!(cause instanceof Error)) return undefined;
   // ENOENT of `open` is a missing certificate file, not a missing socket.
   const { code = '', syscall } = cause as NodeJS.ErrnoException;
@@ -76,15 +76,6 @@ export function classifyError(error: unknown): Failure | undefined {
     return { kind: 'unavailable' };
   }
   return cause === error ? undefined : { kind: 'fault' };
-}
-
-/**
- * The name of the constraint that an error is about, or an empty string. A distributed database reports it in the message
- * alone, with the number of the shard (`tags_title_102150`).
- */
-function getConstraint({ constraint, message }: DatabaseError) {
-  const [, named = ''] = / constraint "([^"]+)"/.exec(message) ?? [];
-  return (constraint ?? named).replace(/_\d+$/, '');
 }
 
 /** Violations of constraints, and the exception of a trigger, which names none. */
@@ -108,11 +99,11 @@ function fromSqlState(code: string, constraint: string): Failure {
 export function toLoggableError(error: unknown) {
   const cause = getRootCause(error);
   if (!(cause instanceof DatabaseError)) return cause;
-  const { code, table, column, routine } = cause;
+  const { code, constraint, table, column, routine } = cause;
   return {
     message: cause.message.split('"')[0],
     code,
-    constraint: getConstraint(cause) || undefined,
+    constraint,
     table,
     column,
     routine,

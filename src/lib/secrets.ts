@@ -3,7 +3,7 @@ import { hash, randomBytes } from 'node:crypto';
 /** 256 random bits as base64url. */
 export const newSecret = () => randomBytes(32).toString('base64url');
 
-/** A secret that begins with its provider's id, so that the look-up needs one server of a distributed database. */
+/** A secret that begins with its provider's id, so that the look-up names the provider. */
 export const newProviderSecret = (providerId: number) => `${providerId}_${newSecret()}`;
 
 /** The provider's id in a secret; undefined for a secret of version 0.2. */

@@ -4,7 +4,7 @@ import type { Ctx } from '../core/context.ts';
 import { queryBuilder, type Prepared } from '../database/query-builder/index.ts';
 import { bytesRead, ResultTooLarge, statementPrefix } from '../database/result-bounds.ts';
 import { hashedName } from '../database/statements.ts';
-import { equalsAnyTenant, equalsTenant } from './tenant-predicate.ts';
+import { equalsAnyTenant } from './tenant-predicate.ts';
 
 /** Identifies one row among all providers' rows. */
 export type Key = { providerId: number; id: number };
@@ -16,7 +16,7 @@ export const toKeySet = (rows: Key[]): Keys => ({
   ids: rows.map((row) => row.id),
 });
 
-export type LoaderContext = Pick<Ctx, 'db' | 'providerId' | 'budget' | 'settings'>;
+export type LoaderContext = Pick<Ctx, 'db' | 'providerId' | 'budget'>;
 
 /** A prepared statement is the same for every provider, so it is built without one. */
 type StatementContext = Pick<Ctx, 'db'>;
@@ -25,8 +25,6 @@ type StatementContext = Pick<Ctx, 'db'>;
 type KeyPredicate = {
   /** Limits a table to the rows that belong to a page's rows by a column of their ids. */
   match(table: { providerId: PgColumn }, id: PgColumn): SQL;
-  /** Names the provider in a subselect that is joined to a matched table, where each table must have it. */
-  inSubselect(table: { providerId: PgColumn }): SQL | undefined;
   /** Limits rows that all providers share. */
   matchShared(id: PgColumn): SQL;
 };
@@ -38,39 +36,23 @@ export const opaqueParam = (value: unknown, type: 'bigint' | 'bigint[]'): SQL =>
 /** The parameter of a key set; the cast keeps `any` from reading the subselect as a list of rows. */
 const idsParam = (ids: unknown) => sql`${opaqueParam(ids, 'bigint[]')}::bigint[]`;
 type IdCondition = (id: PgColumn) => SQL;
-const ofProviders = (providerIds: unknown, matchShared: IdCondition): KeyPredicate => ({
+const toPredicate = (providerIds: unknown, matchShared: IdCondition): KeyPredicate => ({
   match: (table, id) => and(equalsAnyTenant(table.providerId, idsParam(providerIds)), matchShared(id))!,
-  inSubselect: () => undefined,
   matchShared,
 });
-const ofProvider = (providerId: number | Placeholder, matchShared: IdCondition): KeyPredicate => ({
-  match: (table, id) => and(equalsTenant(table.providerId, providerId), matchShared(id))!,
-  inSubselect: (table) => equalsTenant(table.providerId, providerId),
-  matchShared,
-});
-
-/**
- * True if a statement must name its one provider, so that it is sent to the server of that provider alone. On a single
- * server the generic plan of such a statement reads all rows of a large provider.
- */
-const namesProvider = ({ settings }: Pick<Ctx, 'settings'>, providerIds: number[]) =>
-  settings.isDistributed === true && providerIds.length === 1;
 const equalsAny = (ids: unknown) => (column: PgColumn) => sql`${column} = any(${idsParam(ids)})`;
 
 /** Limits a statement that is not prepared to the rows of a page. */
-export function matchesKeys(ctx: Pick<Ctx, 'settings'>, rows: Key[]): KeyPredicate {
+export function matchesKeys(rows: Key[]): KeyPredicate {
   const { providerIds, ids } = toKeySet(rows);
-  return namesProvider(ctx, providerIds)
-    ? ofProvider(providerIds[0]!, equalsAny(ids))
-    : ofProviders(providerIds, equalsAny(ids));
+  return toPredicate(providerIds, equalsAny(ids));
 }
 
 type Query<Found> = { toSQL(): { sql: string }; prepare(name: string): Prepared<Found[]> };
 
 const tenantParam = sql.placeholder('tenantParam');
 const providerIdsParam = sql.placeholder('providerIds');
-const providerIdParam = sql.placeholder('providerId');
-const byIds = equalsAny(sql.placeholder('ids'));
+const byPlaceholders = toPredicate(providerIdsParam, equalsAny(sql.placeholder('ids')));
 
 /** Loads rows by their keys. */
 export type BatchLoader<Found> = {
@@ -99,19 +81,15 @@ export function batchLoader<Found>(
     const values = {
       tenantParam: context.providerId,
       providerIds: toArrayLiteral(providerIds),
-      providerId: providerIds[0],
       ids: toArrayLiteral(ids),
     };
-    const isNamed = namesProvider(context, providerIds);
-    const statementKey = isNamed ? 'of one provider' : '';
-    const predicate = () => (isNamed ? ofProvider(providerIdParam, byIds) : ofProviders(providerIdsParam, byIds));
     try {
-      return await pageQuery(context, statementKey, predicate, values);
+      return await pageQuery(context, '', () => byPlaceholders, values);
     } catch (error) {
       if (!(error instanceof ResultTooLarge) || context.budget?.isExhausted()) throw error;
       if (ids.length === 1) {
         const query = context.budget?.isAfterWrite ? queryAfterWrite : itemQuery;
-        return query(context, statementKey, predicate, values);
+        return query(context, '', () => byPlaceholders, values);
       }
       const half = Math.ceil(ids.length / 2);
       const first = await load(context, { providerIds, ids: ids.slice(0, half) });
@@ -124,9 +102,7 @@ export function batchLoader<Found>(
     return (context, statementKey, ids, values) => {
       const { providerId } = context;
       const found: IdCondition = (id) => sql`${id} = any(array(${ids(tenantParam)}))`;
-      const predicate = () =>
-        namesProvider(context, [providerId]) ? ofProvider(tenantParam, found) : ofProviders(providerIdsParam, found);
-      return query(context, statementKey, predicate, {
+      return query(context, statementKey, () => toPredicate(providerIdsParam, found), {
         ...values,
         tenantParam: providerId,
         providerIds: toArrayLiteral([providerId]),

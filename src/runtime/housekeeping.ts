@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/client.ts';
-import { localTables } from '../database/distribution.ts';
 import type { Log } from './log.ts';
 import { startPeriodic, warnOfFailure } from './periodic.ts';
 
@@ -19,21 +18,13 @@ export type Task = {
    * Deletes at most `$2` rows, each by at least `$1` days too old. Without an index or
    * the order of the primary key it reads the whole table every hour: for a small one, or where it is off by default.
    */
-  statement(scope: Scope): string;
+  statement: string;
 };
-
-/** The provider of a statement: `$3`, or all. `isOf` is a condition on a table, `idOf` the id of a provider's row. */
-type Scope = { isOf(table: string): string; idOf(row: string): string };
-export const allProviders: Scope = { isOf: () => 'true', idOf: (row) => `${row}.id` };
-export const oneProvider: Scope = { isOf: (table) => `${table}.provider_id = $3`, idOf: () => '$3' };
 
 const old = (moment: string) => `${moment} < now() - $1 * interval '1 day'`;
 /** The condition is repeated, so that PostgreSQL checks it again for a row that changed meanwhile. */
-const deleteWhere =
-  (table: string, key: string, condition: string) =>
-  ({ isOf }: Scope) =>
-    `delete from ${table} where ${isOf(table)} and (${key}) in
-      (select ${key} from ${table} where ${isOf(table)} and ${condition} limit $2) and ${condition}`;
+const deleteWhere = (table: string, key: string, condition: string) =>
+  `delete from ${table} where (${key}) in (select ${key} from ${table} where ${condition} limit $2) and ${condition}`;
 
 const endedAt = 'coalesce(sent_at, failed_at)';
 
@@ -43,9 +34,8 @@ export const tasks: Task[] = [
     table: 'audit_entries',
     variable: 'AUDIT_RETENTION_DAYS',
     // Of the oldest entries, so that it is cheap if none is too old.
-    statement: ({ isOf }) => `delete from audit_entries where ${isOf('audit_entries')} and (provider_id, id) in (
-      select provider_id, id
-      from (select provider_id, id, at from audit_entries where ${isOf('audit_entries')} order by id limit $2) oldest
+    statement: `delete from audit_entries where (provider_id, id) in (
+      select provider_id, id from (select provider_id, id, at from audit_entries order by id limit $2) oldest
       where ${old('at')})`,
   },
   {
@@ -53,30 +43,27 @@ export const tasks: Task[] = [
     variable: 'EVENTS_RETENTION_DAYS',
     // The last one before the limit stays, so that a client that has read everything can continue from it. Those from
     // the position of an active webhook on stay 5 days longer: one that fails is disabled within these.
-    statement: ({ isOf, idOf }) => `with old as (
+    statement: `with old as (
         select p.id as provider_id, e.id
         from providers p
           cross join lateral (
             select id, lead(at) over (order by id) as next_at
-            from (select id, at from events where provider_id = ${idOf('p')} order by id limit $2 + 1) oldest) e
-        where p.id = ${idOf('p')}
-          and (select ${old('at')} from events where provider_id = ${idOf('p')} order by id offset 1 limit 1)
+            from (select id, at from events where provider_id = p.id order by id limit $2 + 1) oldest) e
+        where (select ${old('at')} from events where provider_id = p.id order by id offset 1 limit 1)
           and ${old('e.next_at')}
-          and e.id < (select coalesce(min(position), e.id + 1) from webhooks
-            where provider_id = ${idOf('p')} and is_active
-              and position_clock > extract(epoch from now() - ($1 + 5) * interval '1 day') * 1000000)
+          and e.id < (select coalesce(min(position), e.id + 1) from webhooks where provider_id = p.id and is_active
+            and position_clock > extract(epoch from now() - ($1 + 5) * interval '1 day') * 1000000)
         limit $2)
-      delete from events e using old where ${isOf('e')} and e.provider_id = old.provider_id and e.id = old.id`,
+      delete from events e using old where e.provider_id = old.provider_id and e.id = old.id`,
   },
   {
     table: 'outbox',
     variable: 'MAIL_RETENTION_DAYS',
     // Mails that were sent or have failed, with their links.
-    statement: ({ isOf }) => `with old as (
-        select provider_id, id from outbox where ${isOf('outbox')} and ${old(endedAt)} order by id limit $2),
-      links as (delete from tokens where ${isOf('tokens')} and (provider_id, mail_id) in (select provider_id, id from old)
+    statement: `with old as (select provider_id, id from outbox where ${old(endedAt)} order by id limit $2),
+      links as (delete from tokens where (provider_id, mail_id) in (select provider_id, id from old)
         and ${old('created_at')})
-      delete from outbox where ${isOf('outbox')} and (provider_id, id) in (select provider_id, id from old) and ${old(endedAt)}`,
+      delete from outbox where (provider_id, id) in (select provider_id, id from old) and ${old(endedAt)}`,
   },
   {
     table: 'tokens',
@@ -131,62 +118,17 @@ export const tasks: Task[] = [
  */
 export async function deleteOld(
   database: Pick<Database, 'exclusively'>,
-  task: Task,
+  { table, statement }: Task,
   days: number,
-  signal?: AbortSignal,
-) {
-  const statement = { text: task.statement(allProviders), values: [days, batchSize] };
-  return (await deleteInBatches(database, task.table, statement, signal)).deleted;
-}
-
-/** Failures after which a task ends, since a server may be down. */
-const maxFailures = 3;
-
-/**
- * Deletes the old rows of a task provider by provider, in a distributed database. Up to three that fail do not stop
- * the others; the first error is thrown in the end.
- */
-export async function deleteOldOfEachProvider(
-  database: Pick<Database, 'exclusively' | 'pool'>,
-  task: Task,
-  days: number,
-  signal?: AbortSignal,
-) {
-  if (localTables.includes(task.table)) return deleteOld(database, task, days, signal);
-  // Audit entries of shared data have the provider 0.
-  const ids = 'select 0::bigint as id union all select id from providers order by id';
-  const failures: unknown[] = [];
-  let total = 0;
-  for (const { id } of (await database.pool.query<{ id: number }>(ids)).rows) {
-    if (signal?.aborted || failures.length >= maxFailures) break;
-    const statement = { text: task.statement(oneProvider), values: [days, batchSize, id] };
-    try {
-      const { deleted, isLocked } = await deleteInBatches(database, task.table, statement, signal);
-      total += deleted;
-      if (isLocked) break;
-    } catch (error) {
-      failures.push(error);
-    }
-  }
-  if (failures.length > 0) throw failures[0];
-  return total;
-}
-
-/** `isLocked`: another process has the lock. */
-async function deleteInBatches(
-  database: Pick<Database, 'exclusively'>,
-  table: string,
-  statement: { text: string; values: number[] },
   signal?: AbortSignal,
 ) {
   for (let deleted = 0; ;) {
     const count = await database.exclusively(`housekeeping of ${table}`, async (client) => {
-      const { rowCount } = await client.query(statement);
+      const { rowCount } = await client.query({ text: statement, values: [days, batchSize] });
       return rowCount ?? 0;
     });
     deleted += count ?? 0;
-    const isLocked = count === undefined;
-    if (isLocked || count < batchSize || signal?.aborted) return { deleted, isLocked };
+    if (count === undefined || count < batchSize || signal?.aborted) return deleted;
     await sleep(pauseMs);
   }
 }
@@ -202,12 +144,11 @@ async function wakeWebhooks({ pool }: Pick<Database, 'pool'>, signal: AbortSigna
 
 /** Deletes old rows now and every hour. Returns a function that stops it. */
 export function startHousekeeping(config: Config, database: Database, log: Pick<Log, 'warn'>) {
-  const remove = config.DATABASE_DISTRIBUTED ? deleteOldOfEachProvider : deleteOld;
   const run = async (signal: AbortSignal) => {
     for (const task of tasks) {
       const days = config[task.variable];
       if (days === undefined || signal.aborted) continue;
-      await remove(database, task, days, signal).catch((error: unknown) =>
+      await deleteOld(database, task, days, signal).catch((error: unknown) =>
         warnOfFailure(log, `The deletion of old rows of ${task.table}`, error),
       );
     }

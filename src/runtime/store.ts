@@ -109,5 +109,4 @@ export const toSettings = (config: Config): Settings => ({
   catalogUrl: config.CATALOG_URL,
   subSchoolsMax: config.SUB_SCHOOLS_MAX,
   callPolicy: { allow: config.webhookAllow },
-  isDistributed: config.DATABASE_DISTRIBUTED,
 });

@@ -51,8 +51,6 @@ export function createRunner(options: Pick<Run, 'quick' | 'minutes' | 'seed'>) {
   return {
     results,
     report,
-    cleanUp,
-    run,
     /** Runs, and cleans up what that has started. */
     runAlone: (work: (run: Run) => Promise<Outcome>) =>
       run(async (one) => {

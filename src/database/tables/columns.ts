@@ -30,7 +30,7 @@ export const omitColumns = <T extends PgTable, Name extends string & keyof Colum
 /** SQL for the current time, for deadlines and pauses. `now()` is the transaction's start, before it waited for the lock. */
 export const currentTimeSql = 'clock_timestamp()';
 export const currentTime = sql.raw(currentTimeSql);
-/** SQL for the start of the transaction, for updates: a distributed database refuses one that reads the clock. */
+/** SQL for the start of the transaction. */
 export const transactionStart = sql.raw('now()');
 
 /** Set by `ctx.write` from the lock's timestamp, which follows commit order; `now()` does not. */

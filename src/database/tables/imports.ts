@@ -22,8 +22,8 @@ export const importRefs = pgTable(
 );
 
 /**
- * Lines of imports in progress: each import deletes those of its provider before and after. A table for all, since a
- * temporary one cannot be joined to the tables of a distributed database. Unlogged, so it is written as fast as one.
+ * Lines of imports in progress: each import deletes those of its provider before and after. Unlogged, so that it is
+ * written as fast as a temporary table.
  */
 export const stagedLines = pgTable(
   'staged_lines',

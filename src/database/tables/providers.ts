@@ -112,7 +112,7 @@ export const apiKeys = pgTable(
   ],
 );
 
-/** The last use of each key, to the minute: a write to `api_keys` would change the copy of every server of a distributed database. */
+/** The last use of each key, to the minute. */
 export const apiKeyUses = pgTable(
   'api_key_uses',
   { providerId: reference().notNull(), keyId: reference().notNull(), lastUsedAt: instant().notNull() },

@@ -13,7 +13,6 @@ export type CheckedConfig = {
   DATA_DIR: string;
   BACKUP_DIR: string;
   isBackupUndecided: boolean;
-  DATABASE_DISTRIBUTED: boolean;
   SMTP_URL?: string | undefined;
   MAIL_TO_FILES: boolean;
   TRUST_PROXY?: string | undefined;

@@ -2,7 +2,6 @@ import { getErrorCode, getRootCause } from '../../database/errors.ts';
 import { backupCheck, clockCheck, mailCheck, migrationCheck, webhookCheck } from './ages.ts';
 import { error, skipped, type CheckContext, type Finding, type Result, type SystemCheck } from './check.ts';
 import { diskCheck } from './disks.ts';
-import { distributionCheck } from './distribution.ts';
 import { connectionCheck, tableCheck, transactionCheck } from './load.ts';
 import { promiseCheck } from './promises.ts';
 import { roleCheck } from './role.ts';
@@ -13,7 +12,7 @@ import { collationCheck, encodingCheck, settingsCheck, timeZoneCheck, versionChe
 export const systemChecks: SystemCheck[] = [
   ...[versionCheck, settingsCheck, encodingCheck, collationCheck, timeZoneCheck, clockCheck],
   ...[migrationCheck, roleCheck, connectionCheck, tableCheck, transactionCheck, diskCheck],
-  ...[standbyCheck, distributionCheck, backupCheck, mailCheck, webhookCheck, promiseCheck],
+  ...[standbyCheck, backupCheck, mailCheck, webhookCheck, promiseCheck],
 ];
 
 /** Examines the database server and the configuration. A check that fails is a finding of its own. */

@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, or, sql, type Placeholder, type SQL } from 'drizzle-orm';
+import { and, asc, eq, isNull, or, sql, type Placeholder } from 'drizzle-orm';
 import { omitColumns } from '../../database/tables/columns.ts';
 import * as tables from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
@@ -13,26 +13,22 @@ export const isShownAfterDeadline = or(
   sql`${tables.courseDates.deadlineAt} >= timezone(${tables.courseDates.zone}, now())::date`,
 )!;
 
-const isPublicWith = (courseCondition?: SQL) =>
-  and(
-    eq(tables.courseDates.isVisible, true),
-    isNull(tables.courseDates.deletedAt),
-    isShownAfterDeadline,
-    sql`exists (select from ${courses} where ${sameTenant(
-      courses,
-      tables.courseDates,
-      eq(courses.id, tables.courseDates.courseId),
-      isPublicCourse,
-      courseCondition,
-    )})`,
-  )!;
-
 /** Course dates that the public and partners may see. */
-export const isPublicDate = isPublicWith();
+export const isPublicDate = and(
+  eq(tables.courseDates.isVisible, true),
+  isNull(tables.courseDates.deletedAt),
+  isShownAfterDeadline,
+  sql`exists (select from ${courses} where ${sameTenant(
+    courses,
+    tables.courseDates,
+    eq(courses.id, tables.courseDates.courseId),
+    isPublicCourse,
+  )})`,
+)!;
 
 /** Dates inside another one: all own ones, of a partner's only public ones. */
-const isEmbeddable = (tenant: { providerId: Placeholder }, courseCondition: SQL | undefined) =>
-  and(isNull(tables.courseDates.deletedAt), or(tenantWhere(tenant, tables.courseDates), isPublicWith(courseCondition)));
+const isEmbeddable = (tenant: { providerId: Placeholder }) =>
+  and(isNull(tables.courseDates.deletedAt), or(tenantWhere(tenant, tables.courseDates), isPublicDate));
 
 const dateColumns = {
   ...omitColumns(tables.courseDates, hiddenColumns),
@@ -46,9 +42,7 @@ export const fetchChildren = batchLoader((ctx, keys) =>
     .select({ ...dateColumns, ownerId: sql<number>`${tables.courseDates.parentId}`.mapWith(Number) })
     .from(tables.courseDates)
     .innerJoin(courses, ofCourse)
-    .where(
-      and(keys.match(tables.courseDates, tables.courseDates.parentId), isEmbeddable(ctx, keys.inSubselect(courses))),
-    )
+    .where(and(keys.match(tables.courseDates, tables.courseDates.parentId), isEmbeddable(ctx)))
     .orderBy(asc(tables.courseDates.id)),
 );
 
@@ -58,9 +52,7 @@ export const fetchMembers = batchLoader((ctx, keys) =>
     .select({ ...dateColumns, ownerId: sql<number>`${tables.courseDates.bundleId}`.mapWith(Number) })
     .from(tables.courseDates)
     .innerJoin(courses, ofCourse)
-    .where(
-      and(keys.match(tables.courseDates, tables.courseDates.bundleId), isEmbeddable(ctx, keys.inSubselect(courses))),
-    )
+    .where(and(keys.match(tables.courseDates, tables.courseDates.bundleId), isEmbeddable(ctx)))
     .orderBy(asc(tables.courseDates.id)),
 );
 

@@ -79,13 +79,13 @@ export const fetchDescriptionLanguages = batchLoader((ctx, keys) =>
 );
 
 /** The texts of courses in one language. */
-export const fetchTranslations = (ctx: Pick<Ctx, 'db' | 'settings'>, rows: Key[], language: string) =>
+export const fetchTranslations = (ctx: Pick<Ctx, 'db'>, rows: Key[], language: string) =>
   ctx.db
     .select()
     .from(tables.courseTranslations)
     .where(
       and(
-        matchesKeys(ctx, rows).match(tables.courseTranslations, tables.courseTranslations.courseId),
+        matchesKeys(rows).match(tables.courseTranslations, tables.courseTranslations.courseId),
         eq(tables.courseTranslations.languageId, language),
       ),
     );

@@ -1,5 +1,4 @@
-import { eq, sql, type SQL } from 'drizzle-orm';
-import { alias } from 'drizzle-orm/pg-core';
+import { eq, sql } from 'drizzle-orm';
 import { bookings, orders } from '../../database/tables/orders.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
@@ -7,20 +6,16 @@ import { batchLoader } from '../../lists/loaders.ts';
 import { sameTenant } from '../../lists/tenant-scope.ts';
 import { orderUserColumns } from './line-loaders.ts';
 
-const p = alias(participants, 'p');
-const firstParticipantId = (condition: SQL | undefined) => sql`(
+const firstParticipantId = sql`(
   select min(p.id) from ${participants} p where p.provider_id = ${bookings.providerId} and p.booking_id = ${bookings.id}
-${condition && sql`and ${condition}`})`;
+)`;
 
 /** The course users of the first participants of orders. */
 export const fetchFirstUsers = batchLoader((ctx, keys) =>
   ctx.db
     .select({ ownerId: bookings.orderId, user: orderUserColumns })
     .from(bookings)
-    .innerJoin(
-      participants,
-      sameTenant(participants, bookings, eq(participants.id, firstParticipantId(keys.inSubselect(p)))),
-    )
+    .innerJoin(participants, sameTenant(participants, bookings, eq(participants.id, firstParticipantId)))
     .innerJoin(courseUsers, sameTenant(courseUsers, participants, eq(courseUsers.id, participants.userId)))
     .where(keys.match(bookings, bookings.orderId)),
 );

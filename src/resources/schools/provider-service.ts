@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, sql } from 'drizzle-orm';
+import { and, asc, eq, isNull } from 'drizzle-orm';
 import { hashApiKey, newApiKey } from '../../lib/api-key.ts';
 import { toSlug } from '../../core/catalog-urls.ts';
 import { allGuards, type Ctx, type Settings } from '../../core/context.ts';
@@ -54,15 +54,10 @@ async function insertProvider(
     await tx.insert(providerState).values({ providerId, changedAt: now, schoolChangedAt: now, ...clocks });
     await tx.insert(roles).values({ providerId, id: 1, title: 'Administrator', ...timestamps });
     await tx.insert(apiKeys).values({ providerId, hash: hashApiKey(apiKey), label: 'first key', createdAt: now });
-    await recordSchoolEvent(tx, providerId, 'created');
     return tx.recordAffected(providerId);
   });
   return { providerId, apiKey };
 }
-
-/** Records the event of a school in a distributed database, where `providers` has no triggers. */
-export const recordSchoolEvent = (tx: Tx, providerId: number, change: 'created' | 'updated') =>
-  tx.execute(sql`select record_school(${providerId}, ${change})`);
 
 /** Returns the root of a new sub-school. Throws if the parent is a sub-school or has too many. */
 async function findRoot(tx: Tx, parentId: number, subSchoolsMax: number) {
@@ -92,7 +87,6 @@ async function setClosed(database: Database, providerId: number, isClosed: boole
     }
     const closedAt = isClosed ? now : null;
     await tx.update(providers).set({ closedAt, updatedAt: now }).where(provider);
-    await recordSchoolEvent(tx, providerId, 'updated');
     // The time while it was closed is no failure.
     if (!isClosed)
       await tx

@@ -4,7 +4,7 @@ import * as t from '../../schema/types.ts';
 import { schoolOf, type Ctx } from '../../core/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { providers } from '../../database/tables/providers.ts';
-import { createSubProvider, recordSchoolEvent, type NewProvider } from './provider-service.ts';
+import { createSubProvider, type NewProvider } from './provider-service.ts';
 import { toSchool, type School, type SchoolBody } from './schema.ts';
 
 export async function getSchool(ctx: Ctx): Promise<School> {
@@ -20,8 +20,7 @@ export async function getSchool(ctx: Ctx): Promise<School> {
 export async function updateSchool(ctx: Ctx, body: SchoolBody): Promise<number> {
   await ctx.write(['school'], async (tx, now) => {
     const changed = await tx.updateChanged(providers, eq(providers.id, ctx.providerId), toColumns(body), now);
-    if (changed > 0) await recordSchoolEvent(tx, ctx.providerId, 'updated');
-    else tx.rollbackNoChange();
+    if (changed === 0) tx.rollbackNoChange();
   });
   return ctx.providerId;
 }

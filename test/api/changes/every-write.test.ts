@@ -1,13 +1,9 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { checkCounters } from '../../../src/doctor/examine.ts';
 import { allWrites } from '../../support/data-versions.ts';
-import { distributedDatabase } from '../../support/distributed-database.ts';
-import { outsideTenancy, readFunctions } from '../../support/distributed-schema.ts';
-import { findRefused } from '../../support/distributed-sql.ts';
 import { createOwner } from '../../support/isolation.ts';
 import { write } from '../../support/orders.ts';
-import { recordStatements, type RecordedStatement } from '../../support/record-statements.ts';
-import { openTestApp, openTestDatabase, ownDatabase, settings } from '../../support/test-app.ts';
+import { openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
 type Item = Record<string, unknown>;
 /** The items or rows of each resource by id. */
@@ -63,96 +59,79 @@ const hasOwnChange = ({ before, after }: Difference) =>
 type Event = { type: string; resource: string; resource_id: number; at: string };
 type Changes = { items: Event[]; cursor: string };
 
-const databases = [
-  { database: 'one server', create: ownDatabase, isDistributed: false },
-  { database: 'a distributed database', create: distributedDatabase, isDistributed: true },
-];
+const name = await ownDatabase(afterAll);
+const testApp = await openTestApp(openTestDatabase(name));
+afterAll(testApp.close);
+const owner = await createOwner(testApp);
+const { me } = owner;
+// A slug follows from the title, whose marker has capitals.
+await write(me, (tx) => tx.execute(`update courses set slug = lower(slug) where provider_id = ${me.id}`));
+const writes = allWrites(testApp, name);
 
-describe.each(databases)('on $database', async ({ create, isDistributed }) => {
-  const name = await create(afterAll);
-  const testApp = await openTestApp(openTestDatabase(name), { settings: { ...settings, isDistributed } });
-  afterAll(testApp.close);
-  const owner = await createOwner(testApp);
-  const { me } = owner;
-  // A slug follows from the title, whose marker has capitals.
-  await write(me, (tx) => tx.execute(`update courses set slug = lower(slug) where provider_id = ${me.id}`));
-  const writes = allWrites(testApp, name);
-
-  async function readLists(): Promise<Snapshot> {
-    const entries = Object.entries(lists).map(async ([resource, url]) => {
-      const body = (await me.get(url)).json<Item[] | { items: Item[] }>();
-      const items = Array.isArray(body) ? body : body.items;
-      return [resource, new Map(items.map((item) => [Number(item['coursedate_id'] ?? item['id']), item]))] as const;
-    });
-    const { school } = (await me.get('/v2/schools')).json<{ school: Item }>();
-    return { ...Object.fromEntries(await Promise.all(entries)), school: new Map([[me.id, school]]) };
-  }
-
-  async function readRows(): Promise<Snapshot> {
-    const entries = Object.entries(tables).map(async ([resource, table]) => {
-      const isOwn = resource === 'school' ? '$1 in (id, parent_id)' : 'provider_id = $1';
-      const text = `select to_jsonb(t) - 'password_hash' as row from ${table} t where ${isOwn}`;
-      const { rows } = await testApp.database.pool.query<{ row: Item & { id: number } }>({ text, values: [me.id] });
-      return [resource, new Map(rows.map(({ row }) => [row.id, row]))] as const;
-    });
-    return Object.fromEntries(await Promise.all(entries));
-  }
-
-  const readChanges = async (cursor: string) =>
-    (await me.get(`/v2/changes?limit=1000&since=${cursor}`)).json<Changes>();
-
-  const read = async () => ({ rows: await readRows(), lists: await readLists() });
-  let before = await read();
-  let { cursor } = (await me.get('/v2/changes')).json<Changes>();
-
-  const fix = 'doctor --fix';
-  const sent: RecordedStatement[] = [];
-
-  test.each(writes.filter((one) => one.name !== fix))(
-    '$name leaves exactly the events of its changes',
-    async ({ name, run }) => {
-      sent.push(...(await recordStatements(() => run(owner))));
-      const after = await read();
-      const { items, cursor: next } = await readChanges(cursor);
-      const expected = compare(before.rows, after.rows).flatMap((row) =>
-        toChanges(row, name.startsWith('import')).map((change) => `${row.resource}.${change} ${row.id}`),
-      );
-      const changed = compare(before.lists, after.lists).filter(hasOwnChange);
-      [before, cursor] = [after, next];
-
-      // Some consist of several requests; an item that the first one creates may be updated by the next.
-      const recorded = [...new Set(items.map(({ type, resource_id }) => `${type} ${resource_id}`))];
-      const isUpdateOfNew = (one: string) =>
-        /updated|seats_changed/.test(one) && recorded.includes(one.replace(/\.\w+/, '.created'));
-      expect(recorded.filter((one) => !isUpdateOfNew(one)).sort()).toEqual(expected.sort());
-      // One event of an item per transaction, whose events have the same time.
-      const transactions = items.map(({ resource, resource_id, at }) => `${resource} ${resource_id} ${at}`);
-      expect(new Set(transactions).size).toBe(transactions.length);
-      const recordedItems = new Set(items.map(({ resource, resource_id }) => `${resource} ${resource_id}`));
-      expect(changed.filter(({ resource, id }) => !recordedItems.has(`${resource} ${id}`))).toEqual([]);
-    },
-  );
-
-  test('repairs of seat counters and order totals leave an event each', async () => {
-    const { ids } = owner;
-    await write(me, async (tx) => {
-      await tx.execute(`update course_dates set num_waiting = 7 where id = ${ids.date}`);
-      await tx.execute(`update orders set total_vat = total_vat + 1 where id = ${ids.order}`);
-    });
-    const { cursor: damaged } = (await me.get('/v2/changes')).json<Changes>();
-    sent.push(...(await recordStatements(() => checkCounters(testApp.database, { fix: true }))));
-    const { items } = await readChanges(damaged);
-    expect(items.map(({ type, resource_id }) => [type, resource_id])).toEqual([
-      ['coursedate.seats_changed', ids.date],
-      ['order.updated', ids.order],
-    ]);
+async function readLists(): Promise<Snapshot> {
+  const entries = Object.entries(lists).map(async ([resource, url]) => {
+    const body = (await me.get(url)).json<Item[] | { items: Item[] }>();
+    const items = Array.isArray(body) ? body : body.items;
+    return [resource, new Map(items.map((item) => [Number(item['coursedate_id'] ?? item['id']), item]))] as const;
   });
+  const { school } = (await me.get('/v2/schools')).json<{ school: Item }>();
+  return { ...Object.fromEntries(await Promise.all(entries)), school: new Map([[me.id, school]]) };
+}
 
-  test('the statements of these writes keep the rules of a distributed database', async () => {
-    const functions = await readFunctions(testApp.database);
-    const texts = [...new Set(sent.map(({ text }) => text))];
-    expect(texts.length).toBeGreaterThan(100);
-    const found = texts.flatMap((text) => findRefused(text, functions, outsideTenancy));
-    expect(found).toEqual([]);
+async function readRows(): Promise<Snapshot> {
+  const entries = Object.entries(tables).map(async ([resource, table]) => {
+    const isOwn = resource === 'school' ? '$1 in (id, parent_id)' : 'provider_id = $1';
+    const text = `select to_jsonb(t) - 'password_hash' as row from ${table} t where ${isOwn}`;
+    const { rows } = await testApp.database.pool.query<{ row: Item & { id: number } }>({ text, values: [me.id] });
+    return [resource, new Map(rows.map(({ row }) => [row.id, row]))] as const;
   });
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+const readChanges = async (cursor: string) => (await me.get(`/v2/changes?limit=1000&since=${cursor}`)).json<Changes>();
+
+const read = async () => ({ rows: await readRows(), lists: await readLists() });
+let before = await read();
+let { cursor } = (await me.get('/v2/changes')).json<Changes>();
+
+const fix = 'doctor --fix';
+
+test.each(writes.filter((one) => one.name !== fix))(
+  '$name leaves exactly the events of its changes',
+  async ({ name, run }) => {
+    await run(owner);
+    const after = await read();
+    const { items, cursor: next } = await readChanges(cursor);
+    const expected = compare(before.rows, after.rows).flatMap((row) =>
+      toChanges(row, name.startsWith('import')).map((change) => `${row.resource}.${change} ${row.id}`),
+    );
+    const changed = compare(before.lists, after.lists).filter(hasOwnChange);
+    [before, cursor] = [after, next];
+
+    // Some consist of several requests; an item that the first one creates may be updated by the next.
+    const recorded = [...new Set(items.map(({ type, resource_id }) => `${type} ${resource_id}`))];
+    const isUpdateOfNew = (one: string) =>
+      /updated|seats_changed/.test(one) && recorded.includes(one.replace(/\.\w+/, '.created'));
+    expect(recorded.filter((one) => !isUpdateOfNew(one)).sort()).toEqual(expected.sort());
+    // One event of an item per transaction, whose events have the same time.
+    const transactions = items.map(({ resource, resource_id, at }) => `${resource} ${resource_id} ${at}`);
+    expect(new Set(transactions).size).toBe(transactions.length);
+    const recordedItems = new Set(items.map(({ resource, resource_id }) => `${resource} ${resource_id}`));
+    expect(changed.filter(({ resource, id }) => !recordedItems.has(`${resource} ${id}`))).toEqual([]);
+  },
+);
+
+test('repairs of seat counters and order totals leave an event each', async () => {
+  const { ids } = owner;
+  await write(me, async (tx) => {
+    await tx.execute(`update course_dates set num_waiting = 7 where id = ${ids.date}`);
+    await tx.execute(`update orders set total_vat = total_vat + 1 where id = ${ids.order}`);
+  });
+  const { cursor: damaged } = (await me.get('/v2/changes')).json<Changes>();
+  await checkCounters(testApp.database, { fix: true });
+  const { items } = await readChanges(damaged);
+  expect(items.map(({ type, resource_id }) => [type, resource_id])).toEqual([
+    ['coursedate.seats_changed', ids.date],
+    ['order.updated', ids.order],
+  ]);
 });

@@ -3,9 +3,8 @@ import { Client } from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Environment } from '../../../src/config.ts';
 import type { DatabaseOptions } from '../../../src/database/client.ts';
-import { deleteOld, deleteOldOfEachProvider, startHousekeeping, tasks } from '../../../src/runtime/housekeeping.ts';
+import { deleteOld, startHousekeeping, tasks } from '../../../src/runtime/housekeeping.ts';
 import { readConfig } from '../../../src/config.ts';
-import { recordStatements } from '../../support/record-statements.ts';
 import { connectionTo, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
 /** Rows whose age is `n` hours, as the task of their table counts it. */
@@ -52,43 +51,19 @@ async function openOwnDatabase(options: Partial<DatabaseOptions> = {}) {
     const { rows } = await admin.query<{ count: number }>(`select count(*)::int as count from ${table}`);
     return rows[0]!.count;
   };
-  return { open, fill, count, admin };
+  return { open, fill, count };
 }
 
 test.each(tasks)('$table: rows older than the days are deleted, and no others', async (task) => {
   const { open, fill, count } = await openOwnDatabase();
   const database = open();
+  const before = await count(task.table);
+  await fill(task.table, '77.5, -12.5, -1');
   // The last event before the limit stays.
   const expected = task.table === 'events' ? 29 : 30;
-  for (const remove of [deleteOld, deleteOldOfEachProvider]) {
-    const before = await count(task.table);
-    await fill(task.table, '77.5, -12.5, -1');
-    expect(await remove(database, task, 2)).toBe(expected);
-    expect(await count(task.table)).toBe(before + 91 - expected);
-    await database.pool.query(`delete from ${task.table}`);
-  }
-  await fill(task.table, '77.5, -12.5, -1');
+  expect(await deleteOld(database, task, 2)).toBe(expected);
+  expect(await count(task.table)).toBe(before + 91 - expected);
   expect(await deleteOld(database, task, 0)).toBeGreaterThan(40);
-});
-
-test('a provider that fails does not stop the others, and its error is thrown', async () => {
-  const { open, fill, count, admin } = await openOwnDatabase();
-  const database = open();
-  for (const table of ['outbox', 'tokens']) await fill(table, '77.5, -12.5, -1');
-  await admin.query(`
-    insert into providers (id, title, slug, created_at, updated_at) overriding system value
-      select n, n, n, now(), now() from generate_series(2, 3) n;
-    insert into outbox (provider_id, purpose, user_id, created_at, due_at, sent_at)
-      select n, 'account_created', 1, now(), now(), now() - interval '3 days' from generate_series(2, 3) n;
-    create function fail() returns trigger language plpgsql as $$ begin raise exception 'no server'; end $$;
-    create trigger fail before delete on outbox for each row when (old.provider_id = 2) execute function fail();
-    alter table outbox enable always trigger fail`);
-  const task = tasks.find(({ table }) => table === 'outbox')!;
-  const before = await count('outbox');
-  await expect(deleteOldOfEachProvider(database, task, 2)).rejects.toThrow('no server');
-  expect(await count('outbox')).toBe(before - 31);
-  // Mails of another provider have the same ids.
-  expect(await count('tokens')).toBe(91);
 });
 
 test('each working table of the data model has a task', () => {
@@ -113,22 +88,6 @@ test('docs/operating.md lists each task with its variable and default', () => {
 });
 
 const sessions = tasks.find(({ table }) => table === 'sessions')!;
-
-test('the server of a distributed database deletes school by school, also those of a closed one', async () => {
-  const { open, admin, fill, count } = await openOwnDatabase();
-  await admin.query(`insert into providers (id, title, slug, created_at, updated_at, closed_at)
-    overriding system value select n, n, n, now(), now(), case n when 3 then now() end from generate_series(2, 3) n`);
-  await fill('sessions', '25, 34');
-  await admin.query(`insert into sessions (provider_id, hash, user_id, created_at, used_at, expires_at)
-    select p, hash, user_id, created_at, used_at, expires_at from sessions, generate_series(2, 3) p`);
-  const config = readConfig({ DATABASE_DISTRIBUTED: 'true' });
-  const sent = await recordStatements(async () => {
-    onTestFinished(startHousekeeping(config, open(), { warn: vi.fn() }));
-    await expect.poll(() => count('sessions')).toBe(0);
-  });
-  const deletions = sent.filter(({ text }) => text.startsWith('delete from sessions'));
-  expect(deletions.map(({ values }) => values[2])).toEqual([0, 1, 2, 3]);
-});
 
 test('rows are deleted in batches of a thousand, each in its own transaction', async () => {
   const { open, fill } = await openOwnDatabase();

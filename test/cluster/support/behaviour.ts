@@ -39,13 +39,13 @@ const testsOf = ({ name, status, message, assertionResults: tests }: File): Test
 
 const execute = promisify(execFile);
 
-/** Runs test files, by their paths or further arguments of Vitest; `output` is the name of the report. */
-export async function runTests(args: string[], env: Record<string, string>, output: string, timeoutMs = 120_000) {
+/** Runs test files; `output` is the name of the report. */
+export async function runTests(files: string[], env: Record<string, string>, output: string) {
   rmSync(output, { force: true });
   const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts'];
-  const report = [`--testTimeout=${timeoutMs}`, '--reporter=json', `--outputFile=${output}`];
+  const report = ['--testTimeout=120000', '--reporter=json', `--outputFile=${output}`];
   const options = { env: { ...process.env, ...env }, maxBuffer: 2 ** 28 };
-  const ended = await execute(process.execPath, [...vitest, ...report, ...args], options).catch(
+  const ended = await execute(process.execPath, [...vitest, ...report, ...files], options).catch(
     (error: unknown) => error,
   );
   // Failed tests are an exit code, too.

@@ -3,7 +3,7 @@ import { stop } from '../../reliability/support/server.ts';
 import type { DatabaseNode } from './nodes.ts';
 import type { ServedCluster } from './cluster.ts';
 
-export type Limits = {
+export type Fault = {
   name: string;
   /** The longest time without an acknowledged write, in milliseconds. */
   outageMs: number;
@@ -11,15 +11,12 @@ export type Limits = {
   isHitless?: boolean;
   /** Without an acknowledged write for less than these milliseconds, the fault had no effect. */
   minOutageMs?: number;
-};
-
-export type Fault<Cluster = ServedCluster> = Limits & {
   /** Values that differ between the start of the fault and its repair; an equal one means that it had no effect. */
-  changes?: Record<string, (cluster: Cluster) => unknown>;
+  changes?: Record<string, (cluster: ServedCluster) => unknown>;
   /** Time to observe after the fault, before it is repaired. */
   observeMs: number;
   /** A returned function repairs what the cluster does not repair itself. */
-  inject(cluster: Cluster): Promise<unknown>;
+  inject(cluster: ServedCluster): Promise<unknown>;
 };
 
 const lost = { outageMs: 20_000, observeMs: 30_000 };

@@ -11,18 +11,11 @@ import {
   type Writers,
 } from '../../reliability/support/writers.ts';
 import { startCluster, startServers, type ServedCluster } from './cluster.ts';
-import type { Fault, Limits } from './faults.ts';
+import type { Fault } from './faults.ts';
 import { watchSeats, type SeatWatch } from './seats.ts';
 
-/** A cluster under test: its servers, and how to wait until it has recovered. */
-export type Observable = Pick<ServedCluster, 'base' | 'directUrl' | 'connect' | 'servers' | 'waitUntilComplete'> &
-  Partial<Pick<ServedCluster, 'standbyCommits'>>;
 /** A cluster with servers and schools, and all writes so far. */
-export type LoadedCluster<C extends Observable = ServedCluster> = {
-  cluster: C;
-  schools: School[];
-  before: Writers[];
-};
+export type LoadedCluster = { cluster: ServedCluster; schools: School[]; before: Writers[] };
 
 export async function startLoadedCluster(run: Run, options: { synchronous?: boolean } = {}): Promise<LoadedCluster> {
   const cluster = await startCluster(run, options);
@@ -42,15 +35,12 @@ export type Observation = {
   ended: number;
   /** Values that the fault should have changed and did not. */
   unchanged: string[];
-  /** Transactions on the standbys after the repair; undefined without standbys. */
-  standbyCommits: number | undefined;
+  /** Transactions on the standbys after the repair. */
+  standbyCommits: number;
 };
 
 /** Books without a pause, and reads, while a fault is injected and repaired; compares the database afterwards. */
-export async function observeFault<C extends Observable>(
-  loaded: LoadedCluster<C>,
-  fault: Fault<C>,
-): Promise<Observation> {
+export async function observeFault(loaded: LoadedCluster, fault: Fault): Promise<Observation> {
   const { cluster, schools, before } = loaded;
   const base = () => cluster.base;
   const name = `load-${before.length}`;
@@ -64,9 +54,9 @@ export async function observeFault<C extends Observable>(
   const values = await readChanges(fault, cluster);
   if (typeof repair === 'function') await repair();
   await cluster.waitUntilComplete();
-  const commitsBefore = (await cluster.standbyCommits?.()) ?? 0;
+  const commitsBefore = await cluster.standbyCommits();
   await pause(3_000);
-  const standbyCommits = cluster.standbyCommits && (await cluster.standbyCommits()) - commitsBefore;
+  const standbyCommits = (await cluster.standbyCommits()) - commitsBefore;
   const endedAt = performance.now();
   await seats.stop();
   await writers.stop();
@@ -90,7 +80,7 @@ export async function observeFault<C extends Observable>(
   };
 }
 
-async function readChanges<C extends Observable>({ changes = {} }: Fault<C>, cluster: C) {
+async function readChanges({ changes = {} }: Fault, cluster: ServedCluster) {
   const values: Record<string, unknown> = {};
   for (const [name, read] of Object.entries(changes)) values[name] = await read(cluster);
   return values;
@@ -101,7 +91,7 @@ function longestGap(moments: number[]) {
   return sorted.reduce((longest, moment, n) => Math.max(longest, moment - (sorted[n - 1] ?? moment)), 0);
 }
 
-export function checksOf(fault: Limits, seen: Observation): Checks {
+export function checksOf(fault: Fault, seen: Observation): Checks {
   const { writers, seats, comparison } = seen;
   const failed = seats.failed.length + seen.refused;
   const checks = {
@@ -112,7 +102,7 @@ export function checksOf(fault: Limits, seen: Observation): Checks {
     'every write is acknowledged in the end': areAllAcknowledged(writers.written),
     'no server ends': seen.ended === 0,
     'the lists were read': seats.reads > 50,
-    [`the standbys answer lists after the repair (${seen.standbyCommits} do)`]: (seen.standbyCommits ?? Infinity) > 20,
+    [`the standbys answer lists after the repair (${seen.standbyCommits} do)`]: seen.standbyCommits > 20,
     [`the fault has an effect (unchanged: ${seen.unchanged.join(', ')})`]: seen.unchanged.length === 0,
     [`the fault has an effect (writes pause for only ${seen.outageMs} ms)`]: seen.outageMs >= (fault.minOutageMs ?? 0),
     ...(fault.isHitless ? { [`no request fails (${failed} do, ${seats.failed[0]})`]: failed === 0 } : {}),
@@ -126,5 +116,5 @@ export function checksOf(fault: Limits, seen: Observation): Checks {
   };
 }
 
-const named = ({ name }: Limits, checks: Record<string, boolean>) =>
+const named = ({ name }: Fault, checks: Record<string, boolean>) =>
   Object.fromEntries(Object.entries(checks).map(([check, holds]) => [`${name}: ${check}`, holds]));

@@ -95,12 +95,6 @@ test('a server starts with a deprecated name and logs one warning', async () => 
   expect(server.output().match(/The variable ANSWER_CACHE_MB is deprecated; use RESPONSE_CACHE_MB/g)).toHaveLength(1);
 });
 
-test('a distributed database has no standby for lists', () => {
-  expect(() => readConfig({ DATABASE_URL: url, DATABASE_READ_URL: url, DATABASE_DISTRIBUTED: 'true' })).toThrow(
-    'DATABASE_READ_URL and DATABASE_DISTRIBUTED=true exclude each other',
-  );
-});
-
 test('secrets are read from files', () => {
   const folder = temporaryFolder();
   const file = join(folder, 'secret');

@@ -50,7 +50,6 @@ const notRun: Record<string, string> = {
   'columns=': 'goes with psql',
   df: 'shows the disk',
   du: 'shows the disk',
-  'export CITUS_': 'needs a Citus cluster',
   'SMTP_URL=': 'a setting',
   'MAIL_FROM=': 'a setting',
 };
@@ -77,7 +76,6 @@ const refused: Record<string, RegExp> = {
   [`${prefix}restore FILE --into postgres://booking:password@host/booking_restored`]: /FILE cannot be read/,
   [`${prefix}restore FILE --database booking`]: /needs a DATABASE_URL|FILE cannot be read/,
   [`${prefix}restore FILE --into embedded`]: /FILE cannot be read/,
-  [`${prefix}distribute`]: /The extension citus is not available/,
   [`${prefix}upgrade-database`]: /This is for the embedded database/,
   [`${prefix}upgrade-database --from FILE`]: /This is for the embedded database/,
   ...Object.fromEntries(
