@@ -8,7 +8,6 @@ import { allGuards, type Guards, type Settings } from './core/context.ts';
 import type { Database } from './database/client.ts';
 import { bodies } from './http/parsing/bodies.ts';
 import { compressResponses } from './http/compression/response-compression.ts';
-import { registerDeprecation } from './http/deprecation.ts';
 import { closeIdleSocket } from './http/idle-sockets.ts';
 import { docs } from './http/docs/routes.ts';
 import { description, toBasePath } from './http/openapi/description.ts';
@@ -111,7 +110,6 @@ export async function buildApp(options: AppOptions) {
     ...{ buckets: createRateBuckets(findRate), version, requireHttps: options.requireHttps ?? false },
   };
 
-  registerDeprecation(app, settings.publicUrl);
   await app.register(description, { version, publicUrl: settings.publicUrl });
   await app.register(docs, { publicUrl: settings.publicUrl, countRequest });
   await app.register(async (scope) =>
