@@ -189,24 +189,12 @@ type Variables = Static<typeof Environment>;
 export type Config = ReturnType<typeof readConfig>;
 export { ConfigError };
 
-/** Former names, still accepted with a warning. */
-const formerNames = {
-  ANSWER_CACHE_MB: 'RESPONSE_CACHE_MB',
-  POOL_WAIT_MS: 'POOL_ACQUIRE_TIMEOUT_MS',
-  WRITE_WAIT_MS: 'WRITE_LOCK_TIMEOUT_MS',
-  STARTUP_WAIT_MS: 'DATABASE_CONNECT_TIMEOUT_MS',
-  KEEP_ALIVE_MS: 'KEEP_ALIVE_TIMEOUT_MS',
-  DRAIN_MS: 'SHUTDOWN_DRAIN_MS',
-  STOP_MS: 'SHUTDOWN_TIMEOUT_MS',
-  WRONG_KEYS_PER_MINUTE: 'INVALID_KEYS_PER_MINUTE',
-} satisfies Record<string, keyof Variables>;
-
 /** An unknown variable with one of these causes a warning. */
 const prefixes = ['DATABASE_', 'EMBEDDED_DATABASE_', 'SMTP_', 'BOOTSTRAP_', 'RATE_LIMIT_', 'WEBHOOK_', 'DEMO_'];
 
 /** Reads and validates the environment once. Throws all problems as one `ConfigError`, which shows no secret. */
 export function readConfig(env: NodeJS.ProcessEnv) {
-  const { values, sources, problems, warnings } = readVariables(env, Environment.properties, { formerNames, prefixes });
+  const { values, sources, problems, warnings } = readVariables(env, Environment.properties, prefixes);
   const variables = values as Variables;
   const isSet = (name: keyof Variables) => sources[name]?.kind !== 'default';
   problems.push(...databaseProblems(variables, isSet), ...bootstrapProblems(isSet), ...httpsProblems(variables));

@@ -4,8 +4,8 @@ import { unknownVariableWarnings } from './unknown-variables.ts';
 
 type Declarations = Record<string, Declaration>;
 
-/** Where a value is from; `name` is the file, or the former name. */
-export type Source = { kind: 'default' | 'environment' | 'file' | 'former name'; name?: string };
+/** Where a value is from; `name` is that of a file. */
+export type Source = { kind: 'default' | 'environment' | 'file'; name?: string };
 
 /** All problems of an environment, with the warnings that may explain them. */
 export class ConfigError extends Error {
@@ -17,21 +17,14 @@ export class ConfigError extends Error {
 }
 
 /** The values of the declared variables. `problems` are complete sentences, which show no secret. */
-export function readVariables(
-  env: NodeJS.ProcessEnv,
-  declarations: Declarations,
-  { formerNames, prefixes }: { formerNames: Record<string, string>; prefixes: string[] },
-) {
-  const formerlyOf = Object.fromEntries(Object.entries(formerNames).map(([former, name]) => [name, former]));
+export function readVariables(env: NodeJS.ProcessEnv, declarations: Declarations, prefixes: string[]) {
   const values: Record<string, unknown> = {};
   const sources: Record<string, Source> = {};
   const problems: string[] = [];
-  const warnings: string[] = [];
   for (const [name, declaration] of Object.entries(declarations)) {
     try {
-      const { raw, source, warning } = find(env, name, { ...declaration, formerly: formerlyOf[name] });
+      const { raw, source } = find(env, name, declaration);
       sources[name] = source;
-      if (warning !== undefined) warnings.push(warning);
       const value: unknown =
         raw === undefined ? declaration.default : parse(raw, describeName(name, source), declaration);
       if (value !== undefined) values[name] = value;
@@ -39,36 +32,23 @@ export function readVariables(
       problems.push((error as Error).message);
     }
   }
-  warnings.push(...unknownVariableWarnings(env, { current: Object.keys(declarations), formerNames, prefixes }));
+  const warnings = unknownVariableWarnings(env, Object.keys(declarations), prefixes);
   return { values, sources, problems, warnings };
 }
 
-const describeName = (name: string, { kind, name: from }: Source) => {
-  if (kind === 'file') return `${name} (from ${fileOf(name)})`;
-  return kind === 'former name' ? `${name} (set as ${from})` : name;
-};
+const describeName = (name: string, { kind }: Source) => (kind === 'file' ? `${name} (from ${fileOf(name)})` : name);
 
 /** An empty variable counts as not set. */
-const read = (env: NodeJS.ProcessEnv, name: string | undefined) =>
-  (name === undefined ? undefined : env[name]) || undefined;
+const read = (env: NodeJS.ProcessEnv, name: string) => env[name] || undefined;
 
-type Named = Pick<Declaration, 'secret'> & { formerly: string | undefined };
-type Found = { raw?: string; source: Source; warning?: string };
+type Found = { raw?: string; source: Source };
 
-function find(env: NodeJS.ProcessEnv, name: string, { formerly, secret }: Named): Found {
+function find(env: NodeJS.ProcessEnv, name: string, { secret }: Pick<Declaration, 'secret'>): Found {
   const own = read(env, name);
-  const former = read(env, formerly);
   const file = secret ? read(env, fileOf(name)) : undefined;
   if (own !== undefined && file !== undefined) throw new Error(`${name} and ${fileOf(name)} exclude each other`);
   if (file !== undefined) return { raw: readSecretFile(name, file), source: { kind: 'file', name: file } };
-  if (own !== undefined) {
-    const warning =
-      former === undefined ? {} : { warning: `The variable ${formerly} is ignored, because ${name} is set` };
-    return { raw: own, source: { kind: 'environment' }, ...warning };
-  }
-  if (former === undefined) return { source: { kind: 'default' } };
-  const warning = `The variable ${formerly} is deprecated; use ${name}`;
-  return { raw: former, source: { kind: 'former name', name: formerly! }, warning };
+  return own === undefined ? { source: { kind: 'default' } } : { raw: own, source: { kind: 'environment' } };
 }
 
 /** Throws a sentence about what the value must be. */

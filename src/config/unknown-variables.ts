@@ -8,19 +8,16 @@ const isServiceLink = (name: string, value = '') =>
 /** Endings of names that an operator expects to have an effect. */
 const endings = ['_LIMIT', '_PORT'];
 
-type KnownNames = { current: string[]; formerNames: Record<string, string>; prefixes: string[] };
-
 /**
  * One warning for each set variable that nothing reads but whose name resembles a known name, or begins with one of
  * `prefixes`. Never contains a value.
  */
-export function unknownVariableWarnings(env: NodeJS.ProcessEnv, { current, formerNames, prefixes }: KnownNames) {
-  const known = [...current, ...Object.keys(formerNames)];
+export function unknownVariableWarnings(env: NodeJS.ProcessEnv, known: string[], prefixes: string[]) {
   return Object.keys(env).flatMap((name) => {
     if (env[name] === '' || known.includes(name) || isServiceLink(name, env[name])) return [];
     const similar = similarName(name, known);
     const problem = `The variable ${name} is not known and has no effect`;
-    if (similar !== undefined) return [`${problem}; did you mean ${formerNames[similar] ?? similar}?`];
+    if (similar !== undefined) return [`${problem}; did you mean ${similar}?`];
     return prefixes.some((prefix) => name.toUpperCase().startsWith(prefix)) ? [problem] : [];
   });
 }

@@ -19,7 +19,7 @@ function problemsOf(env: NodeJS.ProcessEnv) {
 
 test('all mistakes are reported at once, with what is allowed and what was given', () => {
   const error = problemsOf({
-    ...{ PORT: '70000', POOL_WAIT_MS: 'long', LOG_LEVEL: 'loud', MIGRATE_ON_START: 'yes', TIMEZONE: 'Oslo' },
+    ...{ PORT: '70000', POOL_ACQUIRE_TIMEOUT_MS: 'long', LOG_LEVEL: 'loud', MIGRATE_ON_START: 'yes', TIMEZONE: 'Oslo' },
     ...{ PUBLIC_URL: 'https://me:mine@x.example/?a', TRUST_PROXY: '10.0.0.0/99', MAIL_FROM: 'me' },
     ...{ BOOTSTRAP_API_KEY: 'short-secret', SMTP_URL: 'ftp://secret', NODE_ENV: 'production', DATABASE_URLS: 'secret' },
   });
@@ -34,10 +34,9 @@ test('all mistakes are reported at once, with what is allowed and what was given
     '- TIMEZONE must be an IANA name such as Europe/Oslo, not "Oslo"',
     '- TRUST_PROXY must list addresses or CIDR ranges, not "10.0.0.0/99"',
     '- LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent, not "loud"',
-    '- POOL_ACQUIRE_TIMEOUT_MS (set as POOL_WAIT_MS) must be a whole number from 1 to 2147483647, not "long"',
+    '- POOL_ACQUIRE_TIMEOUT_MS must be a whole number from 1 to 2147483647, not "long"',
     '- DATABASE_URL is missing; for the embedded database set EMBEDDED_DATABASE=true',
     '- BOOTSTRAP_API_KEY and BOOTSTRAP_PROVIDER go together',
-    '- The variable POOL_WAIT_MS is deprecated; use POOL_ACQUIRE_TIMEOUT_MS',
     '- The variable DATABASE_URLS is not known and has no effect; did you mean DATABASE_URL?',
   ]);
   expect(describeError(error, true).split('\n')).toEqual(error.lines);

@@ -55,46 +55,6 @@ test('variables of other programs are not logged', () => {
   expect(readConfig({ DATABASE_URL: url, ...env }).warnings).toEqual([]);
 });
 
-test.each([
-  ['ANSWER_CACHE_MB', 'RESPONSE_CACHE_MB'],
-  ['POOL_WAIT_MS', 'POOL_ACQUIRE_TIMEOUT_MS'],
-  ['WRITE_WAIT_MS', 'WRITE_LOCK_TIMEOUT_MS'],
-  ['STARTUP_WAIT_MS', 'DATABASE_CONNECT_TIMEOUT_MS'],
-  ['KEEP_ALIVE_MS', 'KEEP_ALIVE_TIMEOUT_MS'],
-  ['DRAIN_MS', 'SHUTDOWN_DRAIN_MS'],
-  ['STOP_MS', 'SHUTDOWN_TIMEOUT_MS'],
-  ['WRONG_KEYS_PER_MINUTE', 'INVALID_KEYS_PER_MINUTE'],
-] as const)('%s is a deprecated name of %s', (oldName, newName) => {
-  const read = (env: NodeJS.ProcessEnv) => readConfig({ DATABASE_URL: url, ...env });
-  const old = read({ [oldName]: '77' });
-  expect(old[newName]).toBe(77);
-  expect(old.warnings).toEqual([`The variable ${oldName} is deprecated; use ${newName}`]);
-
-  const both = read({ [oldName]: '77', [newName]: '78' });
-  expect(both[newName]).toBe(78);
-  expect(both.warnings).toEqual([`The variable ${oldName} is ignored, because ${newName} is set`]);
-
-  expect(read({ [oldName]: '' })).toMatchObject({ [newName]: read({})[newName], warnings: [] });
-  expect(read({ [newName]: '77' })).toMatchObject({ [newName]: 77, warnings: [] });
-  for (const mistyped of [`${oldName}X`, `${newName}X`]) {
-    const hint = `The variable ${mistyped} is not known and has no effect; did you mean ${newName}?`;
-    expect(read({ [mistyped]: 'secret' }).warnings).toEqual([hint]);
-  }
-});
-
-test('an error about a value that was set by a deprecated name contains both names', () => {
-  const broken = { DATABASE_URL: url, ANSWER_CACHE_MB: 'much' };
-  expect(() => readConfig(broken)).toThrow(
-    'RESPONSE_CACHE_MB (set as ANSWER_CACHE_MB) must be a whole number from 0 to 2147483647, not "much"',
-  );
-});
-
-test('a server starts with a deprecated name and logs one warning', async () => {
-  const server = await startServer({ DATABASE_URL: databaseUrl(await ownDatabase()), ANSWER_CACHE_MB: '1' });
-  expect(server.errors()).toBe('');
-  expect(server.output().match(/The variable ANSWER_CACHE_MB is deprecated; use RESPONSE_CACHE_MB/g)).toHaveLength(1);
-});
-
 test('secrets are read from files', () => {
   const folder = temporaryFolder();
   const file = join(folder, 'secret');
@@ -139,7 +99,7 @@ test('a Unix socket is a valid DATABASE_URL', () => {
 
 test('an unknown database ends the start without waiting', async () => {
   // Waiting that long would exceed the test timeout.
-  const env = { DATABASE_URL: databaseUrl('no_such_database'), STARTUP_WAIT_MS: '3000000' };
+  const env = { DATABASE_URL: databaseUrl('no_such_database'), DATABASE_CONNECT_TIMEOUT_MS: '3000000' };
   const server = await startServer(env);
   expect(await server.ended).toBe(1);
   expect(server.errors()).toContain('database "no_such_database" does not exist');
@@ -238,7 +198,8 @@ test('config prints the values in force and their sources, without secrets and w
   writeFileSync(file, 'smtps://booking:smtp-secret@mail.example?x=smtp-secret');
   const env = {
     ...{ DATABASE_URL: 'postgres://u:db-secret@db.example:6432/booking?password=db-secret', SMTP_URL_FILE: file },
-    ...{ BOOTSTRAP_API_KEY: `key-secret-${'k'.repeat(30)}`, BOOTSTRAP_PROVIDER: 'A', STOP_MS: '77', PUBLIC_URLS: 'x' },
+    ...{ BOOTSTRAP_API_KEY: `key-secret-${'k'.repeat(30)}`, BOOTSTRAP_PROVIDER: 'A' },
+    ...{ SHUTDOWN_TIMEOUT_MS: '77', PUBLIC_URLS: 'x' },
   };
   const [shown, text] = [await runCli(['config', '--json'], env), await runCli(['config'], env)];
   expect(shown.stdout + text.stdout + shown.stderr + text.stderr).not.toContain('secret');
@@ -249,13 +210,13 @@ test('config prints the values in force and their sources, without secrets and w
     HOST: { value: '0.0.0.0', source: 'default' },
     CATALOG_URL: { value: null, source: 'default' },
     PUBLIC_REQUESTS_PER_MINUTE: { value: 1_000_000, source: 'environment' },
-    SHUTDOWN_TIMEOUT_MS: { value: 77, source: 'former name', from: 'STOP_MS' },
+    SHUTDOWN_TIMEOUT_MS: { value: 77, source: 'environment' },
     DATABASE_URL: { value: 'postgres://***@db.example:6432/booking?***', source: 'environment' },
     SMTP_URL: { value: 'smtps://***@mail.example?***', source: 'file', from: file },
     BOOTSTRAP_API_KEY: { value: '***', source: 'environment' },
   });
-  expect(warnings).toHaveLength(2);
-  expect(text.stdout).toMatch(/^SHUTDOWN_TIMEOUT_MS +77 +former name STOP_MS$/m);
+  expect(warnings).toHaveLength(1);
+  expect(text.stdout).toMatch(/^SHUTDOWN_TIMEOUT_MS +77 +environment$/m);
   expect(await runCli(['config'], { PORT: 'x' })).toMatchObject({
     code: 1,
     stdout: '',
