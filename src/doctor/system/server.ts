@@ -1,26 +1,14 @@
 import { collation } from '../../database/tables/columns.ts';
 import { error, isNear, ok, queryOne, warning, type Result, type SystemCheck } from './check.ts';
 
-/** The last day of support of each major version: https://www.postgresql.org/support/versioning/ */
-export const supportEnds: Record<number, string> = {
-  15: '2027-11-11',
-  16: '2028-11-09',
-  17: '2029-11-08',
-  18: '2030-11-14',
-};
-const oldest = 15;
-const warnDaysBefore = 180;
+/** The major versions that this release was tested with. */
+const [oldest, newest] = [15, 18] as const;
 
-export function judgeVersion(major: number, version: string, today: Date): Result {
+export function judgeVersion(major: number, version: string): Result {
   const name = `PostgreSQL ${version}`;
-  const end = supportEnds[major];
   if (major < oldest) return error(`${name} is too old: PostgreSQL ${oldest} or newer is required`);
-  if (end === undefined) return warning(`${name} is newer than the versions that this release was tested with`);
-  const daysLeft = Math.floor((Date.parse(end) - today.getTime()) / 86_400_000);
-  if (daysLeft < 0) return warning(`${name} is not supported since ${end}: upgrade`);
-  return daysLeft < warnDaysBefore
-    ? warning(`${name} is supported until ${end}: plan an upgrade`)
-    : ok(`${name}, supported until ${end}`);
+  if (major > newest) return warning(`${name} is newer than the versions that this release was tested with`);
+  return ok(name);
 }
 
 export const versionCheck: SystemCheck = {
@@ -30,7 +18,7 @@ export const versionCheck: SystemCheck = {
       pool,
       `select current_setting('server_version_num')::int as number, split_part(current_setting('server_version'), ' ', 1) as version`,
     );
-    return [judgeVersion(Math.floor(number / 10_000), version, new Date())];
+    return [judgeVersion(Math.floor(number / 10_000), version)];
   },
 };
 
