@@ -6,10 +6,10 @@ export const newSecret = () => randomBytes(32).toString('base64url');
 /** A secret that begins with its provider's id, so that the look-up names the provider. */
 export const newProviderSecret = (providerId: number) => `${providerId}_${newSecret()}`;
 
-/** The provider's id in a secret; undefined for a secret of version 0.2. */
+/** The provider's id in a secret; null if the text has another form. */
 export function parseProviderId(secret: string) {
   const [, providerId] = /^(\d{1,15})_[\w-]{43}$/.exec(secret) ?? [];
-  return providerId === undefined ? undefined : Number(providerId);
+  return providerId === undefined ? null : Number(providerId);
 }
 
 /** The stored form of a secret. Unsalted SHA-256 is enough for 256 random bits. */

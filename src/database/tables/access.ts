@@ -24,7 +24,6 @@ export const tokens = pgTable(
     usedAt: instant(),
   },
   (t) => [
-    // The hash first: a token is looked up before its provider is known.
     primaryKey({ name: 'tokens_pk', columns: [t.hash, t.providerId] }),
     foreignKey({
       name: 'tokens_user_fk',
@@ -42,7 +41,7 @@ export const tokens = pgTable(
       foreignColumns: [outbox.providerId, outbox.id],
     }),
     uniqueIndex('tokens_mail_id').on(t.providerId, t.mailId),
-    // For servers of version 0.2.
+    // Unused: `tokens_mail_id` has the provider too.
     uniqueIndex('tokens_mail').on(t.mailId),
     index('tokens_user').on(t.providerId, t.userId),
     index('tokens_expires').on(t.expiresAt),

@@ -99,7 +99,7 @@ export const apiKeys = pgTable(
     createdAt: instant().notNull(),
     expiresAt: instant(),
     revokedAt: instant(),
-    /** Unused: see `api_key_uses`. Still written by servers of version 0.2. */
+    /** Unused: the last use is in `api_key_uses`. */
     lastUsedAt: instant(),
   },
   (t) => [

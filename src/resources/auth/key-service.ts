@@ -73,10 +73,7 @@ export const listKeys = (ctx: Ctx) =>
       created_at: apiKeys.createdAt,
       expires_at: apiKeys.expiresAt,
       revoked_at: apiKeys.revokedAt,
-      // Servers of version 0.2 write the column of the key.
-      last_used_at: sql<string | null>`greatest(${apiKeys.lastUsedAt}, ${apiKeyUses.lastUsedAt})`.mapWith(
-        apiKeys.lastUsedAt,
-      ),
+      last_used_at: apiKeyUses.lastUsedAt,
     })
     .from(apiKeys)
     .leftJoin(apiKeyUses, and(eq(apiKeyUses.providerId, apiKeys.providerId), eq(apiKeyUses.keyId, apiKeys.id)))

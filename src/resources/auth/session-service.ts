@@ -1,11 +1,10 @@
 import type { Ctx } from '../../core/context.ts';
-import { hashSecret, newProviderSecret } from '../../lib/secrets.ts';
+import { hashSecret, newProviderSecret, parseProviderId } from '../../lib/secrets.ts';
 import { execute, type Queryable } from '../../database/statements.ts';
 import {
   deleteOtherSessions,
   deleteSession,
   deleteSessions,
-  findProviderOfSession,
   findSession,
   listSessions,
   recordUnusableToken,
@@ -14,8 +13,6 @@ import {
   touchSession,
 } from './session-sql.ts';
 import { signOnCounts } from './sign-on-counts-service.ts';
-import { findProvider } from './token-service.ts';
-import { findProviderOfToken } from './token-sql.ts';
 
 /** A course user who is signed in. */
 export type SignedIn = { providerId: number; userId: number };
@@ -37,7 +34,7 @@ type LinkUse = {
 
 /** Consumes a sign-in token and replaces the browser's last session; undefined if the token is not usable. */
 export async function openSessionByToken(on: Queryable, { token, last, action }: LinkUse) {
-  const providerId = await findProvider(on, token, findProviderOfToken);
+  const providerId = parseProviderId(token);
   const secret = providerId === null ? undefined : await startByToken(on, providerId, token, action);
   signOnCounts.link[secret === undefined ? 'failed' : 'succeeded'] += 1;
   if (secret === undefined) return undefined;
@@ -59,14 +56,14 @@ async function startByToken(on: Queryable, providerId: number, token: string, ac
 /** Returns the user of a session cookie. Stores its last use at most once a minute. */
 export async function findSessionUser(on: Queryable, secret: string): Promise<SignedIn | undefined> {
   const hash = hashSecret(secret);
-  const values = [await findProvider(on, secret, findProviderOfSession), hash];
+  const values = [parseProviderId(secret), hash];
   const [session] = await execute<SignedIn & { isStale: boolean }>(on, findSession, values);
   if (session?.isStale) await execute(on, touchSession, [session.providerId, hash]);
   return session && { providerId: session.providerId, userId: session.userId };
 }
 
-export const endSession = async (on: Queryable, secret: string) =>
-  execute(on, deleteSession, [await findProvider(on, secret, findProviderOfSession), hashSecret(secret)]);
+export const endSession = (on: Queryable, secret: string) =>
+  execute(on, deleteSession, [parseProviderId(secret), hashSecret(secret)]);
 
 export type SessionItem = { id: string; createdAt: string; usedAt: string; isCurrent: boolean };
 

@@ -27,11 +27,6 @@ export const recordUnusableToken = {
     where provider_id = $1 and hash = $2 and purpose = $3 and user_id is not null`,
 };
 
-/** For a session that does not name its provider. */
-export const findProviderOfSession = {
-  name: 'find_provider_of_session',
-  text: 'select provider_id as "providerId" from sessions where hash = $1',
-};
 /** A session ends an hour after its last use. */
 const isActive = "expires_at > now() and used_at > now() - interval '1 hour'";
 export const findSession = {

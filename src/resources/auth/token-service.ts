@@ -1,14 +1,7 @@
 import type { Ctx } from '../../core/context.ts';
 import { hashSecret, newProviderSecret, parseProviderId } from '../../lib/secrets.ts';
-import { execute, type Queryable, type Statement } from '../../database/statements.ts';
-import {
-  findProviderOfToken,
-  findToken,
-  storeSignInToken,
-  storeToken,
-  spendToken,
-  voidTokensOfUser,
-} from './token-sql.ts';
+import { execute, type Queryable } from '../../database/statements.ts';
+import { findToken, storeSignInToken, storeToken, spendToken, voidTokensOfUser } from './token-sql.ts';
 import { lifetimes, type Purpose, type TokenOwner } from './token-schema.ts';
 
 /** Returns the secret, of which only a hash is stored. A token for a mail replaces the mail's last one. */
@@ -35,24 +28,16 @@ export async function createSignInToken({ unlockedStore, providerId }: Ctx, user
   return stored.length > 0 ? token : undefined;
 }
 
-/** The provider of a token or session; null for an unknown one. `lookup` finds it by hash for secrets of version 0.2. */
-export async function findProvider(on: Queryable, secret: string, lookup: Statement) {
-  const named = parseProviderId(secret);
-  if (named !== undefined) return named;
-  const [found] = await execute<{ providerId: number }>(on, lookup, [hashSecret(secret)]);
-  return found?.providerId ?? null;
-}
-
 /** Returns the owner of a usable token and does not consume it. */
 export async function findTokenOwner(on: Queryable, purpose: Purpose, token: string) {
-  const values = [await findProvider(on, token, findProviderOfToken), hashSecret(token), purpose];
+  const values = [parseProviderId(token), hashSecret(token), purpose];
   const [owner] = await execute<TokenOwner>(on, findToken, values);
   return owner;
 }
 
 /** Consumes a token; returns its owner to one caller only. */
 export async function consumeToken(on: Queryable, purpose: Purpose, token: string) {
-  const values = [await findProvider(on, token, findProviderOfToken), hashSecret(token), purpose];
+  const values = [parseProviderId(token), hashSecret(token), purpose];
   const [owner] = await execute<TokenOwner>(on, spendToken, values);
   return owner;
 }

@@ -20,11 +20,6 @@ export const storeSignInToken = {
     returning true as stored`,
 };
 
-/** For a token that does not name its provider. */
-export const findProviderOfToken = {
-  name: 'find_provider_of_token',
-  text: 'select provider_id as "providerId" from tokens where hash = $1',
-};
 export const findToken = { name: 'find_token', text: `select ${ownerColumns} from tokens where ${isUsable}` };
 export const spendToken = { name: 'spend_token', text: consumeToken };
 

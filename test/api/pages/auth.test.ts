@@ -1,5 +1,4 @@
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { hashSecret, newSecret } from '../../../src/lib/secrets.ts';
 import { isPassword } from '../../../src/resources/auth/password-service.ts';
 import { addAdminUser } from '../../support/dates.ts';
 import { createUser } from '../../support/orders.ts';
@@ -53,27 +52,6 @@ test('the sign-on link opens the page and removes the token from the URL', async
   const page = await anyone.get('/my', { cookie: sessionCookie(response) });
   expect(page.status).toBe(200);
   expect(page.text).toContain('Hello, Kari');
-});
-
-test('links and cookies of version 0.2, which do not name the provider, are accepted', async () => {
-  const { testApp, me, userId, anyone } = await somebody();
-  const store = async (table: string, secret: string) => {
-    const { rowCount } = await testApp.database.pool.query(
-      `update ${table} set hash = $3 where provider_id = $1 and user_id = $2`,
-      [me.id, userId, hashSecret(secret)],
-    );
-    expect(rowCount).toBe(1);
-  };
-  const [oldToken, oldSession] = [newSecret(), newSecret()];
-  await createUserToken(me, 'sign_in', userId);
-  await store('tokens', oldToken);
-  expect((await anyone.request('HEAD', `/my/sign-in/${oldToken}`)).status).toBe(200);
-  expect((await anyone.get(`/my/sign-in/${oldToken}`)).status).toBe(303);
-  await store('sessions', oldSession);
-  const cookie = `session=${oldSession}`;
-  expect((await anyone.get('/my', { cookie })).status).toBe(200);
-  expect((await visitor(testApp.app, { cookie }).post('/my/log-out', {})).status).toBe(303);
-  expect((await anyone.get('/my', { cookie })).status).toBe(401);
 });
 
 test('a secret with the id of another provider is not accepted', async () => {
