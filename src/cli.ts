@@ -1,31 +1,31 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
-import { describeError } from './runtime/describe-error.ts';
-import { describeVersion } from './runtime/version.ts';
+import { describeError } from './database/describe-error.ts';
+import { describeVersion } from './core/version.ts';
 
 /** The commands in the order of the help. Only those of the first argument are loaded: all of them take half a second. */
 const groups: { names: string[]; load: () => Promise<(program: Command) => void> }[] = [
-  { names: ['migrate'], load: async () => (await import('./commands/migrate.ts')).migrateCommand },
-  { names: ['demo'], load: async () => (await import('./commands/demo.ts')).demoCommand },
-  { names: ['provider'], load: async () => (await import('./commands/providers.ts')).providerCommands },
-  { names: ['key'], load: async () => (await import('./commands/keys.ts')).keyCommands },
-  { names: ['partner'], load: async () => (await import('./commands/partners.ts')).partnerCommands },
-  { names: ['course', 'category'], load: async () => (await import('./commands/categories.ts')).categoryCommands },
-  { names: ['user'], load: async () => (await import('./commands/users.ts')).userCommands },
-  { names: ['usage'], load: async () => (await import('./commands/usage.ts')).usageCommand },
-  { names: ['audit'], load: async () => (await import('./commands/audit.ts')).auditCommands },
+  { names: ['migrate'], load: async () => (await import('./interfaces/cli/migrate.ts')).migrateCommand },
+  { names: ['demo'], load: async () => (await import('./plugins/transfer/demo/commands.ts')).demoCommand },
+  { names: ['provider'], load: async () => (await import('./interfaces/cli/providers.ts')).providerCommands },
+  { names: ['key'], load: async () => (await import('./interfaces/cli/keys.ts')).keyCommands },
+  { names: ['partner'], load: async () => (await import('./interfaces/cli/partners.ts')).partnerCommands },
+  { names: ['course', 'category'], load: async () => (await import('./interfaces/cli/categories.ts')).categoryCommands },
+  { names: ['user'], load: async () => (await import('./interfaces/cli/users.ts')).userCommands },
+  { names: ['usage'], load: async () => (await import('./plugins/operations/usage/commands.ts')).usageCommand },
+  { names: ['audit'], load: async () => (await import('./interfaces/cli/audit.ts')).auditCommands },
   {
     names: ['import', 'export'],
-    load: async () => (await import('./commands/import-export.ts')).importExportCommands,
+    load: async () => (await import('./plugins/transfer/commands.ts')).importExportCommands,
   },
-  { names: ['mail'], load: async () => (await import('./commands/mail.ts')).mailCommands },
-  { names: ['webhook'], load: async () => (await import('./commands/webhooks.ts')).webhookCommands },
-  { names: ['doctor'], load: async () => (await import('./commands/doctor.ts')).doctorCommand },
-  { names: ['config'], load: async () => (await import('./commands/config.ts')).configCommand },
-  { names: ['backup', 'restore'], load: async () => (await import('./commands/backup.ts')).backupCommands },
+  { names: ['mail'], load: async () => (await import('./plugins/delivery/mail/commands.ts')).mailCommands },
+  { names: ['webhook'], load: async () => (await import('./interfaces/cli/webhooks.ts')).webhookCommands },
+  { names: ['doctor'], load: async () => (await import('./plugins/operations/doctor/commands.ts')).doctorCommand },
+  { names: ['config'], load: async () => (await import('./interfaces/cli/config.ts')).configCommand },
+  { names: ['backup', 'restore'], load: async () => (await import('./plugins/backup/commands.ts')).backupCommands },
   {
     names: ['upgrade-database'],
-    load: async () => (await import('./commands/upgrade-database.ts')).upgradeDatabaseCommand,
+    load: async () => (await import('./plugins/backup/upgrade-database.ts')).upgradeDatabaseCommand,
   },
 ];
 

@@ -1,4 +1,4 @@
-import { classifyError } from '../database/errors.ts';
+import { classifyError } from './database-errors.ts';
 
 const statuses = {
   invalid: 400,

@@ -1,4 +1,4 @@
-import { getErrorCode } from './errors.ts';
+import { getErrorCode } from '../core/database-errors.ts';
 
 /** Numbers since the start of the process that only grow; the metrics read them. */
 export const createCounters = () => ({

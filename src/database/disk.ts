@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import { readDiskSpace, type DiskSpace } from '../lib/disk-space.ts';
-import { getErrorCode } from './errors.ts';
+import { readDiskSpace, type DiskSpace } from '../core/disk-space.ts';
+import { getErrorCode } from '../core/database-errors.ts';
 
 /** A server at the address of its client is on the same machine; `null` is a socket. */
 const selectFolder = {

@@ -1,5 +1,4 @@
-/** Thrown if the queue is full, the wait exceeds its limit, or the entry is canceled. */
-export class QueueTimeoutError extends Error {}
+import { QueueTimeoutError } from '../core/database-errors.ts';
 
 type Entry = { keys: number[]; fairnessKey: number | undefined; start: () => void; queuedAt?: number };
 

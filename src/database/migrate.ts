@@ -4,8 +4,8 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import { migrate } from 'drizzle-orm/node-postgres/migrator';
 import { Client, type ClientConfig } from 'pg';
-import { projectRoot } from '../lib/project-root.ts';
-import { getErrorCode } from './errors.ts';
+import { projectRoot } from '../core/project-root.ts';
+import { getErrorCode } from '../core/database-errors.ts';
 import { recordReleases } from './releases.ts';
 
 export const migrationsFolder = join(projectRoot, 'migrations');

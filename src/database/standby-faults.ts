@@ -1,4 +1,4 @@
-import { getErrorCode, getRootCause } from './errors.ts';
+import { getErrorCode, getRootCause } from '../core/database-errors.ts';
 import { unavailableReason } from './unavailable-reason.ts';
 
 /** Reason for which lists are read from the primary, with a hint for the operator. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient, QueryConfig } from 'pg';
-import { classifyError } from './errors.ts';
+import { classifyError } from '../core/database-errors.ts';
 import { notStandby, toConnectionFault, toLagFault, toQueryFault, type StandbyFault } from './standby-faults.ts';
 import { createOpenSnapshot, standbyConnectMs, type OpenSnapshot } from './standby.ts';
 

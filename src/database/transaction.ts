@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Pool, PoolClient } from 'pg';
-import { classifyError, isPreparedStatementError } from './errors.ts';
-import { QueueTimeoutError } from './keyed-queue.ts';
+import { classifyError, isPreparedStatementError, QueueTimeoutError } from '../core/database-errors.ts';
 import type { Origin } from './query-builder/index.ts';
 
 /**

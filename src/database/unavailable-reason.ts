@@ -1,5 +1,10 @@
-import { classifyError, getErrorCode, getRootCause, isCertificateError } from './errors.ts';
-import { QueueTimeoutError } from './keyed-queue.ts';
+import {
+  classifyError,
+  getErrorCode,
+  getRootCause,
+  isCertificateError,
+  QueueTimeoutError,
+} from '../core/database-errors.ts';
 
 const byMessage: [RegExp, string][] = [
   [/^the queue is full/, 'queue_full'],

@@ -3,7 +3,7 @@ import type { Pool, PoolClient } from 'pg';
 import type { Areas } from './areas.ts';
 import { createAudited, type Audited, type AuditLog } from './audit-log.ts';
 import { noteFailedWrite, retryReason, type Counters } from './counters.ts';
-import { classifyError, getErrorCode } from './errors.ts';
+import { classifyError, getErrorCode } from '../core/database-errors.ts';
 import { createKeyedQueue } from './keyed-queue.ts';
 import { queryBuilder } from './query-builder/index.ts';
 import { settleInOrder } from './statements.ts';

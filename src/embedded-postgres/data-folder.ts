@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { makeFolder } from '../lib/make-folder.ts';
 import { getErrorCode, randomName, readIfExists, statIfExists, createFile } from './files.ts';
 import { run, type Owner } from './processes.ts';
 
@@ -65,12 +64,22 @@ function toDataFolder(home: { path: string; uid: number; gid: number }, notes: s
 
 function createFolder(folder: string, mode = 0o755) {
   try {
-    makeFolder(folder, mode);
+    makeFolders(folder, mode);
     return fs.realpathSync(folder);
   } catch (error) {
     throw new Error(
       `The folder ${folder} for the database cannot be created (${getErrorCode(error)}): set DATA_DIR to another one.`,
     );
+  }
+}
+
+/** Node's `recursive` repeats for ever where the system refuses a folder although its parent exists, as in /proc. */
+function makeFolders(folder: string, mode: number) {
+  if (!fs.existsSync(path.dirname(folder))) makeFolders(path.dirname(folder), mode);
+  try {
+    fs.mkdirSync(folder, { mode });
+  } catch (error) {
+    if (!fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw error;
   }
 }
 

@@ -3,14 +3,14 @@ import { Type } from '@sinclair/typebox';
 import type { Database } from '../database/client.ts';
 import { clockWarning, summarizeClocksAhead } from '../database/clock.ts';
 import { isDiskFull } from '../database/counters.ts';
-import { toLoggableError } from '../database/errors.ts';
+import { toLoggableError } from '../core/database-errors.ts';
 import { isMigrated } from '../database/migrate.ts';
 import { unavailableHints, unavailableReason } from '../database/unavailable-reason.ts';
 import { closeByAddress, limitByAddress, type CountRequest } from './auth/address-limit.ts';
 import { methodNotAllowed } from './errors/method-not-allowed.ts';
-import { serveOpenapi } from './openapi/document.ts';
+import { serveOpenapi } from '../openapi/document.ts';
 import { responses } from './responses.ts';
-import { NamedObject } from '../schema/types.ts';
+import { NamedObject } from '../core/schema/types.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { schoolOf, type Ctx } from '../core/context.ts';
+import { schoolOf, type Ctx } from '../database/context.ts';
 import type { Problem } from '../core/errors.ts';
 import { codesOf } from './errors/error-handler.ts';
 import { sampleRefusals } from './refusal-sampling.ts';

@@ -1,8 +1,8 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox';
-import * as t from '../schema/types.ts';
+import * as t from '../core/schema/types.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Page } from '../lists/list-types.ts';
-import { formatExactTimestamp } from '../lib/timestamps.ts';
+import { formatExactTimestamp } from '../core/timestamps.ts';
 import { itemTooLarge } from '../lists/response-budget.ts';
 import { getListSerializer, getSerializerOf } from './list-serializer.ts';
 

@@ -1,5 +1,5 @@
 import { Type, type Static, type TObject } from '@sinclair/typebox';
-import type { Budget, Ctx } from '../core/context.ts';
+import type { Budget, Ctx } from '../database/context.ts';
 import type { Area } from '../database/areas.ts';
 import type { Filters } from './filters.ts';
 import { itemParameters, getLimit, listParameters, type ItemQuery, type ListQuery } from './list-query.ts';

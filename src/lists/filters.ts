@@ -1,8 +1,8 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Static, TSchema } from '@sinclair/typebox';
-import type { Ctx } from '../core/context.ts';
-import { Moment, NowOrMoment } from '../schema/types.ts';
+import type { Ctx } from '../database/context.ts';
+import { Moment, NowOrMoment } from '../core/schema/types.ts';
 
 /** A query parameter and the condition that a value makes; undefined makes none. */
 export type Filter<S extends TSchema = TSchema> = {

@@ -1,5 +1,5 @@
 import { Type, type Static, type TProperties, type TSchema } from '@sinclair/typebox';
-import { effectiveMaximum, Flag, List, named, nameOf, OneOf } from '../schema/types.ts';
+import { effectiveMaximum, Flag, List, named, nameOf, OneOf } from '../core/schema/types.ts';
 import type { Filter, Filters } from './filters.ts';
 
 const [defaultLimit, maxLimit] = [75, 250];

@@ -1,6 +1,6 @@
 import { and, sql, type Placeholder, type SQL, type SQLWrapper } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
-import type { Ctx } from '../core/context.ts';
+import type { Ctx } from '../database/context.ts';
 import { queryBuilder, type Prepared } from '../database/query-builder/index.ts';
 import { bytesRead, ResultTooLarge, statementPrefix } from '../database/result-bounds.ts';
 import { hashedName } from '../database/statements.ts';

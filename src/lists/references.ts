@@ -1,6 +1,6 @@
 import { is, sql } from 'drizzle-orm';
 import { PgColumn, type PgTable } from 'drizzle-orm/pg-core';
-import type { Ctx } from '../core/context.ts';
+import type { Ctx } from '../database/context.ts';
 import { Problem } from '../core/errors.ts';
 import type { Reader } from '../database/client.ts';
 import { tenantWhere } from './tenant-scope.ts';

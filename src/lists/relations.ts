@@ -1,7 +1,7 @@
 import { Type, type Static, type TObject, type TSchema } from '@sinclair/typebox';
-import type { Ctx } from '../core/context.ts';
+import type { Ctx } from '../database/context.ts';
 import type { Area } from '../database/areas.ts';
-import { Nullable } from '../schema/types.ts';
+import { Nullable } from '../core/schema/types.ts';
 import { toKeySet, type Key, type Keys } from './loaders.ts';
 
 /** Validated parameters of a request. */

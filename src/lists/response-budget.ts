@@ -1,4 +1,4 @@
-import type { Budget } from '../core/context.ts';
+import type { Budget } from '../database/context.ts';
 import { Problem } from '../core/errors.ts';
 import { maxResultBound, ResultTooLarge } from '../database/result-bounds.ts';
 

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { Type, type Static, type TObject } from '@sinclair/typebox';
-import type { Ctx } from '../core/context.ts';
+import type { Ctx } from '../database/context.ts';
 import type { Area } from '../database/areas.ts';
-import { copyName } from '../schema/types.ts';
+import { copyName } from '../core/schema/types.ts';
 import type { Key } from './loaders.ts';
 import type { Include, Includes, RelationValues, Query, Relations, Serializer } from './relations.ts';
 

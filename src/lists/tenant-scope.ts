@@ -1,6 +1,6 @@
 import { and, inArray, or, sql, type ColumnBaseConfig, type Placeholder, type SQL } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
-import type { Ctx } from '../core/context.ts';
+import type { Ctx } from '../database/context.ts';
 import { equalsTenant, equalTenants } from './tenant-predicate.ts';
 
 type IdColumn = PgColumn<ColumnBaseConfig<'number', string> & { data: number; notNull: true }>;

@@ -1,8 +1,8 @@
 import { expect, inject, onTestFinished } from 'vitest';
-import { exportLines } from '../../src/import-export/export.ts';
-import { importLines, type ImportOptions } from '../../src/import-export/import.ts';
-import type { Line } from '../../src/import-export/lines.ts';
-import type { BadLine } from '../../src/import-export/staging.ts';
+import { exportLines } from '../../src/plugins/transfer/export.ts';
+import { importLines, type ImportOptions } from '../../src/plugins/transfer/import.ts';
+import type { Line } from '../../src/plugins/transfer/lines.ts';
+import type { BadLine } from '../../src/plugins/transfer/staging.ts';
 import type { Database } from '../../src/database/client.ts';
 import { openTestDatabase, settings, type Provider } from './test-app.ts';
 

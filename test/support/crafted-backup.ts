@@ -3,9 +3,9 @@ import { createWriteStream } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
-import { trailerPlaceholder, writeTrailer } from '../../src/backup/checksum-trailer.ts';
-import { manifestEntry, tableEntry, type Manifest } from '../../src/backup/format.ts';
-import { withBackup } from '../../src/backup/read.ts';
+import { trailerPlaceholder, writeTrailer } from '../../src/plugins/backup/checksum-trailer.ts';
+import { manifestEntry, tableEntry, type Manifest } from '../../src/plugins/backup/format.ts';
+import { withBackup } from '../../src/plugins/backup/read.ts';
 
 export type Contents = { manifest: Manifest; tables: Map<string, Buffer> };
 

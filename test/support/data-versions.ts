@@ -8,8 +8,8 @@ import { listCategories } from '../../src/resources/courses/category-service.ts'
 import { categorizeCourse } from '../../src/resources/courses/service.ts';
 import { approvePartner, revokePartner } from '../../src/resources/schools/partner-service.ts';
 import { closeProvider, openProvider } from '../../src/resources/schools/provider-service.ts';
-import { checkCounters } from '../../src/doctor/examine.ts';
-import { invite } from '../../src/mail/service.ts';
+import { checkCounters } from '../../src/resources/counters/service.ts';
+import { invite } from '../../src/plugins/delivery/mail/service.ts';
 import { importObjects } from './all-responses.ts';
 import { bookOrFail, deregister } from './booking.ts';
 import { bundle } from './bundle.ts';

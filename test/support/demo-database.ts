@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { inject, onTestFinished } from 'vitest';
-import { loadDemo } from '../../src/demo/load.ts';
-import { newApiKey } from '../../src/lib/api-key.ts';
+import { loadDemo } from '../../src/plugins/transfer/demo/load.ts';
+import { newApiKey } from '../../src/core/api-key.ts';
 import { databaseUrl, startServer } from './processes.ts';
 import { connectionTo, openTestDatabase, ownDatabase, settings } from './test-app.ts';
 

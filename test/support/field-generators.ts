@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { toSingleLine } from '../../src/lib/text.ts';
+import { toSingleLine } from '../../src/core/text.ts';
 
 /** Valid and invalid values of a field, according to the interface document. */
 export type FieldKind = {

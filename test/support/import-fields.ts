@@ -1,5 +1,5 @@
-import { isBulk, type Item } from '../../src/import-export/record-type.ts';
-import { recordTypes } from '../../src/import-export/record-types/index.ts';
+import { isBulk, type Item } from '../../src/plugins/transfer/record-type.ts';
+import { recordTypes } from '../../src/plugins/transfer/record-types/index.ts';
 
 const optional = Symbol.for('TypeBox.Optional');
 const named = (name: string, schema: object, to?: string) =>

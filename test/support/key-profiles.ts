@@ -1,4 +1,4 @@
-import { keyProfiles, type KeyProfile } from '../../src/lib/key-profiles.ts';
+import { keyProfiles, type KeyProfile } from '../../src/core/key-profiles.ts';
 import { createKey } from '../../src/resources/auth/key-service.ts';
 import {
   containsText,

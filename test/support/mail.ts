@@ -3,9 +3,9 @@ import { text } from 'node:stream/consumers';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { expect, onTestFinished, vi } from 'vitest';
-import type { Settings } from '../../src/core/context.ts';
-import { smtpTransport, type Transport } from '../../src/mail/transport.ts';
-import { startMail } from '../../src/mail/worker.ts';
+import type { Settings } from '../../src/core/settings.ts';
+import { smtpTransport, type Transport } from '../../src/plugins/delivery/mail/transport.ts';
+import { startMail } from '../../src/plugins/delivery/mail/worker.ts';
 import { createBookableDate, bookOrFail, person } from './booking.ts';
 import { openTestDatabase, openTestApp, ownDatabase, settings, type Provider, type TestApp } from './test-app.ts';
 

@@ -10,7 +10,7 @@ export type Recorded = { operationId: string; status: number; body: unknown };
 /** Response bodies by operation and status. */
 export type Examples = Record<string, Record<string, unknown>>;
 
-export const examplesFile = 'src/http/openapi/examples.json';
+export const examplesFile = 'src/openapi/examples.json';
 
 /** Sends every example request to a new demo school. */
 export async function recordResponses({ app }: TestApp, apiKey: string): Promise<Recorded[]> {

@@ -1,7 +1,7 @@
 // The server without the provider's lock, its queue and the check of voucher balances, for negative controls of race
 // tests.
 import { buildApp } from '../../src/app.ts';
-import { allGuards } from '../../src/core/context.ts';
+import { allGuards } from '../../src/database/context.ts';
 import { openDatabase } from '../../src/database/client.ts';
 
 const [connectionString, port] = process.argv.slice(2);

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { backupName, parseBackupName, pruneBackups, selectObsolete } from '../../src/backup/files.ts';
+import { backupName, parseBackupName, pruneBackups, selectObsolete } from '../../src/plugins/backup/files.ts';
 
 const dayMs = 86_400_000;
 const timezone = 'Europe/Oslo';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/core/config.ts';
 import { adapt, documentedFile, statementsOf, variablesOf } from '../cluster/support/configuration.ts';
 
 type Patroni = { bootstrap: { dcs: Record<string, number | boolean> } };

@@ -2,10 +2,10 @@ import { writeFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { describeConfig } from '../../src/commands/config.ts';
-import { ConfigError, Environment, readConfig } from '../../src/config.ts';
-import type { Declaration } from '../../src/config/declare.ts';
-import { describeError } from '../../src/runtime/describe-error.ts';
+import { describeConfig } from '../../src/interfaces/cli/config.ts';
+import { ConfigError, Environment, readConfig } from '../../src/core/config.ts';
+import type { Declaration } from '../../src/core/config/declare.ts';
+import { describeError } from '../../src/database/describe-error.ts';
 
 function problemsOf(env: NodeJS.ProcessEnv) {
   try {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { csvLines } from '../../src/import-export/csv-lines.ts';
+import { csvLines } from '../../src/plugins/transfer/csv-lines.ts';
 
 async function read(content: string | Buffer) {
   const folder = mkdtempSync(join(tmpdir(), 'booking-csv-'));

@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg';
 import { expect, test } from 'vitest';
-import { classifyError, toLoggableError } from '../../src/database/errors.ts';
+import { classifyError, toLoggableError } from '../../src/core/database-errors.ts';
 
 function databaseError(code: string, message: string, constraint?: string) {
   return Object.assign(new DatabaseError(message, message.length, 'error'), { code, constraint });

@@ -1,8 +1,8 @@
 import type { TSchema } from '@sinclair/typebox';
 import { expect, test } from 'vitest';
-import { describeExpected } from '../../src/import-export/expected-formats.ts';
-import { lineSchema } from '../../src/import-export/record-type.ts';
-import { recordTypes } from '../../src/import-export/record-types/index.ts';
+import { describeExpected } from '../../src/plugins/transfer/expected-formats.ts';
+import { lineSchema } from '../../src/plugins/transfer/record-type.ts';
+import { recordTypes } from '../../src/plugins/transfer/record-types/index.ts';
 
 /** Paths of all fields, those of nested objects included. */
 function pathsOf(schema: TSchema, path: string[] = []): string[][] {

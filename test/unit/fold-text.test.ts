@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { foldText } from '../../src/lib/text.ts';
+import { foldText } from '../../src/core/text.ts';
 import { sharedTestApp } from '../support/test-app.ts';
 
 const { database } = await sharedTestApp();

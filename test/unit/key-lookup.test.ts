@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createKeyLookup, type FoundKey } from '../../src/http/auth/key-lookup.ts';
-import { hashApiKey } from '../../src/lib/api-key.ts';
+import { hashApiKey } from '../../src/core/api-key.ts';
 
 const toKey = (name: string) => name.padEnd(32, '-');
 const validKey = toKey('valid');

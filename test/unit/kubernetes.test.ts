@@ -6,7 +6,7 @@ import { PersistentVolumeClaim, Service } from 'kubernetes-models/v1';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { Environment, readConfig } from '../../src/config.ts';
+import { Environment, readConfig } from '../../src/core/config.ts';
 
 const models = { CronJob, Deployment, Job, NetworkPolicy, PersistentVolumeClaim, PodDisruptionBudget, Service };
 type Manifest = { kind: keyof typeof models } & Record<string, any>;

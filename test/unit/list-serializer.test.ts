@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import writerOf from 'fast-json-stringify';
 import { Type } from '@sinclair/typebox';
-import { Nullable } from '../../src/schema/types.ts';
+import { Nullable } from '../../src/core/schema/types.ts';
 import { splitEnvelope, responses } from '../../src/http/responses.ts';
 import { serializeInSlices } from '../../src/http/sliced-serializer.ts';
 import { getListSerializer, compileSerializer } from '../../src/http/list-serializer.ts';

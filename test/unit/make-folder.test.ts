@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { makeFolder } from '../../src/lib/make-folder.ts';
+import { makeFolder } from '../../src/core/make-folder.ts';
 
 function temporary() {
   const folder = mkdtempSync(join(tmpdir(), 'folders-'));

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createCounters } from '../../src/database/counters.ts';
-import { createMetrics, type MetricsSources } from '../../src/metrics/index.ts';
+import { createMetrics, type MetricsSources } from '../../src/plugins/operations/metrics/index.ts';
 
 const database = { counters: createCounters() } as MetricsSources['database'];
 const exported = createMetrics({ database, version: 'test' })

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { toNumber, toDecimal, toMinorUnits, applyPercentage } from '../../src/lib/money.ts';
+import { toNumber, toDecimal, toMinorUnits, applyPercentage } from '../../src/core/money.ts';
 import { detailedOrderTitle } from '../../src/resources/booking/schema.ts';
 import { agreedTotals } from '../../src/resources/booking/price-service.ts';
 import { runs } from '../support/property-runs.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { toDecimal, toMinorUnits } from '../../src/lib/money.ts';
+import { toDecimal, toMinorUnits } from '../../src/core/money.ts';
 import {
   isStorable,
   priceLine,

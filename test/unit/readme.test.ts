@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { Environment } from '../../src/config.ts';
+import { Environment } from '../../src/core/config.ts';
 import { importFields } from '../support/import-fields.ts';
 import { sharedTestApp } from '../support/test-app.ts';
 

@@ -4,11 +4,11 @@ import {
   formatExactTimestamp,
   parseTimestamp,
   parseStoredTimestamp,
-} from '../../src/lib/timestamps.ts';
-import { Nullable, OneOf } from '../../src/schema/types.ts';
+} from '../../src/core/timestamps.ts';
+import { Nullable, OneOf } from '../../src/core/schema/types.ts';
 import { toSlug } from '../../src/core/catalog-urls.ts';
 import { parseQuery } from '../../src/http/parsing/query-string.ts';
-import { preferredLanguage } from '../../src/reference/language.ts';
+import { preferredLanguage } from '../../src/core/reference/language.ts';
 
 test.each([
   ['2026-03-29', '2026-03-29 00:00:00'],

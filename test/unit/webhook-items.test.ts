@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createItemCache } from '../../src/webhooks/items.ts';
+import { createItemCache } from '../../src/plugins/delivery/webhooks/items.ts';
 
 test('an item is loaded once for all webhooks, and again after a failure', async () => {
   const { find } = createItemCache();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseRetryAfter } from '../../src/resources/webhooks/attempt-service.ts';
-import { afterFailure, defaultSchedule } from '../../src/webhooks/schedule.ts';
+import { afterFailure, defaultSchedule } from '../../src/plugins/delivery/webhooks/schedule.ts';
 
 const failure = { attempts: 0, failingSeconds: 0, statusCode: 500, retryAfterSeconds: null };
 const after = (fields: Partial<Parameters<typeof afterFailure>[0]>) =>

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { Client, type Pool } from 'pg';
-import { isPreparedStatementError } from '../errors.ts';
+import { isPreparedStatementError } from '../../core/database-errors.ts';
 import { hashedName, isHashedName } from '../statements.ts';
 
 type Statement = string | { text: string; name?: string | undefined; rowMode?: string; origin?: Origin };

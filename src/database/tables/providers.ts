@@ -11,7 +11,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
-import { keyProfiles } from '../../lib/key-profiles.ts';
+import { keyProfiles } from '../../core/key-profiles.ts';
 import { currentTime, id, instant, reference, timestamps } from './columns.ts';
 
 /** The tenant: a school or company. Its id is `provider_id` in every tenant table. */

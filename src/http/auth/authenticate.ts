@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import type { Ctx, Guards, Settings } from '../../core/context.ts';
+import type { Ctx, Guards } from '../../database/context.ts';
+import type { Settings } from '../../core/settings.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Database, AuditContext } from '../../database/client.ts';
-import { preferredLanguage } from '../../reference/language.ts';
+import { preferredLanguage } from '../../core/reference/language.ts';
 import { getRoute } from '../errors/error-handler.ts';
 import { countByAddress, limitByAddress, type CountRequest } from './address-limit.ts';
 import type { FoundKey, KeyLookup } from './key-lookup.ts';

@@ -2,9 +2,9 @@ import { normalizeIP } from '@fastify/rate-limit';
 import { LRUCache } from 'lru-cache';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
-import { hashApiKey, mayBeApiKey } from '../../lib/api-key.ts';
-import type { KeyProfile } from '../../lib/key-profiles.ts';
-import type { Versions } from '../../core/context.ts';
+import { hashApiKey, mayBeApiKey } from '../../core/api-key.ts';
+import type { KeyProfile } from '../../core/key-profiles.ts';
+import type { Versions } from '../../database/context.ts';
 import type { Database } from '../../database/client.ts';
 import { createKeyedQueue } from '../../database/keyed-queue.ts';
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { KeyProfile } from '../../lib/key-profiles.ts';
+import type { KeyProfile } from '../../core/key-profiles.ts';
 import { Problem } from '../../core/errors.ts';
 
 declare module 'fastify' {

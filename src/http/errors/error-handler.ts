@@ -1,9 +1,9 @@
 import type { TSchema } from '@sinclair/typebox';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { toFieldsProblem } from '../../schema/validator.ts';
-import { schoolOf, type Ctx } from '../../core/context.ts';
+import { toFieldsProblem } from '../../core/schema/validator.ts';
+import { schoolOf, type Ctx } from '../../database/context.ts';
 import { Problem, type ProblemKind } from '../../core/errors.ts';
-import { toLoggableError, classifyError } from '../../database/errors.ts';
+import { toLoggableError, classifyError } from '../../core/database-errors.ts';
 import { unavailableHints, unavailableReason } from '../../database/unavailable-reason.ts';
 import { closeGracefully } from '../idle-sockets.ts';
 

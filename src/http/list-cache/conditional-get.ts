@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { schoolOf, type Ctx, type Settings, type Versions } from '../../core/context.ts';
+import { schoolOf, type Ctx, type Versions } from '../../database/context.ts';
+import type { Settings } from '../../core/settings.ts';
 import type { Area } from '../../database/areas.ts';
 import { negotiateEncoding } from '../compression/encodings.ts';
-import { buildHash } from '../../lib/build-hash.ts';
+import { buildHash } from '../../core/build-hash.ts';
 import { getPageHints } from './page-hint-cache.ts';
 import { serveFromCache } from './single-flight.ts';
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { PageHints, PageHintStore } from '../../core/context.ts';
+import type { PageHints, PageHintStore } from '../../database/context.ts';
 import { createPageHints } from '../../lists/paging/index.ts';
 
 type PageHintCache = LRUCache<string, PageHints>;

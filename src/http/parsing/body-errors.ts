@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyRequest, RouteOptions } from 'fastify';
 import type { TObject } from '@sinclair/typebox';
-import type { Ctx } from '../../core/context.ts';
+import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import type { References } from '../../lists/references.ts';
 import { toProblem } from '../errors/error-handler.ts';

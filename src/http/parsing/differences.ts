@@ -1,5 +1,5 @@
 import { parseJson } from '../../core/json.ts';
-import { getItems, toBoolean } from '../../schema/coercion.ts';
+import { getItems, toBoolean } from '../../core/schema/coercion.ts';
 
 export type Fields = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
 import type { TObject, TSchema } from '@sinclair/typebox';
-import { getItems, parsed } from '../../schema/coercion.ts';
+import { getItems, parsed } from '../../core/schema/coercion.ts';
 
 type Fields = Record<string, unknown>;
 type Branches = TSchema & { properties?: Record<string, TSchema>; items?: TSchema; anyOf?: TSchema[] };

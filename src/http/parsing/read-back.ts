@@ -1,9 +1,9 @@
 import type { TObject } from '@sinclair/typebox';
-import type { Ctx } from '../../core/context.ts';
+import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { findDifferences, isEmpty, isFields, toFields, type Fields } from './differences.ts';
-import { otherLanguage } from '../../reference/language.ts';
-import { emptyValue } from '../../schema/types.ts';
+import { otherLanguage } from '../../core/reference/language.ts';
+import { emptyValue } from '../../core/schema/types.ts';
 
 /** How a PUT takes what a GET returned: members in the form in which they are read, if they are equal to the item's. */
 export type ReadBack = {

@@ -3,8 +3,8 @@ import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fast
 import { Problem } from '../../core/errors.ts';
 import { checkBody } from './bodies.ts';
 import { reportBodyErrors } from './body-errors.ts';
-import { createCoercion, invalid } from '../../schema/coercion.ts';
-import { unchangedFields } from '../../schema/validator.ts';
+import { createCoercion, invalid } from '../../core/schema/coercion.ts';
+import { unchangedFields } from '../../core/schema/validator.ts';
 import { findUnknownFields, readOnlyNames } from './known-fields.ts';
 import { takeReadBack, type ReadBack } from './read-back.ts';
 

@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { componentName } from '../../schema/types.ts';
+import { componentName } from '../../core/schema/types.ts';
 import { compileSerializer } from '../list-serializer.ts';
 import { publicMembers } from './members.ts';
 

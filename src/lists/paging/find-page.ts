@@ -1,5 +1,5 @@
 import { and, asc, eq, gt, type SQL } from 'drizzle-orm';
-import type { Ctx } from '../../core/context.ts';
+import type { Ctx } from '../../database/context.ts';
 import { ResultTooLarge } from '../../database/result-bounds.ts';
 import type { Filter, Filters } from '../filters.ts';
 import type { BatchLoader, Key } from '../loaders.ts';

@@ -1,4 +1,4 @@
-import type { PageHints, PageHintStore } from '../../core/context.ts';
+import type { PageHints, PageHintStore } from '../../database/context.ts';
 
 export const createPageHints = (): PageHints => ({ cursors: new Map() });
 export const noPageHints: PageHintStore = { find: () => undefined, open: createPageHints };

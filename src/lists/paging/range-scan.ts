@@ -1,6 +1,6 @@
 import { and, asc, desc, not, sql, type SQL } from 'drizzle-orm';
 import { unionAll, type PgColumn } from 'drizzle-orm/pg-core';
-import type { Ctx } from '../../core/context.ts';
+import type { Ctx } from '../../database/context.ts';
 import type { Key } from '../loaders.ts';
 import type { TenantTable } from '../tenant-scope.ts';
 

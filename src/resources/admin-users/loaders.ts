@@ -1,5 +1,5 @@
 import { asc, eq, type SQL } from 'drizzle-orm';
-import type { Ctx } from '../../core/context.ts';
+import type { Ctx } from '../../database/context.ts';
 import { adminMembershipRoles, adminMemberships, adminUsers } from '../../database/tables/people.ts';
 import { batchLoader } from '../../lists/loaders.ts';
 

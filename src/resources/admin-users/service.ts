@@ -1,5 +1,5 @@
 import { asc, eq, notInArray, sql } from 'drizzle-orm';
-import type { Ctx } from '../../core/context.ts';
+import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import { caseFolded, currentTime } from '../../database/tables/columns.ts';

@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, isNull, or, sql, type SQL } from 'drizzle-orm';
-import { hashApiKey, newApiKey } from '../../lib/api-key.ts';
-import type { Ctx } from '../../core/context.ts';
-import type { KeyProfile } from '../../lib/key-profiles.ts';
+import { hashApiKey, newApiKey } from '../../core/api-key.ts';
+import type { Ctx } from '../../database/context.ts';
+import type { KeyProfile } from '../../core/key-profiles.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Database, Tx } from '../../database/client.ts';
 import { transactionStart } from '../../database/tables/columns.ts';

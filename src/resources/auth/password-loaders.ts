@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm';
-import type { Ctx } from '../../core/context.ts';
+import type { Ctx } from '../../database/context.ts';
 import { adminUsers } from '../../database/tables/people.ts';
 import { providers } from '../../database/tables/providers.ts';
 import { courseUsers } from '../../database/tables/users.ts';

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { isCommonPassword } from '../../lib/common-passwords.ts';
+import { isCommonPassword } from '../../core/common-passwords.ts';
 
 /** Length in code points; there are no rules on the kinds of characters. */
 const length = { minLength: 8, maxLength: 200 };

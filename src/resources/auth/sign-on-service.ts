@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Ctx } from '../../core/context.ts';
+import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { recordEntry, type AuditContext } from '../../database/audit-log.ts';
 import { execute } from '../../database/statements.ts';

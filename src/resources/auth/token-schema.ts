@@ -1,4 +1,4 @@
-import type { Settings } from '../../core/context.ts';
+import type { Settings } from '../../core/settings.ts';
 
 export type Purpose = 'sign_in' | 'password';
 

@@ -1,5 +1,5 @@
-import type { Ctx } from '../../core/context.ts';
-import { hashSecret, newProviderSecret, parseProviderId } from '../../lib/secrets.ts';
+import type { Ctx } from '../../database/context.ts';
+import { hashSecret, newProviderSecret, parseProviderId } from '../../core/secrets.ts';
 import { execute, type Queryable } from '../../database/statements.ts';
 import { findToken, storeSignInToken, storeToken, spendToken, voidTokensOfUser } from './token-sql.ts';
 import { lifetimes, type Purpose, type TokenOwner } from './token-schema.ts';

@@ -1,8 +1,8 @@
 import { eq, sql } from 'drizzle-orm';
-import { schoolOf, type Ctx } from '../../core/context.ts';
+import { schoolOf, type Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { apiKeys, providers } from '../../database/tables/providers.ts';
-import { formatTimestamp } from '../../lib/timestamps.ts';
+import { formatTimestamp } from '../../core/timestamps.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import type { WhoAmI } from './whoami-schema.ts';
 

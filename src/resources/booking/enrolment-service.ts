@@ -1,7 +1,7 @@
-import type { Ctx } from '../../core/context.ts';
+import type { Ctx } from '../../database/context.ts';
 import type { Tx } from '../../database/client.ts';
 import { toRecordset, execute } from '../../database/statements.ts';
-import { foldText } from '../../lib/text.ts';
+import { foldText } from '../../core/text.ts';
 import { findNumbers, findPersons, createUsers, type PersonFound } from './enrolment-sql.ts';
 
 export type Person = {

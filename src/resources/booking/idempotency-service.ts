@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Ctx } from '../../core/context.ts';
+import type { Ctx } from '../../database/context.ts';
 import type { Tx } from '../../database/client.ts';
 import { execute } from '../../database/statements.ts';
 import { currentTimeSql } from '../../database/tables/columns.ts';

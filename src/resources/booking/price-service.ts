@@ -1,4 +1,4 @@
-import { toDecimal, toMinorUnits, applyPercentage, type Minor } from '../../lib/money.ts';
+import { toDecimal, toMinorUnits, applyPercentage, type Minor } from '../../core/money.ts';
 
 /** An order line; its discount is for the whole quantity. */
 export type AgreedLine = {

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { TObject } from '@sinclair/typebox';
-import * as codes from '../../schema/codes.ts';
-import * as t from '../../schema/types.ts';
+import * as codes from '../../core/schema/codes.ts';
+import * as t from '../../core/schema/types.ts';
 import { Problem, type CodedError } from '../../core/errors.ts';
 import { dayText } from '../orders/line-schema.ts';
 import { participantStatusTitles } from '../participants/schema.ts';

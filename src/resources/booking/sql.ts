@@ -1,5 +1,5 @@
 import { caseFoldedSql, currentTimeSql } from '../../database/tables/columns.ts';
-import { canceled } from '../../reference/statuses.ts';
+import { canceled } from '../../core/reference/statuses.ts';
 import { isForCourse } from '../campaigns/loaders.ts';
 import type { CampaignFound, CustomerFound, VoucherFound } from './quote-schema.ts';
 

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
-import * as codes from '../../schema/codes.ts';
-import * as t from '../../schema/types.ts';
+import * as codes from '../../core/schema/codes.ts';
+import * as t from '../../core/schema/types.ts';
 import type { campaigns } from '../../database/tables/campaigns.ts';
 
 const ids = Type.Array(Type.Integer());

@@ -1,5 +1,5 @@
 import { asc, desc, eq, inArray, isNull, sql } from 'drizzle-orm';
-import type { Ctx } from '../../core/context.ts';
+import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { campaigns } from '../../database/tables/campaigns.ts';
 import { caseFolded } from '../../database/tables/columns.ts';

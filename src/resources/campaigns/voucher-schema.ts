@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { formatPlainTimestamp } from '../../lib/timestamps.ts';
-import * as t from '../../schema/types.ts';
+import { formatPlainTimestamp } from '../../core/timestamps.ts';
+import * as t from '../../core/schema/types.ts';
 import type { vouchers } from '../../database/tables/campaigns.ts';
 
 /** An amount that can be spent in parts. */

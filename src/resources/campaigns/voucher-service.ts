@@ -1,5 +1,5 @@
 import { desc, getTableColumns, sql } from 'drizzle-orm';
-import type { Ctx } from '../../core/context.ts';
+import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { vouchers } from '../../database/tables/campaigns.ts';
 import { caseFolded } from '../../database/tables/columns.ts';

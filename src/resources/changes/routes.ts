@@ -4,8 +4,8 @@ import { Problem } from '../../core/errors.ts';
 import { allAreas } from '../../database/areas.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses } from '../../http/responses.ts';
-import { EventType } from '../../schema/events.ts';
-import * as t from '../../schema/types.ts';
+import { EventType } from '../../database/event-types.ts';
+import * as t from '../../core/schema/types.ts';
 import { Changes, Gone, maxLimit } from './schema.ts';
 import { listChanges } from './service.ts';
 

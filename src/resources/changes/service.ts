@@ -1,9 +1,9 @@
 import type { Static } from '@sinclair/typebox';
 import { asc, desc, gte, sql } from 'drizzle-orm';
-import type { Ctx } from '../../core/context.ts';
+import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { events } from '../../database/tables/events.ts';
-import { formatExactTimestamp } from '../../lib/timestamps.ts';
+import { formatExactTimestamp } from '../../core/timestamps.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { maxLimit, type Change } from './schema.ts';
 

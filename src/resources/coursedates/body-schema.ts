@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
-import * as codes from '../../schema/codes.ts';
-import * as t from '../../schema/types.ts';
-import { unchangedFields } from '../../schema/validator.ts';
+import * as codes from '../../core/schema/codes.ts';
+import * as t from '../../core/schema/types.ts';
+import { unchangedFields } from '../../core/schema/validator.ts';
 import { GatheringField } from './gathering-schema.ts';
 
 const { Optional } = Type;

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
-import * as t from '../../schema/types.ts';
-import type { Ctx } from '../../core/context.ts';
-import { formatTimestamp } from '../../lib/timestamps.ts';
+import * as t from '../../core/schema/types.ts';
+import type { Ctx } from '../../database/context.ts';
+import { formatTimestamp } from '../../core/timestamps.ts';
 import type * as tables from '../../database/tables/coursedates.ts';
 import { EmbeddedInstructor } from '../instructors/schema.ts';
 

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm';
-import type { Ctx } from '../../core/context.ts';
+import type { Ctx } from '../../database/context.ts';
 import type { Tx } from '../../database/client.ts';
 import * as tables from '../../database/tables/coursedates.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';

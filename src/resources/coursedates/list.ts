@@ -1,12 +1,12 @@
 import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
-import * as codes from '../../schema/codes.ts';
-import * as t from '../../schema/types.ts';
+import * as codes from '../../core/schema/codes.ts';
+import * as t from '../../core/schema/types.ts';
 import * as tables from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { sameTenant, inScope } from '../../lists/tenant-scope.ts';
-import * as statuses from '../../reference/statuses.ts';
+import * as statuses from '../../core/reference/statuses.ts';
 import { partnerParameters } from '../schools/partner-schema.ts';
 import { tagParameters } from '../courses/tag-filters.ts';
 import { fetchCourseDates, isPublicDate, isShownAfterDeadline } from './loaders.ts';

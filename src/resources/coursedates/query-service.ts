@@ -1,4 +1,4 @@
-import type { Ctx } from '../../core/context.ts';
+import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { assertVisibleCourse } from '../courses/query-service.ts';
 import { resolvePartners } from '../schools/partner-service.ts';

@@ -1,8 +1,8 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { formatTimestamp } from '../../lib/timestamps.ts';
-import * as codes from '../../schema/codes.ts';
-import * as t from '../../schema/types.ts';
-import * as statuses from '../../reference/statuses.ts';
+import { formatTimestamp } from '../../core/timestamps.ts';
+import * as codes from '../../core/schema/codes.ts';
+import * as t from '../../core/schema/types.ts';
+import * as statuses from '../../core/reference/statuses.ts';
 import type * as tables from '../../database/tables/coursedates.ts';
 
 const text = Type.String();

@@ -1,11 +1,11 @@
 import { Type, type TObject, type TSchema } from '@sinclair/typebox';
-import * as t from '../../schema/types.ts';
-import type { Ctx } from '../../core/context.ts';
+import * as t from '../../core/schema/types.ts';
+import type { Ctx } from '../../database/context.ts';
 import * as tables from '../../database/tables/coursedates.ts';
 import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
-import * as reference from '../../reference/courses.ts';
-import * as statuses from '../../reference/statuses.ts';
+import * as reference from '../../core/reference/courses.ts';
+import * as statuses from '../../core/reference/statuses.ts';
 import { includeCalendarCourse, includeCourse, loadCatalogUrl } from '../courses/serializer.ts';
 import type { GatheringRow } from './gathering-schema.ts';
 import { fetchGatherings } from './gathering-loaders.ts';

@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, isNull, ne, or, sql, type SQL } from 'drizzle-orm';
-import type { Ctx } from '../../core/context.ts';
-import * as t from '../../schema/types.ts';
+import type { Ctx } from '../../database/context.ts';
+import * as t from '../../core/schema/types.ts';
 import { Problem } from '../../core/errors.ts';
 import { findInvalidTimezone } from '../../database/time-zones.ts';
 import type { Tx } from '../../database/client.ts';
@@ -11,7 +11,7 @@ import { courses } from '../../database/tables/courses.ts';
 import * as placeTables from '../../database/tables/places.ts';
 import { defineReferences } from '../../lists/references.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import * as statuses from '../../reference/statuses.ts';
+import * as statuses from '../../core/reference/statuses.ts';
 import {
   addGatherings,
   gatheringErrors,

@@ -1,8 +1,8 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox';
-import * as codes from '../../schema/codes.ts';
-import * as t from '../../schema/types.ts';
-import * as reference from '../../reference/courses.ts';
-import * as durations from '../../reference/durations.ts';
+import * as codes from '../../core/schema/codes.ts';
+import * as t from '../../core/schema/types.ts';
+import * as reference from '../../core/reference/courses.ts';
+import * as durations from '../../core/reference/durations.ts';
 import {
   courseTypes,
   descriptionMembers,

@@ -1,8 +1,8 @@
 import { Type, type Static } from '@sinclair/typebox';
-import * as codes from '../../schema/codes.ts';
-import * as t from '../../schema/types.ts';
-import * as durations from '../../reference/durations.ts';
-import type { Ctx } from '../../core/context.ts';
+import * as codes from '../../core/schema/codes.ts';
+import * as t from '../../core/schema/types.ts';
+import * as durations from '../../core/reference/durations.ts';
+import type { Ctx } from '../../database/context.ts';
 
 const titles = new Map([...durations.units].map(([id, { many }]) => [id, many.en]));
 

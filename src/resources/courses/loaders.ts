@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
-import type { Ctx } from '../../core/context.ts';
+import type { Ctx } from '../../database/context.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 import { omitColumns } from '../../database/tables/columns.ts';
 import * as tables from '../../database/tables/courses.ts';

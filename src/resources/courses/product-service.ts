@@ -1,5 +1,5 @@
 import { eq, ne, or } from 'drizzle-orm';
-import type { Ctx } from '../../core/context.ts';
+import type { Ctx } from '../../database/context.ts';
 import type { Tx } from '../../database/client.ts';
 import { prepareInsert } from '../../database/prepared-insert.ts';
 import * as tables from '../../database/tables/courses.ts';

@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox';
-import type { Ctx } from '../../core/context.ts';
+import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { resolvePartners } from '../schools/partner-service.ts';
 import { assertOwnTags } from '../tags/service.ts';

@@ -1,10 +1,10 @@
 import { Type, type Static } from '@sinclair/typebox';
-import type { Ctx } from '../../core/context.ts';
-import { formatTimestamp } from '../../lib/timestamps.ts';
-import * as codes from '../../schema/codes.ts';
-import * as t from '../../schema/types.ts';
-import * as reference from '../../reference/courses.ts';
-import * as durations from '../../reference/durations.ts';
+import type { Ctx } from '../../database/context.ts';
+import { formatTimestamp } from '../../core/timestamps.ts';
+import * as codes from '../../core/schema/codes.ts';
+import * as t from '../../core/schema/types.ts';
+import * as reference from '../../core/reference/courses.ts';
+import * as durations from '../../core/reference/durations.ts';
 import { catalogUrl } from '../../core/catalog-urls.ts';
 import { Tag } from '../tags/schema.ts';
 import type * as tables from '../../database/tables/courses.ts';

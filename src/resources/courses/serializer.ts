@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { catalogUrl } from '../../core/catalog-urls.ts';
-import * as t from '../../schema/types.ts';
+import * as t from '../../core/schema/types.ts';
 import type { Key } from '../../lists/loaders.ts';
 import { relation, type ForPartners, type Loader, type Serializer } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';

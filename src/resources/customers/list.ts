@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { Type } from '@sinclair/typebox';
-import * as t from '../../schema/types.ts';
+import * as t from '../../core/schema/types.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { filter } from '../../lists/filters.ts';

@@ -1,10 +1,10 @@
 import { Type, type Static } from '@sinclair/typebox';
-import type { Ctx } from '../../core/context.ts';
-import { formatTimestamp } from '../../lib/timestamps.ts';
-import * as codes from '../../schema/codes.ts';
-import * as t from '../../schema/types.ts';
+import type { Ctx } from '../../database/context.ts';
+import { formatTimestamp } from '../../core/timestamps.ts';
+import * as codes from '../../core/schema/codes.ts';
+import * as t from '../../core/schema/types.ts';
 import type { customers } from '../../database/tables/customers.ts';
-import { countries } from '../../reference/countries.ts';
+import { countries } from '../../core/reference/countries.ts';
 import { AppUser } from '../admin-users/schema.ts';
 
 const text = t.Nullable(Type.String());

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import type { Static } from '@sinclair/typebox';
-import type { Ctx } from '../../core/context.ts';
+import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { adminMemberships } from '../../database/tables/people.ts';

@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import * as t from '../../schema/types.ts';
+import * as t from '../../core/schema/types.ts';
 
 const { Optional } = Type;
 

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
-import type { Ctx } from '../../core/context.ts';
-import { formatPlainTimestamp } from '../../lib/timestamps.ts';
-import * as t from '../../schema/types.ts';
+import type { Ctx } from '../../database/context.ts';
+import { formatPlainTimestamp } from '../../core/timestamps.ts';
+import * as t from '../../core/schema/types.ts';
 import type { instructors } from '../../database/tables/places.ts';
 
 const text = Type.String();

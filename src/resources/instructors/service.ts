@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
-import * as t from '../../schema/types.ts';
-import type { Ctx } from '../../core/context.ts';
+import * as t from '../../core/schema/types.ts';
+import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { adminMemberships } from '../../database/tables/people.ts';
 import { instructors } from '../../database/tables/places.ts';

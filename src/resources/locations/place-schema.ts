@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
-import * as t from '../../schema/types.ts';
-import { countries } from '../../reference/countries.ts';
-import type { Language } from '../../reference/language.ts';
+import * as t from '../../core/schema/types.ts';
+import { countries } from '../../core/reference/countries.ts';
+import type { Language } from '../../core/reference/language.ts';
 
 const text = Type.String();
 

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { code } from 'currency-codes';
-import { formatTimestamp } from '../../lib/timestamps.ts';
-import * as t from '../../schema/types.ts';
+import { formatTimestamp } from '../../core/timestamps.ts';
+import * as t from '../../core/schema/types.ts';
 import type { orderLines } from '../../database/tables/orders.ts';
 import { Product, toProduct, type ProductRow } from '../courses/product-schema.ts';
 import type { CourseUserRow } from '../users/schema.ts';

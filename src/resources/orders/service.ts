@@ -1,6 +1,6 @@
 import { eq, isNull, sql } from 'drizzle-orm';
 import type { Static } from '@sinclair/typebox';
-import type { Ctx } from '../../core/context.ts';
+import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { orderLines, orders } from '../../database/tables/orders.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';

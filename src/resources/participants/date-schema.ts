@@ -1,10 +1,10 @@
 import { Type, type Static } from '@sinclair/typebox';
-import type { Ctx } from '../../core/context.ts';
-import * as codes from '../../schema/codes.ts';
-import * as t from '../../schema/types.ts';
+import type { Ctx } from '../../database/context.ts';
+import * as codes from '../../core/schema/codes.ts';
+import * as t from '../../core/schema/types.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
-import { teachingLanguages } from '../../reference/courses.ts';
-import { courseDateStatuses } from '../../reference/statuses.ts';
+import { teachingLanguages } from '../../core/reference/courses.ts';
+import { courseDateStatuses } from '../../core/reference/statuses.ts';
 import { Location, toLocation, type LocationRow } from '../locations/schema.ts';
 
 const text = Type.String();

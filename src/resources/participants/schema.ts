@@ -1,11 +1,11 @@
 import { Type, type Static } from '@sinclair/typebox';
-import type { Ctx } from '../../core/context.ts';
-import { formatTimestamp } from '../../lib/timestamps.ts';
-import * as codes from '../../schema/codes.ts';
-import * as t from '../../schema/types.ts';
+import type { Ctx } from '../../database/context.ts';
+import { formatTimestamp } from '../../core/timestamps.ts';
+import * as codes from '../../core/schema/codes.ts';
+import * as t from '../../core/schema/types.ts';
 import type { participants } from '../../database/tables/participants.ts';
-import type { Label } from '../../reference/language.ts';
-import * as statuses from '../../reference/statuses.ts';
+import type { Label } from '../../core/reference/language.ts';
+import * as statuses from '../../core/reference/statuses.ts';
 import { ParticipantDate } from './date-schema.ts';
 
 const text = Type.String();

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
-import * as t from '../../schema/types.ts';
-import { formatTimestamp } from '../../lib/timestamps.ts';
+import * as t from '../../core/schema/types.ts';
+import { formatTimestamp } from '../../core/timestamps.ts';
 import type { Key } from '../../lists/loaders.ts';
 import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';

@@ -1,12 +1,12 @@
 import { eq } from 'drizzle-orm';
-import type { Ctx } from '../../core/context.ts';
-import * as t from '../../schema/types.ts';
+import type { Ctx } from '../../database/context.ts';
+import * as t from '../../core/schema/types.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import * as statuses from '../../reference/statuses.ts';
+import * as statuses from '../../core/reference/statuses.ts';
 import { decideSeats, promoteWaitingLists } from '../seats/service.ts';
 import type { ParticipantChange } from './body-schema.ts';
 import { participantList } from './list.ts';

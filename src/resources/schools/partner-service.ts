@@ -1,5 +1,5 @@
 import { asc, eq, sql } from 'drizzle-orm';
-import type { Ctx } from '../../core/context.ts';
+import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Database } from '../../database/client.ts';
 import { partnerConnections, providers, providerState } from '../../database/tables/providers.ts';

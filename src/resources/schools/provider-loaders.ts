@@ -1,5 +1,5 @@
 import { inArray } from 'drizzle-orm';
-import type { Ctx } from '../../core/context.ts';
+import type { Ctx } from '../../database/context.ts';
 import { providers } from '../../database/tables/providers.ts';
 
 const { id, title, webAddress, slug } = providers;

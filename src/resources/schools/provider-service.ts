@@ -1,7 +1,8 @@
 import { and, asc, eq, isNull } from 'drizzle-orm';
-import { hashApiKey, newApiKey } from '../../lib/api-key.ts';
+import { hashApiKey, newApiKey } from '../../core/api-key.ts';
 import { toSlug } from '../../core/catalog-urls.ts';
-import { allGuards, type Ctx, type Settings } from '../../core/context.ts';
+import { allGuards, type Ctx } from '../../database/context.ts';
+import type { Settings } from '../../core/settings.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Database, Tx, WriteNewProvider } from '../../database/client.ts';
 import { roles } from '../../database/tables/people.ts';

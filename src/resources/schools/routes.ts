@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import type { Ctx } from '../../core/context.ts';
+import type { Ctx } from '../../database/context.ts';
 import { responses } from '../../http/responses.ts';
 import { School, SchoolBody } from './schema.ts';
 import { getSchool, updateSchool } from './service.ts';

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { toSlug } from '../../core/catalog-urls.ts';
-import * as t from '../../schema/types.ts';
-import { schoolOf, type Ctx } from '../../core/context.ts';
+import * as t from '../../core/schema/types.ts';
+import { schoolOf, type Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { providers } from '../../database/tables/providers.ts';
 import { createSubProvider, type NewProvider } from './provider-service.ts';

@@ -1,8 +1,8 @@
-import type { Ctx } from '../../core/context.ts';
+import type { Ctx } from '../../database/context.ts';
 import type { Tx } from '../../database/client.ts';
 import { toRecordset, execute } from '../../database/statements.ts';
 import { currentTimeSql } from '../../database/tables/columns.ts';
-import { canceled, participantStatus } from '../../reference/statuses.ts';
+import { canceled, participantStatus } from '../../core/reference/statuses.ts';
 import type { SeatStatus, Promotion, Queue, SeatRules, Seats, SeatRequest } from './schema.ts';
 
 /** `seats` is negative while overbook places are used, down to `-overbook`. */

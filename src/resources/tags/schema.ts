@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import * as t from '../../schema/types.ts';
+import * as t from '../../core/schema/types.ts';
 
 /** A tag or a label. */
 export const Tag = t.NamedObject('Tag', { id: Type.Integer(), title: Type.String() });

@@ -1,12 +1,12 @@
 import { and, asc, eq, inArray, notInArray, sql } from 'drizzle-orm';
-import { schoolOf, type Ctx } from '../../core/context.ts';
+import { schoolOf, type Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { isTagOfPublicCourse } from '../courses/loaders.ts';
 import { matchFolded } from '../../database/tables/columns.ts';
-import { foldText } from '../../lib/text.ts';
+import { foldText } from '../../core/text.ts';
 import type { TagBody } from './body-schema.ts';
 
 /** The tags of the provider; with a publishable key, those of public courses. */

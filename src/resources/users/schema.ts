@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { formatTimestamp } from '../../lib/timestamps.ts';
-import * as t from '../../schema/types.ts';
+import { formatTimestamp } from '../../core/timestamps.ts';
+import * as t from '../../core/schema/types.ts';
 import type { courseUsers } from '../../database/tables/users.ts';
 import { Address, Customer } from '../customers/schema.ts';
 

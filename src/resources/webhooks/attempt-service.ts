@@ -1,6 +1,6 @@
 import { Webhook as Signer } from 'standardwebhooks';
-import type { CallPolicy } from '../../lib/outgoing-target.ts';
-import { post } from '../../lib/post.ts';
+import type { CallPolicy } from '../../core/outgoing-target.ts';
+import { post } from '../../core/post.ts';
 import type { Attempt, Message } from './schema.ts';
 
 export type Endpoint = { url: string; secret: string; previousSecret: string | null };

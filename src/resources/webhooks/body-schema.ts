@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { EventType } from '../../schema/events.ts';
-import * as t from '../../schema/types.ts';
+import { EventType } from '../../database/event-types.ts';
+import * as t from '../../core/schema/types.ts';
 import { WebhookPayload } from './schema.ts';
 
 const { Optional } = Type;

@@ -1,9 +1,9 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { eventResources } from '../../database/tables/events.ts';
 import { disabledReasons, payloads, type webhookDeliveries, type webhooks } from '../../database/tables/webhooks.ts';
-import { formatTimestamp } from '../../lib/timestamps.ts';
-import { EventType } from '../../schema/events.ts';
-import * as t from '../../schema/types.ts';
+import { formatTimestamp } from '../../core/timestamps.ts';
+import { EventType } from '../../database/event-types.ts';
+import * as t from '../../core/schema/types.ts';
 
 export const maxWebhooks = 20;
 /** How long the secret before a rotation still signs. */

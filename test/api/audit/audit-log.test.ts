@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { listAuditEntries } from '../../../src/audit/service.ts';
+import { listAuditEntries } from '../../../src/database/audit-entries.ts';
 import { createKey } from '../../../src/resources/auth/key-service.ts';
 import { setPassword } from '../../../src/resources/auth/password-service.ts';
 import { requestPartner } from '../../../src/resources/schools/partner-service.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { hashApiKey, mayBeApiKey, newApiKey } from '../../../src/lib/api-key.ts';
+import { hashApiKey, mayBeApiKey, newApiKey } from '../../../src/core/api-key.ts';
 import { createKey, listKeys, revokeKey, rotateKey } from '../../../src/resources/auth/key-service.ts';
 import { createTitledProvider } from '../../../src/resources/schools/provider-service.ts';
 import { recordStatements } from '../../support/record-statements.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { allGuards } from '../../../src/core/context.ts';
+import { allGuards } from '../../../src/database/context.ts';
 import { courses, products } from '../../../src/database/tables/courses.ts';
 import { allAreas } from '../../../src/database/areas.ts';
 import { and, eq } from 'drizzle-orm';

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { tags } from '../../../src/database/tables/catalog.ts';
-import { deleteOld, tasks } from '../../../src/runtime/housekeeping.ts';
+import { deleteOld, tasks } from '../../../src/database/housekeeping.ts';
 import { execute } from '../../support/booking.ts';
 import { write } from '../../support/orders.ts';
 import { openTestApp, openTestDatabase, ownDatabase, type Provider } from '../../support/test-app.ts';

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { checkCounters } from '../../../src/doctor/examine.ts';
+import { checkCounters } from '../../../src/resources/counters/service.ts';
 import { allWrites } from '../../support/data-versions.ts';
 import { createOwner } from '../../support/isolation.ts';
 import { write } from '../../support/orders.ts';

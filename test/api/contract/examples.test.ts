@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { afterAll, expect, test } from 'vitest';
-import { loadDemo } from '../../../src/demo/load.ts';
-import { packageVersion } from '../../../src/runtime/version.ts';
+import { loadDemo } from '../../../src/plugins/transfer/demo/load.ts';
+import { packageVersion } from '../../../src/core/version.ts';
 import { fixClock } from '../../support/fixed-clock.ts';
 import { dereference } from '../../support/openapi.ts';
 import {

@@ -1,10 +1,10 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
-import { keyProfiles } from '../../../src/lib/key-profiles.ts';
-import * as reference from '../../../src/reference/courses.ts';
-import { units } from '../../../src/reference/durations.ts';
-import { courseDateStatuses } from '../../../src/reference/statuses.ts';
+import { keyProfiles } from '../../../src/core/key-profiles.ts';
+import * as reference from '../../../src/core/reference/courses.ts';
+import { units } from '../../../src/core/reference/durations.ts';
+import { courseDateStatuses } from '../../../src/core/reference/statuses.ts';
 import { campaignTypes, discountTypes } from '../../../src/resources/campaigns/schema.ts';
 import { seatsStatuses } from '../../../src/resources/coursedates/schema.ts';
 import { courseTypes, publishingPlatforms } from '../../../src/resources/courses/schema.ts';

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { Client } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { readConfig } from '../../../src/config.ts';
+import { readConfig } from '../../../src/core/config.ts';
 import { backupApplication } from '../../../src/database/client.ts';
-import { judgeBackup, judgeClock, judgeMails, judgeWebhooks } from '../../../src/doctor/system/ages.ts';
-import { formatAge, type CheckContext, type Finding } from '../../../src/doctor/system/check.ts';
-import { checkSystem, systemChecks } from '../../../src/doctor/system/index.ts';
-import { judgeConnections, judgeTables, judgeTransactions } from '../../../src/doctor/system/load.ts';
-import { findBroken } from '../../../src/doctor/system/promises.ts';
-import { judgeRole } from '../../../src/doctor/system/role.ts';
-import { judgeCollations, judgeSettings, judgeVersion } from '../../../src/doctor/system/server.ts';
+import { judgeBackup, judgeClock, judgeMails, judgeWebhooks } from '../../../src/plugins/operations/doctor/ages.ts';
+import { formatAge, type CheckContext, type Finding } from '../../../src/interfaces/plugin/checks.ts';
+import { checkSystem, systemChecks } from '../../../src/plugins/operations/doctor/index.ts';
+import { judgeConnections, judgeTables, judgeTransactions } from '../../../src/plugins/operations/doctor/load.ts';
+import { findBroken } from '../../../src/plugins/operations/doctor/promises.ts';
+import { judgeRole } from '../../../src/plugins/operations/doctor/role.ts';
+import { judgeCollations, judgeSettings, judgeVersion } from '../../../src/plugins/operations/doctor/server.ts';
 import { asAdmin, connectionTo, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
 const config = readConfig({ DATABASE_URL: 'postgres://booking@localhost/booking', BACKUP_AT: 'off' });

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { Client } from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { Environment } from '../../../src/config.ts';
+import { Environment } from '../../../src/core/config.ts';
 import type { DatabaseOptions } from '../../../src/database/client.ts';
-import { deleteOld, startHousekeeping, tasks } from '../../../src/runtime/housekeeping.ts';
-import { readConfig } from '../../../src/config.ts';
+import { deleteOld, startHousekeeping, tasks } from '../../../src/database/housekeeping.ts';
+import { readConfig } from '../../../src/core/config.ts';
 import { connectionTo, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
 /** Rows whose age is `n` hours, as the task of their table counts it. */

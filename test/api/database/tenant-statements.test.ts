@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import type { KeyProfile } from '../../../src/lib/key-profiles.ts';
+import type { KeyProfile } from '../../../src/core/key-profiles.ts';
 import { createKey } from '../../../src/resources/auth/key-service.ts';
 import { createOwner, fillPath, getEndpoints, readRequests } from '../../support/isolation.ts';
 import { writeTable } from '../../support/isolation-table.ts';

@@ -3,7 +3,7 @@ import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import type { DatabaseOptions } from '../../../src/database/client.ts';
-import { classifyError } from '../../../src/database/errors.ts';
+import { classifyError } from '../../../src/core/database-errors.ts';
 import { migrateDatabase } from '../../../src/database/migrate.ts';
 import { addCategory } from '../../../src/resources/courses/category-service.ts';
 import { categorizeCourse } from '../../../src/resources/courses/service.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toSingleLine } from '../../../src/lib/text.ts';
+import { toSingleLine } from '../../../src/core/text.ts';
 import {
   contentTypes,
   dialects,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { toSingleLine, normalizeLineBreaks, isEmailAddress } from '../../../src/lib/text.ts';
+import { toSingleLine, normalizeLineBreaks, isEmailAddress } from '../../../src/core/text.ts';
 import { addDate, addGathering, changeDate } from '../../support/dates.ts';
 import { createOrder, createUser } from '../../support/orders.ts';
 import { importObjects } from '../../support/all-responses.ts';

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import Fastify from 'fastify';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { loadGuides } from '../../../src/http/docs/guides.ts';
-import { findReferenceBundle } from '../../../src/http/docs/reference-bundle.ts';
-import { referenceRoutes } from '../../../src/http/docs/reference-routes.ts';
+import { loadGuides } from '../../../src/plugins/docs/guides.ts';
+import { findReferenceBundle } from '../../../src/plugins/docs/reference-bundle.ts';
+import { referenceRoutes } from '../../../src/plugins/docs/reference-routes.ts';
 import { openTestDatabase, openTestApp, send, settings, sharedTestApp } from '../../support/test-app.ts';
 
 const { app } = await sharedTestApp();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newApiKey } from '../../../src/lib/api-key.ts';
+import { newApiKey } from '../../../src/core/api-key.ts';
 import { send, sharedTestApp, type TestResponse } from '../../support/test-app.ts';
 import { minimalSchool, contentTypeHeader } from '../../support/request-bodies.ts';
 

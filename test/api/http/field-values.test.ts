@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { isEmailAddress, normalizeTitle } from '../../../src/lib/text.ts';
-import { todayIn } from '../../../src/lib/timestamps.ts';
+import { isEmailAddress, normalizeTitle } from '../../../src/core/text.ts';
+import { todayIn } from '../../../src/core/timestamps.ts';
 import { addDate } from '../../support/dates.ts';
 import { contentTypes, dialects, encodeBody } from '../../support/dialects.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';

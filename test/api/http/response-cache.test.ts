@@ -6,7 +6,7 @@ import { eq } from 'drizzle-orm';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
 import type { buildApp } from '../../../src/app.ts';
-import { allGuards } from '../../../src/core/context.ts';
+import { allGuards } from '../../../src/database/context.ts';
 import { categories } from '../../../src/database/tables/catalog.ts';
 import { addCategory } from '../../../src/resources/courses/category-service.ts';
 import { categorizeCourse } from '../../../src/resources/courses/service.ts';

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getTableColumns } from 'drizzle-orm';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { checkCounters } from '../../../src/doctor/examine.ts';
-import { importLines } from '../../../src/import-export/import.ts';
-import { isBulk, columnName, tableName, type Item } from '../../../src/import-export/record-type.ts';
-import { recordTypes } from '../../../src/import-export/record-types/index.ts';
-import type { BadLine } from '../../../src/import-export/staging.ts';
+import { checkCounters } from '../../../src/resources/counters/service.ts';
+import { importLines } from '../../../src/plugins/transfer/import.ts';
+import { isBulk, columnName, tableName, type Item } from '../../../src/plugins/transfer/record-type.ts';
+import { recordTypes } from '../../../src/plugins/transfer/record-types/index.ts';
+import type { BadLine } from '../../../src/plugins/transfer/staging.ts';
 import { allAreas } from '../../../src/database/areas.ts';
 import { differences } from '../../support/compare-responses.ts';
 import { fetchAllResponses, exportToLines, importObjects } from '../../support/all-responses.ts';

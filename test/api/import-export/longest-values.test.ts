@@ -1,8 +1,8 @@
 import type { TSchema } from '@sinclair/typebox';
 import { expect, test } from 'vitest';
-import { Title } from '../../../src/schema/types.ts';
-import { isBulk, type Item } from '../../../src/import-export/record-type.ts';
-import { recordTypes } from '../../../src/import-export/record-types/index.ts';
+import { Title } from '../../../src/core/schema/types.ts';
+import { isBulk, type Item } from '../../../src/plugins/transfer/record-type.ts';
+import { recordTypes } from '../../../src/plugins/transfer/record-types/index.ts';
 import { AdminUserBody } from '../../../src/resources/admin-users/body-schema.ts';
 import { BookingBody, ParticipantBody } from '../../../src/resources/booking/body-schema.ts';
 import { detailedOrderTitle } from '../../../src/resources/booking/schema.ts';

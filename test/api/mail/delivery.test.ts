@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { retryDelayMinutes } from '../../../src/mail/worker.ts';
-import { deleteOld, tasks } from '../../../src/runtime/housekeeping.ts';
+import { retryDelayMinutes } from '../../../src/plugins/delivery/mail/worker.ts';
+import { deleteOld, tasks } from '../../../src/database/housekeeping.ts';
 import { findTokenOwner } from '../../../src/resources/auth/token-service.ts';
 import {
   allSent,

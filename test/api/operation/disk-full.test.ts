@@ -4,9 +4,9 @@ import { pino } from 'pino';
 import { Client } from 'pg';
 import { afterAll, expect, inject, onTestFinished, test } from 'vitest';
 import { findDatabaseDiskSpace } from '../../../src/database/disk.ts';
-import { judgeDisk } from '../../../src/doctor/system/disks.ts';
-import { readDiskSpace } from '../../../src/lib/disk-space.ts';
-import { createMetrics } from '../../../src/metrics/index.ts';
+import { judgeDisk } from '../../../src/plugins/operations/doctor/disks.ts';
+import { readDiskSpace } from '../../../src/core/disk-space.ts';
+import { createMetrics } from '../../../src/plugins/operations/metrics/index.ts';
 import { temporaryFolder } from '../../support/processes.ts';
 import { asAdmin, openTestApp, openTestDatabase, ownDatabase, type TestApp } from '../../support/test-app.ts';
 

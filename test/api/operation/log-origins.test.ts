@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { readConfig } from '../../../src/config.ts';
-import { openObservers } from '../../../src/runtime/observers.ts';
+import { readConfig } from '../../../src/core/config.ts';
+import { openObservers } from '../../../src/plugins/operations/observers.ts';
 import { openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
 type Line = { msg: string; reqId?: string; provider?: number; statement: string };

@@ -1,5 +1,5 @@
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { createMetrics } from '../../../src/metrics/index.ts';
+import { createMetrics } from '../../../src/plugins/operations/metrics/index.ts';
 import { limits, openTestApp, openTestDatabase } from '../../support/test-app.ts';
 
 test('responses with 429 and requests with a wrong key are counted', async () => {

@@ -1,8 +1,8 @@
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { standbyCheck } from '../../../src/doctor/system/standby.ts';
-import type { CheckedConfig } from '../../../src/doctor/system/check.ts';
-import { createMetrics } from '../../../src/metrics/index.ts';
-import { startStandbyCheck } from '../../../src/runtime/standby-check.ts';
+import { standbyCheck } from '../../../src/plugins/operations/doctor/standby.ts';
+import type { CheckedConfig } from '../../../src/interfaces/plugin/checks.ts';
+import { createMetrics } from '../../../src/plugins/operations/metrics/index.ts';
+import { startStandbyCheck } from '../../../src/database/standby-check.ts';
 import { freePort } from '../../support/ports.ts';
 import { asAdmin, connectionTo, openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createUsageRecorder } from '../../../src/metrics/usage-recorder.ts';
-import { listUsage } from '../../../src/metrics/usage-report.ts';
+import { createUsageRecorder } from '../../../src/plugins/operations/usage/recorder.ts';
+import { listUsage } from '../../../src/plugins/operations/usage/report.ts';
 import { bookOrFail, createBookableDate } from '../../support/booking.ts';
 import { openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMetrics } from '../../../src/metrics/index.ts';
+import { createMetrics } from '../../../src/plugins/operations/metrics/index.ts';
 import { openTestApp } from '../../support/test-app.ts';
 import {
   createTag,

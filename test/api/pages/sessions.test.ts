@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listAuditEntries } from '../../../src/audit/service.ts';
+import { listAuditEntries } from '../../../src/database/audit-entries.ts';
 import { setPassword } from '../../../src/resources/auth/password-service.ts';
 import { createUser } from '../../support/orders.ts';
 import { backdate, signedInVisitor } from '../../support/pages.ts';

@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { post } from '../../../src/lib/post.ts';
+import { post } from '../../../src/core/post.ts';
 import {
   attemptsOf,
   createTag,

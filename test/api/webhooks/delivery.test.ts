@@ -1,10 +1,10 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { expect, test } from 'vitest';
-import { webhookMessages } from '../../../src/http/openapi/webhook-messages.ts';
+import { webhookMessages } from '../../../src/openapi/webhook-messages.ts';
 import { createContext } from '../../../src/resources/schools/provider-service.ts';
 import { resyncWebhook } from '../../../src/resources/webhooks/service.ts';
-import { deleteOld, tasks } from '../../../src/runtime/housekeeping.ts';
+import { deleteOld, tasks } from '../../../src/database/housekeeping.ts';
 import type { Provider, TestApp } from '../../support/test-app.ts';
 import { createOwner } from '../../support/isolation.ts';
 import { execute } from '../../support/booking.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { TargetError } from '../../../src/lib/outgoing-target.ts';
+import { TargetError } from '../../../src/core/outgoing-target.ts';
 import { closeProvider, createContext, createTitledProvider } from '../../../src/resources/schools/provider-service.ts';
 import { createKey } from '../../../src/resources/auth/key-service.ts';
 import { testWebhook } from '../../../src/resources/webhooks/service.ts';

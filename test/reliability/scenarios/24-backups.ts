@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { Client as PostgresClient } from 'pg';
-import { verifyBackup } from '../../../src/backup/read.ts';
+import { verifyBackup } from '../../../src/plugins/backup/read.ts';
 import { failedChecks, pause, percentile, waitUntil, type Outcome, type Run, type Scenario } from '../scenario.ts';
 import { createClient, type Client } from '../support/client.ts';
 import { fillDatabase } from '../support/dataset.ts';

@@ -2,7 +2,7 @@ import { buildApp } from '../../../src/app.ts';
 import { openDatabase, type Database } from '../../../src/database/client.ts';
 import { migrateDatabase } from '../../../src/database/migrate.ts';
 import { releases } from '../../../src/database/releases.ts';
-import { checkCounters } from '../../../src/doctor/examine.ts';
+import { checkCounters } from '../../../src/resources/counters/service.ts';
 import { failedChecks, pause, type Run, type Scenario } from '../scenario.ts';
 import { readCatalog } from '../support/catalog.ts';
 import { createClient, type HttpResponse } from '../support/client.ts';

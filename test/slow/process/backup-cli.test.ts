@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { writeBackup } from '../../../src/backup/write.ts';
+import { writeBackup } from '../../../src/plugins/backup/write.ts';
 import { applyMigrations, readMigrations } from '../../../src/database/migrate.ts';
 import { emptyDatabase, runSql } from '../../support/backups.ts';
 import { createBookableDate } from '../../support/booking.ts';

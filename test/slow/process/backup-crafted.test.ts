@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Manifest } from '../../../src/backup/format.ts';
-import { maxManifestBytes } from '../../../src/backup/manifest.ts';
-import { restoreBackup } from '../../../src/backup/restore.ts';
-import { verifyBackup } from '../../../src/backup/read.ts';
-import { writeBackup } from '../../../src/backup/write.ts';
+import type { Manifest } from '../../../src/plugins/backup/format.ts';
+import { maxManifestBytes } from '../../../src/plugins/backup/manifest.ts';
+import { restoreBackup } from '../../../src/plugins/backup/restore.ts';
+import { verifyBackup } from '../../../src/plugins/backup/read.ts';
+import { writeBackup } from '../../../src/plugins/backup/write.ts';
 import { emptyDatabase, runSql } from '../../support/backups.ts';
 import { readContents, withRows, writeArchive, writeContents, type Contents } from '../../support/crafted-backup.ts';
 import { databaseUrl, runCli, temporaryFolder } from '../../support/processes.ts';

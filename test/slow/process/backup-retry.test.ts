@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { runNightly, type NightlyOptions } from '../../../src/backup/nightly.ts';
-import { verifyBackup } from '../../../src/backup/read.ts';
+import { runNightly, type NightlyOptions } from '../../../src/plugins/backup/nightly.ts';
+import { verifyBackup } from '../../../src/plugins/backup/read.ts';
 import { runSql } from '../../support/backups.ts';
 import { bundle, replaceIn } from '../../support/bundle.ts';
 import { temporaryFolder } from '../../support/processes.ts';
@@ -14,7 +14,7 @@ afterAll(testApp.close);
 await testApp.createProvider();
 
 const hourly = replaceIn('hourly', /backup\/runs\.ts$/, "interval '8 minutes'", "interval '1 hour'");
-const bundled = resolve(await bundle('src/backup/nightly.ts', [hourly]));
+const bundled = resolve(await bundle('src/plugins/backup/nightly.ts', [hourly]));
 const { runNightly: runHourly } = (await import(bundled)) as { runNightly: typeof runNightly };
 
 const due = Date.parse('2026-11-26T03:15:00+01:00');

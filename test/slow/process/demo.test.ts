@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
-import { calendarOn, plusDays } from '../../../src/demo/content/calendar.ts';
-import { dateLines } from '../../../src/demo/content/dates.ts';
-import { runsOn } from '../../../src/demo/content/runs.ts';
-import { demoSchoolLines } from '../../../src/demo/content/school.ts';
-import { loadDemo } from '../../../src/demo/load.ts';
+import { calendarOn, plusDays } from '../../../src/plugins/transfer/demo/content/calendar.ts';
+import { dateLines } from '../../../src/plugins/transfer/demo/content/dates.ts';
+import { runsOn } from '../../../src/plugins/transfer/demo/content/runs.ts';
+import { demoSchoolLines } from '../../../src/plugins/transfer/demo/content/school.ts';
+import { loadDemo } from '../../../src/plugins/transfer/demo/load.ts';
 import { listPartners } from '../../../src/resources/schools/partner-service.ts';
 import { listProviders } from '../../../src/resources/schools/provider-service.ts';
 import { differences } from '../../support/compare-responses.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { migrateDatabase } from '../../../src/database/migrate.ts';
 import { releases } from '../../../src/database/releases.ts';
-import { describeError } from '../../../src/runtime/describe-error.ts';
+import { describeError } from '../../../src/database/describe-error.ts';
 import { openEmbeddedDatabase } from '../../../src/embedded-postgres/index.ts';
 import { Client, DatabaseError } from 'pg';
 import { runCli, startServer, temporaryFolder, databaseUrl } from '../../support/processes.ts';

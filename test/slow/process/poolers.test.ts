@@ -3,10 +3,10 @@ import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseError } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { restoreIntoScratch } from '../../../src/backup/scratch.ts';
-import { readConfig } from '../../../src/config.ts';
-import { classifyError, isPreparedStatementError } from '../../../src/database/errors.ts';
-import { openStore } from '../../../src/runtime/store.ts';
+import { restoreIntoScratch } from '../../../src/plugins/backup/scratch.ts';
+import { readConfig } from '../../../src/core/config.ts';
+import { classifyError, isPreparedStatementError } from '../../../src/core/database-errors.ts';
+import { openStore } from '../../../src/database/store.ts';
 import { runCli, temporaryFolder, databaseUrl } from '../../support/processes.ts';
 import { openTestApp, settings, sharedTestApp } from '../../support/test-app.ts';
 

@@ -2,7 +2,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import type { AppOptions } from '../../../src/app.ts';
-import { readConfig } from '../../../src/config.ts';
+import { readConfig } from '../../../src/core/config.ts';
 import { allAreas } from '../../../src/database/areas.ts';
 import { startServer, databaseUrl } from '../../support/processes.ts';
 import {

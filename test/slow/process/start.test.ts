@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
-import { verifyBackup } from '../../../src/backup/read.ts';
+import { verifyBackup } from '../../../src/plugins/backup/read.ts';
 import { asAdmin, connectionTo, ownDatabase } from '../../support/test-app.ts';
 import { fastMinutes } from '../../support/fast-minutes.ts';
 import { databaseUrl, findProcessesByArgument, runCli, startServer, temporaryFolder } from '../../support/processes.ts';

@@ -46,7 +46,7 @@ test('SIGTERM with a message in flight repeats none, and WEBHOOKS=off sends none
 });
 
 const script = `
-  import { post } from './src/lib/post.ts';
+  import { post } from './src/core/post.ts';
   const options = { headers: {}, body: '{}', timeoutMs: 5000, policy: { allow: ['127.0.0.1'], resolve: async () => ['127.0.0.1'] } };
   const results = [];
   for (const name of ['hooks.invalid', 'other.invalid', '127.0.0.1'])

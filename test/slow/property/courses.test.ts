@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { toSingleLine } from '../../../src/lib/text.ts';
+import { toSingleLine } from '../../../src/core/text.ts';
 import { expect, test } from 'vitest';
 import { dialects, encodeBody, omitVolatile, contentTypeHeader, type Fields } from '../../support/request-bodies.ts';
 import { runs } from '../../support/property-runs.ts';

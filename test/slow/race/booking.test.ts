@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { allGuards, type Guards } from '../../../src/core/context.ts';
+import { allGuards, type Guards } from '../../../src/database/context.ts';
 import { campaigns } from '../../../src/database/tables/campaigns.ts';
 import { orders } from '../../../src/database/tables/orders.ts';
 import { allAreas } from '../../../src/database/areas.ts';

@@ -1,7 +1,7 @@
 import type { InjectOptions } from 'fastify';
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
-import { allGuards } from '../../../src/core/context.ts';
+import { allGuards } from '../../../src/database/context.ts';
 import {
   connectionTo,
   openTestDatabase,

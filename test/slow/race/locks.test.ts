@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eq, sql } from 'drizzle-orm';
 import { Client } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { classifyError } from '../../../src/database/errors.ts';
+import { classifyError } from '../../../src/core/database-errors.ts';
 import { createKeyedQueue } from '../../../src/database/keyed-queue.ts';
 import { providers } from '../../../src/database/tables/providers.ts';
 import { tags } from '../../../src/database/tables/catalog.ts';

@@ -1,0 +1,39 @@
+import type { Language } from './reference/language.ts';
+
+const locales: Record<Language, string> = { en: 'en-GB', no: 'nb-NO' };
+
+/** Formats `2030-06-10` as `Monday 10 June 2030` or `mandag 10. juni 2030`. */
+export function formatDay(day: string, language: Language) {
+  const format = { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' } as const;
+  return new Intl.DateTimeFormat(locales[language], format).format(new Date(day)).replaceAll(',', '');
+}
+
+/** A range of local days, with times of day if known. */
+export type DateSpan = { startAt: string; endAt: string; startTimeAt: string | null; endTimeAt: string | null };
+
+const until: Record<Language, string> = { en: 'until', no: 'til' };
+
+/** Formats a span: one entry with both times for a single day, else one entry each for the first and last day. */
+export function spanEnds({ startAt, endAt, startTimeAt, endTimeAt }: DateSpan, language: Language) {
+  const [startTime, endTime] = [toHoursAndMinutes(startTimeAt), toHoursAndMinutes(endTimeAt)];
+  const entry = (day: string, time: string) => ({ day: formatDay(day, language), time });
+  if (startAt === endAt && startTime === '' && endTime !== '') return [entry(startAt, `${until[language]} ${endTime}`)];
+  if (startAt === endAt) return [entry(startAt, [startTime, endTime].filter(Boolean).join('–'))];
+  return [entry(startAt, startTime), entry(endAt, endTime)];
+}
+
+const toHoursAndMinutes = (time: string | null) => time?.slice(0, 5) ?? '';
+
+/** Splits the timestamps `yyyy-mm-dd hh:mm:ss` of a session into days and times. */
+export const toDateSpan = ({
+  gatheringAt,
+  gatheringEndAt,
+}: {
+  gatheringAt: string;
+  gatheringEndAt: string;
+}): DateSpan => ({
+  startAt: gatheringAt.slice(0, 10),
+  startTimeAt: gatheringAt.slice(11),
+  endAt: gatheringEndAt.slice(0, 10),
+  endTimeAt: gatheringEndAt.slice(11),
+});

@@ -1,0 +1,207 @@
+import {
+  OptionalKind,
+  Type,
+  type ObjectOptions,
+  type SchemaOptions,
+  type Static,
+  type TOptional,
+  type TProperties,
+  type TSchema,
+  type TUnsafe,
+} from '@sinclair/typebox';
+import { Problem } from '../errors.ts';
+import { addressPattern } from '../text.ts';
+
+/** Schema key of the coercion applied before validation. A symbol, so that Ajv and the OpenAPI document ignore it. */
+export const coercionKind = Symbol('Read');
+export type CoercionKind =
+  | 'title'
+  | 'email'
+  | 'email-parameter'
+  | 'line'
+  | 'upper'
+  | 'date-time'
+  | 'stored-date-time'
+  | 'stored-end-date-time'
+  | 'now-or-date-time'
+  | 'day'
+  | 'time-of-day'
+  | 'local-time'
+  | 'list'
+  | 'json';
+
+/** Schema key of the value that replaces an empty one; see `partialUpdate`. */
+export const emptyValue = Symbol('emptyValue');
+
+/** Schema key of the schema's name in the OpenAPI document. A symbol, so that Ajv and the serializers ignore it. */
+export const componentName = Symbol('componentName');
+
+/** Schema key of a description that belongs to the component, not to one of its uses. */
+export const componentDescription = Symbol('componentDescription');
+
+/** Schema key of the maximum that the OpenAPI document states; larger values are valid and count as this one. */
+export const effectiveMaximum = Symbol('effectiveMaximum');
+
+/** Names a schema: the OpenAPI document defines it once, and refers to it by its name. */
+export const named = <S extends TSchema>(name: string, schema: S): S => ({ ...schema, [componentName]: name });
+
+export const nameOf = (schema: TSchema) => (schema as { [componentName]?: string })[componentName];
+
+/** The derived schema under the name of the original, or without a name. */
+export function copyName<S extends TSchema>(original: TSchema, derived: S): S {
+  const name = nameOf(original);
+  return name === undefined ? derived : named(name, derived);
+}
+
+export const NamedObject = <P extends TProperties>(name: string, properties: P, options: ObjectOptions = {}) =>
+  named(name, Type.Object(properties, options));
+
+const coerced = <S extends TSchema>(kind: CoercionKind, schema: S): S => ({ ...schema, [coercionKind]: kind });
+
+/** Uses a list of types instead of a union, which would be slower to serialize. */
+export const Nullable = <S extends TSchema>(schema: S) =>
+  Type.Unsafe<Static<S> | null>({
+    ...schema,
+    type: [getType(schema), 'null'],
+    ...(Array.isArray(schema['enum']) ? { enum: [...(schema['enum'] as unknown[]), null] } : {}),
+  });
+
+/** The default applies to a missing value, and to an empty one in an update. */
+export const withDefault = <S extends TSchema>(schema: S, value: Static<S>) =>
+  Type.Optional({ ...schema, default: value } as S & { default: Static<S> });
+
+function getType(schema: TSchema) {
+  if (typeof schema['type'] !== 'string') throw new Error('Only a schema of one type can be made nullable');
+  return schema['type'];
+}
+
+export const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+export const Count = (options: SchemaOptions = {}) => Type.Integer({ minimum: 0, maximum: 2_147_483_647, ...options });
+export const Flag = (options: SchemaOptions = {}) => Type.Boolean(options);
+
+/** Text lengths are in code points. */
+export const Title = (options: SchemaOptions = {}) =>
+  coerced('title', Type.String({ minLength: 1, maxLength: 255, ...options }));
+export const Line = (options: SchemaOptions = {}) => coerced('line', Type.String({ maxLength: 255, ...options }));
+export const LongLine = (options: SchemaOptions = {}) => Line({ maxLength: 5_000, ...options });
+export const Note = (options: SchemaOptions = {}) => Type.String({ maxLength: 5_000, ...options });
+export const Html = (options: SchemaOptions = {}) => Type.String({ maxLength: 65_000, ...options });
+export const Email = (options: SchemaOptions = {}) =>
+  coerced('email', Type.String({ maxLength: 254, pattern: addressPattern, ...options }));
+/** An address in a query, where a blank is an unescaped `+`; any text, since it may match nothing. */
+export const EmailParameter = (options: SchemaOptions = {}) =>
+  coerced('email-parameter', Type.String({ minLength: 1, maxLength: 255, ...options }));
+export const Url = (options: SchemaOptions = {}) =>
+  Type.String({
+    maxLength: 2_000,
+    pattern: '^[hH][tT][tT][pP][sS]?://[^\\s\\u0000-\\u001f\\u007f-\\u009f]+$',
+    ...options,
+  });
+
+export const OneOf = <const T extends readonly (string | number)[]>(values: T, options: SchemaOptions = {}) =>
+  Type.Unsafe<T[number]>({ type: typeof values[0] === 'number' ? 'integer' : 'string', enum: values, ...options });
+
+/** A code in any case, coerced to upper case. */
+export const UpperCode = <const T extends readonly string[]>(values: T, options: SchemaOptions = {}) =>
+  coerced('upper', OneOf(values, options));
+
+/** Accepts `a[]=1&a[]=2`, `a[0]=1`, `a=1` and `a=1,2`. */
+export const List = <S extends TSchema>(item: S, options: SchemaOptions = {}) =>
+  coerced('list', Type.Array(item, { maxItems: 1_000, ...options }));
+
+/** An array, or a text with the array as JSON. */
+export const JsonList = <S extends TSchema>(item: S, options: SchemaOptions = {}) =>
+  coerced('json', Type.Array(item, { maxItems: 1_000, ...options }));
+
+const maxCustomProperties = 200;
+
+/** An object with arbitrary keys; values are text or null. */
+export const CustomProperties = named(
+  'CustomProperties',
+  coerced(
+    'json',
+    Type.Unsafe<Record<string, string | null>>({
+      type: 'object',
+      maxProperties: maxCustomProperties,
+      propertyNames: { type: 'string', minLength: 1, maxLength: 40 },
+      additionalProperties: { type: ['string', 'null'], maxLength: 255 },
+    }),
+  ),
+);
+
+/** A date filter, coerced to a PostgreSQL `timestamptz` literal. */
+export const Moment = (options: SchemaOptions = {}) => coerced('date-time', Type.String({ maxLength: 40, ...options }));
+
+/** A stored timestamp; its year is within 1 to 9999 in every time zone. */
+export const StoredMoment = () => coerced('stored-date-time', Type.String({ maxLength: 40 }));
+
+/** As `StoredMoment`; a bare day stands for its end. */
+export const StoredEnd = () => coerced('stored-end-date-time', Type.String({ maxLength: 40 }));
+
+/** Local dates and times of requests, without a time zone. */
+export const DayField = (options: SchemaOptions = {}) =>
+  coerced('day', Type.String({ maxLength: 10, description: 'yyyy-mm-dd', ...options }));
+export const TimeField = (options: SchemaOptions = {}) =>
+  coerced('time-of-day', Type.String({ maxLength: 8, description: 'hh:mm or hh:mm:ss', ...options }));
+export const LocalTimeField = (options: SchemaOptions = {}) =>
+  coerced('local-time', Type.String({ maxLength: 19, description: 'yyyy-mm-dd hh:mm', ...options }));
+
+/** Response format: ISO 8601 with a numeric offset, in the service's time zone. */
+export const DateTime = Type.String({ format: 'date-time', examples: ['2026-07-01T09:00:00+02:00'] });
+
+/** Response format of admin users, instructors and vouchers: service time zone, no offset. */
+export const PlainDateTime = Type.String({ examples: ['2026-07-01 09:00:00'] });
+
+/** A `Moment` or the keyword `now`. */
+export const NowOrMoment = (options: SchemaOptions = {}) =>
+  coerced('now-or-date-time', Type.String({ maxLength: 40, ...options }));
+
+type UpdateField<S extends TSchema> =
+  S extends TOptional<TSchema>
+    ? S extends { default: unknown }
+      ? S
+      : TOptional<Static<S> extends boolean ? S : TUnsafe<Static<S> | null>>
+    : TOptional<S>;
+
+/**
+ * Derives the fields of a partial update from those of a create. A missing value is unchanged. An empty value becomes
+ * the default, or null without one; an empty boolean counts as missing, and an empty required field is an error.
+ */
+export const partialUpdate = <P extends TProperties>(fields: P) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [name, Type.Optional(toUpdateField(field))]),
+  ) as unknown as { [K in keyof P]: UpdateField<P[K]> };
+
+function toUpdateField({ default: fallback, ...field }: TSchema): TSchema {
+  if (!(OptionalKind in field)) return { ...field, [emptyValue]: null };
+  if (field['type'] === 'boolean') return field;
+  return fallback === undefined ? Nullable(field as TSchema) : { ...field, [emptyValue]: fallback as unknown };
+}
+
+type CustomPropertyValues = Record<string, string | null>;
+
+/**
+ * Merges an update into stored properties; null values remove their keys. An undefined input changes nothing, a null
+ * input removes all. Returns null if none is left; throws if there are more than 200.
+ */
+export function mergeCustomProperties(
+  stored: CustomPropertyValues | null,
+  input: CustomPropertyValues | null | undefined,
+): CustomPropertyValues | null {
+  if (input === null) return null;
+  const merged = Object.entries({ ...stored, ...input }).filter(([, value]) => value !== null);
+  if (merged.length > maxCustomProperties) throw Problem.invalidFields({ notValid: ['custom_properties'] });
+  return merged.length === 0 ? null : Object.fromEntries(merged);
+}
+
+/** For text columns that are not nullable. */
+export const emptyIfNull = (input: string | null | undefined) => (input === null ? '' : input);
+
+/** Adds descriptions to fields of an object. */
+export const describeFields = <P extends TProperties>(properties: P, descriptions: { [K in keyof P]?: string }): P =>
+  Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => {
+      const description = descriptions[name];
+      return [name, description === undefined ? schema : { ...schema, description }];
+    }),
+  ) as P;

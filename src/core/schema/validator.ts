@@ -1,0 +1,95 @@
+import type { TSchema } from '@sinclair/typebox';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import formats from 'ajv-formats';
+import { Problem } from '../errors.ts';
+import { createCoercion } from './coercion.ts';
+
+type Fields = Record<string, unknown>;
+type SchemaError = Pick<ErrorObject, 'keyword' | 'instancePath' | 'params'> & { schemaPath?: string };
+
+/** Shared by all schemas, because each instance compiles the meta-schema again. */
+const ajv = new Ajv({ coerceTypes: false, useDefaults: true, allErrors: true, addUsedSchema: false });
+formats.default(ajv);
+
+/** Key of a body with the names of fields that were sent as they were read; required ones may be missing. */
+export const unchangedFields = Symbol('unchangedFields');
+
+/** Compiles on first use: compiling all schemas at start takes half a second and memory. */
+export function compileValidator(schema: object) {
+  let compiled: ValidateFunction | undefined;
+  const check = (data: unknown): boolean => {
+    compiled ??= ajv.compile(schema);
+    check.errors = compiled(data) ? null : withoutUnchanged(compiled.errors ?? [], data);
+    return check.errors === null;
+  };
+  check.errors = null as ValidateFunction['errors'];
+  return check;
+}
+
+function withoutUnchanged(errors: ErrorObject[], data: unknown) {
+  const unchanged = (data as { [unchangedFields]?: string[] } | null | undefined)?.[unchangedFields];
+  if (unchanged === undefined) return errors;
+  const isUnchanged = (error: ErrorObject) =>
+    isMissing(error) && unchanged.includes(String((error.params as Fields)['missingProperty']));
+  const others = errors.filter((error) => error.instancePath !== '' || !isUnchanged(error));
+  return others.length > 0 ? others : null;
+}
+
+/** Coerces and validates fields outside a request. Throws the same problems as a request. */
+export function createFieldsParser(schema: TSchema) {
+  const coerce = createCoercion(schema);
+  const validate = compileValidator(schema);
+  const names = Object.keys((schema['properties'] ?? {}) as Fields);
+  return (raw: Fields): Fields => {
+    const fields = coerce(raw);
+    if (!validate(fields)) throw toFieldsProblem(validate.errors ?? [], names, fields);
+    return fields;
+  };
+}
+
+/**
+ * Converts schema errors to one problem that lists fields in `order`. A null in a required field counts as missing; a
+ * member of a list item is reported with its index: `gatherings[2].gathering_at`.
+ */
+export function toFieldsProblem(errors: SchemaError[], order: string[], fields: Fields): Problem {
+  const missing = new Set<string>();
+  const notValid = new Set<string>();
+  const incomplete = new Set(errors.filter(isMissing).map(({ instancePath }) => instancePath));
+  const parents = new Set(errors.flatMap(({ instancePath }) => getParents(instancePath)));
+  for (const error of errors) {
+    const [, field, ...path] = error.instancePath.split('/');
+    if (isOfUnion(error) && parents.has(error.instancePath)) continue;
+    if (isMissing(error)) {
+      missing.add(pathName([field ?? [], ...path, String((error.params as Fields)['missingProperty'])].flat()));
+    } else if (field !== undefined && fields[field] === null) missing.add(field);
+    // A union reports an incomplete item a second time.
+    else if (field !== undefined && !incomplete.has(error.instancePath)) notValid.add(memberName(error));
+  }
+  return Problem.invalidFields({ missing: [...missing], notValid: [...notValid] }, order);
+}
+
+/** The paths of the objects and lists around a value. */
+function getParents(path: string) {
+  const parts = path.split('/');
+  return parts.slice(1).map((_part, n) => parts.slice(0, n + 1).join('/'));
+}
+
+const isOfUnion = ({ schemaPath = '' }: SchemaError) => schemaPath.includes('/anyOf');
+
+/** The field, or the member of its list that is invalid; the keys of free objects are the client's and stay out. */
+function memberName({ instancePath, schemaPath = '' }: SchemaError): string {
+  const parts = instancePath.split('/').slice(1);
+  const named: string[] = [];
+  let [length, isInList] = [1, false];
+  for (const word of schemaPath.split('/').filter((one) => /^(properties|items|additionalProperties)$/.test(one))) {
+    if (word === 'additionalProperties' || named.length === parts.length) break;
+    named.push(parts[named.length]!);
+    isInList ||= word === 'items';
+    if (word === 'properties' && isInList) length = named.length;
+  }
+  return pathName((named.length > 0 ? named : parts).slice(0, length));
+}
+
+const isMissing = ({ keyword }: SchemaError) => keyword === 'required';
+const pathName = ([field = '', ...path]: string[]) =>
+  path.reduce((name, part) => (/^\d+$/.test(part) ? `${name}[${part}]` : `${name}.${part}`), field);

@@ -1,0 +1,17 @@
+import type { CallPolicy } from './outgoing-target.ts';
+import type { Language } from './reference/language.ts';
+
+/** Configuration that responses depend on. */
+export type Settings = {
+  /** IANA name. */
+  timezone: string;
+  defaultLanguage: Language;
+  /** Base URL of this server for clients, without a trailing slash. */
+  publicUrl: string;
+  /** Base URL of the public catalog, or null without one. */
+  catalogUrl: string | null;
+  /** Maximum open sub-schools per school; default 50. */
+  subSchoolsMax?: number;
+  /** Addresses that webhooks may call; public ones alone unless given. */
+  callPolicy?: CallPolicy;
+};

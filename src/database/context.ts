@@ -1,0 +1,94 @@
+import type { Area } from './areas.ts';
+import type { Reader, Write, WriteNewProvider } from './client.ts';
+import type { Queryable } from './statements.ts';
+import type { Language } from '../core/reference/language.ts';
+import type { KeyProfile } from '../core/key-profiles.ts';
+import type { Settings } from '../core/settings.ts';
+
+/** Only tests that prove a guard is needed switch one off; the server has no setting for them. */
+export type Guards = {
+  /** Equal titles are rejected before the unique index rejects them. */
+  equalTitle: boolean;
+  /** A voucher is redeemed only if its balance covers the amount. */
+  voucherBalance: boolean;
+};
+export const allGuards: Guards = { equalTitle: true, voucherBalance: true };
+
+/**
+ * The clock of each area of a tenant's data, and the version of the data that all tenants share, with the start time of
+ * the database server. ETags and cache keys contain those of the areas that a list reads.
+ */
+export type Versions = Record<Area | 'shared', string>;
+
+/** Facts that earlier pages of a query established, valid for one version of the areas that it reads. */
+export type PageHints = {
+  /** Number of items on all pages. */
+  total?: Promise<number>;
+  /** Upper bound of the number of items. */
+  maxCount?: number;
+  /** Last ids of pages in id order, by the number of items up to them. */
+  cursors: Map<number, number>;
+};
+/** Page hints by query, for the current versions. */
+export type PageHintStore = {
+  find(queryKey: string): PageHints | undefined;
+  /** Creates the hints if they do not exist. */
+  open(queryKey: string): PageHints;
+};
+
+/** Rows and bytes that a request may still read; `take` throws `ResultTooLarge` when they are exceeded. */
+export type Budget = {
+  take(rows: number, bytes: number): void;
+  isExhausted(): boolean;
+  usedBytes(): number;
+  /** Set while the response to a committed write is read; it is not limited. */
+  isAfterWrite?: true;
+};
+
+/** The school of a publishable key. */
+export type PublicSchool = {
+  id: number;
+  /** False hides its catalog. */
+  isActive: boolean;
+  /** Origins of the web pages that may use the key. */
+  origins: readonly string[];
+  /** The quarter of an hour of the database's clock: deadlines, which hide dates, end with one in every time zone. */
+  quarter: string;
+};
+
+/** The authenticated tenant and its database access. Services take it as their first parameter. */
+export type Ctx = {
+  /** 0 with a publishable key: no row has it, so that nothing but the public items of `publishableFor` is in scope. */
+  providerId: number;
+  publishableFor?: PublicSchool;
+  /** Absent outside requests. */
+  key?: { id: number; profile: KeyProfile };
+  /**
+   * Root of the parent chain; a root and its sub-schools share the rate limit and the queue slots. Negative with
+   * publishable keys, which have a share of their own.
+   */
+  fairnessKey: number;
+  /** The tenant's clock at authentication, in PostgreSQL's format with microseconds. */
+  version: string;
+  /** Absent outside requests. */
+  versions?: Versions;
+  language: Language;
+  settings: Settings;
+  guards: Guards;
+  /** Read-only. */
+  db: Reader;
+  /** Tokens, sessions, failed sign-ins and states of deliveries: written without the tenant lock. */
+  unlockedStore: Queryable;
+  /** The only way to write tenant data; takes the tenant lock first. */
+  write: Write;
+  /** Creates a sub-school of this provider. */
+  writeNewProvider: WriteNewProvider;
+  /** Absent if the response depends on data of other tenants. */
+  pageHints?: PageHintStore;
+  /** Absent if the result is limited by other means. */
+  budget?: Budget;
+};
+
+/** The school that a context reads, also with a publishable key. */
+export const schoolOf = ({ providerId, publishableFor }: Pick<Ctx, 'providerId' | 'publishableFor'>) =>
+  publishableFor?.id ?? providerId;

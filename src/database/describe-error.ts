@@ -1,0 +1,57 @@
+import { DatabaseError } from 'pg';
+import { ConfigError, type Config } from '../core/config.ts';
+import { Problem } from '../core/errors.ts';
+import { unavailableHints, unavailableReason } from './unavailable-reason.ts';
+import { classifyError, isCertificateError, getRootCause } from '../core/database-errors.ts';
+
+/** The server cannot listen on HOST and PORT. Distinguishes this from socket errors of the database. */
+export class ListenError extends Error {
+  constructor({ HOST, PORT }: Pick<Config, 'HOST' | 'PORT'>, cause: unknown, prefix: '' | 'ADMIN_' = '') {
+    const { code = '', message } = cause as NodeJS.ErrnoException;
+    const reason =
+      code === 'EADDRINUSE'
+        ? `port ${PORT} is in use; set ${prefix}PORT to another one`
+        : code === 'EACCES'
+          ? `port ${PORT} needs more rights than this user has; set ${prefix}PORT to one from 1024`
+          : `cannot listen on ${prefix}HOST ${HOST} (${code || message}); set ${prefix}HOST to an address of this machine`;
+    super(reason, { cause });
+  }
+}
+
+const certificateAdvice: [RegExp, string][] = [
+  [/ALTNAME|HOSTNAME/, 'it must name the host of DATABASE_URL, or DATABASE_URL another host'],
+  [/EXPIRED|NOT_YET_VALID/, "renew the database's certificate"],
+  [/^ERR_/, 'sslcert and sslkey in DATABASE_URL must name PEM files that belong together'],
+  [/./, "sslrootcert in DATABASE_URL must name a PEM file with the certificate of the database's CA"],
+];
+
+function describeCertificateError({ code = '', message }: NodeJS.ErrnoException) {
+  const advice = certificateAdvice.find(([pattern]) => pattern.test(code.replace(/^ERR_TLS_/, '')))![1];
+  return `the database's TLS certificate is not accepted (${code}: ${message.split('\n')[0]!}): ${advice}`;
+}
+
+/** One line for an operator; on a terminal one for each mistake of the configuration. A driver's message may contain rows, so only messages about the connection are included. */
+export function describeError(error: unknown, isForTerminal = false): string {
+  if (error instanceof ConfigError && isForTerminal) return error.lines.join('\n');
+  if (error instanceof Problem) return error.message;
+  const cause = getRootCause(error);
+  const { code = '', message = String(cause) } = cause as { code?: string; message?: string };
+  if (error instanceof ListenError) return message;
+  if (isCertificateError(cause)) return describeCertificateError(cause);
+  if (/does not support SSL connections/.test(message))
+    return 'the database does not offer TLS, which sslmode in DATABASE_URL or PGSSLMODE requires';
+  if (code === '28000' && message.endsWith('no encryption'))
+    return `the database reports: ${message}; it may require TLS: set sslmode in DATABASE_URL`;
+  if (/^SASL: .*password must be/.test(message)) return 'the database requires a password; DATABASE_URL has none';
+  const { syscall, path } = cause as NodeJS.ErrnoException;
+  if (syscall === 'open' && path !== undefined) return `the file ${path} cannot be read (${code})`;
+  if (code === 'ENOSPC') return 'there is no space left on the disk';
+  // SQLSTATE classes of authentication, unknown database and missing privileges.
+  if (cause instanceof DatabaseError && /^(28|3D|42501)/.test(code)) return `the database reports: ${message}`;
+  if (code === '55P03') return 'another transaction holds a lock that this needs; try again later';
+  const hint = unavailableHints[unavailableReason({ cause })];
+  if (hint !== undefined) return hint;
+  if (classifyError(error)?.kind === 'unavailable') return `the database cannot be reached${code && ` (${code})`}`;
+  if (classifyError(error)) return `the database rejected the statement (SQLSTATE ${code})`;
+  return message.split('\n')[0]!;
+}

@@ -1,0 +1,45 @@
+import { classifyError } from '../core/database-errors.ts';
+import { describeError } from './describe-error.ts';
+import type { Log } from '../core/log.ts';
+
+export type Job = {
+  /** Begins the warning about a failure: `<name> failed: …`. */
+  name: string;
+  intervalMs: number;
+  /** True: first after an interval, not now. */
+  isDelayed?: boolean;
+  /** Ends early once the signal is aborted. */
+  run: (signal: AbortSignal) => Promise<void>;
+};
+
+/** An unavailable database is no news: requests and `/ready` report it. */
+export function warnOfFailure(log: Pick<Log, 'warn'>, name: string, error: unknown) {
+  if (classifyError(error)?.kind !== 'unavailable') log.warn(`${name} failed: ${describeError(error)}`);
+}
+
+/**
+ * Runs a job now, unless it is delayed, and then at every interval, in each process, but never twice at once in one process. To have one
+ * process of many do the work, the job calls `database.exclusively`. A failure is logged, and the job runs again at the
+ * next interval; an unavailable database is not logged here. Returns a function that stops it.
+ */
+export function startPeriodic({ name, intervalMs, isDelayed = false, run }: Job, log: Pick<Log, 'warn'>) {
+  const stopping = new AbortController();
+  let isRunning = false;
+  const attempt = async () => {
+    if (isRunning) return;
+    isRunning = true;
+    try {
+      await run(stopping.signal);
+    } catch (error) {
+      if (!stopping.signal.aborted) warnOfFailure(log, name, error);
+    } finally {
+      isRunning = false;
+    }
+  };
+  if (!isDelayed) void attempt();
+  const timer = setInterval(() => void attempt(), intervalMs);
+  return () => {
+    clearInterval(timer);
+    stopping.abort(new Error('the server stops'));
+  };
+}

@@ -1,0 +1,30 @@
+import type { Database } from './client.ts';
+import type { Log } from '../core/log.ts';
+import { startPeriodic } from './periodic.ts';
+
+const intervalMs = 10_000;
+/** At most one warning in this time. */
+const warningMs = 60_000;
+
+/** Logs why the standby is not used, and when it is used again. Returns a function that stops it. */
+export function startStandbyCheck({ standby }: Pick<Database, 'standby'>, log: Pick<Log, 'warn' | 'info'>) {
+  if (!standby) return () => undefined;
+  let warnedAt = -Infinity;
+  let isWarned = false;
+  const run = async (signal: AbortSignal) => {
+    const { fault, lag } = await standby.examine();
+    if (signal.aborted) return;
+    if (!fault) {
+      if (isWarned) log.info('The standby is used again');
+      isWarned = false;
+    } else if (performance.now() - warnedAt >= warningMs) {
+      warnedAt = performance.now();
+      isWarned = true;
+      log.warn(
+        { hint: fault.hint, lag },
+        `Lists are read from the primary, since the standby is not used: ${fault.text}`,
+      );
+    }
+  };
+  return startPeriodic({ name: 'Checking the standby', intervalMs, run }, log);
+}

@@ -1,0 +1,29 @@
+import { type Command } from 'commander';
+import { readConfig } from '../../core/config.ts';
+import { migrateDatabase } from '../../database/migrate.ts';
+import { findMigrationDifferences } from '../../database/migration-differences.ts';
+import { assertReleaseIsSupported } from '../../database/releases.ts';
+import { raiseOomScore } from '../../core/oom-score.ts';
+import { openStore, waitForDatabase } from '../../database/store.ts';
+import { command, print, type Options } from './run.ts';
+
+export function migrateCommand(program: Command) {
+  command(program, 'migrate', 'Apply pending database migrations').action(async (options: Options) => {
+    const config = readConfig(process.env);
+    raiseOomScore(config);
+    const store = await openStore(config, () => undefined);
+    try {
+      await waitForDatabase(store.database, config.DATABASE_CONNECT_TIMEOUT_MS);
+      await assertReleaseIsSupported(store.database.pool);
+      const { applied } = await migrateDatabase(store.connection);
+      const differences = await findMigrationDifferences(store.database.pool);
+      for (const difference of differences) console.error(`warning: ${difference}`);
+      print(options.json, {
+        json: { applied, ...(differences.length > 0 && { differences }) },
+        text: applied === 0 ? 'Already up to date' : `Applied ${applied} migrations`,
+      });
+    } finally {
+      await store.close();
+    }
+  });
+}

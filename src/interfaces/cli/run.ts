@@ -1,0 +1,157 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { Client } from 'pg';
+import { readConfig, type Config } from '../../core/config.ts';
+import type { Ctx } from '../../database/context.ts';
+import { Problem } from '../../core/errors.ts';
+import { parseTimestamp } from '../../core/timestamps.ts';
+import { normalizeTitle, isTitle } from '../../core/text.ts';
+import type { Database } from '../../database/client.ts';
+import { isMigrated, migrateDatabase } from '../../database/migrate.ts';
+import { isPooled } from '../../database/pooler.ts';
+import { assertReleaseIsSupported } from '../../database/releases.ts';
+import { raiseOomScore } from '../../core/oom-score.ts';
+import { openStore, toSettings, waitForDatabase, type Store, type StoreOptions } from '../../database/store.ts';
+import { createContext } from '../../resources/schools/provider-service.ts';
+
+export type CommandContext = {
+  config: Config;
+  database: Database;
+  connection: Store['connection'];
+  getCtx(providerId: number): Promise<Ctx>;
+};
+/** `json` is printed with `--json`, else `text`; with a `failure` the command still exits with 1. */
+export type CommandResult = { json: unknown; text: string; failure?: string };
+
+/** Adds a command with `--json`; its options contain its full name for the audit log. */
+export const command = (parent: Command, name: string, description: string) =>
+  parent
+    .command(name)
+    .description(description)
+    .option('--json', 'print the result as one JSON value')
+    .setOptionValue('command', parent.parent ? `${parent.name()} ${name}` : name);
+
+export type Options = { json?: boolean; command: string };
+
+export const readEnvironment = (overrides: NodeJS.ProcessEnv = {}) => readConfig({ ...process.env, ...overrides });
+
+/**
+ * Runs `work` with a migrated database, prints its result and closes the database. Starts an existing embedded database
+ * if needed but creates none: with a wrong environment the command would silently run on an empty one.
+ */
+export async function run(
+  { json, command: action }: Options,
+  work: (context: CommandContext) => Promise<CommandResult>,
+  { allowUnmigrated = false, ...storeOptions }: StoreOptions & { allowUnmigrated?: boolean } = {},
+) {
+  const config = readEnvironment();
+  raiseOomScore(config);
+  for (const warning of config.warnings) console.error(`warning: ${warning}`);
+  const acquireMs = Math.max(10_000, config.POOL_ACQUIRE_TIMEOUT_MS);
+  const store = await openStore(config, () => undefined, { createEmbedded: false, acquireMs, ...storeOptions });
+  const interruption: { signal?: string } = {};
+  try {
+    const database = store.database.withAudit({ actor: 'operator', actorId: null, action });
+    await waitForDatabase(database, config.DATABASE_CONNECT_TIMEOUT_MS);
+    if (storeOptions.poolSize === 1) {
+      await assertNoPooler(store);
+      await terminateOnSignal(store, interruption);
+    }
+    await assertReleaseIsSupported(database.pool);
+    if (!allowUnmigrated && !(await isMigrated(database.pool))) {
+      // Only the embedded database is migrated implicitly.
+      if (config.DATABASE_URL !== undefined)
+        throw new Problem('invalid', 'The database is not migrated yet: run `migrate`');
+      await migrateDatabase(store.connection);
+    }
+    const getCtx = (providerId: number) => createContext(database, toSettings(config), providerId);
+    const result = await work({ config, database, connection: store.connection, getCtx });
+    conclude(json, result);
+  } catch (error) {
+    throw interruption.signal === undefined ? error : new Problem('unavailable', `stopped by ${interruption.signal}`);
+  } finally {
+    await store.close();
+  }
+}
+
+/** A transaction pooler would share the session's lock. */
+async function assertNoPooler({ connection }: Store) {
+  const client = new Client({ ...connection, connectionTimeoutMillis: 10_000 });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    if (await isPooled(client))
+      throw new Problem(
+        'invalid',
+        'This command needs a direct connection: DATABASE_URL must name PostgreSQL, not a pooler',
+      );
+  } finally {
+    await client.end();
+  }
+}
+
+/** Terminates the backend on a signal: after a mere disconnect its statement would continue and hold its locks. */
+async function terminateOnSignal({ connection, database }: Store, interruption: { signal?: string }) {
+  const { rows } = await database.pool.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const terminate = async (signal: string) => {
+    if (interruption.signal !== undefined) process.exit(1);
+    interruption.signal = signal;
+    const client = new Client({ ...connection, connectionTimeoutMillis: 5_000 });
+    client.on('error', () => undefined);
+    await client.connect();
+    await client.query('select pg_terminate_backend($1)', [rows[0]!.pid]);
+    await client.end();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'])
+    process.on(signal, () => void terminate(signal).catch(() => process.exit(1)));
+}
+
+export function print(asJson: boolean | undefined, { json, text }: CommandResult) {
+  if (asJson) console.log(JSON.stringify(json));
+  else if (text !== '') console.log(text);
+}
+
+/** Prints the result, and fails the command if it has a failure. */
+export function conclude(asJson: boolean | undefined, result: CommandResult) {
+  print(asJson, result);
+  if (result.failure !== undefined) throw new Problem('invalid', result.failure);
+}
+
+/** A text table with a header; `emptyText` without rows. */
+export function table(rows: Record<string, string | number | null>[], emptyText: string) {
+  if (rows.length === 0) return emptyText;
+  const names = Object.keys(rows[0]!);
+  const cells = [names, ...rows.map((row) => names.map((name) => String(row[name] ?? '-')))];
+  const widths = names.map((_, column) => Math.max(...cells.map((line) => line[column]!.length)));
+  return cells
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+export const id = (text: string) => {
+  if (!/^[1-9]\d{0,15}$/.test(text)) throw new InvalidArgumentError('It must be an id, a whole number from 1.');
+  return Number(text);
+};
+export const count = (text: string) => {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1.');
+  return Number(text);
+};
+export const title = (text: string) => {
+  const value = normalizeTitle(text);
+  if (!isTitle(value)) throw new InvalidArgumentError('It must have 1 to 255 characters.');
+  return value;
+};
+export const slug = (text: string) => {
+  if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(text)) throw new InvalidArgumentError('It must be like-this-1.');
+  return text;
+};
+export const timestamp = (text: string) => {
+  const value = parseTimestamp(text);
+  if (value === undefined)
+    throw new InvalidArgumentError('It must be a date such as 2027-01-31 or 2027-01-31 12:00:00.');
+  return value;
+};

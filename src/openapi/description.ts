@@ -1,0 +1,132 @@
+import swagger from '@fastify/swagger';
+import type { FastifyInstance, FastifySchema } from 'fastify';
+import fp from 'fastify-plugin';
+import type { TSchema } from '@sinclair/typebox';
+import { effectiveMaximum } from '../core/schema/types.ts';
+import { createComponents } from './components.ts';
+import { headerComponents } from './headers.ts';
+import { completeOperations } from './operations.ts';
+import { documentBody, documentHeaders, documentInput } from './input-schemas.ts';
+import { webhookMessages } from './webhook-messages.ts';
+
+const introduction = `Courses, course dates, bookings, orders and people, for the websites, CRMs and invoicing of
+course providers.
+
+Every request carries the API key in the header \`X-API-Key\`. Writes take url-encoded forms, \`multipart/form-data\` and
+JSON with the same meaning. Read lists page by page with \`since_id\` and \`limit\`; the header \`Link: <…>; rel="next"\`
+has the address of the next page.
+
+Where requests are limited, every response to a valid key has the remaining requests: \`RateLimit-Limit\`,
+\`RateLimit-Remaining\`, \`RateLimit-Reset\` (seconds) and \`RateLimit-Policy\`, and the same as \`X-RateLimit-*\`. A
+request above the limit gets 429 with \`Retry-After\`.`;
+
+const tags = [
+  { name: 'Courses', description: 'Courses, their products, tags and duration units' },
+  { name: 'Course dates', description: 'Dates of courses, with gatherings, locations and seats' },
+  { name: 'Changes', description: 'The change feed, to keep a copy in sync' },
+  { name: 'Webhooks', description: 'Endpoints of clients that get each change' },
+  { name: 'Instructors', description: 'Instructors of course dates' },
+  { name: 'School', description: 'The school of the API key' },
+  { name: 'Booking', description: 'Bookings, and validation of campaign and voucher codes' },
+  { name: 'Orders', description: 'Orders, products, participants and campaigns' },
+  { name: 'People', description: 'Customers, course users and admin users' },
+  { name: 'Older interface', description: 'For clients that still use /schools and /courses' },
+  { name: 'Health checks', description: 'Liveness and readiness of the server' },
+];
+
+type DescriptionOptions = { version: string; publicUrl: string };
+
+/** The path prefix that a proxy strips from requests. */
+export const toBasePath = (publicUrl: string) => new URL(publicUrl).pathname.replace(/\/$/, '');
+
+/** Generates the OpenAPI document from the validation schemas. */
+export const description = fp(async (app: FastifyInstance, { version, publicUrl }: DescriptionOptions) => {
+  const components = createComponents();
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Course Booking Service',
+        version,
+        summary: 'Courses, bookings, orders and participants of course providers',
+        description: introduction,
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      externalDocs: { description: 'Guides', url: `${publicUrl}/docs/guides` },
+      servers: [{ url: toBasePath(publicUrl) || '/', description: 'This server' }],
+      components: {
+        securitySchemes: {
+          apiKey: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'X-API-Key',
+            description: 'The API key of a school',
+          },
+        },
+        headers: headerComponents,
+      },
+      security: [{ apiKey: [] }],
+      tags,
+      webhooks: components.visit(webhookMessages) as never,
+    },
+    transform({ schema, url, route }) {
+      if (schema.hide) return { schema, url };
+      const documented = components.toReferences(documentMaximum(toDocumentedSchema(schema)));
+      return { schema: route.config?.hasEtag ? withNotModified(documented) : documented, url };
+    },
+    transformObject(document) {
+      if ('swaggerObject' in document) return document.swaggerObject;
+      return completeOperations(components.addTo(document.openapiObject));
+    },
+  });
+});
+
+const withNotModified = (schema: FastifySchema): FastifySchema => ({
+  ...schema,
+  response: { ...(schema.response as object), 304: { type: 'null' } },
+});
+
+/** Documents the schema before coercion, with all body types; names list parameters with brackets, as clients send them. */
+function toDocumentedSchema(schema: FastifySchema): FastifySchema {
+  const { querystring, body, headers, profiles, ...rest } = schema as FastifySchema & {
+    querystring?: TSchema;
+  };
+  return {
+    ...rest,
+    ...(profiles && { 'x-key-profiles': profiles }),
+    ...(querystring ? { querystring: withBrackets(querystring) } : {}),
+    ...(headers ? { headers: documentHeaders(headers as TSchema) } : {}),
+    ...(body
+      ? {
+          body: documentBody(body as TSchema),
+          consumes: ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'],
+        }
+      : {}),
+  };
+}
+
+/** With maximums that have an effect; the largest integer of JavaScript is no limit for a client. */
+function documentMaximum<V>(value: V): V {
+  if (Array.isArray(value)) return value.map(documentMaximum) as V;
+  if (typeof value !== 'object' || value === null) return value;
+  const children = Object.entries(value).map(([key, child]) => [key, documentMaximum(child as unknown)]);
+  // The spread copies the symbols.
+  const schema = { ...value, ...Object.fromEntries(children) } as V & {
+    maximum?: unknown;
+    [effectiveMaximum]?: number;
+  };
+  if (schema[effectiveMaximum] !== undefined) schema.maximum = schema[effectiveMaximum];
+  else if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+  return schema;
+}
+
+function withBrackets(query: TSchema): TSchema {
+  const parameters = query['properties'] as Record<string, TSchema>;
+  const bracketed = (name: string) => (parameters[name]!['type'] === 'array' ? `${name}[]` : name);
+  const documented = Object.entries(documentInput(query)['properties'] as Record<string, TSchema>);
+  return {
+    ...query,
+    properties: Object.fromEntries(documented.map(([name, property]) => [bracketed(name), property])),
+    required: ((query['required'] as string[] | undefined) ?? []).map(bracketed),
+  };
+}

@@ -1,0 +1,202 @@
+import { stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { readDatabaseId } from './catalog.ts';
+import { withDatabase } from './connection.ts';
+import { backupName, listBackupNames } from './files.ts';
+import { countRows, type Manifest } from './format.ts';
+import { findObstacle } from './manifest.ts';
+import { verifyBackup, withBackup } from './read.ts';
+import { assertRestorable, restoreAndCount, type Counted } from './restore.ts';
+import { recordResult, recordStart } from './runs.ts';
+import { writeBackup } from './write.ts';
+import type { Config } from '../../core/config.ts';
+import { Problem } from '../../core/errors.ts';
+import { countMigrations } from '../../database/migrate.ts';
+import { startBackups } from './nightly-job.ts';
+import { openLog } from '../../core/log.ts';
+import { raiseOomScore } from '../../core/oom-score.ts';
+import { packageVersion } from '../../core/version.ts';
+import {
+  command,
+  conclude,
+  print,
+  readEnvironment,
+  run,
+  table,
+  type CommandContext,
+  type CommandResult,
+  type Options,
+} from '../../interfaces/cli/run.ts';
+
+export function backupCommands(program: Command) {
+  const backup: Command = command(program, 'backup', 'Write all data to a file, while the server may run')
+    .option('--to <dir>', 'folder of the file; BACKUP_DIR by default')
+    .addOption(new Option('--nightly', 'make one each night at BACKUP_AT, until a signal').conflicts('to'))
+    .action((options: Options & { to?: string; nightly?: boolean }) =>
+      run(options, (context) => (options.nightly ? makeNightly(context) : makeBackup(context, options.to)), {
+        allowUnmigrated: !options.nightly,
+      }),
+    );
+  backup.enablePositionalOptions();
+
+  command(backup, 'verify', 'Read a whole backup and compare it with its checksums')
+    .argument('<file>', 'the backup')
+    .action(async (file: string, options: Options) => {
+      const manifest = await verifyBackup(file);
+      const text = `${file} is whole: ${summarize(manifest)}`;
+      const obstacle = findObstacle(manifest);
+      const failure = obstacle && `this version does not restore it: ${obstacle}`;
+      conclude(options.json, { json: { file, ...toJson(manifest) }, text, ...(failure && { failure }) });
+    });
+
+  command(backup, 'list', 'List the backups of a folder, the newest first')
+    .option('--dir <dir>', 'the folder; BACKUP_DIR by default')
+    .action(async (options: Options & { dir?: string }) => {
+      const folder = options.dir ?? readEnvironment().BACKUP_DIR;
+      print(options.json, await listBackups(folder));
+    });
+
+  const restoring: Command = command(program, 'restore', 'Restore a backup into an empty database')
+    .argument('<file>', 'the backup')
+    .option('--into <url>', 'postgres://… of an empty database, or `embedded` for a new one in DATA_DIR', target)
+    .option('--database <name>', 'instead: an empty database on the server of DATABASE_URL, for its role')
+    .option(...acceptMigrationsOption)
+    .action(async (file: string, options: RestoreOptions) => {
+      const into = options.into ?? (options.database === undefined ? undefined : onSameServer(options.database));
+      if (into === undefined || (options.into && options.database))
+        restoring.error('error: restore needs either --into or --database', { code: 'commander.conflictingOption' });
+      conclude(options.json, await restore(file, into, options));
+    });
+}
+
+type RestoreOptions = Options & { into?: string; database?: string; acceptMigrations?: boolean };
+
+export const acceptMigrationsOption = [
+  '--accept-migrations',
+  'accept migrations that were applied with other contents than this version has',
+] as const;
+
+/** So that no password is an argument, which other users of the machine can read. */
+function onSameServer(name: string) {
+  const { DATABASE_URL: connectionString } = readEnvironment();
+  if (connectionString === undefined) throw new Problem('invalid', '--database needs a DATABASE_URL');
+  return withDatabase({ connectionString }, name).connectionString!;
+}
+
+const target = (text: string) => {
+  if (text !== 'embedded' && !/^postgres(ql)?:\/\//.test(text))
+    throw new InvalidArgumentError('It must begin with postgres:// or be `embedded`.');
+  return text;
+};
+
+async function makeBackup({ config, database, connection }: CommandContext, to?: string): Promise<CommandResult> {
+  // An older version's database stays as it is, so that the backup can be made before an upgrade.
+  const { applied, expected } = await countMigrations(database.pool);
+  if (applied === 0) throw new Problem('invalid', 'The database is not migrated yet: run `migrate`');
+  const now = new Date();
+  const folder = resolve(to ?? config.BACKUP_DIR);
+  const file = join(folder, backupName(now, 'manual', await readDatabaseId(database.pool)));
+  const began = performance.now();
+  const manifest = await writeBackup(connection, file, { serviceVersion: packageVersion() });
+  await verifyBackup(file);
+  const { size: bytes } = await stat(file);
+  const obstacle = findObstacle(manifest);
+  // A copy elsewhere, such as in a folder for temporary files, is no backup to rely on.
+  if (applied >= expected && folder === resolve(config.BACKUP_DIR)) {
+    const elapsedMs = Math.round(performance.now() - began);
+    const id = await recordStart(database.pool, false, now.toISOString());
+    await recordResult(database.pool, id, { elapsedMs, file, bytes, error: null, restoreTest: null });
+  }
+  return {
+    json: { file, bytes, ...toJson(manifest), ...(obstacle && { warning: obstacle }) },
+    text: [
+      `Wrote and verified ${file}: ${summarize(manifest)}, ${toSize(bytes)}`,
+      ...(obstacle ? [`Warning: this version does not restore it: ${obstacle}`] : []),
+    ].join('\n'),
+  };
+}
+
+/** For a container beside servers that make no backups. */
+async function makeNightly({ config, connection }: CommandContext): Promise<CommandResult> {
+  if (config.BACKUP_AT === 'off' || config.BACKUP_AT === 'elsewhere')
+    throw new Problem('invalid', '--nightly needs a time of day in BACKUP_AT');
+  const log = openLog(config);
+  const stop = startBackups(config, { connection }, log);
+  const stopped = new Promise<void>((done) => {
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => done());
+  });
+  log.info(`A backup is made each night at ${config.BACKUP_AT}, in ${config.BACKUP_DIR}`);
+  await stopped;
+  stop();
+  return { json: {}, text: '' };
+}
+
+async function listBackups(folder: string): Promise<CommandResult> {
+  const rows = [];
+  for (const name of await listBackupNames(folder)) {
+    const file = join(folder, name);
+    const { size: bytes } = await stat(file);
+    const manifest = await withBackup(file, async (backup) => Promise.resolve(backup.manifest)).catch(() => undefined);
+    rows.push({
+      ...{ file, bytes, created_at: manifest?.createdAt ?? null, rows: manifest ? countRows(manifest) : null },
+      ...{ version: manifest?.serviceVersion ?? null, postgresql: manifest?.serverVersion ?? 'cannot be read' },
+    });
+  }
+  const shown = rows.map(({ file, bytes, ...row }) => ({ ...row, size: toSize(bytes), file }));
+  return { json: rows, text: table(shown, `No backups in ${folder}`) };
+}
+
+async function restore(file: string, into: string, { acceptMigrations }: RestoreOptions): Promise<CommandResult> {
+  // The target is given as an option, so a configuration for a server is not needed.
+  const isEmbedded = into === 'embedded';
+  const config = readEnvironment({
+    ...{ DATABASE_URL: isEmbedded ? '' : into, DATABASE_URL_FILE: '', EMBEDDED_DATABASE: isEmbedded ? 'true' : '' },
+  });
+  raiseOomScore(config);
+  const result = isEmbedded
+    ? await restoreEmbedded(file, config, { acceptMigrations })
+    : await restoreAndCount(file, { connectionString: into }, { timezone: config.TIMEZONE, acceptMigrations });
+  const { manifest, differences, unknownTables, migrated } = result;
+  const lines = [
+    `Restored ${summarize(manifest)}`,
+    ...(migrated > 0 ? [`Applied ${migrated} newer migrations`] : []),
+    ...(unknownTables.length > 0
+      ? [`Not restored, since they are no tables of the service: ${unknownTables.join(', ')}`]
+      : []),
+    ...(differences === 0 ? ['doctor finds no difference'] : []),
+  ];
+  const json = { ...toJson(manifest), migrated, unknown_tables: unknownTables, differences };
+  const failure = `the rows are restored as they were, but ${describeDifferences(differences)}; correct with \`doctor --fix\``;
+  return { json, text: lines.join('\n'), ...(differences > 0 && { failure }) };
+}
+
+export const describeDifferences = (count: number) =>
+  count === 1 ? '1 stored counter differs from the recount' : `${count} stored counters differ from the recount`;
+
+/** Restores into the embedded database of DATA_DIR, which is created if it does not exist. */
+export async function restoreEmbedded(
+  file: string,
+  { DATA_DIR, TIMEZONE: timezone }: Config,
+  options: Pick<RestoreOptions, 'acceptMigrations'>,
+): Promise<Counted> {
+  const { openEmbeddedDatabase } = await import('../../embedded-postgres/index.ts');
+  assertRestorable(await verifyBackup(file), options);
+  const embedded = await openEmbeddedDatabase({ dataDir: DATA_DIR });
+  try {
+    return await restoreAndCount(file, embedded.connection, { timezone, ...options });
+  } finally {
+    await embedded.stop();
+  }
+}
+
+const summarize = (manifest: Manifest) =>
+  `${countRows(manifest).toLocaleString('en')} rows of ${manifest.tables.length} tables, of ${manifest.createdAt}`;
+
+const toJson = (manifest: Manifest) => ({
+  ...{ created_at: manifest.createdAt, rows: countRows(manifest), version: manifest.serviceVersion },
+  ...{ postgresql: manifest.serverVersion, migrations: manifest.migrations.length },
+  tables: Object.fromEntries(manifest.tables.map(({ name, rows, sha256 }) => [name, { rows, sha256 }])),
+});
+
+const toSize = (bytes: number) => `${(bytes / 1_048_576).toFixed(1)} MB`;

@@ -1,0 +1,67 @@
+import { Type } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
+import type { Readable } from 'node:stream';
+import { json } from 'node:stream/consumers';
+import { Problem } from '../../core/errors.ts';
+import { compareMigrations, describeMigrationDifferences } from '../../database/migration-differences.ts';
+import { formatName, formatVersion, type Manifest } from './format.ts';
+
+/** A manifest of this service has about 20 kB. */
+export const maxManifestBytes = 4_194_304;
+
+const Name = Type.String({ minLength: 1, maxLength: 63 });
+const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const ManifestFields = Type.Object({
+  serviceVersion: Type.String({ maxLength: 255 }),
+  createdAt: Type.String({ pattern: /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{1,6}Z$/.source }),
+  serverVersion: Type.String({ maxLength: 255 }),
+  migrations: Type.Array(Type.Object({ hash: Type.String({ maxLength: 255 }), createdAt: Count })),
+  tables: Type.Array(
+    Type.Object({
+      ...{ name: Name, columns: Type.Array(Name, { minItems: 1 }), rows: Count, bytes: Count },
+      sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+    }),
+  ),
+  sequences: Type.Array(
+    Type.Object({ name: Name, lastValue: Type.String({ pattern: '^-?\\d{1,19}$' }), isCalled: Type.Boolean() }),
+  ),
+});
+
+/** Reads the manifest of an archive, which any program may have written. */
+export async function parseManifest(file: string, stream: Readable): Promise<Manifest> {
+  const value = (await json(stream)) as { format?: unknown; formatVersion?: unknown } | null;
+  if (value?.format !== formatName) throw new Problem('invalid', `${file} is no backup of this service`);
+  if (value.formatVersion !== formatVersion)
+    throw new Problem(
+      'invalid',
+      `${file} is of format ${JSON.stringify(value.formatVersion)}: read it with a newer version`,
+    );
+  if (!Value.Check(ManifestFields, value)) {
+    const { path } = Value.Errors(ManifestFields, value).First()!;
+    throw new Problem('invalid', `${file} is no backup of this service: its manifest has a wrong value at ${path}`);
+  }
+  return { ...value, format: formatName, formatVersion };
+}
+
+/** Reason for which this version does not restore a whole backup; undefined if it does. */
+export function findObstacle(
+  { migrations, serviceVersion, sequences }: Manifest,
+  { acceptMigrations = false }: { acceptMigrations?: boolean | undefined } = {},
+) {
+  const { changed, replaced, newer } = compareMigrations(migrations);
+  if (replaced !== undefined || newer > 0) {
+    const place = replaced === undefined ? '' : `, one of them in the place of ${replaced}`;
+    return `The backup was made by version ${serviceVersion} with migrations that this version does not have${place}: use that version or a newer one`;
+  }
+  if (changed.length > 0 && !acceptMigrations)
+    return `${describeMigrationDifferences({ changed, newer }).join('')}: restore with version ${serviceVersion}, or with \`--accept-migrations\``;
+  const ended = sequences.filter(({ lastValue }) => BigInt(lastValue) >= maxSequenceValue);
+  if (ended.length > 0) return describeEndedSequences(ended.map(({ name }) => name));
+  return undefined;
+}
+
+/** Of a bigint. */
+const maxSequenceValue = 2n ** 63n - 1n;
+
+export const describeEndedSequences = (names: string[]) =>
+  `${names.length === 1 ? 'The sequence' : 'The sequences'} ${names.join(', ')} ${names.length === 1 ? 'is at its' : 'are at their'} end: no row could be added`;

@@ -1,0 +1,124 @@
+import { rename, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Client, ClientConfig } from 'pg';
+import { tryLock } from '../../database/client.ts';
+import { readDatabaseId } from './catalog.ts';
+import { inTransaction } from './connection.ts';
+import { backupName, damagedName, deleteDamaged, deleteUnfinished, pruneBackups } from './files.ts';
+import { countRows } from './format.ts';
+import { verifyBackup } from './read.ts';
+import { findDue, recordResult, recordStart, type RestoreTest, type Result } from './runs.ts';
+import { restoreIntoScratch, type ScratchResult } from './scratch.ts';
+import { writeBackup } from './write.ts';
+
+/** Advisory lock of the process that makes the nightly backup. */
+export const nightlyLock = 'nightly backup';
+
+export type NightlyOptions = {
+  connection: ClientConfig;
+  folder: string;
+  /** Local time such as `03:15`. */
+  at: string;
+  timezone: string;
+  serviceVersion: string;
+  /** The database is on the disk of this machine. */
+  isEmbedded: boolean;
+  signal?: AbortSignal;
+  /** The present moment in tests. */
+  now?: string;
+  /** Overrides in tests. */
+  write?: typeof writeBackup;
+  restore?: typeof restoreIntoScratch;
+};
+
+export type Nightly = Result & {
+  rows?: number;
+  cause?: unknown;
+  test?: ScratchResult;
+  deleted?: string[];
+  /** Reason for which obsolete backups could not be deleted. */
+  pruneCause?: unknown;
+};
+
+/**
+ * Makes the nightly backup if it is due and no other process makes it; undefined otherwise. The start is stored first,
+ * so that a process that dies does not begin again at once; the result by a new connection, since the one with the lock
+ * may break meanwhile.
+ */
+export async function runNightly(options: NightlyOptions): Promise<Nightly | undefined> {
+  const { connection, signal } = options;
+  const store = <T>(work: (client: Client) => Promise<T>) => inTransaction(connection, '', work);
+  let result: Nightly | undefined;
+  const attempted = inTransaction(
+    connection,
+    '',
+    async (client) => {
+      if (!(await tryLock(client, nightlyLock))) return;
+      const due = await findDue(client, options);
+      if (!due) return;
+      const id = await store((other) => recordStart(other, true, due.startedAt));
+      const made = await attempt(options, await readDatabaseId(client), due);
+      await store((other) => recordResult(other, id, made));
+      result = made;
+    },
+    signal,
+  );
+  await attempted.catch((error: unknown) => {
+    if (result === undefined) throw error;
+  });
+  return result;
+}
+
+type Due = { startedAt: string; restoreTestDue: boolean };
+
+async function attempt(options: NightlyOptions, database: string, { startedAt, restoreTestDue }: Due) {
+  const { connection, folder, signal, write = writeBackup } = options;
+  const began = performance.now();
+  const file = join(folder, backupName(new Date(startedAt), 'nightly', database));
+  const elapsedMs = () => Math.round(performance.now() - began);
+  try {
+    await deleteUnfinished(folder, database);
+    await write(connection, file, options);
+    const rows = countRows(await verifyOrRename(folder, file, database));
+    const { size: bytes } = await stat(file);
+    const test = restoreTestDue ? await testRestore(options, file) : undefined;
+    const success = { elapsedMs: elapsedMs(), file, bytes, error: null, restoreTest: toRestoreTest(test), rows };
+    // Only now, since a failure must leave the older ones.
+    return { ...success, ...(await prune(options, database)), ...(test && { test }) };
+  } catch (cause) {
+    if (signal?.aborted) throw cause;
+    return { elapsedMs: elapsedMs(), file: null, bytes: null, error: toText(cause), restoreTest: null, cause };
+  }
+}
+
+/** A damaged file must not count as a backup. The last one is kept, to be examined. */
+const verifyOrRename = (folder: string, file: string, database: string) =>
+  verifyBackup(file).catch(async (error: unknown) => {
+    await deleteDamaged(folder, database);
+    await rename(file, damagedName(file));
+    throw error;
+  });
+
+async function testRestore({ connection, timezone, signal, isEmbedded, ...options }: NightlyOptions, file: string) {
+  const { restore = restoreIntoScratch } = options;
+  const test = await restore(connection, file, { timezone, isEmbedded, signal }).catch((cause: unknown) => ({ cause }));
+  signal?.throwIfAborted();
+  return test;
+}
+
+const prune = ({ folder, timezone }: NightlyOptions, database: string) =>
+  pruneBackups(folder, database, timezone).then(
+    (deleted) => ({ deleted }),
+    (pruneCause: unknown) => ({ pruneCause }),
+  );
+
+function toRestoreTest(test: ScratchResult | undefined): RestoreTest | null {
+  if (test === undefined) return null;
+  if ('skipped' in test) return 'skipped';
+  return 'differences' in test && test.differences === 0 ? 'passed' : 'failed';
+}
+
+const toText = (cause: unknown) => {
+  const { code, message } = cause as NodeJS.ErrnoException;
+  return code ?? message;
+};

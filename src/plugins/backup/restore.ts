@@ -1,0 +1,124 @@
+import type { Client, ClientConfig } from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { Problem } from '../../core/errors.ts';
+import { openDatabase } from '../../database/client.ts';
+import { applyMigrations, migrateDatabase, migrationLockKey, readMigrations } from '../../database/migrate.ts';
+import { checkCounters } from '../../resources/counters/service.ts';
+import { columnList, isEmptyDatabase, readForeignKeys, readTables } from './catalog.ts';
+import { inTransaction } from './connection.ts';
+import { quote, type BackupSequence, type Manifest } from './format.ts';
+import { describeEndedSequences, findObstacle } from './manifest.ts';
+import { assertWhole, transferTable, withBackup, type OpenBackup } from './read.ts';
+
+export type Restored = { manifest: Manifest; unknownTables: string[]; migrated: number };
+
+export type RestoreOptions = {
+  /** Restore the rows of migrations that this build has with other contents. */
+  acceptMigrations?: boolean | undefined;
+  signal?: AbortSignal | undefined;
+};
+
+/**
+ * Restores a backup into an empty database, in one transaction: all of it or nothing. The tables are created by the
+ * backup's migrations; newer ones are applied afterwards, to the data.
+ */
+export async function restoreBackup(
+  file: string,
+  connection: ClientConfig,
+  options: RestoreOptions = {},
+): Promise<Restored> {
+  await assertWhole(file);
+  return withBackup(file, async (backup) => {
+    const { manifest } = backup;
+    assertRestorable(manifest, options);
+    const migrations = readMigrations().slice(0, manifest.migrations.length);
+    const unknownTables = await inTransaction(
+      connection,
+      '',
+      async (client) => {
+        await client.query('select pg_advisory_xact_lock($1)', [migrationLockKey]);
+        await assertSuitable(client);
+        await applyMigrations(client, migrations);
+        return fill(client, backup);
+      },
+      options.signal,
+    );
+    const { applied } = await migrateDatabase(connection);
+    return { manifest, unknownTables, migrated: applied };
+  });
+}
+
+export type Counted = Restored & { differences: number };
+
+/** Restores a backup, and counts the stored counters that differ from a recount. */
+export async function restoreAndCount(
+  file: string,
+  connection: ClientConfig,
+  { timezone, ...options }: RestoreOptions & { timezone: string },
+): Promise<Counted> {
+  const restored = await restoreBackup(file, connection, options);
+  const times = { acquireMs: 10_000, statementMs: 600_000, writeMs: 10_000 };
+  const database = openDatabase({ connection, timezone, poolSize: 1, ...times });
+  try {
+    return { ...restored, differences: (await checkCounters(database, {})).differences.length };
+  } finally {
+    await database.close();
+  }
+}
+
+export function assertRestorable(manifest: Manifest, options: RestoreOptions) {
+  const obstacle = findObstacle(manifest, options);
+  if (obstacle !== undefined) throw new Problem('invalid', obstacle);
+}
+
+async function assertSuitable(client: Client) {
+  if (!(await isEmptyDatabase(client)))
+    throw new Problem('invalid', 'The target database is not empty: create a new one, and restore into that');
+  const { rows } = await client.query<{ encoding: string }>(`select current_setting('server_encoding') as encoding`);
+  if (rows[0]!.encoding !== 'UTF8')
+    throw new Problem('invalid', `The target database has the encoding ${rows[0]!.encoding}: it must be UTF8`);
+}
+
+/** Loads all rows without triggers, since the backup contains their effects. Returns tables that are not the service's. */
+async function fill(client: Client, backup: OpenBackup) {
+  const { tables, sequences } = backup.manifest;
+  const created = (await readTables(client)).map(({ name }) => name);
+  const own = tables.filter(({ name }) => created.includes(name));
+  // Some migrations insert rows.
+  await client.query(`truncate ${columnList(created)}`);
+  for (const name of created) await client.query(`alter table ${quote(name)} disable trigger user`);
+  const foreignKeys = await readForeignKeys(client);
+  for (const { table, name } of foreignKeys) await client.query(`alter table ${table} drop constraint ${name}`);
+  for (const table of own) {
+    const copy = client.query(copyFrom(`copy ${quote(table.name)} (${columnList(table.columns)}) from stdin`));
+    await transferTable(backup, table, copy);
+    if (copy.rowCount !== table.rows)
+      throw new Problem('invalid', `Of ${table.rows} rows of the table ${table.name} ${copy.rowCount} were read`);
+  }
+  await client.query('analyze');
+  for (const { table, name, definition } of foreignKeys)
+    await client.query(`alter table ${table} add constraint ${name} ${definition}`);
+  for (const name of created) await client.query(`alter table ${quote(name)} enable trigger user`);
+  await setSequences(client, sequences);
+  return tables.filter((table) => !own.includes(table)).map(({ name }) => name);
+}
+
+async function setSequences(client: Client, sequences: BackupSequence[]) {
+  await assertSequencesContinue(client, sequences);
+  for (const { name, lastValue, isCalled } of sequences)
+    await client.query(
+      `select setval(c.oid, $2, $3) from pg_class c
+        where c.relname = $1 and c.relnamespace = 'public'::regnamespace and c.relkind = 'S'`,
+      [name, lastValue, isCalled],
+    );
+}
+
+async function assertSequencesContinue(client: Client, sequences: BackupSequence[]) {
+  const { rows } = await client.query<{ name: string }>(
+    `select s.name from jsonb_to_recordset($1) s (name text, "lastValue" numeric)
+      join pg_sequences p on p.schemaname = 'public' and p.sequencename = s.name
+      where s."lastValue" >= p.max_value or s."lastValue" < p.min_value`,
+    [JSON.stringify(sequences)],
+  );
+  if (rows.length > 0) throw new Problem('invalid', describeEndedSequences(rows.map(({ name }) => name)));
+}

@@ -1,0 +1,46 @@
+import type { Command } from 'commander';
+import { describeError } from '../../../database/describe-error.ts';
+import { listMails, noMailServer, retryMail, retryFailedMails } from './service.ts';
+import { command, count, id, run, table, type Options } from '../../../interfaces/cli/run.ts';
+
+type ListOptions = Options & { provider?: number; failed?: boolean; limit: number };
+type RetryOptions = Options & { allFailed?: boolean };
+
+export function mailCommands(program: Command) {
+  const mail = program.command('mail').description('Outgoing mails: invitations and receipts');
+
+  command(mail, 'list', 'List mails with recipient and delivery status, newest first')
+    .option('--provider <id>', 'only mails of this provider', id)
+    .option('--failed', 'only mails that failed permanently')
+    .option('--limit <count>', 'maximum number of entries', count, 100)
+    .action((options: ListOptions) =>
+      run(options, async ({ database, getCtx, config }) => {
+        const { provider = null, failed = false, limit } = options;
+        if (provider !== null) await getCtx(provider);
+        const waitingFor = config.SMTP_URL === undefined && !config.MAIL_TO_FILES ? noMailServer : undefined;
+        const rows = await listMails(database, { providerId: provider, onlyFailed: failed, limit, waitingFor });
+        const emptyText = failed
+          ? 'No mail failed permanently; `mail list` also shows mails waiting for a retry'
+          : 'No mails';
+        return { json: rows, text: table(rows, emptyText) };
+      }),
+    );
+
+  const retryCommand = command(mail, 'retry', 'Retry a mail that failed or waits for its next attempt')
+    .argument('[id]', 'id of the mail', id)
+    .option('--all-failed', 'all mails that failed permanently');
+  retryCommand.action((mailId: number | undefined, options: RetryOptions) => {
+    if ((mailId === undefined) !== (options.allFailed ?? false)) {
+      retryCommand.error('error: specify either a mail id or --all-failed', { code: 'commander.conflictingOption' });
+    }
+    return run(options, async ({ database }) => {
+      if (mailId !== undefined) await retryMail(database, mailId);
+      const { retried, failure } =
+        mailId === undefined ? await retryFailedMails(database) : { retried: 1, failure: undefined };
+      return {
+        ...{ json: { retried }, text: `Mails queued for retry: ${retried}` },
+        ...(failure === undefined ? {} : { failure: `some mails could not be queued: ${describeError(failure)}` }),
+      };
+    });
+  });
+}

@@ -1,0 +1,131 @@
+import { eq } from 'drizzle-orm';
+import type { Ctx } from '../../../database/context.ts';
+import { formatTimestamp } from '../../../core/timestamps.ts';
+import { Problem } from '../../../core/errors.ts';
+import { isEmailAddress } from '../../../core/text.ts';
+import type { Database } from '../../../database/client.ts';
+import { execute, type Queryable } from '../../../database/statements.ts';
+import { currentTime } from '../../../database/tables/columns.ts';
+import { outbox } from '../../../database/tables/outbox.ts';
+import { adminMemberships, adminUsers } from '../../../database/tables/people.ts';
+import { courseUsers } from '../../../database/tables/users.ts';
+import { tenantWhere } from '../../../lists/tenant-scope.ts';
+import { selectMails, findProvidersWithFailedMails, resetFailedMails, resetMail, findMailState } from './query.ts';
+
+/** A mail as operators see it, without its text. */
+export type ListedMail = {
+  mail_id: number;
+  provider_id: number;
+  purpose: string;
+  email: string | null;
+  state: 'waiting' | 'sent' | 'written' | 'failed';
+  attempts: number;
+  created_at: string;
+  due_at: string | null;
+  sent_at: string | null;
+  /** When it was written to a file, for want of a mail server. */
+  written_at: string | null;
+  failed_at: string | null;
+  last_error: string | null;
+};
+
+export type MailSelection = {
+  providerId: number | null;
+  onlyFailed: boolean;
+  limit: number;
+  /** Reason for which mails that were never tried wait. */
+  waitingFor?: string | undefined;
+};
+
+/** Without `SMTP_URL` mails wait unless they may go to files, which are on one machine. */
+export const noMailServer = 'no mail server is set';
+
+const toQueryable = ({ pool }: Database): Queryable => ({ $client: pool });
+
+/** Newest first. */
+export async function listMails(database: Database, { providerId, onlyFailed, limit, waitingFor }: MailSelection) {
+  const values = [providerId, onlyFailed, limit, waitingFor ?? null];
+  const rows = await execute<ListedMail>(toQueryable(database), selectMails, values);
+  return rows.map((row) => ({
+    ...row,
+    created_at: formatTimestamp(row.created_at),
+    due_at: formatTimestamp(row.due_at),
+    sent_at: formatTimestamp(row.sent_at),
+    written_at: formatTimestamp(row.written_at),
+    failed_at: formatTimestamp(row.failed_at),
+  }));
+}
+
+type MailState = { providerId: number; isSent: boolean; isWritten: boolean; attempts: number };
+
+/** Makes a failed or waiting mail due now and resets its attempts. Throws `invalid` if it is sent or in progress. */
+export async function retryMail(database: Database, mailId: number) {
+  const [mail] = await execute<MailState>(toQueryable(database), findMailState, [mailId]);
+  if (!mail) throw Problem.notFound(`Mail ${mailId}`);
+  await database.write([mail.providerId], ['people'], async (tx) => {
+    const [updated] = await execute(tx, resetMail, [mail.providerId, mailId]);
+    if (!updated) throw new Problem('invalid', `Mail ${mailId} ${await describeRefusal(tx, mailId)}`);
+    tx.recordAffected(mailId);
+  });
+}
+
+async function describeRefusal(on: Queryable, mailId: number) {
+  const [mail] = await execute<MailState>(on, findMailState, [mailId]);
+  if (!mail) throw Problem.notFound(`Mail ${mailId}`);
+  if (mail.isWritten) return 'is written to a file already';
+  if (mail.isSent) return 'is sent already';
+  return mail.attempts > 0 ? 'is being sent just now' : 'waits for its first try already';
+}
+
+/** Retries all failed mails. Returns their number, and the first error of a provider that could not be written. */
+export async function retryFailedMails(database: Database) {
+  let [retried, failure]: [number, unknown] = [0, undefined];
+  const retryOfProvider = (providerId: number) =>
+    database.write([providerId], ['people'], async (tx) => {
+      const { length } = await execute(tx, resetFailedMails, [providerId]);
+      return length > 0 ? length : tx.rollbackNoChange(0);
+    });
+  const providers = await execute<{ providerId: number }>(toQueryable(database), findProvidersWithFailedMails, []);
+  // Continue after an error: one busy provider must not stop the others.
+  for (const { providerId } of providers)
+    retried += await retryOfProvider(providerId).catch((error: unknown) => {
+      failure ??= error;
+      return 0;
+    });
+  return { retried, failure };
+}
+
+export type Invitee = { userId: number } | { adminUserId: number };
+
+/** Queues a mail with a new link that sets a password, for a course user or admin user. Throws if there is no address. */
+export function invite(ctx: Ctx, person: Invitee): Promise<{ mailId: number; email: string }> {
+  const { providerId } = ctx;
+  const invitee = 'userId' in person ? `Course user ${person.userId}` : `Admin user ${person.adminUserId}`;
+  return ctx.write(['people'], async (tx, now) => {
+    const txCtx = { ...ctx, db: tx };
+    const [found] = await ('userId' in person
+      ? selectCourseUserEmail(txCtx, person.userId)
+      : selectAdminUserEmail(txCtx, person.adminUserId));
+    if (!found) throw Problem.notFound(invitee);
+    const email = found.email ?? '';
+    if (!isEmailAddress(email)) throw new Problem('invalid', `${invitee} has no e-mail address to write to`);
+    const purpose = 'userId' in person ? 'account_created' : 'invitation';
+    const values = { providerId, ...person, purpose, createdAt: now, dueAt: currentTime } as const;
+    const [mail] = await tx.insert(outbox).values(values).returning({ id: outbox.id });
+    tx.recordAffected('userId' in person ? person.userId : person.adminUserId);
+    return { mailId: mail!.id, email };
+  });
+}
+
+const selectCourseUserEmail = (ctx: Ctx, id: number) =>
+  ctx.db
+    .select({ email: courseUsers.email })
+    .from(courseUsers)
+    .where(tenantWhere(ctx, courseUsers, eq(courseUsers.id, id)));
+
+const selectAdminUserEmail = (ctx: Ctx, id: number) =>
+  ctx.db
+    .select({ email: adminUsers.email })
+    .from(adminMemberships)
+    .innerJoin(adminUsers, eq(adminUsers.id, adminMemberships.adminUserId))
+    .where(tenantWhere(ctx, adminMemberships, eq(adminMemberships.adminUserId, id)));

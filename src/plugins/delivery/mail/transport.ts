@@ -1,0 +1,91 @@
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { SendMailOptions } from 'nodemailer';
+import { makeFolder } from '../../../core/make-folder.ts';
+
+export type Message = SendMailOptions & { messageId: string };
+
+export type Transport = {
+  /** For the log. */
+  destination: string;
+  /** State of a mail after `send`. */
+  result: 'sent' | 'written';
+  /** Strings to redact in logs and tables. */
+  secrets: string[];
+  /** Returns a text for the log. `name` is the same at each attempt. */
+  send(message: Message, name: string): Promise<string>;
+};
+
+/** Shorter than the lease, after which another worker would send the mail too. */
+export const sendTimeoutMs = 60_000;
+
+/** Creates a value on first use; repeats that after a failure. */
+function lazy<T>(create: () => Promise<T>) {
+  let cached: Promise<T> | undefined;
+  return () => {
+    cached ??= create().catch((error: unknown) => {
+      cached = undefined;
+      throw error;
+    });
+    return cached;
+  };
+}
+
+/** Loaded with the first mail, to save memory. */
+const mailer = lazy(() => import('nodemailer'));
+
+/** Sends by SMTP; the URL's query may contain nodemailer options. */
+export function smtpTransport(url: string): Transport {
+  const { protocol, host } = new URL(url);
+  const options = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000, dnsTimeout: 10_000 };
+  const transporter = lazy(async () => (await mailer()).createTransport({ url, ...options }));
+  return {
+    destination: `the server ${protocol}//${host}`,
+    result: 'sent',
+    secrets: toSecrets(url),
+    async send(message) {
+      await (await transporter()).sendMail({ ...message, signal: AbortSignal.timeout(sendTimeoutMs) });
+      return 'is sent';
+    },
+  };
+}
+
+/** The password, plain and as SMTP encodes it. */
+function toSecrets(url: string) {
+  const { username, password } = new URL(url);
+  if (password === '') return [];
+  const [user, pass] = [decodeURIComponent(username), decodeURIComponent(password)];
+  return [password, pass, base64(pass), base64(`\0${user}\0${pass}`)];
+}
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+/** Writes .eml files, atomically: in a temporary folder, then renamed. */
+export function fileTransport(dataDir: string): Transport {
+  const [folder, temporaryFolder] = [resolve(dataDir, 'mail'), resolve(dataDir, '.mail')];
+  const options = { streamTransport: true, buffer: true, newline: 'windows' } as const;
+  const transporter = lazy(async () => (await mailer()).createTransport(options));
+  // Created at start, so that it can be watched; without DATA_DIR the first mail creates both.
+  mkdir(folder).catch(() => undefined);
+  return {
+    destination: `files in ${folder}, since SMTP_URL is not set`,
+    result: 'written',
+    secrets: [],
+    async send(message, name) {
+      const { message: content } = await (await transporter()).sendMail(message);
+      for (const path of [folder, temporaryFolder]) makeFolder(path);
+      const [temporary, file] = [join(temporaryFolder, name), join(folder, `${name}.eml`)];
+      // Private: its links sign people in.
+      await writeFile(temporary, content as Buffer, { mode: 0o600, flush: true });
+      await rename(temporary, file);
+      return `is in ${file}`;
+    },
+  };
+}
+
+type SmtpError = Error & { code?: string; command?: string; responseCode?: number; response?: string };
+
+/** True if the recipient is rejected. Other errors (password, sender, relaying) may be configuration that someone corrects. */
+export function isPermanentFailure(error: unknown) {
+  const { command, responseCode = 0, response = '' } = error as SmtpError;
+  return command === 'RCPT TO' && responseCode >= 500 && !/^\d{3}[ -]5\.7\./.test(response);
+}

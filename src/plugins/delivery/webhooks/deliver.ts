@@ -1,0 +1,161 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Logger } from 'pino';
+import type { Ctx } from '../../../database/context.ts';
+import type { Counters } from '../../../database/counters.ts';
+import { execute, type Queryable } from '../../../database/statements.ts';
+import { toOneLine } from '../../../core/text.ts';
+import { findNewest, readChanges, type Position } from '../../../resources/changes/service.ts';
+import { attemptDelivery, toLogValues, type Endpoint } from '../../../resources/webhooks/attempt-service.ts';
+import { toResyncs, type Attempt } from '../../../resources/webhooks/schema.ts';
+import * as statements from '../../../resources/webhooks/sql.ts';
+import { disableWebhook } from './disable.ts';
+import type { ItemCache } from './items.ts';
+import { toMessage, toNotice, toResyncNotice, type Notice } from './message.ts';
+import { afterFailure, type Schedule } from './schedule.ts';
+
+/** A webhook whose lease this process holds. */
+export type ClaimedWebhook = Endpoint & {
+  providerId: number;
+  id: number;
+  /** Of the lease. */
+  token: string;
+  types: string[] | null;
+  payload: 'full' | 'thin';
+  position: number;
+  positionClock: number;
+  resyncs: string[];
+  /** Failures since the last success. */
+  attempts: number;
+  failingSeconds: number;
+  isFailing: boolean;
+  /** Uses a place for slow endpoints. */
+  isSlow: boolean;
+  updatedAt: string;
+};
+
+export type Delivery = {
+  ctx: Ctx;
+  on: Queryable;
+  log: Pick<Logger, 'warn' | 'error'>;
+  schedule: Schedule;
+  isStopping(): boolean;
+  cache: ItemCache;
+  counters: Counters['webhooks'];
+};
+
+/** The place in the feed up to which everything is delivered, and resources to send a `resync` of before what follows it. */
+type Progress = { position: Position; resyncs: string[] };
+type Step = { notice: Notice; after: Progress };
+
+const pageSize = 100;
+
+/** Delivers waiting messages in order until none waits, one fails or the turn ends, then gives the lease back. */
+export async function deliver(delivery: Delivery, webhook: ClaimedWebhook): Promise<void> {
+  const turnEnd = performance.now() + delivery.schedule.turnMs;
+  const hasTurn = () => performance.now() < turnEnd && !delivery.isStopping();
+  let progress: Progress = {
+    position: { id: webhook.position, clock: webhook.positionClock },
+    resyncs: webhook.resyncs,
+  };
+  do {
+    const page = await findSteps(delivery, webhook, progress);
+    for (const step of page.steps) {
+      if (!(await deliverStep(delivery, webhook, step))) return;
+      progress = step.after;
+      if (!hasTurn()) break;
+    }
+    const isWhole = progress === page.steps.at(-1)?.after || page.steps.length === 0;
+    if (isWhole && !isDeepStrictEqual(toValues(page.end), toValues(progress))) {
+      if (!(await move(delivery, webhook, page.end))) return;
+      progress = page.end;
+    }
+    if (isWhole && !page.hasMore) break;
+  } while (hasTurn());
+  await release(delivery.on, webhook);
+}
+
+/** The next messages, and the progress after all of them. */
+async function findSteps(delivery: Delivery, webhook: ClaimedWebhook, from: Progress) {
+  const { ctx } = delivery;
+  const { position, resyncs } = from;
+  if (resyncs.length > 0) {
+    const steps = resyncs.map((resync, n): Step => ({
+      notice: toResyncNotice(resync, position),
+      after: { position, resyncs: resyncs.slice(n + 1) },
+    }));
+    return { steps, end: { position, resyncs: [] }, hasMore: true };
+  }
+  const page = await readChanges(ctx, position, { types: webhook.types ?? undefined, limit: pageSize });
+  if (page) {
+    const steps = page.items.map((event): Step => ({
+      notice: toNotice(event),
+      after: { position: event, resyncs: [] },
+    }));
+    return { steps, end: { position: page.position, resyncs: [] }, hasMore: page.hasMore };
+  }
+  // Events after the position may be deleted: the receiver has to read everything again.
+  const end = { position: await findNewest(ctx), resyncs: toResyncs(webhook.types) };
+  return { steps: [], end, hasMore: true };
+}
+
+const lease = ({ providerId, id, token }: ClaimedWebhook) => [providerId, id, token];
+const toValues = ({ position, resyncs }: Progress) => [position.id, position.clock, resyncs];
+
+/** Returns false if the turn is over: the attempt failed, the lease was lost, or the settings have changed. */
+async function deliverStep(delivery: Delivery, webhook: ClaimedWebhook, { notice, after }: Step): Promise<boolean> {
+  const attempt = await attemptStep(delivery, webhook, notice);
+  delivery.counters[attempt.error === null ? 'delivered' : 'failed'] += 1;
+  if (attempt.error !== null) {
+    await markFailure(delivery, webhook, attempt);
+    return false;
+  }
+  const values = [...lease(webhook), ...toValues(after), ...toLogValues(attempt)];
+  const [marked] = await execute<{ updatedAt: string; isActive: boolean }>(
+    delivery.on,
+    statements.markDelivered,
+    values,
+  );
+  if (!marked) return false;
+  Object.assign(webhook, { attempts: 0, failingSeconds: 0 });
+  if (marked.isActive && marked.updatedAt === webhook.updatedAt) return true;
+  await release(delivery.on, webhook);
+  return false;
+}
+
+/** A message that cannot be built is a failed attempt, so that it is seen and given up in the end. */
+async function attemptStep({ ctx, log, schedule, cache }: Delivery, webhook: ClaimedWebhook, notice: Notice) {
+  try {
+    const message = await toMessage(ctx, notice, { payload: webhook.payload, cache });
+    const policy = ctx.settings.callPolicy;
+    return await attemptDelivery(webhook, message, { policy, timeoutMs: schedule.attemptTimeoutMs });
+  } catch (error) {
+    log.error(`Message ${notice.id} of webhook ${webhook.id} could not be built: ${toOneLine(error)}`);
+    const { id: messageId, type } = notice;
+    const failed = { statusCode: null, durationMs: 0, retryAfterSeconds: null };
+    return { ...failed, messageId, type, error: 'the message could not be built' };
+  }
+}
+
+async function markFailure(delivery: Delivery, webhook: ClaimedWebhook, attempt: Attempt) {
+  const next = afterFailure({ ...webhook, ...attempt }, delivery.schedule);
+  const pause = typeof next === 'number' ? next : delivery.schedule.retries[0]!;
+  const name = `Webhook ${webhook.id} of provider ${webhook.providerId}`;
+  if (typeof next === 'string') {
+    await disableWebhook(delivery.ctx, webhook, next);
+    delivery.log.warn(`${name} is disabled: ${attempt.error}`);
+  } else if (webhook.attempts === 0) {
+    // Its log has the later failures.
+    delivery.log.warn(`${name} fails: ${attempt.error}`);
+  }
+  const values = [...lease(webhook), pause, webhook.updatedAt, ...toLogValues(attempt)];
+  await execute(delivery.on, statements.markFailed, values);
+}
+
+async function move(delivery: Delivery, webhook: ClaimedWebhook, to: Progress) {
+  const values = [...lease(webhook), ...toValues(to)];
+  return (await execute(delivery.on, statements.movePosition, values)).length > 0;
+}
+
+/** Gives the lease back; the next turn is in `pause` seconds. */
+export const release = (on: Queryable, webhook: ClaimedWebhook, pause = 0) =>
+  execute(on, statements.releaseWebhook, [...lease(webhook), pause]);

@@ -1,0 +1,89 @@
+import type { TSchema } from '@sinclair/typebox';
+import { LRUCache } from 'lru-cache';
+import type { Ctx } from '../../../database/context.ts';
+import { Problem } from '../../../core/errors.ts';
+import type { eventResources } from '../../../database/tables/events.ts';
+import { compileSerializer } from '../../../http/list-serializer.ts';
+import { Campaign } from '../../../resources/campaigns/schema.ts';
+import { listCampaigns } from '../../../resources/campaigns/service.ts';
+import { courseDateList } from '../../../resources/coursedates/list.ts';
+import { courseItem } from '../../../resources/courses/list.ts';
+import { customerList } from '../../../resources/customers/list.ts';
+import { instructorList } from '../../../resources/instructors/list.ts';
+import { locationList } from '../../../resources/locations/list.ts';
+import { orderList } from '../../../resources/orders/list.ts';
+import { participantList } from '../../../resources/participants/list.ts';
+import { School } from '../../../resources/schools/schema.ts';
+import { getSchool } from '../../../resources/schools/service.ts';
+import { Tag } from '../../../resources/tags/schema.ts';
+import { listTags } from '../../../resources/tags/service.ts';
+import { courseUserList } from '../../../resources/users/list.ts';
+
+type Resource = (typeof eventResources)[number];
+type Load = (ctx: Ctx, id: number) => Promise<unknown>;
+
+/** Characters of an item; a larger one is left out. */
+const maxItemLength = 1_000_000;
+
+const inList = ({ View, byId }: { View: TSchema; byId: Load }) => source(View, (ctx, id) => byId(ctx, id));
+
+/** Loads items, and serializes them as the interface does. Compiled when it is first needed. */
+function source(schema: TSchema, load: Load) {
+  let compiled: ReturnType<typeof compileSerializer> | undefined;
+  return { load, serialize: (item: unknown) => (compiled ??= compileSerializer(schema))(item) };
+}
+
+/** Bookings are not shown by themselves. */
+const sources: Record<Exclude<Resource, 'booking'>, ReturnType<typeof source>> = {
+  course: inList(courseItem),
+  coursedate: inList(courseDateList),
+  participant: inList(participantList),
+  order: inList(orderList),
+  customer: inList(customerList),
+  courseuser: inList(courseUserList),
+  instructor: inList(instructorList),
+  location: inList(locationList),
+  campaign: source(Campaign, async (ctx, id) => (await listCampaigns(ctx, [id]))[0]),
+  tag: source(Tag, async (ctx, id) => (await listTags(ctx, [id]))[0]),
+  school: source(School, getSchool),
+};
+
+type Loaded = { item: unknown; length: number };
+export type ItemCache = ReturnType<typeof createItemCache>;
+
+/** Items of the latest events, so that several webhooks of a school load each one once. */
+export function createItemCache() {
+  const loaded = new LRUCache<string, Loaded, () => Promise<Loaded>>({
+    ...{ max: 100, ttl: 1_000, ignoreFetchAbort: true },
+    maxSize: 10 * maxItemLength,
+    sizeCalculation: ({ length }) => length,
+    fetchMethod: (_event, _stale, { context }) => context(),
+  });
+  return {
+    find: async (event: string, load: () => Promise<Loaded>) => (await loaded.fetch(event, { context: load }))!.item,
+  };
+}
+
+/** The cache accepts no length of 0. */
+const noItem: Loaded = { item: undefined, length: 1 };
+
+/**
+ * The item as the interface shows it now, null if it does not; undefined if it never shows it by itself, or if it is
+ * large.
+ */
+export async function loadItem(ctx: Ctx, resource: Resource, id: number): Promise<Loaded> {
+  if (resource === 'booking') return noItem;
+  // Another one is a sub-school, which has a key of its own.
+  if (resource === 'school' && id !== ctx.providerId) return noItem;
+  const { load, serialize } = sources[resource];
+  try {
+    const item = await load(ctx, id);
+    if (item === undefined) return { item: null, length: 1 };
+    const text = serialize(item);
+    return text.length > maxItemLength ? noItem : { item: JSON.parse(text) as unknown, length: text.length };
+  } catch (error) {
+    // It is larger than a response may be.
+    if (error instanceof Problem) return noItem;
+    throw error;
+  }
+}

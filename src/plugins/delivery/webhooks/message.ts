@@ -1,0 +1,40 @@
+import type { Ctx } from '../../../database/context.ts';
+import { formatExactTimestamp } from '../../../core/timestamps.ts';
+import type { Position, readChanges } from '../../../resources/changes/service.ts';
+import type { Message } from '../../../resources/webhooks/schema.ts';
+import { loadItem, type ItemCache } from './items.ts';
+
+type Event = NonNullable<Awaited<ReturnType<typeof readChanges>>>['items'][number];
+/** Content of a message: an event, or a request to read all items of a resource again. */
+export type Notice = Pick<Event, 'type' | 'resource' | 'resource_id'> & { id: string; eventId: number; at: string };
+
+/** The clock is part of the id: after a restore of the database the ids of events are given again. */
+const toMessageId = ({ id, clock }: Position) => `evt_${id}_${clock}`;
+
+export const toNotice = ({ id, clock, type, resource, resource_id, at }: Event): Notice => ({
+  ...{ id: toMessageId({ id, clock }), eventId: id, at: formatExactTimestamp(at) },
+  ...{ type, resource, resource_id },
+});
+
+export function toResyncNotice(resync: string, position: Position): Notice {
+  const [resource, milliseconds] = resync.split('_') as [Event['resource'], string];
+  return {
+    ...{ id: `${toMessageId(position)}_${resync}`, eventId: position.id },
+    ...{ type: 'resync', resource, resource_id: null, at: new Date(Number(milliseconds)).toISOString() },
+  };
+}
+
+type Options = { payload: 'full' | 'thin'; cache: ItemCache };
+
+/** `thin` holds ids alone; else the item is as the interface shows it now, null if it does not any more. */
+export async function toMessage(ctx: Ctx, notice: Notice, { payload, cache }: Options): Promise<Message> {
+  const { id, eventId, type, resource, resource_id, at } = notice;
+  const data = { id: eventId, resource, resource_id };
+  const findItem = async () => {
+    if (type.endsWith('.deleted')) return null;
+    return cache.find(`${ctx.providerId} ${eventId}`, () => loadItem(ctx, resource, resource_id!));
+  };
+  const isThin = payload === 'thin' || resource_id === null;
+  const item = isThin ? undefined : await findItem();
+  return { id, type, timestamp: at, data: { ...data, ...(item === undefined ? {} : { item }) } };
+}

@@ -1,0 +1,61 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Token, Tokens } from 'marked';
+import { projectRoot } from '../../core/project-root.ts';
+import { loadHighlighter } from './highlight.ts';
+import { toSections, type SearchSection } from './search-index.ts';
+import { renderGuide, type RenderedGuide } from './render-guide.ts';
+
+/** A page of docs/. `children` are pages listed below it in the index. */
+export type Guide = { name: string; title: string; summary: string; children: Guide[] };
+export type GuideGroup = { title: string; guides: Guide[] };
+export type Guides = {
+  groups: GuideGroup[];
+  /** Names of all pages, the index (`README`) included. */
+  names: Set<string>;
+  readMarkdown(name: string): string;
+  render(name: string): RenderedGuide;
+  /** The text of all pages, by heading. */
+  readSections(): SearchSection[];
+};
+
+/** Reads the index docs/README.md; undefined without it. `path` is the URL path of the guides. */
+export async function loadGuides(path: string, folder = join(projectRoot, 'docs')): Promise<Guides | undefined> {
+  if (!existsSync(join(folder, 'README.md'))) return undefined;
+  // Imported with the first guide, to save memory.
+  const [{ Marked, lexer }, highlight] = await Promise.all([import('marked'), loadHighlighter()]);
+  const readMarkdown = (name: string) => readFileSync(join(folder, `${name}.md`), 'utf8');
+  const groups = toGroups(lexer(readMarkdown('README')), (name) => existsSync(join(folder, `${name}.md`)));
+  const listed = groups.flatMap(({ guides }) => guides).flatMap((guide) => [guide, ...guide.children]);
+  const names = new Set(['README', ...listed.map(({ name }) => name)]);
+  return {
+    groups,
+    names,
+    readMarkdown,
+    render: (name) => renderGuide({ marked: new Marked<string, string>(), highlight }, readMarkdown(name), names, path),
+    readSections: () => [...names].flatMap((name) => toSections(lexer(readMarkdown(name)), name, path)),
+  };
+}
+
+/** Groups are headings of level 2, each followed by a list of links to pages. */
+function toGroups(tokens: Token[], exists: (name: string) => boolean): GuideGroup[] {
+  const groups: GuideGroup[] = [];
+  for (const token of tokens) {
+    if (token.type === 'heading' && token['depth'] === 2) groups.push({ title: String(token['text']), guides: [] });
+    else if (token.type === 'list') groups.at(-1)?.guides.push(...toGuides(token as Tokens.List, exists));
+  }
+  return groups;
+}
+
+const toGuides = ({ items }: Tokens.List, exists: (name: string) => boolean): Guide[] =>
+  items.flatMap(({ tokens }) => {
+    const [line, nested] = tokens as [Tokens.Text, Tokens.List | undefined];
+    const [link, ...rest] = line.tokens ?? [];
+    const name = link?.type === 'link' ? /^([\w-]+)\.md$/.exec(String(link['href']))?.[1] : undefined;
+    if (name === undefined || !exists(name)) return [];
+    const summary = rest
+      .map(({ raw }) => raw)
+      .join('')
+      .replace(/^:\s*/, '');
+    return [{ name, title: (link as Tokens.Link).text, summary, children: nested ? toGuides(nested, exists) : [] }];
+  });

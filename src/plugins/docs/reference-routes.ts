@@ -1,0 +1,35 @@
+import helmet from '@fastify/helmet';
+import type { FastifyPluginAsync } from 'fastify';
+import { serveOpenapi } from '../../openapi/document.ts';
+import { compressOnce, sendContent } from '../../http/compression/static-content.ts';
+import { assetPath, guideStyle, referenceScript, referenceStyle, serveAsset, type Asset } from './assets.ts';
+import { renderMissingReferencePage, renderReferencePage } from './pages.tsx';
+import { securityHeaders } from './security-headers.ts';
+import { addTypeScriptSamples } from './typescript-samples.ts';
+
+type ReferenceOptions = { publicUrl: string; basePath: string; bundle: Asset | undefined };
+
+/** The API reference: Scalar's browser bundle, and a script that configures it. */
+export const referenceRoutes: FastifyPluginAsync<ReferenceOptions> = async (app, { publicUrl, basePath, bundle }) => {
+  const directives = {
+    scriptSrc: ["'self'"],
+    connectSrc: ["'self'"],
+    // The bundle inserts style elements and attributes.
+    styleSrc: ["'self'", "'unsafe-inline'"],
+    fontSrc: ['data:'],
+  };
+  await app.register(helmet, securityHeaders(publicUrl, directives));
+  const toUrl = (asset: Asset) => basePath + assetPath(asset);
+  const html = bundle
+    ? renderReferencePage({ basePath, style: toUrl(referenceStyle), scripts: [bundle, referenceScript].map(toUrl) })
+    : renderMissingReferencePage({ basePath, style: toUrl(guideStyle) });
+  const page = compressOnce(html);
+  app.get('/docs', (request, reply) =>
+    sendContent(request, reply, page, { type: 'text/html; charset=utf-8', cacheControl: 'no-cache' }),
+  );
+  app.get(
+    '/docs/openapi.json',
+    serveOpenapi(app, (document) => addTypeScriptSamples(document, publicUrl)),
+  );
+  for (const asset of [referenceStyle, referenceScript, bundle]) if (asset) serveAsset(app, asset);
+};

@@ -1,0 +1,28 @@
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
+import { limitByAddress, type CountRequest } from '../../http/auth/address-limit.ts';
+import { methodNotAllowed } from '../../http/errors/method-not-allowed.ts';
+import { toBasePath } from '../../openapi/description.ts';
+import { guideRoutes } from './guide-routes.ts';
+import { findReferenceBundle } from './reference-bundle.ts';
+import { referenceRoutes } from './reference-routes.ts';
+
+type DocsOptions = { publicUrl: string; countRequest: CountRequest };
+
+/** Serves the API reference at /docs, the guides at /docs/guides, and /llms.txt. */
+export const docs: FastifyPluginAsync<DocsOptions> = async (app, { publicUrl, countRequest }) => {
+  const basePath = toBasePath(publicUrl);
+  app.addHook('preParsing', limitByAddress(countRequest));
+  hideRoutes(app);
+  const addMethodNotAllowed = methodNotAllowed(app);
+  for (const path of ['/docs/json', '/docs/yaml'])
+    app.get(path, (_request, reply) => reply.redirect(`${basePath}/openapi.json`, 308));
+  await app.register(referenceRoutes, { publicUrl, basePath, bundle: findReferenceBundle() });
+  await app.register(guideRoutes, { publicUrl, basePath });
+  addMethodNotAllowed();
+};
+
+function hideRoutes(app: FastifyInstance) {
+  app.addHook('onRoute', (route) => {
+    route.schema = { ...route.schema, hide: true };
+  });
+}

@@ -1,0 +1,37 @@
+import { getErrorCode, getRootCause } from '../../../core/database-errors.ts';
+import { backupCheck, clockCheck, mailCheck, migrationCheck, webhookCheck } from './ages.ts';
+import { error, skipped, type CheckContext, type Finding, type Result, type SystemCheck } from '../../../interfaces/plugin/checks.ts';
+import { diskCheck } from './disks.ts';
+import { connectionCheck, tableCheck, transactionCheck } from './load.ts';
+import { promiseCheck } from './promises.ts';
+import { roleCheck } from './role.ts';
+import { standbyCheck } from './standby.ts';
+import { collationCheck, encodingCheck, settingsCheck, timeZoneCheck, versionCheck } from './server.ts';
+
+/** docs/operating.md lists them too. */
+export const systemChecks: SystemCheck[] = [
+  ...[versionCheck, settingsCheck, encodingCheck, collationCheck, timeZoneCheck, clockCheck],
+  ...[migrationCheck, roleCheck, connectionCheck, tableCheck, transactionCheck, diskCheck],
+  ...[standbyCheck, backupCheck, mailCheck, webhookCheck, promiseCheck],
+];
+
+/** Examines the database server and the configuration. A check that fails is a finding of its own. */
+export async function checkSystem(context: CheckContext): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const { check, run } of systemChecks) {
+    const results = await Promise.resolve()
+      .then(() => run(context))
+      .catch((failure: unknown) => [describeFailure(failure)]);
+    findings.push(...results.map((result) => ({ check, ...result })));
+  }
+  return findings;
+}
+
+function describeFailure(failure: unknown): Result {
+  const code = getErrorCode(failure);
+  if (code === '42501') return skipped('This role may not look: it lacks a right');
+  // The table, its schema or a function is missing.
+  if (['42P01', '3F000', '42883'].includes(code)) return skipped('The database does not have what this needs');
+  const { message } = getRootCause(failure) as Error;
+  return error(`The check failed: ${code === '' ? message : `SQLSTATE ${code}`}`);
+}

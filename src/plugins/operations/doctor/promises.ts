@@ -1,0 +1,66 @@
+import { isLocal, isNear, ok, queryOne, warning, type CheckedConfig, type SystemCheck } from '../../../interfaces/plugin/checks.ts';
+
+type Connection = { isEncrypted: boolean };
+type Condition = { isHeld: (config: CheckedConfig, connection: Connection) => boolean; otherwise: string };
+
+const isEmbedded = ({ DATABASE_URL }: CheckedConfig) => DATABASE_URL === undefined;
+const isProduction = (config: CheckedConfig) => config.NODE_ENV === 'production' || !isEmbedded(config);
+
+/** Promises of the documentation that hold only with the right configuration. */
+const promises: Condition[] = [
+  {
+    isHeld: (config) => !(config.NODE_ENV === 'production' && isEmbedded(config)),
+    otherwise: 'The embedded database is for one machine: replicas and failover need DATABASE_URL',
+  },
+  {
+    isHeld: ({ SMTP_URL, MAIL_TO_FILES }) => SMTP_URL !== undefined || !MAIL_TO_FILES,
+    otherwise: 'No mail reaches a person: without SMTP_URL mails are files under DATA_DIR',
+  },
+  {
+    isHeld: ({ SMTP_URL, MAIL_TO_FILES }) => SMTP_URL !== undefined || MAIL_TO_FILES,
+    otherwise: 'Mails wait: no mail server is set. Set SMTP_URL, or MAIL_TO_FILES=true to write them to files',
+  },
+  {
+    isHeld: (config) => !isProduction(config) || !isLocal(new URL(config.PUBLIC_URL).hostname),
+    otherwise: 'Links in mails and responses lead to this machine: set PUBLIC_URL',
+  },
+  {
+    isHeld: ({ PUBLIC_URL }) => PUBLIC_URL.startsWith('https:') || isLocal(new URL(PUBLIC_URL).hostname),
+    otherwise: 'Keys and sessions travel unencrypted: PUBLIC_URL is http',
+  },
+  {
+    isHeld: ({ PUBLIC_URL, TRUST_PROXY }) => !PUBLIC_URL.startsWith('https:') || Boolean(TRUST_PROXY),
+    otherwise: "Limits by address count all clients as one: set TRUST_PROXY to the proxy's addresses",
+  },
+  {
+    isHeld: ({ TRUST_PROXY, SHUTDOWN_DRAIN_MS }) => !TRUST_PROXY || SHUTDOWN_DRAIN_MS > 0,
+    otherwise: 'A stop may refuse requests of the proxy: set SHUTDOWN_DRAIN_MS',
+  },
+  {
+    isHeld: ({ RATE_LIMIT_PER_SECOND }) => RATE_LIMIT_PER_SECOND > 0,
+    otherwise: 'One school may take the capacity of all: set RATE_LIMIT_PER_SECOND',
+  },
+  {
+    isHeld: ({ EVENTS_RETENTION_DAYS }) => EVENTS_RETENTION_DAYS >= 7,
+    otherwise: 'A client that is off for a week must read everything again: EVENTS_RETENTION_DAYS is below 7',
+  },
+  {
+    isHeld: ({ DATABASE_URL }, { isEncrypted }) => isEncrypted || DATABASE_URL === undefined || isNear(DATABASE_URL),
+    otherwise: 'The connection to the database is not encrypted: set sslmode in DATABASE_URL',
+  },
+];
+
+export const findBroken = (config: CheckedConfig, connection: Connection) =>
+  promises.filter(({ isHeld }) => !isHeld(config, connection)).map(({ otherwise }) => warning(otherwise));
+
+export const promiseCheck: SystemCheck = {
+  check: 'configuration',
+  async run({ pool, config }) {
+    const connection = await queryOne<Connection>(
+      pool,
+      'select ssl as "isEncrypted" from pg_stat_ssl where pid = pg_backend_pid()',
+    );
+    const broken = findBroken(config, connection);
+    return broken.length > 0 ? broken : [ok('It holds what the documentation promises')];
+  },
+};

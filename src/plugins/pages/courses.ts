@@ -1,0 +1,166 @@
+import { and, asc, desc, eq, isNull, notInArray, or, sql, type SQL } from 'drizzle-orm';
+import type { Ctx } from '../../database/context.ts';
+import {
+  courseDateInstructors,
+  courseDates,
+  gatheringInstructors,
+  gatherings,
+} from '../../database/tables/coursedates.ts';
+import { courses } from '../../database/tables/courses.ts';
+import { participants } from '../../database/tables/participants.ts';
+import { instructors, locations, places } from '../../database/tables/places.ts';
+import { grouped } from '../../lists/relations.ts';
+import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
+import { canceled, hasLeft, postponed, participantStatus } from '../../core/reference/statuses.ts';
+
+const now = sql`now()`;
+const left = [participantStatus.deregistered, participantStatus.deregisteredWithFee];
+
+/** Milliseconds, for comparison: timestamps as text may have different offsets. */
+const epochMs = (moment: SQL) => sql<number>`1000 * extract(epoch from ${moment})`.mapWith(Number);
+
+const locationColumns = {
+  // Never null, so it must be first: Drizzle uses the first column to detect a missing location.
+  isVirtual: locations.isVirtual,
+  title: sql<string | null>`coalesce(nullif(${locations.customTitle}, ''), ${locations.title})`,
+  address: locations.address,
+  zipcode: locations.zipcode,
+  city: locations.city,
+};
+
+/** An enrolment with its course date. */
+const columns = {
+  id: participants.id,
+  statusId: participants.statusId,
+  certificateIssuedAt: participants.certificateIssuedAt,
+  hasCompleted: participants.completed,
+  hasPassed: participants.passed,
+  courseId: courses.id,
+  courseDateId: courseDates.id,
+  title: sql<string>`coalesce(nullif(${courseDates.title}, ''), ${courses.title})`,
+  dateStatusId: courseDates.statusId,
+  startAt: courseDates.startAt,
+  endAt: courseDates.endAt,
+  startTimeAt: courseDates.startTimeAt,
+  endTimeAt: courseDates.endTimeAt,
+  zone: courseDates.zone,
+  startsAtMs: epochMs(sql`${courseDates.startsAt}`),
+  endsAtMs: epochMs(sql`${courseDates.endsAt}`),
+  isOver: sql<boolean>`${courseDates.endsAt} < ${now}`,
+  isVirtual: courseDates.isVirtual,
+  eventUrl: courseDates.eventUrl,
+  location: locationColumns,
+  placeTitle: places.title,
+  placeAdditionalInfo: courseDates.placeAdditionalInfo,
+  updatedAt: courseDates.updatedAt,
+};
+
+/** Deregistered participants see a course until it is over. */
+const isShown = and(
+  isNull(courseDates.deletedAt),
+  or(notInArray(participants.statusId, left), sql`${courseDates.endsAt} >= ${now}`),
+);
+
+const selectEnrolments = (ctx: Ctx, userId: number, ...conditions: SQL[]) =>
+  ctx.db
+    .select(columns)
+    .from(participants)
+    .innerJoin(courseDates, sameTenant(courseDates, participants, eq(courseDates.id, participants.courseDateId)))
+    .innerJoin(courses, sameTenant(courses, participants, eq(courses.id, participants.courseId)))
+    .leftJoin(locations, sameTenant(locations, courseDates, eq(locations.id, courseDates.locationId)))
+    .leftJoin(places, eq(places.id, courseDates.placeId))
+    .where(tenantWhere(ctx, participants, eq(participants.userId, userId), isShown, ...conditions))
+    .orderBy(desc(courseDates.startsAt), desc(participants.id));
+
+type EnrolmentRow = Awaited<ReturnType<typeof selectEnrolments>>[number];
+export type Enrolment = EnrolmentRow & { gatherings: Gathering[] };
+
+/** More than anybody takes; the newest are shown. */
+const maxEnrolments = 500;
+
+/** Start of the next session that is not over, or of the date if it has no sessions. */
+function nextMeetingMs({ gatherings: meetings, startsAtMs, endsAtMs }: Enrolment) {
+  if (meetings.length === 0) return startsAtMs;
+  return meetings.find(({ isOver }) => !isOver)?.startsAtMs ?? endsAtMs;
+}
+
+/** A person's enrolments: upcoming ones by their next session, past ones newest first. */
+export async function listEnrolments(ctx: Ctx, userId: number) {
+  const rows = await withGatherings(ctx, await selectEnrolments(ctx, userId).limit(maxEnrolments));
+  const upcoming = rows.filter((row) => !row.isOver).reverse();
+  return {
+    upcoming: upcoming.sort((a, b) => nextMeetingMs(a) - nextMeetingMs(b)),
+    past: rows.filter((row) => row.isOver),
+  };
+}
+
+/** Undefined for enrolments of other people. */
+export async function findEnrolment(ctx: Ctx, userId: number, participantId: number): Promise<Enrolment | undefined> {
+  const [found] = await withGatherings(ctx, await selectEnrolments(ctx, userId, eq(participants.id, participantId)));
+  return found;
+}
+
+async function withGatherings(ctx: Ctx, rows: EnrolmentRow[]): Promise<Enrolment[]> {
+  const sessions = rows.length === 0 ? [] : await loadGatherings(ctx, rows);
+  const byDate = grouped(
+    sessions,
+    ({ courseDateId }) => courseDateId,
+    (gathering) => gathering,
+  );
+  return rows.map((row) => ({ ...row, gatherings: byDate.get(row.courseDateId) ?? [] }));
+}
+
+const loadGatherings = (ctx: Ctx, rows: EnrolmentRow[]) =>
+  ctx.db
+    .select({
+      courseDateId: gatherings.courseDateId,
+      gatheringAt: gatherings.gatheringAt,
+      gatheringEndAt: gatherings.gatheringEndAt,
+      startsAtMs: epochMs(sql`${gatherings.startsAt}`),
+      endsAtMs: epochMs(sql`timezone(${gatherings.zone}, ${gatherings.gatheringEndAt})`),
+      isOver: sql<boolean>`timezone(${gatherings.zone}, ${gatherings.gatheringEndAt}) < ${now}`,
+      theme: gatherings.theme,
+      description: gatherings.description,
+      eventUrl: gatherings.eventUrl,
+      location: locationColumns,
+    })
+    .from(gatherings)
+    .leftJoin(locations, sameTenant(locations, gatherings, eq(locations.id, gatherings.locationId)))
+    .where(
+      tenantWhere(
+        ctx,
+        gatherings,
+        isNull(gatherings.deletedAt),
+        sql`${gatherings.courseDateId} = any(${sql.param(rows.map((row) => row.courseDateId))}::bigint[])`,
+      ),
+    )
+    .orderBy(asc(gatherings.startsAt), asc(gatherings.id));
+export type Gathering = Awaited<ReturnType<typeof loadGatherings>>[number];
+
+/** Names of the visible instructors of a date and its sessions. */
+export async function loadInstructorNames(ctx: Ctx, courseDateId: number): Promise<string[]> {
+  const ofDate = sql`select ${courseDateInstructors.instructorId} from ${courseDateInstructors}
+    where ${courseDateInstructors.providerId} = ${ctx.providerId} and ${courseDateInstructors.courseDateId} = ${courseDateId}`;
+  const ofGatherings = sql`select ${gatheringInstructors.instructorId} from ${gatheringInstructors}
+    join ${gatherings} on ${gatherings.providerId} = ${gatheringInstructors.providerId}
+      and ${gatherings.id} = ${gatheringInstructors.gatheringId} and ${gatherings.deletedAt} is null
+    where ${gatheringInstructors.providerId} = ${ctx.providerId} and ${gatherings.courseDateId} = ${courseDateId}`;
+  const found = await ctx.db
+    .select({ firstname: instructors.firstname, lastname: instructors.lastname })
+    .from(instructors)
+    .where(
+      tenantWhere(
+        ctx,
+        instructors,
+        eq(instructors.showOnWeb, true),
+        isNull(instructors.archivedAt),
+        sql`"id" in (${ofDate} union ${ofGatherings})`,
+      ),
+    )
+    .orderBy(asc(instructors.id));
+  return found.map(({ firstname, lastname }) => `${firstname} ${lastname}`.trim());
+}
+
+/** False for deregistered participants, and for canceled or postponed dates. */
+export const canBeInCalendar = ({ statusId, dateStatusId }: EnrolmentRow) =>
+  !hasLeft(statusId) && dateStatusId !== canceled && dateStatusId !== postponed;

@@ -1,0 +1,59 @@
+import { eq, sql } from 'drizzle-orm';
+import type { AnyPgColumn } from 'drizzle-orm/pg-core';
+import { LRUCache } from 'lru-cache';
+import { createHash } from 'node:crypto';
+import { setImmediate as pause } from 'node:timers/promises';
+import type { Ctx } from '../../database/context.ts';
+import { courses, courseTranslations } from '../../database/tables/courses.ts';
+import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
+import { sanitizeHtml } from './html.ts';
+
+/** The translation to the reader's language, or else the original. */
+const translatedOrOriginal = (translated: AnyPgColumn, original: AnyPgColumn) =>
+  sql<string>`coalesce(nullif(${translated}, ''), ${original})`;
+const texts = {
+  lead: translatedOrOriginal(courseTranslations.textLead, courses.textLead),
+  description: translatedOrOriginal(courseTranslations.textDescription, courses.textDescription),
+  prerequisites: translatedOrOriginal(courseTranslations.textPrerequisites, courses.textPrerequisites),
+  submissions: translatedOrOriginal(courseTranslations.textSubmissions, courses.textSubmissions),
+  place: translatedOrOriginal(courseTranslations.textPlace, courses.textPlace),
+  hotelInfo: translatedOrOriginal(courseTranslations.textHotelInfo, courses.textHotelInfo),
+};
+type TextName = keyof typeof texts;
+/** A course's description as sanitized HTML. */
+export type Description = { name: TextName; html: string };
+
+/** The non-empty descriptions of a course, sanitized. */
+export async function loadDescriptions(ctx: Ctx, courseId: number): Promise<Description[]> {
+  const [found] = await ctx.db
+    .select(texts)
+    .from(courses)
+    .leftJoin(
+      courseTranslations,
+      sameTenant(
+        courseTranslations,
+        courses,
+        eq(courseTranslations.courseId, courses.id),
+        eq(courseTranslations.languageId, ctx.language),
+      ),
+    )
+    .where(tenantWhere(ctx, courses, eq(courses.id, courseId)));
+  const described: Description[] = [];
+  for (const [name, html] of Object.entries(found ?? {}) as [TextName, string][])
+    described.push({ name, html: await sanitizeCached(html) });
+  return described.filter(({ html }) => html !== '');
+}
+
+/** Keyed by the input's SHA-256; `maxSize` is in characters. */
+const cache = new LRUCache<string, string>({ maxSize: 10_000_000, sizeCalculation: (html) => html.length + 100 });
+
+/** Yields to the event loop after each text, since sanitizing is slow. */
+async function sanitizeCached(html: string): Promise<string> {
+  const key = createHash('sha256').update(html).digest('base64');
+  const cached = cache.get(key);
+  if (cached !== undefined) return cached;
+  const safe = sanitizeHtml(html);
+  cache.set(key, safe);
+  await pause();
+  return safe;
+}

@@ -1,0 +1,75 @@
+import cookie from '@fastify/cookie';
+import helmet from '@fastify/helmet';
+import type { FastifyPluginAsync } from 'fastify';
+import { registerErrorHandler } from '../../http/errors/error-handler.ts';
+import type { Services } from '../../http/auth/authenticate.ts';
+import { methodNotAllowed } from '../../http/errors/method-not-allowed.ts';
+import { sendContent } from '../../http/compression/static-content.ts';
+import { limitByAddress } from '../../http/auth/address-limit.ts';
+import { checkBody } from '../../http/parsing/bodies.ts';
+import { preferredLanguage } from '../../core/reference/language.ts';
+import { formatPageError } from './send-page.tsx';
+import { authPages } from './auth-pages.tsx';
+import { redirectToHttps, rejectCrossSite } from './forms.ts';
+import { personalPages } from './personal.tsx';
+import { createPageServices } from './page-context.ts';
+import { stylesheet } from './style.ts';
+import { createView, type View } from './view.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Language, texts and links for the page. */
+    view: View;
+  }
+}
+
+/** The personal pages of course users: rendered on the server, without scripts, never cached. */
+export const personalPagesPlugin: FastifyPluginAsync<Services> = async (app, options) => {
+  const { settings } = options;
+  const services = createPageServices(options);
+  await app.register(cookie);
+  await app.register(helmet, securityHeaders);
+  app.decorateRequest('view');
+  app.addHook('onRequest', async (request, reply) => {
+    const language = preferredLanguage(request.headers['accept-language'], settings.defaultLanguage);
+    request.view = createView(language, services.paths, settings);
+    reply.header('cache-control', 'no-store').header('vary', 'Accept-Encoding, Accept-Language, Cookie');
+  });
+  app.addHook('onRequest', limitByAddress(options.countRequest));
+  if (options.requireHttps) app.addHook('onRequest', redirectToHttps(settings));
+  app.addHook('onRequest', rejectCrossSite(settings));
+  app.addHook('preParsing', checkBody);
+  app.addHook('onRoute', (route) => {
+    route.schema = { ...route.schema, hide: true };
+  });
+  registerErrorHandler(app, formatPageError);
+  const registerMethodNotAllowed = methodNotAllowed(app);
+
+  app.get(`/${stylesheet.name}`, (request, reply) =>
+    sendContent(request, reply.header('vary', 'Accept-Encoding'), stylesheet.content, {
+      type: 'text/css; charset=utf-8',
+      cacheControl: 'public, max-age=31536000, immutable',
+    }),
+  );
+  await app.register(authPages, services);
+  await app.register(personalPages, services);
+  registerMethodNotAllowed();
+};
+
+/** No scripts, no resources but the stylesheet, no referrer, since URLs may contain a token. */
+const securityHeaders = {
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'none'"],
+      styleSrc: ["'self'"],
+      formAction: ["'self'"],
+      baseUri: ["'none'"],
+      frameAncestors: ["'none'"],
+    },
+  },
+  referrerPolicy: { policy: 'no-referrer' as const },
+  // Set for every response.
+  strictTransportSecurity: false,
+  xFrameOptions: { action: 'deny' as const },
+};

@@ -1,0 +1,40 @@
+import type { Ctx } from '../../database/context.ts';
+import type { Queryable } from '../../database/statements.ts';
+import type { FastifyRequest } from 'fastify';
+import type { Services } from '../../http/auth/authenticate.ts';
+import { getRoute } from '../../http/errors/error-handler.ts';
+import { createContext } from '../../resources/schools/provider-service.ts';
+import { changeCookie, sessionCookie, type Cookie } from './cookie.ts';
+import { createPaths, type Paths } from './view.ts';
+
+/** Owner of a link or session. */
+type Person = { providerId: number; userId: number | null; adminUserId?: number | null };
+
+/** Options of the pages' route plugins. */
+export type PageServices = {
+  /** For tokens and sessions, which are looked up before their provider is known. */
+  queryable: Queryable;
+  paths: Paths;
+  cookie: Cookie;
+  changedCookie: Cookie;
+  /** Context of the person's provider, with the person as actor in the audit log. */
+  createVisitorContext(request: FastifyRequest, person: Person): Promise<Ctx>;
+};
+
+export function createPageServices({ database, settings, guards }: Services): PageServices {
+  const paths = createPaths(settings);
+  return {
+    queryable: { $client: database.pool },
+    paths,
+    cookie: sessionCookie(settings),
+    changedCookie: changeCookie(settings),
+    createVisitorContext: async (request, { providerId, userId, adminUserId = null }) => {
+      const actor =
+        userId === null
+          ? ({ actor: 'admin_user', actorId: adminUserId } as const)
+          : ({ actor: 'course_user', actorId: userId } as const);
+      const audited = database.withAudit({ ...actor, action: getRoute(request), requestId: request.id });
+      return { ...(await createContext(audited, settings, providerId)), language: request.view.language, guards };
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
+import type { Ctx } from '../../database/context.ts';
+import { Problem } from '../../core/errors.ts';
+import { hashPassword, replacePassword } from '../../resources/auth/password-service.ts';
+import { endSession, openSession, findSessionUser } from '../../resources/auth/session-service.ts';
+import { sendPage } from './send-page.tsx';
+import { createCalendar } from './calendar.ts';
+import { findEnrolment, loadInstructorNames, listEnrolments, canBeInCalendar } from './courses.ts';
+import { loadDescriptions } from './descriptions.ts';
+import { readNewPassword } from './forms.ts';
+import { loadPerson, loadSchool } from './people.ts';
+import type { PageServices } from './page-context.ts';
+import { sessionPages } from './sessions.tsx';
+import type { PersonalView } from './view.ts';
+import { Course } from './views/course.tsx';
+import { Courses } from './views/courses.tsx';
+import { Details } from './views/details.tsx';
+import { verifyOldPassword } from './verify-password.ts';
+import { Notice } from './views/notice.tsx';
+import { ChangePassword, type FieldErrors } from './views/passwords.tsx';
+
+/** A signed-in person. */
+type Visitor = { ctx: Ctx; userId: number; view: PersonalView };
+declare module 'fastify' {
+  interface FastifyRequest {
+    visitor: Visitor;
+  }
+}
+type ParticipantRoute = { Params: { participantId: string } };
+
+/** Pages that require a session; without one they respond with 401 and how to sign in. */
+export const personalPages: FastifyPluginAsync<PageServices> = async (app, services) => {
+  const { queryable, paths, cookie, changedCookie, createVisitorContext } = services;
+  app.decorateRequest('visitor');
+  app.addHook('onRequest', async (request, reply) => {
+    const visitor = await loadVisitor(request);
+    if (visitor) {
+      request.visitor = visitor;
+      return;
+    }
+    const { view } = request;
+    return sendPage(reply, 401, <Notice view={view} title={view.texts.signedOut} lines={[view.texts.signedOutHelp]} />);
+  });
+
+  async function loadVisitor(request: FastifyRequest): Promise<Visitor | undefined> {
+    const secret = cookie.read(request);
+    const signedIn = secret === undefined ? undefined : await findSessionUser(queryable, secret);
+    if (!signedIn) return undefined;
+    const { userId } = signedIn;
+    const ctx = await createVisitorContext(request, signedIn);
+    const [school, person] = [await loadSchool(ctx), await loadPerson(ctx, userId)];
+    return { ctx, userId, view: { ...request.view, school, person: person! } };
+  }
+
+  app.get('', async ({ visitor: { ctx, userId, view } }, reply) =>
+    sendPage(reply, 200, <Courses view={view} {...await listEnrolments(ctx, userId)} />),
+  );
+
+  app.get<ParticipantRoute>('/courses/:participantId', async (request, reply) => {
+    const enrolment = await requireEnrolment(request);
+    const { ctx, view } = request.visitor;
+    const instructors = await loadInstructorNames(ctx, enrolment.courseDateId);
+    const descriptions = await loadDescriptions(ctx, enrolment.courseId);
+    return sendPage(reply, 200, <Course {...{ view, enrolment, instructors, descriptions }} />);
+  });
+
+  app.get<ParticipantRoute>('/courses/:participantId/calendar.ics', async (request, reply) => {
+    const enrolment = await requireEnrolment(request);
+    if (!canBeInCalendar(enrolment)) throw Problem.notFound('Calendar');
+    return reply
+      .type('text/calendar; charset=utf-8')
+      .header('content-disposition', 'attachment; filename="course.ics"')
+      .send(createCalendar(request.visitor.ctx, enrolment));
+  });
+
+  app.get('/details', ({ visitor }, reply) => sendPage(reply, 200, <Details view={visitor.view} />));
+
+  app.get('/password', ({ visitor }, reply) =>
+    sendPage(reply, 200, <ChangePassword view={visitor.view} errors={{}} />),
+  );
+  app.post('/password', async (request, reply) => {
+    const { ctx, userId, view } = request.visitor;
+    const sendForm = (status: number, errors: FieldErrors) =>
+      sendPage(reply, status, <ChangePassword view={view} errors={errors} />);
+    const { password, errors } = readNewPassword(request, view.texts, toPasswordNames(view));
+    if (Object.keys(errors).length > 0) return sendForm(400, errors);
+    const verified = await verifyOldPassword(request, reply);
+    if ('status' in verified) return sendForm(verified.status, { old: verified.error });
+
+    const hashes = { from: verified.passwordHash, to: await hashPassword(password, ctx.fairnessKey) };
+    const secret = await ctx.write(['people'], async (tx) => {
+      if (!(await replacePassword(ctx, tx, userId, hashes))) {
+        tx.rollbackNoChange();
+        return;
+      }
+      return openSession(tx, { providerId: ctx.providerId, userId });
+    });
+    // The old password was changed concurrently.
+    if (!secret) return sendForm(400, { old: view.texts.wrongPassword });
+    cookie.set(reply, secret);
+    changedCookie.set(reply, 'yes');
+    return reply.redirect(paths.passwordChanged, 303);
+  });
+  app.get('/password-changed', (request, reply) => {
+    if (changedCookie.read(request) === undefined) return reply.redirect(paths.password, 303);
+    changedCookie.clear(reply);
+    const { view } = request.visitor;
+    return sendPage(
+      reply,
+      200,
+      <Notice view={view} title={view.texts.passwordStored} lines={[view.texts.passwordChanged]} />,
+    );
+  });
+
+  await app.register(sessionPages, services);
+
+  app.post('/log-out', async (request, reply) => {
+    await endSession(queryable, cookie.read(request)!);
+    cookie.clear(reply);
+    return reply.redirect(paths.logOut, 303);
+  });
+};
+
+const toPasswordNames = ({ school, person }: PersonalView) => [
+  school.title,
+  ...[person.username, person.firstname, person.lastname, person.email],
+];
+
+/** Throws not_found for missing enrolments and for those of other people. */
+async function requireEnrolment({ params, visitor: { ctx, userId } }: FastifyRequest<ParticipantRoute>) {
+  const { participantId } = params;
+  const found = /^\d{1,15}$/.test(participantId) && (await findEnrolment(ctx, userId, Number(participantId)));
+  if (!found) throw Problem.notFound('Participant');
+  return found;
+}

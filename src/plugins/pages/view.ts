@@ -1,0 +1,41 @@
+import type { Settings } from '../../core/settings.ts';
+import type { Language } from '../../core/reference/language.ts';
+import type { Person, School } from './people.ts';
+import { stylesheet } from './style.ts';
+import { texts, type Texts } from './texts.ts';
+
+/** Common properties of all pages; `school` and `person` once they are known. */
+export type View = {
+  language: Language;
+  texts: Texts;
+  paths: Paths;
+  /** The service's time zone; times in others are shown with their zone. */
+  timezone: string;
+  school?: School;
+  person?: Person;
+};
+export type PersonalView = View & Required<Pick<View, 'school' | 'person'>>;
+
+export const createView = (language: Language, paths: Paths, { timezone }: Settings): View => ({
+  language,
+  texts: texts[language],
+  paths,
+  timezone,
+});
+
+/** Paths of the pages, with the path of PUBLIC_URL as prefix. */
+export function createPaths({ publicUrl }: Settings) {
+  const my = `${new URL(publicUrl).pathname.replace(/\/$/, '')}/my`;
+  return {
+    courses: my,
+    course: (participantId: number) => `${my}/courses/${participantId}`,
+    calendar: (participantId: number) => `${my}/courses/${participantId}/calendar.ics`,
+    details: `${my}/details`,
+    password: `${my}/password`,
+    passwordChanged: `${my}/password-changed`,
+    sessions: `${my}/sessions`,
+    logOut: `${my}/log-out`,
+    style: `${my}/${stylesheet.name}`,
+  };
+}
+export type Paths = ReturnType<typeof createPaths>;

@@ -1,0 +1,99 @@
+import { toDateSpan } from '../../../core/date-format.ts';
+import { locationLines } from '../../../core/address-format.ts';
+import { normalizeLineBreaks } from '../../../core/text.ts';
+import { hasConfirmedPlace } from '../../../core/reference/statuses.ts';
+import { canBeInCalendar, type Enrolment, type Gathering } from '../courses.ts';
+import type { Description } from '../descriptions.ts';
+import { safeLink } from '../html.ts';
+import type { PersonalView } from '../view.ts';
+import { Fact, Facts, Lines, Outcome, EnrolmentStatus, When } from './facts.tsx';
+import { Layout } from './layout.tsx';
+
+type Props = { view: PersonalView; enrolment: Enrolment };
+type CourseProps = Props & { instructors: string[]; descriptions: Description[] };
+
+/** The page of one enrolment. */
+export function Course({ view, enrolment, instructors, descriptions }: CourseProps) {
+  const { texts, paths } = view;
+  const { title, gatherings } = enrolment;
+  return (
+    <Layout view={view} title={title} current="courses">
+      <h1>{title}</h1>
+      {enrolment.isOver ? (
+        <Outcome view={view} enrolment={enrolment} />
+      ) : (
+        <EnrolmentStatus view={view} enrolment={enrolment} />
+      )}
+      <Facts view={view} enrolment={enrolment} />
+      {instructors.length > 0 && (
+        <dl>
+          <Fact name={texts.instructors}>
+            <Lines lines={instructors} />
+          </Fact>
+        </dl>
+      )}
+      {canBeInCalendar(enrolment) && !enrolment.isOver && (
+        <p>
+          <a class="button" href={paths.calendar(enrolment.id)}>
+            {texts.calendar}
+          </a>
+        </p>
+      )}
+      {gatherings.length > 0 && (
+        <section aria-labelledby="gatherings">
+          <h2 id="gatherings">{texts.gatherings}</h2>
+          <ol class="gatherings">
+            {gatherings.map((gathering) => (
+              <li>
+                <GatheringItem view={view} enrolment={enrolment} gathering={gathering} />
+              </li>
+            ))}
+          </ol>
+        </section>
+      )}
+      {descriptions.length > 0 && (
+        <section aria-labelledby="about">
+          <h2 id="about">{texts.aboutCourse}</h2>
+          {descriptions.map(({ name, html }) => (
+            <>
+              {texts.courseTexts[name] && <h3>{texts.courseTexts[name]}</h3>}
+              <div class="text" dangerouslySetInnerHTML={{ __html: html }} />
+            </>
+          ))}
+        </section>
+      )}
+      <p>
+        <a href={paths.courses}>{texts.backToCourses}</a>
+      </p>
+    </Layout>
+  );
+}
+
+function GatheringItem({ view, enrolment, gathering }: Props & { gathering: Gathering }) {
+  const { theme, description, eventUrl, isOver } = gathering;
+  const lines = locationLines(gathering.location);
+  const link = hasConfirmedPlace(enrolment) && !isOver ? safeLink(eventUrl) : undefined;
+  return (
+    <>
+      <p class="when">
+        <When view={view} span={toDateSpan(gathering)} />
+      </p>
+      {theme && <p>{theme}</p>}
+      {description && (
+        <p>
+          <Lines lines={normalizeLineBreaks(description).split('\n')} />
+        </p>
+      )}
+      {lines.length > 0 && (
+        <p>
+          <Lines lines={lines} />
+        </p>
+      )}
+      {link && (
+        <p>
+          <a href={link}>{view.texts.joinNow}</a>
+        </p>
+      )}
+    </>
+  );
+}

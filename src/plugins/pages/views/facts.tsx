@@ -1,0 +1,110 @@
+import type { ComponentChildren } from 'preact';
+import { formatDay, spanEnds, toDateSpan, type DateSpan } from '../../../core/date-format.ts';
+import { isOnline, venueLines } from '../../../core/address-format.ts';
+import { hasConfirmedPlace, postponed, getEnrolmentStatus } from '../../../core/reference/statuses.ts';
+import { canBeInCalendar, type Enrolment } from '../courses.ts';
+import { safeLink } from '../html.ts';
+import type { Texts } from '../texts.ts';
+import type { PersonalView } from '../view.ts';
+
+type Props = { view: PersonalView; enrolment: Enrolment };
+
+export function EnrolmentStatus({ view: { texts }, enrolment }: Props) {
+  const enrolmentStatus = getEnrolmentStatus(enrolment);
+  const isPostponed = enrolment.dateStatusId === postponed;
+  return (
+    <>
+      <p class={`enrolment-status ${isPostponed && hasConfirmedPlace(enrolment) ? 'postponed' : enrolmentStatus}`}>
+        {texts.enrolmentStatuses[enrolmentStatus]}
+      </p>
+      {isPostponed && <p>{texts.postponed}</p>}
+    </>
+  );
+}
+
+/** Time, place and, for participants with a seat, the meeting's link. */
+export function Facts({ view, enrolment }: Props) {
+  const { texts } = view;
+  const { zone, gatherings, eventUrl } = enrolment;
+  const next = gatherings.find(({ isOver }) => !isOver);
+  const where = toPlaceLines(enrolment, texts);
+  const link = hasConfirmedPlace(enrolment) && !enrolment.isOver ? safeLink(eventUrl) : undefined;
+  return (
+    <dl>
+      <Fact name={texts.when}>
+        <When view={view} span={enrolment} />
+      </Fact>
+      {gatherings.length > 1 && next && (
+        <Fact name={texts.next}>
+          <When view={view} span={toDateSpan(next)} /> ({texts.gatheringsCount(gatherings.length)})
+        </Fact>
+      )}
+      {zone !== view.timezone && <Fact name={texts.zone}>{zone}</Fact>}
+      {where.length > 0 && (
+        <Fact name={texts.where}>
+          <Lines lines={where} />
+        </Fact>
+      )}
+      {link && (
+        <Fact name={texts.join}>
+          <a href={link}>{texts.joinNow}</a>
+        </Fact>
+      )}
+    </dl>
+  );
+}
+
+/** The place, or a note that it is not decided yet. */
+function toPlaceLines(enrolment: Enrolment, texts: Texts): string[] {
+  const lines = [...(isOnline(enrolment) ? [texts.online] : []), ...venueLines(enrolment)];
+  return lines.length === 0 && canBeInCalendar(enrolment) && !enrolment.isOver ? [texts.noPlaceYet] : lines;
+}
+
+/** The result of a past course. */
+export function Outcome({ view: { language, texts }, enrolment }: Props) {
+  const { hasPassed, hasCompleted, certificateIssuedAt } = enrolment;
+  const result = hasPassed ? texts.passed : hasCompleted ? texts.completed : undefined;
+  return (
+    <>
+      {result && <p class="enrolment-status confirmed">{result}</p>}
+      {certificateIssuedAt && <p>{texts.certificate(formatDay(certificateIssuedAt, language))}</p>}
+    </>
+  );
+}
+
+/** Days and times; `.time` does not wrap. */
+export const When = ({ view, span }: { view: PersonalView; span: DateSpan }) => (
+  <>
+    {spanEnds(span, view.language).map(({ day, time }, n) => (
+      <>
+        {n === 0 ? capitalized(day) : ` – ${day}`}
+        {time && (
+          <>
+            , <span class="time">{time}</span>
+          </>
+        )}
+      </>
+    ))}
+  </>
+);
+
+/** Norwegian weekdays are in lower case except at the start of a line. */
+export const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+export const Fact = ({ name, children }: { name: string; children: ComponentChildren }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);
+
+export const Lines = ({ lines }: { lines: string[] }) => (
+  <>
+    {lines.map((line, n) => (
+      <>
+        {n > 0 && <br />}
+        {line}
+      </>
+    ))}
+  </>
+);

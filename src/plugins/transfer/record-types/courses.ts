@@ -1,0 +1,127 @@
+import { Type } from '@sinclair/typebox';
+import { toSlug } from '../../../core/catalog-urls.ts';
+import { Problem } from '../../../core/errors.ts';
+import { Flag, Html, Line, StoredMoment, Title } from '../../../core/schema/types.ts';
+import { courseCategories, courseLabels, courseTags } from '../../../database/tables/catalog.ts';
+import { courses, courseTranslations, products } from '../../../database/tables/courses.ts';
+import { teachingLanguageCodes } from '../../../core/reference/courses.ts';
+import { CourseBody } from '../../../resources/courses/body-schema.ts';
+import { assignImportedAddresses } from '../../../resources/courses/address-service.ts';
+import { validateCrossFields, type CrossFields } from '../../../resources/courses/service.ts';
+import { descriptionMembers } from '../../../resources/courses/schema.ts';
+import { bodyFields, field, refersTo, type BulkRecordType, type Fields, type Item } from '../record-type.ts';
+import { Amount, Percentage } from './value-formats.ts';
+
+const { Optional } = Type;
+const { properties } = CourseBody;
+
+/** Without products, a course gets a main product with its own price. */
+const product: Item = {
+  table: products,
+  fields: {
+    item_number: field(products.itemNumber, Optional(Line())),
+    title: field(products.title, Title()),
+    title_label: field(products.titleLabel, Optional(Line())),
+    price: field(products.price, Optional(Amount)),
+    currency: field(products.currency, properties.price_currency),
+    vat_percentage: field(products.vatPercentage, Optional(Percentage)),
+    is_main_product: field(products.isMainProduct, Optional(Flag())),
+    account_number: field(products.accountNumber, Optional(Line())),
+    cost_unit: field(products.costUnit, Optional(Line())),
+    id_external_system: field(products.externalId, Optional(Line())),
+    archived_at: field(products.archivedAt, Optional(StoredMoment())),
+  },
+};
+
+const translation: Item = {
+  table: courseTranslations,
+  fields: Object.fromEntries(
+    Object.entries(descriptionMembers).map(([name, column]) => [
+      name,
+      field(courseTranslations[column], Optional(Html())),
+    ]),
+  ),
+};
+
+export const course: BulkRecordType = {
+  kind: 'course',
+  table: courses,
+  unique: {
+    field: 'title',
+    folded: true,
+    among: 't.is_active and t.deleted_at is null',
+    applies: ({ active, deleted_at: deletedAt }) => active !== false && deletedAt === undefined,
+  },
+  fields: {
+    ...bodyFields(properties, {
+      title: courses.title,
+      active: courses.isActive,
+      reference: courses.reference,
+      is_full_time: courses.isFullTime,
+      is_part_time: courses.isPartTime,
+      level: courses.levelId,
+      form_of_teaching: courses.formOfTeachingId,
+      teaching_language: courses.teachingLanguageId,
+      time_of_day: courses.timeOfDayId,
+      duration_value: courses.durationValue,
+      duration_unit: courses.durationUnitId,
+      price_value: courses.priceValue,
+      price_currency: courses.priceCurrency,
+      price_comment: courses.priceComment,
+      text_lead: courses.textLead,
+      text_description: courses.textDescription,
+      text_place: courses.textPlace,
+      text_prerequisites: courses.textPrerequisites,
+      text_duration: courses.textDuration,
+      text_credits: courses.textCredits,
+      text_submissions: courses.textSubmissions,
+      text_hotel_info: courses.textHotelInfo,
+      text_audience: courses.textAudience,
+      email_booking: courses.emailBooking,
+      email_more_info: courses.emailMoreInfo,
+      external_booking_url: courses.externalBookingUrl,
+      external_more_info_url: courses.externalMoreInfoUrl,
+      type: courses.type,
+      publishing_platform: courses.publishingPlatform,
+      visit_address: courses.visitAddress,
+      visit_address2: courses.visitAddress2,
+      visit_zipcode: courses.visitZipcode,
+      visit_city: courses.visitCity,
+      custom_properties: courses.customProperties,
+    }),
+    reference_internal: field(courses.referenceInternal, Optional(Line())),
+    customer_id: refersTo('customer', courses.customerId),
+    deleted_at: field(courses.deletedAt, Optional(StoredMoment())),
+  },
+  derived: { slug: courses.slug, related_items_updated_at: courses.relatedItemsUpdatedAt },
+  computed: { related_items_updated_at: 'v.created_at' },
+  parts: {
+    tags: { form: 'links', owner: courseTags.courseId, other: courseTags.tagId, to: 'tag', maxItems: 100 },
+    labels: { form: 'links', owner: courseLabels.courseId, other: courseLabels.labelId, to: 'label', maxItems: 100 },
+    categories: {
+      form: 'links',
+      owner: courseCategories.courseId,
+      other: courseCategories.categoryId,
+      to: 'category',
+    },
+    products: { form: 'list', kind: 'product', owner: products.courseId, item: product },
+    translations: {
+      form: 'by-key',
+      owner: courseTranslations.courseId,
+      key: courseTranslations.languageId,
+      keys: teachingLanguageCodes,
+      item: translation,
+    },
+  },
+  complete(fields) {
+    const { duration_value: durationValue, duration_unit: durationUnitId, customer_id: customerId } = fields;
+    validateCrossFields({ durationValue, durationUnitId, customerId, type: fields['type'] } as CrossFields);
+    const products = (fields['products'] ?? []) as Fields[];
+    const mains = products.filter(({ is_main_product: isMain }) => isMain === true).length;
+    if (products.length > 0 && mains !== 1) throw Problem.invalidFields({ notValid: ['products'] });
+    const { title, price_value: price = 0, price_currency: currency } = fields;
+    fields['products'] ??= [{ title, price: String(price), currency, is_main_product: true }];
+    return { slug: toSlug(title as string) };
+  },
+  afterInsert: assignImportedAddresses,
+};

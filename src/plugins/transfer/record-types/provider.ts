@@ -1,0 +1,146 @@
+import { Type } from '@sinclair/typebox';
+import { eq } from 'drizzle-orm';
+import type { Ctx } from '../../../database/context.ts';
+import { Problem } from '../../../core/errors.ts';
+import { Id, Note, OneOf, Title } from '../../../core/schema/types.ts';
+import type { Database } from '../../../database/client.ts';
+import { labels, tags } from '../../../database/tables/catalog.ts';
+import { matchFolded } from '../../../database/tables/columns.ts';
+import { adminMemberships, roles } from '../../../database/tables/people.ts';
+import { providers } from '../../../database/tables/providers.ts';
+import { tenantWhere } from '../../../lists/tenant-scope.ts';
+import { AdminUserBody } from '../../../resources/admin-users/body-schema.ts';
+import { saveAdminUser } from '../../../resources/admin-users/service.ts';
+import { approvePartner, requestPartner, revokePartner } from '../../../resources/schools/partner-service.ts';
+import { SchoolBody } from '../../../resources/schools/schema.ts';
+import { updateSchool } from '../../../resources/schools/service.ts';
+import { resolveTags } from '../../../resources/tags/service.ts';
+import { RefList, type Fields, type SingleRecordType } from '../record-type.ts';
+
+const { Optional } = Type;
+
+/** Rows of a query whose `$1` is the provider, as JSON objects. */
+async function loadRows({ pool }: Database, query: string, providerId: number): Promise<Fields[]> {
+  const { rows } = await pool.query<{ row: Fields }>(`select to_jsonb(t) as row from (${query}) t`, [providerId]);
+  return rows.map(({ row }) => row);
+}
+
+/** The provider's own record. */
+export const school: SingleRecordType = {
+  kind: 'school',
+  schema: Type.Object(SchoolBody.properties),
+  create: (_, ctx, fields) => updateSchool(ctx, fields as SchoolBody),
+  export: (database, providerId) =>
+    loadRows(
+      database,
+      `select id::text as ref, title, is_active as active, reference, org_nr, phone, email_admin, email, email_booking,
+         email_more_info, post_address, post_zip, post_city, visit_address, visit_zip, visit_city, web_address,
+         text_tagline, text_description
+       from providers where id = $1 and email_admin <> ''`,
+      providerId,
+    ),
+};
+
+/** A line finds the tag or label of its title, or creates it. */
+const titleRecordType = (kind: 'tag' | 'label', table: typeof tags | typeof labels): SingleRecordType => ({
+  kind,
+  schema: Type.Object({ title: Title() }),
+  create: (_, ctx, { title }) =>
+    ctx.write(
+      ['catalog'],
+      async (tx, now) => (await resolveTags(ctx, tx, now, table, [{ title: title as string }]))[0]!,
+    ),
+  export: (database, providerId) =>
+    loadRows(
+      database,
+      `select id::text as ref, title from ${kind}s where provider_id = $1 order by ${kind}s.id`,
+      providerId,
+    ),
+});
+export const tag = titleRecordType('tag', tags);
+export const label = titleRecordType('label', labels);
+
+/** A line finds the role of its title, or creates it. */
+export const role: SingleRecordType = {
+  kind: 'role',
+  schema: Type.Object({ title: Title(), description: Optional(Note()) }),
+  create: (_, ctx, fields) => findOrCreateRole(ctx, fields as { title: string; description?: string }),
+  export: (database, providerId) =>
+    loadRows(
+      database,
+      'select id::text as ref, title, description from roles where provider_id = $1 order by roles.id',
+      providerId,
+    ),
+};
+
+const findOrCreateRole = (ctx: Ctx, { title, description }: { title: string; description?: string }) =>
+  ctx.write(['people'], async (tx, now) => {
+    const { providerId } = ctx;
+    const match = matchFolded(roles.title, title);
+    const [found] = await tx
+      .select({ id: roles.id })
+      .from(roles)
+      .where(tenantWhere(ctx, roles, match.isEqual))
+      .orderBy(match.order, roles.id)
+      .limit(1);
+    if (found) return found.id;
+    const values = { providerId, title, description, createdAt: now, updatedAt: now };
+    return (await tx.insert(roles).values(values).returning({ id: roles.id }))[0]!.id;
+  });
+
+/** A line adds an existing account, by e-mail address, to the provider, or creates one. Sends no invitation. */
+export const adminUser: SingleRecordType = {
+  kind: 'admin_user',
+  schema: Type.Object({
+    ...Type.Omit(AdminUserBody, ['role_ids', 'send_invite']).properties,
+    firstname: Title(),
+    lastname: Title(),
+    role_ids: RefList,
+  }),
+  references: { role_ids: 'role' },
+  async create(_, ctx, fields) {
+    const { user } = await saveAdminUser(ctx, { ...(fields as AdminUserBody), send_invite: false });
+    const { firstname, lastname, position, phone, ...others } = fields as AdminUserBody;
+    const { phone_prefix: phonePrefix, booking_email: bookingEmail } = others;
+    await ctx.write(['people'], (tx, now) =>
+      tx
+        .update(adminMemberships)
+        .set({ firstname, lastname, position, phonePrefix, phone, bookingEmail, updatedAt: now })
+        .where(tenantWhere(ctx, adminMemberships, eq(adminMemberships.adminUserId, user.id))),
+    );
+    return user.id;
+  },
+  export: (database, providerId) =>
+    loadRows(
+      database,
+      `select u.id::text as ref, u.email, m.firstname, m.lastname, m.position, m.phone_prefix, m.phone, m.booking_email,
+         array(select r.role_id::text from admin_membership_roles r
+           where r.provider_id = m.provider_id and r.admin_user_id = m.admin_user_id order by r.role_id) as role_ids
+       from admin_memberships m join admin_users u on u.id = m.admin_user_id where m.provider_id = $1 order by u.id`,
+      providerId,
+    ),
+};
+
+const statusActions = { requested: requestPartner, approved: approvePartner, revoked: revokePartner };
+
+/** A connection to another provider, by its id: once approved, the provider lists its public items. */
+export const partner: SingleRecordType = {
+  kind: 'partner',
+  schema: Type.Object({ partner_id: Id, status: OneOf(['requested', 'approved', 'revoked']) }),
+  async verify(database, { partner_id: partnerId }) {
+    if ((await database.db.$count(providers, eq(providers.id, partnerId as number))) === 0)
+      throw new Problem('invalid', `There is no provider ${partnerId as number}`);
+  },
+  async create(database, { providerId }, fields) {
+    const { partner_id: partnerId, status } = fields as { partner_id: number; status: keyof typeof statusActions };
+    if (status === 'revoked') await requestPartner(database, providerId, partnerId);
+    await statusActions[status](database, providerId, partnerId);
+    return partnerId;
+  },
+  export: (database, providerId) =>
+    loadRows(
+      database,
+      `select partner_id::text as ref, partner_id, status from partner_connections where provider_id = $1 order by partner_id`,
+      providerId,
+    ),
+};
