@@ -32,7 +32,7 @@ export const handleConditionalGet =
     const compute = (error?: Error) => {
       // Page hints (totals, cursors) are equal with and without includes.
       if (!error && !dependsOnOtherData({ ...query, include: undefined }))
-        ctx.pageHints = getPageHints(server.listCache.pageHints, `${state} ${request.routeOptions.url}`);
+        request.listCache!.pageHints = getPageHints(server.listCache.pageHints, `${state} ${request.routeOptions.url}`);
       done(error);
     };
     if (dependsOnOtherData(query)) {

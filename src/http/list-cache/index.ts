@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Ctx, PageHintStore } from '../../database/context.ts';
 import type { Counters } from '../../database/counters.ts';
 import type { NeededVersions, OpenSnapshot, Snapshot } from '../../database/standby.ts';
 import type { AcceptGate } from '../accept-gate.ts';
@@ -47,6 +48,8 @@ export type ListRequest = {
   needed?: NeededVersions;
   /** Set while a standby is read. */
   snapshot?: Snapshot;
+  /** Of this query, for the versions that the ETag names. */
+  pageHints?: PageHintStore;
 };
 
 type ListCacheOptions = {
@@ -72,8 +75,13 @@ export function decorateListCache(app: FastifyInstance, { bytes, limits, ...rest
   app.decorateRequest('listCache', null);
 }
 
-/** Route options of a list. */
+/** Route options of a list, and the context that its handler reads with. */
 export const listRoute = {
+  /** With the page hints of the query, and the standby if one is read. */
+  toCtx({ ctx, listCache }: Pick<FastifyRequest, 'ctx' | 'listCache'>): Ctx {
+    const { pageHints, snapshot } = listCache ?? {};
+    return { ...ctx, ...(pageHints && { pageHints }), ...(snapshot && { db: snapshot.db }) };
+  },
   /**
    * 304 by ETag, then the response cache, then the concurrency limit, then single-flight, then a standby. A query that is
    * true for `unless` depends on more than the provider's data; it has neither ETag nor cache.

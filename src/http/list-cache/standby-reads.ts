@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** A preHandler that lets the handler read a standby that has all versions which the ETag names. */
+/** A preHandler that lets `listRoute.toCtx` read a standby that has all versions which the ETag names. */
 export function readFromStandby(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void) {
   const { openSnapshot, sources } = request.server.listCache;
   const state = request.listCache!;
@@ -10,12 +10,8 @@ export function readFromStandby(request: FastifyRequest, _reply: FastifyReply, d
     return;
   }
   openSnapshot(state.needed).then((snapshot) => {
-    if (snapshot) {
-      state.snapshot = snapshot;
-      request.ctx = { ...request.ctx, db: snapshot.db };
-    } else {
-      sources.primary += 1;
-    }
+    if (snapshot) state.snapshot = snapshot;
+    else sources.primary += 1;
     done();
   }, done);
 }

@@ -3,7 +3,7 @@
  * can be removed by itself:
  * - the prepared statement (prepared-page.ts): let `find` in find-page.ts call `findKeys` alone;
  * - the range scan (range-scan.ts): let `ranges` in `findKeys` be empty;
- * - the page hints (page-hints.ts): leave `ctx.pageHints` unset, which http/list-cache sets.
+ * - the page hints (page-hints.ts): leave `ctx.pageHints` out, which http/list-cache adds.
  */
 
 export { createPageFinder, type FoundPage, type PageSource } from './find-page.ts';

@@ -39,7 +39,7 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
       ...listRoute.cached(() => ['people']),
     },
-    ({ ctx }) => listAdminUsers(ctx),
+    (request) => listAdminUsers(listRoute.toCtx(request)),
   );
 
   await app.register(createAdminUserRoute);
@@ -86,7 +86,7 @@ export const roleRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
       ...listRoute.cached(() => ['people']),
     },
-    ({ ctx }) => listRoles(ctx),
+    (request) => listRoles(listRoute.toCtx(request)),
   );
 };
 
@@ -104,6 +104,6 @@ export const appUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
       ...listRoute.cached(() => ['people']),
     },
-    async ({ ctx }) => listAppUsers(ctx),
+    async (request) => listAppUsers(listRoute.toCtx(request)),
   );
 };

@@ -49,6 +49,6 @@ export const changeRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
       ...listRoute.conditional(() => allAreas),
     },
-    ({ ctx, query }) => listChanges(ctx, query),
+    (request) => listChanges(listRoute.toCtx(request), request.query),
   );
 };

@@ -63,7 +63,8 @@ export const courseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
       ...listRoute.cached(courseDateList.readAreas, dependsOnClock),
     },
-    async (request, reply) => send.envelope(request, reply, await listCourseDates(request.ctx, request.query)),
+    async (request, reply) =>
+      send.envelope(request, reply, await listCourseDates(listRoute.toCtx(request), request.query)),
   );
 };
 
@@ -223,6 +224,7 @@ export const batchCourseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
       ...listRoute.cached(batchCourseDateList.readAreas, dependsOnClock),
     },
-    async (request, reply) => send.items(request, reply, await listCourseDatesOfCourses(request.ctx, request.query)),
+    async (request, reply) =>
+      send.items(request, reply, await listCourseDatesOfCourses(listRoute.toCtx(request), request.query)),
   );
 };

@@ -19,6 +19,6 @@ export const durationRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
       ...listRoute.cached(() => []),
     },
-    async ({ ctx }) => toDurations(ctx),
+    async (request) => toDurations(listRoute.toCtx(request)),
   );
 };

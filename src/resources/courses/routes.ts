@@ -64,7 +64,7 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
       ...listRoute.cached(courseList.readAreas),
     },
     async (request, reply) => {
-      const page = await listCourses(request.ctx, request.query);
+      const page = await listCourses(listRoute.toCtx(request), request.query);
       return request.query.paginate ? send.envelope(request, reply, page) : send.items(request, reply, page);
     },
   );

@@ -60,7 +60,7 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
       ...listRoute.cached(customerList.readAreas),
     },
-    async (request, reply) => send.items(request, reply, await listCustomers(request.ctx, request.query)),
+    async (request, reply) => send.items(request, reply, await listCustomers(listRoute.toCtx(request), request.query)),
   );
 
   app.post(
@@ -114,7 +114,7 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
       ...listRoute.cached(employeeList.readAreas),
     },
     async (request, reply) => {
-      const page = await listEmployees(request.ctx, request.params.id, request.query);
+      const page = await listEmployees(listRoute.toCtx(request), request.params.id, request.query);
       return request.query.paginate ? send.envelope(request, reply, page) : send.items(request, reply, page);
     },
   );

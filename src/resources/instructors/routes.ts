@@ -35,7 +35,8 @@ export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
       ...listRoute.cached(instructorList.readAreas),
     },
-    async (request, reply) => send.items(request, reply, await listInstructors(request.ctx, request.query)),
+    async (request, reply) =>
+      send.items(request, reply, await listInstructors(listRoute.toCtx(request), request.query)),
   );
 
   app.post(

@@ -43,7 +43,7 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
         ...(isPublishable ? ['dates' as const] : []),
       ]),
     },
-    async (request, reply) => send.items(request, reply, await listLocations(request.ctx, request.query)),
+    async (request, reply) => send.items(request, reply, await listLocations(listRoute.toCtx(request), request.query)),
   );
 
   app.post(

@@ -19,6 +19,7 @@ export const orderProductRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
       ...listRoute.cached(orderProductList.readAreas),
     },
-    async (request, reply) => send.items(request, reply, await orderProductList.page(request.ctx, request.query)),
+    async (request, reply) =>
+      send.items(request, reply, await orderProductList.page(listRoute.toCtx(request), request.query)),
   );
 };

@@ -28,7 +28,7 @@ export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
       ...listRoute.cached(orderList.readAreas, includesCampaigns),
     },
-    async (request, reply) => send.items(request, reply, await orderList.page(request.ctx, request.query)),
+    async (request, reply) => send.items(request, reply, await orderList.page(listRoute.toCtx(request), request.query)),
   );
 
   app.get(

@@ -28,7 +28,8 @@ export const participantRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
       ...listRoute.cached(participantList.readAreas),
     },
-    async (request, reply) => send.items(request, reply, await participantList.page(request.ctx, request.query)),
+    async (request, reply) =>
+      send.items(request, reply, await participantList.page(listRoute.toCtx(request), request.query)),
   );
 
   app.get(

@@ -21,7 +21,7 @@ export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
       ...listRoute.cached(() => ['catalog']),
     },
-    ({ ctx }) => listTags(ctx),
+    (request) => listTags(listRoute.toCtx(request)),
   );
 
   app.post(

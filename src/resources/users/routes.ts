@@ -40,6 +40,7 @@ export const searchUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
       ...listRoute.cached(courseUserList.readAreas),
     },
-    async (request, reply) => send.items(request, reply, await searchCourseUsers(request.ctx, request.query)),
+    async (request, reply) =>
+      send.items(request, reply, await searchCourseUsers(listRoute.toCtx(request), request.query)),
   );
 };
