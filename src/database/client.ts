@@ -6,7 +6,7 @@ import { queryBuilder, type Origin, type Reader, type SlowStatement } from './qu
 import { createStandby, type Standby } from './standby-state.ts';
 import { standbyConnectMs, standbyStatementMs } from './standby.ts';
 import { runTransaction } from './transaction.ts';
-import { createUnitOfWork, nestedUnitOfWork, type Locking, type UnitOfWork } from './unit-of-work.ts';
+import { createUnitOfWork, nestedUnitOfWork, type UnitOfWork } from './unit-of-work.ts';
 
 export type { AuditContext } from './audit-log.ts';
 export type { Origin, Reader } from './query-builder/index.ts';
@@ -35,7 +35,6 @@ export type DatabaseOptions = {
   onError?: (error: Error) => void;
   /** Called once if a pooler turns out not to support prepared statements; from then on they are unnamed. */
   onUnprepared?: () => void;
-  locking?: Locking;
 };
 
 /** Connections of the pool, and the queue of writes. */
@@ -82,7 +81,7 @@ const withTimeout = (timeoutMs: number, text: string, values?: unknown[]) =>
   ({ text, values, query_timeout: timeoutMs }) as QueryConfig;
 
 export function openDatabase(options: DatabaseOptions): Database {
-  const { poolSize, statementMs, writeMs, locking = { lock: true, queue: true } } = options;
+  const { poolSize, statementMs, writeMs } = options;
   const counters = createCounters();
   let reportSlow: (statement: SlowStatement) => void = () => undefined;
   const onSlowStatement = (statement: SlowStatement) => {
@@ -94,7 +93,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const standby = standbyPool && createStandby(standbyPool, { primary: pool, failover: batched });
   const slots = Math.max(1, Math.floor(poolSize / 2));
   const limits = { waitMs: writeMs, workMs: statementMs, slots };
-  const { unitOfWork, queueUsage } = createUnitOfWork(pool, { ...limits, locking, counters });
+  const { unitOfWork, queueUsage } = createUnitOfWork(pool, { ...limits, counters });
   const usage = () => ({
     connections: { max: poolSize, open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount },
     writes: queueUsage(),
@@ -127,7 +126,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       }).catch(noteFailedWrite(counters)),
     exclusively: (name, work) =>
       runTransaction(pool, { lockUntil: performance.now() + writeMs }, async (client) =>
-        locking.lock && !(await tryLock(client, name)) ? undefined : work(client),
+        (await tryLock(client, name)) ? work(client) : undefined,
       ).catch(noteFailedWrite(counters)),
     async close() {
       await Promise.all([pool.end(), standbyPool?.end()]);

@@ -5,15 +5,6 @@ import type { Language } from '../core/reference/language.ts';
 import type { KeyProfile } from '../core/key-profiles.ts';
 import type { Settings } from '../core/settings.ts';
 
-/** Only tests that prove a guard is needed switch one off; the server has no setting for them. */
-export type Guards = {
-  /** Equal titles are rejected before the unique index rejects them. */
-  equalTitle: boolean;
-  /** A voucher is redeemed only if its balance covers the amount. */
-  voucherBalance: boolean;
-};
-export const allGuards: Guards = { equalTitle: true, voucherBalance: true };
-
 /**
  * The clock of each area of a tenant's data, and the version of the data that all tenants share, with the start time of
  * the database server. ETags and cache keys contain those of the areas that a list reads.
@@ -74,7 +65,6 @@ export type Ctx = {
   versions?: Versions;
   language: Language;
   settings: Settings;
-  guards: Guards;
   /** Read-only. */
   db: Reader;
   /** Tokens, sessions, failed sign-ins and states of deliveries: written without the tenant lock. */

@@ -35,7 +35,7 @@ async function takeLock(client: PoolClient, statement: { name?: string; text: st
   return rows[0]!.now;
 }
 
-/** Timestamp only: for a new provider without a parent, and for the negative controls of the race tests. */
+/** Timestamp only: for a new provider without a parent. */
 export const noLock: Lock = async (client) => {
   const { rows } = await client.query<{ now: string }>(`select clock_timestamp()::text as now`);
   return rows[0]!.now;

@@ -40,9 +40,6 @@ export type UnitOfWork = {
   writeNewProvider(parentId: number | null, work: TransactionWork<number>): Promise<number>;
 };
 
-/** Both are false only in the negative controls of the race tests. */
-export type Locking = { lock: boolean; queue: boolean };
-
 /** `providerIds` get an audit entry; null stands for shared data. */
 type TaskResult<T> = { result: T; providerIds: (number | null)[] };
 type TransactionTask<T> = {
@@ -79,20 +76,20 @@ const auditedFor =
   <T>(providerIds: (number | null)[], work: TransactionWork<T>) =>
   async (tx: Tx, now: string): Promise<TaskResult<T>> => ({ result: await work(tx, now), providerIds });
 
-type UnitOfWorkOptions = { waitMs: number; workMs: number; slots: number; locking: Locking; counters: Counters };
+type UnitOfWorkOptions = { waitMs: number; workMs: number; slots: number; counters: Counters };
 
 /**
  * Returns a function that creates the unit of work of an audit log, and the usage of its queue. `waitMs` bounds the queue, the lock and all retries
  * together; a transaction that is still open `workMs` later is aborted. `fairnessKey` defaults to the first provider.
  */
-export function createUnitOfWork(pool: Pool, { waitMs, workMs, slots, locking, counters }: UnitOfWorkOptions) {
+export function createUnitOfWork(pool: Pool, { waitMs, workMs, slots, counters }: UnitOfWorkOptions) {
   const enqueue = createKeyedQueue({ slots, waiting: 1_000, waitMs });
 
   async function tryTask<T>(task: TransactionTask<T>, lockUntil: number, auditLog?: AuditLog): Promise<T> {
     const { result, change } = await runTransaction(
       pool,
       { lockUntil, abortAt: lockUntil + workMs, origin: toOrigin(task, auditLog) },
-      (client) => runTask(client, locking.lock ? task : { ...task, lock: noLock }),
+      (client) => runTask(client, task),
       // Pipelined: if the entry fails, the commit behind it rolls back.
       (client, { change }) =>
         change.changed ? settleInOrder([auditLog?.record(client, change), commit(client)]) : rollback(client),
@@ -106,7 +103,6 @@ export function createUnitOfWork(pool: Pool, { waitMs, workMs, slots, locking, c
     toUnitOfWork((task) => {
       const lockUntil = performance.now() + waitMs;
       const run = () => withRetry(lockUntil, counters, () => tryTask(task, lockUntil, auditLog));
-      if (!locking.queue) return run();
       return enqueue(task.queueKeys, run, { fairnessKey: fairnessKey ?? task.queueKeys[0] });
     });
   return { unitOfWork, queueUsage: enqueue.usage };

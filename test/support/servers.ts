@@ -1,7 +1,7 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { inject, onTestFinished } from 'vitest';
 import { freePort } from './ports.ts';
-import { bundle } from './bundle.ts';
+import { bundleWithoutGuards } from './unguarded.ts';
 import { startServer, databaseUrl } from './processes.ts';
 import { remoteBases } from './remote-app.ts';
 import { createProvider, openTestDatabase, openTestApp, ownDatabase, sharedTestApp } from './test-app.ts';
@@ -65,7 +65,7 @@ async function startOwnServers({ unlocked = false, env = {} }: Options) {
     const port = await freePort();
     const command = [
       process.execPath,
-      await bundle('test/support/unlocked-server.ts'),
+      await bundleWithoutGuards('test/support/unlocked-server.ts', ['lock', 'queue', 'voucherBalance']),
       databaseUrl(name),
       String(port),
     ];

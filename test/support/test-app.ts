@@ -41,8 +41,8 @@ const { buildApp: buildTestApp } = process.env['TEST_APP']
 
 export const connectionTo = (database: string): ClientConfig => ({ ...inject('server'), database });
 
-export const openTestDatabase = (name: string, options: Partial<DatabaseOptions> = {}) =>
-  openDatabase({
+export const openTestDatabase = (name: string, options: Partial<DatabaseOptions> = {}, open = openDatabase) =>
+  open({
     connection: connectionTo(name),
     timezone: settings.timezone,
     poolSize: 4,

@@ -1,7 +1,6 @@
-// The server without the provider's lock, its queue and the check of voucher balances, for negative controls of race
-// tests.
+// A server for bundles without the provider's lock, its queue and the check of voucher balances, for negative controls
+// of race tests.
 import { buildApp } from '../../src/app.ts';
-import { allGuards } from '../../src/database/context.ts';
 import { openDatabase } from '../../src/database/client.ts';
 
 const [connectionString, port] = process.argv.slice(2);
@@ -12,13 +11,11 @@ const database = openDatabase({
   acquireMs: 20_000,
   statementMs: 10_000,
   writeMs: 20_000,
-  locking: { lock: false, queue: false },
 });
 const app = await buildApp({
   database,
   settings: { timezone: 'Europe/Oslo', defaultLanguage: 'en', publicUrl: 'http://localhost', catalogUrl: null },
   version: 'test',
-  guards: { ...allGuards, voucherBalance: false },
   limits: { bodyBytes: 1e6, headersMs: 20_000, requestMs: 20_000, keepAliveMs: 300_000, invalidKeysPerMinute: 100 },
 });
 await app.listen({ host: '127.0.0.1', port: Number(port) });

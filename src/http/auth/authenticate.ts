@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import type { Ctx, Guards } from '../../database/context.ts';
+import type { Ctx } from '../../database/context.ts';
 import type { Settings } from '../../core/settings.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Database, AuditContext } from '../../database/client.ts';
@@ -20,7 +20,6 @@ declare module 'fastify' {
 export type Services = {
   database: Database;
   settings: Settings;
-  guards: Guards;
   findKey: KeyLookup['findKey'];
   /** Counts an invalid key of an address (IPv6: of a /64). */
   countInvalidKey: CountRequest;
@@ -66,7 +65,7 @@ export function authenticate(app: FastifyInstance, services: Services) {
   });
 }
 
-function createRequestContext({ database, settings, guards }: Services, key: FoundKey, request: FastifyRequest): Ctx {
+function createRequestContext({ database, settings }: Services, key: FoundKey, request: FastifyRequest): Ctx {
   let audited: Database | undefined;
   // Once the route is known, on the first write.
   const writers = () =>
@@ -85,7 +84,6 @@ function createRequestContext({ database, settings, guards }: Services, key: Fou
     versions: key,
     language: preferredLanguage(request.headers['accept-language'], settings.defaultLanguage),
     settings,
-    guards,
     db,
     unlockedStore: { $client: pool },
     write: (areas, work) => writers().write([id], areas, work),

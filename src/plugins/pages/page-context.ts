@@ -21,7 +21,7 @@ export type PageServices = {
   createVisitorContext(request: FastifyRequest, person: Person): Promise<Ctx>;
 };
 
-export function createPageServices({ database, settings, guards }: Services): PageServices {
+export function createPageServices({ database, settings }: Services): PageServices {
   const paths = createPaths(settings);
   return {
     queryable: { $client: database.pool },
@@ -34,7 +34,7 @@ export function createPageServices({ database, settings, guards }: Services): Pa
           ? ({ actor: 'admin_user', actorId: adminUserId } as const)
           : ({ actor: 'course_user', actorId: userId } as const);
       const audited = database.withAudit({ ...actor, action: getRoute(request), requestId: request.id });
-      return { ...(await createContext(audited, settings, providerId)), language: request.view.language, guards };
+      return { ...(await createContext(audited, settings, providerId)), language: request.view.language };
     },
   };
 }

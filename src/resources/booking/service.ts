@@ -229,14 +229,14 @@ const purchaseRows = ({ participants }: BookingQuote) =>
   participants.flatMap(({ productIds }, n) => productIds.map((product) => ({ product, buyer: n + 1 })));
 
 async function spendFromVoucher(
-  { providerId, guards }: Ctx,
+  { providerId }: Ctx,
   tx: Tx,
   now: string,
   orderId: number,
   { id, pays }: NonNullable<BookingQuote['voucher']>,
 ) {
   if (pays === 0n) return;
-  const values = [providerId, id, orderId, toDecimal(pays), now, guards.voucherBalance];
+  const values = [providerId, id, orderId, toDecimal(pays), now];
   const spent = await execute(tx, spendVoucher, values);
   if (spent.length === 0) throw Problem.unavailable('The voucher was spent in the meantime');
 }

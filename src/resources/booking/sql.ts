@@ -113,7 +113,7 @@ export const spendVoucher = {
   name: 'spend_voucher',
   text: `with spent as (
       update vouchers set balance = balance - $4, updated_at = $5
-      where provider_id = $1 and id = $2 and (balance >= $4 or not $6) returning id)
+      where provider_id = $1 and id = $2 and balance >= $4 returning id)
     insert into voucher_redemptions (provider_id, voucher_id, order_id, amount, created_at)
     select $1, s.id, $3, $4, $5 from spent s returning voucher_id`,
 };

@@ -183,7 +183,7 @@ async function assertTitleIsFree(
   { title, isActive }: { title: string; isActive: boolean },
   id?: number,
 ) {
-  if (!isActive || !ctx.guards.equalTitle) return;
+  if (!isActive) return;
   const isEqual = tenantWhere(
     ctx,
     tables.courses,

@@ -1,7 +1,7 @@
 import { and, asc, eq, isNull } from 'drizzle-orm';
 import { hashApiKey, newApiKey } from '../../core/api-key.ts';
 import { toSlug } from '../../core/catalog-urls.ts';
-import { allGuards, type Ctx } from '../../database/context.ts';
+import type { Ctx } from '../../database/context.ts';
 import type { Settings } from '../../core/settings.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Database, Tx, WriteNewProvider } from '../../database/client.ts';
@@ -166,7 +166,6 @@ export async function createContext(database: Database, settings: Settings, prov
     version,
     language: settings.defaultLanguage,
     settings,
-    guards: allGuards,
     db: database.db,
     unlockedStore: { $client: database.pool },
     write: (areas, work) => queued.write([providerId], areas, work),

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { allGuards } from '../../../src/database/context.ts';
 import { courses, products } from '../../../src/database/tables/courses.ts';
 import { allAreas } from '../../../src/database/areas.ts';
 import { and, eq } from 'drizzle-orm';
@@ -484,7 +483,6 @@ test('every error of the booking endpoints has the booking error format', async 
 test('rate limit and overload errors have the booking error format', async () => {
   const database = openTestDatabase(await ownDatabase(), { writeMs: 1_000, poolSize: 2 });
   const testApp = await openTestApp(database, {
-    guards: allGuards,
     limits: { bodyBytes: 1_000_000, headersMs: 1_000, requestMs: 1_000, keepAliveMs: 1_000, invalidKeysPerMinute: 1 },
   });
   try {

@@ -6,7 +6,6 @@ import { eq } from 'drizzle-orm';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
 import type { buildApp } from '../../../src/app.ts';
-import { allGuards } from '../../../src/database/context.ts';
 import { categories } from '../../../src/database/tables/catalog.ts';
 import { addCategory } from '../../../src/resources/courses/category-service.ts';
 import { categorizeCourse } from '../../../src/resources/courses/service.ts';
@@ -376,7 +375,7 @@ test('another build uses other ETags', async () => {
     const { buildApp: built } = (await import(join(process.cwd(), folder, copy, 'parts/app.mjs'))) as {
       buildApp: typeof buildApp;
     };
-    const app = await built({ database, settings, version: 'test', limits, guards: allGuards });
+    const app = await built({ database, settings, version: 'test', limits });
     const { headers } = await app.inject({ url: '/v2/courses', headers: { 'x-api-key': me.apiKey } });
     await app.close();
     return headers['etag'];

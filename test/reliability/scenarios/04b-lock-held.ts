@@ -4,7 +4,7 @@ import { allFailures, undetected, observeWithRetry, type Checks } from '../suppo
 import { maxElapsed, countStatuses, sendAtRate } from '../support/load.ts';
 import { createSchools, type School, type Schools } from '../support/school.ts';
 import { startServer, type Server } from '../support/server.ts';
-import { bundle } from '../../support/bundle.ts';
+import { bundleWithoutGuards } from '../../support/unguarded.ts';
 
 const scenario: Scenario = {
   name: 'provider lock held',
@@ -21,8 +21,7 @@ const scenario: Scenario = {
 
     const command = [
       process.execPath,
-      await bundle('test/reliability/support/unprotected-server.ts'),
-      '{"queue":false}',
+      await bundleWithoutGuards('test/reliability/support/unprotected-server.ts', ['queue']),
     ];
     const withoutQueue = await startServer(run, schools.env, { command });
     const withoutQueueSeen = await observe(run, schools, withoutQueue, 4_000);

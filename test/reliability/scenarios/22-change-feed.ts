@@ -1,4 +1,4 @@
-import { bundle } from '../../support/bundle.ts';
+import { bundleWithoutGuards } from '../../support/unguarded.ts';
 import { freePort } from '../../support/ports.ts';
 import { failedChecks, pause, type Run, type Scenario } from '../scenario.ts';
 import { createClient, type Client } from '../support/client.ts';
@@ -23,7 +23,7 @@ const scenario: Scenario = {
     const port = await freePort();
     const command = [
       process.execPath,
-      await bundle('test/support/unlocked-server.ts'),
+      await bundleWithoutGuards('test/support/unlocked-server.ts', ['lock', 'queue', 'voucherBalance']),
       postgres.url('school'),
       `${port}`,
     ];

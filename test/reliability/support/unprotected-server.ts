@@ -4,10 +4,9 @@ import { buildApp } from '../../../src/app.ts';
 import { openDatabase } from '../../../src/database/client.ts';
 
 /**
- * `queue: false` disables the connection queue; `withoutErrorListeners: true` removes error listeners; `timeoutMs` replaces every
- * timeout.
+ * `withoutErrorListeners: true` removes error listeners; `timeoutMs` replaces every timeout.
  */
-const { queue = true, withoutErrorListeners = false, timeoutMs } = JSON.parse(process.argv[2] ?? '{}');
+const { withoutErrorListeners = false, timeoutMs } = JSON.parse(process.argv[2] ?? '{}');
 if (withoutErrorListeners) {
   const { on } = Pool.prototype;
   Pool.prototype.on = function onAllButErrors(name, listener) {
@@ -21,7 +20,6 @@ const database = openDatabase({
   acquireMs: timeoutMs ?? 1_500,
   statementMs: timeoutMs ?? 5_000,
   writeMs: timeoutMs ?? 2_500,
-  locking: { lock: true, queue },
 });
 const app = await buildApp({
   database,

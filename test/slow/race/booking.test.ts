@@ -1,6 +1,5 @@
 import { and, eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { allGuards, type Guards } from '../../../src/database/context.ts';
 import { campaigns } from '../../../src/database/tables/campaigns.ts';
 import { orders } from '../../../src/database/tables/orders.ts';
 import { allAreas } from '../../../src/database/areas.ts';
@@ -15,6 +14,7 @@ import {
   statusesOnDate,
 } from '../../support/booking.ts';
 import { createCampaign } from '../../support/orders.ts';
+import { loadUnguarded, type Guard, type Unguarded } from '../../support/unguarded.ts';
 import {
   openTestDatabase,
   openTestApp,
@@ -36,18 +36,16 @@ type Stage = {
   ): Promise<TestResponse[]>;
 };
 
-/** Two servers with a pool each on one database. `unlocked`: without lock, queue and database guards. */
-async function runRace<T>(
-  guarded: boolean,
-  work: (stage: Stage) => Promise<T>,
-  guards: Guards = allGuards,
-): Promise<T> {
+/** Two servers with a pool each on one database. Not `guarded`: without lock, queue and those of `removed`. */
+async function runRace<T>(guarded: boolean, work: (stage: Stage) => Promise<T>, removed: Guard[] = []): Promise<T> {
   const name = await ownDatabase();
   if (!guarded) await execute(name, 'drop function refuse_unlocked cascade');
-  if (!guards.voucherBalance) await execute(name, 'alter table vouchers drop constraint vouchers_balance');
-  const locking = { lock: guarded, queue: guarded };
-  const options = { locking, poolSize: guarded ? 4 : 12, acquireMs: 30_000, writeMs: 30_000 };
-  const open = () => openTestApp(openTestDatabase(name, options), { guards });
+  if (removed.includes('voucherBalance')) await execute(name, 'alter table vouchers drop constraint vouchers_balance');
+  const { buildApp, openDatabase }: Partial<Unguarded> = guarded
+    ? {}
+    : await loadUnguarded(['lock', 'queue', ...removed]);
+  const options = { poolSize: guarded ? 4 : 12, acquireMs: 30_000, writeMs: 30_000 };
+  const open = () => openTestApp(openTestDatabase(name, options, openDatabase), {}, buildApp);
   const servers: [TestApp, TestApp] = [await open(), await open()];
   try {
     const me = await servers[0].createProvider();
@@ -176,7 +174,7 @@ describe('seats', () => {
 });
 
 describe('vouchers', () => {
-  const spent = (guarded: boolean, guards: Guards = allGuards) =>
+  const spent = (guarded: boolean, removed: Guard[] = []) =>
     runRace(
       guarded,
       async ({ me, servers, all }) => {
@@ -190,7 +188,7 @@ describe('vouchers', () => {
         );
         return { statuses: [...new Set(responses.map(({ status }) => status))].sort(), ...rows[0]! };
       },
-      guards,
+      removed,
     );
   const sum = (amounts: string[]) => amounts.reduce((total, amount) => total + Number(amount), 0);
 
@@ -207,7 +205,7 @@ describe('vouchers', () => {
   });
 
   test('negative control: without lock, queue and guard the voucher is spent more than once', retried, async () => {
-    const { redeemed } = await spent(false, { ...allGuards, voucherBalance: false });
+    const { redeemed } = await spent(false, ['voucherBalance']);
     expect(sum(redeemed)).toBeGreaterThan(100);
   });
 });

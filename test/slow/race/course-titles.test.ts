@@ -1,7 +1,6 @@
 import type { InjectOptions } from 'fastify';
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
-import { allGuards } from '../../../src/database/context.ts';
 import {
   connectionTo,
   openTestDatabase,
@@ -10,6 +9,7 @@ import {
   send,
   type Provider,
 } from '../../support/test-app.ts';
+import { loadUnguarded, type Unguarded } from '../../support/unguarded.ts';
 
 type Attempt = Pick<InjectOptions, 'method' | 'url' | 'payload'>;
 
@@ -36,10 +36,11 @@ const races: Record<string, (me: Provider) => Promise<Attempt[]>> = {
 
 /** Concurrent requests for one title on two servers; returns how many succeeded. */
 async function winners(database: string, race: string, guarded: boolean) {
-  const locking = { lock: guarded, queue: guarded };
-  const guards = guarded ? allGuards : { ...allGuards, equalTitle: false };
+  const { buildApp, openDatabase }: Partial<Unguarded> = guarded
+    ? {}
+    : await loadUnguarded(['lock', 'queue', 'equalTitle']);
   const testApps = await Promise.all(
-    [0, 1].map(() => openTestApp(openTestDatabase(database, { locking, poolSize: 8 }), { guards })),
+    [0, 1].map(() => openTestApp(openTestDatabase(database, { poolSize: 8 }, openDatabase), {}, buildApp)),
   );
   try {
     const me = await testApps[0]!.createProvider();

@@ -8,6 +8,7 @@ import { providers } from '../../../src/database/tables/providers.ts';
 import { tags } from '../../../src/database/tables/catalog.ts';
 import { allAreas } from '../../../src/database/areas.ts';
 import { connectionTo, openTestDatabase, sharedTestApp } from '../../support/test-app.ts';
+import { loadUnguarded } from '../../support/unguarded.ts';
 
 const { database, createProvider } = await sharedTestApp();
 
@@ -121,7 +122,8 @@ test('a lock moves the clocks of its areas alone, and a provider without a row h
 
 test('locking several providers in a fixed order prevents deadlocks', async () => {
   const [a, b] = [await createProvider(), await createProvider()];
-  const own = openTestDatabase(await nameOf(database), { locking: { lock: true, queue: false }, poolSize: 8 });
+  const { openDatabase } = await loadUnguarded(['queue']);
+  const own = openTestDatabase(await nameOf(database), { poolSize: 8 }, openDatabase);
   try {
     const work = Array.from({ length: 60 }, (_, n) =>
       own.write(n % 2 === 0 ? [a.id, b.id] : [b.id, a.id], allAreas, async (_tx, now) => now),

@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Plugin } from 'esbuild';
+import type { openDatabase } from '../../src/database/client.ts';
+import { bundle } from './bundle.ts';
+import type { BuildApp } from './test-app.ts';
+
+type Change = { file: RegExp; from: string; to: string };
+export type Guard = keyof typeof changes;
+
+/** Each guard against races, and the change of the source that removes it. */
+const changes = {
+  /** The lock of the provider's row. */
+  lock: {
+    file: /database\/unit-of-work\.ts$/,
+    from: 'runTask(client, task)',
+    to: 'runTask(client, { ...task, lock: noLock })',
+  },
+  /** One write of a provider at a time in a process. */
+  queue: {
+    file: /database\/unit-of-work\.ts$/,
+    from: 'enqueue(task.queueKeys, run, { fairnessKey: fairnessKey ?? task.queueKeys[0] })',
+    to: 'run()',
+  },
+  /** The lock of work that one process of many does. */
+  exclusive: {
+    file: /database\/client\.ts$/,
+    from: '(await tryLock(client, name)) ? work(client) : undefined',
+    to: 'work(client)',
+  },
+  /** The check before the unique index. */
+  equalTitle: { file: /resources\/courses\/service\.ts$/, from: 'if (!isActive) return;', to: 'return;' },
+  /** A voucher pays no more than its balance. */
+  voucherBalance: { file: /resources\/booking\/sql\.ts$/, from: ' and balance >= $4', to: '' },
+} satisfies Record<string, Change>;
+
+/** Bundles a program without these guards, for negative controls, and returns the path of the bundle. */
+export const bundleWithoutGuards = (entry: string, guards: Guard[]) => bundle(entry, [withoutGuards(guards)]);
+
+function withoutGuards(guards: Guard[]): Plugin {
+  return {
+    name: `without-${guards.join('-')}`,
+    setup({ onLoad }) {
+      onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+        const ofFile = guards.map((guard): Change => changes[guard]).filter(({ file }) => file.test(path));
+        if (ofFile.length === 0) return undefined;
+        let contents = await readFile(path, 'utf8');
+        for (const { from, to } of ofFile) {
+          if (contents.split(from).length !== 2) throw new Error(`${path} has changed`);
+          contents = contents.replace(from, () => to);
+        }
+        return { contents, loader: 'ts' };
+      });
+    },
+  };
+}
+
+export type Unguarded = { buildApp: BuildApp; openDatabase: typeof openDatabase };
+const loaded = new Map<string, Promise<Unguarded>>();
+
+/** The application and its database without these guards. */
+export function loadUnguarded(guards: Guard[]): Promise<Unguarded> {
+  const key = guards.join();
+  const found =
+    loaded.get(key) ??
+    bundleWithoutGuards('test/support/server-parts.ts', guards).then(
+      async (file) => (await import(resolve(file))) as Unguarded,
+    );
+  loaded.set(key, found);
+  return found;
+}
