@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { listWithout } from './support/plugin-list.ts';
 
 const root = `${import.meta.dirname}/..`;
 
@@ -46,6 +47,15 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+/** The server without the plugins that WITHOUT_PLUGINS names. */
+const withoutPlugins = (names: string[]) => ({
+  name: 'without-plugins',
+  enforce: 'pre' as const,
+  load: (id: string) => (id.endsWith('/src/plugins.ts') ? listWithout(names) : undefined),
+});
+const removed = process.env['WITHOUT_PLUGINS'];
+const plugins = removed === undefined ? [] : [withoutPlugins(removed.split(','))];
+
 const shared = {
   root,
   // Many files mostly wait for processes and for the database.
@@ -64,7 +74,7 @@ export default defineConfig({
     globalSetup: ['test/support/setup.ts'],
     sequence: { sequencer: LongestFirst },
     projects: [
-      { test: { ...fast, name: 'fast', include: ['test/api/**/*.test.ts', 'test/unit/**/*.test.ts'] } },
+      { plugins, test: { ...fast, name: 'fast', include: ['test/api/**/*.test.ts', 'test/unit/**/*.test.ts'] } },
       { test: { ...slow, name: 'sample', include: samples } },
       { test: { ...slow, name: 'slow', include: ['test/slow/**/*.test.ts'], exclude: samples } },
     ],
