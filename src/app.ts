@@ -1,24 +1,23 @@
 import rateLimit from '@fastify/rate-limit';
-import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync } from 'fastify';
+import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
 import { compileValidator } from './core/schema/validator.ts';
 import { Problem } from './core/errors.ts';
-import { allGuards, type Guards } from './database/context.ts';
 import type { Settings } from './core/settings.ts';
 import type { Database } from './database/client.ts';
 import { bodies } from './http/parsing/bodies.ts';
 import { compressResponses } from './http/compression/response-compression.ts';
 import { closeIdleSocket } from './http/idle-sockets.ts';
-import { docs } from './plugins/docs/routes.ts';
-import { description, toBasePath } from './openapi/description.ts';
+import { description } from './openapi/description.ts';
 import { countedMessages, yieldBetweenRequests } from './http/pipelining.ts';
 import { logRequests, type RequestLogMode } from './http/request-log.ts';
 import { healthRoutes, type ShutdownState } from './http/health.ts';
 import { registerErrorHandler, formatV2Error } from './http/errors/error-handler.ts';
 import { decorateListCache } from './http/list-cache/index.ts';
 import { assertParameterCount, parseQuery } from './http/parsing/query-string.ts';
-import { limitByAddress, limitUnknownPaths, limitUnroutable } from './http/auth/address-limit.ts';
+import { escapeInvalidPath } from './http/parsing/invalid-path.ts';
+import { limitUnknownPaths, limitUnroutable } from './http/auth/address-limit.ts';
 import { createAcceptGate } from './http/accept-gate.ts';
 import { createKeyLookup } from './http/auth/key-lookup.ts';
 import { createProviderLimits, type ProviderLimits } from './http/auth/provider-limits.ts';
@@ -26,14 +25,11 @@ import { createAddressBuckets, createRateBuckets, type Rate } from './http/auth/
 import type { ListLimits } from './http/list-cache/index.ts';
 import { createClientErrorHandler, createFrameworkErrorHandler } from './http/errors/raw-error-handlers.ts';
 import { legacy } from './interfaces/legacy.ts';
-import type { Metrics } from './plugins/operations/metrics/index.ts';
-import type { UsageRecorder } from './plugins/operations/usage/recorder.ts';
-import { metricsRoutes } from './plugins/operations/metrics/routes.ts';
 import { strictTransport } from './http/strict-transport.ts';
-import { escapeInvalidPath } from './plugins/pages/address.ts';
-import { personalPagesPlugin } from './plugins/pages/my.tsx';
 import { serializeLargeItems, compileSerializer } from './http/list-serializer.ts';
 import { v2 } from './interfaces/v2.ts';
+import type { Plugin, ServerPart } from './interfaces/plugin/define-plugin.ts';
+import { plugins as allPlugins } from './plugins.ts';
 
 export type Limits = {
   bodyBytes: number;
@@ -66,30 +62,33 @@ export type AppOptions = {
   isShuttingDown?: ShutdownState;
   /** Which requests are logged; default off. */
   requestLog?: RequestLogMode;
-  metrics?: Metrics | undefined;
   /** Limits of single providers; default none. */
   providerLimits?: ProviderLimits | undefined;
-  /** Counts the requests of each provider. */
-  usage?: UsageRecorder | undefined;
-  /** Serves /metrics on this port too, to clients with this token. */
-  metricsToken?: string | undefined;
-  /** Traces each request. */
-  tracing?: FastifyPluginAsync | undefined;
-  /** For tests that prove a guard is needed; the server never passes it. */
-  guards?: Guards;
+  /** Whose routes are served; default all. */
+  plugins?: readonly Plugin[];
+  /** Their parts of a running server. */
+  parts?: ServerPart[];
 };
 
 const maxHeaders = 100;
 
 /** Builds the application without listening. */
 export async function buildApp(options: AppOptions) {
-  const { database, settings, version, limits, isShuttingDown = { now: false }, guards = allGuards } = options;
-  const app = createServer(options);
+  const {
+    database,
+    settings,
+    version,
+    limits,
+    isShuttingDown = { now: false },
+    plugins = allPlugins,
+    parts = [],
+  } = options;
+  const app = createServer(options, plugins);
   const { findKey, isKnown } = createKeyLookup(database);
   yieldBetweenRequests(app.server, isKnown);
-  if (options.tracing) await app.register(options.tracing);
+  for (const { instrumentation } of parts) if (instrumentation) await app.register(instrumentation);
   addHooks(app, isShuttingDown, strictTransport(settings.publicUrl));
-  observeRequests(app, options);
+  observeRequests(app, options, parts);
   registerErrorHandler(app, formatV2Error);
 
   await app.register(rateLimit, { global: false, cache: 10_000 });
@@ -107,29 +106,26 @@ export async function buildApp(options: AppOptions) {
     acceptGate: createAcceptGate(app.server),
   });
   const services = {
-    ...{ database, settings, guards, findKey, countInvalidKey, countRequest, findRate, addressBuckets },
+    ...{ database, settings, findKey, countInvalidKey, countRequest, findRate, addressBuckets },
     ...{ buckets: createRateBuckets(findRate), version, requireHttps: options.requireHttps ?? false },
   };
 
   await app.register(description, { version, publicUrl: settings.publicUrl });
-  await app.register(docs, { publicUrl: settings.publicUrl, countRequest });
   await app.register(async (scope) =>
     healthRoutes(scope, { database, timezone: settings.timezone, isShuttingDown, countRequest }),
   );
   limitUnknownPaths(app, countRequest);
-  const { metrics, metricsToken: token } = options;
-  if (metrics && token !== undefined) metricsRoutes(app, { metrics, token, countRequest });
-  app.get('/', { schema: { hide: true }, preParsing: limitByAddress(countRequest) }, (_request, reply) =>
-    reply.redirect(`${toBasePath(settings.publicUrl)}/docs`),
-  );
   await app.register(bodies);
   await app.register(v2, { prefix: '/v2', ...services });
   await app.register(legacy, services);
-  await app.register(personalPagesPlugin, { prefix: '/my', ...services });
+  for (const { routes } of plugins)
+    if (routes) await app.register(await routes.load(), { ...services, prefix: routes.prefix ?? '' });
+  for (const { routes } of parts) routes?.(app, services);
   return app;
 }
 
-function createServer({ limits, trustProxy = [], logger, settings }: AppOptions) {
+function createServer({ limits, trustProxy = [], logger, settings }: AppOptions, plugins: readonly Plugin[]) {
+  const repaired = plugins.flatMap(({ routes }) => (routes?.repairsPaths ? (routes.prefix ?? []) : []));
   const hsts = strictTransport(settings.publicUrl);
   return Fastify({
     ...(logger ? { loggerInstance: logger } : {}),
@@ -144,7 +140,7 @@ function createServer({ limits, trustProxy = [], logger, settings }: AppOptions)
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     genReqId,
-    rewriteUrl: ({ url = '/' }) => escapeInvalidPath(url),
+    rewriteUrl: ({ url = '/' }) => escapeInvalidPath(url, repaired),
     frameworkErrors: createFrameworkErrorHandler(hsts, limitUnroutable(trustProxy)),
     clientErrorHandler: createClientErrorHandler(hsts),
     // Long ids reach their route, which authenticates the request before it responds 404.
@@ -177,12 +173,11 @@ function addHooks(app: FastifyInstance, isShuttingDown: ShutdownState, hsts: str
   app.addHook('preSerialization', serializeLargeItems);
 }
 
-function observeRequests(app: FastifyInstance, { requestLog = 'off', metrics, usage }: AppOptions) {
+function observeRequests(app: FastifyInstance, { requestLog = 'off' }: AppOptions, parts: ServerPart[]) {
   app.decorate('requestLog', requestLog);
   app.decorateRequest('problem', null);
   logRequests(app, requestLog);
-  metrics?.observe(app);
-  usage?.observe(app);
+  for (const { observe } of parts) observe?.(app);
 }
 
 /** Uses the client's request id if it is well formed. */

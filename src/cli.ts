@@ -2,37 +2,31 @@
 import { Command, CommanderError } from 'commander';
 import { describeError } from './database/describe-error.ts';
 import { describeVersion } from './core/version.ts';
+import type { CommandGroup } from './interfaces/plugin/define-plugin.ts';
+import { plugins } from './plugins.ts';
 
-/** The commands in the order of the help. Only those of the first argument are loaded: all of them take half a second. */
-const groups: { names: string[]; load: () => Promise<(program: Command) => void> }[] = [
+/** Only the commands of the first argument are loaded: all of them take half a second. */
+const groups: CommandGroup[] = [
   { names: ['migrate'], load: async () => (await import('./interfaces/cli/migrate.ts')).migrateCommand },
-  { names: ['demo'], load: async () => (await import('./plugins/transfer/demo/commands.ts')).demoCommand },
   { names: ['provider'], load: async () => (await import('./interfaces/cli/providers.ts')).providerCommands },
   { names: ['key'], load: async () => (await import('./interfaces/cli/keys.ts')).keyCommands },
   { names: ['partner'], load: async () => (await import('./interfaces/cli/partners.ts')).partnerCommands },
-  { names: ['course', 'category'], load: async () => (await import('./interfaces/cli/categories.ts')).categoryCommands },
+  {
+    names: ['course', 'category'],
+    load: async () => (await import('./interfaces/cli/categories.ts')).categoryCommands,
+  },
   { names: ['user'], load: async () => (await import('./interfaces/cli/users.ts')).userCommands },
-  { names: ['usage'], load: async () => (await import('./plugins/operations/usage/commands.ts')).usageCommand },
-  { names: ['audit'], load: async () => (await import('./interfaces/cli/audit.ts')).auditCommands },
-  {
-    names: ['import', 'export'],
-    load: async () => (await import('./plugins/transfer/commands.ts')).importExportCommands,
-  },
-  { names: ['mail'], load: async () => (await import('./plugins/delivery/mail/commands.ts')).mailCommands },
   { names: ['webhook'], load: async () => (await import('./interfaces/cli/webhooks.ts')).webhookCommands },
-  { names: ['doctor'], load: async () => (await import('./plugins/operations/doctor/commands.ts')).doctorCommand },
+  { names: ['audit'], load: async () => (await import('./interfaces/cli/audit.ts')).auditCommands },
   { names: ['config'], load: async () => (await import('./interfaces/cli/config.ts')).configCommand },
-  { names: ['backup', 'restore'], load: async () => (await import('./plugins/backup/commands.ts')).backupCommands },
-  {
-    names: ['upgrade-database'],
-    load: async () => (await import('./plugins/backup/upgrade-database.ts')).upgradeDatabaseCommand,
-  },
+  ...plugins.flatMap(({ commands = [] }) => commands),
 ];
 
 let usageError = '';
 const program = new Command('cli')
   .description('Operates the course booking service: its database, providers, keys, partners and categories.')
   .version(describeVersion())
+  .setOptionValue('plugins', plugins)
   // Else `backup` would take the options of `backup list`.
   .enablePositionalOptions()
   .exitOverride()

@@ -2,25 +2,25 @@ import type { AddressInfo, Server } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { buildApp, type AppOptions } from './app.ts';
-import { readConfig, type Config } from './core/config.ts';
-import { isMigrated, migrateDatabase } from './database/migrate.ts';
-import { findMigrationDifferences } from './database/migration-differences.ts';
-import { assertReleaseIsSupported } from './database/releases.ts';
-import { backupUndecided } from './plugins/operations/doctor/ages.ts';
+import { readConfig, toSettings, type Config } from './core/config.ts';
 import { openLog, type Log } from './core/log.ts';
-import { startHousekeeping } from './database/housekeeping.ts';
-import { startBackups } from './plugins/backup/nightly-job.ts';
-import { startClockCheck } from './database/clock-check.ts';
-import { bootstrap, demoData, printWelcome } from './plugins/transfer/demo/first-start.ts';
-import { describeError, ListenError } from './database/describe-error.ts';
-import { assertPortIsFree } from './http/port.ts';
 import { onStopSignal } from './core/signals.ts';
 import { packageVersion } from './core/version.ts';
+import { startClockCheck } from './database/clock-check.ts';
+import { describeError, ListenError } from './database/describe-error.ts';
+import { coreTasks, housekeepingJob } from './database/housekeeping.ts';
+import { isMigrated, migrateDatabase } from './database/migrate.ts';
+import { findMigrationDifferences } from './database/migration-differences.ts';
+import { startJobs, type Job } from './database/periodic.ts';
+import { assertReleaseIsSupported } from './database/releases.ts';
 import { startStandbyCheck } from './database/standby-check.ts';
-import { startMailWorker } from './plugins/delivery/mail/start.ts';
-import { openObservers } from './plugins/operations/observers.ts';
-import { startWebhooks } from './plugins/delivery/webhooks/worker.ts';
-import { openStartDatabase, openStore, toSettings, waitForDatabase, type Store } from './database/store.ts';
+import { logSlowStatements, openStartDatabase, openStore, waitForDatabase, type Store } from './database/store.ts';
+import { createProviderLimits, type ProviderLimits } from './http/auth/provider-limits.ts';
+import { assertPortIsFree } from './http/port.ts';
+import type { FirstData, ServerContext, ServerPart } from './interfaces/plugin/define-plugin.ts';
+import { printWelcome } from './interfaces/plugin/welcome.ts';
+import { plugins } from './plugins.ts';
+import { createFirstProvider } from './resources/schools/first-provider-service.ts';
 
 // By default V8 lets the heap grow several times over before a full collection.
 setFlagsFromString('--heap-growing-percent=50');
@@ -30,10 +30,10 @@ type StopSignal = ReturnType<typeof onStopSignal>;
 /** Reads the configuration, opens the database and serves until a stop signal. */
 async function start() {
   const stopSignal = onStopSignal();
-  const config = readConfig(process.env);
+  const config = readConfig(process.env, plugins);
   const log = openLog(config);
   for (const warning of config.warnings) log.warn(warning);
-  if (config.isBackupUndecided) log.warn(backupUndecided);
+  for (const { warnings } of plugins) for (const warning of warnings?.(config) ?? []) log.warn(warning);
   await assertPortIsFree(config);
   let isClosing = false;
   const onBrokenConnection = (error: Error) => {
@@ -57,21 +57,24 @@ async function start() {
 }
 
 async function serve(config: Config, log: Log, store: Store, stopSignal: StopSignal) {
-  const { database } = store;
-  const { migrated, demoKey } = await prepareDatabase(config, log, store);
+  const { database, connection } = store;
+  const { migrated, firstData } = await prepareDatabase(config, log, store);
 
   const isShuttingDown = { now: false };
-  const observers = await openObservers(config, process.env, database, log);
-  const app = await buildApp({ ...appOptions(config, database, log, isShuttingDown), ...observers.appOptions });
+  logSlowStatements(database, log);
+  const context: ServerContext = { config, database, connection, log, env: process.env, plugins };
+  const parts = await Promise.all(plugins.flatMap(({ server }) => server?.(context) ?? []));
+  const providerLimits = createProviderLimits(config.rate);
+  const app = await buildApp({ ...appOptions(context), isShuttingDown, providerLimits, parts });
   await app
     .listen({ host: config.HOST, port: config.PORT, listenTextResolver: (address) => `Listening at ${address}` })
     .catch((error: unknown) => {
       throw new ListenError(config, error);
     });
-  await observers.listen();
+  for (const part of parts) await part.listen?.();
 
   // Started after listening, so that a server that fails to start sends no mails.
-  const workers = createWorkers(config, store, log, observers.start);
+  const workers = createWorkers(context, parts, providerLimits);
   if (migrated) {
     workers.start();
   } else {
@@ -84,13 +87,13 @@ async function serve(config: Config, log: Log, store: Store, stopSignal: StopSig
   stopSignal.gracefully(async (signal) => {
     log.info(`Stopping (${signal}): finishing the requests and mails in flight`);
     isShuttingDown.now = true;
-    workers.stopTimers();
-    await shutDown(app, config, workers.stopSending);
-    await observers.close();
+    workers.stopJobs();
+    await shutDown(app, config, workers.stopWork);
+    await Promise.all(parts.map(async (part) => part.close?.()));
     await Promise.race([store.close(), sleep(config.SHUTDOWN_TIMEOUT_MS)]);
     log.info('Stopped');
   });
-  printWelcome(config, log, (app.server.address() as AddressInfo).port, demoKey);
+  printWelcome(config, log, (app.server.address() as AddressInfo).port, { plugins, firstData });
 }
 
 /** With longer time limits than requests have: a machine that starts everything at once is slow. */
@@ -107,23 +110,23 @@ async function prepareDatabase(config: Config, log: Log, store: Store) {
     }
     for (const difference of await findMigrationDifferences(database.pool)) log.warn(`${difference}: see \`doctor\``);
     const migrated = await isMigrated(database.pool);
-    return { migrated, demoKey: migrated ? await loadFirstData(config, database, log) : null };
+    return { migrated, firstData: migrated ? await loadFirstData(config, database, log) : [] };
   } finally {
     await database.close();
   }
 }
 
 async function loadFirstData(config: Config, database: Store['database'], log: Log) {
-  await bootstrap(config, database, log);
-  return demoData(config, database, log);
+  await createFirstProvider(config, database, log);
+  const loaded: FirstData[] = [];
+  for (const plugin of plugins) {
+    const data = await plugin.loadFirstData?.({ config, database, log });
+    if (data) loaded.push(data);
+  }
+  return loaded;
 }
 
-const appOptions = (
-  config: Config,
-  database: Store['database'],
-  log: Log,
-  isShuttingDown: { now: boolean },
-): AppOptions => ({
+const appOptions = ({ config, database, log }: ServerContext): AppOptions => ({
   database,
   settings: toSettings(config),
   version: packageVersion(),
@@ -143,35 +146,32 @@ const appOptions = (
   trustProxy: config.trustProxy,
   requireHttps: config.REQUIRE_HTTPS,
   logger: log,
-  isShuttingDown,
+  requestLog: config.LOG_REQUESTS,
 });
 
+/** `provider limit` promises it. */
+const limitsMs = 10_000;
+
 /** The background work of a server, started once the database is migrated. */
-function createWorkers(config: Config, store: Store, log: Log, startObservers: () => void) {
-  const { database } = store;
-  let mail: ReturnType<typeof startMailWorker> | undefined;
-  let webhooks: ReturnType<typeof startWebhooks> | undefined;
-  let stopHousekeeping: ReturnType<typeof startHousekeeping> | undefined;
-  let stopClockCheck: ReturnType<typeof startClockCheck> | undefined;
-  let stopStandbyCheck: ReturnType<typeof startStandbyCheck> | undefined;
-  let stopBackups: ReturnType<typeof startBackups> | undefined;
+function createWorkers({ config, database, log }: ServerContext, parts: ServerPart[], limits: ProviderLimits) {
+  let stops: (() => void)[] = [];
+  let works: { stop(): Promise<void> }[] = [];
   return {
     start() {
-      startObservers();
-      mail = startMailWorker(config, database, log);
-      if (config.WEBHOOKS === 'on') webhooks = startWebhooks({ database, settings: toSettings(config), log });
-      stopHousekeeping = startHousekeeping(config, database, log);
-      stopClockCheck = startClockCheck(database, log);
-      stopStandbyCheck = startStandbyCheck(database, log);
-      stopBackups = startBackups(config, store, log);
+      works = parts.flatMap((part) => part.work?.() ?? []);
+      const load = () => limits.load(database);
+      const tasks = [...coreTasks, ...plugins.flatMap(({ housekeeping = [] }) => housekeeping)];
+      const jobs: Job[] = [
+        { name: 'Reading the limits of providers', intervalMs: limitsMs, run: load },
+        housekeepingJob({ tasks, config, database, log }),
+        ...parts.flatMap(({ periodic = [] }) => periodic),
+      ];
+      stops = [startJobs(jobs, log), startClockCheck(database, log), startStandbyCheck(database, log)];
     },
-    stopTimers() {
-      stopHousekeeping?.();
-      stopClockCheck?.();
-      stopStandbyCheck?.();
-      stopBackups?.();
+    stopJobs() {
+      for (const stop of stops) stop();
     },
-    stopSending: () => Promise.all([mail?.stop(), webhooks?.stop()]),
+    stopWork: () => Promise.all(works.map((work) => work.stop())),
   };
 }
 

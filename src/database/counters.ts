@@ -6,10 +6,6 @@ export const createCounters = () => ({
   retries: { serialization_failure: 0, deadlock: 0, lock_timeout: 0, prepared_statement: 0 },
   /** Domain events of committed transactions. */
   committed: { bookings: 0, promotions: 0 },
-  /** Attempts to send a mail, by their result. */
-  mails: { sent: 0, written: 0, dropped: 0, retried: 0, failed: 0, postponed: 0 },
-  /** Attempts to deliver a message to a webhook, by their result. */
-  webhooks: { delivered: 0, failed: 0 },
   slowStatements: 0,
   /** Lists that were queried, by the server that had the rows. */
   lists: { primary: 0, standby: 0 },

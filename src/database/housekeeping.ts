@@ -2,18 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../core/config.ts';
 import type { Database } from './client.ts';
 import type { Log } from '../core/log.ts';
-import { startPeriodic, warnOfFailure } from './periodic.ts';
+import { warnOfFailure, type Job } from './periodic.ts';
 
 const intervalMs = 60 * 60_000;
 /** Rows per statement: its locks last for some milliseconds. */
 const batchSize = 1_000;
 const pauseMs = 50;
 
-type RetentionVariable = Extract<keyof Config, `${string}_RETENTION_DAYS`>;
 export type Task = {
   table: string;
   /** Days until a row is deleted; without a value rows are kept for ever. */
-  variable: RetentionVariable;
+  variable: string;
   /**
    * Deletes at most `$2` rows, each by at least `$1` days too old. Without an index or
    * the order of the primary key it reads the whole table every hour: for a small one, or where it is off by default.
@@ -21,15 +20,13 @@ export type Task = {
   statement: string;
 };
 
-const old = (moment: string) => `${moment} < now() - $1 * interval '1 day'`;
+export const old = (moment: string) => `${moment} < now() - $1 * interval '1 day'`;
 /** The condition is repeated, so that PostgreSQL checks it again for a row that changed meanwhile. */
-const deleteWhere = (table: string, key: string, condition: string) =>
+export const deleteWhere = (table: string, key: string, condition: string) =>
   `delete from ${table} where (${key}) in (select ${key} from ${table} where ${condition} limit $2) and ${condition}`;
 
-const endedAt = 'coalesce(sent_at, failed_at)';
-
-/** All tables that grow with use and not with the data of the providers; docs/operating.md lists them too. */
-export const tasks: Task[] = [
+/** With those of the plugins, all tables that grow with use and not with the data of the providers; docs/operating.md lists them. */
+export const coreTasks: Task[] = [
   {
     table: 'audit_entries',
     variable: 'AUDIT_RETENTION_DAYS',
@@ -57,15 +54,6 @@ export const tasks: Task[] = [
       delete from events e using old where e.provider_id = old.provider_id and e.id = old.id`,
   },
   {
-    table: 'outbox',
-    variable: 'MAIL_RETENTION_DAYS',
-    // Mails that were sent or have failed, with their links.
-    statement: `with old as (select provider_id, id from outbox where ${old(endedAt)} order by id limit $2),
-      links as (delete from tokens where (provider_id, mail_id) in (select provider_id, id from old)
-        and ${old('created_at')})
-      delete from outbox where (provider_id, id) in (select provider_id, id from old) and ${old(endedAt)}`,
-  },
-  {
     table: 'tokens',
     variable: 'TOKENS_RETENTION_DAYS',
     statement: deleteWhere('tokens', 'provider_id, hash', old('expires_at')),
@@ -88,27 +76,6 @@ export const tasks: Task[] = [
     table: 'idempotency_records',
     variable: 'IDEMPOTENCY_RETENTION_DAYS',
     statement: deleteWhere('idempotency_records', 'provider_id, key_hash', old('expires_at')),
-  },
-  {
-    table: 'backup_runs',
-    variable: 'BACKUP_RUNS_RETENTION_DAYS',
-    statement: deleteWhere('backup_runs', 'id', old('started_at')),
-  },
-  {
-    table: 'provider_usage',
-    variable: 'USAGE_RETENTION_DAYS',
-    statement: deleteWhere('provider_usage', 'provider_id, hour', old('hour')),
-  },
-  {
-    table: 'import_refs',
-    variable: 'IMPORT_REFS_RETENTION_DAYS',
-    statement: deleteWhere('import_refs', 'provider_id, kind, ref', old('created_at')),
-  },
-  {
-    table: 'staged_lines',
-    variable: 'STAGED_LINES_RETENTION_DAYS',
-    // Of imports that did not end; each import deletes its own.
-    statement: deleteWhere('staged_lines', 'provider_id, line, part', old('staged_at')),
   },
 ];
 
@@ -142,11 +109,18 @@ async function wakeWebhooks({ pool }: Pick<Database, 'pool'>, signal: AbortSigna
   }
 }
 
-/** Deletes old rows now and every hour. Returns a function that stops it. */
-export function startHousekeeping(config: Config, database: Database, log: Pick<Log, 'warn'>) {
+type HousekeepingOptions = {
+  tasks: Task[];
+  config: Pick<Config, 'values'>;
+  database: Database;
+  log: Pick<Log, 'warn'>;
+};
+
+/** Deletes old rows at the start and every hour. */
+export function housekeepingJob({ tasks, config, database, log }: HousekeepingOptions): Job {
   const run = async (signal: AbortSignal) => {
     for (const task of tasks) {
-      const days = config[task.variable];
+      const days = config.values[task.variable] as number | undefined;
       if (days === undefined || signal.aborted) continue;
       await deleteOld(database, task, days, signal).catch((error: unknown) =>
         warnOfFailure(log, `The deletion of old rows of ${task.table}`, error),
@@ -156,5 +130,5 @@ export function startHousekeeping(config: Config, database: Database, log: Pick<
       warnOfFailure(log, 'The deletion of rows of webhook_wakeups', error),
     );
   };
-  return startPeriodic({ name: 'Housekeeping', intervalMs, run }, log);
+  return { name: 'Housekeeping', intervalMs, run };
 }

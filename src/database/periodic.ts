@@ -17,6 +17,14 @@ export function warnOfFailure(log: Pick<Log, 'warn'>, name: string, error: unkno
   if (classifyError(error)?.kind !== 'unavailable') log.warn(`${name} failed: ${describeError(error)}`);
 }
 
+/** Starts jobs; returns a function that stops them. */
+export function startJobs(jobs: Job[], log: Pick<Log, 'warn'>) {
+  const stops = jobs.map((job) => startPeriodic(job, log));
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
 /**
  * Runs a job now, unless it is delayed, and then at every interval, in each process, but never twice at once in one process. To have one
  * process of many do the work, the job calls `database.exclusively`. A failure is logged, and the job runs again at the

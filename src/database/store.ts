@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { resolve } from 'node:path';
 import type { PoolConfig } from 'pg';
 import type { Config } from '../core/config.ts';
-import type { Settings } from '../core/settings.ts';
 import { Problem } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
 import { openDatabase, type Database, type DatabaseOptions } from './client.ts';
 import { getErrorCode, classifyError, isCertificateError } from '../core/database-errors.ts';
 
@@ -102,11 +102,5 @@ export async function waitForDatabase({ pool }: Database, waitMs: number, onWait
   }
 }
 
-export const toSettings = (config: Config): Settings => ({
-  timezone: config.TIMEZONE,
-  defaultLanguage: config.DEFAULT_LANGUAGE,
-  publicUrl: config.PUBLIC_URL,
-  catalogUrl: config.CATALOG_URL,
-  subSchoolsMax: config.SUB_SCHOOLS_MAX,
-  callPolicy: { allow: config.webhookAllow },
-});
+export const logSlowStatements = (database: Database, log: Pick<Log, 'warn'>) =>
+  database.onSlowStatement((statement) => log.warn(statement, 'a statement took more than half a second'));

@@ -1,5 +1,10 @@
 import { Problem } from '../core/errors.ts';
-import { formatBookingError, formatLegacyError, formatV2Error, type ErrorFormatter } from '../http/errors/error-handler.ts';
+import {
+  formatBookingError,
+  formatLegacyError,
+  formatV2Error,
+  type ErrorFormatter,
+} from '../http/errors/error-handler.ts';
 import {
   invalidHeaders,
   requestIdHeader,

@@ -9,7 +9,7 @@ import { categorizeCourse } from '../../src/resources/courses/service.ts';
 import { approvePartner, revokePartner } from '../../src/resources/schools/partner-service.ts';
 import { closeProvider, openProvider } from '../../src/resources/schools/provider-service.ts';
 import { checkCounters } from '../../src/resources/counters/service.ts';
-import { invite } from '../../src/plugins/delivery/mail/service.ts';
+import { invite } from '../../src/resources/users/invitation-service.ts';
 import { importObjects } from './all-responses.ts';
 import { bookOrFail, deregister } from './booking.ts';
 import { bundle } from './bundle.ts';

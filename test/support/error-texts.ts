@@ -10,9 +10,9 @@ export type ErrorText = { status: number | undefined; pattern: Pattern };
 const anything = '.+';
 const src = join(import.meta.dirname, '../../src');
 /** Sources of the endpoints under test; the pages of course users are excluded, since their texts are their own. */
-const reachable = /^(app\.ts|(core|database|http|interfaces|lists|resources|schema)\/)/;
-/** Samples of errors in the OpenAPI document. */
-const samples = /^http\/openapi\//;
+const reachable = /^(app\.ts|(core|database|http|interfaces|lists|resources)\/)/;
+/** Sources of commands alone. */
+const ofCommands = /^(interfaces\/cli\/|database\/store\.ts|resources\/users\/invitation-service\.ts)/;
 
 const parse = (file: string) =>
   ts.createSourceFile(file, readFileSync(join(src, file), 'utf8'), ts.ScriptTarget.Latest, true);
@@ -83,7 +83,7 @@ export function readErrorTexts() {
   const texts: ErrorText[] = [];
   const composed: string[] = [];
   const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
-  for (const file of files.filter((one) => reachable.test(one) && !samples.test(one)).sort()) {
+  for (const file of files.filter((one) => reachable.test(one) && !ofCommands.test(one)).sort()) {
     const source = parse(file);
     const initializers = findInitializers(source);
     visit(source, (node) => {
@@ -123,9 +123,9 @@ function readTextNames(source: ts.SourceFile) {
 
 /** Every text that the routes of the personal pages choose, in English, with its name; their views choose the others. */
 export function readPageTexts() {
-  const files = readdirSync(join(src, 'pages')).filter((file) => /\.tsx?$/.test(file) && file !== 'texts.ts');
-  const names = files.flatMap((file) => readTextNames(parse(`pages/${file}`)));
-  const [english] = findInitializers(parse('pages/texts.ts')).get('en')!;
+  const files = readdirSync(join(src, 'plugins/pages')).filter((file) => /\.tsx?$/.test(file) && file !== 'texts.ts');
+  const names = files.flatMap((file) => readTextNames(parse(`plugins/pages/${file}`)));
+  const [english] = findInitializers(parse('plugins/pages/texts.ts')).get('en')!;
   return (english as ts.ObjectLiteralExpression).properties.flatMap((property) => {
     const name = property.name!.getText();
     const value = valueOf(property);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { readConfig } from '../../src/core/config.ts';
 import { adapt, documentedFile, statementsOf, variablesOf } from '../cluster/support/configuration.ts';
+import { readConfig } from '../support/config.ts';
 
 type Patroni = { bootstrap: { dcs: Record<string, number | boolean> } };
 

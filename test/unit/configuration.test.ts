@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { describeConfig } from '../../src/interfaces/cli/config.ts';
-import { ConfigError, Environment, readConfig } from '../../src/core/config.ts';
-import type { Declaration } from '../../src/core/config/declare.ts';
+import { ConfigError } from '../../src/core/config.ts';
 import { describeError } from '../../src/database/describe-error.ts';
+import { backupSettings } from '../../src/plugins/backup/settings.ts';
+import { declarations, readConfig } from '../support/config.ts';
 
 function problemsOf(env: NodeJS.ProcessEnv) {
   try {
@@ -52,7 +53,7 @@ test('a given value is shown on one line and shortened', () => {
 
 test('an embedded database is backed up at 03:15 unless BACKUP_AT says otherwise, another one is not', () => {
   const read = (env: NodeJS.ProcessEnv) => {
-    const { BACKUP_AT, BACKUP_DIR } = readConfig(env);
+    const { BACKUP_AT, BACKUP_DIR } = readConfig(env).of(backupSettings);
     return [BACKUP_AT, BACKUP_DIR];
   };
   const external = { DATABASE_URL: 'postgres://db.example/booking', DATA_DIR: '/data' };
@@ -69,9 +70,7 @@ test('a wrong value is reported once, not as missing too', () => {
   expect(problemsOf({ NODE_ENV: 'production', DATABASE_URL: 'mysql://x' }).lines).toHaveLength(2);
 });
 
-const secrets = Object.entries(Environment.properties as Record<string, Declaration>).flatMap(([name, { secret }]) =>
-  secret ? [name] : [],
-);
+const secrets = Object.entries(declarations).flatMap(([name, { secret }]) => (secret ? [name] : []));
 
 test.each(secrets)('%s can be read from a file, and no message shows it', (name) => {
   const folder = mkdtempSync(join(tmpdir(), 'secret-'));

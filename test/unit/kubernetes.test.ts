@@ -6,7 +6,7 @@ import { PersistentVolumeClaim, Service } from 'kubernetes-models/v1';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { Environment, readConfig } from '../../src/core/config.ts';
+import { declarations, readConfig } from '../support/config.ts';
 
 const models = { CronJob, Deployment, Job, NetworkPolicy, PersistentVolumeClaim, PodDisruptionBudget, Service };
 type Manifest = { kind: keyof typeof models } & Record<string, any>;
@@ -37,7 +37,7 @@ test('the Kubernetes manifests use known variables, and give a server the time t
   const { DATABASE_URL_FILE, SMTP_URL_FILE, ...variables } = environment(server);
   expect([DATABASE_URL_FILE, SMTP_URL_FILE]).toEqual(['/secrets/database-url', '/secrets/smtp-url']);
   for (const name of Object.keys({ ...environment(job), ...environment(server), ...environment(backup) }))
-    expect(Environment.properties).toHaveProperty(name);
+    expect(declarations).toHaveProperty(name);
   const config = readConfig({ ...variables, DATABASE_URL: 'postgres://database/booking' });
   expect(config.warnings).toEqual([]);
   const longestStop = config.SHUTDOWN_DRAIN_MS + 1.5 * config.SHUTDOWN_TIMEOUT_MS + 65_000;

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createCounters } from '../../src/database/counters.ts';
-import { createMetrics, type MetricsSources } from '../../src/plugins/operations/metrics/index.ts';
+import type { MetricsSources } from '../../src/plugins/operations/metrics/index.ts';
+import { createTestMetrics } from '../support/metrics.ts';
 
 const database = { counters: createCounters() } as MetricsSources['database'];
-const exported = createMetrics({ database, version: 'test' })
+const exported = createTestMetrics({ database })
   .describe()
   .map(({ name }) => name);
 const page = readFileSync('docs/monitoring.md', 'utf8');

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { Environment } from '../../src/core/config.ts';
+import { declarations } from '../support/config.ts';
 import { importFields } from '../support/import-fields.ts';
 import { sharedTestApp } from '../support/test-app.ts';
 
@@ -11,7 +11,7 @@ const unwrapped = (text: string) => text.replaceAll(/\s+/g, ' ');
 
 test('docs/configuration.md lists every environment variable, as the configuration checks it', () => {
   const page = unwrapped(readFileSync('docs/configuration.md', 'utf8'));
-  const entries = Object.entries(Environment.properties).map(([name, property]) => {
+  const entries = Object.entries(declarations).map(([name, property]) => {
     const { default: fallback, description } = property as { default?: string | number | boolean; description: string };
     return `- \`${name}\`${fallback === undefined ? '' : ` (\`${String(fallback)}\`)`}: ${description}`;
   });

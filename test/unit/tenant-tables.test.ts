@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { tasks } from '../../src/database/housekeeping.ts';
+import { tasks } from '../support/housekeeping.ts';
 import { sharedTables } from '../support/shared-tables.ts';
 import { sharedTestApp } from '../support/test-app.ts';
 import { findUnnamedWrites, type NamedSql } from '../support/unnamed-writes.ts';

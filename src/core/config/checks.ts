@@ -1,9 +1,9 @@
 import { BlockList, isIP } from 'node:net';
 import { mayBeApiKey } from '../api-key.ts';
-import { isEmailAddress, isTitle, normalizeTitle } from '../text.ts';
+import { isTitle, normalizeTitle } from '../text.ts';
 import type { Check } from './declare.ts';
 
-const must =
+export const must =
   (rule: string, isRight: (value: string) => boolean): Check =>
   (value) =>
     isRight(value) ? undefined : rule;
@@ -13,11 +13,6 @@ export const httpUrl = must(
   (url) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) && !/[?#]/.test(url),
 );
 
-export const smtpUrl = must('be an smtp or smtps address', (value) => {
-  const url = parseUrl(value);
-  return url !== undefined && /^smtps?:$/.test(url.protocol) && url.hostname !== '';
-});
-
 /** Without a host the driver connects to a Unix socket. */
 export const databaseUrl: Check = (value) => {
   if (!/^postgres(ql)?:\/\//.test(value)) return 'begin with postgres://';
@@ -25,13 +20,8 @@ export const databaseUrl: Check = (value) => {
   return isValid ? undefined : 'be a valid URL: percent-encode special characters in user and password';
 };
 
-export const email = must('be an e-mail address alone', isEmailAddress);
 export const title = must('have 1 to 255 characters', (value) => isTitle(normalizeTitle(value)));
 export const ranges = must('list addresses or CIDR ranges', (list) => toRanges(list).every(isRange));
-export const token = must('have at least 16 characters', (value) => value.length >= 16);
-export const backupTime = must('be a time of day such as 03:15, off or elsewhere', (value) =>
-  /^(([01]\d|2[0-3]):[0-5]\d|off|elsewhere)$/.test(value),
-);
 export const timezone = must('be an IANA name such as Europe/Oslo', isTimezone);
 
 export const firstApiKey: Check = (key) => {
@@ -48,7 +38,7 @@ export const toRanges = (list = '') =>
     .filter(Boolean);
 
 /** Undefined also if a part is not percent-encoded correctly. */
-function parseUrl(value: string) {
+export function parseUrl(value: string) {
   try {
     const url = new URL(value);
     for (const part of [url.username, url.password, url.pathname]) decodeURIComponent(part);

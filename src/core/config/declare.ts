@@ -1,4 +1,4 @@
-import { Type, type TProperties, type TSchema } from '@sinclair/typebox';
+import { Type, type TSchema } from '@sinclair/typebox';
 
 /** Completes `NAME must …`; undefined if the value is right. */
 export type Check = (value: string) => string | undefined;
@@ -22,18 +22,25 @@ export const boolean = (description: string, fallback?: boolean) =>
 export const integer = (description: string, fallback?: number, minimum = 1, maximum = 2_147_483_647) =>
   Type.Integer({ description, ...withDefault(fallback), minimum, maximum });
 
+export const days = (description: string, fallback?: number, minimum = 0) =>
+  integer(description, fallback, minimum, 3_650);
+
 export const oneOf = <const T extends readonly string[]>(values: T, description: string, options: Options = {}) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: values, description, ...options });
 
 const withDefault = (fallback: unknown) => (fallback === undefined ? {} : { default: fallback });
 
 /** Adds a variable `<name>_FILE` after each secret. */
-export function withFiles<T extends TProperties>(variables: T): T {
-  const entries = Object.entries(variables).flatMap(([name, schema]) => {
-    const own: [string, TSchema][] = [[name, schema]];
-    return schema['secret'] ? [...own, [fileOf(name), Type.Optional(text(`A file that holds \`${name}\``))]] : own;
-  });
-  return Object.fromEntries(entries) as T;
+export function withFiles(variables: Record<string, Declaration>): Record<string, Declaration> {
+  const entries = Object.entries(variables).flatMap(([name, schema]): [string, Declaration][] =>
+    schema.secret
+      ? [
+          [name, schema],
+          [fileOf(name), text(`A file that holds \`${name}\``)],
+        ]
+      : [[name, schema]],
+  );
+  return Object.fromEntries(entries);
 }
 
 export const fileOf = (name: string) => `${name}_FILE`;

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import { Environment, readConfig, type Config } from '../../core/config.ts';
-import { fileOf, type Declaration } from '../../core/config/declare.ts';
+import type { Config } from '../../core/config.ts';
+import { fileOf } from '../../core/config/declare.ts';
 import type { Source } from '../../core/config/read.ts';
-import { command, print, table, type Options } from './run.ts';
+import { command, print, readEnvironment, table, type Options } from './run.ts';
 
-export function configCommand(program: Command, env = process.env) {
+export function configCommand(program: Command) {
   command(program, 'config', 'Print the configuration in force and the source of each value, without secrets').action(
-    ({ json }: Options) => {
-      const config = readConfig(env);
+    (options: Options) => {
+      const config = readEnvironment(options);
       const variables = describeConfig(config);
       const rows = variables.map(({ name, value, source, from }) => ({
         name,
@@ -15,7 +15,7 @@ export function configCommand(program: Command, env = process.env) {
         source: from === undefined ? source : `${source} ${from}`,
       }));
       const warnings = config.warnings.map((warning) => `Warning: ${warning}`);
-      print(json, {
+      print(options.json, {
         json: { variables, warnings: config.warnings },
         text: [table(rows, ''), ...warnings].join('\n'),
       });
@@ -27,12 +27,12 @@ type Described = { name: string; value: string | number | boolean | null; source
 
 /** The variables with their values in force, also those that follow from others; null without one. */
 export function describeConfig(config: Config): Described[] {
-  const declarations = Object.entries<Declaration>(Environment.properties);
+  const declarations = Object.entries(config.declarations);
   const files = declarations.filter(([, { secret }]) => secret).map(([name]) => fileOf(name));
   return declarations
     .filter(([name]) => !files.includes(name))
     .map(([name, { secret }]) => {
-      const value = (config[name as keyof Config] ?? null) as Described['value'];
+      const value = (config.values[name] ?? null) as Described['value'];
       const { kind, name: from } = config.sources[name]!;
       return {
         name,

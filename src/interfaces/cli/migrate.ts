@@ -1,15 +1,14 @@
 import { type Command } from 'commander';
-import { readConfig } from '../../core/config.ts';
 import { migrateDatabase } from '../../database/migrate.ts';
 import { findMigrationDifferences } from '../../database/migration-differences.ts';
 import { assertReleaseIsSupported } from '../../database/releases.ts';
 import { raiseOomScore } from '../../core/oom-score.ts';
 import { openStore, waitForDatabase } from '../../database/store.ts';
-import { command, print, type Options } from './run.ts';
+import { command, print, readEnvironment, type Options } from './run.ts';
 
 export function migrateCommand(program: Command) {
   command(program, 'migrate', 'Apply pending database migrations').action(async (options: Options) => {
-    const config = readConfig(process.env);
+    const config = readEnvironment(options);
     raiseOomScore(config);
     const store = await openStore(config, () => undefined);
     try {

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { Client } from 'pg';
-import { readConfig, type Config } from '../../core/config.ts';
+import { readConfig, toSettings, type Config } from '../../core/config.ts';
 import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { parseTimestamp } from '../../core/timestamps.ts';
@@ -10,8 +10,9 @@ import { isMigrated, migrateDatabase } from '../../database/migrate.ts';
 import { isPooled } from '../../database/pooler.ts';
 import { assertReleaseIsSupported } from '../../database/releases.ts';
 import { raiseOomScore } from '../../core/oom-score.ts';
-import { openStore, toSettings, waitForDatabase, type Store, type StoreOptions } from '../../database/store.ts';
+import { openStore, waitForDatabase, type Store, type StoreOptions } from '../../database/store.ts';
 import { createContext } from '../../resources/schools/provider-service.ts';
+import type { Plugin } from '../plugin/define-plugin.ts';
 
 export type CommandContext = {
   config: Config;
@@ -22,28 +23,40 @@ export type CommandContext = {
 /** `json` is printed with `--json`, else `text`; with a `failure` the command still exits with 1. */
 export type CommandResult = { json: unknown; text: string; failure?: string };
 
-/** Adds a command with `--json`; its options contain its full name for the audit log. */
+/** Adds a command with `--json`. */
 export const command = (parent: Command, name: string, description: string) =>
   parent
     .command(name)
     .description(description)
     .option('--json', 'print the result as one JSON value')
-    .setOptionValue('command', parent.parent ? `${parent.name()} ${name}` : name);
+    .setOptionValue('command', parent.parent ? `${parent.name()} ${name}` : name)
+    .setOptionValue('plugins', getPlugins(parent));
 
-export type Options = { json?: boolean; command: string };
+export type Options = {
+  json?: boolean;
+  /** The full name, for the audit log. */
+  command: string;
+  /** Those of the program, which read variables of their own. */
+  plugins: readonly Plugin[];
+};
 
-export const readEnvironment = (overrides: NodeJS.ProcessEnv = {}) => readConfig({ ...process.env, ...overrides });
+const getPlugins = (command: Command): unknown =>
+  command.parent ? getPlugins(command.parent) : command.getOptionValue('plugins');
+
+export const readEnvironment = ({ plugins }: Pick<Options, 'plugins'>, overrides: NodeJS.ProcessEnv = {}) =>
+  readConfig({ ...process.env, ...overrides }, plugins);
 
 /**
  * Runs `work` with a migrated database, prints its result and closes the database. Starts an existing embedded database
  * if needed but creates none: with a wrong environment the command would silently run on an empty one.
  */
 export async function run(
-  { json, command: action }: Options,
+  options: Options,
   work: (context: CommandContext) => Promise<CommandResult>,
   { allowUnmigrated = false, ...storeOptions }: StoreOptions & { allowUnmigrated?: boolean } = {},
 ) {
-  const config = readEnvironment();
+  const { json, command: action } = options;
+  const config = readEnvironment(options);
   raiseOomScore(config);
   for (const warning of config.warnings) console.error(`warning: ${warning}`);
   const acquireMs = Math.max(10_000, config.POOL_ACQUIRE_TIMEOUT_MS);

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { Config } from '../../core/config.ts';
 import type { Standby } from '../../database/standby-state.ts';
 
 /** `skipped`: the role may not look, or there is nothing to look at. */
@@ -6,39 +7,21 @@ export type Level = 'ok' | 'warning' | 'error' | 'skipped';
 export type Result = { level: Level; message: string };
 export type Finding = { check: string } & Result;
 
-/** The configuration that the checks look at. */
-export type CheckedConfig = {
-  NODE_ENV?: string | undefined;
-  DATABASE_URL?: string | undefined;
-  DATA_DIR: string;
-  BACKUP_DIR: string;
-  isBackupUndecided: boolean;
-  SMTP_URL?: string | undefined;
-  MAIL_TO_FILES: boolean;
-  TRUST_PROXY?: string | undefined;
-  PUBLIC_URL: string;
-  TIMEZONE: string;
-  POOL_SIZE: number;
-  MIGRATE_ON_START: boolean;
-  RATE_LIMIT_PER_SECOND: number;
-  EVENTS_RETENTION_DAYS: number;
-  WEBHOOKS: 'on' | 'off';
-  SHUTDOWN_DRAIN_MS: number;
-};
-
-/** `ageSeconds` is null without a backup. */
-export type BackupState = { ageSeconds: number | null; lastRestoreTest: 'passed' | 'failed' | 'skipped' | null };
-
 export type CheckContext = {
   pool: Pick<Pool, 'query'>;
-  config: CheckedConfig;
+  config: Config;
   /** Absent without DATABASE_READ_URL. */
   standby?: Pick<Standby, 'examine'>;
-  /** Without the function the check of backups is skipped. */
-  findLastBackup?: () => Promise<BackupState>;
 };
 
 export type SystemCheck = { check: string; run: (context: CheckContext) => Promise<Result[]> | Result[] };
+
+/** A promise of the documentation that holds only with the right configuration. */
+export type Condition = { isHeld: (config: Config, connection: Connection) => boolean; otherwise: string };
+export type Connection = { isEncrypted: boolean };
+
+/** What a plugin adds to `doctor`. */
+export type Checks = { checks?: SystemCheck[]; conditions?: Condition[] };
 
 const toResult =
   (level: Level) =>

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
 import { Counter } from 'prom-client';
+import type { Config } from '../../core/config.ts';
 import type { Database } from '../../database/client.ts';
 
 export type MetricsSources = {
@@ -9,9 +10,9 @@ export type MetricsSources = {
   /** The commit that was built. */
   commit?: string;
   /** Folders whose disks are measured. */
-  folders?: { data: string; backups: string };
-  /** True if this process makes the nightly backup. */
-  makesBackups?: boolean;
+  folders?: Record<string, string>;
+  /** Absent in tests. */
+  config?: Config;
 };
 
 /** The metrics of one part of the service, registered at creation. */

@@ -13,8 +13,10 @@ import { writeBackup } from './write.ts';
 import type { Config } from '../../core/config.ts';
 import { Problem } from '../../core/errors.ts';
 import { countMigrations } from '../../database/migrate.ts';
-import { startBackups } from './nightly-job.ts';
+import { nightlyJobs } from './nightly-job.ts';
+import { backupSettings } from './settings.ts';
 import { openLog } from '../../core/log.ts';
+import { startJobs } from '../../database/periodic.ts';
 import { raiseOomScore } from '../../core/oom-score.ts';
 import { packageVersion } from '../../core/version.ts';
 import {
@@ -53,7 +55,7 @@ export function backupCommands(program: Command) {
   command(backup, 'list', 'List the backups of a folder, the newest first')
     .option('--dir <dir>', 'the folder; BACKUP_DIR by default')
     .action(async (options: Options & { dir?: string }) => {
-      const folder = options.dir ?? readEnvironment().BACKUP_DIR;
+      const folder = options.dir ?? readEnvironment(options).of(backupSettings).BACKUP_DIR;
       print(options.json, await listBackups(folder));
     });
 
@@ -63,7 +65,8 @@ export function backupCommands(program: Command) {
     .option('--database <name>', 'instead: an empty database on the server of DATABASE_URL, for its role')
     .option(...acceptMigrationsOption)
     .action(async (file: string, options: RestoreOptions) => {
-      const into = options.into ?? (options.database === undefined ? undefined : onSameServer(options.database));
+      const into =
+        options.into ?? (options.database === undefined ? undefined : onSameServer(options.database, options));
       if (into === undefined || (options.into && options.database))
         restoring.error('error: restore needs either --into or --database', { code: 'commander.conflictingOption' });
       conclude(options.json, await restore(file, into, options));
@@ -78,8 +81,8 @@ export const acceptMigrationsOption = [
 ] as const;
 
 /** So that no password is an argument, which other users of the machine can read. */
-function onSameServer(name: string) {
-  const { DATABASE_URL: connectionString } = readEnvironment();
+function onSameServer(name: string, options: Options) {
+  const { DATABASE_URL: connectionString } = readEnvironment(options);
   if (connectionString === undefined) throw new Problem('invalid', '--database needs a DATABASE_URL');
   return withDatabase({ connectionString }, name).connectionString!;
 }
@@ -95,7 +98,8 @@ async function makeBackup({ config, database, connection }: CommandContext, to?:
   const { applied, expected } = await countMigrations(database.pool);
   if (applied === 0) throw new Problem('invalid', 'The database is not migrated yet: run `migrate`');
   const now = new Date();
-  const folder = resolve(to ?? config.BACKUP_DIR);
+  const { BACKUP_DIR } = config.of(backupSettings);
+  const folder = resolve(to ?? BACKUP_DIR);
   const file = join(folder, backupName(now, 'manual', await readDatabaseId(database.pool)));
   const began = performance.now();
   const manifest = await writeBackup(connection, file, { serviceVersion: packageVersion() });
@@ -103,7 +107,7 @@ async function makeBackup({ config, database, connection }: CommandContext, to?:
   const { size: bytes } = await stat(file);
   const obstacle = findObstacle(manifest);
   // A copy elsewhere, such as in a folder for temporary files, is no backup to rely on.
-  if (applied >= expected && folder === resolve(config.BACKUP_DIR)) {
+  if (applied >= expected && folder === resolve(BACKUP_DIR)) {
     const elapsedMs = Math.round(performance.now() - began);
     const id = await recordStart(database.pool, false, now.toISOString());
     await recordResult(database.pool, id, { elapsedMs, file, bytes, error: null, restoreTest: null });
@@ -119,14 +123,15 @@ async function makeBackup({ config, database, connection }: CommandContext, to?:
 
 /** For a container beside servers that make no backups. */
 async function makeNightly({ config, connection }: CommandContext): Promise<CommandResult> {
-  if (config.BACKUP_AT === 'off' || config.BACKUP_AT === 'elsewhere')
+  const { BACKUP_AT, BACKUP_DIR } = config.of(backupSettings);
+  if (BACKUP_AT === 'off' || BACKUP_AT === 'elsewhere')
     throw new Problem('invalid', '--nightly needs a time of day in BACKUP_AT');
   const log = openLog(config);
-  const stop = startBackups(config, { connection }, log);
+  const stop = startJobs(nightlyJobs({ config, connection, log }), log);
   const stopped = new Promise<void>((done) => {
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => done());
   });
-  log.info(`A backup is made each night at ${config.BACKUP_AT}, in ${config.BACKUP_DIR}`);
+  log.info(`A backup is made each night at ${BACKUP_AT}, in ${BACKUP_DIR}`);
   await stopped;
   stop();
   return { json: {}, text: '' };
@@ -147,10 +152,11 @@ async function listBackups(folder: string): Promise<CommandResult> {
   return { json: rows, text: table(shown, `No backups in ${folder}`) };
 }
 
-async function restore(file: string, into: string, { acceptMigrations }: RestoreOptions): Promise<CommandResult> {
+async function restore(file: string, into: string, options: RestoreOptions): Promise<CommandResult> {
   // The target is given as an option, so a configuration for a server is not needed.
   const isEmbedded = into === 'embedded';
-  const config = readEnvironment({
+  const { acceptMigrations } = options;
+  const config = readEnvironment(options, {
     ...{ DATABASE_URL: isEmbedded ? '' : into, DATABASE_URL_FILE: '', EMBEDDED_DATABASE: isEmbedded ? 'true' : '' },
   });
   raiseOomScore(config);

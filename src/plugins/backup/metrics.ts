@@ -1,8 +1,10 @@
 import { Gauge } from 'prom-client';
 import { findLastBackup } from './runs.ts';
+import { backupSettings } from './settings.ts';
 import { within, type CreateArea } from '../../interfaces/plugin/metrics.ts';
 
-export const backupMetrics: CreateArea = (register, { database, makesBackups = false }) => {
+export const backupMetrics: CreateArea = (register, { database, config }) => {
+  const makesBackups = config !== undefined && config.of(backupSettings).BACKUP_AT !== 'off';
   const age = new Gauge({
     name: 'booking_backup_age_seconds',
     help: 'Time since the last good backup; absent without one, or where another program makes backups',

@@ -1,23 +1,23 @@
 import { runNightly, type Nightly } from './nightly.ts';
 import type { ScratchResult } from './scratch.ts';
-import type { Config } from '../../core/config.ts';
 import { describeError } from '../../database/describe-error.ts';
 import type { Log } from '../../core/log.ts';
-import { startPeriodic } from '../../database/periodic.ts';
-import type { Store } from '../../database/store.ts';
+import type { Job } from '../../database/periodic.ts';
+import type { ServerContext } from '../../interfaces/plugin/define-plugin.ts';
 import { packageVersion } from '../../core/version.ts';
+import { backupSettings } from './settings.ts';
 
 type BackupLog = Pick<Log, 'info' | 'warn' | 'error'>;
 
 const intervalMs = 60_000;
 
-/**
- * Makes the nightly backup, in one of all processes; a missed one within a minute of the start. Returns a function that
- * stops it.
- */
-export function startBackups(config: Config, { connection }: Pick<Store, 'connection'>, log: BackupLog) {
-  const { BACKUP_AT: at, BACKUP_DIR: folder, TIMEZONE: timezone, EMBEDDED_DATABASE: isEmbedded } = config;
-  if (at === 'off' || at === 'elsewhere') return () => undefined;
+type JobContext = Pick<ServerContext, 'config' | 'connection'> & { log: BackupLog };
+
+/** Makes the nightly backup, in one of all processes; a missed one within a minute of the start. */
+export function nightlyJobs({ config, connection, log }: JobContext): Job[] {
+  const { TIMEZONE: timezone, EMBEDDED_DATABASE: isEmbedded } = config;
+  const { BACKUP_AT: at, BACKUP_DIR: folder } = config.of(backupSettings);
+  if (at === 'off' || at === 'elsewhere') return [];
   const options = { connection, folder, at, timezone, isEmbedded, serviceVersion: packageVersion() };
   let lastCause: string | undefined;
   const run = async (signal: AbortSignal) => {
@@ -32,7 +32,7 @@ export function startBackups(config: Config, { connection }: Pick<Store, 'connec
       lastCause = cause;
     }
   };
-  return startPeriodic({ name: 'The nightly backup', intervalMs, isDelayed: true, run }, log);
+  return [{ name: 'The nightly backup', intervalMs, isDelayed: true, run }];
 }
 
 function report(nightly: Nightly, log: BackupLog) {

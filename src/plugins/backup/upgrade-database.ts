@@ -8,19 +8,23 @@ import type { Config } from '../../core/config.ts';
 import type { OtherMajor } from '../../embedded-postgres/index.ts';
 import { Problem } from '../../core/errors.ts';
 import { acceptMigrationsOption, describeDifferences, restoreEmbedded } from './commands.ts';
+import { backupSettings } from './settings.ts';
 import { command, print, readEnvironment, type CommandResult, type Options } from '../../interfaces/cli/run.ts';
 
 export function upgradeDatabaseCommand(program: Command) {
   command(program, 'upgrade-database', 'Restore a backup of an embedded database of an older PostgreSQL into a new one')
     .option('--from <file>', 'the backup; without it the newest in BACKUP_DIR is named')
     .option(...acceptMigrationsOption)
-    .action(async (options: UpgradeOptions) => print(options.json, await upgradeDatabase(readEnvironment(), options)));
+    .action(async (options: UpgradeOptions) =>
+      print(options.json, await upgradeDatabase(readEnvironment(options), options)),
+    );
 }
 
 type UpgradeOptions = Options & { from?: string; acceptMigrations?: boolean };
 
 async function upgradeDatabase(config: Config, { from, acceptMigrations }: UpgradeOptions): Promise<CommandResult> {
-  const { DATABASE_URL, DATA_DIR, BACKUP_DIR } = config;
+  const { DATABASE_URL, DATA_DIR } = config;
+  const { BACKUP_DIR } = config.of(backupSettings);
   if (DATABASE_URL !== undefined)
     throw new Problem(
       'invalid',

@@ -1,18 +1,18 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
-import { limitByAddress, type CountRequest } from '../../http/auth/address-limit.ts';
+import { limitByAddress } from '../../http/auth/address-limit.ts';
+import type { Services } from '../../http/auth/authenticate.ts';
 import { methodNotAllowed } from '../../http/errors/method-not-allowed.ts';
 import { toBasePath } from '../../openapi/description.ts';
 import { guideRoutes } from './guide-routes.ts';
 import { findReferenceBundle } from './reference-bundle.ts';
 import { referenceRoutes } from './reference-routes.ts';
 
-type DocsOptions = { publicUrl: string; countRequest: CountRequest };
-
-/** Serves the API reference at /docs, the guides at /docs/guides, and /llms.txt. */
-export const docs: FastifyPluginAsync<DocsOptions> = async (app, { publicUrl, countRequest }) => {
+/** Serves the API reference at /docs, to which / leads, the guides at /docs/guides, and /llms.txt. */
+export const docsRoutes: FastifyPluginAsync<Services> = async (app, { settings: { publicUrl }, countRequest }) => {
   const basePath = toBasePath(publicUrl);
   app.addHook('preParsing', limitByAddress(countRequest));
   hideRoutes(app);
+  app.get('/', (_request, reply) => reply.redirect(`${basePath}/docs`));
   const addMethodNotAllowed = methodNotAllowed(app);
   for (const path of ['/docs/json', '/docs/yaml'])
     app.get(path, (_request, reply) => reply.redirect(`${basePath}/openapi.json`, 308));

@@ -10,7 +10,7 @@ import { importLines, type AllowedScope, type ImportSummary } from './import.ts'
 import { csvColumns, csvRecordTypes } from './record-types/index.ts';
 import { csvLines } from './csv-lines.ts';
 import { jsonLines } from './lines.ts';
-import { toSettings } from '../../database/store.ts';
+import { toSettings } from '../../core/config.ts';
 import { command, id, run, type CommandResult, type Options } from '../../interfaces/cli/run.ts';
 
 /** One session holds the lock of the import; the timeouts allow for a million lines. */

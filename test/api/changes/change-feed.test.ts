@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { tags } from '../../../src/database/tables/catalog.ts';
-import { deleteOld, tasks } from '../../../src/database/housekeeping.ts';
+import { coreTasks, deleteOld } from '../../../src/database/housekeeping.ts';
 import { execute } from '../../support/booking.ts';
 import { write } from '../../support/orders.ts';
 import { openTestApp, openTestDatabase, ownDatabase, type Provider } from '../../support/test-app.ts';
@@ -131,7 +131,7 @@ test('a cursor of a state that a restore has undone is 410', async () => {
   expect((await me.get(`/v2/changes?since=${cursor}`)).status).toBe(410);
 });
 
-const housekeeping = tasks.find(({ table }) => table === 'events')!;
+const housekeeping = coreTasks.find(({ table }) => table === 'events')!;
 const deleteOldEvents = () => deleteOld(database, housekeeping, 10);
 const insertOldEvents = (me: Provider, count: number) =>
   execute(

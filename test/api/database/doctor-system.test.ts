@@ -1,17 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { Client } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { readConfig } from '../../../src/core/config.ts';
 import { backupApplication } from '../../../src/database/client.ts';
-import { judgeBackup, judgeClock, judgeMails, judgeWebhooks } from '../../../src/plugins/operations/doctor/ages.ts';
+import { judgeBackup } from '../../../src/plugins/backup/checks.ts';
+import { backupSettings } from '../../../src/plugins/backup/settings.ts';
+import { judgeMails, judgeWebhooks, mailConditions } from '../../../src/plugins/delivery/checks.ts';
+import { judgeClock } from '../../../src/plugins/operations/doctor/ages.ts';
 import { formatAge, type CheckContext, type Finding } from '../../../src/interfaces/plugin/checks.ts';
-import { checkSystem, systemChecks } from '../../../src/plugins/operations/doctor/index.ts';
+import { checkSystem, loadChecks } from '../../../src/plugins/operations/doctor/system.ts';
 import { judgeConnections, judgeTables, judgeTransactions } from '../../../src/plugins/operations/doctor/load.ts';
 import { findBroken } from '../../../src/plugins/operations/doctor/promises.ts';
 import { judgeRole } from '../../../src/plugins/operations/doctor/role.ts';
 import { judgeCollations, judgeSettings, judgeVersion } from '../../../src/plugins/operations/doctor/server.ts';
+import { plugins } from '../../../src/plugins.ts';
+import { readConfig } from '../../support/config.ts';
 import { asAdmin, connectionTo, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
+const systemChecks = await loadChecks(plugins);
 const config = readConfig({ DATABASE_URL: 'postgres://booking@localhost/booking', BACKUP_AT: 'off' });
 
 async function openOwn(options: Parameters<typeof openTestDatabase>[1] = {}, name?: string) {
@@ -20,7 +25,8 @@ async function openOwn(options: Parameters<typeof openTestDatabase>[1] = {}, nam
   return database;
 }
 
-const examine = (context: Pick<CheckContext, 'pool'> & Partial<CheckContext>) => checkSystem({ config, ...context });
+const examine = (context: Pick<CheckContext, 'pool'> & Partial<CheckContext>) =>
+  checkSystem({ config, ...context }, systemChecks);
 const levelsOf = (findings: Finding[]) =>
   Object.fromEntries(findings.map(({ check, level }) => [check, level]).reverse() as [string, string][]);
 
@@ -97,7 +103,7 @@ test('a webhook that waits, the lack of a backup and a stored clock ahead are fo
   await database.pool.query(`update service_state set changed_at = now() + interval '1 hour'`);
   const findings = await examine({
     pool: database.pool,
-    findLastBackup: async () => ({ ageSeconds: null, lastRestoreTest: null }),
+    config: readConfig({ DATABASE_URL: 'postgres://booking@localhost/booking', BACKUP_AT: '03:15' }),
   });
   expect(findings).toContainEqual(expect.objectContaining({ check: 'clock', level: 'warning' }));
   expect(levelsOf(findings)).toMatchObject({ webhooks: 'warning', backup: 'warning' });
@@ -225,7 +231,8 @@ test('a superuser is a warning, except in the embedded database', () => {
 });
 
 test('each promise that the configuration breaks is named', () => {
-  const broken = (env: NodeJS.ProcessEnv, isEncrypted = false) => findBroken(readConfig(env), { isEncrypted });
+  const broken = (env: NodeJS.ProcessEnv, isEncrypted = false) =>
+    findBroken(readConfig(env), { isEncrypted }, mailConditions);
   const right = {
     ...{ DATABASE_URL: 'postgres://u:p@db.example/x', SMTP_URL: 'smtp://mail', PUBLIC_URL: 'https://x.example' },
     ...{ TRUST_PROXY: '10.0.0.0/8', SHUTDOWN_DRAIN_MS: '5000', RATE_LIMIT_PER_SECOND: '20' },
@@ -277,6 +284,6 @@ test('a database elsewhere without a decision on backups is a warning until ther
     message: expect.stringContaining('set BACKUP_AT') as string,
   });
   expect(await levelWith({ ...external, BACKUP_AT: 'off' })).toMatchObject({ level: 'skipped' });
-  expect(readConfig({ ...external, BACKUP_AT: '02:00' }).isBackupUndecided).toBe(false);
-  expect(readConfig({}).isBackupUndecided).toBe(false);
+  const isUndecided = (env: NodeJS.ProcessEnv) => readConfig(env).of(backupSettings).isBackupUndecided;
+  expect([isUndecided({ ...external, BACKUP_AT: '02:00' }), isUndecided({})]).toEqual([false, false]);
 });

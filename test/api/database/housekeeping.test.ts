@@ -1,11 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { Client } from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { Environment } from '../../../src/core/config.ts';
-import type { DatabaseOptions } from '../../../src/database/client.ts';
-import { deleteOld, startHousekeeping, tasks } from '../../../src/database/housekeeping.ts';
-import { readConfig } from '../../../src/core/config.ts';
+import type { openDatabase } from '../../../src/database/client.ts';
+import { deleteOld, housekeepingJob } from '../../../src/database/housekeeping.ts';
+import { startJobs } from '../../../src/database/periodic.ts';
+import { declarations, readConfig } from '../../support/config.ts';
 import { connectionTo, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
+import { loadUnguarded } from '../../support/unguarded.ts';
+import { tasks } from '../../support/housekeeping.ts';
+
+type OpenDatabase = typeof openDatabase;
 
 /** Rows whose age is `n` hours, as the task of their table counts it. */
 const inserts: Record<string, string> = {
@@ -30,10 +34,10 @@ const inserts: Record<string, string> = {
     select 1, n * 2, 0, 'x', 'x', '{}', '{}', now() - n * interval '1 hour'`,
 };
 
-async function openOwnDatabase(options: Partial<DatabaseOptions> = {}) {
+async function openOwnDatabase(openDatabase?: OpenDatabase) {
   const name = await ownDatabase();
   const open = () => {
-    const database = openTestDatabase(name, options);
+    const database = openTestDatabase(name, {}, openDatabase);
     onTestFinished(() => database.close());
     return database;
   };
@@ -80,9 +84,9 @@ test('each working table of the data model has a task', () => {
 
 test('docs/operating.md lists each task with its variable and default', () => {
   const page = readFileSync('docs/operating.md', 'utf8').replaceAll(/ +/g, ' ');
-  const defaults = Environment.properties as Record<string, { default?: number }>;
   const rows = tasks.map(
-    ({ table, variable }) => `| \`${table}\` | \`${variable}\` | ${defaults[variable]!.default ?? 'none'} |`,
+    ({ table, variable }) =>
+      `| \`${table}\` | \`${variable}\` | ${String(declarations[variable]!.default ?? 'none')} |`,
   );
   expect(rows.filter((row) => !page.includes(row))).toEqual([]);
 });
@@ -104,8 +108,8 @@ test('rows are deleted in batches of a thousand, each in its own transaction', a
 });
 
 /** The greatest number of processes that do the same work at one time. */
-async function atOnce(options: Partial<DatabaseOptions>) {
-  const { open } = await openOwnDatabase(options);
+async function atOnce(openDatabase?: OpenDatabase) {
+  const { open } = await openOwnDatabase(openDatabase);
   let [running, greatest, done] = [0, 0, 0];
   const work = async () => {
     running += 1;
@@ -122,8 +126,9 @@ async function atOnce(options: Partial<DatabaseOptions>) {
 }
 
 test('one of several processes does the work, and without the lock all of them', async () => {
-  expect(await atOnce({})).toMatchObject({ greatest: 1, done: 1 });
-  expect(await atOnce({ locking: { lock: false, queue: true } })).toMatchObject({ greatest: 3, done: 3 });
+  expect(await atOnce()).toMatchObject({ greatest: 1, done: 1 });
+  const { openDatabase } = await loadUnguarded(['exclusive']);
+  expect(await atOnce(openDatabase)).toMatchObject({ greatest: 3, done: 3 });
 });
 
 test('several processes together delete every old row once', async () => {
@@ -140,7 +145,8 @@ test('housekeeping runs at the start, leaves what has no limit, and logs a failu
   for (const table of ['sessions', 'import_refs', 'idempotency_records']) await fill(table, '25, 30');
   await database.pool.query('alter table outbox rename sent_at to other');
   const warn = vi.fn();
-  onTestFinished(startHousekeeping(readConfig({}), database, { warn }));
+  const log = { warn };
+  onTestFinished(startJobs([housekeepingJob({ tasks, config: readConfig({}), database, log })], log));
   await expect.poll(() => count('idempotency_records')).toBe(0);
   expect([await count('sessions'), await count('import_refs')]).toEqual([0, 6]);
   expect(warn.mock.calls).toEqual([[expect.stringMatching(/^The deletion of old rows of outbox failed: .*42703/)]]);

@@ -1,8 +1,8 @@
 import { expect, inject, onTestFinished, test, vi } from 'vitest';
-import { readConfig } from '../../../src/core/config.ts';
 import { createProviderLimits } from '../../../src/http/auth/provider-limits.ts';
 import { createTitledProvider, getRootId, setProviderLimit } from '../../../src/resources/schools/provider-service.ts';
 import { createKey } from '../../../src/resources/auth/key-service.ts';
+import { readConfig } from '../../support/config.ts';
 import { minimalSchool } from '../../support/request-bodies.ts';
 import {
   limits,

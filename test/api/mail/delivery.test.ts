@@ -1,8 +1,10 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { getDeliveryCounters } from '../../../src/plugins/delivery/counters.ts';
 import { retryDelayMinutes } from '../../../src/plugins/delivery/mail/worker.ts';
-import { deleteOld, tasks } from '../../../src/database/housekeeping.ts';
+import { deleteOld } from '../../../src/database/housekeeping.ts';
 import { findTokenOwner } from '../../../src/resources/auth/token-service.ts';
+import { tasks } from '../../support/housekeeping.ts';
 import {
   allSent,
   bookWithReceipt,
@@ -69,7 +71,7 @@ test('a temporary SMTP error is retried with exponential delay and another link,
     await findTokenOwner((await me.ctx()).unlockedStore, 'password', extractToken(server.received[0]!.text)),
   ).toBeDefined();
   expect(lines(log, 'warn')).toHaveLength(3);
-  expect(testApp.database.counters.mails).toMatchObject({ sent: 1, retried: 3, failed: 0 });
+  expect(getDeliveryCounters(testApp.database).mails).toMatchObject({ sent: 1, retried: 3, failed: 0 });
   expect(log.join('\n')).not.toContain(extractToken(server.received[0]!.text));
 });
 

@@ -6,9 +6,9 @@ import { afterAll, expect, inject, onTestFinished, test } from 'vitest';
 import { findDatabaseDiskSpace } from '../../../src/database/disk.ts';
 import { judgeDisk } from '../../../src/plugins/operations/doctor/disks.ts';
 import { readDiskSpace } from '../../../src/core/disk-space.ts';
-import { createMetrics } from '../../../src/plugins/operations/metrics/index.ts';
 import { temporaryFolder } from '../../support/processes.ts';
 import { asAdmin, openTestApp, openTestDatabase, ownDatabase, type TestApp } from '../../support/test-app.ts';
+import { createMeasured } from '../../support/metrics.ts';
 
 const folder = temporaryFolder(afterAll);
 
@@ -16,8 +16,8 @@ async function openObserved(connection?: object) {
   const lines: string[] = [];
   const logger = pino({ base: null }, { write: (line: string) => void lines.push(line) });
   const database = openTestDatabase(await ownDatabase(), connection && { connection });
-  const metrics = createMetrics({ database, version: 'test', folders: { data: folder, backups: folder } });
-  const testApp = await openTestApp(database, { logger, metrics });
+  const { metrics, parts } = await createMeasured({ database, folders: { data: folder, backups: folder } });
+  const testApp = await openTestApp(database, { logger, parts });
   onTestFinished(testApp.close);
   return { ...testApp, lines, scrape: () => metrics.render() };
 }

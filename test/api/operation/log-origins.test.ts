@@ -1,22 +1,18 @@
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { readConfig } from '../../../src/core/config.ts';
-import { openObservers } from '../../../src/plugins/operations/observers.ts';
+import { logSlowStatements } from '../../../src/database/store.ts';
 import { openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
 type Line = { msg: string; reqId?: string; provider?: number; statement: string };
 
-/** The application with the observers of a server, and the lines of its log. */
+/** The application with the log of slow statements, and the lines of its log. */
 async function openObserved() {
   const lines: string[] = [];
   const log = pino({ base: null }, { write: (line: string) => void lines.push(line) });
   const database = openTestDatabase(await ownDatabase());
-  const observers = await openObservers(readConfig({}), {}, database, log);
-  const testApp = await openTestApp(database, { logger: log, ...observers.appOptions });
-  onTestFinished(async () => {
-    await testApp.close();
-    await observers.close();
-  });
+  logSlowStatements(database, log);
+  const testApp = await openTestApp(database, { logger: log });
+  onTestFinished(testApp.close);
   const linesWith = (text: string) =>
     lines.map((line) => JSON.parse(line) as Line).filter(({ msg }) => msg.includes(text));
   /** Runs PL/pgSQL before each new course. */

@@ -4,20 +4,20 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, expect, inject, test } from 'vitest';
 import { recordResult, recordStart, type RestoreTest } from '../../../src/plugins/backup/runs.ts';
-import { createMetrics } from '../../../src/plugins/operations/metrics/index.ts';
 import { openAdminServer } from '../../../src/plugins/operations/metrics/routes.ts';
 import { hashPassword } from '../../../src/resources/auth/password-service.ts';
 import { bookingBody, createBookableDate, person } from '../../support/booking.ts';
 import { invite, smtpError, startMailServer, startWorker } from '../../support/mail.ts';
 import { temporaryFolder } from '../../support/processes.ts';
 import { openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
+import { createMeasured } from '../../support/metrics.ts';
 
 const token = 'a-token-of-the-metrics';
 
 async function openMeasuredApp(name = inject('shared'), folders?: Record<'data' | 'backups', string>) {
   const database = openTestDatabase(name);
-  const metrics = createMetrics({ database, version: 'test', ...(folders && { folders }) });
-  const testApp = await openTestApp(database, { metrics, metricsToken: token });
+  const { metrics, parts } = await createMeasured({ database, ...(folders && { folders }) }, token);
+  const testApp = await openTestApp(database, { parts });
   return { ...testApp, metrics, read: async () => toValues(await metrics.render()) };
 }
 
@@ -240,8 +240,8 @@ test('an aborted request has a status of its own', async () => {
 
 test('connections by state, statements that wait for one, and slow statements', async () => {
   const database = openTestDatabase(inject('shared'), { poolSize: 1 });
-  const metrics = createMetrics({ database, version: 'test' });
-  const { close } = await openTestApp(database, { metrics });
+  const { metrics, parts } = await createMeasured({ database });
+  const { close } = await openTestApp(database, { parts });
   const values = async () => {
     // As at a scrape, without its statements, which would wait too.
     Object.assign(database, { pool: { query: () => Promise.reject(new Error('away')) } });
@@ -255,7 +255,7 @@ test('connections by state, statements that wait for one, and slow statements', 
   await pause(10);
   expect(await values()).toEqual([1, 0, 1]);
   await Promise.all([sleeping, waiting]);
-  expect(await values()).toEqual([0, 1, 0]);
+  await expect.poll(values).toEqual([0, 1, 0]);
   expect(toValues(await metrics.render())['booking_database_slow_statements_total']).toBe(1);
   await close();
 });

@@ -1,12 +1,12 @@
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { createMetrics } from '../../../src/plugins/operations/metrics/index.ts';
 import { limits, openTestApp, openTestDatabase } from '../../support/test-app.ts';
+import { createMeasured } from '../../support/metrics.ts';
 
 test('responses with 429 and requests with a wrong key are counted', async () => {
   const database = openTestDatabase(inject('shared'));
-  const metrics = createMetrics({ database, version: 'test' });
+  const { metrics, parts } = await createMeasured({ database });
   const testApp = await openTestApp(database, {
-    metrics,
+    parts,
     limits: { ...limits, publicRequestsPerMinute: 1, invalidKeysPerMinute: 3, rate: { perSecond: 0.001, burst: 1 } },
   });
   onTestFinished(testApp.close);

@@ -140,7 +140,7 @@ test('a request whose connection is closed has no address, and causes no error',
       request.raw.socket.once('close', () => done()).destroy();
     });
   });
-  const closed = await openLoggedApp('all', { tracing });
+  const closed = await openLoggedApp('all', { parts: [{ instrumentation: tracing }] });
   await closed.app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = closed.app.server.address() as AddressInfo;
   for (const path of ['/ready', '/v2/courses'])

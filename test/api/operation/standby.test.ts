@@ -1,10 +1,10 @@
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { standbyCheck } from '../../../src/plugins/operations/doctor/standby.ts';
-import type { CheckedConfig } from '../../../src/interfaces/plugin/checks.ts';
-import { createMetrics } from '../../../src/plugins/operations/metrics/index.ts';
+import type { Config } from '../../../src/core/config.ts';
 import { startStandbyCheck } from '../../../src/database/standby-check.ts';
 import { freePort } from '../../support/ports.ts';
 import { asAdmin, connectionTo, openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
+import { createMeasured } from '../../support/metrics.ts';
 
 /** A database whose sessions of this role take it for a standby with these values. */
 async function openReplica(name: string, { seconds = 'null', bytes = 0, isPaused = false, isReceiving = true }) {
@@ -32,8 +32,8 @@ async function openReplica(name: string, { seconds = 'null', bytes = 0, isPaused
 
 async function openWith(name: string, standby: object) {
   const database = openTestDatabase(name, { standby });
-  const metrics = createMetrics({ database, version: 'test' });
-  const testApp = await openTestApp(database, { metrics });
+  const { metrics, parts } = await createMeasured({ database });
+  const testApp = await openTestApp(database, { parts });
   onTestFinished(testApp.close);
   const lines: object[] = [];
   const log = (level: string) => (object: unknown, msg?: string) =>
@@ -42,7 +42,7 @@ async function openWith(name: string, standby: object) {
     ...testApp,
     lines,
     startCheck: () => startStandbyCheck(database, { warn: log('warn'), info: log('info') } as never),
-    examine: () => standbyCheck.run({ pool: database.pool, config: {} as CheckedConfig, standby: database.standby! }),
+    examine: () => standbyCheck.run({ pool: database.pool, config: {} as Config, standby: database.standby! }),
     read: async (series: string) =>
       new RegExp(`^${series.replace(/[{}]/g, '\\$&')} (.*)$`, 'm').exec(await metrics.render())?.[1],
   };

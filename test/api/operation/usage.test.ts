@@ -11,7 +11,7 @@ async function openCounted() {
   const clock = { now: start };
   const usage = createUsageRecorder(() => clock.now);
   const database = openTestDatabase(await ownDatabase());
-  const testApp = await openTestApp(database, { usage });
+  const testApp = await openTestApp(database, { parts: [{ observe: usage.observe }] });
   onTestFinished(testApp.close);
   const list = async () => new Map((await listUsage(database, since, null)).map((row) => [row.provider_id, row]));
   return { clock, usage, database, list, createProvider: testApp.createProvider, app: testApp.app };

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { createMetrics } from '../../../src/plugins/operations/metrics/index.ts';
 import { openTestApp } from '../../support/test-app.ts';
 import {
   createTag,
@@ -8,11 +7,12 @@ import {
   startReceiver,
   startWebhookWorker,
 } from '../../support/webhooks.ts';
+import { createMeasured } from '../../support/metrics.ts';
 
 test('attempts, webhooks by state and the age of the oldest event are measured', async () => {
   const testApp = await openWebhookTestApp();
-  const metrics = createMetrics({ database: testApp.database, version: 'test' });
-  const measured = await openTestApp(testApp.database, { metrics });
+  const { metrics, parts } = await createMeasured({ database: testApp.database });
+  const measured = await openTestApp(testApp.database, { parts });
   const read = async (name: string, label: string) => {
     const line = (await metrics.render()).split('\n').find((one) => one.startsWith(`booking_${name}{${label}} `));
     return line === undefined ? undefined : Number(line.split(' ')[1]);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { webhookMessages } from '../../../src/openapi/webhook-messages.ts';
 import { createContext } from '../../../src/resources/schools/provider-service.ts';
 import { resyncWebhook } from '../../../src/resources/webhooks/service.ts';
-import { deleteOld, tasks } from '../../../src/database/housekeeping.ts';
+import { coreTasks, deleteOld } from '../../../src/database/housekeeping.ts';
 import type { Provider, TestApp } from '../../support/test-app.ts';
 import { createOwner } from '../../support/isolation.ts';
 import { execute } from '../../support/booking.ts';
@@ -164,7 +164,7 @@ test('if events after the position are deleted, each resource gets a resync, the
   await expect.poll(() => some.types()).toEqual(['resync', 'resync', 'tag.created']);
 });
 
-const housekeeping = tasks.find(({ table }) => table === 'events')!;
+const housekeeping = coreTasks.find(({ table }) => table === 'events')!;
 const deleteOldEvents = ({ database }: Pick<TestApp, 'database'>) => deleteOld(database, housekeeping, 30);
 
 /** Lets the tag's event, and the positions, be so many hours old, then deletes old events. */

@@ -10,9 +10,10 @@ import { verifyBackup } from '../../../src/plugins/backup/read.ts';
 import { findLastBackup } from '../../../src/plugins/backup/runs.ts';
 import { restoreIntoScratch } from '../../../src/plugins/backup/scratch.ts';
 import { writeBackup } from '../../../src/plugins/backup/write.ts';
-import { readConfig } from '../../../src/core/config.ts';
-import { backupUndecided } from '../../../src/plugins/operations/doctor/ages.ts';
-import { startBackups } from '../../../src/plugins/backup/nightly-job.ts';
+import { backupUndecided } from '../../../src/plugins/backup/settings.ts';
+import { startJobs } from '../../../src/database/periodic.ts';
+import { nightlyJobs } from '../../../src/plugins/backup/nightly-job.ts';
+import { readConfig } from '../../support/config.ts';
 import { runSql } from '../../support/backups.ts';
 import { fastMinutes } from '../../support/fast-minutes.ts';
 import { databaseUrl, startProcess, startServer, temporaryFolder } from '../../support/processes.ts';
@@ -248,7 +249,8 @@ async function logOf(env: Record<string, string>, times: number) {
   const add = (first: unknown, message?: unknown) => void lines.push(String(message ?? first));
   const config = readConfig({ BACKUP_AT: '00:00', BACKUP_DIR: temporaryFolder(), ...env });
   const connection = { connectionString: config.DATABASE_URL };
-  const stop = startBackups(config, { connection }, { info: add, warn: add, error: add });
+  const log = { info: add, warn: add, error: add };
+  const stop = startJobs(nightlyJobs({ config, connection, log }), log);
   for (let n = 0; n < times; n += 1) {
     vi.advanceTimersByTime(60_000);
     await expect.poll(() => lines.length).toBeGreaterThan(0);

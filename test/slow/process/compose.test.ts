@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
-import { readConfig } from '../../../src/core/config.ts';
+import { readConfig } from '../../support/config.ts';
 import { startServer, temporaryFolder, databaseUrl } from '../../support/processes.ts';
 import { asAdmin, connectionTo, ownDatabase } from '../../support/test-app.ts';
 

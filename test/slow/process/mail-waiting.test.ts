@@ -34,8 +34,8 @@ test('mails of an external database wait for the machine that can send them', as
 test('a server that writes files by default takes them away', async () => {
   const byDefault = replaceIn(
     'files-by-default',
-    /src\/config\.ts$/,
-    'MAIL_TO_FILES ?? isEmbedded',
+    /delivery\/settings\.ts$/,
+    'MAIL_TO_FILES ?? EMBEDDED_DATABASE',
     'MAIL_TO_FILES ?? true',
   );
   const command = [process.execPath, await bundle('src/main.ts', [byDefault])];

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { DatabaseError } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { restoreIntoScratch } from '../../../src/plugins/backup/scratch.ts';
-import { readConfig } from '../../../src/core/config.ts';
 import { classifyError, isPreparedStatementError } from '../../../src/core/database-errors.ts';
 import { openStore } from '../../../src/database/store.ts';
+import { readConfig } from '../../support/config.ts';
 import { runCli, temporaryFolder, databaseUrl } from '../../support/processes.ts';
 import { openTestApp, settings, sharedTestApp } from '../../support/test-app.ts';
 

@@ -2,8 +2,9 @@ import { connect, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import type { AppOptions } from '../../../src/app.ts';
-import { readConfig } from '../../../src/core/config.ts';
 import { allAreas } from '../../../src/database/areas.ts';
+import { deliverySettings } from '../../../src/plugins/delivery/settings.ts';
+import { readConfig } from '../../support/config.ts';
 import { startServer, databaseUrl } from '../../support/processes.ts';
 import {
   limits,
@@ -195,12 +196,13 @@ test('a server starts with the longest header timeout', async () => {
 });
 
 test('PUBLIC_URL and CATALOG_URL are normalised like in a browser', () => {
-  const { PUBLIC_URL, CATALOG_URL, MAIL_FROM } = readConfig({
+  const config = readConfig({
     PUBLIC_URL: 'HTTPS://Booking.Example:443/Api//',
     CATALOG_URL: 'HTTP://Catalog.Example',
   });
+  const { PUBLIC_URL, CATALOG_URL } = config;
   expect([PUBLIC_URL, CATALOG_URL]).toEqual(['https://booking.example/Api', 'http://catalog.example']);
-  expect(MAIL_FROM).toBe('no-reply@booking.example');
+  expect(config.of(deliverySettings).MAIL_FROM).toBe('no-reply@booking.example');
   expect(readConfig({ PORT: '3001' }).PUBLIC_URL).toBe('http://localhost:3001');
   for (const url of ['https://x.example/?a=1', 'https://x.example/#a', 'https://x.example/?', 'mailto:x@x.example'])
     for (const name of ['PUBLIC_URL', 'CATALOG_URL'])

@@ -1,6 +1,7 @@
+import { getDeliveryCounters } from '../counters.ts';
 import { createReadCounter, type CreateArea } from '../../../interfaces/plugin/metrics.ts';
 
-export const mailMetrics: CreateArea = (register, { database: { counters } }) => {
+export const mailMetrics: CreateArea = (register, { database }) => {
   const attempts = createReadCounter(register, {
     name: 'booking_mail_attempts_total',
     help: 'Attempts of this process to send a mail, by result',
@@ -8,7 +9,8 @@ export const mailMetrics: CreateArea = (register, { database: { counters } }) =>
   });
   return {
     refresh() {
-      for (const [result, count] of Object.entries(counters.mails)) attempts.set(count, { result });
+      for (const [result, count] of Object.entries(getDeliveryCounters(database).mails))
+        attempts.set(count, { result });
     },
   };
 };

@@ -8,6 +8,8 @@ import { classifyError } from '../../../core/database-errors.ts';
 import { execute, type Queryable } from '../../../database/statements.ts';
 import { tokenUrl } from '../../../resources/auth/token-schema.ts';
 import { createToken } from '../../../resources/auth/token-service.ts';
+import { createClaim } from '../claim.ts';
+import { getDeliveryCounters } from '../counters.ts';
 import { compose, outdatedReason, sanitizeMail, type MailData } from './compose.ts';
 import { mailName, toMessage } from './message.ts';
 import {
@@ -61,7 +63,10 @@ export function startMail(options: MailOptions) {
   /** Number of the latest delivery, by fairness key. */
   const lastDeliveries = new LRUCache<number, number>({ max: 1_000 });
   let deliveryCount = 0;
-  const claim = createClaim(on, log);
+  const claim = createClaim(
+    (count: number, fairnessColumns: number[][]) => execute<ClaimedMail>(on, claimMails, [count, ...fairnessColumns]),
+    { log, failing: 'The outbox cannot be read, so no mail leaves', recovered: 'The outbox can be read again' },
+  );
   log.info(`Mails go to ${transport.destination}`);
 
   const run = async () => {
@@ -95,26 +100,9 @@ const toFairnessColumns = (lastDeliveries: LRUCache<number, number>, inProgressK
   return [keys, counts, [...lastDeliveries.values()]];
 };
 
-/** Logs once after five consecutive failures, and once when the database is back. */
-function createClaim(on: Queryable, log: MailOptions['log']) {
-  let failures = 0;
-  return async (count: number, fairnessColumns: number[][]) => {
-    try {
-      const claimed = await execute<ClaimedMail>(on, claimMails, [count, ...fairnessColumns]);
-      if (failures >= 5) log.info('The outbox can be read again');
-      failures = 0;
-      return claimed;
-    } catch (error) {
-      failures += 1;
-      if (failures === 5) log.warn(`The outbox cannot be read, so no mail leaves: ${toErrorLine(error, [])}`);
-      return [];
-    }
-  };
-}
-
 async function deliver(options: MailOptions, on: Queryable, { providerId, id, attempts, lease }: ClaimedMail) {
   const { log, database } = options;
-  const { mails } = database.counters;
+  const { mails } = getDeliveryCounters(database);
   const outcome = await attempt(options, on, providerId, id);
   if ('done' in outcome) {
     const { result } = options.transport;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import type { Ctx } from '../../../database/context.ts';
-import type { Counters } from '../../../database/counters.ts';
+import type { DeliveryCounters } from '../counters.ts';
 import { execute, type Queryable } from '../../../database/statements.ts';
 import { toOneLine } from '../../../core/text.ts';
 import { findNewest, readChanges, type Position } from '../../../resources/changes/service.ts';
@@ -40,7 +40,7 @@ export type Delivery = {
   schedule: Schedule;
   isStopping(): boolean;
   cache: ItemCache;
-  counters: Counters['webhooks'];
+  counters: DeliveryCounters['webhooks'];
 };
 
 /** The place in the feed up to which everything is delivered, and resources to send a `resync` of before what follows it. */

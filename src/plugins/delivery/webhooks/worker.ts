@@ -7,6 +7,8 @@ import { execute, type Queryable } from '../../../database/statements.ts';
 import { toOneLine } from '../../../core/text.ts';
 import { createContext } from '../../../resources/schools/provider-service.ts';
 import { claimWebhooks, leaseSeconds, renewLeases } from '../../../resources/webhooks/sql.ts';
+import { createClaim } from '../claim.ts';
+import { getDeliveryCounters } from '../counters.ts';
 import { deliver, release, type ClaimedWebhook } from './deliver.ts';
 import { createItemCache } from './items.ts';
 import { defaultSchedule, type Schedule } from './schedule.ts';
@@ -38,12 +40,15 @@ export function startWebhooks({ database, settings, log, schedule = defaultSched
   /** By the token of the lease. */
   const inProgress = new Map<string, ClaimedWebhook & { work: Promise<void> }>();
   const cache = createItemCache();
-  const claim = createClaim(on, log);
+  const claim = createWebhookClaim(on, log);
 
   const work = async (webhook: ClaimedWebhook) => {
     try {
       const ctx = await createContext(audited, settings, webhook.providerId);
-      await deliver({ ctx, on, log, schedule, isStopping, cache, counters: database.counters.webhooks }, webhook);
+      await deliver(
+        { ctx, on, log, schedule, isStopping, cache, counters: getDeliveryCounters(database).webhooks },
+        webhook,
+      );
     } catch (error) {
       const isMomentary = ['unavailable', 'retry'].includes(classifyError(error)?.kind ?? '');
       const pause = isMomentary ? pauseSeconds.databaseUnavailable : pauseSeconds.otherError;
@@ -61,7 +66,8 @@ export function startWebhooks({ database, settings, log, schedule = defaultSched
 
   const run = async () => {
     while (!isStopping()) {
-      for (const webhook of await claim(countFree([...inProgress.values()])))
+      const free = countFree([...inProgress.values()]);
+      for (const webhook of free.slots <= 0 && free.slow <= 0 ? [] : await claim(free))
         inProgress.set(webhook.token, {
           ...webhook,
           work: work(webhook).finally(() => inProgress.delete(webhook.token)),
@@ -89,21 +95,13 @@ function countFree(inProgress: ClaimedWebhook[]) {
   return { slots: slots - (inProgress.length - slow), failing: failingSlots - failing, slow: slowSlots - slow };
 }
 
-/** Logs once after five consecutive failures, and once when the database is back. */
-function createClaim(on: Queryable, log: WebhookOptions['log']) {
-  let failures = 0;
-  return async (free: Free) => {
-    if (free.slots <= 0 && free.slow <= 0) return [];
-    try {
-      const values = [free.slots, free.failing, free.slow, leaseSeconds];
-      const claimed = await execute<ClaimedWebhook>(on, claimWebhooks, values);
-      if (failures >= 5) log.info('The webhooks can be read again');
-      failures = 0;
-      return claimed;
-    } catch (error) {
-      failures += 1;
-      if (failures === 5) log.warn(`The webhooks cannot be read, so no message leaves: ${toOneLine(error)}`);
-      return [];
-    }
-  };
+function createWebhookClaim(on: Queryable, log: WebhookOptions['log']) {
+  return createClaim(
+    (free: Free) => execute<ClaimedWebhook>(on, claimWebhooks, [free.slots, free.failing, free.slow, leaseSeconds]),
+    {
+      log,
+      failing: 'The webhooks cannot be read, so no message leaves',
+      recovered: 'The webhooks can be read again',
+    },
+  );
 }

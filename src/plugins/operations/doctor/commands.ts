@@ -1,12 +1,19 @@
 import { Option, type Command } from 'commander';
-import { findLastBackup } from '../../backup/runs.ts';
 import { findClocksAhead, clockWarning, type ClockAhead } from '../../../database/clock.ts';
 import { isMigrated } from '../../../database/migrate.ts';
 import { checkCounters, type Report } from '../../../resources/counters/service.ts';
 import type { CheckContext, Finding } from '../../../interfaces/plugin/checks.ts';
-import { checkSystem } from './index.ts';
+import { checkSystem, loadChecks } from './system.ts';
 import { describeError } from '../../../database/describe-error.ts';
-import { command, id, run, table, type CommandContext, type CommandResult, type Options } from '../../../interfaces/cli/run.ts';
+import {
+  command,
+  id,
+  run,
+  table,
+  type CommandContext,
+  type CommandResult,
+  type Options,
+} from '../../../interfaces/cli/run.ts';
 
 const parts = ['system', 'data'] as const;
 type DoctorOptions = Options & { provider?: number; fix?: boolean; only?: (typeof parts)[number] };
@@ -14,8 +21,6 @@ type DoctorOptions = Options & { provider?: number; fix?: boolean; only?: (typeo
 const toCheckContext = ({ database, config }: CommandContext): CheckContext => ({
   ...{ pool: database.pool, config },
   ...(database.standby && { standby: database.standby }),
-  // Absent where the service makes no backups.
-  ...(config.BACKUP_AT !== 'off' && { findLastBackup: async () => findLastBackup(database.pool) }),
 });
 
 export function doctorCommand(program: Command) {
@@ -34,7 +39,9 @@ const examinesSystem = ({ only, provider }: DoctorOptions) =>
 async function examine(context: CommandContext, options: DoctorOptions): Promise<CommandResult> {
   const { database, getCtx } = context;
   if (options.provider !== undefined) await getCtx(options.provider);
-  const findings = examinesSystem(options) ? await checkSystem(toCheckContext(context)) : undefined;
+  const findings = examinesSystem(options)
+    ? await checkSystem(toCheckContext(context), await loadChecks(options.plugins))
+    : undefined;
   const hasData = options.only !== 'system' && (await isMigrated(database.pool));
   const data = hasData ? await examineData(context, options) : undefined;
   const failures = [

@@ -1,12 +1,13 @@
 import { findDatabaseDiskSpace } from '../../../database/disk.ts';
 import { getErrorCode } from '../../../core/database-errors.ts';
 import { readDiskSpace, type DiskSpace } from '../../../core/disk-space.ts';
+import { readFolders, type Plugin } from '../../../interfaces/plugin/define-plugin.ts';
 import { error, ok, skipped, warning, type Result, type SystemCheck } from '../../../interfaces/plugin/checks.ts';
 
-export const diskCheck: SystemCheck = {
+export const createDiskCheck = (plugins: readonly Plugin[]): SystemCheck => ({
   check: 'disks',
   async run({ pool, config }) {
-    const folders = { 'data folder': config.DATA_DIR, backups: config.BACKUP_DIR };
+    const folders = { 'data folder': config.DATA_DIR, ...readFolders(plugins, config) };
     const results = await Promise.all(
       Object.entries(folders).map(async ([name, folder]) =>
         readDiskSpace(folder).then(
@@ -25,7 +26,7 @@ export const diskCheck: SystemCheck = {
         : judgeDisk('database', database),
     ];
   },
-};
+});
 
 const gigabyte = 2 ** 30;
 

@@ -1,5 +1,15 @@
 import { backupApplication } from '../../../database/client.ts';
-import { byLimit, error, formatAge, hours, minutes, ok, queryOne, skipped, warning } from '../../../interfaces/plugin/checks.ts';
+import {
+  byLimit,
+  error,
+  formatAge,
+  hours,
+  minutes,
+  ok,
+  queryOne,
+  skipped,
+  warning,
+} from '../../../interfaces/plugin/checks.ts';
 import type { Result, SystemCheck } from '../../../interfaces/plugin/checks.ts';
 
 type Connections = {

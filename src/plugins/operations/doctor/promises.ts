@@ -1,25 +1,24 @@
-import { isLocal, isNear, ok, queryOne, warning, type CheckedConfig, type SystemCheck } from '../../../interfaces/plugin/checks.ts';
+import type { Config } from '../../../core/config.ts';
+import {
+  isLocal,
+  isNear,
+  ok,
+  queryOne,
+  warning,
+  type Condition,
+  type Connection,
+  type SystemCheck,
+} from '../../../interfaces/plugin/checks.ts';
 
-type Connection = { isEncrypted: boolean };
-type Condition = { isHeld: (config: CheckedConfig, connection: Connection) => boolean; otherwise: string };
+const isEmbedded = ({ DATABASE_URL }: Config) => DATABASE_URL === undefined;
+const isProduction = (config: Config) => config.NODE_ENV === 'production' || !isEmbedded(config);
 
-const isEmbedded = ({ DATABASE_URL }: CheckedConfig) => DATABASE_URL === undefined;
-const isProduction = (config: CheckedConfig) => config.NODE_ENV === 'production' || !isEmbedded(config);
+const embeddedCondition: Condition = {
+  isHeld: (config) => !(config.NODE_ENV === 'production' && isEmbedded(config)),
+  otherwise: 'The embedded database is for one machine: replicas and failover need DATABASE_URL',
+};
 
-/** Promises of the documentation that hold only with the right configuration. */
-const promises: Condition[] = [
-  {
-    isHeld: (config) => !(config.NODE_ENV === 'production' && isEmbedded(config)),
-    otherwise: 'The embedded database is for one machine: replicas and failover need DATABASE_URL',
-  },
-  {
-    isHeld: ({ SMTP_URL, MAIL_TO_FILES }) => SMTP_URL !== undefined || !MAIL_TO_FILES,
-    otherwise: 'No mail reaches a person: without SMTP_URL mails are files under DATA_DIR',
-  },
-  {
-    isHeld: ({ SMTP_URL, MAIL_TO_FILES }) => SMTP_URL !== undefined || MAIL_TO_FILES,
-    otherwise: 'Mails wait: no mail server is set. Set SMTP_URL, or MAIL_TO_FILES=true to write them to files',
-  },
+const conditions: Condition[] = [
   {
     isHeld: (config) => !isProduction(config) || !isLocal(new URL(config.PUBLIC_URL).hostname),
     otherwise: 'Links in mails and responses lead to this machine: set PUBLIC_URL',
@@ -50,17 +49,20 @@ const promises: Condition[] = [
   },
 ];
 
-export const findBroken = (config: CheckedConfig, connection: Connection) =>
-  promises.filter(({ isHeld }) => !isHeld(config, connection)).map(({ otherwise }) => warning(otherwise));
+/** `added` are those of other plugins. */
+export const findBroken = (config: Config, connection: Connection, added: Condition[]) =>
+  [embeddedCondition, ...added, ...conditions]
+    .filter(({ isHeld }) => !isHeld(config, connection))
+    .map(({ otherwise }) => warning(otherwise));
 
-export const promiseCheck: SystemCheck = {
+export const createPromiseCheck = (added: Condition[]): SystemCheck => ({
   check: 'configuration',
   async run({ pool, config }) {
     const connection = await queryOne<Connection>(
       pool,
       'select ssl as "isEncrypted" from pg_stat_ssl where pid = pg_backend_pid()',
     );
-    const broken = findBroken(config, connection);
+    const broken = findBroken(config, connection, added);
     return broken.length > 0 ? broken : [ok('It holds what the documentation promises')];
   },
-};
+});

@@ -1,5 +1,13 @@
 import { collation } from '../../../database/tables/columns.ts';
-import { error, isNear, ok, queryOne, warning, type Result, type SystemCheck } from '../../../interfaces/plugin/checks.ts';
+import {
+  error,
+  isNear,
+  ok,
+  queryOne,
+  warning,
+  type Result,
+  type SystemCheck,
+} from '../../../interfaces/plugin/checks.ts';
 
 /** The major versions that this release was tested with. */
 const [oldest, newest] = [15, 18] as const;

@@ -1,12 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { Registry } from 'prom-client';
+import type { Plugin } from '../../../interfaces/plugin/define-plugin.ts';
 import type { CreateArea, MetricsSources } from '../../../interfaces/plugin/metrics.ts';
-import { backupMetrics } from '../../backup/metrics.ts';
 import { bookingMetrics } from './bookings.ts';
 import { databaseMetrics } from './database.ts';
 import { databaseStateMetrics } from './database-state.ts';
 import { diskMetrics } from './disks.ts';
-import { mailMetrics } from '../../delivery/mail/metrics.ts';
 import { processMetrics } from './process.ts';
 import { queueMetrics } from './queues.ts';
 import { refusalMetrics } from './refusals.ts';
@@ -14,12 +13,11 @@ import { requestMetrics } from './requests.ts';
 import { responseCacheMetrics } from './response-cache.ts';
 import { signOnMetrics } from './sign-ons.ts';
 import { standbyMetrics } from './standby.ts';
-import { webhookMetrics } from '../../delivery/webhooks/metrics.ts';
 
 export type { MetricsSources } from '../../../interfaces/plugin/metrics.ts';
 
-/** One file each. Another part of the service gets a file of its own and a line here. */
-const areas: CreateArea[] = [
+/** One file each; those of other plugins are added. */
+const ownAreas: CreateArea[] = [
   processMetrics,
   requestMetrics,
   refusalMetrics,
@@ -29,19 +27,20 @@ const areas: CreateArea[] = [
   queueMetrics,
   responseCacheMetrics,
   bookingMetrics,
-  mailMetrics,
   signOnMetrics,
-  webhookMetrics,
-  backupMetrics,
   diskMetrics,
 ];
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
+export async function loadAreas(plugins: readonly Plugin[]): Promise<CreateArea[]> {
+  return (await Promise.all(plugins.flatMap(({ metrics }) => metrics?.() ?? []))).flat();
+}
+
 /** The metrics of one application, in a registry of its own. */
-export function createMetrics(sources: MetricsSources) {
+export function createMetrics(sources: MetricsSources, addedAreas: CreateArea[]) {
   const register = new Registry();
-  const created = areas.map((createArea) => createArea(register, sources));
+  const created = [...ownAreas, ...addedAreas].map((createArea) => createArea(register, sources));
   const onResponse = created.flatMap((area) => area.onResponse ?? []);
   const onAbort = created.flatMap((area) => area.onAbort ?? []);
   let observed: FastifyInstance | undefined;

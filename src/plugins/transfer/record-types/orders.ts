@@ -1,7 +1,16 @@
 import { Type } from '@sinclair/typebox';
 import { sql } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
-import { Count, CustomProperties, Flag, Line, OneOf, StoredMoment, Title, UpperCode } from '../../../core/schema/types.ts';
+import {
+  Count,
+  CustomProperties,
+  Flag,
+  Line,
+  OneOf,
+  StoredMoment,
+  Title,
+  UpperCode,
+} from '../../../core/schema/types.ts';
 import { bookings, orderLines, orders } from '../../../database/tables/orders.ts';
 import { attendances, orderLineParticipants, participants } from '../../../database/tables/participants.ts';
 import { teachingLanguageCodes } from '../../../core/reference/courses.ts';

@@ -1,24 +1,36 @@
 import { getErrorCode, getRootCause } from '../../../core/database-errors.ts';
-import { backupCheck, clockCheck, mailCheck, migrationCheck, webhookCheck } from './ages.ts';
-import { error, skipped, type CheckContext, type Finding, type Result, type SystemCheck } from '../../../interfaces/plugin/checks.ts';
-import { diskCheck } from './disks.ts';
+import { clockCheck, migrationCheck } from './ages.ts';
+import type { Plugin } from '../../../interfaces/plugin/define-plugin.ts';
+import {
+  error,
+  skipped,
+  type CheckContext,
+  type Finding,
+  type Result,
+  type SystemCheck,
+} from '../../../interfaces/plugin/checks.ts';
+import { createDiskCheck } from './disks.ts';
 import { connectionCheck, tableCheck, transactionCheck } from './load.ts';
-import { promiseCheck } from './promises.ts';
+import { createPromiseCheck } from './promises.ts';
 import { roleCheck } from './role.ts';
 import { standbyCheck } from './standby.ts';
 import { collationCheck, encodingCheck, settingsCheck, timeZoneCheck, versionCheck } from './server.ts';
 
-/** docs/operating.md lists them too. */
-export const systemChecks: SystemCheck[] = [
-  ...[versionCheck, settingsCheck, encodingCheck, collationCheck, timeZoneCheck, clockCheck],
-  ...[migrationCheck, roleCheck, connectionCheck, tableCheck, transactionCheck, diskCheck],
-  ...[standbyCheck, backupCheck, mailCheck, webhookCheck, promiseCheck],
-];
+/** With those of all plugins; docs/operating.md lists them too. */
+export async function loadChecks(plugins: readonly Plugin[]): Promise<SystemCheck[]> {
+  const added = await Promise.all(plugins.flatMap(({ checks }) => checks?.() ?? []));
+  return [
+    ...[versionCheck, settingsCheck, encodingCheck, collationCheck, timeZoneCheck, clockCheck],
+    ...[migrationCheck, roleCheck, connectionCheck, tableCheck, transactionCheck, createDiskCheck(plugins)],
+    ...[standbyCheck, ...added.flatMap(({ checks = [] }) => checks)],
+    createPromiseCheck(added.flatMap(({ conditions = [] }) => conditions)),
+  ];
+}
 
 /** Examines the database server and the configuration. A check that fails is a finding of its own. */
-export async function checkSystem(context: CheckContext): Promise<Finding[]> {
+export async function checkSystem(context: CheckContext, checks: SystemCheck[]): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const { check, run } of systemChecks) {
+  for (const { check, run } of checks) {
     const results = await Promise.resolve()
       .then(() => run(context))
       .catch((failure: unknown) => [describeFailure(failure)]);

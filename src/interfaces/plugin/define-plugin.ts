@@ -1,0 +1,80 @@
+import type { Command } from 'commander';
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
+import type { PoolConfig } from 'pg';
+import type { Config, PluginSettings } from '../../core/config.ts';
+import type { Log } from '../../core/log.ts';
+import type { Database } from '../../database/client.ts';
+import type { Task } from '../../database/housekeeping.ts';
+import type { Job } from '../../database/periodic.ts';
+import type { Services } from '../../http/auth/authenticate.ts';
+import type { Checks } from './checks.ts';
+import type { CreateArea } from './metrics.ts';
+
+/** The commands of a first argument; `load` keeps their modules out of other commands. */
+export type CommandGroup = { names: string[]; load: () => Promise<(program: Command) => void> };
+
+/** Routes outside the interfaces, with the error format and the checks of the plugin itself. */
+export type Routes = {
+  prefix?: string;
+  /** A path below the prefix that cannot be decoded reaches the plugin, with `%` escaped. */
+  repairsPaths?: true;
+  load: () => Promise<FastifyPluginAsync<Services>>;
+};
+
+/** What the work of a plugin in a server is made from. */
+export type ServerContext = {
+  config: Config;
+  database: Database;
+  connection: PoolConfig;
+  log: Log;
+  /** For the standard variables of a library alone. */
+  env: NodeJS.ProcessEnv;
+  plugins: readonly Plugin[];
+};
+
+/** A plugin's part of a running server. */
+export type ServerPart = {
+  /** Registered before all else, so that it sees every hook. */
+  instrumentation?: FastifyPluginAsync | undefined;
+  /** Adds hooks for all routes. */
+  observe?: (app: FastifyInstance) => void;
+  routes?: ((app: FastifyInstance, services: Services) => void) | undefined;
+  /** Once the server listens. */
+  listen?: () => Promise<void>;
+  /** Once the database is migrated. */
+  periodic?: Job[];
+  /** Work that is not periodic, once the database is migrated. `stop` resolves when what is in progress has ended. */
+  work?: () => { stop(): Promise<void> } | undefined;
+  close?: () => Promise<unknown>;
+};
+
+/** What a start says of the first data: on a line of the log, or to people who read the terminal. */
+export type FirstData = { note: string; welcome(address: string): string[] };
+
+/** All that a plugin brings. Each part is loaded where it is needed. */
+export type Plugin = {
+  name: string;
+  settings?: PluginSettings;
+  /** To log at every start. */
+  warnings?: (config: Config) => string[];
+  /** Lines to print to people when a server has started. */
+  welcome?: (address: string) => string[];
+  commands?: CommandGroup[];
+  routes?: Routes;
+  /** What `doctor` checks. */
+  checks?: () => Promise<Checks>;
+  metrics?: () => Promise<CreateArea[]>;
+  /** Folders whose disks are watched, by name. */
+  folders?: (config: Config) => Record<string, string>;
+  /** Tables whose old rows are deleted. */
+  housekeeping?: Task[];
+  server?: (context: ServerContext) => Promise<ServerPart>;
+  /** Fills an empty, migrated database, before requests come. */
+  loadFirstData?: (context: Pick<ServerContext, 'config' | 'database' | 'log'>) => Promise<FirstData | undefined>;
+};
+
+export const definePlugin = (plugin: Plugin) => plugin;
+
+/** The folders whose disks plugins watch. */
+export const readFolders = (plugins: readonly Plugin[], config: Config): Record<string, string> =>
+  Object.fromEntries(plugins.flatMap(({ folders }) => Object.entries(folders?.(config) ?? {})));

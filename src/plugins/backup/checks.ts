@@ -1,0 +1,34 @@
+import { byLimit, error, formatAge, hours, skipped, warning } from '../../interfaces/plugin/checks.ts';
+import type { Result, SystemCheck } from '../../interfaces/plugin/checks.ts';
+import { findLastBackup, type LastBackup } from './runs.ts';
+import { backupSettings, backupUndecided } from './settings.ts';
+
+export const backupCheck: SystemCheck = {
+  check: 'backup',
+  async run({ pool, config }) {
+    const { BACKUP_AT, isBackupUndecided } = config.of(backupSettings);
+    if (BACKUP_AT !== 'off') return judgeBackup(await findLastBackup(pool));
+    return [
+      isBackupUndecided
+        ? warning(backupUndecided)
+        : skipped('This service makes no backups: check those of the database'),
+    ];
+  },
+};
+
+export function judgeBackup({
+  ageSeconds: age,
+  lastRestoreTest,
+}: Pick<LastBackup, 'ageSeconds' | 'lastRestoreTest'>): Result[] {
+  if (age === null) return [warning('There is no backup')];
+  const limits = { warning: 26 * hours, error: 72 * hours };
+  return [
+    byLimit(age, limits, `The last backup is ${formatAge(age)} old`),
+    ...(lastRestoreTest === 'failed'
+      ? [error('The last restore of a backup for a test failed; the log has the reason')]
+      : []),
+    ...(lastRestoreTest === 'skipped'
+      ? [warning('The last restore of a backup for a test was skipped; the log has the reason')]
+      : []),
+  ];
+}

@@ -1,0 +1,25 @@
+import { deleteWhere, old } from '../../database/housekeeping.ts';
+import { definePlugin } from '../../interfaces/plugin/define-plugin.ts';
+import { backupSettings, backupUndecided } from './settings.ts';
+
+/** Backups: by command and each night, and their restore. */
+export const backup = definePlugin({
+  name: 'backup',
+  settings: backupSettings,
+  warnings: (config) => (config.of(backupSettings).isBackupUndecided ? [backupUndecided] : []),
+  commands: [
+    { names: ['backup', 'restore'], load: async () => (await import('./commands.ts')).backupCommands },
+    { names: ['upgrade-database'], load: async () => (await import('./upgrade-database.ts')).upgradeDatabaseCommand },
+  ],
+  checks: async () => ({ checks: [(await import('./checks.ts')).backupCheck] }),
+  metrics: async () => [(await import('./metrics.ts')).backupMetrics],
+  folders: (config) => ({ backups: config.of(backupSettings).BACKUP_DIR }),
+  housekeeping: [
+    {
+      table: 'backup_runs',
+      variable: 'BACKUP_RUNS_RETENTION_DAYS',
+      statement: deleteWhere('backup_runs', 'id', old('started_at')),
+    },
+  ],
+  server: async (context) => ({ periodic: (await import('./nightly-job.ts')).nightlyJobs(context) }),
+});

@@ -1,0 +1,32 @@
+import { old, type Task } from '../../database/housekeeping.ts';
+import { definePlugin } from '../../interfaces/plugin/define-plugin.ts';
+import { deliverySettings } from './settings.ts';
+
+const endedAt = 'coalesce(sent_at, failed_at)';
+
+const outboxTask: Task = {
+  table: 'outbox',
+  variable: 'MAIL_RETENTION_DAYS',
+  // Mails that were sent or have failed, with their links.
+  statement: `with old as (select provider_id, id from outbox where ${old(endedAt)} order by id limit $2),
+    links as (delete from tokens where (provider_id, mail_id) in (select provider_id, id from old)
+      and ${old('created_at')})
+    delete from outbox where (provider_id, id) in (select provider_id, id from old) and ${old(endedAt)}`,
+};
+
+/** Mails from the outbox, and the messages of webhooks from the change feed. */
+export const delivery = definePlugin({
+  name: 'delivery',
+  settings: deliverySettings,
+  commands: [{ names: ['mail'], load: async () => (await import('./mail/commands.ts')).mailCommands }],
+  async checks() {
+    const { mailCheck, mailConditions, webhookCheck } = await import('./checks.ts');
+    return { checks: [mailCheck, webhookCheck], conditions: mailConditions };
+  },
+  metrics: async () => [
+    (await import('./mail/metrics.ts')).mailMetrics,
+    (await import('./webhooks/metrics.ts')).webhookMetrics,
+  ],
+  housekeeping: [outboxTask],
+  server: async (context) => (await import('./server.ts')).openDelivery(context),
+});

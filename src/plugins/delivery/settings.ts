@@ -1,0 +1,40 @@
+import { Type } from '@sinclair/typebox';
+import { defineSettings } from '../../core/config.ts';
+import { must, parseUrl } from '../../core/config/checks.ts';
+import { boolean, days, oneOf, secret, text } from '../../core/config/declare.ts';
+import { isEmailAddress } from '../../core/text.ts';
+
+const smtpUrl = must('be an smtp or smtps address', (value) => {
+  const url = parseUrl(value);
+  return url !== undefined && /^smtps?:$/.test(url.protocol) && url.hostname !== '';
+});
+const email = must('be an e-mail address alone', isEmailAddress);
+
+export const deliverySettings = defineSettings({
+  variables: {
+    SMTP_URL: Type.Optional(
+      secret('The mail server, such as `smtps://user:password@host`; without it see `MAIL_TO_FILES`', {
+        check: smtpUrl,
+      }),
+    ),
+    MAIL_TO_FILES: Type.Optional(
+      boolean(
+        'Without `SMTP_URL`: mails are files under `DATA_DIR/mail`, else they wait for a server with `SMTP_URL`; default `true` with the embedded database, else `false`',
+      ),
+    ),
+    MAIL_FROM: Type.Optional(
+      text('The address mails come from; default `no-reply@` and the host of `PUBLIC_URL`', { check: email }),
+    ),
+    WEBHOOKS: oneOf(['on', 'off'], 'off: no changes are sent to webhooks, for a copy of the database', {
+      default: 'on',
+    }),
+    MAIL_RETENTION_DAYS: days('How many days a mail remains in the outbox after it was sent, or has failed', 90, 1),
+  },
+  after: { SMTP_URL: 'BOOTSTRAP_PROVIDER', WEBHOOKS: 'REQUIRE_HTTPS', MAIL_RETENTION_DAYS: 'AUDIT_RETENTION_DAYS' },
+  prefixes: ['SMTP_'],
+  toValues: (variables, { PUBLIC_URL, EMBEDDED_DATABASE }) => ({
+    ...variables,
+    MAIL_TO_FILES: variables.MAIL_TO_FILES ?? EMBEDDED_DATABASE,
+    MAIL_FROM: variables.MAIL_FROM ?? `no-reply@${new URL(PUBLIC_URL).hostname}`,
+  }),
+});

@@ -1,0 +1,21 @@
+import { deleteWhere, old } from '../../database/housekeeping.ts';
+import { definePlugin } from '../../interfaces/plugin/define-plugin.ts';
+import { operationsSettings } from './settings.ts';
+
+/** What an operator watches: metrics, traces, the usage of each school, and `doctor`. */
+export const operations = definePlugin({
+  name: 'operations',
+  settings: operationsSettings,
+  commands: [
+    { names: ['doctor'], load: async () => (await import('./doctor/commands.ts')).doctorCommand },
+    { names: ['usage'], load: async () => (await import('./usage/commands.ts')).usageCommand },
+  ],
+  housekeeping: [
+    {
+      table: 'provider_usage',
+      variable: 'USAGE_RETENTION_DAYS',
+      statement: deleteWhere('provider_usage', 'provider_id, hour', old('hour')),
+    },
+  ],
+  server: async (context) => (await import('./server.ts')).openOperations(context),
+});

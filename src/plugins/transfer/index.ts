@@ -1,0 +1,27 @@
+import { deleteWhere, old } from '../../database/housekeeping.ts';
+import { definePlugin } from '../../interfaces/plugin/define-plugin.ts';
+import { transferSettings } from './settings.ts';
+
+/** A school's data as a file, and the demo data, which is imported the same way. */
+export const transfer = definePlugin({
+  name: 'transfer',
+  settings: transferSettings,
+  commands: [
+    { names: ['import', 'export'], load: async () => (await import('./commands.ts')).importExportCommands },
+    { names: ['demo'], load: async () => (await import('./demo/commands.ts')).demoCommand },
+  ],
+  housekeeping: [
+    {
+      table: 'import_refs',
+      variable: 'IMPORT_REFS_RETENTION_DAYS',
+      statement: deleteWhere('import_refs', 'provider_id, kind, ref', old('created_at')),
+    },
+    {
+      table: 'staged_lines',
+      variable: 'STAGED_LINES_RETENTION_DAYS',
+      // Of imports that did not end; each import deletes its own.
+      statement: deleteWhere('staged_lines', 'provider_id, line, part', old('staged_at')),
+    },
+  ],
+  loadFirstData: async (context) => (await import('./demo/first-start.ts')).loadDemoAtStart(context),
+});
