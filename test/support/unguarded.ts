@@ -13,8 +13,8 @@ const changes = {
   /** The lock of the provider's row. */
   lock: {
     file: /database\/unit-of-work\.ts$/,
-    from: 'runTask(client, task)',
-    to: 'runTask(client, { ...task, lock: noLock })',
+    from: '(client) => runTask(client, task),',
+    to: '(client) => runTask(client, { ...task, lock: noLock }),',
   },
   /** One write of a provider at a time in a process. */
   queue: {

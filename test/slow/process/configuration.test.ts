@@ -77,14 +77,15 @@ test('secrets are read from files', () => {
 test('production never uses the embedded database or demo data by default', () => {
   const production = { NODE_ENV: 'production' };
   expect(() => readConfig(production)).toThrow('DATABASE_URL is missing; for the embedded database');
-  expect(readConfig({ ...production, EMBEDDED_DATABASE: 'true' })).toMatchObject({ DEMO_DATA: false, HOST: '0.0.0.0' });
-  expect(readConfig({ ...production, EMBEDDED_DATABASE: 'true', DEMO_DATA: 'true' })).toMatchObject({
+  const valuesOf = (env: NodeJS.ProcessEnv) => readConfig(env).values;
+  expect(valuesOf({ ...production, EMBEDDED_DATABASE: 'true' })).toMatchObject({ DEMO_DATA: false, HOST: '0.0.0.0' });
+  expect(valuesOf({ ...production, EMBEDDED_DATABASE: 'true', DEMO_DATA: 'true' })).toMatchObject({
     DEMO_DATA: true,
     HOST: '127.0.0.1',
   });
-  expect(readConfig({})).toMatchObject({ DEMO_DATA: true, HOST: '127.0.0.1' });
-  expect(readConfig({ HOST: '0.0.0.0' })).toMatchObject({ DEMO_DATA: true, HOST: '0.0.0.0' });
-  expect(readConfig({ DATABASE_URL: url })).toMatchObject({ DEMO_DATA: false, HOST: '0.0.0.0' });
+  expect(valuesOf({})).toMatchObject({ DEMO_DATA: true, HOST: '127.0.0.1' });
+  expect(valuesOf({ HOST: '0.0.0.0' })).toMatchObject({ DEMO_DATA: true, HOST: '0.0.0.0' });
+  expect(valuesOf({ DATABASE_URL: url })).toMatchObject({ DEMO_DATA: false, HOST: '0.0.0.0' });
 });
 
 test.each(['postgres://booking:a/b#c@host/booking', 'postgres://booking:100%@host/booking', 'postgres://host:port/x'])(
