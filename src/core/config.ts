@@ -8,7 +8,7 @@ import { normalizeTitle } from './text.ts';
 
 const { Optional } = Type;
 
-/** The variables of the core; a test compares docs/configuration.md with these and those of the plugins. */
+/** The variables of the core; a test compares docs/reference/configuration.md with these and those of the plugins. */
 const coreVariables = {
   NODE_ENV: Optional(
     oneOf(['production', 'development', 'test'], '`production`: no embedded database and no demo data unless enabled'),

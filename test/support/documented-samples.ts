@@ -1,11 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { docsPages } from './docs-pages.ts';
 
-export const pages = [
-  'README.md',
-  ...readdirSync('docs')
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
-];
+export const pages = ['README.md', ...docsPages];
 
 /** Code blocks of a page in a language, without the fences. */
 export const blocksOf = (page: string, language: string) =>
@@ -30,8 +26,7 @@ const receiver = /^hooks\./;
 
 /** Other programs of all pages of docs; each has the name of its file in its first line. The clients come first. */
 export function programsIn(language: Language) {
-  const docs = pages.filter((page) => page.startsWith('docs/'));
-  const programs = docs.flatMap((page) =>
+  const programs = docsPages.flatMap((page) =>
     blocksOf(page, language).map((text) => {
       const [, file = ''] = firstLines[language].exec(text) ?? [];
       if (!file.endsWith(`.${extensions[language]}`))

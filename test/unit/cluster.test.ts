@@ -5,7 +5,7 @@ import { readConfig } from '../support/config.ts';
 
 type Patroni = { bootstrap: { dcs: Record<string, number | boolean> } };
 
-test('docs/run-a-cluster.md has a Patroni configuration whose times fit together', () => {
+test('docs/operate/run-a-cluster.md has a Patroni configuration whose times fit together', () => {
   const { ttl, loop_wait, retry_timeout, synchronous_mode } = (
     parse(documentedFile('/etc/patroni/config.yml')) as Patroni
   ).bootstrap.dcs;
@@ -13,7 +13,7 @@ test('docs/run-a-cluster.md has a Patroni configuration whose times fit together
   expect(synchronous_mode).toBe(true);
 });
 
-test('the service accepts its settings in docs/run-a-cluster.md', () => {
+test('the service accepts its settings in docs/operate/run-a-cluster.md', () => {
   const variables = variablesOf(documentedFile('/etc/booking/environment'));
   expect(readConfig(variables)).toMatchObject({ PREPARED_STATEMENTS: false, MIGRATE_ON_START: false });
   expect(statementsOf(documentedFile('as postgres')).every((one) => /^(create|alter) (role|database) /.test(one))).toBe(

@@ -1,9 +1,9 @@
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
 import { expect, test } from 'vitest';
+import { docsPages, pageName } from '../support/docs-pages.ts';
 
-const names = readdirSync('docs').filter((name) => name.endsWith('.md'));
-const pages = ['README.md', ...names.map((name) => `docs/${name}`)];
+const pages = ['README.md', ...docsPages];
 const contents = new Map(pages.map((page) => [page, readFileSync(page, 'utf8')]));
 const withoutCode = (text: string) => text.replaceAll(/^```[^]*?^```$/gm, '');
 
@@ -44,17 +44,32 @@ test.each(pages)('the headings of %s are unique', (page) => {
 
 test('docs/README.md lists every page', () => {
   const index = contents.get('docs/README.md')!;
-  const missing = names.filter((name) => name !== 'README.md' && !index.includes(`](${name})`));
-  expect(missing).toEqual([]);
+  const isListed = (page: string) => index.includes(`](${relative('docs', page)})`);
+  expect(docsPages.filter((page) => page !== 'docs/README.md' && !isListed(page))).toEqual([]);
 });
 
-test('each page of docs states its kind first', () => {
-  const kinds = /^# .+\n\n(Tutorial|How-to guide|Reference|Explanation|Index)\b/;
-  expect(pages.filter((page) => page !== 'README.md' && !kinds.test(contents.get(page)!))).toEqual([]);
+test('the names of pages are unique, since their addresses have no folder', () => {
+  const names = docsPages.map(pageName);
+  expect(names.filter((name, n) => names.indexOf(name) < n)).toEqual([]);
 });
 
-test('the README has fewer than 200 lines', () => {
-  expect(contents.get('README.md')!.split('\n').length).toBeLessThan(200);
+/** The beginning of a page, by its folder. */
+const kinds: Record<string, RegExp> = {
+  'docs/tutorial': /^Tutorial for /,
+  'docs/guides': /^How-to guide for (client developers|developers of clients)\b/,
+  'docs/operate': /^How-to guide for operators\b/,
+  'docs/reference': /^Reference for /,
+  'docs/explain': /^Explanation for /,
+  docs: /^(Index of|Reference for) /,
+};
+
+test('each page of docs states the kind of its folder first', () => {
+  const beginning = (page: string) => contents.get(page)!.replace(/^# .+\n\n/, '');
+  expect(docsPages.filter((page) => !kinds[dirname(page)]?.test(beginning(page)))).toEqual([]);
+});
+
+test('the README has at most 110 lines', () => {
+  expect(contents.get('README.md')!.trimEnd().split('\n').length).toBeLessThanOrEqual(110);
 });
 
 test('the pages of docs repeat no paragraph', () => {
@@ -71,7 +86,7 @@ test('the command for typed clients names the version of the generator that the 
   const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     devDependencies: Record<string, string>;
   };
-  const named = [...contents.get('docs/typed-clients.md')!.matchAll(/@hey-api\/openapi-ts@(\S+)/g)];
+  const named = [...contents.get('docs/guides/typed-clients.md')!.matchAll(/@hey-api\/openapi-ts@(\S+)/g)];
   expect(named.map(([, version]) => version)).toEqual([devDependencies['@hey-api/openapi-ts']]);
 });
 

@@ -10,7 +10,7 @@ import {
   type ErrorText,
 } from '../support/error-texts.ts';
 
-const page = readFileSync('docs/errors.md', 'utf8');
+const page = readFileSync('docs/reference/errors.md', 'utf8');
 const { texts, composed } = readErrorTexts();
 
 /** Texts of the tables of a section and of the lists below them. */
@@ -67,7 +67,7 @@ test('the texts that are composed of others are known', () => {
   ]);
 });
 
-test('docs/errors.md lists every error text of the source, below its status', () => {
+test('docs/reference/errors.md lists every error text of the source, below its status', () => {
   const isDocumented = ({ status, pattern }: ErrorText) =>
     documented.some(
       ({ text, statuses }) => (status === undefined || statuses.includes(status)) && hasPattern(text, pattern),
@@ -78,7 +78,7 @@ test('docs/errors.md lists every error text of the source, below its status', ()
   );
 });
 
-test('docs/errors.md lists no text that the source does not send', () => {
+test('docs/reference/errors.md lists no text that the source does not send', () => {
   const isSent = ({ text }: { text: string }) => sent.some(({ pattern }) => hasPattern(text, pattern));
   expect(documented.filter((one) => !isSent(one)).map(({ text }) => text)).toEqual([]);
 });
@@ -86,7 +86,7 @@ test('docs/errors.md lists no text that the source does not send', () => {
 /** Texts of the personal pages that are no errors. */
 const successes = ['passwordStored', 'adminStored', 'passwordChanged', 'loggedOut'];
 
-test('docs/errors.md lists every error text of the personal pages, and no other', () => {
+test('docs/reference/errors.md lists every error text of the personal pages, and no other', () => {
   const errors = readPageTexts().filter(({ name }) => !successes.includes(name));
   const listed = textsIn(/^### Personal pages\n.*?(?=^##)/ms.exec(page)![0]);
   expect(errors.length).toBeGreaterThan(20);
@@ -96,7 +96,7 @@ test('docs/errors.md lists every error text of the personal pages, and no other'
   expect(listed.filter((text) => !errors.some(({ pattern }) => hasPattern(text, pattern)))).toEqual([]);
 });
 
-test('docs/errors.md lists every code of a booking with its text', () => {
+test('docs/reference/errors.md lists every code of a booking with its text', () => {
   const [, whole = '', ofParticipant = ''] = page.split(/^The codes about /m);
   const rowsOf = (part: string) =>
     [...part.matchAll(/^\| `(\w+)` +\| `(.+?)` +\|/gm)].map(([, ...row]) => row.join(': '));
@@ -108,7 +108,7 @@ test('docs/errors.md lists every code of a booking with its text', () => {
   expect(entries.filter(({ row, rows }) => !rows.includes(row)).map(({ row }) => row)).toEqual([]);
 });
 
-test('docs/errors.md lists the code of every kind of failure', () => {
+test('docs/reference/errors.md lists the code of every kind of failure', () => {
   // No booking endpoint accepts a partner or a cursor.
   const others = ['forbidden', 'gone'];
   const codes = readEntries('http/errors/error-handler.ts', 'errorCodes').filter(([kind]) => !others.includes(kind));

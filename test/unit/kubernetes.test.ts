@@ -11,7 +11,7 @@ import { declarations, readConfig } from '../support/config.ts';
 const models = { CronJob, Deployment, Job, NetworkPolicy, PersistentVolumeClaim, PodDisruptionBudget, Service };
 type Manifest = { kind: keyof typeof models } & Record<string, any>;
 
-const documents = parseAllDocuments(readFileSync('docs/kubernetes.yaml', 'utf8'));
+const documents = parseAllDocuments(readFileSync('docs/deploy/kubernetes.yaml', 'utf8'));
 const manifests = documents.map((document) => document.toJS() as Manifest);
 const validate = (manifest: Manifest) => new models[manifest.kind](manifest as never).validate();
 const templateOf = ({ kind, spec }: Manifest) => (kind === 'CronJob' ? spec.jobTemplate.spec : spec).template;

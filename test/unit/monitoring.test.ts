@@ -8,14 +8,14 @@ const database = { counters: createCounters() } as MetricsSources['database'];
 const exported = createTestMetrics({ database })
   .describe()
   .map(({ name }) => name);
-const page = readFileSync('docs/monitoring.md', 'utf8');
+const page = readFileSync('docs/operate/monitoring.md', 'utf8');
 
-test('the table of docs/monitoring.md has every metric of the service, and no other', () => {
+test('the table of docs/operate/monitoring.md has every metric of the service, and no other', () => {
   const documented = [...page.matchAll(/^\| `(booking_\w+)[{`]/gm)].map(([, name]) => name!);
   expect(documented.toSorted()).toEqual(exported.filter((name) => name.startsWith('booking_')).toSorted());
 });
 
-test.each(['docs/grafana.json', 'docs/alerts.yml', 'docs/monitoring.md'])(
+test.each(['docs/deploy/grafana.json', 'docs/deploy/alerts.yml', 'docs/operate/monitoring.md'])(
   '%s names only metrics that exist',
   (file) => {
     const named = [...readFileSync(file, 'utf8').matchAll(/\b(?:booking|nodejs|process)_[a-z0-9_]+\b/g)].map(
@@ -29,12 +29,12 @@ test.each(['docs/grafana.json', 'docs/alerts.yml', 'docs/monitoring.md'])(
 );
 
 test('the dashboard and the alerts use each metric of the service', () => {
-  const used = readFileSync('docs/grafana.json', 'utf8') + readFileSync('docs/alerts.yml', 'utf8');
+  const used = readFileSync('docs/deploy/grafana.json', 'utf8') + readFileSync('docs/deploy/alerts.yml', 'utf8');
   const unused = exported.filter((name) => name.startsWith('booking_') && !used.includes(name));
   expect(unused).toEqual([]);
 });
 
-test('docs/monitoring.md installs the tested versions of OpenTelemetry', () => {
+test('docs/operate/monitoring.md installs the tested versions of OpenTelemetry', () => {
   const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     devDependencies: Record<string, string>;
   };

@@ -1,16 +1,15 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { declarations } from '../support/config.ts';
+import { getPage } from '../support/docs-pages.ts';
 import { importFields } from '../support/import-fields.ts';
 import { sharedTestApp } from '../support/test-app.ts';
-
-const readme = readFileSync('README.md', 'utf8');
 
 /** The page with its wrapped lines joined. */
 const unwrapped = (text: string) => text.replaceAll(/\s+/g, ' ');
 
-test('docs/configuration.md lists every environment variable, as the configuration checks it', () => {
-  const page = unwrapped(readFileSync('docs/configuration.md', 'utf8'));
+test('docs/reference/configuration.md lists every environment variable, as the configuration checks it', () => {
+  const page = unwrapped(readFileSync('docs/reference/configuration.md', 'utf8'));
   const entries = Object.entries(declarations).map(([name, property]) => {
     const { default: fallback, description } = property as { default?: string | number | boolean; description: string };
     return `- \`${name}\`${fallback === undefined ? '' : ` (\`${String(fallback)}\`)`}: ${description}`;
@@ -18,20 +17,21 @@ test('docs/configuration.md lists every environment variable, as the configurati
   expect(entries.filter((entry) => !page.includes(unwrapped(entry)))).toEqual([]);
 });
 
-test('the README names every folder of src', () => {
+test('docs/explain/contributing.md names every folder of src', () => {
+  const page = readFileSync('docs/explain/contributing.md', 'utf8');
   const folders = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  expect(folders.map(({ name }) => name).filter((name) => !readme.includes(`  ${name}/ `))).toEqual([]);
+  expect(folders.map(({ name }) => name).filter((name) => !page.includes(`  ${name}/ `))).toEqual([]);
 });
 
-test('docs/architecture.md names every room', () => {
-  const page = readFileSync('docs/architecture.md', 'utf8');
+test('docs/explain/architecture.md names every room', () => {
+  const page = readFileSync('docs/explain/architecture.md', 'utf8');
   expect(readdirSync('src/resources').filter((room) => !page.includes(`\`${room}\``))).toEqual([]);
 });
 
-test.each(['architecture', 'consistency', 'performance-design'])(
-  'docs/%s.md names only files and folders that exist',
+test.each(['architecture', 'consistency', 'contributing', 'performance-design'])(
+  'the page %s names only files and folders that exist',
   (name) => {
-    const page = readFileSync(`docs/${name}.md`, 'utf8');
+    const page = readFileSync(getPage(name), 'utf8');
     const paths = [...page.matchAll(/`([a-z][\w-]*\/[\w/.-]*|(?:app|main|config|cli)\.ts)`/g)].map(([, path]) => path!);
     expect(paths.length).toBeGreaterThan(0);
     const isGenerated = (path: string) => path.startsWith('test/output/');
@@ -40,9 +40,11 @@ test.each(['architecture', 'consistency', 'performance-design'])(
   },
 );
 
-test('docs/libraries.md gives a reason for every production dependency', () => {
+test('docs/explain/libraries.md gives a reason for every production dependency', () => {
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: Record<string, string> };
-  const listed = [...readFileSync('docs/libraries.md', 'utf8').matchAll(/\*\*(\S+)\*\*/g)].map(([, name]) => name);
+  const listed = [...readFileSync('docs/explain/libraries.md', 'utf8').matchAll(/\*\*(\S+)\*\*/g)].map(
+    ([, name]) => name,
+  );
   expect(Object.keys(dependencies).filter((name) => !listed.includes(name))).toEqual([]);
 });
 
@@ -57,13 +59,13 @@ test('no production dependency needs an install script, embedded PostgreSQL incl
   );
 });
 
-test('docs/endpoints.md lists every path of the OpenAPI document once', async () => {
+test('docs/reference/endpoints.md lists every path of the OpenAPI document once', async () => {
   const { app } = await sharedTestApp();
   const paths = (app.swagger() as { paths: Record<string, object> }).paths;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
-  const page = readFileSync('docs/endpoints.md', 'utf8');
+  const page = readFileSync('docs/reference/endpoints.md', 'utf8');
   const named = [...page.matchAll(/^- ((?:`[^`]*`(?:, )?)+): /gm)].flatMap(([, names]) =>
     [...names!.matchAll(/`(?:([A-Z]+) )?(\/.*?)`/g)].map(([, method = 'GET', path]) => `${method} ${path!}`),
   );
@@ -73,8 +75,8 @@ test('docs/endpoints.md lists every path of the OpenAPI document once', async ()
   expect([...named].sort()).toEqual([...documented, ...others].sort());
 });
 
-test('docs/import-format.md lists every record type and field', () => {
-  const page = unwrapped(readFileSync('docs/import-format.md', 'utf8'));
+test('docs/reference/import-format.md lists every record type and field', () => {
+  const page = unwrapped(readFileSync('docs/reference/import-format.md', 'utf8'));
   const entries = importFields.map(([name, fields]) => `- **${name}**: ${fields}`);
   expect(entries.filter((entry) => !page.includes(unwrapped(entry)))).toEqual([]);
 });

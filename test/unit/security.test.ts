@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-const page = readFileSync('docs/security.md', 'utf8');
+const page = readFileSync('docs/reference/security.md', 'utf8');
 const rows = [...page.matchAll(/^\| (\d+)\.(\d+\.\d+) +\| (\d) +\| (met|not met) +\| (.*?) +\|$/gm)].map(
   ([, chapter, number, level, state, where]) => ({
     ...{ chapter: Number(chapter), id: `${chapter}.${number}`, level: Number(level), state, where: where! },

@@ -1,10 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import type { Token, Tokens } from 'marked';
 import { projectRoot } from '../../core/project-root.ts';
 import { loadHighlighter } from './highlight.ts';
 import { toSections, type SearchSection } from './search-index.ts';
 import { renderGuide, type RenderedGuide } from './render-guide.ts';
+import { toServedLinks } from './served-links.ts';
 
 /** A page of docs/. `children` are pages listed below it in the index. */
 export type Guide = { name: string; title: string; summary: string; children: Guide[] };
@@ -24,8 +25,12 @@ export async function loadGuides(path: string, folder = join(projectRoot, 'docs'
   if (!existsSync(join(folder, 'README.md'))) return undefined;
   // Imported with the first guide, to save memory.
   const [{ Marked, lexer }, highlight] = await Promise.all([import('marked'), loadHighlighter()]);
-  const readMarkdown = (name: string) => readFileSync(join(folder, `${name}.md`), 'utf8');
-  const groups = toGroups(lexer(readMarkdown('README')), (name) => existsSync(join(folder, `${name}.md`)));
+  const files = findFiles(folder);
+  const readMarkdown = (name: string) => {
+    const file = files.get(name)!;
+    return toServedLinks(readFileSync(join(folder, file), 'utf8'), dirname(file), new Set(files.values()));
+  };
+  const groups = toGroups(lexer(readMarkdown('README')), (name) => files.has(name));
   const listed = groups.flatMap(({ guides }) => guides).flatMap((guide) => [guide, ...guide.children]);
   const names = new Set(['README', ...listed.map(({ name }) => name)]);
   return {
@@ -36,6 +41,14 @@ export async function loadGuides(path: string, folder = join(projectRoot, 'docs'
     readSections: () => [...names].flatMap((name) => toSections(lexer(readMarkdown(name)), name, path)),
   };
 }
+
+/** The file of each page by its name, which its address has: a page may move to another folder. */
+const findFiles = (folder: string) =>
+  new Map(
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.md'))
+      .map((file) => [basename(file, '.md'), file]),
+  );
 
 /** Groups are headings of level 2, each followed by a list of links to pages. */
 function toGroups(tokens: Token[], exists: (name: string) => boolean): GuideGroup[] {

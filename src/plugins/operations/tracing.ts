@@ -18,7 +18,7 @@ export async function startTracing(env: Environment, log: Pick<Log, 'info' | 'wa
     return await openTracing(log);
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
-    const advice = code === 'ERR_MODULE_NOT_FOUND' ? 'packages are missing, see docs/monitoring.md' : code;
+    const advice = code === 'ERR_MODULE_NOT_FOUND' ? 'packages are missing, see docs/operate/monitoring.md' : code;
     log.warn(`Traces are off: OpenTelemetry cannot be loaded (${advice || 'unknown error'})`);
     return undefined;
   }

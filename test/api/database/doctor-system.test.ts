@@ -74,7 +74,7 @@ test('a role of few rights gets a finding for each check, and no check fails', a
   expect(bare.find(({ message }) => message.includes('cannot be seen'))?.level).toBe('skipped');
 
   await owner.query('rollback');
-  const [, grants] = /```sql\n(grant usage on schema[^`]+)```/.exec(readFileSync('docs/operating.md', 'utf8'))!;
+  const [, grants] = /```sql\n(grant usage on schema[^`]+)```/.exec(readFileSync('docs/operate/operating.md', 'utf8'))!;
   await owner.query(grants!.replaceAll('booking_runtime', role));
   const roleOf = async (mustMigrate: boolean) => {
     const findings = await examine({ pool, config: { ...config, MIGRATE_ON_START: mustMigrate } });
@@ -269,8 +269,8 @@ test('ages are in a unit of which there are at least two', () => {
   ]);
 });
 
-test('docs/operating.md lists each check of doctor', () => {
-  const page = readFileSync('docs/operating.md', 'utf8');
+test('docs/operate/operating.md lists each check of doctor', () => {
+  const page = readFileSync('docs/operate/operating.md', 'utf8');
   expect(systemChecks.filter(({ check }) => !page.includes(`\n- **${check}**: `))).toEqual([]);
 });
 

@@ -71,7 +71,7 @@ test.each(tasks)('$table: rows older than the days are deleted, and no others', 
 });
 
 test('each working table of the data model has a task', () => {
-  const [, working = ''] = readFileSync('docs/data-model.md', 'utf8').split('## 5. Working tables');
+  const [, working = ''] = readFileSync('docs/reference/data-model.md', 'utf8').split('## 5. Working tables');
   const tables = [...working.matchAll(/^- `(\w+)`: /gm)].map(([, table]) => table!);
   expect(tables.length).toBeGreaterThan(7);
   // A school creates a webhook, each one keeps its last 100 attempts, and a school has at most one test.
@@ -82,8 +82,8 @@ test('each working table of the data model has a task', () => {
   expect(unlimited.filter((table) => !tasks.some((task) => task.table === table))).toEqual([]);
 });
 
-test('docs/operating.md lists each task with its variable and default', () => {
-  const page = readFileSync('docs/operating.md', 'utf8').replaceAll(/ +/g, ' ');
+test('docs/operate/operating.md lists each task with its variable and default', () => {
+  const page = readFileSync('docs/operate/operating.md', 'utf8').replaceAll(/ +/g, ' ');
   const rows = tasks.map(
     ({ table, variable }) =>
       `| \`${table}\` | \`${variable}\` | ${String(declarations[variable]!.default ?? 'none')} |`,

@@ -1,18 +1,16 @@
 import { createHook } from 'node:async_hooks';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import Fastify from 'fastify';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { loadGuides } from '../../../src/plugins/docs/guides.ts';
 import { findReferenceBundle } from '../../../src/plugins/docs/reference-bundle.ts';
 import { referenceRoutes } from '../../../src/plugins/docs/reference-routes.ts';
+import { docsPages, getPage, pageName } from '../../support/docs-pages.ts';
 import { openTestDatabase, openTestApp, send, settings, sharedTestApp } from '../../support/test-app.ts';
 
 const { app } = await sharedTestApp();
-const names = readdirSync('docs')
-  .filter((file) => file.endsWith('.md'))
-  .map((file) => file.replace('.md', ''))
-  .filter((name) => name !== 'README');
+const names = docsPages.map(pageName).filter((name) => name !== 'README');
 
 async function openAppAt(publicUrl: string) {
   const testApp = await openTestApp(openTestDatabase(inject('shared')), { settings: { ...settings, publicUrl } });
@@ -93,8 +91,11 @@ test('without a build, /docs says how to build the reference', async () => {
   expect(body).not.toContain('<script');
 });
 
+/** Markdown without the targets of its links. */
+const withoutTargets = (markdown: string) => markdown.replaceAll(/\]\([^)\s]+\)|^(\[[^\]]+\]: )\S+$/gm, ']$1');
+
 describe('guides', () => {
-  test('every file of docs/ is a page and a Markdown file, listed in the index and in /llms.txt', async () => {
+  test('every page of docs/ is served as HTML and as Markdown, and listed in the index and in /llms.txt', async () => {
     const index = links((await send(app, { url: '/docs/guides' })).text);
     const llms = (await send(app, { url: '/llms.txt' })).text;
     for (const name of names) {
@@ -102,7 +103,7 @@ describe('guides', () => {
       expect(llms).toContain(`](http://localhost:3000/docs/guides/${name}.md)`);
       const { status, headers, text } = await send(app, { url: `/docs/guides/${name}.md` });
       expect([status, headers['content-type']]).toEqual([200, 'text/markdown; charset=utf-8']);
-      expect(text).toBe(readFileSync(`docs/${name}.md`, 'utf8'));
+      expect(withoutTargets(text)).toBe(withoutTargets(readFileSync(getPage(name), 'utf8')));
     }
   });
 
@@ -111,7 +112,8 @@ describe('guides', () => {
     const navigation = text.slice(text.indexOf('<nav class="guides"'));
     expect([...navigation.matchAll(/<h2>(.*?)<\/h2>/g)].map(([, title]) => title)).toEqual([
       'Tutorial',
-      'How-to guides',
+      'Guides for client developers',
+      'Guides for operators',
       'Reference',
       'Explanation',
     ]);
@@ -137,6 +139,18 @@ describe('guides', () => {
       }
     }
     expect(broken).toEqual([]);
+  });
+
+  test('links of the served Markdown lead to Markdown that is served too', async () => {
+    const served = new Set(['README', ...names].map((name) => `${name}.md`));
+    const lost: string[] = [];
+    for (const name of ['README', ...names]) {
+      const { text } = await send(app, { url: `/docs/guides/${name}.md` });
+      const targets = [...text.matchAll(/\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)$/gm)].map(([, link, own]) => link ?? own!);
+      const files = targets.map((target) => target.split('#')[0]!).filter((file) => /^[^:]+\.md$/.test(file));
+      lost.push(...files.filter((file) => !served.has(file)).map((file) => `${name}: ${file}`));
+    }
+    expect(lost).toEqual([]);
   });
 
   test('the search index has each heading of each page, with its text', async () => {
@@ -171,13 +185,18 @@ describe('guides', () => {
     expect(text).not.toContain('<?php');
   });
 
-  test.each(['..%2fdocs%2fsync', '..%2fpackage.json', '%2e%2e%2fpackage.json.md', 'nothing', 'sync.txt', 'sync.md.md'])(
-    '/docs/guides/%s is 404',
-    async (file) => {
-      const { status, text } = await send(app, { url: `/docs/guides/${file}` });
-      expect([status, text.includes('course-booking-service')]).toEqual([404, false]);
-    },
-  );
+  test.each([
+    '..%2fdocs%2fsync',
+    'guides%2fsync',
+    '..%2fpackage.json',
+    '%2e%2e%2fpackage.json.md',
+    'nothing',
+    'sync.txt',
+    'sync.md.md',
+  ])('/docs/guides/%s is 404', async (file) => {
+    const { status, text } = await send(app, { url: `/docs/guides/${file}` });
+    expect([status, text.includes('course-booking-service')]).toEqual([404, false]);
+  });
 
   test('a page is rendered and compressed once, with a strong ETag', async () => {
     const own = await openAppAt('http://localhost:3000');

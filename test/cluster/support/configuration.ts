@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-const page = 'docs/run-a-cluster.md';
+const page = 'docs/operate/run-a-cluster.md';
 
 /** A file of the page without its first line, which is a comment with its path. */
 export function documentedFile(path: string) {

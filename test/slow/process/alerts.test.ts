@@ -64,12 +64,12 @@ test.skipIf(missing)(`alerts fire on their causes, and not without them${missing
     [name, minute, firing, true],
     [name, minute, silent, false],
   ]);
-  const { status, output } = runRuleTests(resolve('docs/alerts.yml'), cases);
+  const { status, output } = runRuleTests(resolve('docs/deploy/alerts.yml'), cases);
   expect(status, output).toBe(0);
 });
 
 test.skipIf(missing)(`a rule without absent() does not tell a target that vanished${missing}`, () => {
-  const rules = readFileSync('docs/alerts.yml', 'utf8');
+  const rules = readFileSync('docs/deploy/alerts.yml', 'utf8');
   const changed = rules.replace('absent(up{job="booking"})', 'up{job="booking"} == 0');
   expect(changed).not.toBe(rules);
   const file = join(temporaryFolder(), 'alerts.yml');

@@ -127,7 +127,7 @@ test('backup, list, verify and restore', async () => {
   const [listed] = (await runCli(['backup', 'list', '--json'], env)).json<{ file: string }[]>();
   expect(listed).toMatchObject({ file, version: expect.any(String) as string, rows: expect.any(Number) as number });
   expect((await runCli(['backup', 'verify', file], {})).stdout).toMatch(/ is whole: \d+ rows/);
-  const documented = /^test .*echo whole$/m.exec(readFileSync('docs/backups.md', 'utf8'))![0];
+  const documented = /^test .*echo whole$/m.exec(readFileSync('docs/operate/backups.md', 'utf8'))![0];
   expect(execFileSync('sh', ['-c', documented.replaceAll('FILE', file)]).toString()).toBe('whole\n');
   const bytes = readFileSync(file);
   const damaged = join(env.BACKUP_DIR, 'damaged.zip');

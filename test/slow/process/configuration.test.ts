@@ -162,7 +162,9 @@ test('a role with the documented grants can book; without a grant requests get 5
     await owner.end();
     await asAdmin(`drop role ${role}`);
   });
-  const { 1: grants } = /```sql\n(grant usage on schema[^`]+)```/.exec(readFileSync('docs/operating.md', 'utf8'))!;
+  const { 1: grants } = /```sql\n(grant usage on schema[^`]+)```/.exec(
+    readFileSync('docs/operate/operating.md', 'utf8'),
+  )!;
   await owner.query(grants!.replaceAll('booking_runtime', role));
 
   const DATABASE_URL = databaseUrl(name).replace(/\/\/[^@]*@/, `//${role}:x@`);

@@ -22,7 +22,7 @@ import {
 
 const name = `booking_demo_${process.pid}`;
 const key = 'demo-key-of-this-test-0123456789';
-const readme = readFileSync('README.md', 'utf8');
+const tutorial = readFileSync('docs/tutorial/getting-started.md', 'utf8');
 let testApp: TestApp;
 let loaded: string | null;
 let courses: Course[];
@@ -535,8 +535,8 @@ test('partners have future dates, and one date has no location', async () => {
   expect(own[0]!['gatherings'].map((one: Item) => one['idLocation'])).toEqual([null, null]);
 });
 
-test('the course user and voucher codes of the README exist', async () => {
-  const [, username, password] = /course user `(\S+)` has\s+the\s+password `([^`]+)`/.exec(readme)!;
+test('the course user and voucher codes of the tutorial exist', async () => {
+  const [, username, password] = /course user `(\S+)` has\s+the\s+password `([^`]+)`/.exec(tutorial)!;
   const headers = { 'x-api-key': key };
   const payload = { username, password, create_login_url: true };
   const response = await send(testApp.app, { method: 'POST', url: '/v2/check-user-credentials', headers, payload });
@@ -546,7 +546,7 @@ test('the course user and voucher codes of the README exist', async () => {
   const isComing = (one: Item) => one['coursedate'].end_at >= today;
   expect([theirs.some(isComing), theirs.every(isComing)]).toEqual([true, false]);
 
-  const codes = [...readme.matchAll(/`(GAVE-[A-Z0-9-]+)`/g)].map(([, code]) => code!);
+  const codes = [...tutorial.matchAll(/`(GAVE-[A-Z0-9-]+)`/g)].map(([, code]) => code!);
   const { rows } = await testApp.database.pool.query<{ code: string }>('select distinct code from vouchers');
   expect([...codes].sort()).toEqual(rows.map(({ code }) => code).sort());
   const balances = codes.map(

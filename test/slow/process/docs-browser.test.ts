@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer, request as forward } from 'node:http';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
@@ -14,6 +14,7 @@ import {
   watchPage,
 } from '../../support/browser.ts';
 import { demoDatabase } from '../../support/demo-database.ts';
+import { docsPages, pageName } from '../../support/docs-pages.ts';
 import { temporaryFolder } from '../../support/processes.ts';
 import { succeeds } from '../../support/programs.ts';
 import { freePort } from '../../support/ports.ts';
@@ -134,9 +135,7 @@ const parsers = [
   },
 ];
 
-const guidePages = readdirSync('docs')
-  .filter((name) => name.endsWith('.md'))
-  .map((name) => `/${name.replace(/\.md$/, '')}`);
+const guidePages = docsPages.map((page) => `/${pageName(page)}`);
 
 describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
   let browser: Browser;

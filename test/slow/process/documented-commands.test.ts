@@ -1,16 +1,11 @@
 import { execFile } from 'node:child_process';
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { demoDatabase } from '../../support/demo-database.ts';
+import { pages } from '../../support/documented-samples.ts';
 import { databaseUrl, startServer, temporaryFolder } from '../../support/processes.ts';
 
-const pages = [
-  'README.md',
-  ...readdirSync('docs')
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
-];
 const blocks = pages.flatMap((page) =>
   [...readFileSync(page, 'utf8').matchAll(/```(?:sh|bash|shell)\n(.*?)```/gs)].map(([, text = '']) => ({ page, text })),
 );
@@ -110,7 +105,7 @@ test.each(parts)('the cli commands from "%s" on work as pasted, with the demo da
   const url: Record<string, string> = n === 0 ? {} : { DATABASE_URL: databaseUrl((await demoDatabase()).name) };
   const server = await startServer({ DATA_DIR: dataFolder, DEMO_DATA: 'true', ...url });
   onTestFinished(() => void server.child.kill('SIGTERM'));
-  const [, school = ''] = /```json\n(\{"kind":"location".*?)```/s.exec(readFileSync('docs/import.md', 'utf8'))!;
+  const [, school = ''] = /```json\n(\{"kind":"location".*?)```/s.exec(readFileSync('docs/operate/import.md', 'utf8'))!;
   writeFileSync(join(folder, 'school.ndjson'), school);
   writeFileSync(join(folder, 'customers.csv'), 'ref,title\nacme,Acme\n');
   writeFileSync(join(folder, 'password.txt'), 'eight or more\n');

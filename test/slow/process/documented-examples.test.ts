@@ -1,9 +1,10 @@
 import { execFileSync, spawnSync, type SpawnSyncOptions } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { demoDatabase, startDemoServer } from '../../support/demo-database.ts';
-import { blocksOf, curlSamplesOf, pages, programsIn, type Language } from '../../support/documented-samples.ts';
+import { docsPages } from '../../support/docs-pages.ts';
+import { blocksOf, curlSamplesOf, programsIn, type Language } from '../../support/documented-samples.ts';
 import { startServer, temporaryFolder } from '../../support/processes.ts';
 import { succeeds } from '../../support/programs.ts';
 
@@ -49,7 +50,7 @@ async function startFirst() {
 }
 
 /** The tutorial and the README have a server of their own, so that they work on new demo data. */
-const others = pages.filter((page) => page.startsWith('docs/') && page !== 'docs/getting-started.md');
+const others = docsPages.filter((page) => page !== 'docs/tutorial/getting-started.md');
 const half = Math.ceil(others.length / 2);
 let samplesRun = 0;
 afterAll(() => console.log(`${samplesRun} samples run`));
@@ -57,7 +58,7 @@ afterAll(() => console.log(`${samplesRun} samples run`));
 /** Makes `curl` print each status to standard error. */
 const printStatus = `curl() { command curl -s -w '%{stderr}%{http_code}\\n' "$@"; }`;
 
-test.each([['README.md'], ['docs/getting-started.md'], others.slice(0, half), others.slice(half)])(
+test.each([['README.md'], ['docs/tutorial/getting-started.md'], others.slice(0, half), others.slice(half)])(
   'no curl sample of %s and the pages after it is refused, with the demo data',
   async (...names) => {
     const demo = names.length === 1 ? await startFirst() : (await startDemoServer(await demoDatabase(), settings)).env;
@@ -76,9 +77,9 @@ test.each([['README.md'], ['docs/getting-started.md'], others.slice(0, half), ot
     samplesRun += samples.length;
     console.log(`${samples.length} curl samples run (${requests} requests) from ${names.length} page(s)`);
     // The same course in three formats: a title is accepted once.
-    const isExpected = (one: string) => /^docs\/requests\.md.*: 201 400 400$/.test(one);
+    const isExpected = (one: string) => /^docs\/reference\/requests\.md.*: 201 400 400$/.test(one);
     expect(refused.filter((one) => !isExpected(one))).toEqual([]);
-    expect(refused.some(isExpected)).toBe(names.includes('docs/requests.md'));
+    expect(refused.some(isExpected)).toBe(names.includes('docs/reference/requests.md'));
     expect(samples.length).toBeGreaterThan(0);
   },
 );
@@ -114,7 +115,7 @@ const languages = Object.keys(runners) as Language[];
 
 /** Generates the classes of `typed.php` as documented; false if the generator cannot be installed. */
 function generateClasses(cwd: string, env: { BASE_URL: string }) {
-  const command = blocksOf('docs/typed-clients.md', 'sh').find((text) => text.includes('quicktype'))!;
+  const command = blocksOf('docs/guides/typed-clients.md', 'sh').find((text) => text.includes('quicktype'))!;
   const install = `${/npx --yes quicktype@\S+/.exec(command)![0]} --version`;
   if (spawnSync('sh', ['-c', install], { cwd, timeout: 120_000 }).status !== 0) return false;
   const pasted = command.replace('http://localhost:3000', env.BASE_URL);
@@ -178,10 +179,7 @@ test('the programs in TypeScript have no type errors under strict', () => {
   expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
 });
 
-const withJson = readdirSync('docs')
-  .filter((name) => name.endsWith('.md'))
-  .map((name) => `docs/${name}`)
-  .filter((page) => readFileSync(page, 'utf8').includes('```json\n'));
+const withJson = docsPages.filter((page) => readFileSync(page, 'utf8').includes('```json\n'));
 
 test.each(withJson)('the JSON of %s can be parsed', (file) => {
   const texts = [...readFileSync(file, 'utf8').matchAll(/```json\n(.*?)```/gs)].map(([, text]) => text!);

@@ -89,7 +89,7 @@ test.for(Object.keys(languages))('the program in %s keeps its copy equal during 
 
 test('the curl sample prints every change', async () => {
   const demo = await startDemo();
-  const sample = curlSamplesOf('docs/changes.md').find(({ text }) => text.includes('while :'))!;
+  const sample = curlSamplesOf('docs/guides/changes.md').find(({ text }) => text.includes('while :'))!;
   const writer = startWriter(demo);
   // Writes before the sample has its cursor are not in its output.
   await sleep(500);

@@ -17,7 +17,7 @@ test('the image starts Node with the documented options and variables', () => {
   const [image] = /^\["node", "--.*/m.exec(final.replace(/^CMD /gm, ''))!;
   const input = /^ENV ((?:.*\\\n)*.*)/m.exec(final)![1]!.match(/MALLOC\w+=\d+/g)!;
   expect([...input, ...(JSON.parse(image) as string[])].join(' ')).toBe(command);
-  expect(readFileSync('docs/operating.md', 'utf8').replaceAll(/ \\\n +/g, ' ')).toContain(command);
+  expect(readFileSync('docs/operate/operating.md', 'utf8').replaceAll(/ \\\n +/g, ' ')).toContain(command);
 });
 
 test('the image listens on all addresses, logs JSON, and is labelled with its version and revision', () => {

@@ -29,8 +29,8 @@ const programs: Program[] = [
 function writeSample(language: Language, extension: string, change = (program: string) => program) {
   const folder = temporaryFolder();
   for (const [page, file] of [
-    ['docs/clients.md', 'client'],
-    ['docs/invoicing.md', 'invoice'],
+    ['docs/guides/clients.md', 'client'],
+    ['docs/guides/invoicing.md', 'invoice'],
   ] as const) {
     const program = blocksOf(page, language).find((text) => text.split('\n')[0]!.includes(`${file}.${extension}`))!;
     writeFileSync(join(folder, `${file}.${extension}`), file === 'invoice' ? change(program) : program);

@@ -131,8 +131,8 @@ test('an admin port in use ends the start and is named', async () => {
 });
 
 test.skipIf(missing)(`promtool accepts the alert rules${missing && `: ${missing}`}`, () => {
-  const rules = readFileSync('docs/alerts.yml', 'utf8').match(/- alert: /g)!;
-  const { status, stdout, stderr } = promtool(['check', 'rules', 'docs/alerts.yml']);
+  const rules = readFileSync('docs/deploy/alerts.yml', 'utf8').match(/- alert: /g)!;
+  const { status, stdout, stderr } = promtool(['check', 'rules', 'docs/deploy/alerts.yml']);
   expect([status, stderr]).toEqual([0, '']);
   expect(stdout).toContain(`${rules.length} rules found`);
 });

@@ -90,12 +90,12 @@ describe.skipIf(chromiumPath === undefined)('a page on another origin in Chromiu
     expect(await call('/v2/courses')).toBe('not readable');
   });
 
-  test('runs the sample of docs/keys.md as printed', async () => {
+  test('runs the sample of docs/guides/keys.md as printed', async () => {
     const testApp = await openTestApp(openTestDatabase(await ownDatabase()));
     onTestFinished(() => testApp.close());
     const address = await testApp.app.listen({ port: 0, host: '127.0.0.1' });
     const { me } = await createPublicCatalog(testApp);
-    const [sample = ''] = blocksOf('docs/keys.md', 'html');
+    const [sample = ''] = blocksOf('docs/guides/keys.md', 'html');
     let page = '';
     const site = await startPage(() => page);
     const { apiKey } = await withProfile(testApp, me, 'publishable', { origins: [site] });
@@ -109,6 +109,6 @@ describe.skipIf(chromiumPath === undefined)('a page on another origin in Chromiu
     expect(titles.length).toBeGreaterThan(0);
     await expect.poll(() => items.allTextContents()).toEqual(titles);
     expect(opened.complaints).toEqual([]);
-    console.log('1 sample run of docs/keys.md');
+    console.log('1 sample run of docs/guides/keys.md');
   });
 });

@@ -15,8 +15,8 @@ import { ownDatabase } from '../../support/test-app.ts';
 const needs = (...programs: string[]) => programs.find((program) => !succeeds(`command -v ${program}`));
 
 test('the alerts that runbooks name exist', () => {
-  const named = readFileSync('docs/runbooks.md', 'utf8').matchAll(/`(Booking[A-Z]\w+)`/g);
-  const rules = readFileSync('docs/alerts.yml', 'utf8');
+  const named = readFileSync('docs/operate/runbooks.md', 'utf8').matchAll(/`(Booking[A-Z]\w+)`/g);
+  const rules = readFileSync('docs/deploy/alerts.yml', 'utf8');
   expect([...named].map(([, name]) => name).filter((name) => !rules.includes(`alert: ${name}\n`))).toEqual([]);
 });
 

@@ -8,7 +8,7 @@ import { freePort } from '../../support/ports.ts';
 import { temporaryFolder } from '../../support/processes.ts';
 import { succeeds } from '../../support/programs.ts';
 
-const page = readFileSync('docs/webhooks.md', 'utf8');
+const page = readFileSync('docs/guides/webhooks.md', 'utf8');
 const blockOf = (language: string) => new RegExp('```' + language + '\\n(.*?)```', 's').exec(page)![1]!;
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -52,7 +52,7 @@ async function startSample([language, file, command]: (typeof receivers)[number]
 }
 
 const samplesRun = new Set<string>();
-afterAll(() => console.log(`${samplesRun.size} samples run of docs/webhooks.md`));
+afterAll(() => console.log(`${samplesRun.size} samples run of docs/guides/webhooks.md`));
 
 test.for(receivers)('the receiver in %s accepts signed messages alone', async (receiver, { skip }) => {
   if (!succeeds(receiver[3])) return skip(`${receiver[0]} is missing`);

@@ -92,7 +92,7 @@ const [open, closed] = [true, false].map((isOpen) =>
 const anyRequest = fc.oneof(...[...open, ...closed].map((arbitrary, n) => ({ arbitrary, weight: weight(n) })));
 
 const counts = new Map<number, number>();
-/** 20,000 with PROPERTY_RUNS=400, see docs/reliability.md. */
+/** 20,000 with PROPERTY_RUNS=400, see docs/explain/reliability.md. */
 const numRuns = runs(50);
 afterAll(() => {
   const total = [...counts.values()].reduce((a, b) => a + b, 0);

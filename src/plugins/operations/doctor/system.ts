@@ -16,7 +16,7 @@ import { roleCheck } from './role.ts';
 import { standbyCheck } from './standby.ts';
 import { collationCheck, encodingCheck, settingsCheck, timeZoneCheck, versionCheck } from './server.ts';
 
-/** With those of all plugins; docs/operating.md lists them too. */
+/** With those of all plugins; docs/operate/operating.md lists them too. */
 export async function loadChecks(plugins: readonly Plugin[]): Promise<SystemCheck[]> {
   const added = await Promise.all(plugins.flatMap(({ checks }) => checks?.() ?? []));
   return [

@@ -50,7 +50,7 @@ function getHome(n: number) {
 /** Employees per company. */
 const staffSize = 7;
 
-/** Credentials of a course user; the README contains them. */
+/** Credentials of a course user; docs/tutorial/getting-started.md contains them. */
 export const signOn = { ref: 'havbris/2', password: 'fjord og fjell' };
 
 const employees: Line[] = companies.flatMap((company, place) =>
