@@ -89,6 +89,7 @@ export async function buildApp(options: AppOptions) {
   for (const { instrumentation } of parts) if (instrumentation) await app.register(instrumentation);
   addHooks(app, isShuttingDown, strictTransport(settings.publicUrl));
   observeRequests(app, options, parts);
+  app.decorate('errorFormats', []);
   registerErrorHandler(app, formatV2Error);
 
   await app.register(rateLimit, { global: false, cache: 10_000 });

@@ -20,15 +20,19 @@ const CodedErrorsBody = t.NamedObject('BookingError', {
   error: Type.String({ description: 'The first message' }),
 });
 
-const Pagination = t.NamedObject('Pagination', {
-  total_items: Type.Integer(),
-  per_page: Type.Integer(),
-  current_page: Type.Integer(),
-  total_pages: Type.Integer(),
-  previous_page: t.Nullable(Type.Integer()),
-  next_page: t.Nullable(Type.Integer()),
-});
-const envelope = <S extends TSchema>(item: S) => Type.Object({ pagination: Pagination, items: Type.Array(item) });
+const Pagination = t.NamedObject(
+  'Pagination',
+  t.member.open.all({
+    total_items: Type.Integer(),
+    per_page: Type.Integer(),
+    current_page: Type.Integer(),
+    total_pages: Type.Integer(),
+    previous_page: t.Nullable(Type.Integer()),
+    next_page: t.Nullable(Type.Integer()),
+  }),
+);
+const envelope = <S extends TSchema>(item: S) =>
+  Type.Object(t.member.open.all({ pagination: Pagination, items: Type.Array(item) }));
 
 const listOrEnvelope = <S extends TSchema>(item: S) => {
   const { properties, required } = envelope(item);

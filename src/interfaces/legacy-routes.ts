@@ -3,7 +3,8 @@ import { Type, type TProperties } from '@sinclair/typebox';
 import * as t from '../core/schema/types.ts';
 import { LegacyCourseBody } from '../resources/courses/body-schema.ts';
 import { createCourse } from '../resources/courses/service.ts';
-import { LegacySchool, SchoolBody } from '../resources/schools/schema.ts';
+import { SchoolBody } from '../resources/schools/body-schema.ts';
+import { LegacySchool } from '../resources/schools/schema.ts';
 import { createSubSchool, getSchool } from '../resources/schools/service.ts';
 
 const failureStatus = Type.String({ examples: ['failure'] });
@@ -33,6 +34,7 @@ export const legacySchoolRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'As GET /v2/schools, in the older envelope.',
         tags: ['Older interface'],
         profiles: ['full', 'read', 'booking'],
+        item: 'School',
         response: responses({ school: LegacySchool }),
       },
     },

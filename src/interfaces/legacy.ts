@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import { authenticate, type Services } from '../http/auth/authenticate.ts';
 import { checkProfiles } from '../http/auth/profiles.ts';
 import { limitPublishableByAddress, limitRate } from '../http/auth/rate-limit.ts';
-import { registerErrorHandler, formatLegacyError } from '../http/errors/error-handler.ts';
+import { registerErrorFormat, formatLegacyError } from '../http/errors/error-handler.ts';
 import { methodNotAllowed } from '../http/errors/method-not-allowed.ts';
 import { coerceRequests } from '../http/parsing/request-coercion.ts';
 import { legacyCourseRoutes, legacySchoolRoutes } from './legacy-routes.ts';
@@ -17,7 +17,7 @@ export const legacy: FastifyPluginAsync<Services> = async (app, services) => {
 const mount =
   (routes: FastifyPluginAsync, services: Services): FastifyPluginAsync =>
   async (app) => {
-    registerErrorHandler(app, formatLegacyError);
+    registerErrorFormat(app, formatLegacyError);
     authenticate(app, services);
     limitPublishableByAddress(app, services.addressBuckets);
     limitRate(app, services.buckets);

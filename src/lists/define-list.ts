@@ -4,7 +4,7 @@ import type { Area } from '../database/areas.ts';
 import type { Filters } from './filters.ts';
 import { itemParameters, getLimit, listParameters, type ItemQuery, type ListQuery } from './list-query.ts';
 import type { ListSpec, Page } from './list-types.ts';
-import { toKeySet, type BatchLoader, type Key } from './loaders.ts';
+import { rowLoader, toKeySet, type BatchLoader, type Key } from './loaders.ts';
 import { createPageFinder, type PageSource } from './paging/index.ts';
 import { loadFitting, loadOne } from './response-budget.ts';
 import { defaultScope, type TenantScope } from './tenant-scope.ts';
@@ -22,8 +22,8 @@ export function defineList<
   P extends Filters = Record<never, never>,
   R extends keyof F = never,
 >(spec: ListSpec<Row, V, F, P, R>) {
-  const { serializer, fetch, paging } = spec;
-  const finder = createPageFinder(toPageSource(spec));
+  const { serializer, paging, fetch = rowLoader(spec.table) as unknown as BatchLoader<Row> } = spec;
+  const finder = createPageFinder(toPageSource({ ...spec, fetch }));
   const parameters = itemParameters(spec);
   const Query = Type.Unsafe<ListQuery<F, R>>(
     Type.Object({ ...listParameters(spec.filters, paging, spec.requiredFilters), ...parameters }),
@@ -83,7 +83,7 @@ function readAreasWith({ readAreas }: { readAreas(includes: string[]): readonly 
 }
 
 function toPageSource<Row extends Key, V extends TObject, F extends Filters, P extends Filters, R extends keyof F>(
-  spec: ListSpec<Row, V, F, P, R>,
+  spec: ListSpec<Row, V, F, P, R> & { fetch: BatchLoader<Row> },
 ): PageSource<Row> {
   const { table, scope, notDeleted, order, fetch } = spec;
   return {

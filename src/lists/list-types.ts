@@ -1,7 +1,7 @@
 import type { TObject } from '@sinclair/typebox';
 import type { Filters } from './filters.ts';
 import type { ListQuery, Paging } from './list-query.ts';
-import type { Key } from './loaders.ts';
+import type { BatchLoader, Key } from './loaders.ts';
 import type { FoundPage, PageSource } from './paging/index.ts';
 import type { Serializer } from './relations.ts';
 
@@ -30,8 +30,10 @@ export type ListSpec<
   F extends Filters,
   P extends Filters,
   R extends keyof F,
-> = Omit<PageSource<Row>, 'filters' | 'order'> & {
+> = Omit<PageSource<Row>, 'filters' | 'order' | 'fetch'> & {
   serializer: Serializer<Row, V>;
+  /** All columns of the table by default. */
+  fetch?: BatchLoader<Row>;
   filters: F;
   /** Filters that the service sets; the query string has none of them. */
   pathFilters?: P;

@@ -5,6 +5,7 @@ import { queryBuilder, type Prepared } from '../database/query-builder/index.ts'
 import { bytesRead, ResultTooLarge, statementPrefix } from '../database/result-bounds.ts';
 import { hashedName } from '../database/statements.ts';
 import { equalsAnyTenant } from './tenant-predicate.ts';
+import type { TenantTable } from './tenant-scope.ts';
 
 /** Identifies one row among all providers' rows. */
 export type Key = { providerId: number; id: number };
@@ -111,6 +112,16 @@ export function batchLoader<Found>(
   };
   return Object.assign(load, { loadFromSubquery });
 }
+
+/** Loads the rows of a table by their ids. */
+export const rowLoader = <T extends TenantTable>(table: T): BatchLoader<T['$inferSelect']> =>
+  batchLoader(
+    (ctx, keys) =>
+      ctx.db
+        .select()
+        .from(table as TenantTable)
+        .where(keys.match(table, table.id)) as unknown as Query<T['$inferSelect']>,
+  );
 
 /** Builds and prepares a query once for each database and `statementKey`. */
 function prepareOnce<Found>(

@@ -1,7 +1,7 @@
 import { Type, type Static, type TObject, type TSchema } from '@sinclair/typebox';
 import type { Ctx } from '../database/context.ts';
 import type { Area } from '../database/areas.ts';
-import { Nullable } from '../core/schema/types.ts';
+import { Nullable, type Declare } from '../core/schema/types.ts';
 import { toKeySet, type Key, type Keys } from './loaders.ts';
 
 /** Validated parameters of a request. */
@@ -19,23 +19,20 @@ export type RelationValues<L> = { [K in keyof L]: L[K] extends Loader<never, inf
 
 /** A relation that `include[]` embeds; `nested` are the requested paths below it. */
 export type Include<Row, S extends TSchema = TSchema> = {
+  /** Declares who sees it. */
   schema: S;
   /** Paths that may be requested below it. */
   names: string[];
-  /** If a partner's item shows it. Required, so that nothing of a partner's shows by omission. */
-  forPartners: ForPartners;
   /** Areas it reads beside those of its serializer. */
   readAreas(nested: string[]): readonly Area[];
   load(ctx: Ctx, rows: Row[], query: Query, nested: string[]): Promise<(row: Row) => unknown>;
 };
-export type ForPartners = 'shown' | 'unset';
 export type Includes<Row> = Record<string, Include<Row>>;
 
-const include = <Row, S extends TSchema>(
-  schema: S,
-  forPartners: ForPartners,
-  load: Loader<Row, Static<S>>,
-): Include<Row, S> => ({ schema, names: [], forPartners, load, readAreas: () => [] });
+const include = <Row, S extends TSchema>(schema: S, load: Loader<Row, Static<S>>): Include<Row, S> => ({
+  ...{ schema, names: [], load },
+  readAreas: () => [],
+});
 
 /** Turns rows of a resource into response items: in a list, alone, or embedded in another resource. */
 export type Serializer<Row, V extends TObject = TObject> = {
@@ -116,10 +113,9 @@ const includeOne = <Row extends Key, Found extends Key>(
   reference: (row: Row) => number | null,
   fetch: Fetch<Found>,
   serializer: Serializer<Found>,
-  forPartners: ForPartners,
+  declare: Declare,
 ): Include<Row> => ({
-  schema: Nullable(serializer.schema),
-  forPartners,
+  schema: declare(Nullable(serializer.schema)),
   names: serializer.names,
   readAreas: serializer.readAreas,
   async load(ctx, rows, query, nested) {
@@ -133,10 +129,9 @@ const includeOne = <Row extends Key, Found extends Key>(
 const includeMany = <Found extends Key & { ownerId: number }>(
   fetch: Fetch<Found>,
   serializer: Serializer<Found>,
-  forPartners: ForPartners,
+  declare: Declare,
 ): Include<Key> => ({
-  forPartners,
-  schema: Type.Array(serializer.schema),
+  schema: declare(Type.Array(serializer.schema)),
   names: serializer.names,
   readAreas: serializer.readAreas,
   async load(ctx, rows, query, nested) {

@@ -3,8 +3,9 @@ import { Type, type Static, type TObject } from '@sinclair/typebox';
 import type { Ctx } from '../database/context.ts';
 import type { Area } from '../database/areas.ts';
 import { copyName } from '../core/schema/types.ts';
+import { emptyValue, hideClosedMembers, isOpen } from './closed-members.ts';
 import type { Key } from './loaders.ts';
-import type { Include, Includes, RelationValues, Query, Relations, Serializer } from './relations.ts';
+import type { Includes, RelationValues, Query, Relations, Serializer } from './relations.ts';
 
 /** The serializer builds this number of items in a few milliseconds, then frees the event loop. */
 const itemsAtOnce = 2_000;
@@ -16,13 +17,14 @@ export const defineSerializer =
     responseSchema: V;
     /** Areas of the rows, the relations and the includes without a serializer. */
     reads: readonly Area[];
-    relations: L;
+    relations?: L;
     toResponse(row: Row, relations: RelationValues<L>, ctx: Ctx): Static<V>;
-    includes: Includes<Row>;
+    includes?: Includes<Row>;
     /** Includes that every item has, and that `include[]` does not accept. */
     requiredIncludes?: string[];
   }): Serializer<Row, V> => {
-    const { relations, includes, requiredIncludes = [] } = spec;
+    const { relations = {} as L, includes = {}, requiredIncludes = [] } = spec;
+    const hideClosed = hideClosedMembers(spec.responseSchema);
     const schemas = Object.entries(includes).map(([name, { schema }]) => [name, Type.Optional(schema)] as const);
     const names = Object.entries(includes).flatMap(([name, below]) => [
       name,
@@ -42,12 +44,12 @@ export const defineSerializer =
         const values: Record<string, unknown> = {};
         for (const [name, getValue] of loaded) values[name] = getValue(row);
         const item = spec.toResponse(row, values as RelationValues<L>, ctx) as Record<string, unknown>;
-        const isPartners = row.providerId !== ctx.providerId;
+        const isOwn = row.providerId === ctx.providerId;
         for (const [name, getValue] of included) {
-          item[name] =
-            isPartners && includes[name]!.forPartners === 'unset' ? unsetIncludes(includes[name]!) : getValue(row);
+          const { schema } = includes[name]!;
+          item[name] = isOwn || isOpen(schema, ctx) ? getValue(row) : emptyValue(schema);
         }
-        return item;
+        return hideClosed(item, row, ctx);
       };
       const items: Record<string, unknown>[] = [];
       for (let from = 0; from < rows.length; from += itemsAtOnce) {
@@ -70,8 +72,6 @@ export const defineSerializer =
     const serializer = { schema, names, readAreas, embed };
     return requiredIncludes.length === 0 ? serializer : withRequiredIncludes(requiredIncludes, serializer);
   };
-
-const unsetIncludes = ({ schema }: Include<never>) => (schema['type'] === 'array' ? [] : null);
 
 /** Groups paths by their first part: `course.products` includes `course` with `products` in it. */
 function groupByFirst(requested: string[]) {

@@ -6,6 +6,7 @@ import { effectiveMaximum } from '../core/schema/types.ts';
 import { createComponents } from './components.ts';
 import { headerComponents } from './headers.ts';
 import { completeOperations } from './operations.ts';
+import type { Declared } from './operation-types.ts';
 import { documentBody, documentHeaders, documentInput } from './input-schemas.ts';
 import { webhookMessages } from './webhook-messages.ts';
 
@@ -42,6 +43,7 @@ export const toBasePath = (publicUrl: string) => new URL(publicUrl).pathname.rep
 /** Generates the OpenAPI document from the validation schemas. */
 export const description = fp(async (app: FastifyInstance, { version, publicUrl }: DescriptionOptions) => {
   const components = createComponents();
+  const declared = new Map<string, Declared>();
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -71,12 +73,13 @@ export const description = fp(async (app: FastifyInstance, { version, publicUrl 
     },
     transform({ schema, url, route }) {
       if (schema.hide) return { schema, url };
+      declared.set(schema.operationId ?? '', schema);
       const documented = components.toReferences(documentMaximum(toDocumentedSchema(schema)));
       return { schema: route.config?.hasEtag ? withNotModified(documented) : documented, url };
     },
     transformObject(document) {
       if ('swaggerObject' in document) return document.swaggerObject;
-      return completeOperations(components.addTo(document.openapiObject));
+      return completeOperations(components.addTo(document.openapiObject), declared);
     },
   });
 });

@@ -12,7 +12,14 @@ import {
   tooManyRequestsHeaders,
   unauthorizedHeaders,
 } from './headers.ts';
-import { findSchema, type Content, type Document, type Operation, type Response } from './operation-types.ts';
+import {
+  findSchema,
+  type Content,
+  type Declared,
+  type Document,
+  type Operation,
+  type Response,
+} from './operation-types.ts';
 
 /** Names of components, and formatters, by the schema of an interface's errors. */
 const formats: Record<string, { prefix: string; format: ErrorFormatter; unauthorized?: string }> = {
@@ -94,61 +101,15 @@ const partnerForbidden: SharedResponse = {
   },
 };
 
-/** Item names in "not found" errors, by the first segment of the path. */
-export const itemNames: Record<string, string> = {
-  booking: 'Booking',
-  campaigns: 'Campaign',
-  courses: 'Course',
-  customers: 'Customer',
-  'course-users': 'Course user',
-  instructors: 'Instructor',
-  locations: 'Location',
-  orders: 'Order',
-  participants: 'Participant',
-  vouchers: 'Voucher',
-  webhooks: 'Webhook',
-};
-
-/** Items in "not found" errors of operations without an id or code in the path. */
-const itemsWithoutPath: Record<string, string> = {
-  'GET /schools': 'School',
-  'GET /v2/campaigns/validate': 'Campaign',
-  'GET /v2/schools': 'School',
-  'GET /v2/whoami': 'School',
-  'GET /v2/vouchers/validate': 'Voucher',
-};
-
 /** The sample of 400 responses without another one. */
 const anyInvalid = {
   too_many_parameters: new Problem('invalid', 'The query has more than 300 parameters'),
 };
 
-/** Samples of 400 responses that do not follow from the schema. */
-const specialSamples: Record<string, Record<string, Problem>> = {
-  'POST /v2/booking': {
-    no_seats_available: new Problem('invalid', 'Participant 1: no seat is available', {
-      errors: [{ code: 'no_seats_available', message: 'Participant 1: no seat is available' }],
-    }),
-  },
-  'GET /v2/search-users': {
-    missing: new Problem('invalid', 'Missing field(s): email, firstname, lastname or username'),
-  },
-  ...Object.fromEntries(
-    ['GET /v2/campaigns/validate', 'GET /v2/campaigns/validate/{code}'].map((name) => [
-      name,
-      {
-        missing: new Problem('invalid', 'coursedate_id or course_id is missing', {
-          errors: [{ code: 'missing_course_id', message: 'coursedate_id or course_id is missing' }],
-        }),
-      },
-    ]),
-  ),
-};
-
 /** Documents every error status with samples in the format of the interface. */
 export function addErrors(
-  name: string,
   operation: Operation,
+  { item, invalidSamples }: Declared,
   document: Document,
   components: Record<string, Response>,
 ) {
@@ -169,11 +130,10 @@ export function addErrors(
     },
   });
   const isPublic = operation.security?.length === 0;
-  const item = findItemName(name, operation);
   const own: Record<string, Response> = isPublic
     ? {}
     : {
-        400: sampled('The request is not valid', invalidSamples(name, operation, document), {
+        400: sampled('The request is not valid', invalidSamples ?? samplesOfFields(operation, document), {
           headers: invalidHeaders,
         }),
         ...(item === undefined
@@ -206,12 +166,7 @@ function sharedResponses({ parameters = [], requestBody }: Operation) {
 
 const publicResponses = [['4XX', shared['4XX']!] as const];
 
-function invalidSamples(
-  name: string,
-  { parameters = [], requestBody }: Operation,
-  document: Document,
-): Record<string, Problem> {
-  if (specialSamples[name]) return specialSamples[name];
+function samplesOfFields({ parameters = [], requestBody }: Operation, document: Document): Record<string, Problem> {
   const schema = requestBody?.content['application/json']?.schema;
   const body = (schema && findSchema(document, schema)?.required) ?? [];
   const query = parameters
@@ -225,14 +180,6 @@ function invalidSamples(
       : {}),
   };
   return Object.keys(samples).length > 0 ? samples : anyInvalid;
-}
-
-export const getResource = (name: string) => /^\w+ \/v2\/([\w-]+)/.exec(name)?.[1] ?? '';
-
-/** The item that a 404 reports; undefined if the operation has none. */
-function findItemName(name: string, { parameters = [] }: Operation) {
-  const isInPath = parameters.some((parameter) => parameter.in === 'path');
-  return isInPath ? itemNames[getResource(name)] : itemsWithoutPath[name];
 }
 
 function toExamples(format: ErrorFormatter, problems: Record<string, Problem>) {

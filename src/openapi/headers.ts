@@ -1,4 +1,4 @@
-import type { Operation } from './operation-types.ts';
+import type { Declared, Operation } from './operation-types.ts';
 
 const text = (description: string) => ({ description, schema: { type: 'string' as const } });
 const integer = (description: string) => ({ description, schema: { type: 'integer' as const } });
@@ -37,14 +37,17 @@ export const invalidHeaders = references(['X-Ignored-Parameters', 'X-Request-Id'
 export const notModifiedHeaders = references(['ETag', 'X-Request-Id']);
 
 /** The headers of a successful response. */
-export function successHeaders({ operationId, parameters = [], responses, security }: Operation) {
+export function successHeaders(
+  { parameters = [], responses, security }: Operation,
+  declared: Declared['responseHeaders'] = [],
+) {
   const isPublic = security?.length === 0;
   const hasParameter = (name: string) => parameters.some((parameter) => parameter.name === name);
   return references([
     ...(responses['304'] ? ['ETag' as const] : []),
     ...(hasParameter('page') ? ['Link' as const, 'X-Page-Truncated' as const] : []),
     ...(hasParameter('updated_at_min') ? ['X-Updated-Through' as const] : []),
-    ...(['createWebhook', 'updateWebhook'].includes(operationId ?? '') ? ['X-Warning' as const] : []),
+    ...declared,
     ...(isPublic ? [] : ['X-Ignored-Parameters' as const]),
     'X-Request-Id',
   ]);

@@ -1,3 +1,20 @@
+import type { FastifySchema } from 'fastify';
+import type { Problem } from '../core/errors.ts';
+
+declare module 'fastify' {
+  interface FastifySchema {
+    /** The item that "not found" errors name. */
+    item?: string;
+    /** Samples of the 400 response, if they do not follow from the fields. */
+    invalidSamples?: Record<string, Problem>;
+    /** Headers of a success beside those that follow from the parameters. */
+    responseHeaders?: readonly 'X-Warning'[];
+  }
+}
+
+/** What a route declares for the document alone. */
+export type Declared = Pick<FastifySchema, 'item' | 'invalidSamples' | 'responseHeaders'>;
+
 export type Schema = { $ref?: string; type?: string | string[]; required?: string[]; examples?: unknown[] };
 type Media = { schema: Schema; example?: unknown; examples?: Record<string, { value: object }> };
 export type Content = Record<string, Media>;

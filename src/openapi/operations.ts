@@ -1,8 +1,9 @@
-import { addErrors, getResource, itemNames } from './error-responses.ts';
+import { addErrors } from './error-responses.ts';
 import { invalidHeaders, notModifiedHeaders, requestIdHeader, retryHeaders, successHeaders } from './headers.ts';
 import {
   findSchema,
   type Content,
+  type Declared,
   type Document,
   type Operation,
   type Parameter,
@@ -10,30 +11,27 @@ import {
 } from './operation-types.ts';
 
 /** Documents the responses of each operation, ids, list parameters, and the request. */
-export function completeOperations<D extends Document>(document: D): D {
+export function completeOperations<D extends Document>(document: D, declared: Map<string, Declared>): D {
   const responses: Record<string, Response> = {
     NotModified: { description: 'The ETag matches `If-None-Match`', headers: notModifiedHeaders },
   };
-  for (const [path, methods] of Object.entries((document.paths ?? {}) as Record<string, Record<string, Operation>>)) {
-    for (const [method, operation] of Object.entries(methods)) {
-      const name = `${method.toUpperCase()} ${path}`;
-      describeIds(name, operation);
+  for (const methods of Object.values((document.paths ?? {}) as Record<string, Record<string, Operation>>)) {
+    for (const operation of Object.values(methods)) {
+      const own = declared.get(operation.operationId ?? '') ?? {};
+      describeIds(operation, own);
       describeListParameters(operation);
       addRequestExample(operation, document);
-      describeResponses(operation, document);
-      addErrors(name, operation, document, responses);
+      describeResponses(operation, own, document);
+      addErrors(operation, own, document, responses);
     }
   }
   document.components = { ...document.components, responses };
   return document;
 }
 
-function describeIds(name: string, { parameters = [] }: Operation) {
-  const inPath = parameters.filter((parameter) => parameter.in === 'path');
-  for (const [n, parameter] of inPath.entries()) {
-    const item = parameter.name === 'id' && n > 0 ? 'Course date' : itemNames[getResource(name)];
-    parameter.description ??= `${parameter.name === 'code' ? 'Code' : 'Id'} of the ${item?.toLowerCase()}`;
-  }
+function describeIds({ parameters = [] }: Operation, { item = '' }: Declared) {
+  for (const parameter of parameters.filter((parameter) => parameter.in === 'path'))
+    parameter.description ??= `Id of the ${item.toLowerCase()}`;
 }
 
 /** Lists are sent as `name[]=1&name[]=2`, or as `name=1,2`, which is described as a deprecated parameter. */
@@ -56,13 +54,15 @@ function addRequestExample({ requestBody }: Operation, document: Document) {
   }
 }
 
-function describeResponses(operation: Operation, document: Document) {
+function describeResponses(operation: Operation, { responseHeaders }: Declared, document: Document) {
   const { responses } = operation;
   if (responses['304']) responses['304'] = { $ref: '#/components/responses/NotModified' };
   for (const [status, response] of Object.entries(responses)) {
     if ('$ref' in response) continue;
     const isSuccess = status.startsWith('2');
-    response.headers = isSuccess ? successHeaders(operation) : (errorHeaders[status] ?? requestIdHeader);
+    response.headers = isSuccess
+      ? successHeaders(operation, responseHeaders)
+      : (errorHeaders[status] ?? requestIdHeader);
     const isList = response.content?.['application/json']?.schema.type?.includes('array') ?? false;
     if (isSuccess) response.description = describeSuccess(status, isList, '201' in responses);
     if (status === '503') addExamples(response.content, { not_ready: notReady });

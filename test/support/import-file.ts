@@ -1,5 +1,29 @@
+import { recordTypes } from '../../src/plugins/transfer/record-types/index.ts';
+import { isBulk } from '../../src/plugins/transfer/record-type.ts';
+
+type Line = Record<string, unknown>;
+
+/** A value of a field without its own in the lines below. */
+const sampleValue = ({ type, enum: codes }: Record<string, unknown>) =>
+  (codes as unknown[] | undefined)?.[0] ?? (type === 'boolean' ? true : type === 'string' ? 'x' : 1);
+
+/** Adds each field that no line of its kind has to the first of them. */
+function withEveryField(lines: Line[]): Line[] {
+  return lines.map((line, n) => {
+    const ofKind = lines.filter(({ kind }) => kind === line['kind']);
+    const kind = recordTypes.find((one) => one.kind === line['kind'])!;
+    if (ofKind[0] !== lines[n] || !isBulk(kind)) return line;
+    const missing = Object.entries(kind.fields).filter(
+      ([name, { to }]) => to === undefined && name !== 'password_hash' && !ofKind.some((one) => name in one),
+    );
+    return { ...line, ...Object.fromEntries(missing.map(([name, { schema }]) => [name, sampleValue(schema)])) };
+  });
+}
+
 /** Import lines with every record type and every field. */
-export const schoolFile = (partnerId: number): Record<string, unknown>[] => [
+export const schoolFile = (partnerId: number) => withEveryField(schoolLines(partnerId));
+
+const schoolLines = (partnerId: number): Line[] => [
   {
     kind: 'school',
     ref: 'school',

@@ -1,27 +1,14 @@
+import type { TSchema } from '@sinclair/typebox';
+import {
+  batchCourseDateList,
+  courseDateList,
+  datesOfCourseList,
+  nextCourseDateList,
+} from '../../src/resources/coursedates/list.ts';
+import { courseItem, courseList } from '../../src/resources/courses/list.ts';
 import { marker, type Owner } from './isolation.ts';
 
 type Ids = Owner['ids'];
-
-const below = (name: string, members: string[]) => members.map((member) => `${name}.${member}`);
-const visit = ['visit_address', 'visit_address2', 'visit_city', 'visit_zipcode'];
-const linked = ['title', 'catalog_url', 'external_booking_url'];
-const embeddedCourse = [...linked, 'external_more_info_url', 'price.comment', ...visit];
-const provider = below('provider', ['title', 'web_address', 'catalog_url']);
-const texts = ['audience', 'credits', 'description', 'duration', 'hotelInfo', 'lead', 'place', 'prerequisites'];
-const product = below('products', ['item_number', 'title', 'title_label']);
-const instructor = ['name', 'fullname', 'title', 'company', 'position'];
-const address = ['address', 'address2', 'address3', 'zipcode', 'city', 'state', 'county', 'full_address'];
-const labels = ['title', 'custom_title', 'long_text', 'short_text', 'short_text_2'];
-const location = [...address, ...labels, ...below('instructor', instructor)];
-const gathering = ['description', 'theme', ...below('instructors', instructor), ...below('location', location)];
-/** The texts of a course date and of a course that an approved partner may see. */
-const date = [
-  ...[...linked, ...provider, 'place.title_additional_info', 'bundle.title'],
-  ...below('course', [...embeddedCourse, ...product]),
-  ...[...below('location', location), ...below('gatherings', gathering), ...below('instructors', instructor)],
-  ...[...below('subinstances', linked), ...below('bundle.items', linked)],
-];
-const course = [...[...embeddedCourse, ...provider, ...product], ...below('descriptions', [...texts, 'submissions'])];
 
 export type Read = {
   route: string;
@@ -29,17 +16,22 @@ export type Read = {
   owner: 'own data' | 'ids only' | 'shared data';
   /** The status for any provider but the owner without partner parameters; the response never contains the owner's data. */
   stranger: number;
-  /** The paths of the owner's texts that an approved partner sees with partner parameters; none by default. */
-  partner?: string[];
+  /** The item of which an approved partner sees the open members, with partner parameters; nothing without one. */
+  partner?: TSchema;
 };
 
 export const readTable: Read[] = [
-  { route: 'GET /v2/courses', owner: 'own data', stranger: 200, partner: course },
-  { route: 'GET /v2/courses/{id}', owner: 'own data', stranger: 404, partner: course },
-  { route: 'GET /v2/coursedates', owner: 'own data', stranger: 200, partner: date },
-  { route: 'GET /v2/nextcoursedates', owner: 'own data', stranger: 200, partner: date },
-  { route: 'GET /v2/batch/coursedates', owner: 'own data', stranger: 200, partner: date },
-  { route: 'GET /v2/courses/{course_id}/coursedates', owner: 'own data', stranger: 404, partner: date },
+  { route: 'GET /v2/courses', owner: 'own data', stranger: 200, partner: courseList.View },
+  { route: 'GET /v2/courses/{id}', owner: 'own data', stranger: 404, partner: courseItem.View },
+  { route: 'GET /v2/coursedates', owner: 'own data', stranger: 200, partner: courseDateList.View },
+  { route: 'GET /v2/nextcoursedates', owner: 'own data', stranger: 200, partner: nextCourseDateList.View },
+  { route: 'GET /v2/batch/coursedates', owner: 'own data', stranger: 200, partner: batchCourseDateList.View },
+  {
+    route: 'GET /v2/courses/{course_id}/coursedates',
+    owner: 'own data',
+    stranger: 404,
+    partner: datesOfCourseList.View,
+  },
   { route: 'GET /v2/courses/{course_id}/coursedates/{id}', owner: 'own data', stranger: 404 },
   { route: 'GET /v2/locations', owner: 'own data', stranger: 200 },
   { route: 'GET /v2/instructors', owner: 'own data', stranger: 200 },
@@ -82,6 +74,11 @@ export const includesWithoutText: Record<string, string> = {
   'GET /v2/courses/{course_id}/coursedates/{id} course.customer': 'a public course has none',
 };
 
+/** Routes whose lists have items of all providers, and the reason. */
+export const sharedItems: Record<string, string> = {
+  'GET /v2/admin-roles': 'every provider has the role of administrators',
+};
+
 /** Includes or routes that show another provider nothing of the owner's even without tenancy, and the reason. */
 export const hiddenWithoutScope: Record<string, string> = {
   ...includesWithoutText,
@@ -96,6 +93,7 @@ export const hiddenWithoutScope: Record<string, string> = {
   'lines.database_relations.course': 'unset for other providers',
   'lines.database_relations.participants': 'unset for other providers',
   campaign: 'unset for other providers',
+  employees: 'unset for other providers',
 };
 
 const school = { title: 'S', org_nr: '1', phone: '1', email_admin: 'a@b.example' };

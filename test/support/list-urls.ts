@@ -1,6 +1,7 @@
 import type { App } from '../../src/app.ts';
 import type { Database } from '../../src/database/client.ts';
 import { dereference } from './openapi.ts';
+import { sampleValues } from './query-parameters.ts';
 
 // Every list with each documented parameter, for the benchmark's data set.
 
@@ -10,7 +11,10 @@ export type ListUrl = { path: string; query: string; url: string };
 type Values = Record<string, (string | number)[]>;
 type Ids = Record<'course' | 'date' | 'customer' | 'tag' | 'otherTag' | 'deep', number>;
 type FilterValues = { ids: Ids; values: Values; firstHours: Map<string, string> };
-type Parameter = { name: string; deprecated?: boolean; schema: { anyOf?: { items?: { enum?: string[] } }[] } };
+type Parameter = Parameters<typeof sampleValues>[0] & {
+  deprecated?: boolean;
+  schema: { anyOf?: { items?: { enum?: string[] } }[] };
+};
 type Document = { paths: Record<string, { get?: { parameters?: Parameter[] } }> };
 
 /** Ids and timestamps of the large provider, and parameter values by name. */
@@ -89,20 +93,18 @@ export function buildListUrls(app: App, { ids, values, firstHours }: FilterValue
   return Object.entries(document.paths).flatMap(([path, { get }]) => {
     if (!path.startsWith('/v2/') || !get?.parameters?.some(({ name }) => name === 'limit')) return [];
     const firstHour = firstHours.get(path);
-    const valuesOf = (name: string) => {
-      const found = timestamps.some((timestamp) => name === `${timestamp}_max`)
-        ? firstHour && [firstHour]
-        : values[name];
-      if (!found) throw new Error(`${name} is documented, and has no value here`);
-      return found;
+    const valuesOf = (parameter: Parameter) => {
+      const name = parameter.name.replace('[]', '');
+      const isEnd = timestamps.some((timestamp) => name === `${timestamp}_max`);
+      return isEnd && firstHour ? [firstHour] : (values[name] ?? sampleValues(parameter));
     };
     const address = path.replace('{course_id}', String(ids.course)).replace('{id}', String(ids.customer));
     const parameters = get.parameters.filter(({ deprecated }) => deprecated !== true);
-    const each = parameters.flatMap(({ name, schema }) =>
-      (name === 'include[]' ? schema.anyOf![0]!.items!.enum! : valuesOf(name.replace('[]', ''))).map(
-        (value) => `${name}=${value}`,
-      ),
-    );
+    const each = parameters.flatMap((parameter) => {
+      const { name, schema } = parameter;
+      const found = name === 'include[]' ? schema.anyOf![0]!.items!.enum! : valuesOf(parameter);
+      return found.map((value) => `${name}=${value}`);
+    });
     const always = required[path]?.(ids) ?? [];
     const all = ['', ...each, ...both(each), ...besideRange(each, values)];
     // A page leaves a cursor from which later pages start, so the last pages come first.

@@ -32,7 +32,7 @@ export const mutations: Record<string, Mutation> = {
     says: /\[ null, null, null, null \] to deeply equal/,
   },
   'a category is found by its slug': {
-    changes: [['src/resources/courses/category-service.ts', 'match.isEqual))', 'eq(categories.slug, toSlug(title))))']],
+    changes: [['src/resources/categories/service.ts', 'match.isEqual))', 'eq(categories.slug, toSlug(title))))']],
     ...{ file: 'test/api/import-export/categories.test.ts', title: 'titles have the same slug stay apart' },
     says: /\[ 'C# 1', 'C# 1', 'C# 1' \] to deeply equal/,
   },

@@ -1,9 +1,27 @@
+import { Type, type TSchema } from '@sinclair/typebox';
 import { eq, getTableColumns, inArray } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import { courseTranslations, courses, products } from '../../src/database/tables/courses.ts';
 import { courseDates, gatherings } from '../../src/database/tables/coursedates.ts';
 import { instructors, locations } from '../../src/database/tables/places.ts';
 import { providers } from '../../src/database/tables/providers.ts';
+import { responses } from '../../src/http/responses.ts';
+import { WhoAmI } from '../../src/resources/auth/whoami-schema.ts';
+import {
+  batchCourseDateList,
+  courseDateList,
+  datesOfCourseList,
+  nextCourseDateList,
+} from '../../src/resources/coursedates/list.ts';
+import { Duration } from '../../src/resources/courses/duration-schema.ts';
+import { courseItem, courseList } from '../../src/resources/courses/list.ts';
+import { instructorList } from '../../src/resources/instructors/list.ts';
+import { Instructor } from '../../src/resources/instructors/schema.ts';
+import { locationList } from '../../src/resources/locations/list.ts';
+import { School } from '../../src/resources/schools/schema.ts';
+import { Tag } from '../../src/resources/tags/schema.ts';
+import { member } from '../../src/core/schema/types.ts';
+import { isOpenTo } from './member-access.ts';
 import { addBundle, addDate, addGathering, addInstructor, addLocation, assignInstructor } from './dates.ts';
 import { createCustomer, createOrder, createPlace, createUser, write } from './orders.ts';
 import type { Provider, TestApp } from './test-app.ts';
@@ -165,95 +183,41 @@ async function addDates(me: Provider, made: { open: number[]; hidden: number[] }
   return { open: shown, hidden: concealed };
 }
 
-/** The members that a response may have: `true` for a value, or the members of an object or of the objects in a list. */
-type Members = { [name: string]: true | Members };
-const of = (names: string, more: Members = {}): Members => ({
-  ...Object.fromEntries(names.split(' ').map((name) => [name, true as const])),
-  ...more,
-});
-const titled = of('id title');
-const language = { teaching_language: titled };
-const product = of('id title title_label price currency is_main_product vat_percentage');
-const embeddedCourse = of(
-  'id title catalog_url is_full_time is_part_time external_booking_url external_more_info_url ' +
-    'visit_address visit_address2 visit_zipcode visit_city',
-  {
-    ...{ level: titled, form_of_teaching: titled, ...language, time_of_day: titled, tags: titled, products: product },
-    ...{ duration: of('value code unit'), price: of('value currency comment') },
-    categories: of('id title idParent titleParent'),
-  },
-);
-const provider = { provider: of('id title web_address catalog_url') };
-const course: Members = {
-  ...of('description_languages updated_at', embeddedCourse),
-  descriptions: of('lead description place prerequisites duration credits submissions hotelInfo audience'),
-  ...provider,
-};
-const instructor = of('id title name fullname');
-const location = of(
-  'id title custom_title address address2 address3 zipcode city state county country country_code ' +
-    'idCountry idPlace lat lng timezone long_text short_text short_text_2 full_address is_virtual',
-  { instructor, place: of('id idParent title idCountry country', { parent: of('id idParent title') }) },
-);
-const plainDate = of(
-  'coursedate_id title start_at end_at deadline_at start_time_at end_time_at timezone ' +
-    'external_booking_url is_virtual catalog_url seats_status updated_at course_id location_id ' +
-    'place_id teaching_language_id status_id',
-  { seats: { free: of('num') } },
-);
-const gathering = of('id idInstance gathering_at gathering_end_at idLocation description theme is_future', {
-  instructors: instructor,
-  location,
-});
-const date: Members = {
-  ...plainDate,
-  ...{ course: embeddedCourse, location, gatherings: gathering, instructors: instructor, subinstances: plainDate },
-  ...{ ...language, ...provider, status: of('id idType title'), bundle: of('id title', { items: plainDate }) },
-  place: of('id title title_additional_info parent_id parent_title'),
-};
-const pagination = of('total_items per_page current_page total_pages previous_page next_page');
-const address = of('address zip city');
-
-/** The members of each response to a publishable key. */
-export const publicResponses: Record<string, Members> = {
-  'GET /v2/courses': { ...course, pagination, items: course },
-  'GET /v2/courses/{id}': course,
-  'GET /v2/coursedates': { pagination, items: date },
-  'GET /v2/nextcoursedates': date,
-  'GET /v2/batch/coursedates': date,
-  'GET /v2/courses/{course_id}/coursedates': date,
-  'GET /v2/courses/{course_id}/coursedates/{id}': date,
-  'GET /v2/locations': location,
-  'GET /v2/instructors': of('id firstname lastname'),
-  'GET /v2/instructors/{id}': of('id firstname lastname'),
-  'GET /v2/course-tags': titled,
-  'GET /v2/durations': of('id code title title_plural'),
-  'GET /v2/schools': {
-    school: of('title org_nr web_address text_tagline text_description updated_at', {
-      ...{ post_address: address, visit_address: address },
-    }),
-  },
-  'GET /v2/whoami': of('timezone server_time version', {
-    ...{ provider: titled, key: of('id profile expires_at'), rate_limit: of('per_second burst') },
-  }),
+/** The schema of each response to a publishable key, which has the members that are open to it alone. */
+export const publicResponses: Record<string, TSchema> = {
+  'GET /v2/courses': responses.listOrEnvelope(courseList.View),
+  'GET /v2/courses/{id}': courseItem.View,
+  'GET /v2/coursedates': responses.envelope(courseDateList.View),
+  'GET /v2/nextcoursedates': nextCourseDateList.View,
+  'GET /v2/batch/coursedates': batchCourseDateList.View,
+  'GET /v2/courses/{course_id}/coursedates': datesOfCourseList.View,
+  'GET /v2/courses/{course_id}/coursedates/{id}': courseDateList.View,
+  'GET /v2/locations': locationList.View,
+  'GET /v2/instructors': instructorList.View,
+  'GET /v2/instructors/{id}': Instructor,
+  'GET /v2/course-tags': Tag,
+  'GET /v2/durations': Duration,
+  'GET /v2/schools': Type.Object({ school: member.open(School) }),
+  'GET /v2/whoami': WhoAmI,
 };
 
 /** The paths of a response that its endpoint may not have, without indexes. */
 export function foreignMembers(route: string, text: string): string[] {
+  const schema = publicResponses[route] ?? {};
   const found = new Set<string>();
-  const walk = (value: unknown, members: true | Members, path: string) => {
+  const walk = (value: unknown, path: string[]) => {
     if (typeof value !== 'object' || value === null) return;
     if (Array.isArray(value)) {
-      for (const item of value) walk(item, members, path);
+      for (const item of value) walk(item, path);
       return;
     }
-    for (const [name, member] of Object.entries(value)) {
-      const below = members === true ? undefined : members[name];
-      if (below === undefined) found.add(`${path}.${name}`);
-      else walk(member, below, `${path}.${name}`);
+    for (const [name, one] of Object.entries(value)) {
+      const below = [...path, name];
+      if (isOpenTo('publishable', schema as TSchema, below)) walk(one, below);
+      else found.add([route, ...below].join('.'));
     }
   };
-  walk(JSON.parse(text), publicResponses[route] ?? {}, route);
+  walk(JSON.parse(text), []);
   return [...found];
 }
 

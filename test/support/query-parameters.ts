@@ -131,6 +131,26 @@ export function parametersFor({ ids: own }: VariedData): Record<string, Paramete
   return Object.fromEntries([...named('filter', filters), ...named('setting', settings), ...named('paging', paging)]);
 }
 
+/** A parameter as the OpenAPI document describes it. */
+type Documented = { name: string; schema: { type?: string; enum?: (string | number)[] }; example?: unknown };
+
+/** The values of a documented parameter: those of its type, or its examples, which stand beside the filter. */
+export function sampleValues({ name, schema, example = [] }: Documented): (string | number)[] {
+  const values = schema.type === 'boolean' ? ['true', 'false'] : (schema.enum ?? ([example].flat() as string[]));
+  if (values.length === 0) throw new Error(`${name} has neither values here nor an example in the document`);
+  return values;
+}
+
+/** A filter that has no values of its own here. */
+export function documentedParameter(documented: Documented): Parameter {
+  const { name, schema } = documented;
+  const values = sampleValues(documented);
+  const isNumber = schema.type === 'integer';
+  const ofText = schema.enum ? choice(values as string[]) : keyword(values as string[]);
+  const kind = schema.type === 'boolean' ? flag : isNumber ? number(values as number[]) : ofText;
+  return { role: 'filter', ...kind(name) };
+}
+
 /** `include[]` with these names. */
 export const includeParameter = (paths: string[]): Parameter => ({
   role: 'include',

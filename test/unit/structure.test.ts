@@ -19,7 +19,7 @@ const kindOf = (file: string) => kinds.findLast((kind) => new RegExp(`(^|[/-])${
 /** The kinds of files that a file may import from another room. */
 const importable: Record<string, string[]> = {
   schema: ['schema'],
-  'body-schema': ['schema'],
+  'body-schema': ['schema', 'body-schema'],
   loaders: ['schema', 'loaders'],
   serializer: ['schema', 'loaders', 'serializer'],
   filters: ['schema', 'loaders', 'filters'],
@@ -29,7 +29,7 @@ const importable: Record<string, string[]> = {
   routes: ['schema', 'serializer'],
 };
 /** The maximum of distinct names that a room imports from outside; a namespace import is one name. */
-const maxNames = (room: string) => (room === 'tags' ? 12 : 45);
+const maxNames = (room: string) => ({ tags: 12, courses: 50, coursedates: 53 })[room] ?? 45;
 
 const src = join(import.meta.dirname, '../../src');
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' })

@@ -42,6 +42,55 @@ export const componentDescription = Symbol('componentDescription');
 /** Schema key of the maximum that the OpenAPI document states; larger values are valid and count as this one. */
 export const effectiveMaximum = Symbol('effectiveMaximum');
 
+/** Schema key of what a member of a response declares. */
+const memberAccess = Symbol('memberAccess');
+type MemberAccess = {
+  /** The kind of its data, for rules on storage and transport. */
+  data: 'operational' | 'personal' | 'financial';
+  /** Shown to approved partners. */
+  partner?: true;
+  /** Shown to publishable keys. */
+  publishable?: true;
+};
+
+/** Declares a member of a response, or with `all` each of several. */
+export type Declare = (<S extends TSchema>(schema: S) => S) & { all: <P extends TProperties>(members: P) => P };
+
+/** Members that the school alone sees, unless the declaration opens them to partners or publishable keys. */
+function access(declared: MemberAccess): Declare {
+  const declare = <S extends TSchema>(schema: S): S => ({ ...schema, [memberAccess]: declared });
+  const all = <P extends TProperties>(members: P) =>
+    Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, declare(schema)])) as P;
+  return Object.assign(declare, { all });
+}
+
+/** Undefined for a member that declares nothing, which nobody but the school sees. */
+export const accessOf = (schema: TSchema) => (schema as { [memberAccess]?: MemberAccess })[memberAccess];
+
+/** Declares members of responses, one by one or with `all`; only `open` and `shared` ones are seen by others. */
+export const member = {
+  access,
+  open: access({ data: 'operational', partner: true, publishable: true }),
+  openPersonal: access({ data: 'personal', partner: true, publishable: true }),
+  /** Seen by partners. */
+  shared: access({ data: 'operational', partner: true }),
+  closed: access({ data: 'operational' }),
+  personal: access({ data: 'personal' }),
+  financial: access({ data: 'financial' }),
+};
+
+/** Schema key of the column that holds a field of a body. */
+const storage = Symbol('storage');
+/** `to` is the record type of import files that a reference names. */
+type Storage = { column: object; to?: string | undefined };
+
+/** A field of a body that one column holds: writes fill it, and files of import and export have it. */
+export const stored = <S extends TSchema>(column: object, schema: S, to?: string): S => ({
+  ...schema,
+  [storage]: { column, to } satisfies Storage,
+});
+export const storageOf = (schema: TSchema) => (schema as { [storage]?: Storage })[storage];
+
 /** Names a schema: the OpenAPI document defines it once, and refers to it by its name. */
 export const named = <S extends TSchema>(name: string, schema: S): S => ({ ...schema, [componentName]: name });
 

@@ -1,6 +1,8 @@
+import type { TSchema } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { KeyProfile } from '../../core/key-profiles.ts';
 import { Problem } from '../../core/errors.ts';
+import { accessOf } from '../../core/schema/types.ts';
 
 declare module 'fastify' {
   interface FastifySchema {
@@ -14,8 +16,22 @@ declare module 'fastify' {
 /** All other parameters and includes are refused. */
 export type PublicQuery = { parameters: readonly string[]; includes?: readonly string[] };
 
-/** Includes that show customers; of people, booking keys read the instructors of the catalog alone. */
-const hiddenFromBooking = ['course.customer'];
+type Node = TSchema & { items?: Node; properties?: Record<string, Node> };
+
+/** The members of an object, or of the items of a list or an envelope. */
+const membersOf = ({ items, properties }: Node): Record<string, Node> => ({
+  ...(items && membersOf(items)),
+  ...(properties?.['pagination'] && properties['items'] && membersOf(properties['items'])),
+  ...properties,
+});
+
+/** True for an include of people who are not public: of people, booking keys read the instructors of the catalog alone. */
+function showsPersonal(schema: Node, [name = '', ...below]: string[]): boolean {
+  const member = membersOf(schema)[name];
+  if (!member) return false;
+  const { data, partner, publishable } = accessOf(member) ?? {};
+  return (data === 'personal' && !partner && !publishable) || showsPersonal(member, below);
+}
 
 /** Refuses calls, query parameters and includes that the profile of the key does not allow, with 403. */
 export function checkProfiles(app: FastifyInstance) {
@@ -59,8 +75,9 @@ function checkIncludes(
   if (!config.queryNames?.has('include')) return;
   const { include = [] } = query as { include?: string[] };
   const publicIncludes = schema?.publicQuery?.includes ?? [];
+  const response = schema?.response as { 200: Node };
   const mayInclude = (name: string) =>
-    profile === 'booking' ? !hiddenFromBooking.includes(name) : publicIncludes.includes(name);
+    profile === 'booking' ? !showsPersonal(response[200], name.split('.')) : publicIncludes.includes(name);
   const refused = include.filter((name) => !mayInclude(name));
   if (refused.length > 0)
     throw new Problem('forbidden', `A key with the profile ${profile} may not include ${refused.join(', ')}`);

@@ -12,6 +12,14 @@ declare module 'fastify' {
     /** The error that was sent, for the log and the metrics. */
     problem: Problem | null;
   }
+  interface FastifyContextConfig {
+    /** The metrics count the error codes of refused requests. */
+    countsRefusals?: boolean;
+  }
+  interface FastifyInstance {
+    /** The formats of the interfaces that have another one than v2, by the prefixes of their paths. */
+    errorFormats: { prefix: string; format: ErrorFormatter }[];
+  }
 }
 
 /** Formats an error as the JSON body of an interface. */
@@ -36,6 +44,12 @@ export function registerErrorHandler(app: FastifyInstance, format: ErrorFormatte
   app.setNotFoundHandler(() => {
     throw new Problem('not_found', 'There is nothing at this path');
   });
+}
+
+/** `registerErrorHandler` that also formats the errors of requests below the prefix that reach no route. */
+export function registerErrorFormat(app: FastifyInstance, format: ErrorFormatter) {
+  registerErrorHandler(app, format);
+  app.errorFormats.push({ prefix: app.prefix, format });
 }
 
 /** Logs server errors, and values that only the database rejected. */

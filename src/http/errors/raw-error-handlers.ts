@@ -3,22 +3,14 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { Problem } from '../../core/errors.ts';
 import { closedConnection } from '../request-log.ts';
-import {
-  formatBookingError,
-  formatLegacyError,
-  formatV2Error,
-  toProblem,
-  type ErrorFormatter,
-} from './error-handler.ts';
-
-const formatters: [RegExp, ErrorFormatter][] = [
-  [/^\/(schools|courses)([/?]|$)/, formatLegacyError],
-  [/^\/v2\/(booking|campaigns\/validate|vouchers\/validate)([/?]|$)/, formatBookingError],
-];
+import { formatV2Error, toProblem } from './error-handler.ts';
 
 /** Formats an error for the interface that the URL belongs to. */
-const formatByUrl = (url: string, problem: Problem) =>
-  (formatters.find(([pattern]) => pattern.test(url))?.[1] ?? formatV2Error)(problem);
+function formatByUrl({ errorFormats }: FastifyInstance, url: string, problem: Problem) {
+  const [path = ''] = url.split('?');
+  const found = errorFormats.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
+  return (found?.format ?? formatV2Error)(problem);
+}
 
 /** Responds to errors outside any route, such as an undecodable URL; `limit` refuses the request first. */
 export const createFrameworkErrorHandler =
@@ -29,7 +21,10 @@ export const createFrameworkErrorHandler =
       request.problem = problem;
       if (hsts !== undefined) reply.header('strict-transport-security', hsts);
       if (problem.retryAfter !== undefined) reply.header('retry-after', problem.retryAfter);
-      void reply.code(problem.status).header('x-request-id', request.id).send(formatByUrl(request.url, problem));
+      void reply
+        .code(problem.status)
+        .header('x-request-id', request.id)
+        .send(formatByUrl(request.server, request.url, problem));
     };
     limit(request).then(() => respond(error), respond);
   };
@@ -53,7 +48,7 @@ export const createClientErrorHandler = (hsts: string | undefined) =>
     // rawPacket starts with the request line if the request came in one packet.
     const start = Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString('latin1', 0, 100) : '';
     const [, url = ''] = /^[A-Z]+ (\S+)/.exec(start) ?? [];
-    const body = JSON.stringify(formatByUrl(url, problem));
+    const body = JSON.stringify(formatByUrl(this, url, problem));
     const hstsLine = hsts === undefined ? '' : `strict-transport-security: ${hsts}\r\n`;
     const reqId = randomUUID();
     if (this.mayLogRefusal(socket.remoteAddress ?? closedConnection))

@@ -1,15 +1,13 @@
 import type { TSchema } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { componentName } from '../../core/schema/types.ts';
+import { accessOf } from '../../core/schema/types.ts';
 import { compileSerializer } from '../list-serializer.ts';
-import { publicMembers } from './members.ts';
 
 type Node = TSchema & {
   type?: string | string[];
   items?: Node;
   properties?: Record<string, Node>;
   required?: string[];
-  [componentName]?: string;
 };
 
 /** Compiles a second serializer of the routes that a publishable key may call, with the public members alone. */
@@ -22,19 +20,17 @@ export function addPublicSerializers(app: FastifyInstance) {
   });
 }
 
-/** The schema without members that are not public. Throws for an object whose members are not declared. */
+/** The schema with the members that are open to publishable keys. Throws for an object without any. */
 export function toPublicSchema(schema: Node, path: string): Node {
-  const name = schema[componentName] ?? path;
-  const { items, properties, required, ...others } = schema;
+  const { items, properties = {}, required, ...others } = schema;
   const isObject = [schema.type].flat().includes('object');
   if (!isObject) return items ? { ...schema, items: toPublicSchema(items, path) } : schema;
-  const members = publicMembers[name];
-  if (!members || !properties) throw new Error(`The public members of ${name} are not declared`);
-  const kept = Object.entries(properties).filter(([member]) => members.includes(member));
+  const kept = Object.entries(properties).filter(([, member]) => accessOf(member)?.publishable === true);
+  if (kept.length === 0) throw new Error(`No member of ${path} is open to publishable keys`);
   return {
     ...others,
     ...(items && { items: toPublicSchema(items, path) }),
-    properties: Object.fromEntries(kept.map(([member, one]) => [member, toPublicSchema(one, `${name}.${member}`)])),
-    ...(required && { required: required.filter((member) => members.includes(member)) }),
+    properties: Object.fromEntries(kept.map(([name, member]) => [name, toPublicSchema(member, `${path}.${name}`)])),
+    ...(required && { required: required.filter((name) => kept.some(([one]) => one === name)) }),
   };
 }

@@ -1,6 +1,5 @@
 import { type Command } from 'commander';
-import { addCategory, listCategories } from '../../resources/courses/category-service.ts';
-import { categorizeCourse } from '../../resources/courses/service.ts';
+import { addCategory, listCategories, categorizeCourse } from '../../resources/categories/service.ts';
 import { command, id, run, slug, table, title, type Options } from './run.ts';
 
 export function categoryCommands(program: Command) {

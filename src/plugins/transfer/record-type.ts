@@ -4,6 +4,7 @@ import { toSnakeCase } from 'drizzle-orm/casing';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
+import { storageOf } from '../../core/schema/types.ts';
 import type { Database, Tx } from '../../database/client.ts';
 
 export type Fields = Record<string, unknown>;
@@ -84,6 +85,23 @@ export const bodyFields = <P extends Record<string, TSchema>>(
   Object.fromEntries(
     Object.entries(columns).map(([name, column]) => [name, field(column as Field['column'], properties[name]!)]),
   );
+
+/** The fields of a request body that columns hold. */
+export const storedFields = (properties: Record<string, TSchema>): Record<string, Field> =>
+  Object.fromEntries(
+    Object.entries(properties).flatMap(([name, schema]) => {
+      const { column, to } = storageOf(schema) ?? {};
+      if (column === undefined) return [];
+      return [[name, to === undefined ? field(column as PgColumn, schema) : refersTo(to, column as PgColumn)]];
+    }),
+  );
+
+/** The fields with these last, in this order: files have their columns in the order of the fields. */
+export const withLast = (fields: Record<string, Field>, names: string[]): Record<string, Field> =>
+  Object.fromEntries([
+    ...Object.entries(fields).filter(([name]) => !names.includes(name)),
+    ...names.map((name) => [name, fields[name]!] as const),
+  ]);
 
 /** A reference to a record type, optional unless `schema` requires it. */
 export const refersTo = (to: string, column: PgColumn, schema: TSchema = Type.Optional(Ref)): Field => ({

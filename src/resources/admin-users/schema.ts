@@ -14,19 +14,22 @@ export type AdminUserRow = Person & Membership;
 export const roleIds = 'Ids of roles: 1 is Administrator, the others are those of GET /v2/admin-roles';
 
 export type AdminUser = Static<typeof AdminUser>;
-export const AdminUser = t.NamedObject('AdminUser', {
-  id: Type.Integer(),
-  firstname: text,
-  lastname: text,
-  email: text,
-  position: text,
-  phone_prefix: text,
-  phone: text,
-  booking_email: text,
-  role_ids: Type.Array(Type.Integer(), { description: roleIds }),
-  created_at: t.PlainDateTime,
-  updated_at: t.PlainDateTime,
-});
+export const AdminUser = t.NamedObject(
+  'AdminUser',
+  t.member.personal.all({
+    id: Type.Integer(),
+    firstname: text,
+    lastname: text,
+    email: text,
+    position: text,
+    phone_prefix: text,
+    phone: text,
+    booking_email: text,
+    role_ids: Type.Array(Type.Integer(), { description: roleIds }),
+    created_at: t.PlainDateTime,
+    updated_at: t.PlainDateTime,
+  }),
+);
 
 export const toAdminUser = (row: AdminUserRow, { role_ids }: { role_ids: number[] }): AdminUser => ({
   id: row.id,
@@ -44,6 +47,9 @@ export const toAdminUser = (row: AdminUserRow, { role_ids }: { role_ids: number[
 
 /** An admin user who may own a customer as its seller. */
 export type AppUser = Static<typeof AppUser>;
-export const AppUser = t.NamedObject('AppUser', { id: Type.Integer(), firstname: text, lastname: text, email: text });
+export const AppUser = t.NamedObject(
+  'AppUser',
+  t.member.personal.all({ id: Type.Integer(), firstname: text, lastname: text, email: text }),
+);
 
-export const Role = t.NamedObject('Role', { id: Type.Integer(), title: text, description: text });
+export const Role = t.NamedObject('Role', t.member.closed.all({ id: Type.Integer(), title: text, description: text }));

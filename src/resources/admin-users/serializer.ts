@@ -10,5 +10,4 @@ export const adminUserSerializer = defineSerializer<AdminUserRow>()({
   responseSchema: AdminUser,
   relations: { role_ids: loadRoleIds },
   toResponse: toAdminUser,
-  includes: {},
 });

@@ -4,11 +4,11 @@ import type { FastifyRequest } from 'fastify';
 import type { CodedError } from '../../core/errors.ts';
 import * as t from '../../core/schema/types.ts';
 import { responses } from '../../http/responses.ts';
-import { registerErrorHandler, formatBookingError } from '../../http/errors/error-handler.ts';
+import { registerErrorFormat, formatBookingError } from '../../http/errors/error-handler.ts';
 import { participantSerializer } from '../participants/serializer.ts';
 import { todayIn } from '../../core/timestamps.ts';
 import { BookingBody, DeregisterBody, collectValidationErrors, type ValidationError } from './body-schema.ts';
-import { BookingResult, DeregistrationResult, bookingProblem, fieldError } from './schema.ts';
+import { BookingResult, DeregistrationResult, bookingProblem, fieldError, participantError } from './schema.ts';
 import { book, deregister, deregistrationReferences } from './service.ts';
 
 const tags = ['Booking'];
@@ -16,7 +16,7 @@ const withIdempotencyKey = (description: string) =>
   Type.Object({ 'idempotency-key': Type.Optional(Type.String({ description })) });
 
 export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  registerErrorHandler(app, formatBookingError);
+  registerErrorFormat(app, formatBookingError);
 
   app.post(
     '',
@@ -32,9 +32,11 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
             'another request with the key is refused.',
         ),
         body: BookingBody,
+        invalidSamples: { no_seats_available: bookingProblem([participantError(0, 'no_seats_available')]) },
         response: { 201: BookingResult, ...responses.bookingErrors },
       },
       attachValidation: true,
+      config: { countsRefusals: true },
     },
     async (request, reply) => {
       const { validationError } = request;
@@ -61,6 +63,7 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
           'Their seats are freed and given to the waiting list. A second call changes nothing; the order stays.',
         tags,
         profiles: ['full', 'booking'],
+        item: 'Booking',
         params: Type.Object({ id: t.Id }),
         headers: withIdempotencyKey(
           'A key that was used for a booking is refused. No response is stored; the request can be repeated without a key.',

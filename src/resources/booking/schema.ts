@@ -53,27 +53,34 @@ export function bookingProblem(errors: CodedError[]) {
   return new Problem('invalid', unique[0]!.message, { errors: unique, notValid: [...new Set(notValid)] });
 }
 
+const BookedParticipant = Type.Object(
+  t.member.personal.all({
+    id: Type.Integer(),
+    status_id: Type.Integer({ description: codes.describe(participantStatusTitles) }),
+  }),
+);
+
 /** POST /v2/booking. Amounts are in the order's currency. */
 export type BookingResult = Static<typeof BookingResult>;
-export const BookingResult = t.NamedObject('Booking', {
-  successful: Type.Boolean(),
-  summary: Type.Object({
-    order_id: Type.String(),
-    booking_id: Type.String(),
-    coursedate_id: Type.String(),
-    currency: Type.String({ description: 'In lower case', examples: ['nok'] }),
-    total_excl_vat: Type.Number(),
-    total_incl_vat: Type.Number(),
-    total_vat: Type.Number(),
-    number_of_participants: Type.Integer(),
-    participants: Type.Array(
-      Type.Object({
-        id: Type.Integer(),
-        status_id: Type.Integer({ description: codes.describe(participantStatusTitles) }),
+export const BookingResult = t.NamedObject(
+  'Booking',
+  t.member.financial.all({
+    successful: Type.Boolean(),
+    summary: Type.Object(
+      t.member.financial.all({
+        order_id: Type.String(),
+        booking_id: Type.String(),
+        coursedate_id: Type.String(),
+        currency: Type.String({ description: 'In lower case', examples: ['nok'] }),
+        total_excl_vat: Type.Number(),
+        total_incl_vat: Type.Number(),
+        total_vat: Type.Number(),
+        number_of_participants: Type.Integer(),
+        participants: Type.Array(BookedParticipant),
       }),
     ),
   }),
-});
+);
 
 /** The days and the place of a course date, for its order. */
 export const detailedOrderTitle = (startAt: string, endAt: string, place: string | null) =>
@@ -81,8 +88,11 @@ export const detailedOrderTitle = (startAt: string, endAt: string, place: string
 
 /** PUT /v2/booking/:id/deregister. */
 export const DeregistrationResult = <P extends TObject>(participant: P) =>
-  t.NamedObject('DeregistrationResult', {
-    successful: Type.Boolean(),
-    booking_id: Type.String(),
-    participants: Type.Array(participant),
-  });
+  t.NamedObject(
+    'DeregistrationResult',
+    t.member.personal.all({
+      successful: Type.Boolean(),
+      booking_id: Type.String(),
+      participants: Type.Array(participant),
+    }),
+  );

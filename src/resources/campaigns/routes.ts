@@ -1,9 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
+import { Problem } from '../../core/errors.ts';
 import * as t from '../../core/schema/types.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses } from '../../http/responses.ts';
-import { registerErrorHandler, formatBookingError } from '../../http/errors/error-handler.ts';
+import { registerErrorFormat, formatBookingError } from '../../http/errors/error-handler.ts';
 import { Campaign, ValidCampaign } from './schema.ts';
 import { listCampaigns, validateCampaign } from './service.ts';
 
@@ -27,13 +28,19 @@ export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
 };
 
 export const campaignValidationRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  registerErrorHandler(app, formatBookingError);
+  registerErrorFormat(app, formatBookingError);
 
   const schema = {
     description:
       '`coursedate_id` or `course_id` is required. A campaign that is not running is returned with its state.',
     tags: ['Booking'],
     profiles: ['full', 'read', 'booking'] as const,
+    item: 'Campaign',
+    invalidSamples: {
+      missing: new Problem('invalid', 'coursedate_id or course_id is missing', {
+        errors: [{ code: 'missing_course_id', message: 'coursedate_id or course_id is missing' }],
+      }),
+    },
     response: { 200: ValidCampaign, ...responses.bookingErrors },
   };
   const Code = Type.Object({ code: t.Title({ description: 'The campaign code', examples: ['KVELDSKAFFE'] }) });

@@ -12,34 +12,40 @@ export const discountTypes = new Map([
 ]);
 
 export type Campaign = Static<typeof Campaign>;
-export const Campaign = t.NamedObject('Campaign', {
-  id: Type.Integer(),
-  title: t.Nullable(Type.String()),
-  type: Type.String({ description: codes.list(campaignTypes) }),
-  active: Type.Boolean(),
-  expired: Type.Boolean(),
-  running: Type.Boolean(),
-  waiting: Type.Boolean(),
-  is_archived: Type.Boolean(),
-  uses_code: Type.Boolean(),
-  campaign_code: t.Nullable(Type.String()),
-  courses: ids,
-  customers: ids,
-  tags: ids,
-  currency: Type.String(),
-  discount_type: Type.String({ description: codes.describe(discountTypes) }),
-  discount_value: Type.Number(),
-});
+export const Campaign = t.NamedObject(
+  'Campaign',
+  t.member.financial.all({
+    id: Type.Integer(),
+    title: t.Nullable(Type.String()),
+    type: Type.String({ description: codes.list(campaignTypes) }),
+    active: Type.Boolean(),
+    expired: Type.Boolean(),
+    running: Type.Boolean(),
+    waiting: Type.Boolean(),
+    is_archived: Type.Boolean(),
+    uses_code: Type.Boolean(),
+    campaign_code: t.Nullable(Type.String()),
+    courses: ids,
+    customers: ids,
+    tags: ids,
+    currency: Type.String(),
+    discount_type: Type.String({ description: codes.describe(discountTypes) }),
+    discount_value: Type.Number(),
+  }),
+);
 
 /** A campaign inside an order. */
 export type EmbeddedCampaign = Static<typeof EmbeddedCampaign>;
 export const EmbeddedCampaign = t.named('EmbeddedCampaign', Type.Omit(Campaign, ['courses', 'customers', 'tags']));
 
 /** GET /v2/campaigns/validate/:code. */
-export const ValidCampaign = t.NamedObject('ValidCampaign', {
-  successful: Type.Boolean(),
-  campaign: Type.Object({ ...EmbeddedCampaign.properties, id: Type.String() }),
-});
+export const ValidCampaign = t.NamedObject(
+  'ValidCampaign',
+  t.member.financial.all({
+    successful: Type.Boolean(),
+    campaign: Type.Object({ ...EmbeddedCampaign.properties, id: t.member.financial(Type.String()) }),
+  }),
+);
 
 export type CampaignRow = typeof campaigns.$inferSelect & { isWaiting: boolean; isExpired: boolean };
 

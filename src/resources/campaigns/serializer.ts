@@ -1,5 +1,6 @@
 import { campaignCourses, campaignCustomers, campaignTags } from '../../database/tables/campaigns.ts';
 import type { Key } from '../../lists/loaders.ts';
+import { member } from '../../core/schema/types.ts';
 import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { fetchCampaigns, fetchLinkedIds } from './loaders.ts';
@@ -17,17 +18,14 @@ export const campaignSerializer = defineSerializer<CampaignRow>()({
     tags: linkedIds(campaignTags, campaignTags.tagId),
   },
   toResponse: (row, relations) => ({ ...toEmbeddedCampaign(row), ...relations }),
-  includes: {},
 });
 
 /** A campaign inside an order, without its courses, customers and tags. */
 const embeddedCampaignSerializer = defineSerializer<CampaignRow>()({
   reads: ['money'],
   responseSchema: EmbeddedCampaign,
-  relations: {},
   toResponse: (row) => toEmbeddedCampaign(row),
-  includes: {},
 });
 
 export const includeCampaign = <Row extends Key>(campaignId: (row: Row) => number | null) =>
-  relation.includeOne(campaignId, fetchCampaigns, embeddedCampaignSerializer, 'unset');
+  relation.includeOne(campaignId, fetchCampaigns, embeddedCampaignSerializer, member.financial);

@@ -2,17 +2,18 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import * as t from '../../core/schema/types.ts';
 import { responses } from '../../http/responses.ts';
-import { registerErrorHandler, formatBookingError } from '../../http/errors/error-handler.ts';
+import { registerErrorFormat, formatBookingError } from '../../http/errors/error-handler.ts';
 import { ValidVoucher } from './voucher-schema.ts';
 import { validateVoucher } from './voucher-service.ts';
 
 export const voucherValidationRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  registerErrorHandler(app, formatBookingError);
+  registerErrorFormat(app, formatBookingError);
 
   const schema = {
     description: 'An expired, archived or deleted voucher is returned with its state.',
     tags: ['Booking'],
     profiles: ['full', 'read', 'booking'] as const,
+    item: 'Voucher',
     response: { 200: ValidVoucher, ...responses.bookingErrors },
   };
   const Code = Type.Object({ code: t.Title({ description: 'The voucher code', examples: ['GAVE-FJORD-2408'] }) });

@@ -5,19 +5,25 @@ import type { vouchers } from '../../database/tables/campaigns.ts';
 
 /** An amount that can be spent in parts. */
 export type Voucher = Static<typeof Voucher>;
-export const Voucher = t.NamedObject('Voucher', {
-  id: Type.String(),
-  currency: Type.String(),
-  code: Type.String(),
-  balance: Type.String(),
-  is_expired: Type.Boolean(),
-  is_deleted: Type.Boolean(),
-  expires_at: t.Nullable(t.PlainDateTime),
-  archived_at: t.Nullable(t.PlainDateTime),
-  created_at: t.PlainDateTime,
-});
+export const Voucher = t.NamedObject(
+  'Voucher',
+  t.member.financial.all({
+    id: Type.String(),
+    currency: Type.String(),
+    code: Type.String(),
+    balance: Type.String(),
+    is_expired: Type.Boolean(),
+    is_deleted: Type.Boolean(),
+    expires_at: t.Nullable(t.PlainDateTime),
+    archived_at: t.Nullable(t.PlainDateTime),
+    created_at: t.PlainDateTime,
+  }),
+);
 
-export const ValidVoucher = t.NamedObject('ValidVoucher', { successful: Type.Boolean(), voucher: Voucher });
+export const ValidVoucher = t.NamedObject(
+  'ValidVoucher',
+  t.member.financial.all({ successful: Type.Boolean(), voucher: Voucher }),
+);
 
 export type VoucherRow = typeof vouchers.$inferSelect & { isExpired: boolean };
 

@@ -1,8 +1,9 @@
 import { Type, type Static } from '@sinclair/typebox';
 import * as codes from '../../core/schema/codes.ts';
 import * as t from '../../core/schema/types.ts';
+import { courseDates } from '../../database/tables/coursedates.ts';
 import { unchangedFields } from '../../core/schema/validator.ts';
-import { GatheringField } from './gathering-schema.ts';
+import { GatheringField } from '../gatherings/body-schema.ts';
 
 const { Optional } = Type;
 
@@ -44,33 +45,33 @@ export type CourseDateBody = Static<typeof CourseDateBody>;
 export const CourseDateBody = t.NamedObject(
   'CourseDateCreate',
   {
-    start_at: t.DayField(),
-    end_at: t.DayField(),
-    deadline_at: Optional(deadline),
-    start_time_at: Optional(t.TimeField()),
-    end_time_at: Optional(t.TimeField()),
-    timezone: Optional(timezone),
-    visible_when_passed_deadline: t.withDefault(t.Flag(), true),
-    teaching_language: Optional(language),
-    place_id: Optional(placeId),
+    start_at: t.stored(courseDates.startAt, t.DayField()),
+    end_at: t.stored(courseDates.endAt, t.DayField()),
+    deadline_at: t.stored(courseDates.deadlineAt, Optional(deadline)),
+    start_time_at: t.stored(courseDates.startTimeAt, Optional(t.TimeField())),
+    end_time_at: t.stored(courseDates.endTimeAt, Optional(t.TimeField())),
+    timezone: t.stored(courseDates.timezone, Optional(timezone)),
+    visible_when_passed_deadline: t.stored(courseDates.visibleWhenPassedDeadline, t.withDefault(t.Flag(), true)),
+    teaching_language: t.stored(courseDates.teachingLanguageId, Optional(language)),
+    place_id: t.stored(courseDates.placeId, Optional(placeId), 'place'),
     place_by_search: Optional(placeSearch),
-    place_additional_info: Optional(placeText),
-    location_id: Optional(locationId),
-    status_id: t.withDefault(codes.CourseDateStatusId, 1),
-    reference: Optional(t.Line()),
+    place_additional_info: t.stored(courseDates.placeAdditionalInfo, Optional(placeText)),
+    location_id: t.stored(courseDates.locationId, Optional(locationId), 'location'),
+    status_id: t.stored(courseDates.statusId, t.withDefault(codes.CourseDateStatusId, 1)),
+    reference: t.stored(courseDates.reference, Optional(t.Line())),
     instructors: Optional(instructorIds),
-    is_visible: t.withDefault(t.Flag(), true),
-    is_virtual: t.withDefault(t.Flag(), false),
-    event_url: Optional(t.Url()),
-    external_booking_url: Optional(t.Url()),
-    parent_id: Optional(parentId),
-    trigger_value: Optional(trigger),
-    title: Optional(title),
-    capacity_max: Optional(capacity),
-    capacity_min: Optional(capacity),
-    capacity_overbook: Optional(capacity),
-    capacity_wait: Optional(capacity),
-    custom_properties: Optional(t.CustomProperties),
+    is_visible: t.stored(courseDates.isVisible, t.withDefault(t.Flag(), true)),
+    is_virtual: t.stored(courseDates.isVirtual, t.withDefault(t.Flag(), false)),
+    event_url: t.stored(courseDates.eventUrl, Optional(t.Url())),
+    external_booking_url: t.stored(courseDates.externalBookingUrl, Optional(t.Url())),
+    parent_id: t.stored(courseDates.parentId, Optional(parentId), 'coursedate'),
+    trigger_value: t.stored(courseDates.triggerValue, Optional(trigger)),
+    title: t.stored(courseDates.title, Optional(title)),
+    capacity_max: t.stored(courseDates.capacityMax, Optional(capacity)),
+    capacity_min: t.stored(courseDates.capacityMin, Optional(capacity)),
+    capacity_overbook: t.stored(courseDates.capacityOverbook, Optional(capacity)),
+    capacity_wait: t.stored(courseDates.capacityWait, Optional(capacity)),
+    custom_properties: t.stored(courseDates.customProperties, Optional(t.CustomProperties)),
     gatherings: Optional(gatherings),
   },
   { examples: [example] },

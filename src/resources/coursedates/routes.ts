@@ -111,7 +111,7 @@ const readBack = {
 };
 
 const OfCourse = Type.Object({ course_id: t.Id });
-const OneOfCourse = Type.Object({ course_id: t.Id, id: t.Id });
+const OneOfCourse = Type.Object({ course_id: t.Id, id: { ...t.Id, description: 'Id of the course date' } });
 
 export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
@@ -126,6 +126,7 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         profiles: ['full', 'read', 'booking', 'publishable'],
         publicQuery: publicDates,
+        item: 'Course',
         params: OfCourse,
         querystring: datesOfCourseList.Query,
         response: responses.ok(Type.Array(datesOfCourseList.View)),
@@ -146,6 +147,7 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         profiles: ['full', 'read', 'booking', 'publishable'],
         publicQuery: publicDate,
+        item: 'Course',
         params: OneOfCourse,
         querystring: courseDateList.ItemQuery,
         response: responses.ok(courseDateList.View),
@@ -163,6 +165,7 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'It ends after it starts, in its own time zone, and its deadline is not after its end.',
         tags,
         profiles: ['full'],
+        item: 'Course',
         params: OfCourse,
         body: CourseDateBody,
         response: responses.created(CourseDateWritten),
@@ -182,6 +185,7 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
           'Only the fields sent change; `gatherings` replace the existing ones, `custom_properties` are merged.',
         tags,
         profiles: ['full'],
+        item: 'Course',
         params: OneOfCourse,
         body: CourseDateChange,
         response: responses.ok(CourseDateWritten),
@@ -200,6 +204,7 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'Its child dates are deleted too. Refused while participants hold seats.',
         tags,
         profiles: ['full'],
+        item: 'Course',
         params: OneOfCourse,
         response: responses.ok(CourseDateWritten),
       },

@@ -12,9 +12,13 @@ const TimeOfDay = Type.String({ description: 'hh:mm:ss' });
 const StatusId = Type.Integer({ description: codes.describe(statuses.courseDateStatuses) });
 
 const Seats = t.NamedObject('Seats', {
-  allocated_capacity: Type.Object({ num: count, num_overbooked: count, num_waiting: count }),
-  free: Type.Object({ num: count, num_waiting: count }),
-  booking_status: Type.Object({ num: count, num_confirmed: count, num_unconfirmed: count, num_waiting: count }),
+  allocated_capacity: t.member.shared(
+    Type.Object(t.member.shared.all({ num: count, num_overbooked: count, num_waiting: count })),
+  ),
+  free: t.member.open(Type.Object({ num: t.member.open(count), num_waiting: t.member.shared(count) })),
+  booking_status: t.member.shared(
+    Type.Object(t.member.shared.all({ num: count, num_confirmed: count, num_unconfirmed: count, num_waiting: count })),
+  ),
 });
 
 /** `seats_status`; a capacity of 0 is no limit. */
@@ -42,35 +46,37 @@ export type CourseDateRow = Omit<typeof tables.courseDates.$inferSelect, (typeof
 
 export type CourseDate = Static<typeof CourseDate>;
 export const CourseDate = t.NamedObject('CourseDate', {
-  coursedate_id: Type.Integer(),
-  title: text,
-  start_at: Day,
-  end_at: Day,
-  deadline_at: Day,
-  start_time_at: t.Nullable(TimeOfDay),
-  end_time_at: t.Nullable(TimeOfDay),
-  timezone: t.Nullable(text),
-  event_url: t.Nullable(text),
-  external_booking_url: t.Nullable(text),
-  is_virtual: Type.Boolean(),
-  is_visible: Type.Boolean(),
-  catalog_url: t.Nullable(text),
-  visible_when_passed_deadline: Type.Boolean(),
-  reference: t.Nullable(text),
-  parent_id: t.Nullable(Type.Integer()),
-  trigger_value: t.Nullable(text),
-  seats_status: Type.String({ description: codes.describe(seatsStatuses) }),
-  seats: Seats,
-  custom_properties: t.Nullable(t.CustomProperties),
-  created_at: t.Nullable(t.DateTime),
-  updated_at: t.Nullable(t.DateTime),
-  deleted_at: t.Nullable(t.DateTime),
-  contacts: Type.Array(Type.Object({})),
-  course_id: Type.Integer(),
-  location_id: t.Nullable(Type.Integer()),
-  place_id: t.Nullable(Type.Integer()),
-  teaching_language_id: text,
-  status_id: StatusId,
+  ...t.member.open.all({
+    coursedate_id: Type.Integer(),
+    title: text,
+    start_at: Day,
+    end_at: Day,
+    deadline_at: Day,
+    start_time_at: t.Nullable(TimeOfDay),
+    end_time_at: t.Nullable(TimeOfDay),
+    timezone: t.Nullable(text),
+  }),
+  event_url: t.member.closed(t.Nullable(text)),
+  ...t.member.open.all({ external_booking_url: t.Nullable(text), is_virtual: Type.Boolean() }),
+  is_visible: t.member.shared(Type.Boolean()),
+  catalog_url: t.member.open(t.Nullable(text)),
+  visible_when_passed_deadline: t.member.shared(Type.Boolean()),
+  reference: t.member.closed(t.Nullable(text)),
+  parent_id: t.member.shared(t.Nullable(Type.Integer())),
+  trigger_value: t.member.closed(t.Nullable(text)),
+  ...t.member.open.all({ seats_status: Type.String({ description: codes.describe(seatsStatuses) }), seats: Seats }),
+  custom_properties: t.member.closed(t.Nullable(t.CustomProperties)),
+  created_at: t.member.shared(t.Nullable(t.DateTime)),
+  updated_at: t.member.open(t.Nullable(t.DateTime)),
+  deleted_at: t.member.closed(t.Nullable(t.DateTime)),
+  contacts: t.member.access({ data: 'personal', partner: true })(Type.Array(Type.Object({}))),
+  ...t.member.open.all({
+    course_id: Type.Integer(),
+    location_id: t.Nullable(Type.Integer()),
+    place_id: t.Nullable(Type.Integer()),
+    teaching_language_id: text,
+    status_id: StatusId,
+  }),
 });
 
 const timeOrNull = (stored: string | null) => stored?.slice(0, 8) ?? null;
@@ -137,38 +143,17 @@ function seatsStatus({ capacityMax }: CourseDateRow, { free }: Seats) {
   return free.num_waiting > 0 ? 'waiting_list' : 'fully_booked';
 }
 
-/** A partner's course date: an allow-list, so that a new field stays private until it is named here. */
-export function toPartnerCourseDate(row: CourseDateRow, relations: Pick<CourseDate, 'catalog_url'>): CourseDate {
-  const date = toCourseDate(row, relations);
-  const { coursedate_id, title, start_at, end_at, deadline_at, start_time_at, end_time_at, timezone } = date;
-  const { external_booking_url, is_virtual, is_visible, catalog_url, visible_when_passed_deadline, parent_id } = date;
-  const { seats_status, seats, created_at, updated_at, contacts, course_id, location_id, place_id } = date;
-  const { teaching_language_id, status_id } = date;
-  return {
-    ...{ coursedate_id, title, start_at, end_at, deadline_at, start_time_at, end_time_at, timezone },
-    ...{ external_booking_url, is_virtual, is_visible, catalog_url, visible_when_passed_deadline, parent_id },
-    ...{ seats_status, seats, created_at, updated_at, contacts, course_id, location_id, place_id },
-    ...{ teaching_language_id, status_id },
-    event_url: null,
-    reference: null,
-    trigger_value: null,
-    custom_properties: null,
-    deleted_at: null,
-  };
-}
-
-export const DateLanguage = t.NamedObject('Language', { id: text, title: text });
-export const DateStatus = t.NamedObject('CourseDateStatus', {
-  id: StatusId,
-  idType: StatusId,
-  title: text,
-});
+export const DateLanguage = t.NamedObject('Language', t.member.open.all({ id: text, title: text }));
+export const DateStatus = t.NamedObject(
+  'CourseDateStatus',
+  t.member.open.all({ id: StatusId, idType: StatusId, title: text }),
+);
 /** A group of course dates; the serializer adds its `items`. */
-export const Bundle = t.NamedObject('Bundle', { id: Type.Integer(), title: text });
+export const Bundle = t.NamedObject('Bundle', t.member.open.all({ id: Type.Integer(), title: text }));
 
 /** The response of every write of a course date. */
 export type CourseDateWritten = Static<typeof CourseDateWritten>;
-export const CourseDateWritten = t.NamedObject('CourseDateReference', {
-  coursedate_id: Type.Integer(),
-  course_id: Type.Integer(),
-});
+export const CourseDateWritten = t.NamedObject(
+  'CourseDateReference',
+  t.member.closed.all({ coursedate_id: Type.Integer(), course_id: Type.Integer() }),
+);

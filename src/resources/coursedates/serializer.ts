@@ -1,78 +1,74 @@
 import { Type, type TObject, type TSchema } from '@sinclair/typebox';
 import * as t from '../../core/schema/types.ts';
-import type { Ctx } from '../../database/context.ts';
 import * as tables from '../../database/tables/coursedates.ts';
 import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import * as reference from '../../core/reference/courses.ts';
 import * as statuses from '../../core/reference/statuses.ts';
 import { includeCalendarCourse, includeCourse, loadCatalogUrl } from '../courses/serializer.ts';
-import type { GatheringRow } from './gathering-schema.ts';
-import { fetchGatherings } from './gathering-loaders.ts';
-import { gatheringSerializer } from './gathering-serializer.ts';
+import { includeGatherings } from '../gatherings/serializer.ts';
 import { fetchBundles, fetchChildren, fetchMembers } from './loaders.ts';
 import { EmbeddedInstructor } from '../instructors/schema.ts';
 import { loadLinkedInstructors } from '../instructors/serializer.ts';
 import { includeLocation } from '../locations/serializer.ts';
-import { placeInclude } from '../locations/place-serializer.ts';
+import { placeInclude } from '../places/serializer.ts';
 import { providerInclude } from '../schools/provider-serializer.ts';
-import { Bundle, CourseDate, DateLanguage, DateStatus, toCourseDate, toPartnerCourseDate } from './schema.ts';
+import { Bundle, CourseDate, DateLanguage, DateStatus, toCourseDate } from './schema.ts';
 import type { CourseDateRow } from './schema.ts';
 
 const common = {
   responseSchema: CourseDate,
   relations: { catalog_url: loadCatalogUrl },
   reads: ['dates', 'catalog'] as const,
-  toResponse: (row: CourseDateRow, relations: { catalog_url: string | null }, ctx: Ctx) =>
-    row.providerId === ctx.providerId ? toCourseDate(row, relations) : toPartnerCourseDate(row, relations),
+  toResponse: (row: CourseDateRow, relations: { catalog_url: string | null }) => toCourseDate(row, relations),
 };
 
 /** A date inside another one or a bundle, without includes. */
 const plainSerializer = defineSerializer<CourseDateRow>()({
   ...common,
   responseSchema: t.named('EmbeddedCourseDate', CourseDate),
-  includes: {},
 });
 
 /** A group of dates, with all of its dates. */
 const bundleSerializer = defineSerializer<{ providerId: number; id: number; title: string }>()({
   responseSchema: Bundle,
   reads: ['dates'],
-  relations: {},
   toResponse: ({ id, title }) => ({ id, title }),
   includes: {
-    items: relation.includeMany<CourseDateRow & { ownerId: number }>(fetchMembers, plainSerializer, 'shown'),
+    items: relation.includeMany<CourseDateRow & { ownerId: number }>(fetchMembers, plainSerializer, t.member.open),
   },
   requiredIncludes: ['items'],
 });
 
 const includes = {
-  course: includeCourse((row: CourseDateRow) => row.courseId, 'shown'),
+  course: includeCourse((row: CourseDateRow) => row.courseId, t.member.open),
   location: includeLocation((row: CourseDateRow) => row.locationId),
-  gatherings: relation.includeMany<GatheringRow & { ownerId: number }>(fetchGatherings, gatheringSerializer, 'shown'),
+  gatherings: includeGatherings,
   place: placeInclude,
   teaching_language: relation.include(
-    DateLanguage,
-    'shown',
+    t.member.open(DateLanguage),
     async ({ language }) =>
       ({ teachingLanguageId: id }: CourseDateRow) => ({
         id,
         title: reference.teachingLanguages.get(id)?.[language] ?? '',
       }),
   ),
-  status: relation.include(DateStatus, 'shown', async ({ language }) => ({ statusId: id }: CourseDateRow) => ({
+  status: relation.include(t.member.open(DateStatus), async ({ language }) => ({ statusId: id }: CourseDateRow) => ({
     id,
     idType: id,
     title: statuses.courseDateStatuses.get(id)?.[language] ?? '',
   })),
   instructors: relation.include(
-    Type.Array(EmbeddedInstructor),
-    'shown',
+    t.member.openPersonal(Type.Array(EmbeddedInstructor)),
     loadLinkedInstructors(tables.courseDateInstructors, tables.courseDateInstructors.courseDateId),
   ),
-  subinstances: relation.includeMany<CourseDateRow & { ownerId: number }>(fetchChildren, plainSerializer, 'shown'),
+  subinstances: relation.includeMany<CourseDateRow & { ownerId: number }>(
+    fetchChildren,
+    plainSerializer,
+    t.member.open,
+  ),
   bundle: {
-    ...relation.includeOne((row: CourseDateRow) => row.bundleId, fetchBundles, bundleSerializer, 'shown'),
+    ...relation.includeOne((row: CourseDateRow) => row.bundleId, fetchBundles, bundleSerializer, t.member.open),
     names: [],
   },
   provider: providerInclude,

@@ -9,6 +9,7 @@ import { currentTime } from '../../database/tables/columns.ts';
 import * as tables from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import * as placeTables from '../../database/tables/places.ts';
+import { bodyColumns } from '../../lists/body-columns.ts';
 import { defineReferences } from '../../lists/references.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import * as statuses from '../../core/reference/statuses.ts';
@@ -16,14 +17,11 @@ import {
   addGatherings,
   gatheringErrors,
   haveOwnReferences,
-  moveGatherings,
-  moveGatheringsToZone,
   needsNewGatherings,
-  readGatherings,
-  replaceGatherings,
-} from './gathering-service.ts';
+  updateGatherings,
+} from '../gatherings/service.ts';
 import { addInstructors, replaceInstructors } from './instructor-service.ts';
-import { findPlaceForBody } from '../locations/place-service.ts';
+import { findPlaceForBody } from '../places/service.ts';
 import { promoteWaitingLists } from '../seats/service.ts';
 import { CourseDateBody, isSent, misorderedDays, type CourseDateChange, type Days } from './body-schema.ts';
 import type { CourseDateRow, CourseDateWritten } from './schema.ts';
@@ -37,6 +35,7 @@ export const courseDateReferences = defineReferences<CourseDateChange>({
     canBeParent(ctx, reader, params['course_id']!, params['id'], parentId),
 });
 
+const toColumns = bodyColumns(tables.courseDates, CourseDateBody.properties);
 const insertCourseDate = prepareInsert(tables.courseDates);
 
 /** Creates a date of an own course, by default with the capacities of its location. */
@@ -44,7 +43,6 @@ export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseD
   const { providerId, settings } = ctx;
   const days = { startAt: body.start_at, endAt: body.end_at, deadlineAt: body.deadline_at ?? body.start_at };
   const errors = await courseDateErrors(ctx, body);
-  const gatherings = readGatherings(body.gatherings);
   const work = ctx.write(['catalog', 'dates'], async (tx, now) => {
     const course = await findCourse(ctx, tx, courseId);
     const child = { parentId: body.parent_id ?? null, triggerValue: body.trigger_value ?? null };
@@ -65,7 +63,7 @@ export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseD
     });
     tx.recordAffected(id);
     await addInstructors(ctx, tx, id, body.instructors ?? []);
-    await addGatherings(ctx, tx, now, { id, zone }, gatherings);
+    await addGatherings(ctx, tx, now, { id, zone }, body.gatherings ?? []);
     await touchCourse(ctx, tx, now, courseId);
     return { coursedate_id: id, course_id: courseId };
   });
@@ -81,7 +79,6 @@ export async function updateCourseDate(
 ): Promise<CourseDateWritten> {
   const { start_at, end_at } = body;
   const errors = await courseDateErrors(ctx, body);
-  const gatherings = readGatherings(body.gatherings);
   const work = ctx.write(['catalog', 'dates', 'people'], async (tx, now) => {
     const course = await findCourse(ctx, tx, courseId);
     const target = matchCourseDate(ctx, courseId, id);
@@ -107,10 +104,7 @@ export async function updateCourseDate(
     const date = after!;
     const hasOtherInstructors =
       body.instructors !== undefined && (await replaceInstructors(ctx, tx, id, body.instructors ?? []));
-    if (date.zone !== before.zone) await moveGatheringsToZone(ctx, tx, now, date);
-    let hasOtherGatherings = false;
-    if (body.gatherings === undefined) await moveGatherings(ctx, tx, now, before, date);
-    else hasOtherGatherings = await replaceGatherings(ctx, tx, now, date, gatherings);
+    const hasOtherGatherings = await updateGatherings(ctx, tx, now, before, date, body.gatherings);
     const written = { coursedate_id: id, course_id: courseId };
     if (changed === 0) {
       if (!hasOtherInstructors && !hasOtherGatherings) return tx.rollbackNoChange(written);
@@ -279,20 +273,3 @@ const touchCourse = (ctx: Ctx, tx: Tx, now: string, courseId: number) =>
     .where(tenantWhere(ctx, courses, eq(courses.id, courseId)));
 
 const orElse = <T>(input: T | null | undefined, value: T) => (input === null ? value : input);
-
-const toColumns = (body: CourseDateChange) => ({
-  startTimeAt: body.start_time_at,
-  endTimeAt: body.end_time_at,
-  timezone: body.timezone,
-  visibleWhenPassedDeadline: body.visible_when_passed_deadline,
-  locationId: body.location_id,
-  statusId: body.status_id,
-  reference: body.reference,
-  isVisible: body.is_visible,
-  isVirtual: body.is_virtual,
-  eventUrl: body.event_url,
-  externalBookingUrl: body.external_booking_url,
-  parentId: body.parent_id,
-  triggerValue: body.trigger_value,
-  title: body.title,
-});

@@ -1,6 +1,7 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox';
 import * as codes from '../../core/schema/codes.ts';
 import * as t from '../../core/schema/types.ts';
+import { courses } from '../../database/tables/courses.ts';
 import * as reference from '../../core/reference/courses.ts';
 import * as durations from '../../core/reference/durations.ts';
 import {
@@ -24,20 +25,20 @@ const DurationUnit = codes.Code('DurationUnitId', new Map([...durations.units].m
 /** Fields of a new course in both interfaces. */
 const common = t.describeFields(
   {
-    title: t.Title(),
-    active: t.withDefault(t.Flag(), true),
-    reference: Optional(t.Line()),
-    is_full_time: Optional(t.Flag()),
-    is_part_time: Optional(t.Flag()),
-    level: t.withDefault(Level, 6),
-    form_of_teaching: t.withDefault(FormOfTeaching, 1),
-    teaching_language: t.withDefault(codes.TeachingLanguageCode, 'no'),
-    time_of_day: Optional(TimeOfDay),
-    duration_value: Optional(t.Count()),
-    duration_unit: Optional(DurationUnit),
-    price_value: Optional(t.Count()),
-    price_currency: t.withDefault(codes.CurrencyCode, 'NOK'),
-    price_comment: Optional(t.Note()),
+    title: t.stored(courses.title, t.Title()),
+    active: t.stored(courses.isActive, t.withDefault(t.Flag(), true)),
+    reference: t.stored(courses.reference, Optional(t.Line())),
+    is_full_time: t.stored(courses.isFullTime, Optional(t.Flag())),
+    is_part_time: t.stored(courses.isPartTime, Optional(t.Flag())),
+    level: t.stored(courses.levelId, t.withDefault(Level, 6)),
+    form_of_teaching: t.stored(courses.formOfTeachingId, t.withDefault(FormOfTeaching, 1)),
+    teaching_language: t.stored(courses.teachingLanguageId, t.withDefault(codes.TeachingLanguageCode, 'no')),
+    time_of_day: t.stored(courses.timeOfDayId, Optional(TimeOfDay)),
+    duration_value: t.stored(courses.durationValue, Optional(t.Count())),
+    duration_unit: t.stored(courses.durationUnitId, Optional(DurationUnit)),
+    price_value: t.stored(courses.priceValue, Optional(t.Count())),
+    price_currency: t.stored(courses.priceCurrency, t.withDefault(codes.CurrencyCode, 'NOK')),
+    price_comment: t.stored(courses.priceComment, Optional(t.Note())),
   },
   {
     title: 'Unique among the active courses, without regard to case, blanks, apostrophes and hyphens',
@@ -52,17 +53,17 @@ const common = t.describeFields(
 );
 const texts = t.describeFields(
   {
-    text_lead: Optional(t.Html()),
-    text_description: Optional(t.Html()),
-    text_place: Optional(t.Html()),
-    text_prerequisites: Optional(t.Html()),
-    text_duration: Optional(t.Html()),
-    text_credits: Optional(t.Html()),
-    text_submissions: Optional(t.Html()),
-    text_hotel_info: Optional(t.Html()),
-    text_audience: Optional(t.Html()),
-    email_booking: Optional(t.Email()),
-    email_more_info: Optional(t.Email()),
+    text_lead: t.stored(courses.textLead, Optional(t.Html())),
+    text_description: t.stored(courses.textDescription, Optional(t.Html())),
+    text_place: t.stored(courses.textPlace, Optional(t.Html())),
+    text_prerequisites: t.stored(courses.textPrerequisites, Optional(t.Html())),
+    text_duration: t.stored(courses.textDuration, Optional(t.Html())),
+    text_credits: t.stored(courses.textCredits, Optional(t.Html())),
+    text_submissions: t.stored(courses.textSubmissions, Optional(t.Html())),
+    text_hotel_info: t.stored(courses.textHotelInfo, Optional(t.Html())),
+    text_audience: t.stored(courses.textAudience, Optional(t.Html())),
+    email_booking: t.stored(courses.emailBooking, Optional(t.Email())),
+    email_more_info: t.stored(courses.emailMoreInfo, Optional(t.Email())),
   },
   {
     text_lead: 'Introduction',
@@ -124,16 +125,16 @@ export const CourseBody = t.NamedObject(
       tags: Optional(t.JsonList(TagInput, { maxItems: 100 })),
       labels: Optional(t.JsonList(TagInput, { maxItems: 100 })),
       ...texts,
-      external_booking_url: Optional(t.Url()),
-      external_more_info_url: Optional(t.Url()),
-      type: t.withDefault(CourseType, 'public'),
-      publishing_platform: t.withDefault(PublishingPlatform, 'both'),
-      customer_id: Optional(t.Id),
-      visit_address: Optional(t.Line()),
-      visit_address2: Optional(t.Line()),
-      visit_zipcode: Optional(t.Line()),
-      visit_city: Optional(t.Line()),
-      custom_properties: Optional(t.CustomProperties),
+      external_booking_url: t.stored(courses.externalBookingUrl, Optional(t.Url())),
+      external_more_info_url: t.stored(courses.externalMoreInfoUrl, Optional(t.Url())),
+      type: t.stored(courses.type, t.withDefault(CourseType, 'public')),
+      publishing_platform: t.stored(courses.publishingPlatform, t.withDefault(PublishingPlatform, 'both')),
+      customer_id: t.stored(courses.customerId, Optional(t.Id), 'customer'),
+      visit_address: t.stored(courses.visitAddress, Optional(t.Line())),
+      visit_address2: t.stored(courses.visitAddress2, Optional(t.Line())),
+      visit_zipcode: t.stored(courses.visitZipcode, Optional(t.Line())),
+      visit_city: t.stored(courses.visitCity, Optional(t.Line())),
+      custom_properties: t.stored(courses.customProperties, Optional(t.CustomProperties)),
       translations: Optional(Translations<Texts<string>>(TextsOf(t.Html()))),
     },
     {

@@ -7,12 +7,15 @@ import type { Ctx } from '../../database/context.ts';
 const titles = new Map([...durations.units].map(([id, { many }]) => [id, many.en]));
 
 export type Duration = Static<typeof Duration>;
-export const Duration = t.NamedObject('DurationUnit', {
-  id: Type.String({ description: codes.describe(titles) }),
-  code: Type.String(),
-  title: Type.String(),
-  title_plural: Type.String(),
-});
+export const Duration = t.NamedObject(
+  'DurationUnit',
+  t.member.open.all({
+    id: Type.String({ description: codes.describe(titles) }),
+    code: Type.String(),
+    title: Type.String(),
+    title_plural: Type.String(),
+  }),
+);
 
 export const toDurations = ({ language }: Pick<Ctx, 'language'>): Duration[] =>
   [...durations.units].map(([id, { code, one, many }]) => ({

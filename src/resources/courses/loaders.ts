@@ -1,5 +1,4 @@
 import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm';
-import { alias } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../../database/context.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 import { omitColumns } from '../../database/tables/columns.ts';
@@ -25,26 +24,6 @@ export const isTagOfPublicCourse = sql`exists (
     catalog.tags,
     and(eq(catalog.courseTags.tagId, catalog.tags.id), isPublicCourse),
   )})`;
-
-const parentCategories = alias(catalog.categories, 'parent_categories');
-
-/** The categories of courses, by id. */
-export const fetchCategories = batchLoader((ctx, keys) =>
-  ctx.db
-    .select({
-      ownerId: catalog.courseCategories.courseId,
-      id: catalog.categories.id,
-      title: catalog.categories.title,
-      slug: catalog.categories.slug,
-      idParent: sql<number>`coalesce(${catalog.categories.parentId}, 0)`.mapWith(Number),
-      titleParent: sql<string>`coalesce(${parentCategories.title}, '')`,
-    })
-    .from(catalog.courseCategories)
-    .innerJoin(catalog.categories, eq(catalog.categories.id, catalog.courseCategories.categoryId))
-    .leftJoin(parentCategories, eq(parentCategories.id, catalog.categories.parentId))
-    .where(keys.match(catalog.courseCategories, catalog.courseCategories.courseId))
-    .orderBy(asc(catalog.categories.id)),
-);
 
 export const fetchTags = batchLoader((ctx, keys) =>
   ctx.db

@@ -6,15 +6,25 @@ import * as t from '../../core/schema/types.ts';
 import * as reference from '../../core/reference/courses.ts';
 import * as durations from '../../core/reference/durations.ts';
 import { catalogUrl } from '../../core/catalog-urls.ts';
+import { Category } from '../categories/schema.ts';
 import { Tag } from '../tags/schema.ts';
 import type * as tables from '../../database/tables/courses.ts';
 
 const text = Type.String();
+const openPrice = t.member.access({ data: 'financial', partner: true, publishable: true });
+/** Partners do not see the tags of another school. */
+const publicTags = t.member.access({ data: 'operational', publishable: true });
 const Titled = (name: string, titles: typeof reference.levels) =>
-  t.NamedObject(name, { id: Type.Integer({ description: codes.describe(titles) }), title: text });
+  t.NamedObject(name, t.member.open.all({ id: Type.Integer({ description: codes.describe(titles) }), title: text }));
 const DurationCode = Type.String({ description: codes.list([...durations.units.values()].map(({ code }) => code)) });
-const Duration = t.NamedObject('CourseDuration', { value: Type.Number(), code: DurationCode, unit: text });
-const Price = t.NamedObject('CoursePrice', { value: Type.Number(), currency: text, comment: t.Nullable(text) });
+const Duration = t.NamedObject(
+  'CourseDuration',
+  t.member.open.all({ value: Type.Number(), code: DurationCode, unit: text }),
+);
+const Price = t.NamedObject(
+  'CoursePrice',
+  openPrice.all({ value: Type.Number(), currency: text, comment: t.Nullable(text) }),
+);
 
 export const courseTypes = ['public', 'internal', 'corporate'] as const;
 export const publishingPlatforms = ['both', 'catalog', 'own'] as const;
@@ -39,52 +49,53 @@ export const memberNames = Object.keys(descriptionMembers) as Member[];
 
 const Descriptions = t.NamedObject(
   'CourseDescriptions',
-  Object.fromEntries(memberNames.map((name) => [name, Type.String()])) as Record<Member, typeof text>,
+  t.member.open.all(Object.fromEntries(memberNames.map((name) => [name, text])) as Record<Member, typeof text>),
 );
-
-export const Category = t.NamedObject('Category', {
-  id: Type.Integer(),
-  title: text,
-  idParent: Type.Integer(),
-  titleParent: text,
-});
 
 export type CourseRow = typeof tables.courses.$inferSelect;
 
 export type Course = Static<typeof Course>;
 export const Course = t.NamedObject('Course', {
-  id: Type.Integer(),
-  title: text,
-  reference: t.Nullable(text),
-  is_active: Type.Boolean(),
-  catalog_url: t.Nullable(text),
-  is_full_time: Type.Boolean(),
-  is_part_time: Type.Boolean(),
-  lessons_hours: Type.Null(),
-  type: Type.String({ description: typeDescription }),
-  level: Titled('CourseLevel', reference.levels),
-  form_of_teaching: Titled('FormOfTeaching', reference.formsOfTeaching),
-  teaching_language: t.NamedObject('Language', { id: text, title: text }),
-  time_of_day: t.Nullable(Titled('TimeOfDay', reference.timesOfDay)),
-  publishing_platform: Type.String({ description: platformDescription }),
-  duration: t.Nullable(Duration),
-  price: Price,
-  categories: Type.Array(Category),
-  external_booking_url: t.Nullable(text),
-  external_more_info_url: t.Nullable(text),
-  descriptions: Descriptions,
-  lead_settings: t.NamedObject('LeadSettings', { email_booking: text, email_more_info: text }),
-  tags: Type.Array(Tag),
-  custom_properties: t.Nullable(t.CustomProperties),
-  description_languages: Type.Array(text),
-  visit_address: t.Nullable(text),
-  visit_address2: t.Nullable(text),
-  visit_zipcode: t.Nullable(text),
-  visit_city: t.Nullable(text),
-  created_at: t.Nullable(t.DateTime),
-  updated_at: t.Nullable(t.DateTime),
-  deleted_at: t.Nullable(t.DateTime),
-  related_items_updated_at: t.Nullable(t.DateTime),
+  ...t.member.open.all({ id: Type.Integer(), title: text }),
+  reference: t.member.closed(t.Nullable(text)),
+  is_active: t.member.shared(Type.Boolean()),
+  ...t.member.open.all({
+    catalog_url: t.Nullable(text),
+    is_full_time: Type.Boolean(),
+    is_part_time: Type.Boolean(),
+  }),
+  ...t.member.shared.all({ lessons_hours: Type.Null(), type: Type.String({ description: typeDescription }) }),
+  ...t.member.open.all({
+    level: Titled('CourseLevel', reference.levels),
+    form_of_teaching: Titled('FormOfTeaching', reference.formsOfTeaching),
+    teaching_language: t.NamedObject('Language', t.member.open.all({ id: text, title: text })),
+    time_of_day: t.Nullable(Titled('TimeOfDay', reference.timesOfDay)),
+  }),
+  publishing_platform: t.member.shared(Type.String({ description: platformDescription })),
+  duration: t.member.open(t.Nullable(Duration)),
+  price: openPrice(Price),
+  ...t.member.open.all({
+    categories: Type.Array(Category),
+    external_booking_url: t.Nullable(text),
+    external_more_info_url: t.Nullable(text),
+    descriptions: Descriptions,
+  }),
+  lead_settings: t.member.closed(
+    t.NamedObject('LeadSettings', t.member.closed.all({ email_booking: text, email_more_info: text })),
+  ),
+  tags: publicTags(Type.Array(Tag)),
+  custom_properties: t.member.closed(t.Nullable(t.CustomProperties)),
+  ...t.member.open.all({
+    description_languages: Type.Array(text),
+    visit_address: t.Nullable(text),
+    visit_address2: t.Nullable(text),
+    visit_zipcode: t.Nullable(text),
+    visit_city: t.Nullable(text),
+  }),
+  created_at: t.member.shared(t.Nullable(t.DateTime)),
+  updated_at: t.member.open(t.Nullable(t.DateTime)),
+  deleted_at: t.member.closed(t.Nullable(t.DateTime)),
+  related_items_updated_at: t.member.shared(t.Nullable(t.DateTime)),
 });
 
 /** A course inside a course date, or inside a line of an order. */
@@ -112,7 +123,7 @@ export type EmbeddedCourseRelations = {
 };
 export type CourseRelations = EmbeddedCourseRelations & { description_languages: string[]; translation: Texts | null };
 
-function toOwnEmbedded(
+export function toEmbeddedCourse(
   row: EmbeddedCourseRow,
   relations: EmbeddedCourseRelations,
   { language, settings }: Ctx,
@@ -156,54 +167,18 @@ function toOwnEmbedded(
   };
 }
 
-const toDetails = (row: CourseRow, { description_languages, translation }: CourseRelations) => ({
-  publishing_platform: row.publishingPlatform,
-  descriptions: toDescriptions(translation ?? row),
-  description_languages,
-  created_at: formatTimestamp(row.createdAt),
-  updated_at: formatTimestamp(row.updatedAt),
-  related_items_updated_at: formatTimestamp(row.relatedItemsUpdatedAt),
-});
-
 // Object.assign: a spread of this many fields takes ten times as long.
-const toOwnCourse = (row: CourseRow, relations: CourseRelations, ctx: Ctx): Course =>
-  Object.assign(toOwnEmbedded(row, relations, ctx), toDetails(row, relations), {
-    lead_settings: { email_booking: row.emailBooking, email_more_info: row.emailMoreInfo },
-    deleted_at: formatTimestamp(row.deletedAt),
-  });
-
-/** A partner's course: an allow-list, so that a new field stays private until it is named here. */
-function toPartnerEmbedded(row: EmbeddedCourseRow, relations: EmbeddedCourseRelations, ctx: Ctx): EmbeddedCourse {
-  const course = toOwnEmbedded(row, relations, ctx);
-  const { id, title, is_active, catalog_url, is_full_time, is_part_time, lessons_hours, type, level } = course;
-  const { form_of_teaching, teaching_language, time_of_day, duration, price, categories } = course;
-  const { external_booking_url, external_more_info_url } = course;
-  const { visit_address, visit_address2, visit_zipcode, visit_city } = course;
-  return {
-    ...{ id, title, is_active, catalog_url, is_full_time, is_part_time, lessons_hours, type, level },
-    ...{ form_of_teaching, teaching_language, time_of_day, duration, price, categories },
-    ...{ external_booking_url, external_more_info_url },
-    ...{ visit_address, visit_address2, visit_zipcode, visit_city },
-    reference: null,
-    tags: ctx.publishableFor ? relations.tags : [],
-    custom_properties: null,
-  };
-}
-
-const toPartnerCourse = (row: CourseRow, relations: CourseRelations, ctx: Ctx): Course =>
-  Object.assign(toPartnerEmbedded(row, relations, ctx), toDetails(row, relations), {
-    lead_settings: { email_booking: '', email_more_info: '' },
-    deleted_at: null,
-  });
-
 export const toCourse = (row: CourseRow, relations: CourseRelations, ctx: Ctx): Course =>
-  (row.providerId === ctx.providerId ? toOwnCourse : toPartnerCourse)(row, relations, ctx);
-
-export const toEmbeddedCourse = (
-  row: EmbeddedCourseRow,
-  relations: EmbeddedCourseRelations,
-  ctx: Ctx,
-): EmbeddedCourse => (row.providerId === ctx.providerId ? toOwnEmbedded : toPartnerEmbedded)(row, relations, ctx);
+  Object.assign(toEmbeddedCourse(row, relations, ctx), {
+    publishing_platform: row.publishingPlatform,
+    descriptions: toDescriptions(relations.translation ?? row),
+    description_languages: relations.description_languages,
+    lead_settings: { email_booking: row.emailBooking, email_more_info: row.emailMoreInfo },
+    created_at: formatTimestamp(row.createdAt),
+    updated_at: formatTimestamp(row.updatedAt),
+    deleted_at: formatTimestamp(row.deletedAt),
+    related_items_updated_at: formatTimestamp(row.relatedItemsUpdatedAt),
+  });
 
 // Written out: runs for every item of a page.
 const toDescriptions = (texts: Texts): Record<Member, string> => ({

@@ -2,19 +2,18 @@ import { Type } from '@sinclair/typebox';
 import { catalogUrl } from '../../core/catalog-urls.ts';
 import * as t from '../../core/schema/types.ts';
 import type { Key } from '../../lists/loaders.ts';
-import { relation, type ForPartners, type Loader, type Serializer } from '../../lists/relations.ts';
+import { relation, type Loader, type Serializer } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { includeCustomer } from '../customers/serializer.ts';
 import {
-  fetchCategories,
   fetchDescriptionLanguages,
   fetchEmbeddedCourses,
   fetchLabels,
   fetchTags,
   fetchTranslations,
 } from './loaders.ts';
-import { fetchProducts } from './product-loaders.ts';
-import { Product, toProduct } from './product-schema.ts';
+import { loadCategories } from '../categories/serializer.ts';
+import { includeProducts } from '../products/serializer.ts';
 import { providerInclude } from '../schools/provider-serializer.ts';
 import { Tag } from '../tags/schema.ts';
 import {
@@ -26,15 +25,6 @@ import {
   type EmbeddedCourseRow,
   type Texts,
 } from './schema.ts';
-
-/** The categories of courses, by id. */
-const loadCategories = relation.hasMany(fetchCategories, ({ id, title, slug, idParent, titleParent }) => ({
-  id,
-  title,
-  slug,
-  idParent,
-  titleParent,
-}));
 
 const loadTags = relation.hasMany(fetchTags, ({ id, title }) => ({ id, title }));
 
@@ -50,8 +40,6 @@ const loadTranslation: Loader<CourseRow, Texts | null> = async (ctx, rows, { des
   return (row) => texts.get(row.id) ?? null;
 };
 
-const loadProducts = relation.hasMany(fetchProducts, (row) => toProduct(row));
-
 const common = {
   responseSchema: Course,
   relations: {
@@ -62,13 +50,12 @@ const common = {
   },
   toResponse: toCourse,
 };
-const productsInclude = relation.include(Type.Array(Product), 'shown', loadProducts);
 
 /** A course in a list. */
 export const courseSerializer = defineSerializer<CourseRow>()({
   reads: ['catalog'],
   ...common,
-  includes: { products: productsInclude, provider: providerInclude },
+  includes: { products: includeProducts, provider: providerInclude },
 });
 
 /** One course, with more includes than in a list. */
@@ -77,8 +64,8 @@ export const courseItemSerializer = defineSerializer<CourseRow>()({
   ...common,
   responseSchema: t.named('CourseDetails', Course),
   includes: {
-    products: productsInclude,
-    labels: relation.include(Type.Array(Tag), 'unset', loadLabels),
+    products: includeProducts,
+    labels: relation.include(t.member.closed(Type.Array(Tag)), loadLabels),
     provider: providerInclude,
   },
 });
@@ -91,18 +78,18 @@ const embeddedCourseSerializer = defineSerializer<EmbeddedCourseRow>()({
   toResponse: toEmbeddedCourse,
   includes: {
     customer: includeCustomer((row: EmbeddedCourseRow) => row.customerId),
-    products: productsInclude,
+    products: includeProducts,
   },
 });
 
-export const includeCourse = <Row extends Key>(courseId: (row: Row) => number, forPartners: ForPartners) =>
-  relation.includeOne(courseId, fetchEmbeddedCourses, embeddedCourseSerializer, forPartners);
+export const includeCourse = <Row extends Key>(courseId: (row: Row) => number, declare: t.Declare) =>
+  relation.includeOne(courseId, fetchEmbeddedCourses, embeddedCourseSerializer, declare);
 
 /** A course inside the calendar, which may show the school's internal reference; a partner's stays private. */
 const calendarCourseSerializer: Serializer<EmbeddedCourseRow> = {
   schema: t.NamedObject('NextCourseDateCourse', {
     ...Type.Omit(embeddedCourseSerializer.schema, ['customer']).properties,
-    reference_internal: Type.Optional(t.Nullable(Type.String())),
+    reference_internal: t.member.closed(Type.Optional(t.Nullable(Type.String()))),
   }),
   names: ['products', 'reference_internal'],
   readAreas: embeddedCourseSerializer.readAreas,
@@ -120,7 +107,7 @@ const calendarCourseSerializer: Serializer<EmbeddedCourseRow> = {
 };
 
 export const includeCalendarCourse = <Row extends Key>(courseId: (row: Row) => number) =>
-  relation.includeOne(courseId, fetchEmbeddedCourses, calendarCourseSerializer, 'shown');
+  relation.includeOne(courseId, fetchEmbeddedCourses, calendarCourseSerializer, t.member.open);
 
 type RowOfCourse = Key & { courseId: number; course: { slug: string } };
 

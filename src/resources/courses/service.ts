@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, isNotNull, isNull, lt, ne, notInArray, sql, type SQL } from 'drizzle-orm';
+import { and, eq, gt, inArray, isNotNull, isNull, ne, notInArray, sql, type SQL } from 'drizzle-orm';
 import { toSlug } from '../../core/catalog-urls.ts';
 import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
@@ -10,13 +10,14 @@ import { matchFolded, currentTime } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import * as tables from '../../database/tables/courses.ts';
 import { customers } from '../../database/tables/customers.ts';
+import { bodyColumns } from '../../lists/body-columns.ts';
 import { defineReferences } from '../../lists/references.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { canceled } from '../../core/reference/statuses.ts';
 import { assignAddresses, releaseAddress, replaceAddress } from './address-service.ts';
-import { insertMainProduct, updateMainProduct } from './product-service.ts';
+import { insertMainProduct, updateMainProduct } from '../products/service.ts';
 import { replaceTags } from '../tags/service.ts';
-import type { CourseBody, CourseChange } from './body-schema.ts';
+import { CourseBody, type CourseChange } from './body-schema.ts';
 import { descriptionMembers, type CourseRow, type Texts } from './schema.ts';
 
 export const courseReferences = defineReferences<CourseChange>({
@@ -24,6 +25,8 @@ export const courseReferences = defineReferences<CourseChange>({
   labels: catalog.labels.id,
   customer_id: customers.id,
 });
+
+const toColumns = bodyColumns(tables.courses, CourseBody.properties);
 
 const equalTitle = () => new Problem('invalid', 'An active course with an equal title exists already');
 const titleRule = 'courses_active_title';
@@ -117,42 +120,11 @@ export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
   });
 }
 
-/** Adds a course to a category of the catalog; idempotent. */
-export function categorizeCourse(ctx: Ctx, courseId: number, categoryId: number) {
-  const { providerId } = ctx;
-  return ctx.write(['catalog', 'dates'], async (tx, now) => {
-    const course = matchCourse(ctx, courseId);
-    const [before] = await tx.select().from(tables.courses).where(course);
-    if (!before) throw Problem.notFound('Course');
-    if ((await tx.$count(catalog.categories, eq(catalog.categories.id, categoryId))) === 0)
-      throw Problem.notFound('Category');
-    const values = { providerId, courseId, categoryId };
-    const added = await tx.insert(catalog.courseCategories).values(values).onConflictDoNothing().returning();
-    if (added.length === 0) {
-      tx.rollbackNoChange();
-      return;
-    }
-    tx.recordAffected(courseId);
-    const lower = and(
-      eq(catalog.courseCategories.courseId, courseId),
-      lt(catalog.courseCategories.categoryId, categoryId),
-    );
-    const isFirst =
-      (await tx.$count(catalog.courseCategories, tenantWhere(ctx, catalog.courseCategories, lower))) === 0;
-    const slugs = isFirst ? await replaceAddress(ctx, tx, before) : {};
-    await tx
-      .update(tables.courses)
-      .set({ ...slugs, updatedAt: now, relatedItemsUpdatedAt: now })
-      .where(course);
-    if (isFirst && ctx.settings.catalogUrl !== null) await touchDates(ctx, tx, now, courseId);
-  });
-}
-
-const matchCourse = (ctx: Ctx, id: number) =>
+export const matchCourse = (ctx: Ctx, id: number) =>
   tenantWhere(ctx, tables.courses, eq(tables.courses.id, id), isNull(tables.courses.deletedAt));
 
 /** Sets `updated_at` of the dates that show changed values of their course, deleted ones too; false if there are none. */
-async function touchDates(ctx: Ctx, tx: Tx, now: string, courseId: number, condition?: SQL): Promise<boolean> {
+export async function touchDates(ctx: Ctx, tx: Tx, now: string, courseId: number, condition?: SQL): Promise<boolean> {
   const dates = tenantWhere(ctx, courseDates, eq(courseDates.courseId, courseId), condition);
   const { rowCount } = await tx.update(courseDates).set({ updatedAt: now }).where(dates);
   return rowCount !== 0;
@@ -250,40 +222,3 @@ const definedOnly = <T extends object>(columns: T) =>
   Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;
   };
-
-const toColumns = (body: CourseChange) => ({
-  customerId: body.customer_id,
-  title: body.title,
-  reference: body.reference,
-  isActive: body.active,
-  isFullTime: body.is_full_time,
-  isPartTime: body.is_part_time,
-  type: body.type,
-  publishingPlatform: body.publishing_platform,
-  levelId: body.level,
-  formOfTeachingId: body.form_of_teaching,
-  teachingLanguageId: body.teaching_language,
-  timeOfDayId: body.time_of_day,
-  durationValue: body.duration_value,
-  durationUnitId: body.duration_unit,
-  priceValue: typeof body.price_value === 'number' ? String(body.price_value) : body.price_value,
-  priceCurrency: body.price_currency,
-  priceComment: body.price_comment,
-  externalBookingUrl: body.external_booking_url,
-  externalMoreInfoUrl: body.external_more_info_url,
-  emailBooking: t.emptyIfNull(body.email_booking),
-  emailMoreInfo: t.emptyIfNull(body.email_more_info),
-  textLead: t.emptyIfNull(body.text_lead),
-  textDescription: t.emptyIfNull(body.text_description),
-  textPlace: t.emptyIfNull(body.text_place),
-  textPrerequisites: t.emptyIfNull(body.text_prerequisites),
-  textDuration: t.emptyIfNull(body.text_duration),
-  textCredits: t.emptyIfNull(body.text_credits),
-  textSubmissions: t.emptyIfNull(body.text_submissions),
-  textHotelInfo: t.emptyIfNull(body.text_hotel_info),
-  textAudience: t.emptyIfNull(body.text_audience),
-  visitAddress: body.visit_address,
-  visitAddress2: body.visit_address2,
-  visitZipcode: body.visit_zipcode,
-  visitCity: body.visit_city,
-});

@@ -18,16 +18,18 @@ import { customerSerializer } from './serializer.ts';
 const employees = relation.includeMany<CourseUserRow & { ownerId: number }>(
   fetchEmployees,
   courseUserSerializer,
-  'unset',
+  t.member.personal,
 );
 
 const CustomerWithEmployees = t.NamedObject('CustomerWithEmployees', {
   ...customerSerializer.schema.properties,
   employees: Type.Optional({ ...employees.schema, maxItems: maxEmbedded }),
-  employees_truncated: Type.Optional(
-    Type.Literal(true, {
-      description: `Only where the customer has more than ${maxEmbedded} employees; all are in /v2/customers/:id/employees`,
-    }),
+  employees_truncated: t.member.closed(
+    Type.Optional(
+      Type.Literal(true, {
+        description: `Only where the customer has more than ${maxEmbedded} employees; all are in /v2/customers/:id/employees`,
+      }),
+    ),
   ),
 });
 

@@ -9,13 +9,16 @@ import { AppUser } from '../admin-users/schema.ts';
 
 const text = t.Nullable(Type.String());
 
-export const Address = t.NamedObject('Address', {
-  address: text,
-  address_2: text,
-  address_3: text,
-  zipcode: text,
-  city: text,
-});
+export const Address = t.NamedObject(
+  'Address',
+  t.member.personal.all({
+    address: text,
+    address_2: text,
+    address_3: text,
+    zipcode: text,
+    city: text,
+  }),
+);
 
 export const privateType = 2;
 export const customerTypes = new Map([
@@ -28,43 +31,55 @@ export const customerStatuses = new Map([
   [2, 'Deactivated'],
 ]);
 
+const Country = t.NamedObject(
+  'Country',
+  t.member.closed.all({
+    id: Type.Integer({ description: 'Number of the country in ISO 3166-1' }),
+    title: Type.String(),
+    code: Type.String({ description: 'ISO 3166-1 alpha-2' }),
+  }),
+);
+
 export type CustomerRow = typeof customers.$inferSelect;
 
 /** As embedded in orders, course users and participants. */
 export type Customer = Static<typeof Customer>;
 export const Customer = t.NamedObject('Customer', {
-  id: Type.Integer(),
-  title: Type.String(),
-  department: text,
-  phone: text,
-  fax: text,
-  email: text,
-  webaddress: text,
-  orgnr: text,
-  invoice_email: text,
-  customer_reference_id: text,
-  customer_reference: text,
-  note: text,
-  turnover: text,
-  always_use_customer_reference: Type.Integer({ description: '1: every invoice has the reference, 0: not' }),
-  idStatus: Type.String({ description: codes.describe(customerStatuses) }),
-  idParentCustomer: t.Nullable(Type.Integer()),
-  invoice_method: Type.String(),
-  country: t.NamedObject('Country', {
-    id: Type.Integer({ description: 'Number of the country in ISO 3166-1' }),
+  ...t.member.personal.all({
+    id: Type.Integer(),
     title: Type.String(),
-    code: Type.String({ description: 'ISO 3166-1 alpha-2' }),
+    department: text,
+    phone: text,
+    fax: text,
+    email: text,
+    webaddress: text,
+    orgnr: text,
   }),
-  status: Type.String({ description: codes.list([...customerStatuses.values()]) }),
-  type: Type.String({ description: codes.list([...customerTypes.values()]) }),
-  duedate_days: Type.Integer(),
-  seller: t.Nullable(AppUser),
-  invoice_address: Address,
-  post_address: Address,
-  visit_address: Address,
-  custom_properties: t.Nullable(t.CustomProperties),
-  created_at: t.DateTime,
-  updated_at: t.DateTime,
+  ...t.member.financial.all({
+    invoice_email: text,
+    customer_reference_id: text,
+    customer_reference: text,
+    note: text,
+    turnover: text,
+    always_use_customer_reference: Type.Integer({ description: '1: every invoice has the reference, 0: not' }),
+    idStatus: Type.String({ description: codes.describe(customerStatuses) }),
+    idParentCustomer: t.Nullable(Type.Integer()),
+    invoice_method: Type.String(),
+  }),
+  country: t.member.personal(Country),
+  ...t.member.financial.all({
+    status: Type.String({ description: codes.list([...customerStatuses.values()]) }),
+    type: Type.String({ description: codes.list([...customerTypes.values()]) }),
+    duedate_days: Type.Integer(),
+  }),
+  ...t.member.personal.all({
+    seller: t.Nullable(AppUser),
+    invoice_address: Address,
+    post_address: Address,
+    visit_address: Address,
+    custom_properties: t.Nullable(t.CustomProperties),
+  }),
+  ...t.member.closed.all({ created_at: t.DateTime, updated_at: t.DateTime }),
 });
 
 export const toCustomer = (row: CustomerRow, { seller }: { seller: AppUser | null }, { language }: Ctx): Customer => ({

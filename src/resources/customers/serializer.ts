@@ -1,4 +1,5 @@
 import type { Key } from '../../lists/loaders.ts';
+import { member } from '../../core/schema/types.ts';
 import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { fetchAdminUsers } from '../admin-users/loaders.ts';
@@ -16,8 +17,7 @@ export const customerSerializer = defineSerializer<CustomerRow>()({
   responseSchema: Customer,
   relations: { seller: loadSeller },
   toResponse: toCustomer,
-  includes: {},
 });
 
 export const includeCustomer = <Row extends Key>(customerId: (row: Row) => number | null) =>
-  relation.includeOne(customerId, fetchCustomers, customerSerializer, 'unset');
+  relation.includeOne(customerId, fetchCustomers, customerSerializer, member.personal);

@@ -4,14 +4,17 @@ import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { adminMemberships } from '../../database/tables/people.ts';
+import { bodyColumns } from '../../lists/body-columns.ts';
 import { defineReferences } from '../../lists/references.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import type { CustomerBody, CustomerChange } from './body-schema.ts';
+import { CustomerBody, type CustomerChange } from './body-schema.ts';
 import { customerList, employeeList } from './list.ts';
 
 export const customerReferences = defineReferences<CustomerChange>({
   seller_id: adminMemberships.adminUserId,
 });
+
+const toColumns = bodyColumns(customers, CustomerBody.properties);
 
 type CustomerQuery = Parameters<typeof customerList.page>[1];
 type CustomerItemQuery = Static<typeof customerList.ItemQuery>;
@@ -54,37 +57,3 @@ export function updateCustomer(ctx: Ctx, id: number, body: CustomerChange): Prom
     return changed === 0 ? tx.rollbackNoChange(id) : id;
   });
 }
-
-const toColumns = (body: CustomerChange) => ({
-  title: body.title,
-  department: body.department,
-  type: body.type,
-  orgnr: body.orgnr,
-  email: body.email,
-  phone: body.phone,
-  fax: body.fax,
-  webaddress: body.web_address,
-  customerReferenceId: body.customer_reference_id,
-  country: body.country,
-  postAddress: body.post_address_1,
-  postAddress2: body.post_address_2,
-  postAddress3: body.post_address_3,
-  postZipcode: body.post_zipcode,
-  postCity: body.post_city,
-  invoiceAddress: body.invoice_address_1,
-  invoiceAddress2: body.invoice_address_2,
-  invoiceAddress3: body.invoice_address_3,
-  invoiceZipcode: body.invoice_zipcode,
-  invoiceCity: body.invoice_city,
-  customerReference: body.invoice_customer_reference,
-  duedateDays: body.invoice_due_days,
-  invoiceEmail: body.invoice_email,
-  visitAddress: body.office_address_1,
-  visitAddress2: body.office_address_2,
-  visitAddress3: body.office_address_3,
-  visitZipcode: body.office_zipcode,
-  visitCity: body.office_city,
-  sellerId: body.seller_id,
-  note: body.note,
-  status: body.status,
-});

@@ -2,27 +2,33 @@ import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../database/context.ts';
 import { formatPlainTimestamp } from '../../core/timestamps.ts';
 import * as t from '../../core/schema/types.ts';
+import { hideClosedMembers } from '../../lists/closed-members.ts';
 import type { instructors } from '../../database/tables/places.ts';
 
 const text = Type.String();
+const publicName = t.member.access({ data: 'personal', publishable: true });
+const sharedPersonal = t.member.access({ data: 'personal', partner: true });
 
 export type InstructorRow = typeof instructors.$inferSelect;
 
 export type Instructor = Static<typeof Instructor>;
 export const Instructor = t.NamedObject('Instructor', {
-  id: Type.Integer(),
-  firstname: text,
-  lastname: text,
-  phone_prefix: text,
-  phone: text,
-  email: text,
-  position: text,
-  company: text,
-  description: text,
-  show_on_web: Type.Boolean(),
-  idUser: t.Nullable(Type.Integer()),
-  archived_at: t.Nullable(t.PlainDateTime),
-  created_at: t.PlainDateTime,
+  id: t.member.open(Type.Integer()),
+  ...publicName.all({ firstname: text, lastname: text }),
+  ...t.member.personal.all({
+    phone_prefix: text,
+    phone: text,
+    email: text,
+    position: text,
+    company: text,
+    description: text,
+  }),
+  ...t.member.closed.all({
+    show_on_web: Type.Boolean(),
+    idUser: t.Nullable(Type.Integer()),
+    archived_at: t.Nullable(t.PlainDateTime),
+    created_at: t.PlainDateTime,
+  }),
 });
 
 export const toInstructor = (row: InstructorRow): Instructor => ({
@@ -44,30 +50,27 @@ export const toInstructor = (row: InstructorRow): Instructor => ({
 /** An instructor inside a course date, a gathering or a location. */
 export type EmbeddedInstructor = Static<typeof EmbeddedInstructor>;
 export const EmbeddedInstructor = t.NamedObject('EmbeddedInstructor', {
-  id: Type.Integer(),
-  title: text,
-  name: text,
-  fullname: text,
-  phone: text,
-  company: text,
-  position: text,
-  email: text,
-  is_archived: Type.Boolean(),
+  id: t.member.open(Type.Integer()),
+  ...t.member.openPersonal.all({ title: text, name: text, fullname: text }),
+  phone: t.member.personal(text),
+  ...sharedPersonal.all({ company: text, position: text }),
+  email: t.member.personal(text),
+  is_archived: t.member.shared(Type.Boolean()),
 });
+const hideClosed = hideClosedMembers(EmbeddedInstructor);
 
-/** Omits phone and e-mail of a partner's instructor. */
-export function toEmbeddedInstructor(row: InstructorRow, { providerId }: Ctx): EmbeddedInstructor {
+export function toEmbeddedInstructor(row: InstructorRow, ctx: Ctx): EmbeddedInstructor {
   const name = `${row.firstname} ${row.lastname}`;
-  const isOwn = row.providerId === providerId;
-  return {
+  const instructor = {
     id: row.id,
     title: name,
     name,
     fullname: name,
-    phone: isOwn ? `${row.phonePrefix} ${row.phone}`.trim() : '',
+    phone: `${row.phonePrefix} ${row.phone}`.trim(),
     company: row.company,
     position: row.position,
-    email: isOwn ? row.email : '',
+    email: row.email,
     is_archived: row.archivedAt !== null,
   };
+  return hideClosed(instructor, row, ctx);
 }

@@ -6,9 +6,7 @@ import { Instructor, toEmbeddedInstructor, toInstructor, type InstructorRow } fr
 export const instructorSerializer = defineSerializer<InstructorRow>()({
   reads: ['catalog'],
   responseSchema: Instructor,
-  relations: {},
   toResponse: toInstructor,
-  includes: {},
 });
 
 /** Loads the instructors of course dates or gatherings. */

@@ -1,18 +1,20 @@
 import { eq } from 'drizzle-orm';
-import * as t from '../../core/schema/types.ts';
 import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { adminMemberships } from '../../database/tables/people.ts';
 import { instructors } from '../../database/tables/places.ts';
+import { bodyColumns } from '../../lists/body-columns.ts';
 import { defineReferences } from '../../lists/references.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import type { InstructorBody, InstructorChange } from './body-schema.ts';
+import { InstructorBody, type InstructorChange } from './body-schema.ts';
 import { instructorList } from './list.ts';
 import { toInstructor, type Instructor } from './schema.ts';
 
 export const instructorReferences = defineReferences<InstructorChange>({
   idUser: adminMemberships.adminUserId,
 });
+
+const toColumns = bodyColumns(instructors, InstructorBody.properties);
 
 type InstructorQuery = Parameters<typeof instructorList.page>[1];
 
@@ -42,8 +44,7 @@ export function updateInstructor(ctx: Ctx, id: number, body: InstructorChange): 
   return ctx.write(['catalog'], async (tx, now) => {
     if ((await tx.$count(instructors, instructor)) === 0) throw Problem.notFound('Instructor');
     await instructorReferences.assertKnown(body, { ctx, reader: tx });
-    const { firstname, lastname } = body;
-    const changed = await tx.updateChanged(instructors, instructor, { ...toColumns(body), firstname, lastname }, now);
+    const changed = await tx.updateChanged(instructors, instructor, toColumns(body), now);
     const [row] = await tx.select().from(instructors).where(instructor);
     const updated = toInstructor(row!);
     return changed === 0 ? tx.rollbackNoChange(updated) : updated;
@@ -61,14 +62,3 @@ export const archiveInstructor = (ctx: Ctx, id: number): Promise<Instructor> =>
     const [archived] = await tx.update(instructors).set(timestamps).where(instructor).returning();
     return toInstructor(archived!);
   });
-
-const toColumns = (body: InstructorChange) => ({
-  phonePrefix: t.emptyIfNull(body.phone_prefix),
-  phone: t.emptyIfNull(body.phone),
-  email: t.emptyIfNull(body.email),
-  position: t.emptyIfNull(body.position),
-  company: t.emptyIfNull(body.company),
-  description: t.emptyIfNull(body.description),
-  showOnWeb: body.show_on_web,
-  adminUserId: body.idUser,
-});

@@ -1,10 +1,13 @@
 import { Type, type Static } from '@sinclair/typebox';
 import * as codes from '../../core/schema/codes.ts';
 import * as t from '../../core/schema/types.ts';
+import { locations } from '../../database/tables/places.ts';
 
 const { Optional } = Type;
 const number = () => t.withDefault(t.Count(), 0);
 const flag = () => t.withDefault(t.Flag(), false);
+
+const instructorId = { ...t.Id, description: "The id of one of the school's own instructors" };
 
 /** POST /v2/locations. */
 export type LocationBody = Static<typeof LocationBody>;
@@ -12,37 +15,37 @@ export const LocationBody = t.NamedObject(
   'LocationCreate',
   t.describeFields(
     {
-      title: t.Title(),
-      custom_title: Optional(t.Line()),
-      address: Optional(t.Line()),
-      address2: Optional(t.Line()),
-      address3: Optional(t.Line()),
-      zipcode: Optional(t.Line()),
-      city: Optional(t.Line()),
-      state: Optional(t.Line()),
-      county: Optional(t.Line()),
-      country: t.withDefault(codes.CountryCode, 'NO'),
-      place_id: Optional({ ...t.Id, description: 'The id of a place' }),
-      lat: t.withDefault(Type.Number({ minimum: -90, maximum: 90 }), 0),
-      lng: t.withDefault(Type.Number({ minimum: -180, maximum: 180 }), 0),
-      timezone: Optional(t.Line({ description: 'An IANA name, such as Europe/Oslo' })),
-      long_text: Optional(t.Note()),
-      short_text: Optional(t.Note()),
-      short_text_2: Optional(t.Note()),
-      idInstructor: Optional({ ...t.Id, description: "The id of one of the school's own instructors" }),
-      email_booking: Optional(t.Email()),
-      email_moreinfo: Optional(t.Email()),
-      capacity_min: number(),
-      capacity_max: number(),
-      capacity_overbook: number(),
-      capacity_wait: number(),
-      capacity_budget: number(),
-      cancellation_days: number(),
-      notification_days: number(),
-      is_default: flag(),
-      is_archived: flag(),
-      is_virtual: flag(),
-      is_notification_enabled: flag(),
+      title: t.stored(locations.title, t.Title()),
+      custom_title: t.stored(locations.customTitle, Optional(t.Line())),
+      address: t.stored(locations.address, Optional(t.Line())),
+      address2: t.stored(locations.address2, Optional(t.Line())),
+      address3: t.stored(locations.address3, Optional(t.Line())),
+      zipcode: t.stored(locations.zipcode, Optional(t.Line())),
+      city: t.stored(locations.city, Optional(t.Line())),
+      state: t.stored(locations.state, Optional(t.Line())),
+      county: t.stored(locations.county, Optional(t.Line())),
+      country: t.stored(locations.country, t.withDefault(codes.CountryCode, 'NO')),
+      place_id: t.stored(locations.placeId, Optional({ ...t.Id, description: 'The id of a place' }), 'place'),
+      lat: t.stored(locations.lat, t.withDefault(Type.Number({ minimum: -90, maximum: 90 }), 0)),
+      lng: t.stored(locations.lng, t.withDefault(Type.Number({ minimum: -180, maximum: 180 }), 0)),
+      timezone: t.stored(locations.timezone, Optional(t.Line({ description: 'An IANA name, such as Europe/Oslo' }))),
+      long_text: t.stored(locations.longText, Optional(t.Note())),
+      short_text: t.stored(locations.shortText, Optional(t.Note())),
+      short_text_2: t.stored(locations.shortText2, Optional(t.Note())),
+      idInstructor: t.stored(locations.instructorId, Optional(instructorId), 'instructor'),
+      email_booking: t.stored(locations.emailBooking, Optional(t.Email())),
+      email_moreinfo: t.stored(locations.emailMoreinfo, Optional(t.Email())),
+      capacity_min: t.stored(locations.capacityMin, number()),
+      capacity_max: t.stored(locations.capacityMax, number()),
+      capacity_overbook: t.stored(locations.capacityOverbook, number()),
+      capacity_wait: t.stored(locations.capacityWait, number()),
+      capacity_budget: t.stored(locations.capacityBudget, number()),
+      cancellation_days: t.stored(locations.cancellationDays, number()),
+      notification_days: t.stored(locations.notificationDays, number()),
+      is_default: t.stored(locations.isDefault, flag()),
+      is_archived: t.stored(locations.isArchived, flag()),
+      is_virtual: t.stored(locations.isVirtual, flag()),
+      is_notification_enabled: t.stored(locations.isNotificationEnabled, flag()),
     },
     {
       title: 'Name of the location',

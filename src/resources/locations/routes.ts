@@ -72,6 +72,7 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'Only the fields sent change. Existing course dates keep their capacities.',
         tags,
         profiles: ['full'],
+        item: 'Location',
         params: Type.Object({ id: t.Id }),
         body: LocationChange,
         response: responses.ok(Location),

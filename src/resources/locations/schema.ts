@@ -4,7 +4,7 @@ import * as t from '../../core/schema/types.ts';
 import { omitColumns } from '../../database/tables/columns.ts';
 import { locations } from '../../database/tables/places.ts';
 import { EmbeddedInstructor } from '../instructors/schema.ts';
-import { toCountry, LocationPlace } from './place-schema.ts';
+import { toCountry, LocationPlace } from '../places/schema.ts';
 
 const text = Type.String();
 
@@ -13,44 +13,45 @@ export type LocationRow = Omit<typeof locations.$inferSelect, 'createdAt' | 'upd
 
 export type Location = Static<typeof Location>;
 export const Location = t.NamedObject('Location', {
-  id: Type.Integer(),
-  title: t.Nullable(text),
-  custom_title: t.Nullable(text),
-  address: t.Nullable(text),
-  address2: t.Nullable(text),
-  address3: t.Nullable(text),
-  zipcode: t.Nullable(text),
-  city: t.Nullable(text),
-  state: text,
-  county: text,
-  country: text,
-  country_code: text,
-  idCountry: text,
-  idPlace: Type.Integer(),
-  place: t.Nullable(LocationPlace),
-  lat: Type.Number(),
-  lng: Type.Number(),
-  timezone: t.Nullable(text),
-  long_text: t.Nullable(text),
-  short_text: t.Nullable(text),
-  short_text_2: t.Nullable(text),
-  idInstructor: t.Nullable(Type.Integer()),
-  instructor: t.Nullable(EmbeddedInstructor),
-  full_address: t.Nullable(text),
-  email_booking: t.Nullable(text),
-  email_moreinfo: t.Nullable(text),
-  cancellation_days: Type.Integer(),
-  capacity_budget: Type.Integer(),
-  capacity_max: Type.Integer(),
-  capacity_min: Type.Integer(),
-  capacity_overbook: Type.Integer(),
-  capacity_wait: Type.Integer(),
-  is_archived: Type.Boolean(),
-  is_default: Type.Boolean(),
-  is_notification_enabled: Type.Boolean(),
-  is_virtual: Type.Boolean(),
-  notification_days: Type.Integer(),
-  notification_role: Type.Null(),
+  ...t.member.open.all({
+    id: Type.Integer(),
+    title: t.Nullable(text),
+    custom_title: t.Nullable(text),
+    address: t.Nullable(text),
+    address2: t.Nullable(text),
+    address3: t.Nullable(text),
+    zipcode: t.Nullable(text),
+    city: t.Nullable(text),
+    state: text,
+    county: text,
+    country: text,
+    country_code: text,
+    idCountry: text,
+    idPlace: Type.Integer(),
+    place: t.Nullable(LocationPlace),
+    lat: Type.Number(),
+    lng: Type.Number(),
+    timezone: t.Nullable(text),
+    long_text: t.Nullable(text),
+    short_text: t.Nullable(text),
+    short_text_2: t.Nullable(text),
+  }),
+  idInstructor: t.member.shared(t.Nullable(Type.Integer())),
+  ...t.member.open.all({ instructor: t.Nullable(EmbeddedInstructor), full_address: t.Nullable(text) }),
+  ...t.member.closed.all({
+    email_booking: t.Nullable(text),
+    email_moreinfo: t.Nullable(text),
+    cancellation_days: Type.Integer(),
+    capacity_budget: Type.Integer(),
+    capacity_max: Type.Integer(),
+    capacity_min: Type.Integer(),
+    capacity_overbook: Type.Integer(),
+    capacity_wait: Type.Integer(),
+  }),
+  is_archived: t.member.shared(Type.Boolean()),
+  ...t.member.closed.all({ is_default: Type.Boolean(), is_notification_enabled: Type.Boolean() }),
+  is_virtual: t.member.open(Type.Boolean()),
+  ...t.member.closed.all({ notification_days: Type.Integer(), notification_role: Type.Null() }),
 });
 
 export type LocationRelations = { place: LocationPlace | null; instructor: EmbeddedInstructor | null };
@@ -105,30 +106,4 @@ function fullAddress({ address, zipcode, city }: LocationRow, country: string) {
   const nonEmpty = (texts: (string | null)[]) => texts.filter((one) => one !== null && one !== '');
   const lines = nonEmpty([address, nonEmpty([zipcode, city]).join(' ')]);
   return lines.length === 0 ? null : [...lines, country].join(', ');
-}
-
-/** A partner's location: an allow-list, so that a new field stays private until it is named here. */
-export function toPartnerLocation(row: LocationRow, relations: LocationRelations, ctx: Ctx): Location {
-  const location = toLocation(row, relations, ctx);
-  const { id, title, custom_title, address, address2, address3, zipcode, city, state, county, country } = location;
-  const { country_code, idCountry, idPlace, place, lat, lng, timezone, long_text, short_text, short_text_2 } = location;
-  const { instructor, full_address, is_archived, is_virtual } = location;
-  return {
-    ...{ id, title, custom_title, address, address2, address3, zipcode, city, state, county, country },
-    ...{ country_code, idCountry, idPlace, place, lat, lng, timezone, long_text, short_text, short_text_2 },
-    ...{ instructor, full_address, is_archived, is_virtual },
-    idInstructor: instructor?.id ?? null,
-    email_booking: null,
-    email_moreinfo: null,
-    cancellation_days: 0,
-    capacity_budget: 0,
-    capacity_max: 0,
-    capacity_min: 0,
-    capacity_overbook: 0,
-    capacity_wait: 0,
-    is_default: false,
-    is_notification_enabled: false,
-    notification_days: 0,
-    notification_role: null,
-  };
 }

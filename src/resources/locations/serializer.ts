@@ -1,18 +1,13 @@
+import { member } from '../../core/schema/types.ts';
 import type { Key } from '../../lists/loaders.ts';
 import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { toEmbeddedInstructor } from '../instructors/schema.ts';
 import { fetchInstructors } from '../instructors/loaders.ts';
 import { fetchLocations } from './loaders.ts';
-import { fetchPlaces } from './place-loaders.ts';
-import { toLocationPlace, type LocationPlace } from './place-schema.ts';
-import { Location, toLocation, toPartnerLocation, type LocationRow } from './schema.ts';
+import { loadPlace } from '../places/serializer.ts';
+import { Location, toLocation, type LocationRow } from './schema.ts';
 
-const loadPlace = relation.belongsTo(
-  (row: LocationRow) => row.placeId,
-  fetchPlaces,
-  (place, { language }): LocationPlace => toLocationPlace(place, language),
-);
 const loadInstructor = relation.belongsTo(
   (row: LocationRow) => row.instructorId,
   fetchInstructors,
@@ -26,10 +21,10 @@ export const locationSerializer = defineSerializer<LocationRow>()({
   reads: ['catalog'],
   responseSchema: Location,
   relations: { place: loadPlace, instructor: loadInstructor },
+  // A partner's instructor that is not shown has no id either.
   toResponse: (row, relations, ctx) =>
-    row.providerId === ctx.providerId ? toLocation(row, relations, ctx) : toPartnerLocation(row, relations, ctx),
-  includes: {},
+    Object.assign(toLocation(row, relations, ctx), { idInstructor: relations.instructor?.id ?? null }),
 });
 
 export const includeLocation = <Row extends Key>(locationId: (row: Row) => number | null) =>
-  relation.includeOne(locationId, fetchLocations, locationSerializer, 'shown');
+  relation.includeOne(locationId, fetchLocations, locationSerializer, member.open);

@@ -1,9 +1,9 @@
 import { eq } from 'drizzle-orm';
-import * as t from '../../core/schema/types.ts';
 import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { findInvalidTimezone } from '../../database/time-zones.ts';
 import { instructors, locations, places } from '../../database/tables/places.ts';
+import { bodyColumns } from '../../lists/body-columns.ts';
 import { defineReferences } from '../../lists/references.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { LocationBody, type LocationChange } from './body-schema.ts';
@@ -14,6 +14,8 @@ export const locationReferences = defineReferences<LocationChange>({
   place_id: places.id,
   idInstructor: instructors.id,
 });
+
+const toColumns = bodyColumns(locations, LocationBody.properties);
 
 type LocationQuery = Parameters<typeof locationList.page>[1];
 
@@ -57,37 +59,3 @@ async function assertValidReferences(ctx: Ctx, body: LocationChange) {
   const notValid = [...unknown, ...(await findInvalidTimezone(ctx, body.timezone))];
   if (notValid.length > 0) throw Problem.invalidFields({ notValid }, Object.keys(LocationBody.properties));
 }
-
-const toColumns = (body: LocationChange) => ({
-  placeId: body.place_id,
-  instructorId: body.idInstructor,
-  title: body.title,
-  customTitle: body.custom_title,
-  address: body.address,
-  address2: body.address2,
-  address3: body.address3,
-  zipcode: body.zipcode,
-  city: body.city,
-  state: t.emptyIfNull(body.state),
-  county: t.emptyIfNull(body.county),
-  country: body.country,
-  lat: body.lat,
-  lng: body.lng,
-  timezone: body.timezone,
-  longText: body.long_text,
-  shortText: body.short_text,
-  shortText2: body.short_text_2,
-  emailBooking: body.email_booking,
-  emailMoreinfo: body.email_moreinfo,
-  cancellationDays: body.cancellation_days,
-  capacityBudget: body.capacity_budget,
-  capacityMax: body.capacity_max,
-  capacityMin: body.capacity_min,
-  capacityOverbook: body.capacity_overbook,
-  capacityWait: body.capacity_wait,
-  notificationDays: body.notification_days,
-  isArchived: body.is_archived,
-  isDefault: body.is_default,
-  isNotificationEnabled: body.is_notification_enabled,
-  isVirtual: body.is_virtual,
-});

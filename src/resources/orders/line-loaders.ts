@@ -5,7 +5,7 @@ import { orderLineParticipants, participants } from '../../database/tables/parti
 import { courseUsers } from '../../database/tables/users.ts';
 import { batchLoader } from '../../lists/loaders.ts';
 import { sameTenant } from '../../lists/tenant-scope.ts';
-import { productColumns } from '../courses/product-loaders.ts';
+import { productColumns } from '../products/loaders.ts';
 import { courseUserColumns } from '../users/loaders.ts';
 import { orderUserFields } from './line-schema.ts';
 

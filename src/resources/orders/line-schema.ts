@@ -3,36 +3,45 @@ import { code } from 'currency-codes';
 import { formatTimestamp } from '../../core/timestamps.ts';
 import * as t from '../../core/schema/types.ts';
 import type { orderLines } from '../../database/tables/orders.ts';
-import { Product, toProduct, type ProductRow } from '../courses/product-schema.ts';
+import { Product, toProduct, type ProductRow } from '../products/schema.ts';
 import type { CourseUserRow } from '../users/schema.ts';
 
 const text = t.Nullable(Type.String());
 
-const Address = t.NamedObject('OrderAddress', {
-  address: text,
-  address_2: text,
-  address_3: text,
-  zipcode: text,
-  city: text,
-  phone: text,
-});
+const Address = t.NamedObject(
+  'OrderAddress',
+  t.member.personal.all({
+    address: text,
+    address_2: text,
+    address_3: text,
+    zipcode: text,
+    city: text,
+    phone: text,
+  }),
+);
 
 /** A course user inside an order. */
 export type OrderUser = Static<typeof OrderUser>;
-export const OrderUser = t.NamedObject('OrderUser', {
-  id: Type.Integer(),
-  firstname: text,
-  lastname: text,
-  date_of_birth: text,
-  email: text,
-  phone: text,
-  company: text,
-  position: text,
-  invoice_address: Address,
-  home_address: Address,
-  work_address: Address,
-});
-export const LineUser = t.NamedObject('OrderLineUser', { ...OrderUser.properties, invoice_reference: text });
+export const OrderUser = t.NamedObject(
+  'OrderUser',
+  t.member.personal.all({
+    id: Type.Integer(),
+    firstname: text,
+    lastname: text,
+    date_of_birth: text,
+    email: text,
+    phone: text,
+    company: text,
+    position: text,
+    invoice_address: Address,
+    home_address: Address,
+    work_address: Address,
+  }),
+);
+export const LineUser = t.NamedObject(
+  'OrderLineUser',
+  t.member.personal.all({ ...OrderUser.properties, invoice_reference: text }),
+);
 
 export const orderUserFields = [
   ...(['id', 'firstname', 'lastname', 'dateOfBirth', 'email', 'phone', 'company', 'position'] as const),
@@ -88,13 +97,16 @@ export const toOrderUser = (row: OrderUserRow): OrderUser => ({
 export const dayText = (day: string) => `${day.slice(-2)}.${day.slice(-5, -3)}.${day.slice(0, -6)}`;
 
 /** A participant that a line pays for. */
-export const Relation = t.NamedObject('OrderLineParticipant', {
-  type: Type.String(),
-  participant_id: Type.Integer(),
-  coursedate_id: Type.Integer(),
-  user_id: Type.Integer(),
-  course_id: Type.Integer(),
-});
+export const Relation = t.NamedObject(
+  'OrderLineParticipant',
+  t.member.financial.all({
+    type: Type.String(),
+    participant_id: Type.Integer(),
+    coursedate_id: Type.Integer(),
+    user_id: Type.Integer(),
+    course_id: Type.Integer(),
+  }),
+);
 
 /** `id` is the participant's. */
 export type RelationRow = {
@@ -114,33 +126,39 @@ export const toRelation = (row: RelationRow): Static<typeof Relation> => ({
   course_id: row.courseId,
 });
 
-export const Currency = t.NamedObject('Currency', {
-  id: Type.String({ description: 'ISO 4217 number' }),
-  title: Type.String({ description: 'ISO 4217 code' }),
-  long_title: Type.String({ description: 'English name' }),
-});
+export const Currency = t.NamedObject(
+  'Currency',
+  t.member.financial.all({
+    id: Type.String({ description: 'ISO 4217 number' }),
+    title: Type.String({ description: 'ISO 4217 code' }),
+    long_title: Type.String({ description: 'English name' }),
+  }),
+);
 
 /** An order line; the serializer adds its `database_relations`. */
 export type OrderLine = Static<typeof OrderLine>;
-export const OrderLine = t.NamedObject('OrderLine', {
-  id: Type.Integer(),
-  currency: Currency,
-  price_at_order_per_item_vat_excluded: Type.Number(),
-  discount_percent_at_order: Type.Number(),
-  discount_amount_at_order: Type.Number(),
-  discount_calculated_at_order: Type.Number(),
-  price_at_invoice_per_item_vat_excluded: Type.Number(),
-  discount_percent_at_invoice: Type.Number(),
-  discount_calculated_at_invoice: Type.Number(),
-  price_at_export_per_item_vat_excluded: Type.Number(),
-  discount_percent_at_export: Type.Number(),
-  discount_calculated_at_export: Type.Number(),
-  quantity: Type.Integer(),
-  product: Product,
-  users: Type.Array(LineUser),
-  created_at: t.Nullable(t.DateTime),
-  updated_at: t.Nullable(t.DateTime),
-});
+export const OrderLine = t.NamedObject(
+  'OrderLine',
+  t.member.financial.all({
+    id: Type.Integer(),
+    currency: Currency,
+    price_at_order_per_item_vat_excluded: Type.Number(),
+    discount_percent_at_order: Type.Number(),
+    discount_amount_at_order: Type.Number(),
+    discount_calculated_at_order: Type.Number(),
+    price_at_invoice_per_item_vat_excluded: Type.Number(),
+    discount_percent_at_invoice: Type.Number(),
+    discount_calculated_at_invoice: Type.Number(),
+    price_at_export_per_item_vat_excluded: Type.Number(),
+    discount_percent_at_export: Type.Number(),
+    discount_calculated_at_export: Type.Number(),
+    quantity: Type.Integer(),
+    product: Product,
+    users: Type.Array(LineUser),
+    created_at: t.Nullable(t.DateTime),
+    updated_at: t.Nullable(t.DateTime),
+  }),
+);
 
 /** A line with its product and the currency of its order. */
 export type OrderLineRow = typeof orderLines.$inferSelect & {

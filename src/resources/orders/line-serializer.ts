@@ -29,12 +29,11 @@ const loadUsers: Loader<OrderLineRow, LineUser[]> = async (ctx, rows, query) =>
 const relationSerializer = defineSerializer<RelationRow>()({
   reads: ['money', 'people', 'dates', 'catalog'],
   responseSchema: Relation,
-  relations: {},
   toResponse: toRelation,
   includes: {
     course: {
-      ...includeCourse((row: RelationRow) => row.courseId, 'unset'),
-      schema: t.named('OrderedCourse', EmbeddedCourse),
+      ...includeCourse((row: RelationRow) => row.courseId, t.member.closed),
+      schema: t.member.closed(t.named('OrderedCourse', EmbeddedCourse)),
       names: [],
     },
     participants: includeParticipant((row: RelationRow) => row.id),
@@ -46,6 +45,6 @@ export const orderLineSerializer = defineSerializer<OrderLineRow>()({
   responseSchema: OrderLine,
   relations: { users: loadUsers },
   toResponse: toOrderLine,
-  includes: { database_relations: relation.includeMany(fetchRelations, relationSerializer, 'unset') },
+  includes: { database_relations: relation.includeMany(fetchRelations, relationSerializer, t.member.financial) },
   requiredIncludes: ['database_relations'],
 });

@@ -1,18 +1,21 @@
 import { products } from '../../database/tables/courses.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
+import { defineSerializer } from '../../lists/serializer.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { fetchProducts } from './product-loaders.ts';
-import { orderProductSerializer } from './product-serializer.ts';
+import { OrderProduct, toOrderProduct, type OrderProductRow } from './product-schema.ts';
 
 /** Archived products stay listed: lines of older orders name them. */
 export const orderProductList = defineList({
   table: products,
-  serializer: orderProductSerializer,
+  serializer: defineSerializer<OrderProductRow>()({
+    reads: ['catalog'],
+    responseSchema: OrderProduct,
+    toResponse: toOrderProduct,
+  }),
   scope: (ctx) => tenantWhere(ctx, products),
   filters: {
     ...filter.dateRange('created_at', products.createdAt),
     ...filter.dateRange('updated_at', products.updatedAt),
   },
-  fetch: fetchProducts,
 });

@@ -12,34 +12,42 @@ const courseProduct = { type: 'course_product', id_type: 2 };
 
 /** A product for accounting; courses and order lines embed the shorter `Product`. */
 export type OrderProduct = Static<typeof OrderProduct>;
-export const OrderProduct = t.NamedObject('OrderProduct', {
-  id: Type.Integer(),
-  item_number: text,
-  title: text,
-  title_label: t.Nullable(text),
-  type: text,
-  id_type: Type.Integer({ description: '2: a product of a course' }),
-  id_relation: Type.Integer({ description: 'The id of the course' }),
-  price: Type.Number(),
-  currency: Type.Object({ ...Currency.properties, id: Type.Integer({ description: 'The ISO number' }) }),
-  vat: Type.Object({
-    id: Type.Integer({ description: 'The rate in hundredths of a percent' }),
-    vat: Type.Number({ description: 'Percent' }),
-    name: Type.String({ examples: ['25.00%'] }),
+export const OrderProduct = t.NamedObject(
+  'OrderProduct',
+  t.member.financial.all({
+    id: Type.Integer(),
+    item_number: text,
+    title: text,
+    title_label: t.Nullable(text),
+    type: text,
+    id_type: Type.Integer({ description: '2: a product of a course' }),
+    id_relation: Type.Integer({ description: 'The id of the course' }),
+    price: Type.Number(),
+    currency: Type.Object({
+      ...Currency.properties,
+      id: t.member.financial(Type.Integer({ description: 'The ISO number' })),
+    }),
+    vat: Type.Object(
+      t.member.financial.all({
+        id: Type.Integer({ description: 'The rate in hundredths of a percent' }),
+        vat: Type.Number({ description: 'Percent' }),
+        name: Type.String({ examples: ['25.00%'] }),
+      }),
+    ),
+    group: t.Nullable(t.NamedObject('ProductGroup', t.member.financial.all({ id: Type.Integer(), title: text }))),
+    is_main_price: Type.Boolean(),
+    is_member_price: Type.Boolean(),
+    is_archived: Type.Boolean(),
+    is_deleted: Type.Boolean(),
+    account_number: t.Nullable(text),
+    cost_unit: t.Nullable(text),
+    co_products: Type.Array(Type.Integer()),
+    id_external_system: t.Nullable(text),
+    id_product_regular_price: t.Nullable(Type.Integer()),
+    created_at: t.DateTime,
+    updated_at: t.DateTime,
   }),
-  group: t.Nullable(t.NamedObject('ProductGroup', { id: Type.Integer(), title: text })),
-  is_main_price: Type.Boolean(),
-  is_member_price: Type.Boolean(),
-  is_archived: Type.Boolean(),
-  is_deleted: Type.Boolean(),
-  account_number: t.Nullable(text),
-  cost_unit: t.Nullable(text),
-  co_products: Type.Array(Type.Integer()),
-  id_external_system: t.Nullable(text),
-  id_product_regular_price: t.Nullable(Type.Integer()),
-  created_at: t.DateTime,
-  updated_at: t.DateTime,
-});
+);
 
 export type OrderProductRow = typeof products.$inferSelect;
 

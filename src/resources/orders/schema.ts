@@ -7,41 +7,52 @@ import { OrderUser } from './line-schema.ts';
 
 const text = t.Nullable(Type.String());
 
-const Totals = t.NamedObject('OrderTotals', {
-  total_amount_before_discounts: Type.Number(),
-  total_amount_after_discounts: Type.Number(),
-  total_amount_of_discounts: Type.Number(),
-  total_amount_of_vat: Type.Number(),
-  total_amount_incl_discounts_and_vat: Type.Number(),
-});
+const Totals = t.NamedObject(
+  'OrderTotals',
+  t.member.financial.all({
+    total_amount_before_discounts: Type.Number(),
+    total_amount_after_discounts: Type.Number(),
+    total_amount_of_discounts: Type.Number(),
+    total_amount_of_vat: Type.Number(),
+    total_amount_incl_discounts_and_vat: Type.Number(),
+  }),
+);
 
 /** An order; the serializer adds its `customer` and `lines`. */
 export type Order = Static<typeof Order>;
 export const Order = t.NamedObject('Order', {
-  id: Type.Integer(),
-  title: Type.String(),
-  title_detailed: Type.String(),
-  is_paid: Type.Boolean(),
-  payment_method: text,
-  your_reference: text,
-  booker: text,
-  gln_number: text,
-  idCampaign: t.Nullable(Type.Integer()),
-  seller_id: t.Nullable(Type.Integer()),
-  invoice_address: text,
-  invoice_address_2: text,
-  invoice_address_3: text,
-  invoice_zipcode: text,
-  invoice_city: text,
-  invoice_email: text,
-  first_user: t.Nullable(OrderUser),
-  booker_admin_user: text,
-  webintegration_id: Type.Null(),
-  custom_properties: t.Nullable(t.CustomProperties),
-  calculated_totals: Totals,
-  exported_at: t.Nullable(t.DateTime),
-  created_at: t.Nullable(t.DateTime),
-  updated_at: t.Nullable(t.DateTime),
+  ...t.member.financial.all({
+    id: Type.Integer(),
+    title: Type.String(),
+    title_detailed: Type.String(),
+    is_paid: Type.Boolean(),
+    payment_method: text,
+    your_reference: text,
+  }),
+  booker: t.member.personal(text),
+  ...t.member.financial.all({
+    gln_number: text,
+    idCampaign: t.Nullable(Type.Integer()),
+    seller_id: t.Nullable(Type.Integer()),
+  }),
+  ...t.member.personal.all({
+    invoice_address: text,
+    invoice_address_2: text,
+    invoice_address_3: text,
+    invoice_zipcode: text,
+    invoice_city: text,
+    invoice_email: text,
+    first_user: t.Nullable(OrderUser),
+    booker_admin_user: text,
+  }),
+  ...t.member.financial.all({
+    webintegration_id: Type.Null(),
+    custom_properties: t.Nullable(t.CustomProperties),
+    calculated_totals: Totals,
+    exported_at: t.Nullable(t.DateTime),
+    created_at: t.Nullable(t.DateTime),
+    updated_at: t.Nullable(t.DateTime),
+  }),
 });
 
 export type OrderRow = typeof orders.$inferSelect;

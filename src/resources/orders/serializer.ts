@@ -1,3 +1,4 @@
+import { member } from '../../core/schema/types.ts';
 import { relation, type Loader } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { includeCampaign } from '../campaigns/serializer.ts';
@@ -23,7 +24,7 @@ export const orderSerializer = defineSerializer<OrderRow>()({
   toResponse: toOrder,
   includes: {
     customer: includeCustomer((row: OrderRow) => row.customerId),
-    lines: relation.includeMany(fetchOrderLines, orderLineSerializer, 'unset'),
+    lines: relation.includeMany(fetchOrderLines, orderLineSerializer, member.financial),
     campaign: includeCampaign((row: OrderRow) => row.campaignId),
   },
   requiredIncludes: ['customer', 'lines'],

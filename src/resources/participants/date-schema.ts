@@ -43,30 +43,33 @@ const DateLocation = t.named(
 
 /** A course date inside a participant, with other fields than in the list of course dates. */
 export type ParticipantDate = Static<typeof ParticipantDate>;
-export const ParticipantDate = t.NamedObject('ParticipantCourseDate', {
-  id: Type.Integer(),
-  idCourse: Type.Integer(),
-  idStatus: Type.Integer({ description: codes.describe(courseDateStatuses) }),
-  week: Type.Integer(),
-  start_at: day,
-  end_at: day,
-  deadline_at: day,
-  time_start: text,
-  time_end: text,
-  timezone: t.Nullable(text),
-  gmt_offset: text,
-  place: text,
-  is_virtual: Type.Boolean(),
-  event_url: t.Nullable(text),
-  internal_note: t.Nullable(text),
-  idLocation: text,
-  teaching_language: text,
-  idTeachingLanguage: text,
-  location_cancellation_days: Type.Integer(),
-  is_deleted: Type.Boolean(),
-  guaranteed_to_run: Type.Boolean(),
-  location: t.Nullable(DateLocation),
-});
+export const ParticipantDate = t.NamedObject(
+  'ParticipantCourseDate',
+  t.member.closed.all({
+    id: Type.Integer(),
+    idCourse: Type.Integer(),
+    idStatus: Type.Integer({ description: codes.describe(courseDateStatuses) }),
+    week: Type.Integer(),
+    start_at: day,
+    end_at: day,
+    deadline_at: day,
+    time_start: text,
+    time_end: text,
+    timezone: t.Nullable(text),
+    gmt_offset: text,
+    place: text,
+    is_virtual: Type.Boolean(),
+    event_url: t.Nullable(text),
+    internal_note: t.Nullable(text),
+    idLocation: text,
+    teaching_language: text,
+    idTeachingLanguage: text,
+    location_cancellation_days: Type.Integer(),
+    is_deleted: Type.Boolean(),
+    guaranteed_to_run: Type.Boolean(),
+    location: t.Nullable(DateLocation),
+  }),
+);
 
 const { id, courseId, statusId, startAt, endAt, deadlineAt, startTimeAt, endTimeAt, timezone } = courseDates;
 const { isVirtual, eventUrl, internalNote, teachingLanguageId, deletedAt } = courseDates;

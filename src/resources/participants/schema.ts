@@ -40,57 +40,73 @@ export const entrySources = new Map([
 
 export type ParticipantRow = typeof participants.$inferSelect;
 
-const ParticipantCourse = t.NamedObject('ParticipantCourse', {
-  id: Type.Integer(),
-  title: text,
-  reference: t.Nullable(text),
-  created_at: t.Nullable(t.DateTime),
-  updated_at: t.Nullable(t.DateTime),
-});
+const ParticipantCourse = t.NamedObject(
+  'ParticipantCourse',
+  t.member.closed.all({
+    id: Type.Integer(),
+    title: text,
+    reference: t.Nullable(text),
+    created_at: t.Nullable(t.DateTime),
+    updated_at: t.Nullable(t.DateTime),
+  }),
+);
 
 const PaymentStatusId = Type.Integer({ description: codes.describe(paidStates) });
-const ParticipantStatus = t.NamedObject('ParticipantStatus', {
-  id: Type.Integer({ description: codes.describe(participantStatusTitles) }),
-  title: text,
-  status_code: Type.String({
-    description: codes.describe(new Map([...participantStatuses.values()].map(({ code, title }) => [code, title]))),
+const ParticipantStatus = t.NamedObject(
+  'ParticipantStatus',
+  t.member.closed.all({
+    id: Type.Integer({ description: codes.describe(participantStatusTitles) }),
+    title: text,
+    status_code: Type.String({
+      description: codes.describe(new Map([...participantStatuses.values()].map(({ code, title }) => [code, title]))),
+    }),
   }),
-});
+);
 
 /** A participant; the serializer adds its `user`. */
 export type Participant = Static<typeof Participant>;
 export const Participant = t.NamedObject('Participant', {
-  id: Type.Integer(),
-  archived_at: t.Nullable(t.DateTime),
-  booker_admin_user: t.Nullable(text),
-  booker_email: t.Nullable(text),
-  booker_language_id: t.Nullable(text),
-  booker_name: t.Nullable(text),
-  booker_phone: t.Nullable(text),
-  certificate_issued_at: t.Nullable(Type.String({ format: 'date' })),
-  completed: Type.Boolean(),
-  no_show: Type.Boolean(),
-  passed: Type.Boolean(),
-  course: ParticipantCourse,
-  coursedate: ParticipantDate,
-  created_at: t.Nullable(t.DateTime),
-  updated_at: t.Nullable(t.DateTime),
-  status_updated_at: t.Nullable(t.DateTime),
-  custom_properties: t.Nullable(t.CustomProperties),
-  entry_source: Type.String({ description: codes.describe(entrySources) }),
-  idBooking: Type.Integer(),
-  idOrder: Type.Integer(),
-  idPaid: PaymentStatusId,
-  paid: t.NamedObject('PaymentStatus', { id: PaymentStatusId, title: text }),
-  status: ParticipantStatus,
-  user_comment: t.Nullable(text),
+  ...t.member.personal.all({
+    id: Type.Integer(),
+    archived_at: t.Nullable(t.DateTime),
+    booker_admin_user: t.Nullable(text),
+    booker_email: t.Nullable(text),
+    booker_language_id: t.Nullable(text),
+    booker_name: t.Nullable(text),
+    booker_phone: t.Nullable(text),
+    certificate_issued_at: t.Nullable(Type.String({ format: 'date' })),
+    completed: Type.Boolean(),
+    no_show: Type.Boolean(),
+    passed: Type.Boolean(),
+  }),
+  ...t.member.closed.all({
+    course: ParticipantCourse,
+    coursedate: ParticipantDate,
+    created_at: t.Nullable(t.DateTime),
+    updated_at: t.Nullable(t.DateTime),
+    status_updated_at: t.Nullable(t.DateTime),
+  }),
+  ...t.member.personal.all({
+    custom_properties: t.Nullable(t.CustomProperties),
+    entry_source: Type.String({ description: codes.describe(entrySources) }),
+  }),
+  ...t.member.financial.all({
+    idBooking: Type.Integer(),
+    idOrder: Type.Integer(),
+    idPaid: PaymentStatusId,
+    paid: t.NamedObject('PaymentStatus', t.member.financial.all({ id: PaymentStatusId, title: text })),
+  }),
+  ...t.member.personal.all({ status: ParticipantStatus, user_comment: t.Nullable(text) }),
 });
 
-export const Attendance = t.NamedObject('Attendance', {
-  gathering_id: Type.Integer(),
-  attended: t.Nullable(Type.Boolean()),
-  registered_at: t.Nullable(t.DateTime),
-});
+export const Attendance = t.NamedObject(
+  'Attendance',
+  t.member.personal.all({
+    gathering_id: Type.Integer(),
+    attended: t.Nullable(Type.Boolean()),
+    registered_at: t.Nullable(t.DateTime),
+  }),
+);
 
 type Booking = {
   orderId: number;

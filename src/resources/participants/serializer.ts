@@ -33,7 +33,7 @@ const loadAttendance = relation.hasMany(fetchAttendances, (row) => ({
 
 const relations = { booking: loadBooking, course: loadCourse, coursedate: loadDate };
 const user = includeCourseUser((row: ParticipantRow) => row.userId);
-const attendance = relation.include(Type.Array(Attendance), 'unset', loadAttendance);
+const attendance = relation.include(t.member.personal(Type.Array(Attendance)), loadAttendance);
 
 export const participantSerializer = defineSerializer<ParticipantRow>()({
   reads: ['people', 'money', 'dates', 'catalog'],
@@ -56,6 +56,6 @@ const embeddedParticipantSerializer = defineSerializer<ParticipantRow>()({
 
 /** For a participant that a foreign key guarantees. */
 export const includeParticipant = <Row extends Key>(participantId: (row: Row) => number) => ({
-  ...relation.includeOne(participantId, fetchParticipants, embeddedParticipantSerializer, 'unset'),
-  schema: embeddedParticipantSerializer.schema,
+  ...relation.includeOne(participantId, fetchParticipants, embeddedParticipantSerializer, t.member.personal),
+  schema: t.member.personal(embeddedParticipantSerializer.schema),
 });

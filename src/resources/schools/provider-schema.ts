@@ -6,12 +6,15 @@ import type { providers } from '../../database/tables/providers.ts';
 
 /** The public part of a school, as embedded in lists. */
 export type Provider = Static<typeof Provider>;
-export const Provider = t.NamedObject('Provider', {
-  id: Type.Integer(),
-  title: Type.String(),
-  web_address: Type.String(),
-  catalog_url: t.Nullable(Type.String()),
-});
+export const Provider = t.NamedObject(
+  'Provider',
+  t.member.open.all({
+    id: Type.Integer(),
+    title: Type.String(),
+    web_address: Type.String(),
+    catalog_url: t.Nullable(Type.String()),
+  }),
+);
 
 type ProviderRow = Pick<typeof providers.$inferSelect, 'id' | 'title' | 'webAddress' | 'slug'>;
 

@@ -2,7 +2,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import type { Ctx } from '../../database/context.ts';
 import { responses } from '../../http/responses.ts';
-import { School, SchoolBody } from './schema.ts';
+import { member } from '../../core/schema/types.ts';
+import { SchoolBody } from './body-schema.ts';
+import { School } from './schema.ts';
 import { getSchool, updateSchool } from './service.ts';
 
 const readBack = {
@@ -28,7 +30,8 @@ export const schoolRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags: ['School'],
         profiles: ['full', 'read', 'booking', 'publishable'],
         publicQuery: { parameters: [] },
-        response: responses.ok(Type.Object({ school: School })),
+        item: 'School',
+        response: responses.ok(Type.Object({ school: member.open(School) })),
       },
     },
     async ({ ctx }) => ({ school: await getSchool(ctx) }),

@@ -5,7 +5,8 @@ import { schoolOf, type Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { providers } from '../../database/tables/providers.ts';
 import { createSubProvider, type NewProvider } from './provider-service.ts';
-import { toSchool, type School, type SchoolBody } from './schema.ts';
+import type { SchoolBody } from './body-schema.ts';
+import { toSchool, type School } from './schema.ts';
 
 export async function getSchool(ctx: Ctx): Promise<School> {
   const [row] = await ctx.db

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
+import { Problem } from '../../core/errors.ts';
 import * as t from '../../core/schema/types.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses, send } from '../../http/responses.ts';
@@ -16,6 +17,7 @@ export const courseUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'A person who takes part in courses, with addresses and customer.',
         tags: ['People'],
         profiles: ['full', 'read'],
+        item: 'Course user',
         params: Type.Object({ id: t.Id }),
         response: responses.ok(courseUserList.View),
       },
@@ -36,6 +38,9 @@ export const searchUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags: ['People'],
         profiles: ['full', 'read'],
         querystring: courseUserList.Query,
+        invalidSamples: {
+          missing: new Problem('invalid', 'Missing field(s): email, firstname, lastname or username'),
+        },
         response: responses.ok(Type.Array(courseUserList.View)),
       },
       ...listRoute.cached(courseUserList.readAreas),

@@ -10,30 +10,33 @@ export type CourseUserRow = Omit<typeof courseUsers.$inferSelect, 'passwordHash'
 
 /** A person who takes part in courses, with their employer. */
 export type CourseUser = Static<typeof CourseUser>;
-export const CourseUser = t.NamedObject('CourseUser', {
-  id: Type.Integer(),
-  firstname: text,
-  lastname: text,
-  email: text,
-  username: text,
-  phone: text,
-  company: text,
-  orgnr: text,
-  position: text,
-  department: text,
-  legaldepartment: text,
-  date_of_birth: t.Nullable(Type.String({ format: 'date' })),
-  invoice_address: Type.Object({ ...Address.properties, invoice_phone: text }),
-  home_address: Address,
-  work_address: Address,
-  external_id: text,
-  company_employee_number: text,
-  custom_properties: t.Nullable(t.CustomProperties),
-  customer: t.Nullable(Customer),
-  created_at: t.DateTime,
-  updated_at: t.DateTime,
-  information_gathered_at: t.Nullable(t.DateTime),
-});
+export const CourseUser = t.NamedObject(
+  'CourseUser',
+  t.member.personal.all({
+    id: Type.Integer(),
+    firstname: text,
+    lastname: text,
+    email: text,
+    username: text,
+    phone: text,
+    company: text,
+    orgnr: text,
+    position: text,
+    department: text,
+    legaldepartment: text,
+    date_of_birth: t.Nullable(Type.String({ format: 'date' })),
+    invoice_address: Type.Object({ ...Address.properties, invoice_phone: t.member.personal(text) }),
+    home_address: Address,
+    work_address: Address,
+    external_id: text,
+    company_employee_number: text,
+    custom_properties: t.Nullable(t.CustomProperties),
+    customer: t.Nullable(Customer),
+    created_at: t.DateTime,
+    updated_at: t.DateTime,
+    information_gathered_at: t.Nullable(t.DateTime),
+  }),
+);
 
 export const toCourseUser = (row: CourseUserRow, { customer }: { customer: Customer | null }): CourseUser => ({
   id: row.id,

@@ -1,4 +1,5 @@
 import type { Key } from '../../lists/loaders.ts';
+import { member } from '../../core/schema/types.ts';
 import { relation, type Loader } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import type { Customer } from '../customers/schema.ts';
@@ -19,12 +20,11 @@ export const courseUserSerializer = defineSerializer<CourseUserRow>()({
   responseSchema: CourseUser,
   relations: { customer: loadCustomer },
   toResponse: toCourseUser,
-  includes: {},
 });
 
 /** For a course user that a foreign key guarantees. */
 export const includeCourseUser = <Row extends Key>(userId: (row: Row) => number) => ({
-  ...relation.includeOne(userId, fetchCourseUsers, courseUserSerializer, 'unset'),
-  schema: courseUserSerializer.schema,
+  ...relation.includeOne(userId, fetchCourseUsers, courseUserSerializer, member.personal),
+  schema: member.personal(courseUserSerializer.schema),
   names: [],
 });

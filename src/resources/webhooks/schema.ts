@@ -12,7 +12,7 @@ export const overlapHours = 24;
 export const WebhookPayload = t.named('WebhookPayload', t.OneOf(payloads));
 const WebhookDisabledReason = t.named('WebhookDisabledReason', t.OneOf(disabledReasons));
 
-const fields = {
+const fields = t.member.closed.all({
   id: Type.Integer(),
   url: Type.String(),
   types: t.Nullable(Type.Array(EventType, { description: 'Types of changes that are sent; null for all' })),
@@ -29,25 +29,30 @@ const fields = {
   previous_secret_expires_at: t.Nullable({ ...t.DateTime, description: 'Until then the former secret signs too' }),
   created_at: t.DateTime,
   updated_at: t.DateTime,
-};
+});
 
 export type Webhook = Static<typeof Webhook>;
 export const Webhook = t.NamedObject('Webhook', fields);
 
 export const WebhookWithSecret = t.NamedObject('WebhookWithSecret', {
   ...fields,
-  secret: Type.String({ description: 'Verifies signatures; shown only here', examples: ['whsec_C2FVsBQIhrscChlQIMV'] }),
+  secret: t.member.closed(
+    Type.String({ description: 'Verifies signatures; shown only here', examples: ['whsec_C2FVsBQIhrscChlQIMV'] }),
+  ),
 });
 
 /** One attempt to send a message. */
-export const WebhookDelivery = t.NamedObject('WebhookDelivery', {
-  message_id: Type.String({ description: 'The header `webhook-id`, equal for all attempts of a message' }),
-  type: Type.String({ examples: ['course.updated'] }),
-  at: t.DateTime,
-  status_code: t.Nullable(Type.Integer({ description: 'Null without a response' })),
-  duration_ms: Type.Integer(),
-  error: t.Nullable(Type.String({ description: 'Null after a success' })),
-});
+export const WebhookDelivery = t.NamedObject(
+  'WebhookDelivery',
+  t.member.closed.all({
+    message_id: Type.String({ description: 'The header `webhook-id`, equal for all attempts of a message' }),
+    type: Type.String({ examples: ['course.updated'] }),
+    at: t.DateTime,
+    status_code: t.Nullable(Type.Integer({ description: 'Null without a response' })),
+    duration_ms: Type.Integer(),
+    error: t.Nullable(Type.String({ description: 'Null after a success' })),
+  }),
+);
 
 type WebhookRow = Omit<
   typeof webhooks.$inferSelect,

@@ -138,7 +138,7 @@ test('a booking key sees no customer beside a course', async () => {
 
 test('an object without declared public members is refused at start', () => {
   const schema = { type: 'object', properties: { id: { type: 'integer' } } };
-  expect(() => toPublicSchema(schema as never, 'Unknown')).toThrow('The public members of Unknown are not declared');
+  expect(() => toPublicSchema(schema as never, 'Unknown')).toThrow('No member of Unknown is open to publishable keys');
 });
 
 test.each(keyProfiles)('GET /v2/whoami describes a %s key', async (profile) => {

@@ -3,7 +3,7 @@ import type { PgTable } from 'drizzle-orm/pg-core';
 import { describe, expect, test } from 'vitest';
 import { courseDates, gatherings } from '../../../src/database/tables/coursedates.ts';
 import { CourseDateBody } from '../../../src/resources/coursedates/body-schema.ts';
-import { GatheringField } from '../../../src/resources/coursedates/gathering-schema.ts';
+import { GatheringField } from '../../../src/resources/gatherings/body-schema.ts';
 import { allAreas } from '../../../src/database/areas.ts';
 import { addInstructor, addLocation, changeDate, findMunicipality } from '../../support/dates.ts';
 import { dialects, encodeBody, contentTypeHeader } from '../../support/request-bodies.ts';

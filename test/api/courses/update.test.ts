@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { CourseBody, CourseChange } from '../../../src/resources/courses/body-schema.ts';
-import { addCategory } from '../../../src/resources/courses/category-service.ts';
-import { categorizeCourse } from '../../../src/resources/courses/service.ts';
+import { addCategory, categorizeCourse } from '../../../src/resources/categories/service.ts';
 import { addDate } from '../../support/dates.ts';
 import { createCustomer, createProduct, write } from '../../support/orders.ts';
 import { dialects, encodeBody, fullCourse, contentTypeHeader, type Fields } from '../../support/request-bodies.ts';

@@ -22,8 +22,8 @@ export const bookingMetrics: CreateArea = (register, { database: { counters } })
       made.set(counters.committed.bookings);
       promotions.set(counters.committed.promotions);
     },
-    onResponse({ method, routeOptions, problem }) {
-      if (problem === null || method !== 'POST' || routeOptions.url !== '/v2/booking') return;
+    onResponse({ routeOptions, problem }) {
+      if (problem === null || !routeOptions.config.countsRefusals) return;
       for (const code of codesOf(problem)) refused.inc({ code });
     },
   };

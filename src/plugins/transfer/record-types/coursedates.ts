@@ -12,12 +12,11 @@ import {
   gatherings,
 } from '../../../database/tables/coursedates.ts';
 import { CourseDateBody } from '../../../resources/coursedates/body-schema.ts';
-import { GatheringField } from '../../../resources/coursedates/gathering-schema.ts';
-import { bodyFields, field, Ref, refersTo, type BulkRecordType, type Item } from '../record-type.ts';
+import { GatheringField } from '../../../resources/gatherings/body-schema.ts';
+import { field, storedFields, Ref, refersTo, withLast, type BulkRecordType, type Item } from '../record-type.ts';
 import { Day, LocalTime, assertRealValues, TimeOfDay } from './value-formats.ts';
 
 const { Optional } = Type;
-const { properties } = CourseDateBody;
 
 export const bundle: BulkRecordType = {
   kind: 'bundle',
@@ -30,12 +29,7 @@ const gathering: Item = {
   fields: {
     gathering_at: field(gatherings.gatheringAt, LocalTime),
     gathering_end_at: field(gatherings.gatheringEndAt, LocalTime),
-    idLocation: refersTo('location', gatherings.locationId),
-    ...bodyFields(GatheringField.properties, {
-      description: gatherings.description,
-      theme: gatherings.theme,
-      event_url: gatherings.eventUrl,
-    }),
+    ...storedFields(GatheringField.properties),
     deleted_at: field(gatherings.deletedAt, Optional(StoredMoment())),
   },
   derived: { zone: gatherings.zone },
@@ -113,42 +107,28 @@ export const coursedate: BulkRecordType = {
     { field: 'trigger_value', text: repeatedTriggers },
     { field: 'gathering_end_at', text: gatheringsBeforeStart },
   ],
-  fields: {
-    course_id: refersTo('course', courseDates.courseId, Ref),
-    parent_id: refersTo('coursedate', courseDates.parentId),
-    bundle_id: refersTo('bundle', courseDates.bundleId),
-    location_id: refersTo('location', courseDates.locationId),
-    place_id: refersTo('place', courseDates.placeId),
-    title: field(courseDates.title, properties.title),
-    start_at: field(courseDates.startAt, Day),
-    end_at: field(courseDates.endAt, Day),
-    deadline_at: field(courseDates.deadlineAt, Optional(Day)),
-    start_time_at: field(courseDates.startTimeAt, Optional(TimeOfDay)),
-    end_time_at: field(courseDates.endTimeAt, Optional(TimeOfDay)),
-    ...bodyFields(properties, {
-      timezone: courseDates.timezone,
-      event_url: courseDates.eventUrl,
-      external_booking_url: courseDates.externalBookingUrl,
-      is_virtual: courseDates.isVirtual,
-      is_visible: courseDates.isVisible,
-      visible_when_passed_deadline: courseDates.visibleWhenPassedDeadline,
-      reference: courseDates.reference,
-      trigger_value: courseDates.triggerValue,
-      teaching_language: courseDates.teachingLanguageId,
-      place_additional_info: courseDates.placeAdditionalInfo,
-    }),
-    place_is_sought: field(courseDates.placeIsSought, Optional(Flag())),
-    internal_note: field(courseDates.internalNote, Optional(Note())),
-    ...bodyFields(properties, {
-      status_id: courseDates.statusId,
-      capacity_max: courseDates.capacityMax,
-      capacity_min: courseDates.capacityMin,
-      capacity_overbook: courseDates.capacityOverbook,
-      capacity_wait: courseDates.capacityWait,
-      custom_properties: courseDates.customProperties,
-    }),
-    deleted_at: field(courseDates.deletedAt, Optional(StoredMoment())),
-  },
+  fields: withLast(
+    {
+      ...storedFields(CourseDateBody.properties),
+      course_id: refersTo('course', courseDates.courseId, Ref),
+      bundle_id: refersTo('bundle', courseDates.bundleId),
+      start_at: field(courseDates.startAt, Day),
+      end_at: field(courseDates.endAt, Day),
+      deadline_at: field(courseDates.deadlineAt, Optional(Day)),
+      start_time_at: field(courseDates.startTimeAt, Optional(TimeOfDay)),
+      end_time_at: field(courseDates.endTimeAt, Optional(TimeOfDay)),
+      place_is_sought: field(courseDates.placeIsSought, Optional(Flag())),
+      internal_note: field(courseDates.internalNote, Optional(Note())),
+      deleted_at: field(courseDates.deletedAt, Optional(StoredMoment())),
+    },
+    [
+      ...['course_id', 'parent_id', 'bundle_id', 'location_id', 'place_id', 'title', 'start_at', 'end_at'],
+      ...['deadline_at', 'start_time_at', 'end_time_at', 'timezone', 'event_url', 'external_booking_url', 'is_virtual'],
+      ...['is_visible', 'visible_when_passed_deadline', 'reference', 'trigger_value', 'teaching_language'],
+      ...['place_additional_info', 'place_is_sought', 'internal_note', 'status_id', 'capacity_max', 'capacity_min'],
+      ...['capacity_overbook', 'capacity_wait', 'custom_properties', 'deleted_at'],
+    ],
+  ),
   derived: { zone: courseDates.zone },
   computed: {
     teaching_language_id: `coalesce(v.teaching_language_id,

@@ -9,7 +9,7 @@ import { CourseBody } from '../../../resources/courses/body-schema.ts';
 import { assignImportedAddresses } from '../../../resources/courses/address-service.ts';
 import { validateCrossFields, type CrossFields } from '../../../resources/courses/service.ts';
 import { descriptionMembers } from '../../../resources/courses/schema.ts';
-import { bodyFields, field, refersTo, type BulkRecordType, type Fields, type Item } from '../record-type.ts';
+import { field, storedFields, withLast, type BulkRecordType, type Fields, type Item } from '../record-type.ts';
 import { Amount, Percentage } from './value-formats.ts';
 
 const { Optional } = Type;
@@ -52,47 +52,14 @@ export const course: BulkRecordType = {
     among: 't.is_active and t.deleted_at is null',
     applies: ({ active, deleted_at: deletedAt }) => active !== false && deletedAt === undefined,
   },
-  fields: {
-    ...bodyFields(properties, {
-      title: courses.title,
-      active: courses.isActive,
-      reference: courses.reference,
-      is_full_time: courses.isFullTime,
-      is_part_time: courses.isPartTime,
-      level: courses.levelId,
-      form_of_teaching: courses.formOfTeachingId,
-      teaching_language: courses.teachingLanguageId,
-      time_of_day: courses.timeOfDayId,
-      duration_value: courses.durationValue,
-      duration_unit: courses.durationUnitId,
-      price_value: courses.priceValue,
-      price_currency: courses.priceCurrency,
-      price_comment: courses.priceComment,
-      text_lead: courses.textLead,
-      text_description: courses.textDescription,
-      text_place: courses.textPlace,
-      text_prerequisites: courses.textPrerequisites,
-      text_duration: courses.textDuration,
-      text_credits: courses.textCredits,
-      text_submissions: courses.textSubmissions,
-      text_hotel_info: courses.textHotelInfo,
-      text_audience: courses.textAudience,
-      email_booking: courses.emailBooking,
-      email_more_info: courses.emailMoreInfo,
-      external_booking_url: courses.externalBookingUrl,
-      external_more_info_url: courses.externalMoreInfoUrl,
-      type: courses.type,
-      publishing_platform: courses.publishingPlatform,
-      visit_address: courses.visitAddress,
-      visit_address2: courses.visitAddress2,
-      visit_zipcode: courses.visitZipcode,
-      visit_city: courses.visitCity,
-      custom_properties: courses.customProperties,
-    }),
-    reference_internal: field(courses.referenceInternal, Optional(Line())),
-    customer_id: refersTo('customer', courses.customerId),
-    deleted_at: field(courses.deletedAt, Optional(StoredMoment())),
-  },
+  fields: withLast(
+    {
+      ...storedFields(properties),
+      reference_internal: field(courses.referenceInternal, Optional(Line())),
+      deleted_at: field(courses.deletedAt, Optional(StoredMoment())),
+    },
+    ['reference_internal', 'customer_id', 'deleted_at'],
+  ),
   derived: { slug: courses.slug, related_items_updated_at: courses.relatedItemsUpdatedAt },
   computed: { related_items_updated_at: 'v.created_at' },
   parts: {

@@ -11,7 +11,7 @@ import { InstructorBody } from '../../../resources/instructors/body-schema.ts';
 import { LocationBody } from '../../../resources/locations/body-schema.ts';
 import { findPasswordFault, Password, PasswordHash } from '../../../resources/auth/password-schema.ts';
 import { hashPassword } from '../../../resources/auth/password-service.ts';
-import { bodyFields, field, refersTo, type BulkRecordType } from '../record-type.ts';
+import { field, storedFields, refersTo, withLast, type BulkRecordType } from '../record-type.ts';
 import { Day } from './value-formats.ts';
 
 const { Optional } = Type;
@@ -21,18 +21,7 @@ export const instructor: BulkRecordType = {
   kind: 'instructor',
   table: instructors,
   fields: {
-    ...bodyFields(InstructorBody.properties, {
-      firstname: instructors.firstname,
-      lastname: instructors.lastname,
-      phone_prefix: instructors.phonePrefix,
-      phone: instructors.phone,
-      email: instructors.email,
-      position: instructors.position,
-      company: instructors.company,
-      description: instructors.description,
-      show_on_web: instructors.showOnWeb,
-    }),
-    idUser: refersTo('admin_user', instructors.adminUserId),
+    ...storedFields(InstructorBody.properties),
     archived_at: field(instructors.archivedAt, Optional(StoredMoment())),
   },
 };
@@ -41,43 +30,11 @@ export const location: BulkRecordType = {
   kind: 'location',
   table: locations,
   fields: {
+    ...withLast(storedFields(LocationBody.properties), [
+      ...['cancellation_days', 'capacity_budget', 'capacity_max', 'capacity_min', 'capacity_overbook'],
+      ...['capacity_wait', 'notification_days', 'is_archived', 'is_default', 'is_notification_enabled', 'is_virtual'],
+    ]),
     title: field(locations.title, Optional(Title())),
-    ...bodyFields(LocationBody.properties, {
-      custom_title: locations.customTitle,
-      address: locations.address,
-      address2: locations.address2,
-      address3: locations.address3,
-      zipcode: locations.zipcode,
-      city: locations.city,
-      state: locations.state,
-      county: locations.county,
-      country: locations.country,
-    }),
-    place_id: refersTo('place', locations.placeId),
-    ...bodyFields(LocationBody.properties, {
-      lat: locations.lat,
-      lng: locations.lng,
-      timezone: locations.timezone,
-      long_text: locations.longText,
-      short_text: locations.shortText,
-      short_text_2: locations.shortText2,
-    }),
-    idInstructor: refersTo('instructor', locations.instructorId),
-    ...bodyFields(LocationBody.properties, {
-      email_booking: locations.emailBooking,
-      email_moreinfo: locations.emailMoreinfo,
-      cancellation_days: locations.cancellationDays,
-      capacity_budget: locations.capacityBudget,
-      capacity_max: locations.capacityMax,
-      capacity_min: locations.capacityMin,
-      capacity_overbook: locations.capacityOverbook,
-      capacity_wait: locations.capacityWait,
-      notification_days: locations.notificationDays,
-      is_archived: locations.isArchived,
-      is_default: locations.isDefault,
-      is_notification_enabled: locations.isNotificationEnabled,
-      is_virtual: locations.isVirtual,
-    }),
   },
   complete({ timezone }, { zones }) {
     if (timezone !== undefined && !zones.has(timezone as string))
@@ -90,39 +47,7 @@ export const customer: BulkRecordType = {
   kind: 'customer',
   table: customers,
   fields: {
-    ...bodyFields(CustomerBody.properties, {
-      title: customers.title,
-      department: customers.department,
-      type: customers.type,
-      orgnr: customers.orgnr,
-      email: customers.email,
-      phone: customers.phone,
-      fax: customers.fax,
-      web_address: customers.webaddress,
-      customer_reference_id: customers.customerReferenceId,
-      country: customers.country,
-      post_address_1: customers.postAddress,
-      post_address_2: customers.postAddress2,
-      post_address_3: customers.postAddress3,
-      post_zipcode: customers.postZipcode,
-      post_city: customers.postCity,
-      invoice_address_1: customers.invoiceAddress,
-      invoice_address_2: customers.invoiceAddress2,
-      invoice_address_3: customers.invoiceAddress3,
-      invoice_zipcode: customers.invoiceZipcode,
-      invoice_city: customers.invoiceCity,
-      invoice_customer_reference: customers.customerReference,
-      invoice_due_days: customers.duedateDays,
-      invoice_email: customers.invoiceEmail,
-      office_address_1: customers.visitAddress,
-      office_address_2: customers.visitAddress2,
-      office_address_3: customers.visitAddress3,
-      office_zipcode: customers.visitZipcode,
-      office_city: customers.visitCity,
-      note: customers.note,
-      status: customers.status,
-    }),
-    seller_id: refersTo('admin_user', customers.sellerId),
+    ...withLast(storedFields(CustomerBody.properties), ['seller_id']),
     idParentCustomer: refersTo('customer', customers.parentCustomerId),
     turnover: field(customers.turnover, line),
     invoice_method: field(customers.invoiceMethod, line),

@@ -12,7 +12,7 @@ import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { AdminUserBody } from '../../../resources/admin-users/body-schema.ts';
 import { saveAdminUser } from '../../../resources/admin-users/service.ts';
 import { approvePartner, requestPartner, revokePartner } from '../../../resources/schools/partner-service.ts';
-import { SchoolBody } from '../../../resources/schools/schema.ts';
+import { SchoolBody } from '../../../resources/schools/body-schema.ts';
 import { updateSchool } from '../../../resources/schools/service.ts';
 import { resolveTags } from '../../../resources/tags/service.ts';
 import { RefList, type Fields, type SingleRecordType } from '../record-type.ts';

@@ -1,10 +1,13 @@
 import * as tables from '../../database/tables/coursedates.ts';
+import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { loadLinkedInstructors } from '../instructors/serializer.ts';
 import { includeLocation } from '../locations/serializer.ts';
-import { Gathering, toGathering, type GatheringRow } from './gathering-schema.ts';
+import { member } from '../../core/schema/types.ts';
+import { fetchGatherings } from './loaders.ts';
+import { Gathering, toGathering, type GatheringRow } from './schema.ts';
 
-export const gatheringSerializer = defineSerializer<GatheringRow>()({
+const gatheringSerializer = defineSerializer<GatheringRow>()({
   reads: ['dates', 'catalog'],
   responseSchema: Gathering,
   relations: {
@@ -14,3 +17,10 @@ export const gatheringSerializer = defineSerializer<GatheringRow>()({
   includes: { location: includeLocation((row: GatheringRow) => row.locationId) },
   requiredIncludes: ['location'],
 });
+
+/** The gatherings of a course date. */
+export const includeGatherings = relation.includeMany<GatheringRow & { ownerId: number }>(
+  fetchGatherings,
+  gatheringSerializer,
+  member.open,
+);

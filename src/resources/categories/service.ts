@@ -1,9 +1,14 @@
-import { and, asc, eq, like, or, sql } from 'drizzle-orm';
+import { and, asc, eq, like, lt, or, sql } from 'drizzle-orm';
 import { toSlug } from '../../core/catalog-urls.ts';
+import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Database, Tx } from '../../database/client.ts';
 import { matchFolded } from '../../database/tables/columns.ts';
 import * as catalog from '../../database/tables/catalog.ts';
+import { courses } from '../../database/tables/courses.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { replaceAddress } from '../courses/address-service.ts';
+import { matchCourse, touchDates } from '../courses/service.ts';
 
 export const listCategories = (database: Database) =>
   database.db
@@ -81,4 +86,35 @@ async function findFreeSlug(tx: Tx, slug: string): Promise<string> {
   const slugs = new Set(taken.map((one) => one.slug));
   if (!slugs.has(slug)) return slug;
   for (let number = 2; ; number += 1) if (!slugs.has(`${slug}-${number}`)) return `${slug}-${number}`;
+}
+
+/** Adds a course to a category of the catalog; idempotent. */
+export function categorizeCourse(ctx: Ctx, courseId: number, categoryId: number) {
+  const { providerId } = ctx;
+  return ctx.write(['catalog', 'dates'], async (tx, now) => {
+    const course = matchCourse(ctx, courseId);
+    const [before] = await tx.select().from(courses).where(course);
+    if (!before) throw Problem.notFound('Course');
+    if ((await tx.$count(catalog.categories, eq(catalog.categories.id, categoryId))) === 0)
+      throw Problem.notFound('Category');
+    const values = { providerId, courseId, categoryId };
+    const added = await tx.insert(catalog.courseCategories).values(values).onConflictDoNothing().returning();
+    if (added.length === 0) {
+      tx.rollbackNoChange();
+      return;
+    }
+    tx.recordAffected(courseId);
+    const lower = and(
+      eq(catalog.courseCategories.courseId, courseId),
+      lt(catalog.courseCategories.categoryId, categoryId),
+    );
+    const isFirst =
+      (await tx.$count(catalog.courseCategories, tenantWhere(ctx, catalog.courseCategories, lower))) === 0;
+    const slugs = isFirst ? await replaceAddress(ctx, tx, before) : {};
+    await tx
+      .update(courses)
+      .set({ ...slugs, updatedAt: now, relatedItemsUpdatedAt: now })
+      .where(course);
+    if (isFirst && ctx.settings.catalogUrl !== null) await touchDates(ctx, tx, now, courseId);
+  });
 }

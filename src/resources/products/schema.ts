@@ -2,17 +2,17 @@ import { Type, type Static } from '@sinclair/typebox';
 import * as t from '../../core/schema/types.ts';
 import type * as tables from '../../database/tables/courses.ts';
 
+const openPrice = t.member.access({ data: 'financial', partner: true, publishable: true });
+
 /** A product as embedded in courses and order lines. */
 export type Product = Static<typeof Product>;
 export const Product = t.NamedObject('Product', {
-  id: Type.Integer(),
-  item_number: Type.String(),
-  title: Type.String(),
-  title_label: t.Nullable(Type.String()),
-  price: Type.Number(),
-  currency: Type.String(),
-  is_main_product: Type.Boolean(),
-  vat_percentage: Type.Number(),
+  id: t.member.open(Type.Integer()),
+  item_number: t.member.access({ data: 'financial', partner: true })(Type.String()),
+  ...t.member.open.all({ title: Type.String(), title_label: t.Nullable(Type.String()) }),
+  ...openPrice.all({ price: Type.Number(), currency: Type.String() }),
+  is_main_product: t.member.open(Type.Boolean()),
+  vat_percentage: openPrice(Type.Number()),
 });
 
 type Row = typeof tables.products.$inferSelect;

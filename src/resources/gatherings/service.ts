@@ -8,7 +8,7 @@ import { attendances } from '../../database/tables/participants.ts';
 import * as placeTables from '../../database/tables/places.ts';
 import { defineReferences } from '../../lists/references.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
-import type { GatheringField } from './gathering-schema.ts';
+import type { GatheringField } from './body-schema.ts';
 
 type Gathering = ReturnType<typeof toTimes>;
 type OwnerDate = { id: number; zone: string };
@@ -16,9 +16,6 @@ type DaySpan = { startAt: string; endAt: string };
 type Span = DaySpan & { startTimeAt: string | null; endTimeAt: string | null };
 
 const notValid = () => Problem.invalidFields({ notValid: ['gatherings'] });
-
-/** The gatherings of a request, each with its start and end as local times. */
-export const readGatherings = (input: GatheringField[] | null = []) => (input ?? []).map(toTimes);
 
 /** Missing members and contradictory times of gatherings; values that the schema rejects are skipped. */
 export function gatheringErrors(input: unknown) {
@@ -77,8 +74,9 @@ export async function haveOwnReferences(items: GatheringField[], scope: Paramete
 }
 
 /** Adds gatherings to a course date, in its time zone. */
-export async function addGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, added: Gathering[]) {
-  if (added.length === 0) return;
+export async function addGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, input: GatheringField[]) {
+  if (input.length === 0) return;
+  const added = input.map(toTimes);
   const owner = { providerId: ctx.providerId, courseDateId: date.id, zone: date.zone, createdAt: now, updatedAt: now };
   const rows = added.map((gathering) => ({ ...owner, ...toColumns(gathering) }));
   const created = await tx.insert(tables.gatherings).values(rows).returning({ id: tables.gatherings.id });
@@ -92,14 +90,29 @@ export async function addGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDa
   );
 }
 
+/** Replaces the gatherings of a changed course date by those sent, or moves them with it. True if others replace them. */
+export async function updateGatherings(
+  ctx: Ctx,
+  tx: Tx,
+  now: string,
+  before: Span & OwnerDate,
+  after: Span & OwnerDate,
+  sent: GatheringField[] | null | undefined,
+): Promise<boolean> {
+  if (after.zone !== before.zone) await moveGatheringsToZone(ctx, tx, now, after);
+  if (sent !== undefined) return replaceGatherings(ctx, tx, now, after, sent ?? []);
+  await moveGatherings(ctx, tx, now, before, after);
+  return false;
+}
+
 /**
  * Replaces the gatherings of a course date, unless they are the same; those with attendance are soft-deleted. Returns
  * true if that changed any.
  */
-export async function replaceGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, added: Gathering[]) {
+async function replaceGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, added: GatheringField[]) {
   const old = matchDate(ctx, date.id);
   const before = await tx.select().from(tables.gatherings).where(old).orderBy(tables.gatherings.id);
-  if (await areSame(ctx, tx, before, added)) return false;
+  if (await areSame(ctx, tx, before, added.map(toTimes))) return false;
   const attended = sql`exists (select from ${attendances} where ${sameTenant(
     attendances,
     tables.gatherings,
@@ -148,7 +161,7 @@ const toKey = (
 };
 
 /** Moves all gatherings of a course date to its time zone; their local times stay. */
-export const moveGatheringsToZone = (ctx: Ctx, tx: Tx, now: string, { id, zone }: OwnerDate) =>
+const moveGatheringsToZone = (ctx: Ctx, tx: Tx, now: string, { id, zone }: OwnerDate) =>
   tx
     .update(tables.gatherings)
     .set({ zone, updatedAt: now })
@@ -179,7 +192,7 @@ export async function needsNewGatherings(ctx: Ctx, tx: Tx, before: Span & { id: 
  * Moves the gatherings of a course date along with it: where both days move by the same number of days, those within
  * the old days; where the times change, those that had the old ones.
  */
-export async function moveGatherings(
+async function moveGatherings(
   ctx: Ctx,
   tx: Tx,
   now: string,

@@ -17,14 +17,17 @@ export type PlaceRow = {
 
 /** As embedded in a location: ids are texts, `0` where there is none. */
 export type LocationPlace = Static<typeof LocationPlace>;
-export const LocationPlace = t.NamedObject('Place', {
-  id: text,
-  idParent: text,
-  title: text,
-  parent: t.Nullable(Type.Object({ id: text, idParent: text, title: text })),
-  idCountry: text,
-  country: text,
-});
+export const LocationPlace = t.NamedObject(
+  'Place',
+  t.member.open.all({
+    id: text,
+    idParent: text,
+    title: text,
+    parent: t.Nullable(Type.Object(t.member.open.all({ id: text, idParent: text, title: text }))),
+    idCountry: text,
+    country: text,
+  }),
+);
 
 export const toCountry = (code: string, language: Language) => {
   const country = countries.get(code);
@@ -50,13 +53,16 @@ export function toLocationPlace(row: PlaceRow, language: Language): LocationPlac
 
 /** As embedded in a course date; without a place it has only the additional info. */
 export type DatePlace = Static<typeof DatePlace>;
-export const DatePlace = t.NamedObject('CourseDatePlace', {
-  id: Type.Optional(Type.Integer()),
-  title: Type.Optional(text),
-  title_additional_info: t.Nullable(text),
-  parent_id: Type.Optional(t.Nullable(Type.Integer())),
-  parent_title: Type.Optional(t.Nullable(text)),
-});
+export const DatePlace = t.NamedObject(
+  'CourseDatePlace',
+  t.member.open.all({
+    id: Type.Optional(Type.Integer()),
+    title: Type.Optional(text),
+    title_additional_info: t.Nullable(text),
+    parent_id: Type.Optional(t.Nullable(Type.Integer())),
+    parent_title: Type.Optional(t.Nullable(text)),
+  }),
+);
 
 export const toDatePlace = (row: PlaceRow | null, additionalInfo: string | null): DatePlace =>
   row === null

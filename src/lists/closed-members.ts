@@ -1,0 +1,35 @@
+import type { TObject, TSchema } from '@sinclair/typebox';
+import type { Ctx } from '../database/context.ts';
+import { accessOf } from '../core/schema/types.ts';
+
+type Reader = 'partner' | 'publishable';
+type ReaderContext = Pick<Ctx, 'providerId' | 'publishableFor'>;
+
+const readerIn = ({ publishableFor }: ReaderContext): Reader =>
+  publishableFor === undefined ? 'partner' : 'publishable';
+
+/** True if the member is shown to the reader of another provider's item. */
+export const isOpen = (member: TSchema, ctx: ReaderContext) => accessOf(member)?.[readerIn(ctx)] === true;
+
+/** Sets the members of another provider's item that the reader may not see to the empty values of their types. */
+export function hideClosedMembers({ properties }: TObject) {
+  const closedTo = (reader: Reader) => {
+    const closed = Object.entries(properties).filter(([, member]) => accessOf(member)?.[reader] !== true);
+    return Object.fromEntries(closed.map(([name, member]) => [name, emptyValue(member)]));
+  };
+  const hidden = { partner: closedTo('partner'), publishable: closedTo('publishable') };
+  return <T extends object>(item: T, { providerId }: { providerId: number }, ctx: ReaderContext): T =>
+    providerId === ctx.providerId ? item : Object.assign(item, hidden[readerIn(ctx)]);
+}
+
+const emptyByType: Record<string, unknown> = { null: null, string: '', integer: 0, number: 0, boolean: false };
+
+/** Null where the schema allows it. */
+export function emptyValue(schema: TSchema): unknown {
+  const types = [schema['type'] as string | string[]].flat();
+  if (types.includes('null')) return null;
+  if (types.includes('array')) return [];
+  if (!types.includes('object')) return emptyByType[types[0]!];
+  const members = Object.entries((schema['properties'] ?? {}) as Record<string, TSchema>);
+  return Object.fromEntries(members.map(([name, member]) => [name, emptyValue(member)]));
+}

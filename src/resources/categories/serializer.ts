@@ -1,0 +1,11 @@
+import { relation } from '../../lists/relations.ts';
+import { fetchCategories } from './loaders.ts';
+
+/** The categories of courses, by id. */
+export const loadCategories = relation.hasMany(fetchCategories, ({ id, title, slug, idParent, titleParent }) => ({
+  id,
+  title,
+  slug,
+  idParent,
+  titleParent,
+}));
