@@ -10,7 +10,7 @@ import { startClockCheck } from './database/clock-check.ts';
 import { describeError, ListenError } from './database/describe-error.ts';
 import { coreTasks, housekeepingJob } from './database/housekeeping.ts';
 import { isMigrated, migrateDatabase } from './database/migrate.ts';
-import { findMigrationDifferences } from './database/migration-differences.ts';
+import { assertSinceBaseline, findMigrationDifferences } from './database/migration-differences.ts';
 import { startJobs, type Job } from './database/periodic.ts';
 import { assertReleaseIsSupported } from './database/releases.ts';
 import { startStandbyCheck } from './database/standby-check.ts';
@@ -104,6 +104,7 @@ async function prepareDatabase(config: Config, log: Log, store: Store) {
       log.warn('The database does not respond yet; waiting for it'),
     );
     await assertReleaseIsSupported(database.pool);
+    await assertSinceBaseline(database.pool);
     if (config.MIGRATE_ON_START) {
       const { applied } = await migrateDatabase(store.connection);
       if (applied > 0) log.info(`Brought the database up to date (${applied} migrations)`);

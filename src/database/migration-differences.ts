@@ -1,9 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { migrationsFolder, readMigrations } from './migrate.ts';
-
-/** A migration as the database and a backup record it: `createdAt` identifies it, `hash` is of its SQL. */
-export type AppliedMigration = { hash: string; createdAt: number };
+import {
+  isBeforeBaseline,
+  lastEarlierBuild,
+  readAppliedMigrations,
+  readMigrationNames,
+  readMigrations,
+  toMigrationsSinceBaseline,
+  type AppliedMigration,
+} from './migration-history.ts';
 
 export type MigrationDifferences = {
   /** Names of migrations that were applied with other contents than this build has. */
@@ -16,23 +19,17 @@ export type MigrationDifferences = {
 
 let names: string[] | undefined;
 
-function readMigrationNames() {
-  const journal = JSON.parse(readFileSync(join(migrationsFolder, 'meta/_journal.json'), 'utf8')) as {
-    entries: { tag: string }[];
-  };
-  return journal.entries.map(({ tag }) => tag);
-}
-
 /** Compares applied migrations, the oldest first, with those of this build. */
 export function compareMigrations(applied: AppliedMigration[]): MigrationDifferences {
   names ??= readMigrationNames();
   const own = readMigrations();
-  const common = applied.slice(0, own.length);
+  const sinceBaseline = toMigrationsSinceBaseline(applied);
+  const common = sinceBaseline.slice(0, own.length);
   const replacedAt = common.findIndex(({ createdAt }, n) => createdAt !== own[n]!.folderMillis);
   const matching = replacedAt < 0 ? common : common.slice(0, replacedAt);
   const changed = names.filter((_, n) => n < matching.length && matching[n]!.hash !== own[n]!.hash);
   return {
-    ...{ changed, newer: applied.length - common.length },
+    ...{ changed, newer: sinceBaseline.length - common.length },
     ...(replacedAt >= 0 && { replaced: names[replacedAt]! }),
   };
 }
@@ -47,21 +44,17 @@ export const describeMigrationDifferences = ({ changed, replaced }: MigrationDif
   ...(replaced === undefined ? [] : [`Another migration was applied in the place of ${replaced}`]),
 ];
 
-/** The differences of a database; none without migrations. */
-export async function findMigrationDifferences(database: Queryable) {
-  const { rows } = await database.query("select to_regclass('drizzle.__drizzle_migrations') is not null as there");
-  if (!(rows[0] as { there: boolean }).there) return [];
-  return describeMigrationDifferences(compareMigrations(await readAppliedMigrations(database)));
-}
+export const databaseIsOlder = `The database is older than this version can migrate: run \`migrate\` of ${lastEarlierBuild} first, as in docs/operate/upgrade.md`;
 
 type Queryable = { query(text: string): Promise<{ rows: unknown[] }> };
 
-export async function readAppliedMigrations(database: Queryable): Promise<AppliedMigration[]> {
-  const { rows } = await database.query(
-    'select hash, created_at as "createdAt" from drizzle.__drizzle_migrations order by id',
-  );
-  return (rows as { hash: string; createdAt: string }[]).map(({ hash, createdAt }) => ({
-    hash,
-    createdAt: Number(createdAt),
-  }));
+/** The differences of a database; none without migrations. */
+export async function findMigrationDifferences(database: Queryable) {
+  const applied = await readAppliedMigrations(database);
+  return isBeforeBaseline(applied) ? [databaseIsOlder] : describeMigrationDifferences(compareMigrations(applied));
+}
+
+/** Throws if the database has not all of the migrations before the baseline. */
+export async function assertSinceBaseline(database: Queryable) {
+  if (isBeforeBaseline(await readAppliedMigrations(database))) throw new Error(databaseIsOlder);
 }

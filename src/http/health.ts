@@ -5,6 +5,7 @@ import { clockWarning, summarizeClocksAhead } from '../database/clock.ts';
 import { isDiskFull } from '../database/counters.ts';
 import { toLoggableError } from '../core/database-errors.ts';
 import { isMigrated } from '../database/migrate.ts';
+import { findMigrationDifferences } from '../database/migration-differences.ts';
 import { unavailableHints, unavailableReason } from '../database/unavailable-reason.ts';
 import { closeByAddress, limitByAddress, type CountRequest } from './auth/address-limit.ts';
 import { methodNotAllowed } from './errors/method-not-allowed.ts';
@@ -118,7 +119,9 @@ async function findUnreadyReason(database: Database, timezone: string) {
     return 'the database session is not in the service time zone';
   if (session!.standby) return 'the database is a read-only standby';
   if (session!.readonly === 'on') return 'the database is read-only';
-  return (await isMigrated(database.pool)) ? undefined : 'the database is not migrated';
+  if (await isMigrated(database.pool)) return undefined;
+  const [difference = 'the database is not migrated'] = await findMigrationDifferences(database.pool);
+  return difference;
 }
 
 /** Callers share the check in flight, so that a flood of requests uses one connection. */

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Records the checksums of new migrations, which a test compares: a landed migration is never edited.
+# Records the checksums of new migrations, which a test compares: a landed migration is never edited. Keeps the newest of
+# drizzle-kit's snapshots, the only one that it reads.
 set -euo pipefail
 cd "$(dirname "$0")/../../migrations"
 
@@ -7,3 +8,4 @@ recorded=../test/snapshots/migrations.sha256
 for file in *.sql; do
   grep -q "  $file\$" "$recorded" || sha256sum "$file" >>"$recorded"
 done
+ls meta/*_snapshot.json | sort -r | tail -n +2 | xargs rm -f

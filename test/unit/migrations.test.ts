@@ -5,8 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { compareMigrations, describeMigrationDifferences } from '../../src/database/migration-differences.ts';
-import { readMigrations } from '../../src/database/migrate.ts';
+import {
+  isAtLastEarlier,
+  isBeforeBaseline,
+  readBaseline,
+  readMigrations,
+  toMigrationsSinceBaseline,
+} from '../../src/database/migration-history.ts';
 import { releases } from '../../src/database/releases.ts';
+import { earlierMigrations } from '../support/earlier-database.ts';
 
 const folder = join(import.meta.dirname, '../../migrations');
 
@@ -32,13 +39,6 @@ test('the releases of the database are the minor versions of the changelog', () 
   const versions = [...changelog.matchAll(/^## \[(\d+\.\d+)\.\d+\]/gm)].map(([, minor]) => minor!);
   expect(releases).toEqual([...new Set(versions)].toReversed());
 });
-
-/** Edits from before this check, of migrations that no release had then. */
-const earlierEdits = [
-  ...['0015_plan-for-large-providers.sql', '0032_webhooks.sql', '0034_backup-runs.sql'],
-  ...['0036_key-uses-and-locks.sql', '0037_functions-by-provider.sql', '0038_staged-lines.sql'],
-  '0039_distributed-change-feed.sql',
-];
 
 const runGit = (folder: string, ...args: string[]) => spawnSync('git', args, { cwd: folder, encoding: 'utf8' });
 
@@ -66,10 +66,7 @@ function findLaterEdits(root: string) {
 const isWholeClone = runGit(folder, 'rev-parse', '--is-shallow-repository').stdout.trim() === 'false';
 
 test.skipIf(!isWholeClone)('no commit changes a migration that an earlier one added', () => {
-  const edits = findLaterEdits(folder);
-  expect(edits.filter(({ file }) => !earlierEdits.includes(file))).toEqual([]);
-  // An edited one is edited once, as these were.
-  expect(edits.map(({ file }) => file).filter((file, n, all) => all.indexOf(file) !== n)).toEqual([]);
+  expect(findLaterEdits(folder)).toEqual([]);
 });
 
 test('the check of the history finds an edit, also where the recorded sum is changed with it', () => {
@@ -89,19 +86,43 @@ test('the check of the history finds an edit, also where the recorded sum is cha
   expect(findLaterEdits(root)).toEqual([{ file: '0000_a.sql', subject: expect.stringMatching(/ Edit$/) as string }]);
 });
 
+const toApplied = (migrations: ReturnType<typeof readMigrations>) =>
+  migrations.map(({ hash, folderMillis: createdAt }) => ({ hash, createdAt }));
+
 test('applied migrations are compared by their place, moment and contents', () => {
-  const own = readMigrations().map(({ hash, folderMillis: createdAt }) => ({ hash, createdAt }));
+  const own = toApplied(readMigrations());
   const describe = (applied: typeof own) => describeMigrationDifferences(compareMigrations(applied));
   expect([describe(own), describe(own.slice(0, -2)), describe([])]).toEqual([[], [], []]);
-  const changed = own.with(34, { ...own[34]!, hash: 'f'.repeat(64) });
-  expect(compareMigrations(changed)).toEqual({ changed: ['0034_backup-runs'], newer: 0 });
+  const changed = own.with(1, { ...own[1]!, hash: 'f'.repeat(64) });
+  expect(compareMigrations(changed)).toEqual({ changed: ['0001_functions-and-triggers'], newer: 0 });
   expect(describe(changed)).toEqual([
-    'The migration 0034_backup-runs was applied with other contents than this version has',
+    'The migration 0001_functions-and-triggers was applied with other contents than this version has',
   ]);
   const newer = { hash: 'e'.repeat(64), createdAt: 9_999_999_999_999 };
   expect(compareMigrations([...own, newer])).toEqual({ changed: [], newer: 1 });
   expect(compareMigrations([...own.slice(0, 2), newer])).toEqual({
     ...{ changed: [], newer: 0 },
-    replaced: '0002_booking',
+    replaced: '0002_storage-and-reference-rows',
   });
+});
+
+test('the migrations before the baseline count as the baseline, if all are applied', () => {
+  const own = toApplied(readMigrations());
+  const newer = { hash: 'e'.repeat(64), createdAt: 9_999_999_999_999 };
+  const describe = (applied: typeof own) => ({
+    isBefore: isBeforeBaseline(applied),
+    isAtLast: isAtLastEarlier(applied),
+    since: toMigrationsSinceBaseline(applied),
+  });
+  expect(describe(earlierMigrations)).toEqual({ isBefore: false, isAtLast: true, since: toApplied(readBaseline()) });
+  for (const since of [own, own.slice(0, 3), [...own, newer]]) {
+    expect(describe([...earlierMigrations, ...since])).toEqual({ isBefore: false, isAtLast: false, since });
+    expect(describe(since)).toEqual({ isBefore: false, isAtLast: false, since });
+  }
+  expect(describe([])).toEqual({ isBefore: false, isAtLast: false, since: [] });
+  const partial = [earlierMigrations.slice(0, -1), earlierMigrations.slice(0, 1), [earlierMigrations[0]!, ...own]];
+  for (const applied of partial) expect(describe(applied)).toMatchObject({ isBefore: true, isAtLast: false });
+  // Another history is of no build of this service.
+  expect(describe([newer])).toEqual({ isBefore: false, isAtLast: false, since: [newer] });
+  expect(compareMigrations([...earlierMigrations, newer])).toMatchObject({ replaced: '0000_tables' });
 });

@@ -7,6 +7,7 @@ import { parseTimestamp } from '../../core/timestamps.ts';
 import { normalizeTitle, isTitle } from '../../core/text.ts';
 import type { Database } from '../../database/client.ts';
 import { isMigrated, migrateDatabase } from '../../database/migrate.ts';
+import { findMigrationDifferences } from '../../database/migration-differences.ts';
 import { isPooled } from '../../database/pooler.ts';
 import { assertReleaseIsSupported } from '../../database/releases.ts';
 import { raiseOomScore } from '../../core/oom-score.ts';
@@ -72,8 +73,10 @@ export async function run(
     await assertReleaseIsSupported(database.pool);
     if (!allowUnmigrated && !(await isMigrated(database.pool))) {
       // Only the embedded database is migrated implicitly.
-      if (config.DATABASE_URL !== undefined)
-        throw new Problem('invalid', 'The database is not migrated yet: run `migrate`');
+      if (config.DATABASE_URL !== undefined) {
+        const [difference] = await findMigrationDifferences(database.pool);
+        throw new Problem('invalid', difference ?? 'The database is not migrated yet: run `migrate`');
+      }
       await migrateDatabase(store.connection);
     }
     const getCtx = (providerId: number) => createContext(database, toSettings(config), providerId);

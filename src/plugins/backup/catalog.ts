@@ -1,5 +1,5 @@
 import type { Client, Pool } from 'pg';
-import { readAppliedMigrations } from '../../database/migration-differences.ts';
+import { readAppliedMigrations } from '../../database/migration-history.ts';
 import { quote, type BackupSequence, type Manifest } from './format.ts';
 
 /** Condition of the relations in the schema of the service that do not belong to an extension. */

@@ -12,7 +12,8 @@ import { recordResult, recordStart } from './runs.ts';
 import { writeBackup } from './write.ts';
 import type { Config } from '../../core/config.ts';
 import { Problem } from '../../core/errors.ts';
-import { countMigrations } from '../../database/migrate.ts';
+import { isMigrated } from '../../database/migrate.ts';
+import { readAppliedMigrations } from '../../database/migration-history.ts';
 import { nightlyJobs } from './nightly-job.ts';
 import { backupSettings } from './settings.ts';
 import { openLog } from '../../core/log.ts';
@@ -95,8 +96,8 @@ const target = (text: string) => {
 
 async function makeBackup({ config, database, connection }: CommandContext, to?: string): Promise<CommandResult> {
   // An older version's database stays as it is, so that the backup can be made before an upgrade.
-  const { applied, expected } = await countMigrations(database.pool);
-  if (applied === 0) throw new Problem('invalid', 'The database is not migrated yet: run `migrate`');
+  const applied = await readAppliedMigrations(database.pool);
+  if (applied.length === 0) throw new Problem('invalid', 'The database is not migrated yet: run `migrate`');
   const now = new Date();
   const { BACKUP_DIR } = config.of(backupSettings);
   const folder = resolve(to ?? BACKUP_DIR);
@@ -107,7 +108,7 @@ async function makeBackup({ config, database, connection }: CommandContext, to?:
   const { size: bytes } = await stat(file);
   const obstacle = findObstacle(manifest);
   // A copy elsewhere, such as in a folder for temporary files, is no backup to rely on.
-  if (applied >= expected && folder === resolve(BACKUP_DIR)) {
+  if (folder === resolve(BACKUP_DIR) && (await isMigrated(database.pool))) {
     const elapsedMs = Math.round(performance.now() - began);
     const id = await recordStart(database.pool, false, now.toISOString());
     await recordResult(database.pool, id, { elapsedMs, file, bytes, error: null, restoreTest: null });

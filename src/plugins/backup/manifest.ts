@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { Problem } from '../../core/errors.ts';
 import { compareMigrations, describeMigrationDifferences } from '../../database/migration-differences.ts';
+import { isBeforeBaseline, lastEarlierBuild } from '../../database/migration-history.ts';
 import { formatName, formatVersion, type Manifest } from './format.ts';
 
 /** A manifest of this service has about 20 kB. */
@@ -48,6 +49,8 @@ export function findObstacle(
   { migrations, serviceVersion, sequences }: Manifest,
   { acceptMigrations = false }: { acceptMigrations?: boolean | undefined } = {},
 ) {
+  if (isBeforeBaseline(migrations))
+    return `The backup is older than this version can restore: restore it with ${lastEarlierBuild}, as in docs/operate/upgrade.md`;
   const { changed, replaced, newer } = compareMigrations(migrations);
   if (replaced !== undefined || newer > 0) {
     const place = replaced === undefined ? '' : `, one of them in the place of ${replaced}`;

@@ -2,7 +2,8 @@ import type { Client, ClientConfig } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { Problem } from '../../core/errors.ts';
 import { openDatabase } from '../../database/client.ts';
-import { applyMigrations, migrateDatabase, migrationLockKey, readMigrations } from '../../database/migrate.ts';
+import { applyMigrations, migrateDatabase, migrationLockKey } from '../../database/migrate.ts';
+import { readMigrations, toMigrationsSinceBaseline } from '../../database/migration-history.ts';
 import { checkCounters } from '../../resources/counters/service.ts';
 import { columnList, isEmptyDatabase, readForeignKeys, readTables } from './catalog.ts';
 import { inTransaction } from './connection.ts';
@@ -31,7 +32,7 @@ export async function restoreBackup(
   return withBackup(file, async (backup) => {
     const { manifest } = backup;
     assertRestorable(manifest, options);
-    const migrations = readMigrations().slice(0, manifest.migrations.length);
+    const migrations = readMigrations().slice(0, toMigrationsSinceBaseline(manifest.migrations).length);
     const unknownTables = await inTransaction(
       connection,
       '',

@@ -9,7 +9,7 @@ import { to as copyTo } from 'pg-copy-streams';
 import { ZipFile } from 'yazl';
 import { Problem } from '../../core/errors.ts';
 import { migrationLockKey } from '../../database/migrate.ts';
-import { readAppliedMigrations } from '../../database/migration-differences.ts';
+import { readAppliedMigrations } from '../../database/migration-history.ts';
 import { columnList, readOrigin, readSequences, readTables, type CopiedTable } from './catalog.ts';
 import { trailerPlaceholder, writeTrailer } from './checksum-trailer.ts';
 import { makeFolder } from '../../core/make-folder.ts';

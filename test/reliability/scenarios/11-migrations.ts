@@ -1,20 +1,32 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { migrate } from 'drizzle-orm/node-postgres/migrator';
-import { pause, waitUntil, type Scenario, type Run } from '../scenario.ts';
+import { migrateDatabase } from '../../../src/database/migrate.ts';
+import { readMigrations } from '../../../src/database/migration-history.ts';
+import { pause, waitUntil, type Scenario } from '../scenario.ts';
 import { readCatalog } from '../support/catalog.ts';
 import { createClient } from '../support/client.ts';
-import { migrateTo } from '../support/older-database.ts';
+import { buildWithMigrations } from '../support/older-database.ts';
 import { startPostgres, type Postgres } from '../support/postgres.ts';
 import { firstKey, firstProvider, startServer } from '../support/server.ts';
 
 const replicas = 8;
-/** Number of migrations before vouchers got `spent_before`. */
-const olderCount = 9;
+const olderCount = readMigrations().length;
 const vouchers = 20_000;
 /** Tables changed by the later migrations, in order: a lock on one delays the migration there. */
 const changed = ['vouchers', 'courses', 'course_dates', 'outbox', 'admin_memberships'];
+/** Migrations of a later build; the first one changes rows. */
+const laterMigrations = {
+  '9000_rows': `alter table vouchers add column spent numeric(12, 2) default '0' not null;
+    update vouchers set spent = amount - balance`,
+  '9001_columns': changed
+    .slice(1)
+    .map((table) => `alter table ${table} add column later text`)
+    .join(';\n'),
+};
+const all = olderCount + Object.keys(laterMigrations).length;
 
 /** Digest of the catalog, and the applied migrations. */
 async function readState(postgres: Postgres, database: string) {
@@ -30,7 +42,7 @@ async function readState(postgres: Postgres, database: string) {
     (select count(*)::int from vouchers) as counted`);
   const state = rows[0]!;
   const { rows: spent } = await client
-    .query<{ wrong: number }>('select count(*)::int as wrong from vouchers where spent_before <> amount - balance')
+    .query<{ wrong: number }>('select count(*)::int as wrong from vouchers where spent <> amount - balance')
     .catch(() => ({ rows: [{ wrong: 0 }] }));
   const catalog = await readCatalog(client);
   await client.end();
@@ -38,11 +50,11 @@ async function readState(postgres: Postgres, database: string) {
 }
 type State = Awaited<ReturnType<typeof readState>>;
 
-/** Creates a database at an older schema version, with vouchers to migrate. */
-async function createOlderDatabase(run: Run, postgres: Postgres) {
+/** Creates a database of this build, with vouchers to migrate. */
+async function createOlderDatabase(postgres: Postgres) {
   await postgres.create('older');
+  await migrateDatabase({ connectionString: postgres.url('older') });
   const client = await postgres.connect('older');
-  const all = await migrateTo(run, client, olderCount);
   await client.query(
     `insert into providers (title, slug, created_at, updated_at) values ('Before', 'before', now(), now())`,
   );
@@ -52,7 +64,6 @@ async function createOlderDatabase(run: Run, postgres: Postgres) {
     [vouchers],
   );
   await client.end();
-  return all;
 }
 
 const scenario: Scenario = {
@@ -62,7 +73,10 @@ const scenario: Scenario = {
     const rounds = run.quick ? 1 : 20;
     const kills = run.quick ? 1 : 10;
     const postgres = await startPostgres(run, { fsync: 'off' });
-    const all = await createOlderDatabase(run, postgres);
+    await createOlderDatabase(postgres);
+    const folder = buildWithMigrations(run, laterMigrations);
+    const [server, command] = [join(folder, 'dist/main.js'), join(folder, 'dist/cli.js')];
+    const start = (database: string) => startServer(run, env(database), { command: [process.execPath, server] });
     const before = await readState(postgres, 'older');
     const client = createClient(firstKey);
     run.onCleanup(client.close);
@@ -84,12 +98,12 @@ const scenario: Scenario = {
       return [
         ...(applied === all && areOnce ? [] : [`${applied} migrations applied instead of ${all}, each once`]),
         ...(catalog === complete ? [] : ['the schema differs from that of other databases']),
-        ...(wrong === 0 && counted === expected ? [] : [`${wrong} of ${counted} vouchers have a wrong spent_before`]),
+        ...(wrong === 0 && counted === expected ? [] : [`${wrong} of ${counted} vouchers have a wrong amount spent`]),
       ];
     }
     /** Starts all replicas concurrently, checks the status for the first provider's key, and kills them. */
     async function startAll(database: string, status: number) {
-      const results = await Promise.allSettled(Array.from({ length: replicas }, () => startServer(run, env(database))));
+      const results = await Promise.allSettled(Array.from({ length: replicas }, () => start(database)));
       for (const one of results) {
         if (one.status === 'rejected') failures.push(`a replica did not start: ${String(one.reason)}`);
         else if (one.value.hasEnded()) failures.push('a replica exited');
@@ -133,10 +147,10 @@ const scenario: Scenario = {
       // If all migrations are applied the kill came too late; tried again.
       if (wasMigrating && isUnchanged) killsDuring += 1;
       if (!isUnchanged) failures.push(...findDifferences(state, vouchers).map((failure) => `after a kill ${failure}`));
-      const server = await startServer(run, env(database));
+      const restarted = await start(database);
       failures.push(...findDifferences(await readState(postgres, database), vouchers));
-      server.signal('SIGKILL');
-      await server.ended;
+      restarted.signal('SIGKILL');
+      await restarted.ended;
       await drop(database);
     }
     if (killsDuring < kills)
@@ -150,8 +164,8 @@ const scenario: Scenario = {
       const lockedTable = attempt % 2 === 0 ? changed[(attempt / 2) % changed.length] : undefined;
       const other = await postgres.connect(database);
       if (lockedTable !== undefined) await other.query(`begin; lock table ${lockedTable} in access exclusive mode`);
-      const command = attempt % 3 === 0 ? ['dist/main.js'] : ['dist/cli.js', 'migrate'];
-      const child = spawn(process.execPath, command, {
+      const program = attempt % 3 === 0 ? [server] : [command, 'migrate'];
+      const child = spawn(process.execPath, program, {
         env: { ...process.env, ...env(database), HOST: '127.0.0.1', PORT: '0' },
         stdio: 'ignore',
       });
@@ -190,7 +204,7 @@ const scenario: Scenario = {
     if (failed === 0) failures.push('control: unlocked migrations did not fail');
     await copy('half');
     const partial = await postgres.connect('half');
-    await partial.query(`alter table vouchers add column spent_before numeric(12, 2) default '0' not null`);
+    await partial.query(`alter table vouchers add column spent numeric(12, 2) default '0' not null`);
     await partial.end();
     const found = findDifferences(await readState(postgres, 'half'), vouchers);
     if (found.length < 3) failures.push('control: a partial migration was not detected');

@@ -35,7 +35,7 @@ const scenario: Scenario = {
     const ofServer = used(before.servers, after.servers) / seconds / serverCount;
     const ofDatabase = used(before.database, after.database) / seconds / serverCount;
 
-    await client.query(readFormerClaim());
+    await client.query(readFileSync('test/reliability/support/former-claim.sql', 'utf8'));
     const control = await measure(client, 'select from former_claim_webhooks(32, 16, 2, null)', 3);
     const percent = (share: number) => `${(share * 100).toFixed(2)} %`;
     const ms = (value: number) => `${value.toFixed(1)} ms`;
@@ -83,14 +83,6 @@ async function addIdleWebhooks(client: Client) {
     select e.provider_id, 'https://receiver.example/', 'receiver.example', 'whsec_AAAA', max(e.id), 0, now(), now(), now()
     from events e, generate_series(1, ${perSchool}) n group by e.provider_id, n`);
   await client.query('analyze webhooks; analyze events; analyze providers');
-}
-
-/** The function of an earlier migration, which looks at all webhooks. */
-function readFormerClaim() {
-  const file = readdirSync('migrations').find((name) => name.startsWith('0037_'))!;
-  const source = readFileSync(`migrations/${file}`, 'utf8');
-  const text = source.slice(source.indexOf('CREATE OR REPLACE FUNCTION claim_webhooks'));
-  return text.replace('claim_webhooks', 'former_claim_webhooks');
 }
 
 /** Of each server and of each process of the database server. */

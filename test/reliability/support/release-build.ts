@@ -7,15 +7,24 @@ import { temporaryFolder } from './folder.ts';
 
 const execute = promisify(execFile);
 
-/**
- * Builds a release from the history, with the present packages and those that have been removed since. Undefined if the
- * history does not have it.
- */
+/** Builds a release from the history. Undefined if the history does not have it. */
 export async function buildRelease(run: Cleanup, minor: string): Promise<string | undefined> {
   const search = ['log', '--format=%H', `-S## [${minor}.0]`, '--reverse', '--', 'docs/CHANGELOG.md'];
   const { stdout } = await execute('git', search).catch(() => ({ stdout: '' }));
   const [commit] = stdout.split('\n');
-  if (!commit) return undefined;
+  return commit ? buildCommit(run, commit) : undefined;
+}
+
+/**
+ * Builds a commit, with the present packages and those that have been removed since. Undefined if the history does not
+ * have it.
+ */
+export async function buildCommit(run: Cleanup, commit: string): Promise<string | undefined> {
+  const isKnown = await execute('git', ['cat-file', '-e', `${commit}^{commit}`]).then(
+    () => true,
+    () => false,
+  );
+  if (!isKnown) return undefined;
   const folder = temporaryFolder(run);
   await execute('sh', ['-c', `git archive ${commit} | tar -x -C '${folder}'`]);
   await linkPackages(folder);

@@ -1,5 +1,5 @@
 import { openDatabase } from '../../../src/database/client.ts';
-import { migrateDatabase } from '../../../src/database/migrate.ts';
+import { createEarlierTables } from '../../support/earlier-database.ts';
 import { createOwner, fillPath, getEndpoints, readRequests, type Owner } from '../../support/isolation.ts';
 import { writeTable } from '../../support/isolation-table.ts';
 import { openTestApp, type TestApp } from '../../support/test-app.ts';
@@ -19,11 +19,13 @@ type Request = { method: string; path: string; body?: object };
 type Requests = { reads: Request[]; writes: Request[] };
 
 /**
- * Sends every read, with each include, and the table of writes of an older build to it and to this one, on equal
- * databases whose school has a row in every table.
+ * Sends every read, with each include, and the table of writes of the last build before the baseline to it and to this
+ * one, which takes its database over, on equal databases whose school has a row in every table.
  */
 export async function compareVersions(run: Run, postgres: Postgres, olderProgram: string) {
   await postgres.create('compared');
+  const client = await postgres.connect('compared');
+  await createEarlierTables(client).finally(() => client.end());
   const owner = await createComparedSchool(postgres.url('compared'));
   const start = async (name: string, program: string) => {
     await postgres.execute(`create database ${name} template compared`);
@@ -77,10 +79,9 @@ function describeDifference(a: string, b: string) {
   return `…${around(a)}… and …${around(b)}…`;
 }
 
-/** Migrates a database and creates a school in it that has a row in every table. */
+/** Creates a school that has a row in every table. */
 async function createComparedSchool(url: string): Promise<Owner> {
   const connection = { connectionString: url };
-  await migrateDatabase(connection);
   const times = { acquireMs: 9_000, statementMs: 9_000, writeMs: 9_000 };
   const testApp = await openTestApp(openDatabase({ connection, timezone: settings.timezone, poolSize: 4, ...times }));
   return createOwner(testApp).finally(testApp.close);

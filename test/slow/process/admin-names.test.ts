@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
-import { migrateDatabase } from '../../../src/database/migrate.ts';
 import { renameAdminUser } from '../../../src/resources/admin-users/service.ts';
 import { allSent, startMailServer, openMailTestApp, readOutbox, startWorker } from '../../support/mail.ts';
-import { migrateUntil } from '../../support/older-database.ts';
 import { runCli, databaseUrl } from '../../support/processes.ts';
-import { connectionTo, type Provider } from '../../support/test-app.ts';
+import type { Provider } from '../../support/test-app.ts';
 
 const email = 'kari@people.example';
 const save = (me: Provider, fields: Record<string, unknown> = {}) =>
@@ -99,40 +97,4 @@ test('an operator renames an admin user at one school', async () => {
   expect(await namesAt(first)).toEqual([['Kari', 'A X-EVIL:1 B']]);
   expect(await rename(id + 1, 'Nordmann')).toMatchObject({ code: 1, stderr: expect.stringContaining('not') });
   expect((await rename(id, '')).code).not.toBe(0);
-});
-
-test("the migration copies a person's name to each membership", async () => {
-  const name = `booking_names_${process.pid}`;
-  const client = await migrateUntil(name, 'admin-names-by-membership');
-  await client.query(`
-    insert into admin_users (email, firstname, lastname, created_at) values ('a@x.example', 'Kari', 'Nordmann', now());
-    insert into admin_memberships (provider_id, admin_user_id, created_at, updated_at)
-      select p.id, u.id, now(), now() from providers p, admin_users u`);
-  await migrateDatabase(connectionTo(name));
-  const { rows } = await client.query('select firstname, lastname from admin_memberships order by provider_id');
-  expect(rows).toEqual([
-    { firstname: 'Kari', lastname: 'Nordmann' },
-    { firstname: 'Kari', lastname: 'Nordmann' },
-  ]);
-});
-
-test('the migration takes the names as first given from the oldest membership that has any', async () => {
-  const name = `booking_first_names_${process.pid}`;
-  const client = await migrateUntil(name, 'first-admin-names');
-  await client.query(`
-    insert into admin_users (email, firstname, lastname, created_at) values
-      ('two@x.example', null, null, now()), ('empty@x.example', null, null, now()),
-      ('kept@x.example', 'Kept', 'Name', now()), ('none@x.example', null, null, now());
-    insert into admin_memberships (provider_id, admin_user_id, firstname, lastname, created_at, updated_at) values
-      (1, 1, 'Later', 'One', '2026-02-01', now()), (2, 1, 'Older', 'One', '2026-01-01', now()),
-      (1, 2, '', '', '2026-01-01', now()), (2, 2, 'Named', '', '2026-02-01', now()),
-      (1, 3, 'Other', 'Name', '2026-01-01', now()), (1, 4, '', '', '2026-01-01', now())`);
-  await migrateDatabase(connectionTo(name));
-  const { rows } = await client.query('select firstname, lastname from admin_users order by id');
-  expect(rows).toEqual([
-    { firstname: 'Older', lastname: 'One' },
-    { firstname: 'Named', lastname: '' },
-    { firstname: 'Kept', lastname: 'Name' },
-    { firstname: null, lastname: null },
-  ]);
 });

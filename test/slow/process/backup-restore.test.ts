@@ -7,12 +7,14 @@ import type { Manifest } from '../../../src/plugins/backup/format.ts';
 import { transferTable, verifyBackup, withBackup } from '../../../src/plugins/backup/read.ts';
 import { restoreBackup } from '../../../src/plugins/backup/restore.ts';
 import { writeBackup } from '../../../src/plugins/backup/write.ts';
-import { applyMigrations, migrateDatabase, readMigrations } from '../../../src/database/migrate.ts';
+import { applyMigrations, migrateDatabase } from '../../../src/database/migrate.ts';
+import { lastEarlierBuild, readBaseline, readMigrations } from '../../../src/database/migration-history.ts';
 import { checkCounters } from '../../../src/resources/counters/service.ts';
 import { loadDemo } from '../../../src/plugins/transfer/demo/load.ts';
 import { newApiKey } from '../../../src/core/api-key.ts';
 import { emptyDatabase, runSql } from '../../support/backups.ts';
 import { bookOrFail, createBookableDate, persons } from '../../support/booking.ts';
+import { createEarlierTables, earlierMigrations } from '../../support/earlier-database.ts';
 import { temporaryFolder } from '../../support/processes.ts';
 import {
   asAdmin,
@@ -93,6 +95,11 @@ test('a restored database has the same rows, keys, counters and sequences', asyn
   const created = await request('POST', '/v2/courses', {}, { title: 'After the restore' });
   expect(created.status, created.text).toBe(201);
   expect(created.json<{ course_id: number }>().course_id).toBeGreaterThan(before.courseId);
+});
+
+test('the restored rows are analyzed with the statistics of tenants', async () => {
+  const distinct = `select n_distinct from pg_stats where schemaname = 'public' and tablename = 'courses' and attname = 'provider_id'`;
+  expect(await runSql(restored, distinct)).toEqual([{ n_distinct: 20 }]);
 });
 
 test('triggers, foreign keys and everything else of the schema are as a migration makes them', async () => {
@@ -199,11 +206,13 @@ test('wrong targets are refused and stay as they are', async () => {
   expect(await runSql(ascii, `select from pg_class where relnamespace = 'public'::regnamespace`)).toEqual([]);
 });
 
+const laterMigrations = readMigrations().length - readBaseline().length;
+
 test('a backup of an older state is migrated, and one of a newer state is refused', async () => {
   const older = await emptyDatabase();
   const client = new Client(connectionTo(older));
   await client.connect();
-  await applyMigrations(client, readMigrations().slice(0, -2));
+  await applyMigrations(client, readBaseline());
   await client.query(
     `insert into providers (title, slug, created_at, updated_at) values ('Older', 'older', now(), now())`,
   );
@@ -216,7 +225,7 @@ test('a backup of an older state is migrated, and one of a newer state is refuse
   expect(tables.map(({ name }) => name)).not.toContain('others');
   await runSql(older, `drop owned by ${role}; drop role ${role}`);
   const target = await emptyDatabase();
-  expect(await restoreBackup(file, connectionTo(target))).toMatchObject({ migrated: 2 });
+  expect(await restoreBackup(file, connectionTo(target))).toMatchObject({ migrated: laterMigrations });
   expect(await runSql(target, 'select title from providers')).toEqual([{ title: 'Older' }]);
 
   await runSql(older, `insert into drizzle.__drizzle_migrations (hash, created_at) values ('of later', 1)`);
@@ -225,6 +234,39 @@ test('a backup of an older state is migrated, and one of a newer state is refuse
   await expect(restoreBackup(newer, connectionTo(await emptyDatabase()))).rejects.toThrow(
     'made by version 1.2.3 with migrations that this version does not have',
   );
+});
+
+test('a backup of before the baseline is restored if it has all migrations, and refused before anything is written if not', async () => {
+  const earlier = await emptyDatabase();
+  const client = new Client(connectionTo(earlier));
+  await client.connect();
+  await createEarlierTables(client);
+  await client.query(
+    `insert into providers (title, slug, created_at, updated_at) values ('Earlier', 'earlier', now(), now())`,
+  );
+  const write = async () => {
+    const file = join(temporaryFolder(), 'earlier.zip');
+    await writeBackup(connectionTo(earlier), file, { serviceVersion });
+    return file;
+  };
+  const whole = await write();
+  await migrateDatabase(connectionTo(earlier));
+  const takenOver = await write();
+  await client.query('delete from drizzle.__drizzle_migrations where id >= $1', [earlierMigrations.length]);
+  const older = await write();
+  await client.end();
+
+  const target = await emptyDatabase();
+  const refusal = `The backup is older than this version can restore: restore it with ${lastEarlierBuild}, as in docs/operate/upgrade.md`;
+  for (const acceptMigrations of [false, true])
+    await expect(restoreBackup(older, connectionTo(target), { acceptMigrations })).rejects.toThrow(refusal);
+  expect(await runSql(target, 'select from pg_namespace where nspname = $1', ['drizzle'])).toEqual([]);
+
+  expect(await restoreBackup(whole, connectionTo(target))).toMatchObject({ migrated: laterMigrations });
+  const other = await emptyDatabase();
+  expect(await restoreBackup(takenOver, connectionTo(other))).toMatchObject({ migrated: 0 });
+  for (const restoredName of [target, other])
+    expect(await runSql(restoredName, 'select title from providers')).toEqual([{ title: 'Earlier' }]);
 });
 
 test('a failed backup leaves no file, and an existing one is not overwritten', async () => {

@@ -1,11 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { createKeyedQueue } from '../../../src/database/keyed-queue.ts';
 import { approvePartner } from '../../../src/resources/schools/partner-service.ts';
 import { closeProvider, openProvider } from '../../../src/resources/schools/provider-service.ts';
-import { allAreas } from '../../../src/database/areas.ts';
 import { createBookableDate, bookOrFail, person } from '../../support/booking.ts';
 import { addAdminUser } from '../../support/dates.ts';
 import { importObjects } from '../../support/all-responses.ts';
@@ -16,7 +13,6 @@ import {
   limits,
   openTestDatabase,
   openTestApp,
-  ownDatabase,
   send,
   settings,
   sharedTestApp,
@@ -198,32 +194,6 @@ test('mails, links and sessions of a closed school are suspended until it reopen
   await openProvider(testApp.database, me.id);
   await eventually(() => expect(JSON.stringify(sent)).toContain('late@'));
   expect(await seen()).toEqual([200, 200]);
-});
-
-test('the migration sets the root of nested sub-schools, which share its limits', async () => {
-  const testApp = await openTestApp(openTestDatabase(await ownDatabase()), {
-    limits: { ...limits, rate: { perSecond: 0.001, burst: 3 } },
-  });
-  onTestFinished(testApp.close);
-  const [root, child, grandchild] = [
-    await testApp.createProvider(),
-    await testApp.createProvider(),
-    await testApp.createProvider(),
-  ];
-  const all = [root.id, child.id, grandchild.id];
-  const runLocked = (statement: string, values: number[] = []) =>
-    testApp.database.write(all, allAreas, (tx) => tx.$client.query(statement, values));
-  const attach = 'update providers set parent_id = $1 where id = $2';
-  await runLocked(attach, [root.id, child.id]);
-  await runLocked(attach, [child.id, grandchild.id]);
-  const folder = join(import.meta.dirname, '../../../migrations');
-  const file = readdirSync(folder).find((name) => name.endsWith('_fill-sub-school-roots.sql'))!;
-  await runLocked(readFileSync(join(folder, file), 'utf8'));
-  const { rows } = await testApp.database.pool.query('select root_id from providers order by id');
-  expect(rows).toEqual([{ root_id: null }, { root_id: root.id }, { root_id: root.id }]);
-  const statuses: number[] = [];
-  for (const { get } of [grandchild, child, root, grandchild]) statuses.push((await get('/v2/courses')).status);
-  expect(statuses).toEqual([200, 200, 200, 429]);
 });
 
 test.each(['1 hour', '1 year'])('a mail queued before the clock went back by %s is sent immediately', async (jump) => {

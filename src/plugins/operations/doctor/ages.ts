@@ -1,15 +1,28 @@
 import { clockWarning, summarizeClocksAhead } from '../../../database/clock.ts';
-import { countMigrations } from '../../../database/migrate.ts';
-import { findMigrationDifferences } from '../../../database/migration-differences.ts';
+import {
+  compareMigrations,
+  databaseIsOlder,
+  describeMigrationDifferences,
+} from '../../../database/migration-differences.ts';
+import {
+  isBeforeBaseline,
+  readAppliedMigrations,
+  readMigrations,
+  toMigrationsSinceBaseline,
+} from '../../../database/migration-history.ts';
 import { byLimit, error, formatAge, minutes, ok, queryOne, warning } from '../../../interfaces/plugin/checks.ts';
 import type { Result, SystemCheck } from '../../../interfaces/plugin/checks.ts';
 
 export const migrationCheck: SystemCheck = {
   check: 'migrations',
   async run({ pool }) {
-    const { applied, expected } = await countMigrations(pool);
-    const differences = await findMigrationDifferences(pool);
-    return [judgeMigrationCount(applied, expected), ...differences.map((text) => error(`${text}: ${restoreAdvice}`))];
+    const applied = await readAppliedMigrations(pool);
+    if (isBeforeBaseline(applied)) return [error(databaseIsOlder)];
+    const differences = describeMigrationDifferences(compareMigrations(applied));
+    return [
+      judgeMigrationCount(toMigrationsSinceBaseline(applied).length, readMigrations().length),
+      ...differences.map((text) => error(`${text}: ${restoreAdvice}`)),
+    ];
   },
 };
 

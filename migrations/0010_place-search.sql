@@ -1,1 +1,0 @@
-ALTER TABLE "course_dates" ADD COLUMN "place_is_sought" boolean DEFAULT false NOT NULL;

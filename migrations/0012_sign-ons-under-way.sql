@@ -1,2 +1,0 @@
-ALTER TABLE "sign_on_failures" ADD COLUMN "pending" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
-ALTER TABLE "sign_on_failures" ADD COLUMN "attempted_at" timestamp(6) with time zone DEFAULT now() NOT NULL;

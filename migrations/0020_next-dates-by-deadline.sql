@@ -1,2 +1,0 @@
-DROP INDEX "course_dates_upcoming";--> statement-breakpoint
-CREATE INDEX "course_dates_upcoming" ON "course_dates" USING btree ("provider_id","starts_at","id","course_id","start_at","zone","deadline_at","visible_when_passed_deadline") WHERE "course_dates"."is_visible" and "course_dates"."status_id" <> 3 and "course_dates"."parent_id" is null and "course_dates"."deleted_at" is null;

@@ -1,2 +1,0 @@
--- Its caller, a pipelined insert of courses, no longer exists.
-DROP FUNCTION IF EXISTS refuse(text);

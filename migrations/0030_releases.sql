@@ -1,1 +1,0 @@
-ALTER TABLE "service_state" ADD COLUMN "releases" text[] DEFAULT '{}' NOT NULL;

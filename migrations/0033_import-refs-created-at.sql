@@ -1,1 +1,0 @@
-ALTER TABLE "import_refs" ADD COLUMN "created_at" timestamp(6) with time zone DEFAULT now() NOT NULL;

@@ -1,1 +1,0 @@
-ALTER TABLE "outbox" ADD COLUMN "is_written" boolean DEFAULT false NOT NULL;
