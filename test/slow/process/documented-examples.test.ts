@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync, type SpawnSyncOptions } from 'node:child_process';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { demoDatabase, startDemoServer } from '../../support/demo-database.ts';
@@ -90,11 +90,11 @@ beforeAll(async () => {
   programDatabase = await demoDatabase(afterAll);
 });
 
-/** Writes the programs to a folder; those in TypeScript import the generated client of the tests as `booking`. */
+/** Writes the programs to a folder; those in TypeScript import a generated client as `booking`. */
 function writePrograms(language: Language, folder: string) {
   const programs = programsIn(language);
   for (const { file, text } of programs) writeFileSync(join(folder, file), text);
-  if (language === 'ts') cpSync('test/client', join(folder, 'booking'), { recursive: true });
+  if (language === 'ts') execFileSync('bash', ['test/support/client.sh', join(folder, 'booking')]);
   return programs;
 }
 

@@ -1,8 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { createClient, createConfig } from '../../client/client/index.ts';
-import * as api from '../../client/sdk.gen.ts';
-import { person } from '../../support/booking.ts';
-import { sharedPort, sharedTestApp } from '../../support/test-app.ts';
+import { person } from '../support/booking.ts';
+import { sharedPort, sharedTestApp } from '../support/test-app.ts';
+
+execFileSync('bash', ['test/support/client.sh']);
+const { createClient, createConfig } = await import('../output/client/client/index.ts');
+const api = await import('../output/client/sdk.gen.ts');
 
 const { createProvider } = await sharedTestApp();
 const baseUrl = `http://127.0.0.1:${await sharedPort()}`;
