@@ -215,6 +215,9 @@ test.each(writeEndpoints.map((endpoint) => [endpoint.name, endpoint] as const))(
   },
 );
 
+/** The time of a processor since then, which a busy machine does not change. */
+const cpuMs = (since: NodeJS.CpuUsage) => process.cpuUsage(since).user / 1_000;
+
 const deep = (levels: number): unknown => (levels === 0 ? 'x' : { a: deep(levels - 1) });
 const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'x']));
 const nested = (count: number) => `title=A&a${'[b]'.repeat(count)}=1`;
@@ -232,11 +235,11 @@ test.each([
   ['a form of 5,000 tags', contentTypes.form, `title=A${'&tags[]=1'.repeat(5_000)}`],
   ['JSON of 200,000 tags', contentTypes.json, `{"title":"A","tags":[${'[],'.repeat(200_000)}1]}`],
   ['a form of 90,000 bad tags as JSON', contentTypes.form, `title=A&tags=[${'"x",'.repeat(90_000)}1]`],
-])('%s is rejected quickly', async (_name, type, body) => {
+])('%s is rejected at little cost', async (_name, type, body) => {
   const before = await countRows(me);
-  const started = performance.now();
+  const used = process.cpuUsage();
   const response = await sendRawWrite(me, postCourse, type, body);
-  expect(performance.now() - started).toBeLessThan(3_000);
+  expect(cpuMs(used)).toBeLessThan(3_000);
   expect(response.status, response.text.slice(0, 200)).toBe(400);
   expect(await countRows(me)).toBe(before);
 });
@@ -296,8 +299,8 @@ test.each(['form', 'json'] as const)('a field named like an Object method is an 
 
 test('a far too long title is rejected before the slow Unicode normalization', async () => {
   const me = await createProvider();
-  const started = performance.now();
+  const used = process.cpuUsage();
   const response = await me.post('/v2/courses', { title: '\u0301\u0327'.repeat(200_000) });
   expect([response.status, response.json()]).toEqual([400, { error: 'Field(s) not valid: title' }]);
-  expect(performance.now() - started).toBeLessThan(2_000);
+  expect(cpuMs(used)).toBeLessThan(2_000);
 });

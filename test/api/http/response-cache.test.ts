@@ -263,17 +263,16 @@ test('a read after a confirmed write always sees it', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me, { capacityMax: 0 });
   const url = '/v2/participants?limit=250';
-  const until = performance.now() + 3_000;
   let [reported, reads] = [0, 0];
   const write = async () => {
-    while (performance.now() < until && reported < 200) {
-      const response = await me.post('/v2/booking', bookingBody(dateId));
-      if (response.status === 201) reported += 1;
+    while (reported < 50) {
+      expect((await me.post('/v2/booking', bookingBody(dateId))).status).toBe(201);
+      reported += 1;
     }
   };
   const stale: string[] = [];
   const read = async () => {
-    while (performance.now() < until) {
+    while (reported < 50 || reads < 100) {
       const before = reported;
       const count = (await me.get(url)).json<unknown[]>().length;
       if (count < before) stale.push(`${count} after ${before}`);
@@ -282,7 +281,6 @@ test('a read after a confirmed write always sees it', async () => {
   };
   await Promise.all([write(), read(), read(), read()]);
   expect(stale).toEqual([]);
-  expect(reported > 5 && reads > reported, `${reported} writes, ${reads} reads`).toBe(true);
   expect(app.listCache.responses!.entries.size).toBeGreaterThan(0);
 });
 

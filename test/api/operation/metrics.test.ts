@@ -1,15 +1,17 @@
+import { once } from 'node:events';
 import { statfsSync } from 'node:fs';
 import { connect, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, expect, inject, test } from 'vitest';
+import { Client } from 'pg';
+import { afterAll, expect, inject, onTestFinished, test } from 'vitest';
 import { recordResult, recordStart, type RestoreTest } from '../../../src/plugins/backup/runs.ts';
 import { openAdminServer } from '../../../src/plugins/operations/metrics/routes.ts';
 import { hashPassword } from '../../../src/resources/auth/password-service.ts';
 import { bookingBody, createBookableDate, person } from '../../support/booking.ts';
 import { invite, smtpError, startMailServer, startWorker } from '../../support/mail.ts';
 import { temporaryFolder } from '../../support/processes.ts';
-import { openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
+import { connectionTo, openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 import { createMeasured } from '../../support/metrics.ts';
 
 const token = 'a-token-of-the-metrics';
@@ -229,9 +231,10 @@ test('an aborted request has a status of its own', async () => {
   const one = await openMeasuredApp();
   const me = await one.createProvider();
   await one.app.listen({ port: 0, host: '127.0.0.1' });
+  const received = once(one.app.server, 'request');
   const aborting = connect((one.app.server.address() as AddressInfo).port, '127.0.0.1');
   aborting.write(`POST /v2/courses HTTP/1.1\r\nhost: x\r\nx-api-key: ${me.apiKey}\r\ncontent-length: 50\r\n\r\ntitle`);
-  await pause(200);
+  await received;
   aborting.destroy();
   const series = 'booking_http_requests_total{method="POST",route="/v2/courses",status="aborted"}';
   await expect.poll(async () => (await one.read())[series]).toBe(1);
@@ -249,12 +252,18 @@ test('connections by state, statements that wait for one, and slow statements', 
     return ['{state="in_use"}', '{state="idle"}', '_waiting'].map((end) => read[`booking_database_connections${end}`]);
   };
   const { pool } = database;
-  const sleeping = pool.query('select pg_sleep(0.7)');
+  const holder = new Client(connectionTo(inject('shared')));
+  await holder.connect();
+  onTestFinished(() => holder.end());
+  await holder.query("select pg_advisory_lock(hashtext('connections by state'))");
+  const blocked = pool.query("select pg_advisory_xact_lock(hashtext('connections by state'))");
   await pause(100);
   const waiting = pool.query('select 1');
-  await pause(10);
-  expect(await values()).toEqual([1, 0, 1]);
-  await Promise.all([sleeping, waiting]);
+  await expect.poll(values).toEqual([1, 0, 1]);
+  // The limit of a slow statement is half a second.
+  await pause(600);
+  await holder.query("select pg_advisory_unlock(hashtext('connections by state'))");
+  await Promise.all([blocked, waiting]);
   await expect.poll(values).toEqual([0, 1, 0]);
   expect(toValues(await metrics.render())['booking_database_slow_statements_total']).toBe(1);
   await close();

@@ -1,6 +1,7 @@
 import fp from 'fastify-plugin';
 import { pino } from 'pino';
 import { afterAll, expect, inject, test } from 'vitest';
+import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import type { AppOptions } from '../../../src/app.ts';
 import type { RequestLogMode } from '../../../src/http/request-log.ts';
@@ -126,9 +127,10 @@ test('aborted and unreadable requests are logged', async () => {
   await expect.poll(() => logged.logged().at(-1)).toMatchObject({ msg: 'unreadable request', status: 400 });
   garbage.destroy();
   const me = await logged.createProvider();
+  const received = once(logged.app.server, 'request');
   const aborting = connect(port, '127.0.0.1');
   aborting.write(`POST /v2/courses HTTP/1.1\r\nhost: x\r\nx-api-key: ${me.apiKey}\r\ncontent-length: 50\r\n\r\ntitle`);
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  await received;
   aborting.destroy();
   await expect.poll(() => logged.logged().some(({ aborted }) => aborted === true)).toBe(true);
   expect(logged.lines.join('')).not.toContain('secret');

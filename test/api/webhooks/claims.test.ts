@@ -1,7 +1,8 @@
 import { Client } from 'pg';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { markDelivered, markFailed } from '../../../src/resources/webhooks/sql.ts';
 import { execute } from '../../support/booking.ts';
+import { createGate } from '../../support/gate.ts';
 import { connectionTo, type Provider } from '../../support/test-app.ts';
 import {
   createTag,
@@ -244,9 +245,10 @@ test('failing webhooks get no more places than they may', async () => {
 test('a process uses at most half of its places for failing webhooks', async () => {
   const testApp = await openWebhookTestApp();
   let [open, most] = [0, 0];
+  const { opened: answered, open: answer } = createGate();
   const hanging = await startReceiver(async () => {
     most = Math.max(most, (open += 1));
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await answered;
     open -= 1;
     return 500;
   });
@@ -258,10 +260,13 @@ test('a process uses at most half of its places for failing webhooks', async () 
   }
   await execute(testApp.name, 'update webhooks set failing_since = now(), attempts = 1');
   startWebhookWorker(testApp, { retries: [0] });
+  await expect.poll(() => open).toBeGreaterThan(10);
+  // For more than the half.
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  answer();
   await expect.poll(() => hanging.received.length).toBeGreaterThan(40);
   // Of the 20 that wait.
   expect(most).toBeLessThanOrEqual(16);
-  expect(most).toBeGreaterThan(10);
 });
 
 test('each claim has a token of its own', async () => {
@@ -296,12 +301,20 @@ test('a webhook that is switched off while a claim runs is not leased', async ()
   await createTag(me, 'One');
   await execute(
     testApp.name,
-    `create function pause() returns trigger language plpgsql as $$ begin perform pg_sleep(0.5); return new; end $$;
+    `create function pause() returns trigger language plpgsql as
+      $$ begin perform pg_advisory_xact_lock_shared(1); return new; end $$;
       create trigger pause before update on webhooks for each row when (new.id = ${first!}) execute function pause()`,
   );
+  const holder = new Client(connectionTo(testApp.name));
+  await holder.connect();
+  onTestFinished(() => holder.end());
+  await holder.query('select pg_advisory_lock(1)');
   const claimed = claimedIds(testApp);
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  const waiting = `select from pg_locks where not granted and locktype = 'advisory'
+    and database = (select oid from pg_database where datname = current_database())`;
+  await expect.poll(async () => (await holder.query(waiting)).rowCount).toBe(1);
   expect((await me.put(`/v2/webhooks/${second!}`, { is_active: false })).status).toBe(200);
+  await holder.query('select pg_advisory_unlock(1)');
   expect(await claimed).toEqual([first]);
 });
 

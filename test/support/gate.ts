@@ -1,0 +1,6 @@
+/** A promise that `open` resolves. */
+export function createGate() {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
+}
