@@ -55,7 +55,10 @@ function marked<T extends PgTable & { $inferInsert: object }>(table: T, text = m
   return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as Fields<T>;
 }
 
-/** A provider with at least one row in every table; `ids` has one of each. */
+/**
+ * A provider with at least one row in every table; `ids` has one of each. All of them have the same titles, codes and
+ * e-mails.
+ */
 export async function createOwner(testApp: TestApp) {
   const me = await testApp.createProvider(marker);
   const providerId = me.id;
@@ -64,10 +67,13 @@ export async function createOwner(testApp: TestApp) {
 
   const person = await write(me, async (tx, now) => {
     const named = { ...(marked(adminUsers) as typeof adminUsers.$inferInsert), email: `${marker}@x.example` };
+    const values = { ...named, createdAt: now };
+    // A person is shared by all providers.
+    await tx.insert(adminUsers).values(values).onConflictDoNothing();
     const [{ id: adminUserId } = { id: 0 }] = await tx
-      .insert(adminUsers)
-      .values({ ...named, createdAt: now })
-      .returning();
+      .select()
+      .from(adminUsers)
+      .where(eq(adminUsers.email, named.email));
     await tx.insert(adminMemberships).values({ ...marked(adminMemberships), ...own(now), adminUserId });
     const role = { ...(marked(roles) as typeof roles.$inferInsert), ...own(now) };
     const [{ id: roleId } = { id: 0 }] = await tx.insert(roles).values(role).returning();
