@@ -6,8 +6,8 @@ import { listWithout } from './support/plugin-list.ts';
 
 const root = `${import.meta.dirname}/..`;
 
-/** The slow tests that `npm test` runs too: one file of each group. */
-const samples = ['process/server', 'property/courses', 'race/course-titles'].map((name) => `test/slow/${name}.test.ts`);
+/** The slow tests that CI runs too: a race and a property. */
+const samples = ['property/courses', 'race/course-titles'].map((name) => `test/slow/${name}.test.ts`);
 
 /** The files that take longest, in the order in which they start, so that none of them runs alone at the end. */
 const longest = [
@@ -63,6 +63,7 @@ const shared = {
   // Files of one worker share modules and the database pool: loading them per file took a seventh of the run.
   isolate: false,
   restoreMocks: true,
+  experimental: { fsModuleCache: true, fsModuleCachePath: `${root}/.cache/vitest` },
 };
 // Long enough for a machine with ten times its usual load.
 const fast = { ...shared, testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 30_000 } } };
@@ -76,7 +77,9 @@ export default defineConfig({
     projects: [
       { plugins, test: { ...fast, name: 'fast', include: ['test/api/**/*.test.ts', 'test/unit/**/*.test.ts'] } },
       { test: { ...slow, name: 'sample', include: samples } },
-      { test: { ...slow, name: 'slow', include: ['test/slow/**/*.test.ts'], exclude: samples } },
+      {
+        test: { ...slow, name: 'slow', include: ['test/slow/**/*.test.ts', 'test/client/*.test.ts'], exclude: samples },
+      },
     ],
   },
 });

@@ -9,7 +9,7 @@ import { summarizeLogs, searchLogs } from './support/secrets.ts';
 
 const { values } = parseArgs({
   options: {
-    /** Runs shortened scenarios, in about eight minutes. */
+    /** Runs shortened scenarios, in about three minutes. */
     quick: { type: 'boolean', default: false },
     /** Comma-separated scenario numbers. */
     only: { type: 'string' },

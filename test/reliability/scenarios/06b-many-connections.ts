@@ -41,7 +41,7 @@ const connections = 250;
 
 const scenario: Scenario = {
   name: 'a known key beside 250 connections',
-  quick: true,
+  quick: false,
   async run(run) {
     const schools = await createSchools(run, { count: 2, parameters: { fsync: 'off' } });
     const seconds = run.quick ? 3 : 8;

@@ -21,7 +21,7 @@ const unrecorded = [
 
 const scenario: Scenario = {
   name: 'guessed sign-ons',
-  quick: true,
+  quick: false,
   async run(run) {
     const schools = await createSchools(run, { count: 2, parameters: { fsync: 'off' } });
     const command = [process.execPath, await bundle('src/main.ts', unrecorded)];

@@ -63,7 +63,7 @@ const describe = ({ alone, beside, connections, responses, refused }: Observatio
 
 const scenario: Scenario = {
   name: 'pipelined requests',
-  quick: true,
+  quick: false,
   async run(run) {
     const { env, first } = await createSchools(run, { parameters: { fsync: 'off' } });
     const limited = { ...env, PUBLIC_REQUESTS_PER_MINUTE: String(perMinute) };

@@ -44,7 +44,7 @@ const isLate = ({ stall }: { stall: number }) => stall > limits.stall;
 
 const scenario: Scenario = {
   name: 'costly inputs',
-  quick: true,
+  quick: false,
   async run(run) {
     const { env, first } = await createSchools(run, { parameters: { fsync: 'off' } });
     const quiet = { ...env, LOG_LEVEL: 'error' };

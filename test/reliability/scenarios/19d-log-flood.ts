@@ -36,7 +36,7 @@ async function stopReading(run: Run, server: Server, { client }: School) {
 
 const scenario: Scenario = {
   name: 'log of a flood',
-  quick: true,
+  quick: false,
   async run(run) {
     const { env, first } = await createSchools(run, { parameters: { fsync: 'off' } });
     const all = { ...env, LOG_REQUESTS: 'all' };

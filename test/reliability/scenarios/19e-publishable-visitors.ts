@@ -71,7 +71,7 @@ async function prepare(run: Run) {
 
 const scenario: Scenario = {
   name: 'visitors of a publishable key',
-  quick: true,
+  quick: false,
   async run(run) {
     const { env, client } = await prepare(run);
     const seconds = run.quick ? 1 : 10;

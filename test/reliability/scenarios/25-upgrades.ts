@@ -207,7 +207,7 @@ async function upgradeBehindReader(run: Run, postgres: Postgres) {
 
 const scenario: Scenario = {
   name: 'upgrades',
-  quick: true,
+  quick: false,
   async run(run) {
     const postgres = await startPostgres(run, { fsync: 'off' });
     const states = await upgradeEachState(postgres);
