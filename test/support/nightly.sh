@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Everything that CI leaves out: every test, with more runs per property, a start on the newest supported Node, the core's
-# tests without plugins, and all reliability scenarios. The last line contains the test counts.
+# tests without all and without each of the plugins, and all reliability scenarios. The last line contains the test counts.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -17,6 +17,7 @@ if [ "$(uname -sm)" = 'Linux x86_64' ]; then
     test/slow/process/start.test.ts -t 'first start' || status=$?
 fi
 npm run test:plugins || status=$?
+npm run test:plugins -- --each || status=$?
 npm run test:reliability || status=$?
 node test/support/print-counts.js $output/{all,node24,reliability}.json
 exit "$status"
