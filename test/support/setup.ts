@@ -69,7 +69,8 @@ function hashOfDatabases() {
   const migrations = readdirSync(join(root, 'migrations')).filter((name) => name.endsWith('.sql'));
   const files = [
     ...migrations.sort().map((name) => `migrations/${name}`),
-    ...['migrations/meta/_journal.json', 'src/database/migrate.ts', 'src/database/releases.ts'],
+    'migrations/meta/_journal.json',
+    ...['migrate.ts', 'releases.ts', 'tenant-statistics.ts'].map((name) => `src/database/${name}`),
     ...[
       'src/embedded-postgres/watchdog.ts',
       'test/support/setup.ts',
