@@ -53,7 +53,7 @@ const rows = [
       entry_source, created_at, updated_at)
     select 1, n, n, n, n, now(), 'User', now(), now() from generate_series(1, 50) n`,
   `insert into vouchers (provider_id, code, amount, balance, created_at, updated_at)
-    select 1, 'code-' || n, 1000, 1000 - n, now(), now() from generate_series(1, 50) n`,
+    select 1, 'code-' || n, 1000, 1000, now(), now() from generate_series(1, 50) n`,
   `insert into admin_users (email, firstname, lastname, created_at) values ('kari@school.example', 'Kari', 'Nordmann', now())`,
   `insert into admin_memberships (provider_id, admin_user_id, created_at, updated_at) values (1, 1, now(), now())`,
   `insert into roles (provider_id, id, title, created_at, updated_at) values (1, 1, 'Administrator', now(), now())`,
