@@ -6,5 +6,5 @@ import { operations } from './plugins/operations/index.ts';
 import { pages } from './plugins/pages/index.ts';
 import { transfer } from './plugins/transfer/index.ts';
 
-/** All that one could remove: a folder each, and its name here. Lists of several plugins have this order. */
+/** The removable plugins, one folder each. Commands, checks and metrics of several plugins have this order. */
 export const plugins: readonly Plugin[] = [pages, docs, backup, delivery, operations, transfer];

@@ -12,7 +12,7 @@ declare module 'fastify' {
   }
 }
 
-/** What a route declares for the document alone. */
+/** Declarations of a route for the OpenAPI document. */
 export type Declared = Pick<FastifySchema, 'item' | 'invalidSamples' | 'responseHeaders'>;
 
 export type Schema = { $ref?: string; type?: string | string[]; required?: string[]; examples?: unknown[] };

@@ -9,7 +9,7 @@ const areas = await loadAreas(plugins);
 export const createTestMetrics = (sources: Omit<MetricsSources, 'version'>) =>
   createMetrics({ version: 'test', ...sources }, areas);
 
-/** The same, and the parts of an application whose requests they count. */
+/** As `createTestMetrics`, with the server parts that count requests. */
 export async function createMeasured(sources: Omit<MetricsSources, 'version'>, token?: string) {
   const metrics = createTestMetrics(sources);
   const parts: ServerPart[] = [await createMetricsPart(metrics, token)];

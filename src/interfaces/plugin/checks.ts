@@ -20,7 +20,7 @@ export type SystemCheck = { check: string; run: (context: CheckContext) => Promi
 export type Condition = { isHeld: (config: Config, connection: Connection) => boolean; otherwise: string };
 export type Connection = { isEncrypted: boolean };
 
-/** What a plugin adds to `doctor`. */
+/** Checks and conditions of a plugin for `doctor`. */
 export type Checks = { checks?: SystemCheck[]; conditions?: Condition[] };
 
 const toResult =

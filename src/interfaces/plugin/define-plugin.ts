@@ -21,7 +21,7 @@ export type Routes = {
   load: () => Promise<FastifyPluginAsync<Services>>;
 };
 
-/** What the work of a plugin in a server is made from. */
+/** Dependencies of a plugin in a running server. */
 export type ServerContext = {
   config: Config;
   database: Database;
@@ -48,10 +48,10 @@ export type ServerPart = {
   close?: () => Promise<unknown>;
 };
 
-/** What a start says of the first data: on a line of the log, or to people who read the terminal. */
+/** Messages about the first data: `note` for the log, `welcome` for a terminal. */
 export type FirstData = { note: string; welcome(address: string): string[] };
 
-/** All that a plugin brings. Each part is loaded where it is needed. */
+/** The parts of a plugin. Each is loaded where it is needed. */
 export type Plugin = {
   name: string;
   settings?: PluginSettings;
@@ -61,7 +61,7 @@ export type Plugin = {
   welcome?: (address: string) => string[];
   commands?: CommandGroup[];
   routes?: Routes;
-  /** What `doctor` checks. */
+  /** Checks of `doctor`. */
   checks?: () => Promise<Checks>;
   metrics?: () => Promise<CreateArea[]>;
   /** Folders whose disks are watched, by name. */

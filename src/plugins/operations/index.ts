@@ -2,7 +2,7 @@ import { deleteWhere, old } from '../../database/housekeeping.ts';
 import { definePlugin } from '../../interfaces/plugin/define-plugin.ts';
 import { operationsSettings } from './settings.ts';
 
-/** What an operator watches: metrics, traces, the usage of each school, and `doctor`. */
+/** Observability: metrics, traces, the usage of each school, and `doctor`. */
 export const operations = definePlugin({
   name: 'operations',
   settings: operationsSettings,
