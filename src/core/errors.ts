@@ -64,6 +64,12 @@ export class Problem extends Error {
     return new Problem('not_found', `${item} not found`);
   }
 
+  /** Returns the item, or throws if there is none. */
+  static assertFound<T>(found: T | undefined, item: string): T {
+    if (found === undefined) throw Problem.notFound(item);
+    return found;
+  }
+
   /**
    * Lists fields in one message, missing ones first: `Missing field(s): title,phone. Field(s) not valid: level`. With
    * `order`, the names of the fields, they and the members of lists in them are sorted.

@@ -30,7 +30,7 @@ import { orderRoutes } from '../resources/orders/routes.ts';
 import { participantRoutes } from '../resources/participants/routes.ts';
 import { schoolRoutes } from '../resources/schools/routes.ts';
 import { tagRoutes } from '../resources/tags/routes.ts';
-import { courseUserRoutes, searchUserRoutes } from '../resources/users/routes.ts';
+import { courseUserRoutes, employeeRoutes, searchUserRoutes } from '../resources/users/routes.ts';
 import { webhookRoutes } from '../resources/webhooks/routes.ts';
 
 /** The current interface: every route group with its prefix. */
@@ -64,6 +64,7 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(campaignValidationRoutes, { prefix: '/campaigns/validate' });
   await app.register(voucherValidationRoutes, { prefix: '/vouchers/validate' });
   await app.register(customerRoutes, { prefix: '/customers' });
+  await app.register(employeeRoutes, { prefix: '/customers/:id/employees' });
   await app.register(courseUserRoutes, { prefix: '/course-users' });
   await app.register(searchUserRoutes, { prefix: '/search-users' });
   await app.register(signOnRoutes, { prefix: '/check-user-credentials' });

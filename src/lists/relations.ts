@@ -126,9 +126,21 @@ const includeOne = <Row extends Key, Found extends Key>(
   },
 });
 
+const includer =
+  <Found extends Key>(fetch: Fetch<Found>, serializer: Serializer<NoInfer<Found>>, declare: Declare) =>
+  <Row extends Key>(reference: (row: Row) => number | null): Include<Row> =>
+    includeOne(reference, fetch, serializer, declare);
+
+const requiredIncluder =
+  <Found extends Key>(fetch: Fetch<Found>, serializer: Serializer<NoInfer<Found>>, declare: Declare) =>
+  <Row extends Key>(reference: (row: Row) => number): Include<Row> => ({
+    ...includeOne(reference, fetch, serializer, declare),
+    schema: declare(serializer.schema),
+  });
+
 const includeMany = <Found extends Key & { ownerId: number }>(
   fetch: Fetch<Found>,
-  serializer: Serializer<Found>,
+  serializer: Serializer<NoInfer<Found>>,
   declare: Declare,
 ): Include<Key> => ({
   schema: declare(Type.Array(serializer.schema)),
@@ -160,6 +172,10 @@ export const relation = {
   include,
   /** Embeds the item of another resource that a row references; null without one. */
   includeOne,
+  /** `includeOne` of a resource for any rows that reference it. */
+  includer,
+  /** `includer` for references that a foreign key guarantees. */
+  requiredIncluder,
   /** Embeds the items of another resource that have the row as `ownerId`. */
   includeMany,
 };

@@ -19,6 +19,12 @@ export const participantStatus = {
   unconfirmed: 7,
   deregisteredWithFee: 8,
 } as const;
+/** Statuses that may be requested; overbooked is assigned. */
+export const requestableStatuses = [
+  participantStatus.confirmed,
+  participantStatus.waiting,
+  participantStatus.unconfirmed,
+] as const;
 /** Payment statuses of participants (`idPaid`). */
 export const paymentStatus = { yes: 1, no: 3 } as const;
 

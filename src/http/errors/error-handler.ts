@@ -85,6 +85,8 @@ export const formatBookingError: ErrorFormatter = ({ kind, message, errors }) =>
     errors.length > 0 ? errors.map(({ code, message }) => ({ code, message })) : [{ code: errorCodes[kind], message }],
   error: message,
 });
+export const registerBookingErrorFormat = (app: FastifyInstance) => registerErrorFormat(app, formatBookingError);
+
 /** The codes of a problem, each once: those of the booking, else one by its kind. */
 export const codesOf = ({ kind, errors }: Problem) =>
   errors.length > 0 ? [...new Set(errors.map(({ code }) => code))] : [errorCodes[kind]];

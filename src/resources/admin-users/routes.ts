@@ -26,21 +26,18 @@ const formatFieldLists: ErrorFormatter = (problem) =>
     : formatV2Error(problem);
 
 export const adminUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  app.get(
-    '',
-    {
-      schema: {
-        operationId: 'listAdminUsers',
-        summary: 'List admin users',
-        description: 'All admin users of the school.',
-        tags: ['People'],
-        profiles: ['full', 'read'],
-        response: responses.ok(Type.Array(AdminUser)),
-      },
-      ...listRoute.cached(() => ['people']),
+  app.get('', {
+    schema: {
+      operationId: 'listAdminUsers',
+      summary: 'List admin users',
+      description: 'All admin users of the school.',
+      tags: ['People'],
+      profiles: ['full', 'read'],
+      response: responses.ok(Type.Array(AdminUser)),
     },
-    (request) => listAdminUsers(listRoute.toCtx(request)),
-  );
+    ...listRoute.cached(() => ['people']),
+    handler: (request) => listAdminUsers(listRoute.toCtx(request)),
+  });
 
   await app.register(createAdminUserRoute);
 };
@@ -48,62 +45,53 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
 const createAdminUserRoute: FastifyPluginAsyncTypebox = async (app) => {
   registerErrorHandler(app, formatFieldLists);
 
-  app.post(
-    '',
-    {
-      schema: {
-        operationId: 'createAdminUser',
-        summary: 'Create an admin user, or attach an existing person',
-        description:
-          'A person whose e-mail address is known keeps all profile fields and gets exactly these roles at ' +
-          'this school: 200. A new person needs `firstname` and `lastname`: 201. Later schools get these names; ' +
-          'those that they send are ignored.',
-        tags: ['People'],
-        profiles: ['full'],
-        body: AdminUserBody,
-        response: { 200: AdminUser, ...responses.created(AdminUser), 400: AdminUserError },
-      },
-      config: { references: adminUserReferences },
+  app.post('', {
+    schema: {
+      operationId: 'createAdminUser',
+      summary: 'Create an admin user, or attach an existing person',
+      description:
+        'A person whose e-mail address is known keeps all profile fields and gets exactly these roles at ' +
+        'this school: 200. A new person needs `firstname` and `lastname`: 201. Later schools get these names; ' +
+        'those that they send are ignored.',
+      tags: ['People'],
+      profiles: ['full'],
+      body: AdminUserBody,
+      response: { 200: AdminUser, ...responses.created(AdminUser), 400: AdminUserError },
     },
-    async ({ ctx, body }, reply) => {
+    config: { references: adminUserReferences },
+    handler: async ({ ctx, body }, reply) => {
       const { user, isNew } = await saveAdminUser(ctx, body);
       return reply.code(isNew ? 201 : 200).send(user);
     },
-  );
+  });
 };
 
 export const roleRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  app.get(
-    '',
-    {
-      schema: {
-        operationId: 'listAdminRoles',
-        summary: 'List admin roles',
-        description: 'The roles of admin users.',
-        tags: ['People'],
-        profiles: ['full', 'read'],
-        response: responses.ok(Type.Array(Role)),
-      },
-      ...listRoute.cached(() => ['people']),
+  app.get('', {
+    schema: {
+      operationId: 'listAdminRoles',
+      summary: 'List admin roles',
+      description: 'The roles of admin users.',
+      tags: ['People'],
+      profiles: ['full', 'read'],
+      response: responses.ok(Type.Array(Role)),
     },
-    (request) => listRoles(listRoute.toCtx(request)),
-  );
+    ...listRoute.cached(() => ['people']),
+    handler: (request) => listRoles(listRoute.toCtx(request)),
+  });
 };
 
 export const appUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  app.get(
-    '',
-    {
-      schema: {
-        operationId: 'listAppUsers',
-        summary: 'List sellers',
-        description: 'The admin users that a customer can have as its seller.',
-        tags: ['People'],
-        profiles: ['full', 'read'],
-        response: responses.ok(Type.Array(AppUser)),
-      },
-      ...listRoute.cached(() => ['people']),
+  app.get('', {
+    schema: {
+      operationId: 'listAppUsers',
+      summary: 'List sellers',
+      description: 'The admin users that a customer can have as its seller.',
+      tags: ['People'],
+      profiles: ['full', 'read'],
+      response: responses.ok(Type.Array(AppUser)),
     },
-    async (request) => listAppUsers(listRoute.toCtx(request)),
-  );
+    ...listRoute.cached(() => ['people']),
+    handler: async (request) => listAppUsers(listRoute.toCtx(request)),
+  });
 };

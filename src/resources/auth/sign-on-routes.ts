@@ -7,21 +7,18 @@ import { checkCredentials, prepareSignOn } from './sign-on-service.ts';
 export const signOnRoutes: FastifyPluginAsyncTypebox = async (app) => {
   await prepareSignOn();
 
-  app.post(
-    '',
-    {
-      schema: {
-        operationId: 'checkUserCredentials',
-        summary: "Check a course user's password",
-        description:
-          'For single sign-on. A wrong password and an unknown user get the same response. Ten failures for ' +
-          'one username within 15 minutes lead to 429 until the 15 minutes are over.',
-        tags: ['People'],
-        profiles: ['full'],
-        body: CredentialsBody,
-        response: responses.ok(SignOnResult),
-      },
+  app.post('', {
+    schema: {
+      operationId: 'checkUserCredentials',
+      summary: "Check a course user's password",
+      description:
+        'For single sign-on. A wrong password and an unknown user get the same response. Ten failures for ' +
+        'one username within 15 minutes lead to 429 until the 15 minutes are over.',
+      tags: ['People'],
+      profiles: ['full'],
+      body: CredentialsBody,
+      response: responses.ok(SignOnResult),
     },
-    ({ ctx, body }) => checkCredentials(ctx, body),
-  );
+    handler: ({ ctx, body }) => checkCredentials(ctx, body),
+  });
 };

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import type { CodedError } from '../../core/errors.ts';
 import * as t from '../../core/schema/types.ts';
 import { responses } from '../../http/responses.ts';
-import { registerErrorFormat, formatBookingError } from '../../http/errors/error-handler.ts';
+import { registerBookingErrorFormat } from '../../http/errors/error-handler.ts';
 import { participantSerializer } from '../participants/serializer.ts';
 import { todayIn } from '../../core/timestamps.ts';
 import { BookingBody, DeregisterBody, collectValidationErrors, type ValidationError } from './body-schema.ts';
@@ -16,29 +16,26 @@ const withIdempotencyKey = (description: string) =>
   Type.Object({ 'idempotency-key': Type.Optional(Type.String({ description })) });
 
 export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  registerErrorFormat(app, formatBookingError);
+  registerBookingErrorFormat(app);
 
-  app.post(
-    '',
-    {
-      schema: {
-        operationId: 'createBooking',
-        summary: 'Book a course date',
-        description: 'All participants are booked, or none. The error response lists every error at once.',
-        tags,
-        profiles: ['full', 'booking'],
-        headers: withIdempotencyKey(
-          'For 24 hours the same request with the same key gets the first response again, and nothing more is booked; ' +
-            'another request with the key is refused.',
-        ),
-        body: BookingBody,
-        invalidSamples: { no_seats_available: bookingProblem([participantError(0, 'no_seats_available')]) },
-        response: { 201: BookingResult, ...responses.bookingErrors },
-      },
-      attachValidation: true,
-      config: { countsRefusals: true },
+  app.post('', {
+    schema: {
+      operationId: 'createBooking',
+      summary: 'Book a course date',
+      description: 'All participants are booked, or none. The error response lists every error at once.',
+      tags,
+      profiles: ['full', 'booking'],
+      headers: withIdempotencyKey(
+        'For 24 hours the same request with the same key gets the first response again, and nothing more is booked; ' +
+          'another request with the key is refused.',
+      ),
+      body: BookingBody,
+      invalidSamples: { no_seats_available: bookingProblem([participantError(0, 'no_seats_available')]) },
+      response: { 201: BookingResult, ...responses.bookingErrors },
     },
-    async (request, reply) => {
+    attachValidation: true,
+    config: { countsRefusals: true },
+    handler: async (request, reply) => {
       const { validationError } = request;
       // Other errors than the schema's, such as an unreadable body.
       if (validationError && !validationError.validation) throw validationError;
@@ -51,34 +48,31 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const response = await book(request.ctx, rest, [...checkKey(request), ...errors], toKeyedRequest(request));
       return reply.code(201).send(response);
     },
-  );
+  });
 
-  app.put(
-    '/:id/deregister',
-    {
-      schema: {
-        operationId: 'deregisterBooking',
-        summary: 'Deregister the participants of a booking, or those named',
-        description:
-          'Their seats are freed and given to the waiting list. A second call changes nothing; the order stays.',
-        tags,
-        profiles: ['full', 'booking'],
-        item: 'Booking',
-        params: Type.Object({ id: t.Id }),
-        headers: withIdempotencyKey(
-          'A key that was used for a booking is refused. No response is stored; the request can be repeated without a key.',
-        ),
-        body: DeregisterBody,
-        response: { 200: DeregistrationResult(participantSerializer.schema), ...responses.bookingErrors },
-      },
-      config: { references: deregistrationReferences },
+  app.put('/:id/deregister', {
+    schema: {
+      operationId: 'deregisterBooking',
+      summary: 'Deregister the participants of a booking, or those named',
+      description:
+        'Their seats are freed and given to the waiting list. A second call changes nothing; the order stays.',
+      tags,
+      profiles: ['full', 'booking'],
+      item: 'Booking',
+      params: Type.Object({ id: t.Id }),
+      headers: withIdempotencyKey(
+        'A key that was used for a booking is refused. No response is stored; the request can be repeated without a key.',
+      ),
+      body: DeregisterBody,
+      response: { 200: DeregistrationResult(participantSerializer.schema), ...responses.bookingErrors },
     },
-    async (request) => {
+    config: { references: deregistrationReferences },
+    handler: async (request) => {
       const errors = checkKey(request);
       if (errors.length > 0) throw bookingProblem(errors);
       return deregister(request.ctx, request.params.id, request.body, toKeyedRequest(request));
     },
-  );
+  });
 };
 
 type Keyed = { headers: { 'idempotency-key'?: string } };

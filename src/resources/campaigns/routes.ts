@@ -4,31 +4,28 @@ import { Problem } from '../../core/errors.ts';
 import * as t from '../../core/schema/types.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses } from '../../http/responses.ts';
-import { registerErrorFormat, formatBookingError } from '../../http/errors/error-handler.ts';
+import { registerBookingErrorFormat } from '../../http/errors/error-handler.ts';
 import { Campaign, ValidCampaign } from './schema.ts';
 import { listCampaigns, validateCampaign } from './service.ts';
 
 export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
   // Without an ETag: campaign states depend on the clock.
-  app.get(
-    '',
-    {
-      schema: {
-        operationId: 'listCampaigns',
-        summary: 'List campaigns',
-        description: 'All campaigns and agreements of the school.',
-        tags: ['Orders'],
-        profiles: ['full', 'read'],
-        response: responses.ok(Type.Array(Campaign)),
-      },
-      ...listRoute.limited,
+  app.get('', {
+    schema: {
+      operationId: 'listCampaigns',
+      summary: 'List campaigns',
+      description: 'All campaigns and agreements of the school.',
+      tags: ['Orders'],
+      profiles: ['full', 'read'],
+      response: responses.ok(Type.Array(Campaign)),
     },
-    ({ ctx }) => listCampaigns(ctx),
-  );
+    ...listRoute.limited,
+    handler: ({ ctx }) => listCampaigns(ctx),
+  });
 };
 
 export const campaignValidationRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  registerErrorFormat(app, formatBookingError);
+  registerBookingErrorFormat(app);
 
   const schema = {
     description:
@@ -56,30 +53,24 @@ export const campaignValidationRoutes: FastifyPluginAsyncTypebox = async (app) =
     }),
   });
 
-  app.get(
-    '',
-    {
-      schema: {
-        operationId: 'validateCampaignByQuery',
-        summary: 'Validate a campaign code in the query',
-        ...schema,
-        querystring: Type.Object({ ...Code.properties, ...Booked.properties }),
-      },
+  app.get('', {
+    schema: {
+      operationId: 'validateCampaignByQuery',
+      summary: 'Validate a campaign code in the query',
+      ...schema,
+      querystring: Type.Object({ ...Code.properties, ...Booked.properties }),
     },
-    ({ ctx, query }) => validateCampaign(ctx, query.code, query),
-  );
+    handler: ({ ctx, query }) => validateCampaign(ctx, query.code, query),
+  });
 
-  app.get(
-    '/:code',
-    {
-      schema: {
-        operationId: 'validateCampaign',
-        summary: 'Validate a campaign code',
-        ...schema,
-        params: Code,
-        querystring: Booked,
-      },
+  app.get('/:code', {
+    schema: {
+      operationId: 'validateCampaign',
+      summary: 'Validate a campaign code',
+      ...schema,
+      params: Code,
+      querystring: Booked,
     },
-    ({ ctx, params, query }) => validateCampaign(ctx, params.code, query),
-  );
+    handler: ({ ctx, params, query }) => validateCampaign(ctx, params.code, query),
+  });
 };

@@ -1,5 +1,4 @@
 import { campaignCourses, campaignCustomers, campaignTags } from '../../database/tables/campaigns.ts';
-import type { Key } from '../../lists/loaders.ts';
 import { member } from '../../core/schema/types.ts';
 import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
@@ -24,8 +23,7 @@ export const campaignSerializer = defineSerializer<CampaignRow>()({
 const embeddedCampaignSerializer = defineSerializer<CampaignRow>()({
   reads: ['money'],
   responseSchema: EmbeddedCampaign,
-  toResponse: (row) => toEmbeddedCampaign(row),
+  toResponse: toEmbeddedCampaign,
 });
 
-export const includeCampaign = <Row extends Key>(campaignId: (row: Row) => number | null) =>
-  relation.includeOne(campaignId, fetchCampaigns, embeddedCampaignSerializer, member.financial);
+export const includeCampaign = relation.includer(fetchCampaigns, embeddedCampaignSerializer, member.financial);

@@ -2,12 +2,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import * as t from '../../core/schema/types.ts';
 import { responses } from '../../http/responses.ts';
-import { registerErrorFormat, formatBookingError } from '../../http/errors/error-handler.ts';
+import { registerBookingErrorFormat } from '../../http/errors/error-handler.ts';
 import { ValidVoucher } from './voucher-schema.ts';
 import { validateVoucher } from './voucher-service.ts';
 
 export const voucherValidationRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  registerErrorFormat(app, formatBookingError);
+  registerBookingErrorFormat(app);
 
   const schema = {
     description: 'An expired, archived or deleted voucher is returned with its state.',
@@ -19,21 +19,17 @@ export const voucherValidationRoutes: FastifyPluginAsyncTypebox = async (app) =>
   const Code = Type.Object({ code: t.Title({ description: 'The voucher code', examples: ['GAVE-FJORD-2408'] }) });
 
   // Without an ETag: expiry depends on the clock.
-  app.get(
-    '',
-    {
-      schema: {
-        operationId: 'validateVoucherByQuery',
-        summary: 'Validate a voucher code in the query',
-        ...schema,
-        querystring: Code,
-      },
+  app.get('', {
+    schema: {
+      operationId: 'validateVoucherByQuery',
+      summary: 'Validate a voucher code in the query',
+      ...schema,
+      querystring: Code,
     },
-    ({ ctx, query }) => validateVoucher(ctx, query.code),
-  );
-  app.get(
-    '/:code',
-    { schema: { operationId: 'validateVoucher', summary: 'Validate a voucher code', ...schema, params: Code } },
-    ({ ctx, params }) => validateVoucher(ctx, params.code),
-  );
+    handler: ({ ctx, query }) => validateVoucher(ctx, query.code),
+  });
+  app.get('/:code', {
+    schema: { operationId: 'validateVoucher', summary: 'Validate a voucher code', ...schema, params: Code },
+    handler: ({ ctx, params }) => validateVoucher(ctx, params.code),
+  });
 };

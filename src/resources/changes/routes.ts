@@ -29,26 +29,23 @@ const Query = Type.Object({
 });
 
 export const changeRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  app.get(
-    '',
-    {
-      schema: {
-        operationId: 'listChanges',
-        summary: 'List changes',
-        description:
-          'The changes of the school after a cursor, in the order of their commits, without gaps. Start without `since`, ' +
-          'read everything once, then follow `cursor`. 410 means that the cursor cannot be continued: start again.',
-        tags: ['Changes'],
-        profiles: ['full', 'read'],
-        querystring: Query,
-        response: { ...responses.ok(Changes), 410: Gone },
-      },
-      // Before coercion, for which an empty value is none: a client that has lost its cursor would miss changes.
-      async preParsing({ query }) {
-        if ((query as { since?: unknown }).since === '') throw Problem.invalidCursor();
-      },
-      ...listRoute.conditional(() => allAreas),
+  app.get('', {
+    schema: {
+      operationId: 'listChanges',
+      summary: 'List changes',
+      description:
+        'The changes of the school after a cursor, in the order of their commits, without gaps. Start without `since`, ' +
+        'read everything once, then follow `cursor`. 410 means that the cursor cannot be continued: start again.',
+      tags: ['Changes'],
+      profiles: ['full', 'read'],
+      querystring: Query,
+      response: { ...responses.ok(Changes), 410: Gone },
     },
-    (request) => listChanges(listRoute.toCtx(request), request.query),
-  );
+    // Before coercion, for which an empty value is none: a client that has lost its cursor would miss changes.
+    async preParsing({ query }) {
+      if ((query as { since?: unknown }).since === '') throw Problem.invalidCursor();
+    },
+    ...listRoute.conditional(() => allAreas),
+    handler: (request) => listChanges(listRoute.toCtx(request), request.query),
+  });
 };

@@ -1,25 +1,18 @@
-import { eq } from 'drizzle-orm';
 import { Type } from '@sinclair/typebox';
 import * as t from '../../core/schema/types.ts';
 import { customers } from '../../database/tables/customers.ts';
-import { courseUsers } from '../../database/tables/users.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { relation, type Serializer } from '../../lists/relations.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-
-import { fetchCourseUsers } from '../users/loaders.ts';
+import { fetchEmployees, maxEmbedded } from '../users/loaders.ts';
 import { courseUserSerializer } from '../users/serializer.ts';
-import type { CourseUser, CourseUserRow } from '../users/schema.ts';
+import type { CourseUser } from '../users/schema.ts';
 import { privateType, type CustomerRow } from './schema.ts';
-import { fetchCustomers, fetchEmployees, maxEmbedded } from './loaders.ts';
+import { fetchCustomers } from './loaders.ts';
 import { customerSerializer } from './serializer.ts';
 
-const employees = relation.includeMany<CourseUserRow & { ownerId: number }>(
-  fetchEmployees,
-  courseUserSerializer,
-  t.member.personal,
-);
+const employees = relation.includeMany(fetchEmployees, courseUserSerializer, t.member.personal);
 
 const CustomerWithEmployees = t.NamedObject('CustomerWithEmployees', {
   ...customerSerializer.schema.properties,
@@ -63,20 +56,4 @@ export const customerList = defineList({
     ...filter.dateRange('updated_at', customers.updatedAt),
   },
   fetch: fetchCustomers,
-});
-
-/** The course users of the customer in the path. */
-export const employeeList = defineList({
-  table: courseUsers,
-  serializer: courseUserSerializer,
-  scope: (tenant) => tenantWhere(tenant, courseUsers),
-  pathFilters: { customer_id: filter.selective(t.Id, (id) => eq(courseUsers.customerId, id)) },
-  filters: {
-    ...filter.dateRange('created_at', courseUsers.createdAt),
-    ...filter.dateRange('updated_at', courseUsers.updatedAt),
-    paginate: filter.parameter(
-      t.Flag({ default: false, description: 'true: an object with `pagination` and `items` instead of an array' }),
-    ),
-  },
-  fetch: fetchCourseUsers,
 });

@@ -2,18 +2,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import type { Ctx } from '../../database/context.ts';
 import * as t from '../../core/schema/types.ts';
-import { listRoute } from '../../http/list-cache/index.ts';
-import { responses, send } from '../../http/responses.ts';
+import { addPageRoute } from '../../http/page-route.ts';
+import { responses } from '../../http/responses.ts';
 import { CustomerBody, CustomerChange } from './body-schema.ts';
-import { customerList, employeeList } from './list.ts';
-import {
-  createCustomer,
-  customerReferences,
-  getCustomer,
-  listCustomers,
-  listEmployees,
-  updateCustomer,
-} from './service.ts';
+import { customerList } from './list.ts';
+import { createCustomer, customerReferences, getCustomer, updateCustomer } from './service.ts';
 
 const tags = ['People'];
 const addressInputs = (read: string, input: string) => ({
@@ -44,99 +37,58 @@ const params = Type.Object({ id: t.Id });
 const CustomerId = t.NamedObject('CustomerReference', { customer_id: Type.Integer() });
 
 export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  app.get(
-    '',
-    {
-      schema: {
-        operationId: 'listCustomers',
-        summary: 'List customers',
-        description:
-          'A customer of the type Private has its `employees`: at most 100, and `employees_truncated` if ' +
-          'there are more.',
-        tags,
-        profiles: ['full', 'read'],
-        querystring: customerList.Query,
-        response: responses.ok(Type.Array(customerList.View)),
-      },
-      ...listRoute.cached(customerList.readAreas),
-    },
-    async (request, reply) => send.items(request, reply, await listCustomers(listRoute.toCtx(request), request.query)),
-  );
+  addPageRoute(app, customerList, {
+    operationId: 'listCustomers',
+    summary: 'List customers',
+    description:
+      'A customer of the type Private has its `employees`: at most 100, and `employees_truncated` if ' +
+      'there are more.',
+    tags,
+    profiles: ['full', 'read'],
+  });
 
-  app.post(
-    '',
-    {
-      schema: {
-        operationId: 'createCustomer',
-        summary: 'Create a customer',
-        description: 'Customers are embedded in orders, participants and course users.',
-        tags,
-        profiles: ['full'],
-        body: CustomerBody,
-        response: responses.created(CustomerId),
-      },
-      config: { references: customerReferences },
+  app.post('', {
+    schema: {
+      operationId: 'createCustomer',
+      summary: 'Create a customer',
+      description: 'Customers are embedded in orders, participants and course users.',
+      tags,
+      profiles: ['full'],
+      body: CustomerBody,
+      response: responses.created(CustomerId),
     },
-    async ({ ctx, body }, reply) => reply.code(201).send({ customer_id: await createCustomer(ctx, body) }),
-  );
+    config: { references: customerReferences },
+    handler: async ({ ctx, body }, reply) => reply.code(201).send({ customer_id: await createCustomer(ctx, body) }),
+  });
 
-  app.get(
-    '/:id',
-    {
-      schema: {
-        operationId: 'getCustomer',
-        summary: 'Get a customer',
-        description: 'A customer of the type Private has its `employees`.',
-        tags,
-        profiles: ['full', 'read'],
-        item: 'Customer',
-        params,
-        querystring: customerList.ItemQuery,
-        response: responses.ok(customerList.View),
-      },
+  app.get('/:id', {
+    schema: {
+      operationId: 'getCustomer',
+      summary: 'Get a customer',
+      description: 'A customer of the type Private has its `employees`.',
+      tags,
+      profiles: ['full', 'read'],
+      item: 'Customer',
+      params,
+      querystring: customerList.ItemQuery,
+      response: responses.ok(customerList.View),
     },
-    ({ ctx, params, query }) => getCustomer(ctx, params.id, query),
-  );
+    handler: ({ ctx, params, query }) => getCustomer(ctx, params.id, query),
+  });
 
-  app.get(
-    '/:id/employees',
-    {
-      schema: {
-        operationId: 'listEmployees',
-        summary: 'List the employees of a customer',
-        description:
-          'The course users that belong to the customer: an array, or with `paginate=true` the envelope with `pagination` and `items`.',
-        tags,
-        profiles: ['full', 'read'],
-        item: 'Customer',
-        params,
-        querystring: employeeList.Query,
-        response: responses.ok(responses.listOrEnvelope(employeeList.View)),
-      },
-      ...listRoute.cached(employeeList.readAreas),
+  app.put('/:id', {
+    schema: {
+      operationId: 'updateCustomer',
+      summary: 'Update a customer',
+      description: 'Only the fields sent change.',
+      tags,
+      profiles: ['full'],
+      item: 'Customer',
+      params,
+      body: CustomerChange,
+      response: responses.ok(CustomerId),
     },
-    async (request, reply) => {
-      const page = await listEmployees(listRoute.toCtx(request), request.params.id, request.query);
-      return request.query.paginate ? send.envelope(request, reply, page) : send.items(request, reply, page);
-    },
-  );
-
-  app.put(
-    '/:id',
-    {
-      schema: {
-        operationId: 'updateCustomer',
-        summary: 'Update a customer',
-        description: 'Only the fields sent change.',
-        tags,
-        profiles: ['full'],
-        item: 'Customer',
-        params,
-        body: CustomerChange,
-        response: responses.ok(CustomerId),
-      },
-      config: { readBack, references: customerReferences },
-    },
-    async ({ ctx, params, body }) => ({ customer_id: await updateCustomer(ctx, params.id, body) }),
-  );
+    config: { readBack, references: customerReferences },
+    handler: async ({ ctx, params, body }) => ({ customer_id: await updateCustomer(ctx, params.id, body) }),
+  });
 };

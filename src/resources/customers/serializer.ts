@@ -1,4 +1,3 @@
-import type { Key } from '../../lists/loaders.ts';
 import { member } from '../../core/schema/types.ts';
 import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
@@ -19,5 +18,4 @@ export const customerSerializer = defineSerializer<CustomerRow>()({
   toResponse: toCustomer,
 });
 
-export const includeCustomer = <Row extends Key>(customerId: (row: Row) => number | null) =>
-  relation.includeOne(customerId, fetchCustomers, customerSerializer, member.personal);
+export const includeCustomer = relation.includer(fetchCustomers, customerSerializer, member.personal);

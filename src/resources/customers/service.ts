@@ -8,7 +8,7 @@ import { bodyColumns } from '../../lists/body-columns.ts';
 import { defineReferences } from '../../lists/references.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { CustomerBody, type CustomerChange } from './body-schema.ts';
-import { customerList, employeeList } from './list.ts';
+import { customerList } from './list.ts';
 
 export const customerReferences = defineReferences<CustomerChange>({
   seller_id: adminMemberships.adminUserId,
@@ -16,23 +16,8 @@ export const customerReferences = defineReferences<CustomerChange>({
 
 const toColumns = bodyColumns(customers, CustomerBody.properties);
 
-type CustomerQuery = Parameters<typeof customerList.page>[1];
-type CustomerItemQuery = Static<typeof customerList.ItemQuery>;
-
-export const listCustomers = (ctx: Ctx, query: CustomerQuery) => customerList.page(ctx, query);
-
-export async function getCustomer(ctx: Ctx, id: number, query: CustomerItemQuery) {
-  const customer = await customerList.byId(ctx, id, query);
-  if (customer === undefined) throw Problem.notFound('Customer');
-  return customer;
-}
-
-/** The course users of a customer. */
-export async function listEmployees(ctx: Ctx, id: number, query: Static<typeof employeeList.Query>) {
-  if ((await ctx.db.$count(customers, tenantWhere(ctx, customers, eq(customers.id, id)))) === 0)
-    throw Problem.notFound('Customer');
-  return employeeList.page(ctx, { ...query, customer_id: id }, { withTotal: query.paginate === true });
-}
+export const getCustomer = async (ctx: Ctx, id: number, query: Static<typeof customerList.ItemQuery>) =>
+  Problem.assertFound(await customerList.byId(ctx, id, query), 'Customer');
 
 /** Creates a customer; returns its id. */
 export function createCustomer(ctx: Ctx, body: CustomerBody): Promise<number> {

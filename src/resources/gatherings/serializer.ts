@@ -19,8 +19,4 @@ const gatheringSerializer = defineSerializer<GatheringRow>()({
 });
 
 /** The gatherings of a course date. */
-export const includeGatherings = relation.includeMany<GatheringRow & { ownerId: number }>(
-  fetchGatherings,
-  gatheringSerializer,
-  member.open,
-);
+export const includeGatherings = relation.includeMany(fetchGatherings, gatheringSerializer, member.open);

@@ -1,13 +1,11 @@
 import { and, asc, eq, getTableColumns, isNull, or } from 'drizzle-orm';
 import type { courseDateInstructors, gatheringInstructors } from '../../database/tables/coursedates.ts';
 import { instructors } from '../../database/tables/places.ts';
-import { batchLoader } from '../../lists/loaders.ts';
+import { batchLoader, rowLoader } from '../../lists/loaders.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 
 /** Instructors by their ids, archived ones too. */
-export const fetchInstructors = batchLoader((ctx, keys) =>
-  ctx.db.select().from(instructors).where(keys.match(instructors, instructors.id)),
-);
+export const fetchInstructors = rowLoader(instructors);
 
 type Links = typeof courseDateInstructors | typeof gatheringInstructors;
 type OwnerId = typeof courseDateInstructors.courseDateId | typeof gatheringInstructors.gatheringId;

@@ -16,10 +16,6 @@ export const instructorReferences = defineReferences<InstructorChange>({
 
 const toColumns = bodyColumns(instructors, InstructorBody.properties);
 
-type InstructorQuery = Parameters<typeof instructorList.page>[1];
-
-export const listInstructors = (ctx: Ctx, query: InstructorQuery) => instructorList.page(ctx, query);
-
 export const createInstructor = (ctx: Ctx, body: InstructorBody): Promise<Instructor> =>
   ctx.write(['catalog'], async (tx, now) => {
     await instructorReferences.assertKnown(body, { ctx, reader: tx });
@@ -33,11 +29,8 @@ export const createInstructor = (ctx: Ctx, body: InstructorBody): Promise<Instru
   });
 
 /** Archived ones too. */
-export async function getInstructor(ctx: Ctx, id: number): Promise<Instructor> {
-  const instructor = await instructorList.byId(ctx, id);
-  if (instructor === undefined) throw Problem.notFound('Instructor');
-  return instructor;
-}
+export const getInstructor = async (ctx: Ctx, id: number): Promise<Instructor> =>
+  Problem.assertFound(await instructorList.byId(ctx, id), 'Instructor');
 
 export function updateInstructor(ctx: Ctx, id: number, body: InstructorChange): Promise<Instructor> {
   const instructor = tenantWhere(ctx, instructors, eq(instructors.id, id));

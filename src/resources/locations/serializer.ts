@@ -1,5 +1,4 @@
 import { member } from '../../core/schema/types.ts';
-import type { Key } from '../../lists/loaders.ts';
 import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { toEmbeddedInstructor } from '../instructors/schema.ts';
@@ -26,5 +25,4 @@ export const locationSerializer = defineSerializer<LocationRow>()({
     Object.assign(toLocation(row, relations, ctx), { idInstructor: relations.instructor?.id ?? null }),
 });
 
-export const includeLocation = <Row extends Key>(locationId: (row: Row) => number | null) =>
-  relation.includeOne(locationId, fetchLocations, locationSerializer, member.open);
+export const includeLocation = relation.includer(fetchLocations, locationSerializer, member.open);

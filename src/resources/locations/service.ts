@@ -17,10 +17,6 @@ export const locationReferences = defineReferences<LocationChange>({
 
 const toColumns = bodyColumns(locations, LocationBody.properties);
 
-type LocationQuery = Parameters<typeof locationList.page>[1];
-
-export const listLocations = (ctx: Ctx, query: LocationQuery) => locationList.page(ctx, query);
-
 export async function createLocation(ctx: Ctx, body: LocationBody): Promise<Location> {
   const { providerId } = ctx;
   await assertValidReferences(ctx, body);

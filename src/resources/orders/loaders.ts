@@ -2,7 +2,7 @@ import { eq, sql } from 'drizzle-orm';
 import { bookings, orders } from '../../database/tables/orders.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
-import { batchLoader } from '../../lists/loaders.ts';
+import { batchLoader, rowLoader } from '../../lists/loaders.ts';
 import { sameTenant } from '../../lists/tenant-scope.ts';
 import { orderUserColumns } from './line-loaders.ts';
 
@@ -21,6 +21,4 @@ export const fetchFirstUsers = batchLoader((ctx, keys) =>
 );
 
 /** Orders by their ids, exported ones too. */
-export const fetchOrders = batchLoader((ctx, keys) =>
-  ctx.db.select().from(orders).where(keys.match(orders, orders.id)),
-);
+export const fetchOrders = rowLoader(orders);

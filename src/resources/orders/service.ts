@@ -7,16 +7,8 @@ import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { orderList, type OrderQuery } from './list.ts';
 
 /** One order, exported or not. */
-export async function getOrder(
-  ctx: Ctx,
-  id: number,
-  query: Static<typeof OrderQuery> = {},
-  { isAfterWrite = false } = {},
-) {
-  const order = await orderList.byId(ctx, id, query, { isAfterWrite });
-  if (order === undefined) throw Problem.notFound('Order');
-  return order;
-}
+export const getOrder = async (ctx: Ctx, id: number, query: Static<typeof OrderQuery> = {}, isAfterWrite = false) =>
+  Problem.assertFound(await orderList.byId(ctx, id, query, { isAfterWrite }), 'Order');
 
 /** Marks an order as exported and fixes the prices of its lines; idempotent. */
 export async function exportOrder(ctx: Ctx, id: number) {
@@ -37,7 +29,7 @@ export async function exportOrder(ctx: Ctx, id: number) {
       .set({ ...fixedPrices, updatedAt: now })
       .where(tenantWhere(ctx, orderLines, eq(orderLines.orderId, id)));
   });
-  return getOrder(ctx, id, {}, { isAfterWrite: true });
+  return getOrder(ctx, id, {}, true);
 }
 
 const { priceAtOrder, discountPercentAtOrder, discountCalculatedAtOrder } = orderLines;

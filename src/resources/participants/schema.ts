@@ -4,13 +4,13 @@ import { formatTimestamp } from '../../core/timestamps.ts';
 import * as codes from '../../core/schema/codes.ts';
 import * as t from '../../core/schema/types.ts';
 import type { participants } from '../../database/tables/participants.ts';
-import type { Label } from '../../core/reference/language.ts';
 import * as statuses from '../../core/reference/statuses.ts';
 import { ParticipantDate } from './date-schema.ts';
 
 const text = Type.String();
 
-const label = (en: string, no: string): Label => ({ en, no });
+const label = (en: string, no: string) => ({ en, no });
+type Label = ReturnType<typeof label>;
 
 /** Statuses of participants; 4 and 8 hold no seat. */
 export const participantStatuses = new Map<number, { code: string; title: Label }>([
@@ -31,6 +31,11 @@ export const paidStates = new Map<number, Label>([
 ]);
 
 export const participantStatusTitles = new Map([...participantStatuses].map(([id, { title }]) => [id, title.en]));
+const requestableTitles = new Map(statuses.requestableStatuses.map((id) => [id, participantStatusTitles.get(id)!]));
+
+export const ParticipantStatusId = Type.Integer({ description: codes.describe(participantStatusTitles) });
+/** A status that a booking may request. */
+export const BookingStatusId = codes.Code('BookingStatusId', requestableTitles);
 
 /** Values of `entry_source`. */
 export const entrySources = new Map([
@@ -55,7 +60,7 @@ const PaymentStatusId = Type.Integer({ description: codes.describe(paidStates) }
 const ParticipantStatus = t.NamedObject(
   'ParticipantStatus',
   t.member.closed.all({
-    id: Type.Integer({ description: codes.describe(participantStatusTitles) }),
+    id: ParticipantStatusId,
     title: text,
     status_code: Type.String({
       description: codes.describe(new Map([...participantStatuses.values()].map(({ code, title }) => [code, title]))),

@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import * as t from '../../core/schema/types.ts';
 import { formatTimestamp } from '../../core/timestamps.ts';
-import type { Key } from '../../lists/loaders.ts';
 import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { toParticipantDate } from './date-schema.ts';
@@ -54,8 +53,8 @@ const embeddedParticipantSerializer = defineSerializer<ParticipantRow>()({
   requiredIncludes: ['user'],
 });
 
-/** For a participant that a foreign key guarantees. */
-export const includeParticipant = <Row extends Key>(participantId: (row: Row) => number) => ({
-  ...relation.includeOne(participantId, fetchParticipants, embeddedParticipantSerializer, t.member.personal),
-  schema: t.member.personal(embeddedParticipantSerializer.schema),
-});
+export const includeParticipant = relation.requiredIncluder(
+  fetchParticipants,
+  embeddedParticipantSerializer,
+  t.member.personal,
+);

@@ -20,37 +20,31 @@ const readBack = {
 };
 
 export const schoolRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  app.get(
-    '',
-    {
-      schema: {
-        operationId: 'getSchool',
-        summary: 'Get the school',
-        description: 'The school of the API key.',
-        tags: ['School'],
-        profiles: ['full', 'read', 'booking', 'publishable'],
-        publicQuery: { parameters: [] },
-        item: 'School',
-        response: responses.ok(Type.Object({ school: member.open(School) })),
-      },
+  app.get('', {
+    schema: {
+      operationId: 'getSchool',
+      summary: 'Get the school',
+      description: 'The school of the API key.',
+      tags: ['School'],
+      profiles: ['full', 'read', 'booking', 'publishable'],
+      publicQuery: { parameters: [] },
+      item: 'School',
+      response: responses.ok(Type.Object({ school: member.open(School) })),
     },
-    async ({ ctx }) => ({ school: await getSchool(ctx) }),
-  );
+    handler: async ({ ctx }) => ({ school: await getSchool(ctx) }),
+  });
 
-  app.put(
-    '',
-    {
-      schema: {
-        operationId: 'updateSchool',
-        summary: 'Update the school',
-        description: 'Optional fields that are not sent keep their value, but `active` not sent is true.',
-        tags: ['School'],
-        profiles: ['full'],
-        body: SchoolBody,
-        response: responses.ok(Type.Object({ school_id: Type.Integer() })),
-      },
-      config: { readBack },
+  app.put('', {
+    schema: {
+      operationId: 'updateSchool',
+      summary: 'Update the school',
+      description: 'Optional fields that are not sent keep their value, but `active` not sent is true.',
+      tags: ['School'],
+      profiles: ['full'],
+      body: SchoolBody,
+      response: responses.ok(Type.Object({ school_id: Type.Integer() })),
     },
-    async ({ ctx, body }) => ({ school_id: await updateSchool(ctx, body) }),
-  );
+    config: { readBack },
+    handler: async ({ ctx, body }) => ({ school_id: await updateSchool(ctx, body) }),
+  });
 };

@@ -1,8 +1,13 @@
+import { eq, inArray } from 'drizzle-orm';
 import type { Ctx } from '../../database/context.ts';
+import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import { toRecordset, execute } from '../../database/statements.ts';
 import { currentTimeSql } from '../../database/tables/columns.ts';
-import { canceled, participantStatus } from '../../core/reference/statuses.ts';
+import { courseDates } from '../../database/tables/coursedates.ts';
+import { participants } from '../../database/tables/participants.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { canceled, hasLeft, holdsSeat, participantStatus, requestableStatuses } from '../../core/reference/statuses.ts';
 import type { SeatStatus, Promotion, Queue, SeatRules, Seats, SeatRequest } from './schema.ts';
 
 /** `seats` is negative while overbook places are used, down to `-overbook`. */
@@ -86,4 +91,60 @@ export async function promoteWaitingLists({ providerId }: Ctx, tx: Tx, now: stri
   if (promotions.length === 0) return;
   await execute(tx, promoteWaitingList, [providerId, toRecordset(promotions), now]);
   tx.countEvents('promotions', promotions.length);
+}
+
+type Participant = Pick<typeof participants.$inferSelect, 'id' | 'statusId' | 'courseDateId'>;
+
+/**
+ * The status that a participant gets who requests one. Confirmed and unconfirmed hold the same seat, so they swap
+ * freely. Throws if it cannot be requested, or no seat is available.
+ */
+export async function decideStatus(ctx: Ctx, tx: Tx, participant: Participant, requested: number): Promise<number> {
+  const { statusId, courseDateId } = participant;
+  if (requested === statusId || hasLeft(requested)) return requested;
+  if (!isRequestable(requested)) throw Problem.invalidFields({ notValid: ['idStatus'] });
+  const { confirmed, overbooked, unconfirmed, waiting } = participantStatus;
+  if (requested !== waiting && (statusId === confirmed || statusId === unconfirmed)) return requested;
+
+  const [date] = await tx
+    .select()
+    .from(courseDates)
+    .where(tenantWhere(ctx, courseDates, eq(courseDates.id, courseDateId)));
+  const isClosed = date!.statusId === canceled || date!.deletedAt !== null;
+  if (isClosed && !holdsSeat(statusId)) throw Problem.invalidFields({ notValid: ['idStatus'] });
+  const dateWithoutParticipant = {
+    ...date!,
+    numConfirmed: date!.numConfirmed - Number(statusId === confirmed),
+    numOverbooked: date!.numOverbooked - Number(statusId === overbooked),
+    numUnconfirmed: date!.numUnconfirmed - Number(statusId === unconfirmed),
+    numWaiting: date!.numWaiting - Number(statusId === waiting),
+  };
+  const rules = { check: true, waitWhenFull: false };
+  const [status] = decideSeats([dateWithoutParticipant], [{ courseDateId, status: requested }], rules);
+  if (status === undefined) throw new Problem('invalid', 'No seat is available');
+  return status;
+}
+
+const isRequestable = (statusId: number): statusId is SeatRequest['status'] =>
+  requestableStatuses.some((id) => id === statusId);
+
+/** Deregisters those who have not left, frees their seats and promotes the waiting lists; returns those who leave. */
+export async function deregisterParticipants<P extends Participant>(
+  ctx: Ctx,
+  tx: Tx,
+  now: string,
+  chosen: P[],
+  withFee: boolean,
+): Promise<P[]> {
+  const leaving = chosen.filter((one) => !hasLeft(one.statusId));
+  if (leaving.length === 0) return [];
+  const statusId = withFee ? participantStatus.deregisteredWithFee : participantStatus.deregistered;
+  const ids = leaving.map(({ id }) => id);
+  await tx
+    .update(participants)
+    .set({ statusId, statusUpdatedAt: now, updatedAt: now })
+    .where(tenantWhere(ctx, participants, inArray(participants.id, ids)));
+  const freed = leaving.filter((one) => holdsSeat(one.statusId)).map(({ courseDateId }) => courseDateId);
+  await promoteWaitingLists(ctx, tx, now, [...new Set(freed)]);
+  return leaving;
 }

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import * as t from '../../core/schema/types.ts';
 import { caseFolded, folded } from '../../database/tables/columns.ts';
@@ -36,5 +36,21 @@ export const courseUserList = defineList({
   },
   // A search returns as many as it can by default.
   paging: { defaultLimit: 250 },
+  fetch: fetchCourseUsers,
+});
+
+/** The course users of the customer in the path. */
+export const employeeList = defineList({
+  table: courseUsers,
+  serializer: courseUserSerializer,
+  scope: (ctx) => tenantWhere(ctx, courseUsers),
+  pathFilters: { customer_id: filter.selective(t.Id, (id) => eq(courseUsers.customerId, id)) },
+  filters: {
+    ...filter.dateRange('created_at', courseUsers.createdAt),
+    ...filter.dateRange('updated_at', courseUsers.updatedAt),
+    paginate: filter.parameter(
+      t.Flag({ default: false, description: 'true: an object with `pagination` and `items` instead of an array' }),
+    ),
+  },
   fetch: fetchCourseUsers,
 });

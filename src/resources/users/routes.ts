@@ -2,50 +2,60 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { Problem } from '../../core/errors.ts';
 import * as t from '../../core/schema/types.ts';
+import { addPageRoute } from '../../http/page-route.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses, send } from '../../http/responses.ts';
-import { courseUserList } from './list.ts';
-import { getCourseUser, searchCourseUsers } from './service.ts';
+import { courseUserList, employeeList } from './list.ts';
+import { getCourseUser, listEmployees, searchCourseUsers } from './service.ts';
 
 export const courseUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  app.get(
-    '/:id',
-    {
-      schema: {
-        operationId: 'getCourseUser',
-        summary: 'Get a course user',
-        description: 'A person who takes part in courses, with addresses and customer.',
-        tags: ['People'],
-        profiles: ['full', 'read'],
-        item: 'Course user',
-        params: Type.Object({ id: t.Id }),
-        response: responses.ok(courseUserList.View),
-      },
+  app.get('/:id', {
+    schema: {
+      operationId: 'getCourseUser',
+      summary: 'Get a course user',
+      description: 'A person who takes part in courses, with addresses and customer.',
+      tags: ['People'],
+      profiles: ['full', 'read'],
+      item: 'Course user',
+      params: Type.Object({ id: t.Id }),
+      response: responses.ok(courseUserList.View),
     },
-    ({ ctx, params }) => getCourseUser(ctx, params.id),
-  );
+    handler: ({ ctx, params }) => getCourseUser(ctx, params.id),
+  });
 };
 
 export const searchUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  app.get(
-    '',
-    {
-      schema: {
-        operationId: 'searchCourseUsers',
-        summary: 'Search course users',
-        description:
-          'At least one of `email`, `firstname`, `lastname` and `username` is required; all given must match.',
-        tags: ['People'],
-        profiles: ['full', 'read'],
-        querystring: courseUserList.Query,
-        invalidSamples: {
-          missing: new Problem('invalid', 'Missing field(s): email, firstname, lastname or username'),
-        },
-        response: responses.ok(Type.Array(courseUserList.View)),
-      },
-      ...listRoute.cached(courseUserList.readAreas),
+  addPageRoute(app, { ...courseUserList, page: searchCourseUsers }, {
+    operationId: 'searchCourseUsers',
+    summary: 'Search course users',
+    description:
+      'At least one of `email`, `firstname`, `lastname` and `username` is required; all given must match.',
+    tags: ['People'],
+    profiles: ['full', 'read'],
+    invalidSamples: {
+      missing: new Problem('invalid', 'Missing field(s): email, firstname, lastname or username'),
     },
-    async (request, reply) =>
-      send.items(request, reply, await searchCourseUsers(listRoute.toCtx(request), request.query)),
-  );
+  });
+};
+
+export const employeeRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get('', {
+    schema: {
+      operationId: 'listEmployees',
+      summary: 'List the employees of a customer',
+      description:
+        'The course users that belong to the customer: an array, or with `paginate=true` the envelope with `pagination` and `items`.',
+      tags: ['People'],
+      profiles: ['full', 'read'],
+      item: 'Customer',
+      params: Type.Object({ id: t.Id }),
+      querystring: employeeList.Query,
+      response: responses.ok(responses.listOrEnvelope(employeeList.View)),
+    },
+    ...listRoute.cached(employeeList.readAreas),
+    handler: async (request, reply) => {
+      const page = await listEmployees(listRoute.toCtx(request), request.params.id, request.query);
+      return request.query.paginate ? send.envelope(request, reply, page) : send.items(request, reply, page);
+    },
+  });
 };

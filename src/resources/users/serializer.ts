@@ -1,4 +1,3 @@
-import type { Key } from '../../lists/loaders.ts';
 import { member } from '../../core/schema/types.ts';
 import { relation, type Loader } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
@@ -22,9 +21,4 @@ export const courseUserSerializer = defineSerializer<CourseUserRow>()({
   toResponse: toCourseUser,
 });
 
-/** For a course user that a foreign key guarantees. */
-export const includeCourseUser = <Row extends Key>(userId: (row: Row) => number) => ({
-  ...relation.includeOne(userId, fetchCourseUsers, courseUserSerializer, member.personal),
-  schema: member.personal(courseUserSerializer.schema),
-  names: [],
-});
+export const includeCourseUser = relation.requiredIncluder(fetchCourseUsers, courseUserSerializer, member.personal);

@@ -1,13 +1,13 @@
+import { eq } from 'drizzle-orm';
 import type { Static } from '@sinclair/typebox';
 import type { Ctx } from '../../database/context.ts';
+import { customers } from '../../database/tables/customers.ts';
 import { Problem } from '../../core/errors.ts';
-import { courseUserList } from './list.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { courseUserList, employeeList } from './list.ts';
 
-export async function getCourseUser(ctx: Ctx, id: number) {
-  const user = await courseUserList.byId(ctx, id);
-  if (user === undefined) throw Problem.notFound('Course user');
-  return user;
-}
+export const getCourseUser = async (ctx: Ctx, id: number) =>
+  Problem.assertFound(await courseUserList.byId(ctx, id), 'Course user');
 
 /** Course users that match all of the keywords. */
 export async function searchCourseUsers(ctx: Ctx, query: Static<typeof courseUserList.Query>) {
@@ -16,4 +16,11 @@ export async function searchCourseUsers(ctx: Ctx, query: Static<typeof courseUse
     throw new Problem('invalid', 'Missing field(s): email, firstname, lastname or username');
   }
   return courseUserList.page(ctx, query);
+}
+
+/** The course users of a customer. */
+export async function listEmployees(ctx: Ctx, customerId: number, query: Static<typeof employeeList.Query>) {
+  if ((await ctx.db.$count(customers, tenantWhere(ctx, customers, eq(customers.id, customerId)))) === 0)
+    throw Problem.notFound('Customer');
+  return employeeList.page(ctx, { ...query, customer_id: customerId }, { withTotal: query.paginate === true });
 }

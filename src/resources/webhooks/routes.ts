@@ -18,154 +18,130 @@ function warn(webhook: Webhook) {
 
 export const webhookRoutes: FastifyPluginAsyncTypebox = async (app) => {
   // Without an ETag: delivery states change without a write of the school's.
-  app.get(
-    '',
-    {
-      schema: {
-        operationId: 'listWebhooks',
-        summary: 'List webhooks',
-        description: 'All of the school, without their secrets.',
-        tags,
-        profiles: ['full', 'read'],
-        response: responses.ok(Type.Array(Webhook)),
-      },
-      ...listRoute.limited,
+  app.get('', {
+    schema: {
+      operationId: 'listWebhooks',
+      summary: 'List webhooks',
+      description: 'All of the school, without their secrets.',
+      tags,
+      profiles: ['full', 'read'],
+      response: responses.ok(Type.Array(Webhook)),
     },
-    ({ ctx }) => service.listWebhooks(ctx),
-  );
+    ...listRoute.limited,
+    handler: ({ ctx }) => service.listWebhooks(ctx),
+  });
 
-  app.post(
-    '',
-    {
-      schema: {
-        operationId: 'createWebhook',
-        summary: 'Create a webhook',
-        description:
-          'Changes from now on are sent to the URL, one after the other. The secret is shown only in this response. ' +
-          `A school has at most ${maxWebhooks}.`,
-        tags,
-        profiles: ['full'],
-        body: WebhookBody,
-        responseHeaders: ['X-Warning'],
-        response: responses.created(WebhookWithSecret),
-      },
+  app.post('', {
+    schema: {
+      operationId: 'createWebhook',
+      summary: 'Create a webhook',
+      description:
+        'Changes from now on are sent to the URL, one after the other. The secret is shown only in this response. ' +
+        `A school has at most ${maxWebhooks}.`,
+      tags,
+      profiles: ['full'],
+      body: WebhookBody,
+      responseHeaders: ['X-Warning'],
+      response: responses.created(WebhookWithSecret),
     },
-    async ({ ctx, body }, reply) => {
+    handler: async ({ ctx, body }, reply) => {
       const created = await service.createWebhook(ctx, body);
       return reply.code(201).headers(warn(created)).send(created);
     },
-  );
+  });
 
-  app.get(
-    '/:id',
-    {
-      schema: {
-        operationId: 'getWebhook',
-        summary: 'Get a webhook',
-        description: 'Without its secret.',
-        tags,
-        profiles: ['full', 'read'],
-        item: 'Webhook',
-        params,
-        response: responses.ok(Webhook),
-      },
+  app.get('/:id', {
+    schema: {
+      operationId: 'getWebhook',
+      summary: 'Get a webhook',
+      description: 'Without its secret.',
+      tags,
+      profiles: ['full', 'read'],
+      item: 'Webhook',
+      params,
+      response: responses.ok(Webhook),
     },
-    ({ ctx, params }) => service.getWebhook(ctx, params.id),
-  );
+    handler: ({ ctx, params }) => service.getWebhook(ctx, params.id),
+  });
 
-  app.put(
-    '/:id',
-    {
-      schema: {
-        operationId: 'updateWebhook',
-        summary: 'Update a webhook',
-        description:
-          'Only the fields sent change. With `is_active` true a disabled webhook continues after the last delivered ' +
-          'change, or with a `resync` of each resource if changes after it are not stored any more.',
-        tags,
-        profiles: ['full'],
-        item: 'Webhook',
-        params,
-        body: WebhookChange,
-        responseHeaders: ['X-Warning'],
-        response: responses.ok(Webhook),
-      },
-      config: { readBack: { read: (ctx, { id }: { id: number }) => service.getWebhook(ctx, id) } },
+  app.put('/:id', {
+    schema: {
+      operationId: 'updateWebhook',
+      summary: 'Update a webhook',
+      description:
+        'Only the fields sent change. With `is_active` true a disabled webhook continues after the last delivered ' +
+        'change, or with a `resync` of each resource if changes after it are not stored any more.',
+      tags,
+      profiles: ['full'],
+      item: 'Webhook',
+      params,
+      body: WebhookChange,
+      responseHeaders: ['X-Warning'],
+      response: responses.ok(Webhook),
     },
-    async ({ ctx, params, body }, reply) => {
+    config: { readBack: { read: (ctx, { id }: { id: number }) => service.getWebhook(ctx, id) } },
+    handler: async ({ ctx, params, body }, reply) => {
       const changed = await service.updateWebhook(ctx, params.id, body);
       return reply.headers(warn(changed)).send(changed);
     },
-  );
+  });
 
-  app.delete(
-    '/:id',
-    {
-      schema: {
-        operationId: 'deleteWebhook',
-        summary: 'Delete a webhook',
-        description: 'With its log. A message that is being sent may still arrive.',
-        tags,
-        profiles: ['full'],
-        item: 'Webhook',
-        params,
-        response: responses.ok(Webhook),
-      },
+  app.delete('/:id', {
+    schema: {
+      operationId: 'deleteWebhook',
+      summary: 'Delete a webhook',
+      description: 'With its log. A message that is being sent may still arrive.',
+      tags,
+      profiles: ['full'],
+      item: 'Webhook',
+      params,
+      response: responses.ok(Webhook),
     },
-    ({ ctx, params }) => service.deleteWebhook(ctx, params.id),
-  );
+    handler: ({ ctx, params }) => service.deleteWebhook(ctx, params.id),
+  });
 
-  app.post(
-    '/:id/test',
-    {
-      schema: {
-        operationId: 'testWebhook',
-        summary: 'Send a test message',
-        description: 'Sends a `webhook.test` at once, active or not, and returns the attempt, successful or not.',
-        tags,
-        profiles: ['full'],
-        item: 'Webhook',
-        params,
-        response: responses.ok(WebhookDelivery),
-      },
+  app.post('/:id/test', {
+    schema: {
+      operationId: 'testWebhook',
+      summary: 'Send a test message',
+      description: 'Sends a `webhook.test` at once, active or not, and returns the attempt, successful or not.',
+      tags,
+      profiles: ['full'],
+      item: 'Webhook',
+      params,
+      response: responses.ok(WebhookDelivery),
     },
-    ({ ctx, params, headers }) => service.testWebhook(ctx, params.id, passOnTraceparent(headers['traceparent'])),
-  );
+    handler: ({ ctx, params, headers }) => service.testWebhook(ctx, params.id, passOnTraceparent(headers['traceparent'])),
+  });
 
-  app.post(
-    '/:id/rotate',
-    {
-      schema: {
-        operationId: 'rotateWebhookSecret',
-        summary: 'Rotate the secret of a webhook',
-        description:
-          `Shows the new secret, only in this response. For ${overlapHours} hours each message has a signature by the ` +
-          'former secret too, but not by one before that.',
-        tags,
-        profiles: ['full'],
-        item: 'Webhook',
-        params,
-        response: responses.ok(WebhookWithSecret),
-      },
+  app.post('/:id/rotate', {
+    schema: {
+      operationId: 'rotateWebhookSecret',
+      summary: 'Rotate the secret of a webhook',
+      description:
+        `Shows the new secret, only in this response. For ${overlapHours} hours each message has a signature by the ` +
+        'former secret too, but not by one before that.',
+      tags,
+      profiles: ['full'],
+      item: 'Webhook',
+      params,
+      response: responses.ok(WebhookWithSecret),
     },
-    ({ ctx, params }) => service.rotateSecret(ctx, params.id),
-  );
+    handler: ({ ctx, params }) => service.rotateSecret(ctx, params.id),
+  });
 
-  app.get(
-    '/:id/deliveries',
-    {
-      schema: {
-        operationId: 'listWebhookDeliveries',
-        summary: 'List attempts of a webhook',
-        description: 'The last 100, newest first, without bodies.',
-        tags,
-        profiles: ['full', 'read'],
-        item: 'Webhook',
-        params,
-        response: responses.ok(Type.Array(WebhookDelivery)),
-      },
-      ...listRoute.limited,
+  app.get('/:id/deliveries', {
+    schema: {
+      operationId: 'listWebhookDeliveries',
+      summary: 'List attempts of a webhook',
+      description: 'The last 100, newest first, without bodies.',
+      tags,
+      profiles: ['full', 'read'],
+      item: 'Webhook',
+      params,
+      response: responses.ok(Type.Array(WebhookDelivery)),
     },
-    ({ ctx, params }) => service.listDeliveries(ctx, params.id),
-  );
+    ...listRoute.limited,
+    handler: ({ ctx, params }) => service.listDeliveries(ctx, params.id),
+  });
 };
