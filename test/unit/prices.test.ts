@@ -8,7 +8,7 @@ import {
   voucherAmount,
   type Discount,
   type OrderedProduct,
-} from '../../src/resources/booking/price-service.ts';
+} from '../../src/resources/quotes/price-service.ts';
 import { sharedTestApp } from '../support/test-app.ts';
 
 const { database } = await sharedTestApp();

@@ -2,14 +2,10 @@ import { Type, type Static } from '@sinclair/typebox';
 import type { CodedError } from '../../core/errors.ts';
 import * as codes from '../../core/schema/codes.ts';
 import * as t from '../../core/schema/types.ts';
-import { participantStatusTitles } from '../participants/schema.ts';
+import { BookingStatusId } from '../participants/schema.ts';
 import { bookingError, participantError, fieldError, type BookingCode } from './schema.ts';
 
 const { Optional } = Type;
-
-/** Statuses that a booking may request. */
-const requestable = [1, 3, 7] as const;
-const requestableTitles = new Map(requestable.map((id) => [id, participantStatusTitles.get(id)!]));
 
 export const ParticipantBody = t.NamedObject('BookingParticipant', {
   firstname: t.Title(),
@@ -22,7 +18,7 @@ export const ParticipantBody = t.NamedObject('BookingParticipant', {
     Type.String({ format: 'date', pattern: '^(?!0000)', description: 'yyyy-mm-dd, not after today' }),
   ),
   comment: Optional(t.Note()),
-  status_id: t.withDefault(codes.Code('BookingStatusId', requestableTitles), 1),
+  status_id: t.withDefault(BookingStatusId, 1),
   products: Optional(t.JsonList(t.Id, { description: "Ids of products; the course's main product unless sent" })),
   trigger_value: Optional(
     t.Title({

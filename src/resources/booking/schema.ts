@@ -1,10 +1,8 @@
-import { Type, type Static } from '@sinclair/typebox';
-import type { TObject } from '@sinclair/typebox';
-import * as codes from '../../core/schema/codes.ts';
+import { Type, type Static, type TObject } from '@sinclair/typebox';
 import * as t from '../../core/schema/types.ts';
 import { Problem, type CodedError } from '../../core/errors.ts';
 import { dayText } from '../orders/line-schema.ts';
-import { participantStatusTitles } from '../participants/schema.ts';
+import { ParticipantStatusId } from '../participants/schema.ts';
 
 /** Error codes of bookings; those in lower case follow `Participant n: `. */
 const messages = {
@@ -53,12 +51,7 @@ export function bookingProblem(errors: CodedError[]) {
   return new Problem('invalid', unique[0]!.message, { errors: unique, notValid: [...new Set(notValid)] });
 }
 
-const BookedParticipant = Type.Object(
-  t.member.personal.all({
-    id: Type.Integer(),
-    status_id: Type.Integer({ description: codes.describe(participantStatusTitles) }),
-  }),
-);
+const BookedParticipant = Type.Object(t.member.personal.all({ id: Type.Integer(), status_id: ParticipantStatusId }));
 
 /** POST /v2/booking. Amounts are in the order's currency. */
 export type BookingResult = Static<typeof BookingResult>;

@@ -9,16 +9,14 @@ import { bookings } from '../../database/tables/orders.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { defineReferences } from '../../lists/references.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { hasLeft, holdsSeat, paymentStatus, participantStatus } from '../../core/reference/statuses.ts';
+import { paymentStatus } from '../../core/reference/statuses.ts';
 import { enrolUsers, findExistingUsers, type EnrolledUser, type Person } from './enrolment-service.ts';
 import { findStoredResponse, storeResponse, toRequestKey, type KeyedRequest } from './idempotency-service.ts';
 import { participantSerializer } from '../participants/serializer.ts';
-import { promoteWaitingLists } from '../seats/service.ts';
-import type { BookingContext, DateFound, ProductFound } from './quote-schema.ts';
-import { quoteBooking, type BookingQuote } from './quote-service.ts';
+import { deregisterParticipants } from '../seats/service.ts';
+import { loadContext, quoteBooking, type BookingQuote } from '../quotes/service.ts';
 import type { DeregisterBody, BookingInput } from './body-schema.ts';
-import { queueMails, findChildren, findDate, findPayers, findProducts, createBooking, spendVoucher } from './sql.ts';
-import type { BookingCreated, PayersFound } from './sql.ts';
+import { queueMails, createBooking, spendVoucher, type BookingCreated } from './sql.ts';
 import { detailedOrderTitle, bookingError, bookingProblem, type BookingResult } from './schema.ts';
 
 /**
@@ -76,7 +74,6 @@ export async function deregister(ctx: Ctx, bookingId: number, body: DeregisterBo
   const key = request && toRequestKey(request);
   const { with_fee = false, send_receipt_email_to_participant = false } = body.config ?? {};
   const named = body.participants && toIds(body.participants);
-  const statusId = with_fee ? participantStatus.deregisteredWithFee : participantStatus.deregistered;
   const ofBooking = tenantWhere(ctx, participants, eq(participants.bookingId, bookingId));
   await ctx.write(['dates', 'people'], async (tx, now) => {
     if (key && (await findStoredResponse(ctx, tx, key))) throw bookingProblem([bookingError('idempotency_key_reused')]);
@@ -86,18 +83,11 @@ export async function deregister(ctx: Ctx, bookingId: number, body: DeregisterBo
     const booked = await tx.select().from(participants).where(ofBooking);
     const chosen = named === undefined ? booked : booked.filter(({ id }) => named.has(id));
     if (named !== undefined && chosen.length < named.size) throw Problem.invalidFields({ notValid: ['participants'] });
-    const leaving = chosen.filter((one) => !hasLeft(one.statusId));
+    const leaving = await deregisterParticipants(ctx, tx, now, chosen, with_fee);
     if (leaving.length === 0) {
       tx.rollbackNoChange();
       return;
     }
-    const ids = leaving.map(({ id }) => id);
-    await tx
-      .update(participants)
-      .set({ statusId, statusUpdatedAt: now, updatedAt: now })
-      .where(and(ofBooking, inArray(participants.id, ids)));
-    const freed = leaving.filter((one) => holdsSeat(one.statusId)).map(({ courseDateId }) => courseDateId);
-    await promoteWaitingLists(ctx, tx, now, [...new Set(freed)]);
     const mails = leaving.map(({ id, userId }) => ({ purpose: 'deregistration', userId, participantId: id }));
     if (send_receipt_email_to_participant) await queue(ctx, tx, now, mails);
   });
@@ -114,29 +104,6 @@ const maxPairs = 10_000;
 function assertPairLimit({ participants = [] }: BookingInput) {
   const pairs = participants.reduce((sum, { products }) => sum + (products?.length ?? 1), 0);
   if (pairs > maxPairs) throw bookingProblem([bookingError('too_many_products')]);
-}
-
-/** Loads the date, products, campaigns, voucher and customer. */
-async function loadContext({ providerId }: Ctx, tx: Tx, input: BookingInput): Promise<BookingContext> {
-  const { participants = [], coursedate_id = null, campaign_code, customer_id, voucher_code } = input;
-  const triggers = participants.flatMap(({ trigger_value }) => trigger_value ?? []);
-  const productIds = participants.flatMap(({ products }) => products ?? []);
-  const isPlain = campaign_code === undefined && customer_id === undefined && voucher_code === undefined;
-
-  const [date] = await execute<DateFound>(tx, findDate, [providerId, coursedate_id]);
-  const childValues = [providerId, coursedate_id, JSON.stringify(triggers)];
-  const children = date && triggers.length > 0 ? await execute<DateFound>(tx, findChildren, childValues) : [];
-  const productValues = [providerId, JSON.stringify(productIds)];
-  const products = productIds.length > 0 ? await execute<ProductFound>(tx, findProducts, productValues) : [];
-  const payerValues = [providerId, date?.courseId, campaign_code, customer_id, voucher_code];
-  const [payers] = isPlain ? [] : await execute<PayersFound>(tx, findPayers, payerValues);
-  return {
-    dates: date ? [date, ...children] : [],
-    products,
-    campaigns: payers?.campaigns ?? [],
-    voucher: payers?.voucher ?? null,
-    customer: payers?.customer ?? null,
-  };
 }
 
 /** The names and addresses are missing only until the quote has rejected the booking. */

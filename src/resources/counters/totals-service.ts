@@ -2,7 +2,7 @@ import { asc, eq } from 'drizzle-orm';
 import { orderLines, orders } from '../../database/tables/orders.ts';
 import { grouped } from '../../lists/relations.ts';
 import { sameTenant } from '../../lists/tenant-scope.ts';
-import { agreedTotals } from '../booking/price-service.ts';
+import { agreedTotals } from '../quotes/price-service.ts';
 import { matchesPage, type Check, type Counters } from './recount-sql.ts';
 
 const { providerId, id, totalBeforeDiscounts, totalDiscounts, totalVat } = orders;

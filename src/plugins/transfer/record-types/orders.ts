@@ -17,7 +17,7 @@ import { teachingLanguageCodes } from '../../../core/reference/courses.ts';
 import { currencyCodes } from '../../../core/reference/currencies.ts';
 import { BookingBody, ParticipantBody } from '../../../resources/booking/body-schema.ts';
 import { paidStates, participantStatuses } from '../../../resources/participants/schema.ts';
-import { agreedTotals, type AgreedLine } from '../../../resources/booking/price-service.ts';
+import { agreedTotals, type AgreedLine } from '../../../resources/quotes/price-service.ts';
 import { bodyFields, field, Ref, refersTo, type BulkRecordType, type Fields, type Item } from '../record-type.ts';
 import { Amount, Day, Percentage } from './value-formats.ts';
 

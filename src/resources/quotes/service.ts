@@ -1,5 +1,8 @@
 import type { CodedError } from '../../core/errors.ts';
-import { bookingError, participantError, bookingProblem, type BookingCode } from './schema.ts';
+import type { Tx } from '../../database/client.ts';
+import type { Ctx } from '../../database/context.ts';
+import { execute } from '../../database/statements.ts';
+import { bookingError, participantError, bookingProblem, type BookingCode } from '../booking/schema.ts';
 import { isStorable, priceOrder, voucherAmount, type Discount, type OrderedProduct } from './price-service.ts';
 import { decideSeats } from '../seats/service.ts';
 import type { SeatStatus } from '../seats/schema.ts';
@@ -10,7 +13,31 @@ import type {
   CampaignFound,
   DateFound,
   ProductFound,
-} from './quote-schema.ts';
+} from './schema.ts';
+import { findChildren, findDate, findPayers, findProducts, type PayersFound } from './sql.ts';
+
+/** Loads the date, products, campaigns, voucher and customer. */
+export async function loadContext({ providerId }: Ctx, tx: Tx, request: QuoteRequest): Promise<BookingContext> {
+  const { participants = [], coursedate_id = null, campaign_code, customer_id, voucher_code } = request;
+  const triggers = participants.flatMap(({ trigger_value }) => trigger_value ?? []);
+  const productIds = participants.flatMap(({ products }) => products ?? []);
+  const isPlain = campaign_code === undefined && customer_id === undefined && voucher_code === undefined;
+
+  const [date] = await execute<DateFound>(tx, findDate, [providerId, coursedate_id]);
+  const childValues = [providerId, coursedate_id, JSON.stringify(triggers)];
+  const children = date && triggers.length > 0 ? await execute<DateFound>(tx, findChildren, childValues) : [];
+  const productValues = [providerId, JSON.stringify(productIds)];
+  const products = productIds.length > 0 ? await execute<ProductFound>(tx, findProducts, productValues) : [];
+  const payerValues = [providerId, date?.courseId, campaign_code, customer_id, voucher_code];
+  const [payers] = isPlain ? [] : await execute<PayersFound>(tx, findPayers, payerValues);
+  return {
+    dates: date ? [date, ...children] : [],
+    products,
+    campaigns: payers?.campaigns ?? [],
+    voucher: payers?.voucher ?? null,
+    customer: payers?.customer ?? null,
+  };
+}
 
 export type BookingQuote = ReturnType<typeof quoteBooking>;
 
