@@ -20,7 +20,7 @@ import { assertPortIsFree } from './http/port.ts';
 import type { FirstData, ServerContext, ServerPart } from './interfaces/plugin/define-plugin.ts';
 import { printWelcome } from './interfaces/plugin/welcome.ts';
 import { plugins } from './plugins.ts';
-import { createFirstProvider } from './resources/schools/first-provider-service.ts';
+import { createFirstProvider } from './resources/schools/provider-service.ts';
 
 // By default V8 lets the heap grow several times over before a full collection.
 setFlagsFromString('--heap-growing-percent=50');

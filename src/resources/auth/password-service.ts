@@ -11,7 +11,7 @@ import { courseUsers } from '../../database/tables/users.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { endSessions } from './session-service.ts';
 import { voidTokens } from './token-service.ts';
-import { forgetFailures } from './password-sql.ts';
+import { forgetFailures } from './sign-on-sql.ts';
 
 /** OWASP's recommendation for argon2id: 19 MiB, two passes, one lane. */
 const cost: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };

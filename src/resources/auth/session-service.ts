@@ -12,7 +12,13 @@ import {
   startSessionByToken,
   touchSession,
 } from './session-sql.ts';
-import { signOnCounts } from './sign-on-counts-service.ts';
+
+/** Sign-ons since the start of the process, by their way and result; the metrics read them. */
+export const signOnCounts = {
+  /** `limited`: refused for the failures before, without a check. */
+  password: { succeeded: 0, failed: 0, limited: 0 },
+  link: { succeeded: 0, failed: 0 },
+};
 
 /** A course user who is signed in. */
 export type SignedIn = { providerId: number; userId: number };

@@ -1,4 +1,4 @@
-import { consumeToken } from './token-serializer.ts';
+import { consumeToken } from './token-sql.ts';
 
 const columns = '(provider_id, user_id, hash, created_at, used_at, expires_at)';
 const auditColumns = '(provider_id, at, actor, actor_id, action, item_ids)';

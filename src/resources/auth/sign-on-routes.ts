@@ -2,10 +2,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { responses } from '../../http/responses.ts';
 import { CredentialsBody } from './sign-on-body-schema.ts';
 import { SignOnResult } from './sign-on-schema.ts';
-import { checkCredentials, prepareSignOn } from './sign-on-service.ts';
+import { prepareHashing } from './password-service.ts';
+import { checkCredentials } from './sign-on-service.ts';
 
 export const signOnRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  await prepareSignOn();
+  // Or the first check takes longer.
+  await prepareHashing();
 
   app.post('', {
     schema: {

@@ -4,11 +4,11 @@ import { Problem } from '../../core/errors.ts';
 import { recordEntry, type AuditContext } from '../../database/audit-log.ts';
 import { execute } from '../../database/statements.ts';
 import type { courseUsers } from '../../database/tables/users.ts';
-import { hashPassword, isOutdated, isPassword, prepareHashing, replaceHash } from './password-service.ts';
+import { hashPassword, isOutdated, isPassword, replaceHash } from './password-service.ts';
 import { tokenUrl } from './token-schema.ts';
 import { createSignInToken } from './token-service.ts';
 import type { CredentialsBody } from './sign-on-body-schema.ts';
-import { signOnCounts } from './sign-on-counts-service.ts';
+import { signOnCounts } from './session-service.ts';
 import { beginAttempt, endAttempt, failAttempt, findByUsername, readWait } from './sign-on-sql.ts';
 import type { SignOnResult } from './sign-on-schema.ts';
 
@@ -21,9 +21,6 @@ export type SignOnCaller = Pick<AuditContext, 'actor' | 'actorId' | 'action'>;
 
 /** Failures respond at the next multiple of this; checking the costliest importable hash takes less. */
 const failureMs = 1_000;
-
-/** Call at start, or the first check takes longer. */
-export const prepareSignOn = prepareHashing;
 
 /** Checks a course user's password; on request returns a sign-in link. */
 export async function checkCredentials(ctx: Ctx, { create_login_url, ...credentials }: CredentialsBody) {

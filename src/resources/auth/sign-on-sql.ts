@@ -37,3 +37,10 @@ export const findByUsername = {
     where provider_id = $1 and ${foldedSql('username')} = ${foldedSql('$2')}
     order by ${caseFoldedSql('username')} <> ${caseFoldedSql('$2')}, id limit 1`,
 };
+
+/** Lifts the limit on a username, so that its user can sign in with the new password. */
+export const forgetFailures = {
+  name: 'delete_sign_on_failures',
+  text: `delete from sign_on_failures where provider_id = $1
+    and username_hash = (select ${usernameHashSql('username')} from course_users where provider_id = $1 and id = $2)`,
+};

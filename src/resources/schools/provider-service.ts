@@ -1,6 +1,8 @@
 import { and, asc, eq, isNull } from 'drizzle-orm';
 import { hashApiKey, newApiKey } from '../../core/api-key.ts';
 import { toSlug } from '../../core/catalog-urls.ts';
+import type { Config } from '../../core/config.ts';
+import type { Log } from '../../core/log.ts';
 import type { Ctx } from '../../database/context.ts';
 import type { Settings } from '../../core/settings.ts';
 import { Problem } from '../../core/errors.ts';
@@ -149,6 +151,18 @@ export const listProviders = (database: Database) =>
     .orderBy(asc(providers.id));
 
 export const hasNoProviders = async (database: Database) => (await database.db.$count(providers)) === 0;
+
+/** Creates the configured first provider in a database without providers. */
+export async function createFirstProvider(config: Config, database: Database, log: Pick<Log, 'info'>) {
+  const { BOOTSTRAP_PROVIDER: title, BOOTSTRAP_API_KEY: key } = config;
+  if (title === undefined || key === undefined) return;
+  const audited = database.withAudit({ actor: 'server', actorId: null, action: 'first provider' });
+  await audited.atomically(async (within) => {
+    if (!(await hasNoProviders(within))) return;
+    const { providerId } = await createTitledProvider(within, title, null, key);
+    log.info(`Created the first provider, ${providerId}, with the key from BOOTSTRAP_API_KEY`);
+  });
+}
 
 /** Creates a context without a request, for the command line and the demo data. */
 export async function createContext(database: Database, settings: Settings, providerId: number): Promise<Ctx> {

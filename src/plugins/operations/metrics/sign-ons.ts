@@ -1,4 +1,4 @@
-import { signOnCounts } from '../../../resources/auth/sign-on-counts-service.ts';
+import { signOnCounts } from '../../../resources/auth/session-service.ts';
 import { createReadCounter, type CreateArea } from '../../../interfaces/plugin/metrics.ts';
 
 export const signOnMetrics: CreateArea = (register) => {
