@@ -1,23 +1,8 @@
 import { asc, eq, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../database/context.ts';
+import { omitColumns } from '../../database/tables/columns.ts';
 import { adminMembershipRoles, adminMemberships, adminUsers } from '../../database/tables/people.ts';
 import { batchLoader } from '../../lists/loaders.ts';
-
-const { id, email } = adminUsers;
-const { providerId, firstname, lastname, position, phonePrefix, phone, bookingEmail, createdAt, updatedAt } =
-  adminMemberships;
-const person = { id, email };
-const membership = {
-  providerId,
-  firstname,
-  lastname,
-  position,
-  phonePrefix,
-  phone,
-  bookingEmail,
-  createdAt,
-  updatedAt,
-};
 
 export const fetchRoleIds = batchLoader((ctx, keys) =>
   ctx.db
@@ -30,7 +15,7 @@ export const fetchRoleIds = batchLoader((ctx, keys) =>
 /** Members by a condition on `admin_memberships`, which must hold the tenant predicate; ordered by id. */
 export const fetchMembers = (ctx: Pick<Ctx, 'db'>, condition: SQL) =>
   ctx.db
-    .select({ ...person, ...membership })
+    .select({ id: adminUsers.id, email: adminUsers.email, ...omitColumns(adminMemberships, ['adminUserId']) })
     .from(adminMemberships)
     .innerJoin(adminUsers, eq(adminUsers.id, adminMemberships.adminUserId))
     .where(condition)

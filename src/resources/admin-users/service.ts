@@ -1,10 +1,11 @@
-import { asc, eq, notInArray, sql } from 'drizzle-orm';
+import { asc, eq, sql } from 'drizzle-orm';
 import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import { caseFolded, currentTime } from '../../database/tables/columns.ts';
 import { outbox } from '../../database/tables/outbox.ts';
 import { adminMembershipRoles, adminMemberships, adminUsers, roles } from '../../database/tables/people.ts';
+import { replaceLinks } from '../../lists/links.ts';
 import { defineReferences } from '../../lists/references.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import type { AdminUserBody } from './body-schema.ts';
@@ -49,7 +50,7 @@ export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: Ad
       .onConflictDoNothing()
       .returning({ adminUserId: adminMemberships.adminUserId });
     const member = tenantWhere(ctx, adminMemberships, eq(adminMemberships.adminUserId, adminUserId));
-    const hasOtherRoles = await replaceRoles(ctx, tx, adminUserId, roleIds);
+    const hasOtherRoles = await replaceLinks(ctx, tx, adminMembershipRoles, { adminUserId }, 'roleId', roleIds);
     const isJoined = joined.length > 0;
     if (hasOtherRoles && !isJoined) {
       await tx.update(adminMemberships).set({ updatedAt: now }).where(member);
@@ -111,24 +112,6 @@ export const renameAdminUser = (ctx: Ctx, adminUserId: number, names: { firstnam
     if ((await tx.updateChanged(adminMemberships, member, names, now)) === 0) tx.rollbackNoChange();
     else tx.recordAffected(adminUserId);
   });
-
-/** Returns true if that changed anything. */
-async function replaceRoles(ctx: Ctx, tx: Tx, adminUserId: number, roleIds: number[]) {
-  const { roleId } = adminMembershipRoles;
-  const others = tenantWhere(
-    ctx,
-    adminMembershipRoles,
-    eq(adminMembershipRoles.adminUserId, adminUserId),
-    notInArray(roleId, roleIds),
-  );
-  const removed = await tx.delete(adminMembershipRoles).where(others).returning({ roleId });
-  const added = await tx
-    .insert(adminMembershipRoles)
-    .values(roleIds.map((roleId) => ({ providerId: ctx.providerId, adminUserId, roleId })))
-    .onConflictDoNothing()
-    .returning({ roleId });
-  return removed.length + added.length > 0;
-}
 
 const toProfile = (body: AdminUserBody) => ({
   position: body.position,

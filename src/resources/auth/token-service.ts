@@ -8,15 +8,8 @@ import { lifetimes, type Purpose, type TokenOwner } from './token-schema.ts';
 export async function createToken(on: Queryable, purpose: Purpose, owner: TokenOwner, mailId: number | null = null) {
   const { providerId, userId, adminUserId } = owner;
   const token = newProviderSecret(providerId);
-  await execute(on, storeToken, [
-    providerId,
-    hashSecret(token),
-    purpose,
-    userId,
-    adminUserId,
-    mailId,
-    lifetimes[purpose],
-  ]);
+  const values = [providerId, hashSecret(token), purpose, userId, adminUserId, mailId, lifetimes[purpose]];
+  await execute(on, storeToken, values);
   return token;
 }
 

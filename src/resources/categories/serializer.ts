@@ -2,10 +2,4 @@ import { relation } from '../../lists/relations.ts';
 import { fetchCategories } from './loaders.ts';
 
 /** The categories of courses, by id. */
-export const loadCategories = relation.hasMany(fetchCategories, ({ id, title, slug, idParent, titleParent }) => ({
-  id,
-  title,
-  slug,
-  idParent,
-  titleParent,
-}));
+export const loadCategories = relation.hasMany(fetchCategories, (category) => category);

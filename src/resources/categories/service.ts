@@ -4,7 +4,7 @@ import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Database, Tx } from '../../database/client.ts';
 import { matchFolded } from '../../database/tables/columns.ts';
-import * as catalog from '../../database/tables/catalog.ts';
+import { categories, courseCategories } from '../../database/tables/catalog.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { replaceAddress } from '../courses/address-service.ts';
@@ -13,13 +13,13 @@ import { matchCourse, touchDates } from '../courses/service.ts';
 export const listCategories = (database: Database) =>
   database.db
     .select({
-      category_id: catalog.categories.id,
-      title: catalog.categories.title,
-      slug: catalog.categories.slug,
-      parent_id: catalog.categories.parentId,
+      category_id: categories.id,
+      title: categories.title,
+      slug: categories.slug,
+      parent_id: categories.parentId,
     })
-    .from(catalog.categories)
-    .orderBy(asc(catalog.categories.id));
+    .from(categories)
+    .orderBy(asc(categories.id));
 
 type NewCategory = { title: string; slug?: string; parentId: number | null };
 
@@ -28,7 +28,7 @@ export async function addCategory(
   database: Database,
   { title, slug = toSlug(title), parentId = null }: Partial<NewCategory> & { title: string },
 ): Promise<number> {
-  if (parentId !== null && (await database.db.$count(catalog.categories, eq(catalog.categories.id, parentId))) === 0) {
+  if (parentId !== null && (await database.db.$count(categories, eq(categories.id, parentId))) === 0) {
     throw Problem.notFound('Parent category');
   }
   const work = database.writeShared((tx, now) => insertCategory(tx, now, { title, slug, parentId }));
@@ -56,9 +56,9 @@ export async function findOrAddCategory(database: Database, category: NewCategor
 
 async function insertCategory(tx: Tx, now: string, values: Required<NewCategory>) {
   const [created] = await tx
-    .insert(catalog.categories)
+    .insert(categories)
     .values({ ...values, createdAt: now, updatedAt: now })
-    .returning({ id: catalog.categories.id });
+    .returning({ id: categories.id });
   return tx.recordAffected(created!.id);
 }
 
@@ -66,7 +66,6 @@ async function findCategory(
   db: Database['db'],
   { title, slug = '', parentId }: NewCategory,
 ): Promise<number | undefined> {
-  const { categories } = catalog;
   const match = matchFolded(categories.title, title);
   const [found] = await db
     .select({ id: categories.id })
@@ -78,7 +77,6 @@ async function findCategory(
 }
 
 async function findFreeSlug(tx: Tx, slug: string): Promise<string> {
-  const { categories } = catalog;
   const taken = await tx
     .select({ slug: categories.slug })
     .from(categories)
@@ -95,21 +93,17 @@ export function categorizeCourse(ctx: Ctx, courseId: number, categoryId: number)
     const course = matchCourse(ctx, courseId);
     const [before] = await tx.select().from(courses).where(course);
     if (!before) throw Problem.notFound('Course');
-    if ((await tx.$count(catalog.categories, eq(catalog.categories.id, categoryId))) === 0)
+    if ((await tx.$count(categories, eq(categories.id, categoryId))) === 0)
       throw Problem.notFound('Category');
     const values = { providerId, courseId, categoryId };
-    const added = await tx.insert(catalog.courseCategories).values(values).onConflictDoNothing().returning();
+    const added = await tx.insert(courseCategories).values(values).onConflictDoNothing().returning();
     if (added.length === 0) {
       tx.rollbackNoChange();
       return;
     }
     tx.recordAffected(courseId);
-    const lower = and(
-      eq(catalog.courseCategories.courseId, courseId),
-      lt(catalog.courseCategories.categoryId, categoryId),
-    );
-    const isFirst =
-      (await tx.$count(catalog.courseCategories, tenantWhere(ctx, catalog.courseCategories, lower))) === 0;
+    const lower = and(eq(courseCategories.courseId, courseId), lt(courseCategories.categoryId, categoryId));
+    const isFirst = (await tx.$count(courseCategories, tenantWhere(ctx, courseCategories, lower))) === 0;
     const slugs = isFirst ? await replaceAddress(ctx, tx, before) : {};
     await tx
       .update(courses)

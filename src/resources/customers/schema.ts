@@ -20,6 +20,25 @@ export const Address = t.NamedObject(
   }),
 );
 
+type Address = Static<typeof Address>;
+type AddressRow<K extends string> = Record<
+  `${K}${'Address' | 'Address2' | 'Address3' | 'Zipcode' | 'City'}`,
+  string | null
+>;
+
+/** Makes a function that reads the address whose columns begin with `kind`. */
+export function addressReader<K extends string>(kind: K) {
+  const [address, address2, address3] = [`${kind}Address`, `${kind}Address2`, `${kind}Address3`] as const;
+  const [zipcode, city] = [`${kind}Zipcode`, `${kind}City`] as const;
+  return (row: AddressRow<K>): Address => ({
+    address: row[address],
+    address_2: row[address2],
+    address_3: row[address3],
+    zipcode: row[zipcode],
+    city: row[city],
+  });
+}
+
 export const privateType = 2;
 export const customerTypes = new Map([
   [1, 'Company'],
@@ -82,6 +101,10 @@ export const Customer = t.NamedObject('Customer', {
   ...t.member.closed.all({ created_at: t.DateTime, updated_at: t.DateTime }),
 });
 
+const toInvoiceAddress = addressReader('invoice');
+const toPostAddress = addressReader('post');
+const toVisitAddress = addressReader('visit');
+
 export const toCustomer = (row: CustomerRow, { seller }: { seller: AppUser | null }, { language }: Ctx): Customer => ({
   id: row.id,
   title: row.title,
@@ -109,27 +132,9 @@ export const toCustomer = (row: CustomerRow, { seller }: { seller: AppUser | nul
   type: customerTypes.get(row.type) ?? '',
   duedate_days: row.duedateDays,
   seller,
-  invoice_address: {
-    address: row.invoiceAddress,
-    address_2: row.invoiceAddress2,
-    address_3: row.invoiceAddress3,
-    zipcode: row.invoiceZipcode,
-    city: row.invoiceCity,
-  },
-  post_address: {
-    address: row.postAddress,
-    address_2: row.postAddress2,
-    address_3: row.postAddress3,
-    zipcode: row.postZipcode,
-    city: row.postCity,
-  },
-  visit_address: {
-    address: row.visitAddress,
-    address_2: row.visitAddress2,
-    address_3: row.visitAddress3,
-    zipcode: row.visitZipcode,
-    city: row.visitCity,
-  },
+  invoice_address: toInvoiceAddress(row),
+  post_address: toPostAddress(row),
+  visit_address: toVisitAddress(row),
   custom_properties: row.customProperties,
   created_at: formatTimestamp(row.createdAt),
   updated_at: formatTimestamp(row.updatedAt),

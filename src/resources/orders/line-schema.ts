@@ -3,22 +3,13 @@ import { code } from 'currency-codes';
 import { formatTimestamp } from '../../core/timestamps.ts';
 import * as t from '../../core/schema/types.ts';
 import type { orderLines } from '../../database/tables/orders.ts';
+import { Address, addressReader } from '../customers/schema.ts';
 import { Product, toProduct, type ProductRow } from '../products/schema.ts';
 import type { CourseUserRow } from '../users/schema.ts';
 
 const text = t.Nullable(Type.String());
 
-const Address = t.NamedObject(
-  'OrderAddress',
-  t.member.personal.all({
-    address: text,
-    address_2: text,
-    address_3: text,
-    zipcode: text,
-    city: text,
-    phone: text,
-  }),
-);
+const OrderAddress = t.NamedObject('OrderAddress', { ...Address.properties, phone: t.member.personal(text) });
 
 /** A course user inside an order. */
 export type OrderUser = Static<typeof OrderUser>;
@@ -33,9 +24,9 @@ export const OrderUser = t.NamedObject(
     phone: text,
     company: text,
     position: text,
-    invoice_address: Address,
-    home_address: Address,
-    work_address: Address,
+    invoice_address: OrderAddress,
+    home_address: OrderAddress,
+    work_address: OrderAddress,
   }),
 );
 export const LineUser = t.NamedObject(
@@ -58,6 +49,10 @@ export const orderUserFields = [
 ];
 export type OrderUserRow = Pick<CourseUserRow, (typeof orderUserFields)[number]>;
 
+const toInvoiceAddress = addressReader('invoice');
+const toHomeAddress = addressReader('home');
+const toWorkAddress = addressReader('work');
+
 export const toOrderUser = (row: OrderUserRow): OrderUser => ({
   id: row.id,
   firstname: row.firstname,
@@ -67,30 +62,9 @@ export const toOrderUser = (row: OrderUserRow): OrderUser => ({
   phone: row.phone,
   company: row.company,
   position: row.position,
-  invoice_address: {
-    address: row.invoiceAddress,
-    address_2: row.invoiceAddress2,
-    address_3: row.invoiceAddress3,
-    zipcode: row.invoiceZipcode,
-    city: row.invoiceCity,
-    phone: row.invoicePhone,
-  },
-  home_address: {
-    address: row.homeAddress,
-    address_2: row.homeAddress2,
-    address_3: row.homeAddress3,
-    zipcode: row.homeZipcode,
-    city: row.homeCity,
-    phone: row.homePhone,
-  },
-  work_address: {
-    address: row.workAddress,
-    address_2: row.workAddress2,
-    address_3: row.workAddress3,
-    zipcode: row.workZipcode,
-    city: row.workCity,
-    phone: row.workPhone,
-  },
+  invoice_address: { ...toInvoiceAddress(row), phone: row.invoicePhone },
+  home_address: { ...toHomeAddress(row), phone: row.homePhone },
+  work_address: { ...toWorkAddress(row), phone: row.workPhone },
 });
 
 /** Formats `2026-07-01` as `01.07.2026`. */

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import * as t from '../../core/schema/types.ts';
-import type * as tables from '../../database/tables/courses.ts';
+import type { products } from '../../database/tables/courses.ts';
 
 const openPrice = t.member.access({ data: 'financial', partner: true, publishable: true });
 
@@ -15,7 +15,7 @@ export const Product = t.NamedObject('Product', {
   vat_percentage: openPrice(Type.Number()),
 });
 
-type Row = typeof tables.products.$inferSelect;
+type Row = typeof products.$inferSelect;
 export type ProductRow = Pick<
   Row,
   'id' | 'itemNumber' | 'title' | 'titleLabel' | 'price' | 'currency' | 'isMainProduct' | 'vatPercentage'

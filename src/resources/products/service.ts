@@ -2,7 +2,7 @@ import { eq, ne, or } from 'drizzle-orm';
 import type { Ctx } from '../../database/context.ts';
 import type { Tx } from '../../database/client.ts';
 import { prepareInsert } from '../../database/prepared-insert.ts';
-import * as tables from '../../database/tables/courses.ts';
+import { products } from '../../database/tables/courses.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 
 /** A null price is 0. */
@@ -14,7 +14,7 @@ const toColumns = ({ title, priceValue, priceCurrency }: Partial<ProductInput>) 
   currency: priceCurrency,
 });
 
-const insertProduct = prepareInsert(tables.products);
+const insertProduct = prepareInsert(products);
 
 export async function insertMainProduct(
   { providerId }: Ctx,
@@ -32,23 +32,15 @@ export async function insertMainProduct(
 export async function updateMainProduct(ctx: Ctx, tx: Tx, now: string, courseId: number, input: Partial<ProductInput>) {
   const { title, price, currency } = toColumns(input);
   const differs = or(
-    title === undefined ? undefined : ne(tables.products.title, title),
-    price === undefined ? undefined : ne(tables.products.price, price),
-    currency === undefined ? undefined : ne(tables.products.currency, currency),
+    title === undefined ? undefined : ne(products.title, title),
+    price === undefined ? undefined : ne(products.price, price),
+    currency === undefined ? undefined : ne(products.currency, currency),
   );
   if (differs === undefined) return false;
   const updated = await tx
-    .update(tables.products)
+    .update(products)
     .set({ title, price, currency, updatedAt: now })
-    .where(
-      tenantWhere(
-        ctx,
-        tables.products,
-        eq(tables.products.courseId, courseId),
-        eq(tables.products.isMainProduct, true),
-        differs,
-      ),
-    )
-    .returning({ id: tables.products.id });
+    .where(tenantWhere(ctx, products, eq(products.courseId, courseId), eq(products.isMainProduct, true), differs))
+    .returning({ id: products.id });
   return updated.length > 0;
 }

@@ -1,8 +1,9 @@
-import { and, asc, eq, inArray, notInArray, sql } from 'drizzle-orm';
+import { and, asc, inArray, sql } from 'drizzle-orm';
 import { schoolOf, type Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import * as catalog from '../../database/tables/catalog.ts';
+import { replaceLinks } from '../../lists/links.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { isTagOfPublicCourse } from '../courses/loaders.ts';
 import { matchFolded } from '../../database/tables/columns.ts';
@@ -61,9 +62,11 @@ export async function replaceTags(
 ): Promise<{ hasOtherTags: boolean; hasOtherLabels: boolean }> {
   const tagIds = tags && (await resolveTags(ctx, tx, now, catalog.tags, tags));
   const labelIds = labels && (await resolveTags(ctx, tx, now, catalog.labels, labels));
+  const { courseLabels, courseTags } = catalog;
   return {
-    hasOtherLabels: labelIds !== undefined && (await setLabels(ctx, tx, courseId, labelIds ?? [])),
-    hasOtherTags: tagIds !== undefined && (await setTags(ctx, tx, courseId, tagIds ?? [])),
+    hasOtherLabels:
+      labelIds !== undefined && (await replaceLinks(ctx, tx, courseLabels, { courseId }, 'labelId', labelIds ?? [])),
+    hasOtherTags: tagIds !== undefined && (await replaceLinks(ctx, tx, courseTags, { courseId }, 'tagId', tagIds ?? [])),
   };
 }
 
@@ -112,32 +115,4 @@ function findByTitle(ctx: Ctx, tx: Tx, table: TagTable, titles: string[]) {
     .innerJoin(sql`json_array_elements_text(${JSON.stringify(titles)}) with ordinality w (title, place)`, match.isEqual)
     .where(tenantWhere(ctx, table))
     .orderBy(sql`w.place`, match.order, asc(table.id));
-}
-
-/** Returns true if that changed any. */
-async function setTags(ctx: Ctx, tx: Tx, courseId: number, tagIds: number[]): Promise<boolean> {
-  const { providerId } = ctx;
-  const others = and(eq(catalog.courseTags.courseId, courseId), notInArray(catalog.courseTags.tagId, tagIds));
-  const removed = await tx
-    .delete(catalog.courseTags)
-    .where(tenantWhere(ctx, catalog.courseTags, others))
-    .returning();
-  if (tagIds.length === 0) return removed.length > 0;
-  const rows = tagIds.map((tagId) => ({ providerId, tagId, courseId }));
-  const added = await tx.insert(catalog.courseTags).values(rows).onConflictDoNothing().returning();
-  return removed.length + added.length > 0;
-}
-
-/** Returns true if that changed any. */
-async function setLabels(ctx: Ctx, tx: Tx, courseId: number, labelIds: number[]): Promise<boolean> {
-  const { providerId } = ctx;
-  const others = and(eq(catalog.courseLabels.courseId, courseId), notInArray(catalog.courseLabels.labelId, labelIds));
-  const removed = await tx
-    .delete(catalog.courseLabels)
-    .where(tenantWhere(ctx, catalog.courseLabels, others))
-    .returning();
-  if (labelIds.length === 0) return removed.length > 0;
-  const rows = labelIds.map((labelId) => ({ providerId, labelId, courseId }));
-  const added = await tx.insert(catalog.courseLabels).values(rows).onConflictDoNothing().returning();
-  return removed.length + added.length > 0;
 }

@@ -2,7 +2,7 @@ import { Type, type Static } from '@sinclair/typebox';
 import { formatTimestamp } from '../../core/timestamps.ts';
 import * as t from '../../core/schema/types.ts';
 import type { courseUsers } from '../../database/tables/users.ts';
-import { Address, Customer } from '../customers/schema.ts';
+import { Address, addressReader, Customer } from '../customers/schema.ts';
 
 const text = t.Nullable(Type.String());
 
@@ -38,6 +38,10 @@ export const CourseUser = t.NamedObject(
   }),
 );
 
+const toInvoiceAddress = addressReader('invoice');
+const toHomeAddress = addressReader('home');
+const toWorkAddress = addressReader('work');
+
 export const toCourseUser = (row: CourseUserRow, { customer }: { customer: Customer | null }): CourseUser => ({
   id: row.id,
   firstname: row.firstname,
@@ -51,28 +55,9 @@ export const toCourseUser = (row: CourseUserRow, { customer }: { customer: Custo
   department: row.department,
   legaldepartment: row.legaldepartment,
   date_of_birth: row.dateOfBirth,
-  invoice_address: {
-    address: row.invoiceAddress,
-    address_2: row.invoiceAddress2,
-    address_3: row.invoiceAddress3,
-    zipcode: row.invoiceZipcode,
-    city: row.invoiceCity,
-    invoice_phone: row.invoicePhone,
-  },
-  home_address: {
-    address: row.homeAddress,
-    address_2: row.homeAddress2,
-    address_3: row.homeAddress3,
-    zipcode: row.homeZipcode,
-    city: row.homeCity,
-  },
-  work_address: {
-    address: row.workAddress,
-    address_2: row.workAddress2,
-    address_3: row.workAddress3,
-    zipcode: row.workZipcode,
-    city: row.workCity,
-  },
+  invoice_address: { ...toInvoiceAddress(row), invoice_phone: row.invoicePhone },
+  home_address: toHomeAddress(row),
+  work_address: toWorkAddress(row),
   external_id: row.externalId,
   company_employee_number: row.companyEmployeeNumber,
   custom_properties: row.customProperties,
