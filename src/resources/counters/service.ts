@@ -5,9 +5,7 @@ import type { Key } from '../../lists/loaders.ts';
 import { grouped } from '../../lists/relations.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { selectPage, type Check, type CountedItem } from './recount-sql.ts';
-import { seatCheck } from './seats-service.ts';
-import { totalsCheck } from './totals-service.ts';
-import { balanceCheck } from './vouchers-service.ts';
+import { balanceCheck, seatCheck, totalsCheck } from './checks-service.ts';
 
 const checks: Check[] = [seatCheck, totalsCheck, balanceCheck];
 

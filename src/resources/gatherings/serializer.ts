@@ -1,4 +1,4 @@
-import * as tables from '../../database/tables/coursedates.ts';
+import { gatheringInstructors } from '../../database/tables/coursedates.ts';
 import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { loadLinkedInstructors } from '../instructors/serializer.ts';
@@ -11,7 +11,7 @@ const gatheringSerializer = defineSerializer<GatheringRow>()({
   reads: ['dates', 'catalog'],
   responseSchema: Gathering,
   relations: {
-    instructors: loadLinkedInstructors(tables.gatheringInstructors, tables.gatheringInstructors.gatheringId),
+    instructors: loadLinkedInstructors(gatheringInstructors, gatheringInstructors.gatheringId),
   },
   toResponse: toGathering,
   includes: { location: includeLocation((row: GatheringRow) => row.locationId) },

@@ -3,9 +3,9 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
-import * as tables from '../../database/tables/coursedates.ts';
+import { gatheringInstructors, gatherings } from '../../database/tables/coursedates.ts';
 import { attendances } from '../../database/tables/participants.ts';
-import * as placeTables from '../../database/tables/places.ts';
+import { instructors, locations } from '../../database/tables/places.ts';
 import { defineReferences } from '../../lists/references.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 import type { GatheringField } from './body-schema.ts';
@@ -29,7 +29,7 @@ export function gatheringErrors(input: unknown) {
 const hasTimes = (item: unknown): item is GatheringField =>
   typeof item === 'object' &&
   item !== null &&
-  [...Object.entries(item)].every(([name, value]) => typeof value === 'string' || !timeNames.has(name));
+  Object.entries(item).every(([name, value]) => typeof value === 'string' || !timeNames.has(name));
 const timeNames = new Set(['gathering_at', 'gathering_end_at', 'date', 'time_start', 'time_end']);
 
 /** A day without a time needs the field that holds it. */
@@ -62,8 +62,8 @@ const toTimes = (input: GatheringField) => ({
 const localTime = (moment = '', time = '') => (isDay(moment) ? `${moment} ${time}` : moment);
 
 const references = defineReferences<GatheringField>({
-  idLocation: placeTables.locations.id,
-  instructors: placeTables.instructors.id,
+  idLocation: locations.id,
+  instructors: instructors.id,
 });
 
 /** True if all locations and instructors of gatherings are the provider's. */
@@ -79,12 +79,12 @@ export async function addGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDa
   const added = input.map(toTimes);
   const owner = { providerId: ctx.providerId, courseDateId: date.id, zone: date.zone, createdAt: now, updatedAt: now };
   const rows = added.map((gathering) => ({ ...owner, ...toColumns(gathering) }));
-  const created = await tx.insert(tables.gatherings).values(rows).returning({ id: tables.gatherings.id });
+  const created = await tx.insert(gatherings).values(rows).returning({ id: gatherings.id });
   await assertInOrder(ctx, tx, date);
   const links = created.flatMap(({ id }, n) => added[n]!.instructors.map((instructorId) => ({ id, instructorId })));
   if (links.length === 0) return;
   // Two arrays: a statement takes at most 65,535 parameters.
-  await tx.insert(tables.gatheringInstructors).select(
+  await tx.insert(gatheringInstructors).select(
     sql`select ${ctx.providerId}::bigint, * from unnest(
       ${sql.param(links.map(({ id }) => id))}::bigint[], ${sql.param(links.map(({ instructorId }) => instructorId))}::bigint[])`,
   );
@@ -111,34 +111,30 @@ export async function updateGatherings(
  */
 async function replaceGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, added: GatheringField[]) {
   const old = matchDate(ctx, date.id);
-  const before = await tx.select().from(tables.gatherings).where(old).orderBy(tables.gatherings.id);
+  const before = await tx.select().from(gatherings).where(old).orderBy(gatherings.id);
   if (await areSame(ctx, tx, before, added.map(toTimes))) return false;
-  const attended = sql`exists (select from ${attendances} where ${sameTenant(
-    attendances,
-    tables.gatherings,
-    eq(attendances.gatheringId, tables.gatherings.id),
-  )})`;
-  await tx.update(tables.gatherings).set({ deletedAt: now, updatedAt: now }).where(and(old, attended));
-  const oldIds = tx.select({ id: tables.gatherings.id }).from(tables.gatherings).where(old);
+  const ofGathering = sameTenant(attendances, gatherings, eq(attendances.gatheringId, gatherings.id));
+  const attended = sql`exists (select from ${attendances} where ${ofGathering})`;
+  await tx.update(gatherings).set({ deletedAt: now, updatedAt: now }).where(and(old, attended));
+  const oldIds = tx.select({ id: gatherings.id }).from(gatherings).where(old);
   await tx
-    .delete(tables.gatheringInstructors)
-    .where(tenantWhere(ctx, tables.gatheringInstructors, inArray(tables.gatheringInstructors.gatheringId, oldIds)));
-  await tx.delete(tables.gatherings).where(old);
+    .delete(gatheringInstructors)
+    .where(tenantWhere(ctx, gatheringInstructors, inArray(gatheringInstructors.gatheringId, oldIds)));
+  await tx.delete(gatherings).where(old);
   await addGatherings(ctx, tx, now, date, added);
   return true;
 }
 
-type StoredGathering = typeof tables.gatherings.$inferSelect;
+type StoredGathering = typeof gatherings.$inferSelect;
 
 /** True if these gatherings, in any order, have the same members as the stored ones. */
 async function areSame(ctx: Ctx, tx: Tx, stored: StoredGathering[], added: Gathering[]) {
   if (stored.length !== added.length) return false;
-  const { gatheringInstructors: table } = tables;
   const ids = stored.map(({ id }) => id);
   const links = await tx
     .select()
-    .from(table)
-    .where(tenantWhere(ctx, table, inArray(table.gatheringId, ids)));
+    .from(gatheringInstructors)
+    .where(tenantWhere(ctx, gatheringInstructors, inArray(gatheringInstructors.gatheringId, ids)));
   const instructorsOf = (id: number) => links.flatMap((link) => (link.gatheringId === id ? link.instructorId : []));
   const keys = stored.map((row) =>
     toKey(toMinute(row.gatheringAt), toMinute(row.gatheringEndAt), row, instructorsOf(row.id)),
@@ -163,15 +159,12 @@ const toKey = (
 /** Moves all gatherings of a course date to its time zone; their local times stay. */
 const moveGatheringsToZone = (ctx: Ctx, tx: Tx, now: string, { id, zone }: OwnerDate) =>
   tx
-    .update(tables.gatherings)
+    .update(gatherings)
     .set({ zone, updatedAt: now })
-    .where(
-      tenantWhere(ctx, tables.gatherings, eq(tables.gatherings.courseDateId, id), ne(tables.gatherings.zone, zone)),
-    );
+    .where(tenantWhere(ctx, gatherings, eq(gatherings.courseDateId, id), ne(gatherings.zone, zone)));
 
 /** Throws if a gathering ends before it starts: a daylight saving change may swap the two. */
 async function assertInOrder(ctx: Ctx, tx: Tx, { id }: { id: number }) {
-  const { gatherings } = tables;
   const isSwapped = sql`timezone(${gatherings.zone}, ${gatherings.gatheringEndAt}) <= ${gatherings.startsAt}`;
   if ((await tx.$count(gatherings, matchDate(ctx, id, isSwapped))) > 0) throw notValid();
 }
@@ -185,7 +178,7 @@ export async function needsNewGatherings(ctx: Ctx, tx: Tx, before: Span & { id: 
   if (start === 0 || end === 0 || start === end || after.endAt < after.startAt) return false;
   const { isWithin, isWhole } = matchSpan(before);
   const staysOutside = sql`not (${isWhole} or ${isWithinDays(after)})`;
-  return (await tx.$count(tables.gatherings, matchDate(ctx, before.id, isWithin, staysOutside))) > 0;
+  return (await tx.$count(gatherings, matchDate(ctx, before.id, isWithin, staysOutside))) > 0;
 }
 
 /**
@@ -199,7 +192,7 @@ async function moveGatherings(
   before: Span & OwnerDate,
   after: Span & OwnerDate,
 ): Promise<void> {
-  const { gatheringAt, gatheringEndAt } = tables.gatherings;
+  const { gatheringAt, gatheringEndAt } = gatherings;
   const moved = countMovedDays(before, after);
   const days = moved[0] === moved[1] ? moved[0] : 0;
   const hasNewTimes = before.startTimeAt !== after.startTimeAt || before.endTimeAt !== after.endTimeAt;
@@ -210,7 +203,7 @@ async function moveGatherings(
     case when ${isWhole} then ${day}::date else ${column}::date + ${days}::integer end
     + case when ${hadTimes} then coalesce(${timeOfDay}::time, ${toTime(column)}) else ${toTime(column)} end`;
   await tx
-    .update(tables.gatherings)
+    .update(gatherings)
     .set({
       gatheringAt: moment(gatheringAt, after.startAt, after.startTimeAt),
       gatheringEndAt: moment(gatheringEndAt, after.endAt, after.endTimeAt),
@@ -222,7 +215,7 @@ async function moveGatherings(
 
 /** Conditions on the gatherings of a date: within its days, with its times, and from its first day to its last one. */
 function matchSpan(date: Span) {
-  const { gatheringAt, gatheringEndAt } = tables.gatherings;
+  const { gatheringAt, gatheringEndAt } = gatherings;
   const hadTimes = sql`coalesce(${toTime(gatheringAt)} = ${date.startTimeAt}::time
     and ${toTime(gatheringEndAt)} = ${date.endTimeAt}::time, false)`;
   const isWhole = sql`(${hadTimes} and ${date.startAt} <> ${date.endAt}
@@ -230,17 +223,11 @@ function matchSpan(date: Span) {
   return { hadTimes, isWhole, isWithin: isWithinDays(date) };
 }
 
-const isWithinDays = ({ startAt, endAt }: DaySpan) => sql`(${tables.gatherings.gatheringAt}::date >= ${startAt}::date
-    and ${tables.gatherings.gatheringEndAt}::date <= ${endAt}::date)`;
+const isWithinDays = ({ startAt, endAt }: DaySpan) => sql`(${gatherings.gatheringAt}::date >= ${startAt}::date
+    and ${gatherings.gatheringEndAt}::date <= ${endAt}::date)`;
 const toTime = (column: PgColumn) => sql`${column}::time`;
 const matchDate = (ctx: Ctx, dateId: number, ...conditions: SQL[]) =>
-  tenantWhere(
-    ctx,
-    tables.gatherings,
-    eq(tables.gatherings.courseDateId, dateId),
-    isNull(tables.gatherings.deletedAt),
-    ...conditions,
-  );
+  tenantWhere(ctx, gatherings, eq(gatherings.courseDateId, dateId), isNull(gatherings.deletedAt), ...conditions);
 
 const countMovedDays = (before: DaySpan, after: DaySpan) =>
   [toDays(before.startAt, after.startAt), toDays(before.endAt, after.endAt)] as const;

@@ -34,17 +34,12 @@ export const fetchLineUsers = batchLoader((ctx, keys) =>
     .orderBy(asc(participants.id)),
 );
 
+const { providerId, id, courseDateId, userId, courseId } = participants;
+
 /** The participants of order lines. */
 export const fetchRelations = batchLoader((ctx, keys) =>
   ctx.db
-    .select({
-      providerId: participants.providerId,
-      id: participants.id,
-      ownerId: orderLineParticipants.orderLineId,
-      courseDateId: participants.courseDateId,
-      userId: participants.userId,
-      courseId: participants.courseId,
-    })
+    .select({ ownerId: orderLineParticipants.orderLineId, providerId, id, courseDateId, userId, courseId })
     .from(orderLineParticipants)
     .innerJoin(participants, isOnLine)
     .where(keys.match(orderLineParticipants, orderLineParticipants.orderLineId))

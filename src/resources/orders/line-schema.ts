@@ -83,14 +83,7 @@ export const Relation = t.NamedObject(
 );
 
 /** `id` is the participant's. */
-export type RelationRow = {
-  providerId: number;
-  id: number;
-  ownerId: number;
-  courseDateId: number;
-  userId: number;
-  courseId: number;
-};
+export type RelationRow = Record<'providerId' | 'id' | 'ownerId' | 'courseDateId' | 'userId' | 'courseId', number>;
 
 export const toRelation = (row: RelationRow): Static<typeof Relation> => ({
   type: 'participant',

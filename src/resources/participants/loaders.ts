@@ -9,29 +9,20 @@ import { sameTenant } from '../../lists/tenant-scope.ts';
 import { locationColumns } from '../locations/schema.ts';
 import { participantDateColumns } from './date-schema.ts';
 
+const { orderId, bookerName, bookerEmail, bookerPhone, bookerLanguageId } = bookings;
+
 export const fetchBookings = batchLoader((ctx, keys) =>
   ctx.db
-    .select({
-      id: bookings.id,
-      orderId: bookings.orderId,
-      bookerName: bookings.bookerName,
-      bookerEmail: bookings.bookerEmail,
-      bookerPhone: bookings.bookerPhone,
-      bookerLanguageId: bookings.bookerLanguageId,
-    })
+    .select({ id: bookings.id, orderId, bookerName, bookerEmail, bookerPhone, bookerLanguageId })
     .from(bookings)
     .where(keys.match(bookings, bookings.id)),
 );
 
+const { title, reference, createdAt, updatedAt } = courses;
+
 export const fetchCourses = batchLoader((ctx, keys) =>
   ctx.db
-    .select({
-      id: courses.id,
-      title: courses.title,
-      reference: courses.reference,
-      createdAt: courses.createdAt,
-      updatedAt: courses.updatedAt,
-    })
+    .select({ id: courses.id, title, reference, createdAt, updatedAt })
     .from(courses)
     .where(keys.match(courses, courses.id)),
 );
@@ -52,17 +43,14 @@ export const fetchCourseDates = batchLoader((ctx, keys) =>
     .where(keys.match(courseDates, courseDates.id)),
 );
 
+const { gatheringId, attended, registeredAt } = attendances;
+
 export const fetchAttendances = batchLoader((ctx, keys) =>
   ctx.db
-    .select({
-      ownerId: attendances.participantId,
-      gatheringId: attendances.gatheringId,
-      attended: attendances.attended,
-      registeredAt: attendances.registeredAt,
-    })
+    .select({ ownerId: attendances.participantId, gatheringId, attended, registeredAt })
     .from(attendances)
     .where(keys.match(attendances, attendances.participantId))
-    .orderBy(asc(attendances.gatheringId)),
+    .orderBy(asc(gatheringId)),
 );
 
 /** Participants by their ids. */

@@ -1,5 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import * as t from '../../core/schema/types.ts';
+import { providers } from '../../database/tables/providers.ts';
 
 const { Optional } = Type;
 
@@ -18,24 +19,27 @@ export type SchoolBody = Static<typeof SchoolBody>;
 export const SchoolBody = t.NamedObject(
   'SchoolInput',
   {
-    title: t.Title(),
-    org_nr: t.LongLine(),
-    phone: t.LongLine(),
-    email_admin: t.Email(),
-    post_address: t.Line(),
-    post_zip: t.Line(),
-    post_city: t.Line(),
-    active: Optional(t.Flag({ default: true, description: 'true unless sent, also in an update' })),
-    reference: Optional(t.Nullable(t.Line())),
-    email: Optional(t.Nullable(t.Email())),
-    email_booking: Optional(t.Nullable(t.Email())),
-    email_more_info: Optional(t.Nullable(t.Email())),
-    visit_address: Optional(t.Nullable(t.Line())),
-    visit_zip: Optional(t.Nullable(t.Line())),
-    visit_city: Optional(t.Nullable(t.Line())),
-    web_address: Optional(t.Nullable(t.Line({ maxLength: 2_000 }))),
-    text_tagline: Optional(t.Nullable(t.Html())),
-    text_description: Optional(t.Nullable(t.Html())),
+    title: t.stored(providers.title, t.Title()),
+    org_nr: t.stored(providers.orgNr, t.LongLine()),
+    phone: t.stored(providers.phone, t.LongLine()),
+    email_admin: t.stored(providers.emailAdmin, t.Email()),
+    post_address: t.stored(providers.postAddress, t.Line()),
+    post_zip: t.stored(providers.postZip, t.Line()),
+    post_city: t.stored(providers.postCity, t.Line()),
+    active: t.stored(
+      providers.isActive,
+      Optional(t.Flag({ default: true, description: 'true unless sent, also in an update' })),
+    ),
+    reference: t.stored(providers.reference, Optional(t.Nullable(t.Line()))),
+    email: t.stored(providers.email, Optional(t.Nullable(t.Email()))),
+    email_booking: t.stored(providers.emailBooking, Optional(t.Nullable(t.Email()))),
+    email_more_info: t.stored(providers.emailMoreInfo, Optional(t.Nullable(t.Email()))),
+    visit_address: t.stored(providers.visitAddress, Optional(t.Nullable(t.Line()))),
+    visit_zip: t.stored(providers.visitZip, Optional(t.Nullable(t.Line()))),
+    visit_city: t.stored(providers.visitCity, Optional(t.Nullable(t.Line()))),
+    web_address: t.stored(providers.webAddress, Optional(t.Nullable(t.Line({ maxLength: 2_000 })))),
+    text_tagline: t.stored(providers.textTagline, Optional(t.Nullable(t.Html()))),
+    text_description: t.stored(providers.textDescription, Optional(t.Nullable(t.Html()))),
   },
   { examples: [example] },
 );

@@ -1,11 +1,11 @@
 import { eq } from 'drizzle-orm';
 import { toSlug } from '../../core/catalog-urls.ts';
-import * as t from '../../core/schema/types.ts';
 import { schoolOf, type Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { providers } from '../../database/tables/providers.ts';
+import { bodyColumns } from '../../lists/body-columns.ts';
 import { createSubProvider, type NewProvider } from './provider-service.ts';
-import type { SchoolBody } from './body-schema.ts';
+import { SchoolBody } from './body-schema.ts';
 import { toSchool, type School } from './schema.ts';
 
 export async function getSchool(ctx: Ctx): Promise<School> {
@@ -29,24 +29,11 @@ export async function updateSchool(ctx: Ctx, body: SchoolBody): Promise<number> 
 /** Returns the new school's id and its API key, which is returned only here. */
 export const createSubSchool = (ctx: Ctx, body: SchoolBody) => createSubProvider(ctx, toColumns(body));
 
+const toBodyColumns = bodyColumns(providers, SchoolBody.properties);
+
 export const toColumns = (body: SchoolBody): NewProvider => ({
+  ...toBodyColumns(body),
   title: body.title,
   slug: toSlug(body.title),
   isActive: body.active ?? true,
-  reference: body.reference,
-  orgNr: body.org_nr,
-  phone: body.phone,
-  emailAdmin: body.email_admin,
-  email: t.emptyIfNull(body.email),
-  emailBooking: t.emptyIfNull(body.email_booking),
-  emailMoreInfo: t.emptyIfNull(body.email_more_info),
-  postAddress: body.post_address,
-  postZip: body.post_zip,
-  postCity: body.post_city,
-  visitAddress: t.emptyIfNull(body.visit_address),
-  visitZip: t.emptyIfNull(body.visit_zip),
-  visitCity: t.emptyIfNull(body.visit_city),
-  webAddress: t.emptyIfNull(body.web_address),
-  textTagline: t.emptyIfNull(body.text_tagline),
-  textDescription: t.emptyIfNull(body.text_description),
 });

@@ -1,0 +1,105 @@
+import { asc, eq, sql } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
+import { vouchers } from '../../database/tables/campaigns.ts';
+import { courseDates } from '../../database/tables/coursedates.ts';
+import { orderLines, orders } from '../../database/tables/orders.ts';
+import { participants } from '../../database/tables/participants.ts';
+import { voucherRedemptions } from '../../database/tables/redemptions.ts';
+import { grouped } from '../../lists/relations.ts';
+import { sameTenant } from '../../lists/tenant-scope.ts';
+import { participantStatus } from '../../core/reference/statuses.ts';
+import { agreedTotals } from '../quotes/price-service.ts';
+import { matchesPage, type Check, type Counters } from './recount-sql.ts';
+
+const withStatus = (status: number) => sql<string>`count(*) filter (where ${participants.statusId} = ${status})::text`;
+const toText = (counter: PgColumn) => sql<string>`${counter}::text`;
+
+const stored = {
+  num_confirmed: toText(courseDates.numConfirmed),
+  num_overbooked: toText(courseDates.numOverbooked),
+  num_unconfirmed: toText(courseDates.numUnconfirmed),
+  num_waiting: toText(courseDates.numWaiting),
+};
+const counted = {
+  num_confirmed: withStatus(participantStatus.confirmed),
+  num_overbooked: withStatus(participantStatus.overbooked),
+  num_unconfirmed: withStatus(participantStatus.unconfirmed),
+  num_waiting: withStatus(participantStatus.waiting),
+};
+
+/** Seat counters of course dates, recounted from participants. */
+export const seatCheck: Check = {
+  items: 'course_dates',
+  table: courseDates,
+  recount: async (db, page) =>
+    db
+      .select({ providerId: courseDates.providerId, id: courseDates.id, stored, counted })
+      .from(courseDates)
+      .innerJoin(page, matchesPage(courseDates, page))
+      .leftJoin(participants, sameTenant(participants, courseDates, eq(participants.courseDateId, courseDates.id)))
+      .groupBy(courseDates.providerId, courseDates.id)
+      .orderBy(asc(courseDates.providerId), asc(courseDates.id)),
+};
+
+const { providerId, id, totalBeforeDiscounts, totalDiscounts, totalVat } = orders;
+const { quantity, priceAtOrder, discountCalculatedAtOrder, vatPercentage } = orderLines;
+
+/** Totals of orders, recounted from their lines. */
+export const totalsCheck: Check = {
+  items: 'orders',
+  table: orders,
+  async recount(db, page) {
+    const rows = await db
+      .select({
+        order: { providerId, id, totalBeforeDiscounts, totalDiscounts, totalVat },
+        line: { quantity, priceAtOrder, discountCalculatedAtOrder, vatPercentage },
+      })
+      .from(orders)
+      .innerJoin(page, matchesPage(orders, page))
+      .leftJoin(orderLines, sameTenant(orderLines, orders, eq(orderLines.orderId, id)))
+      .orderBy(asc(providerId), asc(id));
+    const byOrder = grouped(
+      rows,
+      ({ order }) => order.id,
+      (row) => row,
+    );
+    return [...byOrder.values()].map((found) => {
+      const { order } = found[0]!;
+      const lines = found.flatMap(({ line }) => (line === null ? [] : [line]));
+      const { providerId, id } = order;
+      return { providerId, id, stored: toCounters(order), counted: toCounters(agreedTotals(lines)) };
+    });
+  },
+};
+
+const toCounters = (order: ReturnType<typeof agreedTotals>): Counters => ({
+  total_before_discounts: order.totalBeforeDiscounts,
+  total_discounts: order.totalDiscounts,
+  total_vat: order.totalVat,
+});
+
+const redeemed = sql`coalesce(sum(${voucherRedemptions.amount}), 0)`;
+/** At least 0, even if orders redeemed more than the amount. */
+const expectedBalance = sql<string>`greatest(0.00, ${vouchers.amount} - ${vouchers.spentBefore} - ${redeemed})::text`;
+
+/** Balances of vouchers, recounted from redemptions. */
+export const balanceCheck: Check = {
+  items: 'vouchers',
+  table: vouchers,
+  recount: async (db, page) =>
+    db
+      .select({
+        providerId: vouchers.providerId,
+        id: vouchers.id,
+        stored: { balance: sql<string>`${vouchers.balance}::text` },
+        counted: { balance: expectedBalance },
+      })
+      .from(vouchers)
+      .innerJoin(page, matchesPage(vouchers, page))
+      .leftJoin(
+        voucherRedemptions,
+        sameTenant(voucherRedemptions, vouchers, eq(voucherRedemptions.voucherId, vouchers.id)),
+      )
+      .groupBy(vouchers.providerId, vouchers.id)
+      .orderBy(asc(vouchers.providerId), asc(vouchers.id)),
+};
