@@ -8,11 +8,9 @@ import { allowOrigins, checkOrigins } from '../http/publishable/cors.ts';
 import { addPublicSerializers } from '../http/publishable/serializer.ts';
 import { coerceRequests } from '../http/parsing/request-coercion.ts';
 import { adminUserRoutes, appUserRoutes, roleRoutes } from '../resources/admin-users/routes.ts';
-import { signOnRoutes } from '../resources/auth/sign-on-routes.ts';
-import { whoAmIRoutes } from '../resources/auth/whoami-routes.ts';
+import { signOnRoutes, whoAmIRoutes } from '../resources/auth/routes.ts';
 import { bookingRoutes } from '../resources/booking/routes.ts';
-import { campaignRoutes, campaignValidationRoutes } from '../resources/campaigns/routes.ts';
-import { voucherValidationRoutes } from '../resources/campaigns/voucher-routes.ts';
+import { campaignRoutes, campaignValidationRoutes, voucherValidationRoutes } from '../resources/campaigns/routes.ts';
 import { changeRoutes } from '../resources/changes/routes.ts';
 import {
   batchCourseDateRoutes,
