@@ -21,7 +21,6 @@ export const fetchMembers = (ctx: Pick<Ctx, 'db'>, condition: SQL) =>
     .where(condition)
     .orderBy(asc(adminMemberships.adminUserId));
 
-/** Members by their ids. */
 export const fetchAdminUsers = batchLoader((ctx, keys) =>
   fetchMembers(ctx, keys.match(adminMemberships, adminMemberships.adminUserId)),
 );

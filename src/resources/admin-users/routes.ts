@@ -19,7 +19,6 @@ const AdminUserError = t.NamedObject(
   { examples: [{ errors: { missing_fields: ['email', 'role_ids'], not_valid: [] } }] },
 );
 
-/** Formats invalid input as lists of field names. */
 const formatFieldLists: ErrorFormatter = (problem) =>
   problem.kind === 'invalid'
     ? { errors: { missing_fields: problem.missing, not_valid: problem.notValid } }

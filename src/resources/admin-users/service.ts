@@ -19,7 +19,6 @@ export const adminUserReferences = defineReferences<AdminUserBody>({ role_ids: r
 export const listAdminUsers = async (ctx: Ctx) =>
   adminUserSerializer.embed(ctx, await fetchMembers(ctx, tenantWhere(ctx, adminMemberships)), {}, []);
 
-/** Admin users as possible sellers of customers. */
 export const listAppUsers = (ctx: Ctx): PromiseLike<AppUser[]> => fetchMembers(ctx, tenantWhere(ctx, adminMemberships));
 
 export const listRoles = (ctx: Ctx) =>

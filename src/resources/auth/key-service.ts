@@ -97,6 +97,5 @@ export async function revokeKey(database: Database, keyId: number) {
   return key;
 }
 
-/** True for a key that is not revoked. */
 export const isKnownKey = async ({ db }: Database, key: string) =>
   (await db.$count(apiKeys, and(eq(apiKeys.hash, hashApiKey(key)), isNull(apiKeys.revokedAt)))) > 0;

@@ -5,7 +5,6 @@ import { isCommonPassword } from '../../core/common-passwords.ts';
 const length = { minLength: 8, maxLength: 200 };
 export const Password = Type.String(length);
 
-/** Reason for which a new password is refused. */
 export type PasswordFault = 'length' | 'common' | 'names';
 
 /** `names` are those of the school and the person, and the person's username and e-mail address. */

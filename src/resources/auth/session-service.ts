@@ -20,10 +20,9 @@ export const signOnCounts = {
   link: { succeeded: 0, failed: 0 },
 };
 
-/** A course user who is signed in. */
 export type SignedIn = { providerId: number; userId: number };
 
-/** Signs a course user in; returns the secret for the cookie. */
+/** Returns the secret for the cookie. */
 export async function openSession(on: Queryable, { providerId, userId }: SignedIn) {
   const secret = newProviderSecret(providerId);
   await execute(on, startSession, [providerId, userId, hashSecret(secret)]);
@@ -87,6 +86,5 @@ export async function endOtherSessions({ providerId, unlockedStore }: Ctx, ended
   return row!.count;
 }
 
-/** Ends all sessions of a course user. */
 export const endSessions = ({ providerId }: Ctx, on: Queryable, userId: number) =>
   execute(on, deleteSessions, [providerId, userId]);

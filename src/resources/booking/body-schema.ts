@@ -163,7 +163,6 @@ const participantErrorCodes: Record<string, BookingCode> = {
   products: 'participant_products_invalid',
 };
 
-/** An error of the schema validator. */
 export type ValidationError = { instancePath: string; keyword: string; params: Record<string, unknown> };
 
 /**

@@ -54,7 +54,6 @@ export const spendVoucher = {
     select $1, s.id, $3, $4, $5 from spent s returning voucher_id`,
 };
 
-/** Queues mails to course users. */
 export const queueMails = {
   name: 'queue_mails',
   text: `insert into outbox (provider_id, purpose, user_id, participant_id, created_at, due_at)

@@ -25,7 +25,6 @@ export const isForCourse = (provider: string, campaign: string, course: string) 
     or not exists (${named('campaign_courses')}) and not exists (${named('campaign_tags')}))`;
 };
 
-/** Campaigns by their ids, archived ones too. */
 export const fetchCampaigns = batchLoader((ctx, keys) =>
   ctx.db.select(campaignColumns).from(campaigns).where(keys.match(campaigns, campaigns.id)),
 );

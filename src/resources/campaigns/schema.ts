@@ -35,7 +35,6 @@ export const Campaign = t.NamedObject(
   }),
 );
 
-/** A campaign inside an order. */
 export type EmbeddedCampaign = Static<typeof EmbeddedCampaign>;
 export const EmbeddedCampaign = t.named('EmbeddedCampaign', Type.Omit(Campaign, ['courses', 'customers', 'tags']));
 

@@ -19,7 +19,6 @@ const toColumns = bodyColumns(customers, CustomerBody.properties);
 export const getCustomer = async (ctx: Ctx, id: number, query: Static<typeof customerList.ItemQuery>) =>
   Problem.assertFound(await customerList.byId(ctx, id, query), 'Customer');
 
-/** Creates a customer; returns its id. */
 export function createCustomer(ctx: Ctx, body: CustomerBody): Promise<number> {
   const { providerId } = ctx;
   return ctx.write(['people'], async (tx, now) => {

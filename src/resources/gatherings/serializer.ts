@@ -18,5 +18,4 @@ const gatheringSerializer = defineSerializer<GatheringRow>()({
   requiredIncludes: ['location'],
 });
 
-/** The gatherings of a course date. */
 export const includeGatherings = relation.includeMany(fetchGatherings, gatheringSerializer, member.open);

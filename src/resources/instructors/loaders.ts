@@ -4,7 +4,6 @@ import { instructors } from '../../database/tables/places.ts';
 import { batchLoader, rowLoader } from '../../lists/loaders.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 
-/** Instructors by their ids, archived ones too. */
 export const fetchInstructors = rowLoader(instructors);
 
 type Links = typeof courseDateInstructors | typeof gatheringInstructors;

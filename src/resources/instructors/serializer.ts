@@ -9,6 +9,5 @@ export const instructorSerializer = defineSerializer<InstructorRow>()({
   toResponse: toInstructor,
 });
 
-/** Loads the instructors of course dates or gatherings. */
 export const loadLinkedInstructors = (...args: Parameters<typeof fetchLinkedInstructors>) =>
   relation.hasMany(fetchLinkedInstructors(...args), (row, ctx) => toEmbeddedInstructor(row, ctx));

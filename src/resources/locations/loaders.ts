@@ -2,7 +2,6 @@ import { locations } from '../../database/tables/places.ts';
 import { batchLoader } from '../../lists/loaders.ts';
 import { locationColumns } from './schema.ts';
 
-/** Locations by their ids, archived ones too. */
 export const fetchLocations = batchLoader((ctx, keys) =>
   ctx.db.select(locationColumns).from(locations).where(keys.match(locations, locations.id)),
 );

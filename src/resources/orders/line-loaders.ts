@@ -19,7 +19,6 @@ const isOnLine = sameTenant(
   eq(participants.id, orderLineParticipants.participantId),
 );
 
-/** The course users of order lines. */
 export const fetchLineUsers = batchLoader((ctx, keys) =>
   ctx.db
     .select({
@@ -36,7 +35,6 @@ export const fetchLineUsers = batchLoader((ctx, keys) =>
 
 const { providerId, id, courseDateId, userId, courseId } = participants;
 
-/** The participants of order lines. */
 export const fetchRelations = batchLoader((ctx, keys) =>
   ctx.db
     .select({ ownerId: orderLineParticipants.orderLineId, providerId, id, courseDateId, userId, courseId })
@@ -46,7 +44,6 @@ export const fetchRelations = batchLoader((ctx, keys) =>
     .orderBy(asc(participants.id)),
 );
 
-/** Order lines by the ids of their orders. */
 export const fetchOrderLines = batchLoader((ctx, keys) =>
   ctx.db
     .select({

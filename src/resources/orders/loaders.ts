@@ -20,5 +20,4 @@ export const fetchFirstUsers = batchLoader((ctx, keys) =>
     .where(keys.match(bookings, bookings.orderId)),
 );
 
-/** Orders by their ids, exported ones too. */
 export const fetchOrders = rowLoader(orders);

@@ -53,7 +53,6 @@ export const fetchAttendances = batchLoader((ctx, keys) =>
     .orderBy(asc(gatheringId)),
 );
 
-/** Participants by their ids. */
 export const fetchParticipants = batchLoader((ctx, keys) =>
   ctx.db.select().from(participants).where(keys.match(participants, participants.id)),
 );

@@ -34,7 +34,6 @@ export const participantStatusTitles = new Map([...participantStatuses].map(([id
 const requestableTitles = new Map(statuses.requestableStatuses.map((id) => [id, participantStatusTitles.get(id)!]));
 
 export const ParticipantStatusId = Type.Integer({ description: codes.describe(participantStatusTitles) });
-/** A status that a booking may request. */
 export const BookingStatusId = codes.Code('BookingStatusId', requestableTitles);
 
 /** Values of `entry_source`. */

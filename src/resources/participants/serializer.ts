@@ -43,7 +43,6 @@ export const participantSerializer = defineSerializer<ParticipantRow>()({
   requiredIncludes: ['user'],
 });
 
-/** A participant inside an order line. */
 const embeddedParticipantSerializer = defineSerializer<ParticipantRow>()({
   reads: ['people', 'money', 'dates', 'catalog'],
   responseSchema: t.named('EmbeddedParticipant', Participant),

@@ -5,7 +5,6 @@ import type { Language } from '../../core/reference/language.ts';
 
 const text = Type.String();
 
-/** A place with its parent. */
 export type PlaceRow = {
   id: number;
   title: string;

@@ -4,7 +4,6 @@ import { relation } from '../../lists/relations.ts';
 import { fetchPlaces } from './loaders.ts';
 import { DatePlace, toDatePlace, toLocationPlace, type LocationPlace } from './schema.ts';
 
-/** The place of a location. */
 export const loadPlace = relation.belongsTo(
   (row: Key & { placeId: number | null }) => row.placeId,
   fetchPlaces,

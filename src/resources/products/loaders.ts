@@ -4,7 +4,6 @@ import { batchLoader } from '../../lists/loaders.ts';
 
 const { id, itemNumber, title, titleLabel, price, currency, isMainProduct, vatPercentage } = products;
 
-/** The columns of an embedded product. */
 export const productColumns = { id, itemNumber, title, titleLabel, price, currency, isMainProduct, vatPercentage };
 
 /** The products of courses, without archived ones. */

@@ -4,7 +4,6 @@ import { relation } from '../../lists/relations.ts';
 import { fetchProducts } from './loaders.ts';
 import { Product, toProduct } from './schema.ts';
 
-/** The products of a course. */
 export const includeProducts = relation.include(
   member.open(Type.Array(Product)),
   relation.hasMany(fetchProducts, (row) => toProduct(row)),

@@ -4,6 +4,5 @@ import { providers } from '../../database/tables/providers.ts';
 
 const { id, title, webAddress, slug } = providers;
 
-/** Providers by their ids. */
 export const fetchProviders = (ctx: Pick<Ctx, 'db'>, { ids }: { ids: number[] }) =>
   ctx.db.select({ id, title, webAddress, slug }).from(providers).where(inArray(providers.id, ids));

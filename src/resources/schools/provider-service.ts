@@ -75,7 +75,6 @@ async function findRoot(tx: Tx, parentId: number, subSchoolsMax: number) {
 /** Disables all keys, sessions and links of a provider; its data stays. Idempotent. */
 export const closeProvider = (database: Database, providerId: number) => setClosed(database, providerId, true);
 
-/** Undoes `closeProvider`. */
 export const openProvider = (database: Database, providerId: number) => setClosed(database, providerId, false);
 
 async function setClosed(database: Database, providerId: number, isClosed: boolean) {

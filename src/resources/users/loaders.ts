@@ -8,7 +8,6 @@ import { sameTenant } from '../../lists/tenant-scope.ts';
 /** All columns but the password hash. */
 export const courseUserColumns = omitColumns(courseUsers, ['passwordHash']);
 
-/** Course users by their ids. */
 export const fetchCourseUsers = batchLoader((ctx, keys) =>
   ctx.db.select(courseUserColumns).from(courseUsers).where(keys.match(courseUsers, courseUsers.id)),
 );

@@ -18,7 +18,6 @@ export async function searchCourseUsers(ctx: Ctx, query: Static<typeof courseUse
   return courseUserList.page(ctx, query);
 }
 
-/** The course users of a customer. */
 export async function listEmployees(ctx: Ctx, customerId: number, query: Static<typeof employeeList.Query>) {
   if ((await ctx.db.$count(customers, tenantWhere(ctx, customers, eq(customers.id, customerId)))) === 0)
     throw Problem.notFound('Customer');

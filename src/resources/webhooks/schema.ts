@@ -103,7 +103,6 @@ export const toResyncs = (types: string[] | null): string[] =>
     .filter((resource) => types === null || types.some((type) => type === 'resync' || type.split('.')[0] === resource))
     .map((resource) => `${resource}_${Date.now()}`);
 
-/** The result of an attempt. */
 export type Attempt = {
   messageId: string;
   type: string;
