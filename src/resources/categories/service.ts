@@ -93,8 +93,7 @@ export function categorizeCourse(ctx: Ctx, courseId: number, categoryId: number)
     const course = matchCourse(ctx, courseId);
     const [before] = await tx.select().from(courses).where(course);
     if (!before) throw Problem.notFound('Course');
-    if ((await tx.$count(categories, eq(categories.id, categoryId))) === 0)
-      throw Problem.notFound('Category');
+    if ((await tx.$count(categories, eq(categories.id, categoryId))) === 0) throw Problem.notFound('Category');
     const values = { providerId, courseId, categoryId };
     const added = await tx.insert(courseCategories).values(values).onConflictDoNothing().returning();
     if (added.length === 0) {

@@ -30,14 +30,18 @@ const readAreas = (query: { include?: string[] }, isPublishable: boolean) => [
 ];
 
 export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  addPageRoute(app, { ...locationList, readAreas }, {
-    operationId: 'listLocations',
-    summary: 'List locations',
-    description: 'An array, with archived locations.',
-    tags,
-    profiles: ['full', 'read', 'booking', 'publishable'],
-    publicQuery: { parameters: ['limit', 'page', 'since_id'] },
-  });
+  addPageRoute(
+    app,
+    { ...locationList, readAreas },
+    {
+      operationId: 'listLocations',
+      summary: 'List locations',
+      description: 'An array, with archived locations.',
+      tags,
+      profiles: ['full', 'read', 'booking', 'publishable'],
+      publicQuery: { parameters: ['limit', 'page', 'since_id'] },
+    },
+  );
 
   app.post('', {
     schema: {

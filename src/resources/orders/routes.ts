@@ -14,13 +14,18 @@ const tags = ['Orders'];
 const params = Type.Object({ id: t.Id });
 
 export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  addPageRoute(app, orderList, {
-    operationId: 'listOrders',
-    summary: 'List orders',
-    description: 'Exported orders are left out, except with `exported=true` or a filter on `exported_at`.',
-    tags,
-    profiles: ['full', 'read'],
-  }, includesCampaigns);
+  addPageRoute(
+    app,
+    orderList,
+    {
+      operationId: 'listOrders',
+      summary: 'List orders',
+      description: 'Exported orders are left out, except with `exported=true` or a filter on `exported_at`.',
+      tags,
+      profiles: ['full', 'read'],
+    },
+    includesCampaigns,
+  );
 
   app.get('/:id', {
     schema: {

@@ -66,7 +66,8 @@ export async function replaceTags(
   return {
     hasOtherLabels:
       labelIds !== undefined && (await replaceLinks(ctx, tx, courseLabels, { courseId }, 'labelId', labelIds ?? [])),
-    hasOtherTags: tagIds !== undefined && (await replaceLinks(ctx, tx, courseTags, { courseId }, 'tagId', tagIds ?? [])),
+    hasOtherTags:
+      tagIds !== undefined && (await replaceLinks(ctx, tx, courseTags, { courseId }, 'tagId', tagIds ?? [])),
   };
 }
 

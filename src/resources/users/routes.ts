@@ -25,17 +25,20 @@ export const courseUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
 };
 
 export const searchUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  addPageRoute(app, { ...courseUserList, page: searchCourseUsers }, {
-    operationId: 'searchCourseUsers',
-    summary: 'Search course users',
-    description:
-      'At least one of `email`, `firstname`, `lastname` and `username` is required; all given must match.',
-    tags: ['People'],
-    profiles: ['full', 'read'],
-    invalidSamples: {
-      missing: new Problem('invalid', 'Missing field(s): email, firstname, lastname or username'),
+  addPageRoute(
+    app,
+    { ...courseUserList, page: searchCourseUsers },
+    {
+      operationId: 'searchCourseUsers',
+      summary: 'Search course users',
+      description: 'At least one of `email`, `firstname`, `lastname` and `username` is required; all given must match.',
+      tags: ['People'],
+      profiles: ['full', 'read'],
+      invalidSamples: {
+        missing: new Problem('invalid', 'Missing field(s): email, firstname, lastname or username'),
+      },
     },
-  });
+  );
 };
 
 export const employeeRoutes: FastifyPluginAsyncTypebox = async (app) => {

@@ -111,7 +111,8 @@ export const webhookRoutes: FastifyPluginAsyncTypebox = async (app) => {
       params,
       response: responses.ok(WebhookDelivery),
     },
-    handler: ({ ctx, params, headers }) => service.testWebhook(ctx, params.id, passOnTraceparent(headers['traceparent'])),
+    handler: ({ ctx, params, headers }) =>
+      service.testWebhook(ctx, params.id, passOnTraceparent(headers['traceparent'])),
   });
 
   app.post('/:id/rotate', {
