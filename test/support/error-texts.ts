@@ -65,7 +65,7 @@ const valueOf = (property: ts.ObjectLiteralElementLike) =>
   ts.isPropertyAssignment(property) ? property.initializer : undefined;
 const literal = (text: string) => Array.from(text, (character) => character.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&'));
 
-/** The text of `new Problem(…)`, `Problem.notFound(…)` or `Problem.unavailable(…)`, its status, and what follows the text. */
+/** The text of a `Problem` that is made or asserted, its status, and what follows the text. */
 function readError(node: ts.Node) {
   if (ts.isNewExpression(node) && node.expression.getText() === 'Problem') {
     const [kind, text] = node.arguments ?? [];
@@ -73,7 +73,9 @@ function readError(node: ts.Node) {
     return text && { text, status, ending: '' };
   }
   if (!ts.isCallExpression(node)) return undefined;
-  const [text] = node.arguments;
+  const [text, item] = node.arguments;
+  if (item && node.expression.getText() === 'Problem.assertFound')
+    return { text: item, status: 404, ending: ' not found' };
   if (text && node.expression.getText() === 'Problem.notFound') return { text, status: 404, ending: ' not found' };
   return text && node.expression.getText() === 'Problem.unavailable' ? { text, status: 503, ending: '' } : undefined;
 }

@@ -59,6 +59,7 @@ const sent = texts
 test('the texts that are composed of others are known', () => {
   expect(composed).toEqual([
     'core/errors.ts: `${item} not found`',
+    'core/errors.ts: item',
     "core/errors.ts: sentences.join('. ')",
     'core/errors.ts: message',
     'http/errors/error-handler.ts: `${message}. Supported values of include: ${supported}`',
