@@ -1,40 +1,24 @@
-import { types, type Pool, type PoolClient, type PoolConfig, type QueryConfig } from 'pg';
+import type { Pool, PoolClient, PoolConfig } from 'pg';
 import { createAuditLog, type AuditContext, type AuditLog } from './audit-log.ts';
 import { createCounters, noteFailedWrite, type Counters } from './counters.ts';
 import type { QueueUsage } from './keyed-queue.ts';
-import { queryBuilder, type Origin, type Reader, type SlowStatement } from './query-builder/index.ts';
+import { openPool, openStandbyPool, withTimeout, type PoolOptions } from './pool.ts';
+import type { Origin, SlowStatement } from './preparing-client.ts';
+import { queryBuilderOn, readersWithOrigin, type Reader } from './reader.ts';
 import { createStandby, type Standby } from './standby-state.ts';
-import { standbyConnectMs, standbyStatementMs } from './standby.ts';
 import { runTransaction } from './transaction.ts';
 import { createUnitOfWork, nestedUnitOfWork, type UnitOfWork } from './unit-of-work.ts';
 
 export type { AuditContext } from './audit-log.ts';
-export type { Origin, Reader } from './query-builder/index.ts';
+export type { Origin } from './preparing-client.ts';
+export type { Reader } from './reader.ts';
 export type { Tx, Write, WriteNewProvider } from './unit-of-work.ts';
 
-// int8: ids stay below 2^53, and a string would fit no comparison.
-types.setTypeParser(types.builtins.INT8, Number);
-
-/** All times are in milliseconds. */
-export type DatabaseOptions = {
-  connection: PoolConfig;
+export type DatabaseOptions = PoolOptions & {
   /** A standby that lists are read from. */
   standby?: PoolConfig;
-  /** Time zone of every session, so that PostgreSQL does all date arithmetic in it. */
-  timezone: string;
-  poolSize: number;
-  /** Idle time after which a connection is closed; 0 means never. Default 10 s. */
-  idleMs?: number;
-  /** Prepare statements; false for transaction poolers that do not support it. Default true. */
-  prepare?: boolean;
-  /** Longest wait for a free connection. */
-  acquireMs: number;
-  statementMs: number;
-  /** Longest wait of a write, in the queue, for the lock and over all retries. */
+  /** Longest wait of a write, in milliseconds: in the queue, for the lock and over all retries. */
   writeMs: number;
-  onError?: (error: Error) => void;
-  /** Called once if a pooler turns out not to support prepared statements; from then on they are unnamed. */
-  onUnprepared?: () => void;
 };
 
 /** Connections of the pool, and the queue of writes. */
@@ -76,10 +60,6 @@ const atomicLockKey = 7_291_543_019;
 
 const minuteMs = 60_000;
 
-/** A statement with its own time limit; the driver supports `query_timeout`, its types do not. */
-const withTimeout = (timeoutMs: number, text: string, values?: unknown[]) =>
-  ({ text, values, query_timeout: timeoutMs }) as QueryConfig;
-
 export function openDatabase(options: DatabaseOptions): Database {
   const { poolSize, statementMs, writeMs } = options;
   const counters = createCounters();
@@ -98,13 +78,13 @@ export function openDatabase(options: DatabaseOptions): Database {
     connections: { max: poolSize, open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount },
     writes: queueUsage(),
   });
-  const db = queryBuilder.on(batched);
+  const db = queryBuilderOn(batched);
   // Fairness keys share the audit log: a command writes one entry per provider.
   const databaseWith = (auditLog?: AuditLog, fairnessKey?: number): Database => ({
     ...unitOfWork(auditLog, fairnessKey),
     pool: batched,
     ...{ db, counters, usage },
-    readersFor: (origin) => queryBuilder.withOrigin(db, batched, origin),
+    readersFor: (origin) => readersWithOrigin(db, batched, origin),
     onSlowStatement: (report) => void (reportSlow = report),
     ...(standby && { standby }),
     withAudit: (auditContext) => databaseWith(createAuditLog(auditContext), fairnessKey),
@@ -113,7 +93,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       runTransaction(pool, { lockUntil: performance.now() + minuteMs }, async (client) => {
         await client.query('set local statement_timeout = 60000');
         await client.query(withTimeout(minuteMs + 1_000, 'select pg_advisory_xact_lock($1)', [atomicLockKey]));
-        const txDb = queryBuilder.on(client);
+        const txDb = queryBuilderOn(client);
         const nestedDatabase = (nestedLog?: AuditLog): Database => ({
           ...databaseWith(nestedLog),
           ...nestedUnitOfWork(client, nestedLog),
@@ -142,49 +122,4 @@ export async function tryLock(client: Pick<PoolClient, 'query'>, name: string) {
     [name],
   );
   return rows[0]!.locked;
-}
-
-const openStandbyPool = (options: DatabaseOptions, connection: PoolConfig, onSlowStatement: OnSlowStatement) =>
-  openPool(
-    {
-      ...options,
-      connection,
-      acquireMs: standbyConnectMs,
-      statementMs: Math.min(options.statementMs, standbyStatementMs),
-    },
-    onSlowStatement,
-  ).pool;
-
-type OnSlowStatement = (statement: SlowStatement) => void;
-
-function openPool(options: DatabaseOptions, onSlowStatement: OnSlowStatement) {
-  const { connection, timezone, poolSize, idleMs = 10_000, acquireMs, statementMs } = options;
-  const { prepare = true, onError = () => undefined, onUnprepared } = options;
-  // As statements: transaction poolers reject start-up options.
-  const settings = [
-    `set timezone = '${timezone.replaceAll("'", "''")}'`,
-    "set datestyle = 'ISO'",
-    `set statement_timeout = ${statementMs}`,
-    'set idle_in_transaction_session_timeout = 10000',
-    // For memory and SSDs; with the default of 4 the planner scans whole tables for one page.
-    'set random_page_cost = 1.1',
-  ].join('; ');
-  const config: PoolConfig & { pipeline: boolean } = {
-    application_name: 'course-booking-service',
-    ...connection,
-    max: poolSize,
-    pipeline: true,
-    idleTimeoutMillis: idleMs,
-    connectionTimeoutMillis: acquireMs,
-    // For a silent database: statement_timeout works only while the server can receive.
-    query_timeout: statementMs + 1_000,
-    keepAlive: true,
-    // Typed as returning nothing, but the pool waits for it.
-    onConnect: ((client: PoolClient) => client.query(withTimeout(acquireMs, settings))) as unknown as () => void,
-  };
-  const { pool, batched } = queryBuilder.openPool(config, { prepare, onUnprepared, onSlowStatement });
-  // Without both listeners, a connection lost while idle would end the process.
-  pool.on('error', onError);
-  pool.on('connect', (client) => client.on('error', onError));
-  return { pool, batched };
 }

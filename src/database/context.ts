@@ -27,14 +27,8 @@ export type PageHintStore = {
   open(queryKey: string): PageHints;
 };
 
-/** Rows and bytes that a request may still read; `take` throws `ResultTooLarge` when they are exceeded. */
-export type Budget = {
-  take(rows: number, bytes: number): void;
-  isExhausted(): boolean;
-  usedBytes(): number;
-  /** Set while the response to a committed write is read; it is not limited. */
-  isAfterWrite?: true;
-};
+/** Rows and bytes that the statements of a response may still read. */
+export type Budget = { rows: number; bytes: number };
 
 /** The school of a publishable key. */
 export type PublicSchool = {
@@ -76,7 +70,7 @@ export type Ctx = {
   /** Absent if the response depends on data of other tenants. */
   pageHints?: PageHintStore;
   /** Absent if the result is limited by other means. */
-  budget?: Budget;
+  budget?: Budget | undefined;
 };
 
 /** The school that a context reads, also with a publishable key. */

@@ -1,8 +1,7 @@
 import { getTableColumns, getTableName, is, SQL, sql, type Column } from 'drizzle-orm';
-import { drizzle } from 'drizzle-orm/node-postgres';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
-import { hashedName, execute, type Queryable, type Statement, type ParameterValue } from './statements.ts';
-import { casing } from './tables/columns.ts';
+import { statementBuilder } from './reader.ts';
+import { execute, type Queryable, type Statement, type ParameterValue } from './statements.ts';
 
 type TableWithId = PgTable & { id: PgColumn };
 
@@ -33,13 +32,10 @@ export function prepareInsert<T extends TableWithId>(table: T) {
   function toStatement(): Statement {
     const placeholders = Object.fromEntries(columns.map(([name]) => [name, sql.placeholder(name)]));
     const row = placeholders as T['$inferInsert'];
-    const { sql: text } = builder.insert(table).values(row).returning({ id: table.id }).toSQL();
-    return { name: hashedName('i_', text), text };
+    const { sql: text } = statementBuilder.insert(table).values(row).returning({ id: table.id }).toSQL();
+    return { name: `insert_${getTableName(table)}`, text };
   }
 }
-
-/** Builds statements, and sends none. */
-const builder = drizzle.mock({ casing });
 
 const encode = (column: Column, value: unknown) =>
   value === undefined || value === null ? null : (column.mapToDriverValue(value) as ParameterValue);

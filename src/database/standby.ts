@@ -1,5 +1,5 @@
 import type { Pool, PoolClient, QueryResult } from 'pg';
-import { queryBuilder, type Reader } from './query-builder/index.ts';
+import { queryBuilderOn, type Reader } from './reader.ts';
 
 /** The versions of a provider's data and of the shared data that a response must not be older than. */
 export type NeededVersions = { providerId: number; version: string; shared: string };
@@ -30,7 +30,7 @@ export function createOpenSnapshot(
   onError: (error: unknown) => void,
 ): OpenSnapshot {
   let pausedUntil = 0;
-  // One query builder for each connection, which keeps the statements that it has prepared.
+  // One query builder for each connection, which looks up the columns of each table once.
   const connections = new WeakMap<PoolClient, Connection>();
 
   return async function openSnapshot({ providerId, version, shared }) {
@@ -80,7 +80,7 @@ function connect(client: PoolClient, failover: Pick<Pool, 'query'>, onError: (er
     }
     return (failover.query as Query)(...args);
   };
-  const db = queryBuilder.on({ query });
+  const db = queryBuilderOn({ query });
   const connection: Connection = { db, hasFailed: false };
   return connection;
 }

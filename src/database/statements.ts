@@ -5,11 +5,8 @@ import type { Pool, QueryResultRow } from 'pg';
 export type Statement = { name: string; text: string };
 
 /** A statement name derived from the text: `prefix` and 27 characters of its SHA-256. */
-export const hashedName = (prefix: string, text: string) =>
+export const hashedName = (prefix: 'q_' | 'r_', text: string) =>
   `${prefix}${hash('sha256', text, 'base64url').slice(0, 27)}`;
-
-/** True for a name that says nothing about its statement. */
-export const isHashedName = (name: string) => /^[a-z]_[\w-]{27,}$/.test(name);
 
 /** Parameter types that the driver serializes without failing, so a pipelined statement is never skipped. */
 export type ParameterValue = string | number | boolean | null | undefined;

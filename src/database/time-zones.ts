@@ -1,20 +1,15 @@
 import { sql } from 'drizzle-orm';
 import type { Reader } from './client.ts';
-import { queryBuilder } from './query-builder/index.ts';
 
 /** Entries of the zoneinfo folder that are not IANA names. */
 const notIana = '^(posix/|right/|(localtime|posixrules|Factory)$)';
 
-/** Cached: the server reads the zones from files, which is slow. */
-const cache = new WeakMap<Reader, Set<string>>();
+/** Kept: the server reads the zones from files, which is slow. */
+let known: Set<string> | undefined;
 
 /** The IANA time zone names that PostgreSQL supports. */
-export async function loadTimeZones({ db }: { db: Reader }): Promise<Set<string>> {
-  const root = queryBuilder.getRoot(db);
-  const zones = cache.get(root) ?? (await queryTimeZones(db));
-  cache.set(root, zones);
-  return zones;
-}
+export const loadTimeZones = async ({ db }: { db: Reader }): Promise<Set<string>> =>
+  (known ??= await queryTimeZones(db));
 
 const isTimeZone = async (database: { db: Reader }, name: string) => (await loadTimeZones(database)).has(name);
 

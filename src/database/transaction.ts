@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Pool, PoolClient } from 'pg';
 import { classifyError, isPreparedStatementError, QueueTimeoutError } from '../core/database-errors.ts';
-import type { Origin } from './query-builder/index.ts';
+import type { Origin } from './preparing-client.ts';
 
 /**
  * Times as of `performance.now()`: `lockUntil` bounds each wait for a lock, and at `abortAt` the connection is closed,

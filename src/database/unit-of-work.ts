@@ -5,7 +5,7 @@ import { createAudited, type Audited, type AuditLog } from './audit-log.ts';
 import { noteFailedWrite, retryReason, type Counters } from './counters.ts';
 import { classifyError, getErrorCode } from '../core/database-errors.ts';
 import { createKeyedQueue } from './keyed-queue.ts';
-import { queryBuilder } from './query-builder/index.ts';
+import { queryBuilderOn } from './reader.ts';
 import { settleInOrder } from './statements.ts';
 import { lockProviders, lockShared, noLock, type Lock } from './tenant-lock.ts';
 import { commit, rollback, runTransaction } from './transaction.ts';
@@ -151,7 +151,7 @@ async function runTask<T>(client: PoolClient, { lock, work }: TransactionTask<T>
 const builders = new WeakMap<PoolClient, NodePgDatabase>();
 
 function toTx(client: PoolClient): Tx {
-  const builder = builders.get(client) ?? queryBuilder.on(client);
+  const builder = builders.get(client) ?? queryBuilderOn(client);
   builders.set(client, builder);
   const tx = Object.create(builder) as NodePgDatabase;
   return Object.assign(tx, { $client: client }, createAudited(), createUpdateChanged(builder));

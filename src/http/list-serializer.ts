@@ -1,6 +1,7 @@
+import { setImmediate } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { responseBudget, embeddedIn, itemTooLarge, listTooLarge } from '../lists/response-budget.ts';
-import { isLarge, newOutput, serializeInSlices, getSerializer, type Schema, type Write } from './sliced-serializer.ts';
+import writerOf, { type AnySchema } from 'fast-json-stringify';
+import { responseBudget, embeddedIn, itemTooLarge, ResponseTooLarge } from '../lists/response-budget.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -9,10 +10,18 @@ declare module 'fastify' {
   }
 }
 
+type Schema = {
+  type?: string | string[];
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  required?: string[];
+};
+export type Write = (data: unknown) => string;
+
 /** Serializes a list with pauses for the event loop, up to the response budget. */
 export type ListSerializer = {
-  /** The bytes of the first items that fit, and their number. Large items are serialized in slices. */
-  items(items: unknown[], mayHoldLarge: boolean): Promise<{ written: Buffer[]; count: number }>;
+  /** The bytes of the first items that fit, and their number. */
+  items(items: unknown[]): Promise<{ written: Buffer[]; count: number }>;
   /** The response with these serialized items. */
   around(data: unknown, written: Buffer[]): Buffer;
 };
@@ -34,30 +43,27 @@ function getPublicSerializer({ request, statusCode }: FastifyReply) {
 }
 const isPublishable = ({ ctx }: Partial<FastifyRequest>) => ctx?.publishableFor !== undefined;
 
-type ItemWriter = (item: unknown) => Promise<Buffer>;
-const itemWriters = new WeakMap<object, ItemWriter>();
-
-/** A preSerialization hook: serializes a large item in slices, with pauses for the event loop. */
-export function serializeLargeItems(
+/** A preSerialization hook: a response to a publishable key has the public members alone. */
+export function usePublicSerializer(
   _request: FastifyRequest,
   reply: FastifyReply,
   payload: unknown,
   done: (error: Error | null, payload?: unknown) => void,
 ) {
   const publicSerializer = getPublicSerializer(reply);
-  const serialize = itemWriters.get(getSerializerOf(reply) ?? {});
-  if (!serialize || !isLarge(payload)) {
-    if (publicSerializer) reply.serializer(publicSerializer);
-    done(null, payload);
-    return;
-  }
-  serialize(payload).then((bytes) => {
-    reply.serializer((written) => written as string);
-    done(null, bytes);
-  }, done);
+  if (publicSerializer) reply.serializer(publicSerializer);
+  done(null, payload);
 }
 
-const unbounded = { bytes: Infinity, embedded: Infinity };
+/** Compiled on first use: most serializers are never needed by a process, and their code takes memory. */
+const serializers = new WeakMap<object, Write>();
+function getSerializer(schema: object): Write {
+  return (data) => {
+    let write = serializers.get(schema);
+    if (!write) serializers.set(schema, (write = writerOf(schema as AnySchema) as Write));
+    return write(data);
+  };
+}
 
 /** Compiles the serializer of a response schema. The response to a write has no bound: the write is committed. */
 export function compileSerializer(schema: object, { isRead = true } = {}): Write {
@@ -66,25 +72,18 @@ export function compileSerializer(schema: object, { isRead = true } = {}): Write
   const isEnvelope = required.includes('items') && required.length > 1;
   const item = listed ?? (isEnvelope ? enveloped?.items : undefined);
   const serialize = getSerializer(schema);
-  const bounds = isRead ? responseBudget : unbounded;
   const write: Write = (data) => {
-    const tooLarge = Array.isArray(data) ? listTooLarge : itemTooLarge;
-    if (embeddedIn(data) > bounds.embedded) throw tooLarge();
-    const text = serialize(data);
-    if (text.length > bounds.bytes) throw tooLarge();
-    return text;
+    const text = isRead && embeddedIn(data) > responseBudget.embedded ? undefined : serialize(data);
+    if (text !== undefined && (!isRead || getBytes(text) <= responseBudget.bytes)) return text;
+    throw Array.isArray(data) ? new ResponseTooLarge() : itemTooLarge();
   };
-  itemWriters.set(write, async (data) => {
-    const written = await serializeInSlices(schema, data, bounds);
-    if (!written) throw Array.isArray(data) ? listTooLarge() : itemTooLarge();
-    return Buffer.concat(written.bytes);
-  });
   if (!item) return write;
 
   const others = required.filter((name) => name !== 'items');
+  const serializeItem = getSerializer(item);
   const writeMembers = getSerializer({ type: 'object', properties: members, required: others });
   listWriters.set(write, {
-    items: (items, mayHoldLarge) => writeItems(items, item, mayHoldLarge),
+    items: (items) => writeItems(items, serializeItem),
     around(data, written) {
       const [before, after] = Array.isArray(data) ? ['[', ']'] : [`${writeMembers(data).slice(0, -1)},"items":[`, ']}'];
       return Buffer.concat([Buffer.from(before), ...written, Buffer.from(after)]);
@@ -93,33 +92,51 @@ export function compileSerializer(schema: object, { isRead = true } = {}): Write
   return write;
 }
 
-/** A text shorter than this holds too few embedded items to count them. */
+/** A shorter text holds too few embedded items, and too few characters of several bytes, to count them. */
 const countedFrom = 4_096;
 
-async function writeItems(items: unknown[], schema: object, mayHoldLarge: boolean) {
-  const serialize = getSerializer(schema);
-  const output = newOutput();
+const getBytes = (text: string) => (text.length < countedFrom ? text.length : Buffer.byteLength(text));
+
+/** Characters encoded at once: V8 keeps longer texts in the large object space, which it collects late. */
+const sliceSize = 32_768;
+
+/** The event loop is free after so many milliseconds. */
+const pauseAfterMs = 25;
+
+/** Shared by all lists, which use it between two pauses: V8 would free a buffer of each late. */
+const shared = Buffer.allocUnsafeSlow(1_048_576);
+
+async function writeItems(items: unknown[], serialize: Write) {
   const left = { ...responseBudget };
-  let count = 0;
+  const written: Buffer[] = [];
+  let [count, length, text, since] = [0, 0, '', performance.now()];
+  const flush = () => {
+    if (length > 0) written.push(Buffer.from(shared.subarray(0, length)));
+    length = 0;
+  };
+  const encode = () => {
+    // A character of JavaScript takes three bytes at most.
+    if (3 * text.length > shared.length - length) flush();
+    if (3 * text.length > shared.length) written.push(Buffer.from(text));
+    else length += shared.write(text, length);
+    text = '';
+  };
   for (const one of items) {
-    const comma = count === 0 ? '' : ',';
-    if (mayHoldLarge && isLarge(one)) {
-      // It uses the shared buffer as well.
-      output.end();
-      const written = await serializeInSlices(schema, one, left);
-      if (!written) break;
-      output.addBytes([Buffer.from(comma), ...written.bytes]);
-      left.bytes -= written.size.bytes;
-      left.embedded -= written.size.embedded;
-    } else {
-      const text = serialize(one);
-      left.bytes -= text.length < countedFrom ? text.length : Buffer.byteLength(text);
-      left.embedded -= text.length < countedFrom ? 0 : embeddedIn(one);
-      if (left.bytes < 0 || left.embedded < 0) break;
-      output.add(comma + text);
-    }
+    const item = serialize(one);
+    left.bytes -= getBytes(item);
+    left.embedded -= item.length < countedFrom ? 0 : embeddedIn(one);
+    if (left.bytes < 0 || left.embedded < 0) break;
+    text += count === 0 ? item : `,${item}`;
     count += 1;
-    if (output.isDue()) await output.pause();
+    if (text.length >= sliceSize) encode();
+    if (performance.now() - since > pauseAfterMs) {
+      encode();
+      flush();
+      await setImmediate();
+      since = performance.now();
+    }
   }
-  return { written: output.end(), count };
+  encode();
+  flush();
+  return { written, count };
 }

@@ -59,39 +59,38 @@ export const responses = {
 async function sendItems<T>(request: FastifyRequest, reply: FastifyReply, page: Page<T>): Promise<T[]> {
   setSyncHeader(request, reply, page);
   const { fitting, written, writer } = await fit(reply, page);
-  if (fitting.isTruncated) setTruncatedHeader(reply, fitting);
   if (fitting.hasMore) reply.header('link', `<${nextPage(request, fitting)}>; rel="next"`);
   return sendBytes(reply, writer.around([], written)) as T[];
 }
 
 async function sendEnvelope<T>(request: FastifyRequest, reply: FastifyReply, page: Page<T>) {
   setSyncHeader(request, reply, page);
-  const { fitting, written, writer } = await fit(reply, page);
-  if (fitting.isTruncated) {
-    setTruncatedHeader(reply, fitting);
-    reply.header('link', `<${nextByPage(request, fitting)}>; rel="next"`);
-  }
-  const body = toEnvelope(fitting, fitting.total ?? 0);
+  const { fitting, written, writer } = await fit(reply, { ...page, nextBy: 'page' });
+  if (fitting.isTruncated) reply.header('link', `<${nextPage(request, fitting)}>; rel="next"`);
+  const body = toEnvelope(fitting);
   return sendBytes(reply, writer.around(body, written)) as typeof body;
 }
 
-/** Serializes the items that fit into a response; a page by number ends where a smaller page size can continue. */
+/**
+ * Serializes the items that fit into a response. A walk by `since_id` continues after the last of them; one by page
+ * numbers at a page of a smaller size, so that the page ends where such a page can begin.
+ */
 async function fit<T>(reply: FastifyReply, page: Page<T>) {
   const writer = getListSerializer(getSerializerOf(reply))!;
-  const mayHoldLarge = page.embeddedBytes > largeFrom;
-  let { written, count } = await writer.items(page.items, mayHoldLarge);
+  let { written, count } = await writer.items(page.items);
   if (count === 0 && page.items.length > 0) throw itemTooLarge(page.ids[0]);
-  const isTruncated = page.isTruncated || count < page.items.length;
-  if (isTruncated && page.nextBy === 'page') {
-    const split = splitEnvelope(page, count);
-    if (split.count < count) ({ written, count } = await writer.items(page.items.slice(0, split.count), mayHoldLarge));
+  let fitting = page;
+  if (page.isTruncated || count < page.items.length) {
+    fitting = { ...page, isTruncated: true, hasMore: true };
+    if (page.nextBy === 'page') {
+      const split = splitPage(page, count);
+      if (split.count < count) ({ written, count } = await writer.items(page.items.slice(0, split.count)));
+      fitting = { ...fitting, limit: split.limit, page: split.page };
+    }
+    reply.header('x-page-truncated', `items=${count}`);
   }
-  const fitting = { ...page, isTruncated, hasMore: page.hasMore || isTruncated };
   return { writer, written, fitting: { ...fitting, items: page.items.slice(0, count), ids: page.ids.slice(0, count) } };
 }
-
-/** Below this many bytes no item is checked for being large. */
-const largeFrom = 1_000_000;
 
 /** Typed as the serialized value. */
 function sendBytes(reply: FastifyReply, bytes: Buffer): unknown {
@@ -100,18 +99,15 @@ function sendBytes(reply: FastifyReply, bytes: Buffer): unknown {
   return bytes.length < 8_192 ? bytes.toString() : bytes;
 }
 
-const setTruncatedHeader = (reply: FastifyReply, { items }: Page<unknown>) =>
-  reply.header('x-page-truncated', `items=${items.length}`);
-
 /**
  * The end of a truncated page by number: after as many of its first `fitting` items as make a whole number of smaller
- * pages from the start of the list, at least half of them.
+ * pages from the start of the list, at least half of them; `page` is the number of the last of these.
  */
-export function splitEnvelope({ page, limit }: Pick<Page<unknown>, 'page' | 'limit'>, fitting: number) {
+export function splitPage({ page, limit }: Pick<Page<unknown>, 'page' | 'limit'>, fitting: number) {
   const before = (page - 1) * limit;
   for (let end = before + fitting; end > before; end -= 1) {
     for (let size = fitting; size >= Math.ceil(fitting / 2); size -= 1) {
-      if (end % size === 0) return { count: end - before, limit: size, nextPage: end / size + 1 };
+      if (end % size === 0) return { count: end - before, limit: size, page: end / size };
     }
   }
   throw new Error('no page size fits a truncated page');
@@ -122,12 +118,8 @@ function setSyncHeader(request: FastifyRequest, reply: FastifyReply, { syncedThr
   if (updated_at_min !== undefined) reply.header('x-updated-through', formatExactTimestamp(syncedThrough));
 }
 
-/** Past the end `previous_page` is the last page that has items. A truncated page has the page size of its next link. */
-function toEnvelope<T>(found: Page<T>, total: number) {
-  const { items, isTruncated } = found;
-  const split = isTruncated ? splitEnvelope(found, items.length) : undefined;
-  const limit = split?.limit ?? found.limit;
-  const page = split ? split.nextPage - 1 : found.page;
+/** Past the end `previous_page` is the last page that has items. */
+function toEnvelope<T>({ items, limit, page, total = 0 }: Page<T>) {
   const pages = Math.ceil(total / limit);
   const pagination: Static<typeof Pagination> = {
     total_items: total,
@@ -141,15 +133,9 @@ function toEnvelope<T>(found: Page<T>, total: number) {
 }
 
 /** The host is that of PUBLIC_URL, never the client's. */
-function nextPage(request: FastifyRequest, page: Page<unknown>) {
-  if (page.nextBy === 'page') return nextByPage(request, page);
-  return addressWith(request, { since_id: page.ids.at(-1) });
-}
-
-function nextByPage(request: FastifyRequest, found: Page<unknown>) {
-  if (!found.isTruncated) return addressWith(request, { page: found.page + 1 });
-  const { limit, nextPage } = splitEnvelope(found, found.items.length);
-  return addressWith(request, { limit, page: nextPage });
+function nextPage(request: FastifyRequest, { nextBy, ids, isTruncated, limit, page }: Page<unknown>) {
+  if (nextBy === 'since_id') return addressWith(request, { since_id: ids.at(-1) });
+  return addressWith(request, { ...(isTruncated && { limit }), page: page + 1 });
 }
 
 function addressWith({ url, ctx }: FastifyRequest, changed: Record<string, number | undefined>) {

@@ -47,7 +47,6 @@ export function defineList<
     return {
       ...fitting.loaded,
       isTruncated,
-      embeddedBytes: fitting.bytes,
       page,
       limit,
       hasMore: found.hasMore || isTruncated,
@@ -60,7 +59,7 @@ export function defineList<
   /** One item; undefined if it is not in scope. */
   async function byId(ctx: Ctx, id: number, query: ItemQuery = {}, { scope, isAfterWrite = false }: ItemOptions = {}) {
     const keys = await finder.findOne(ctx, id, query, scope ?? defaultScope(ctx));
-    const load = async (budget: Budget) => {
+    const load = async (budget: Budget | undefined) => {
       const context = { ...ctx, budget };
       const rows = await fetchInOrder(fetch, context, keys);
       const [item] = await serializer.embed(context, rows, query, query.include ?? []);

@@ -11,8 +11,6 @@ export type Page<T> = {
   ids: number[];
   /** True if the page ends before its limit because of the response budget. */
   isTruncated: boolean;
-  /** Bytes read from the database for the items. */
-  embeddedBytes: number;
   page: number;
   limit: number;
   hasMore: boolean;

@@ -1,9 +1,9 @@
 import { and, sql, type Placeholder, type SQL, type SQLWrapper } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../database/context.ts';
-import { queryBuilder, type Prepared } from '../database/query-builder/index.ts';
-import { bytesRead, ResultTooLarge, statementPrefix } from '../database/result-bounds.ts';
-import { hashedName } from '../database/statements.ts';
+import { prepareRows, type RowStatement, type Select } from '../database/query-builder/index.ts';
+import { statementBuilder } from '../database/reader.ts';
+import { charge, statementBound } from './response-budget.ts';
 import { equalsAnyTenant } from './tenant-predicate.ts';
 import type { TenantTable } from './tenant-scope.ts';
 
@@ -18,9 +18,6 @@ export const toKeySet = (rows: Key[]): Keys => ({
 });
 
 export type LoaderContext = Pick<Ctx, 'db' | 'providerId' | 'budget'>;
-
-/** A prepared statement is the same for every provider, so it is built without one. */
-type StatementContext = Pick<Ctx, 'db'>;
 
 /** Limits a statement to a key set. */
 type KeyPredicate = {
@@ -49,7 +46,8 @@ export function matchesKeys(rows: Key[]): KeyPredicate {
   return toPredicate(providerIds, equalsAny(ids));
 }
 
-type Query<Found> = { toSQL(): { sql: string }; prepare(name: string): Prepared<Found[]> };
+/** A prepared statement is the same for every provider, so it is built without one. */
+type Build<Found> = (context: Pick<Ctx, 'db'> & { providerId: Placeholder }, predicate: KeyPredicate) => Select<Found>;
 
 const tenantParam = sql.placeholder('tenantParam');
 const providerIdsParam = sql.placeholder('providerIds');
@@ -68,45 +66,22 @@ export type BatchLoader<Found> = {
 };
 
 /** Makes a loader of a query by keys; the statement is prepared once. */
-export function batchLoader<Found>(
-  build: (context: StatementContext & { providerId: Placeholder }, predicate: KeyPredicate) => Query<Found>,
-): BatchLoader<Found> {
-  const prepare = (prefix: string = statementPrefix.page) =>
-    prepareOnce<Found>((context, predicate) => build({ ...context, providerId: tenantParam }, predicate), prefix);
-  const pageQuery = prepare();
-  const itemQuery = prepare(statementPrefix.item);
-  const queryAfterWrite = prepare(statementPrefix.afterWrite);
-
-  /** Halves the keys where all of them exceed the bound of a statement. */
-  async function load(context: LoaderContext, { providerIds, ids }: Keys): Promise<Found[]> {
-    const values = {
-      tenantParam: context.providerId,
+export function batchLoader<Found>(build: Build<Found>): BatchLoader<Found> {
+  const loadByKeys = prepareOnce(build);
+  const load = (context: LoaderContext, { providerIds, ids }: Keys) =>
+    loadByKeys(context, '', () => byPlaceholders, {
       providerIds: toArrayLiteral(providerIds),
       ids: toArrayLiteral(ids),
-    };
-    try {
-      return await pageQuery(context, '', () => byPlaceholders, values);
-    } catch (error) {
-      if (!(error instanceof ResultTooLarge) || context.budget?.isExhausted()) throw error;
-      if (ids.length === 1) {
-        const query = context.budget?.isAfterWrite ? queryAfterWrite : itemQuery;
-        return query(context, '', () => byPlaceholders, values);
-      }
-      const half = Math.ceil(ids.length / 2);
-      const first = await load(context, { providerIds, ids: ids.slice(0, half) });
-      return first.concat(await load(context, { providerIds, ids: ids.slice(half) }));
-    }
-  }
+    });
 
   const loadFromSubquery: BatchLoader<Found>['loadFromSubquery'] = () => {
-    const query = prepare();
+    const loadBySubquery = prepareOnce(build);
     return (context, statementKey, ids, values) => {
-      const { providerId } = context;
       const found: IdCondition = (id) => sql`${id} = any(array(${ids(tenantParam)}))`;
-      return query(context, statementKey, () => toPredicate(providerIdsParam, found), {
+      const providerIds = toArrayLiteral([context.providerId]);
+      return loadBySubquery(context, statementKey, () => toPredicate(providerIdsParam, found), {
         ...values,
-        tenantParam: providerId,
-        providerIds: toArrayLiteral([providerId]),
+        providerIds,
       });
     };
   };
@@ -120,33 +95,26 @@ export const rowLoader = <T extends TenantTable>(table: T): BatchLoader<T['$infe
       ctx.db
         .select()
         .from(table as TenantTable)
-        .where(keys.match(table, table.id)) as unknown as Query<T['$inferSelect']>,
+        .where(keys.match(table, table.id)) as unknown as Select<T['$inferSelect']>,
   );
 
-/** Builds and prepares a query once for each database and `statementKey`. */
-function prepareOnce<Found>(
-  build: (context: StatementContext, predicate: KeyPredicate) => Query<Found>,
-  prefix: string,
-) {
-  const prepared = new WeakMap<Ctx['db'], Map<string, Prepared<Found[]>>>();
+/** Builds and prepares a query once for each `statementKey`; charges its rows to the budget of the response. */
+function prepareOnce<Found>(build: Build<Found>) {
+  const statements = new Map<string, RowStatement<Found>>();
   return async function run(
-    { db, budget }: LoaderContext,
+    { db, providerId, budget }: LoaderContext,
     statementKey: string,
     predicate: () => KeyPredicate,
     values: Record<string, unknown>,
   ): Promise<Found[]> {
-    const root = queryBuilder.getRoot(db);
-    const cached = prepared.get(root) ?? new Map<string, Prepared<Found[]>>();
-    prepared.set(root, cached);
-    let query = cached.get(statementKey);
-    if (!query) {
-      const built = build({ db: root }, predicate());
-      query = built.prepare(hashedName(prefix, built.toSQL().sql));
-      cached.set(statementKey, query);
+    let statement = statements.get(statementKey);
+    if (!statement) {
+      const query = build({ db: statementBuilder, providerId: tenantParam }, predicate());
+      statement = prepareRows(query, { maxRows: statementBound.rows });
+      statements.set(statementKey, statement);
     }
-    const rows = await queryBuilder.executePrepared(db, query, values);
-    budget?.take(rows.length, bytesRead.get(rows) ?? 0);
-    return rows;
+    const maxBytes = Math.min(statementBound.bytes, budget?.bytes ?? Infinity);
+    return charge(budget, await statement(db, { ...values, tenantParam: providerId }, maxBytes));
   };
 }
 

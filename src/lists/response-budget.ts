@@ -1,31 +1,31 @@
 import type { Budget } from '../database/context.ts';
 import { Problem } from '../core/errors.ts';
-import { maxResultBound, ResultTooLarge } from '../database/result-bounds.ts';
 
 /** Bound of one response: items embedded at any depth, and bytes. */
-export const responseBudget = { embedded: maxResultBound.rows, bytes: maxResultBound.bytes };
+export const responseBudget = { embedded: 50_000, bytes: 16_000_000 };
 
-/** Counts the rows and bytes that the statements of one response read; throws ResultTooLarge beyond the bound. */
-function newBudget(): Budget {
-  let { embedded, bytes } = responseBudget;
-  const isSpent = () => embedded < 0 || bytes < 0;
-  return {
-    isExhausted: isSpent,
-    usedBytes: () => responseBudget.bytes - bytes,
-    take(rows, size) {
-      embedded -= rows;
-      bytes -= size;
-      if (isSpent()) throw new ResultTooLarge();
-    },
-  };
+/** Bound of each statement: above that of a response, since a write may have made its item a little larger. */
+export const statementBound = { rows: 2 * responseBudget.embedded, bytes: 2 * responseBudget.bytes };
+
+/** The statements of a response exceeded its budget. */
+export class ResponseTooLarge extends Problem {
+  constructor() {
+    super('invalid', 'The list is larger than an answer may be (16 MB, 50,000 items with all embedded ones).');
+  }
 }
 
-const budgetAfterWrite: Budget = {
-  take: () => undefined,
-  isExhausted: () => false,
-  usedBytes: () => 0,
-  isAfterWrite: true,
-};
+export const newBudget = (): Budget => ({ rows: responseBudget.embedded, bytes: responseBudget.bytes });
+
+/** Subtracts rows from what a response may still read, and returns them; throws if they are more, or were not sent. */
+export function charge<Row>(budget: Budget | undefined, found: { rows: Row[]; bytes: number } | undefined): Row[] {
+  if (!found) throw new ResponseTooLarge();
+  if (budget) {
+    budget.rows -= found.rows.length;
+    budget.bytes -= found.bytes;
+    if (budget.rows < 0 || budget.bytes < 0) throw new ResponseTooLarge();
+  }
+  return found.rows;
+}
 
 /** Number of list items in a value, at any depth. */
 export function embeddedIn(value: unknown): number {
@@ -42,27 +42,15 @@ export const itemTooLarge = (id?: number) =>
       'Leave out include[], or read what belongs to it from a list of its own.',
   );
 
-export const listTooLarge = () =>
-  new Problem('invalid', 'The list is larger than an answer may be (16 MB, 50,000 items with all embedded ones).');
-
-/** Loads a list without pages; throws 400 if it exceeds the budget. */
-export async function loadWhole<T>(load: (budget: Budget) => Promise<T>): Promise<T> {
-  try {
-    return await load(newBudget());
-  } catch (error) {
-    throw error instanceof ResultTooLarge ? listTooLarge() : error;
-  }
-}
-
-/** Loads an item; throws 400 if it exceeds the budget, except after a write, which is committed. */
+/** Loads an item; throws 400 if it exceeds the budget, which the response to a committed write has not. */
 export async function loadOne<T>(
-  load: (budget: Budget) => Promise<T>,
+  load: (budget: Budget | undefined) => Promise<T>,
   { id, isAfterWrite = false }: { id: number; isAfterWrite?: boolean },
 ): Promise<T> {
   try {
-    return await load(isAfterWrite ? budgetAfterWrite : newBudget());
+    return await load(isAfterWrite ? undefined : newBudget());
   } catch (error) {
-    throw error instanceof ResultTooLarge ? itemTooLarge(id) : error;
+    throw error instanceof ResponseTooLarge ? itemTooLarge(id) : error;
   }
 }
 
@@ -70,14 +58,12 @@ export async function loadOne<T>(
 export async function loadFitting<K extends { id: number }, T>(
   keys: K[],
   load: (budget: Budget, keys: K[]) => Promise<T>,
-): Promise<{ loaded: T; count: number; bytes: number }> {
+): Promise<{ loaded: T; count: number }> {
   for (let count = keys.length; ; count = Math.floor(count / 2)) {
     try {
-      const budget = newBudget();
-      const loaded = await load(budget, keys.slice(0, count));
-      return { loaded, count, bytes: budget.usedBytes() };
+      return { loaded: await load(newBudget(), keys.slice(0, count)), count };
     } catch (error) {
-      if (!(error instanceof ResultTooLarge)) throw error;
+      if (!(error instanceof ResponseTooLarge)) throw error;
       if (count <= 1) throw itemTooLarge(keys[0]?.id);
     }
   }

@@ -1,9 +1,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { buildApp } from '../../src/app.ts';
-import { statementPrefix } from '../../src/database/result-bounds.ts';
 import type { Case } from './cases.ts';
-import { recordStatements, type RecordedStatement } from '../support/record-statements.ts';
+import { compositeRows, recordStatements, type RecordedStatement } from '../support/record-statements.ts';
 import type { Subject } from './database.ts';
 import type { Dataset } from './dataset.ts';
 import { measureCost, medians, type Cost } from './cost.ts';
@@ -139,10 +138,8 @@ async function measureFloor({ url }: Subject, statements: RecordedStatement[], s
   return milliseconds;
 }
 
-/** Expands the service's composite columns into the columns of their rows. */
+/** Expands the service's composite columns into the columns of their rows; the last value bounds the bytes. */
 export function expandRecords(benchCase: RecordedStatement): RecordedStatement {
-  if (!benchCase.name?.startsWith(statementPrefix.page)) return benchCase;
-  const text = /\(select \* from \((.*)\) as t\(c0[^)]*\) limit \d+\) as t/s.exec(benchCase.text)?.[1];
-  if (!text) throw new Error(`not a record query: ${benchCase.text}`);
-  return { ...benchCase, text };
+  const text = compositeRows.exec(benchCase.text)?.[1];
+  return text === undefined ? benchCase : { ...benchCase, text, values: benchCase.values.slice(0, -1) };
 }

@@ -10,6 +10,9 @@ export type RecordedStatement = {
   row?: Record<string, unknown> | undefined;
 };
 
+/** Matches a statement of `prepareRows`, whose rows come as composite literals; the group is the statement of the rows. */
+export const compositeRows = /\(select \* from \((.*)\) as t\(c0[^)]*\) limit \d+\) as t/s;
+
 type QueryArgument = string | { name?: string; text: string; values?: Value[] };
 type QueryResult = { rows?: Record<string, unknown>[] } | undefined;
 

@@ -1,11 +1,8 @@
 import { expect, test } from 'vitest';
 import writerOf from 'fast-json-stringify';
 import { Type } from '@sinclair/typebox';
-import { Nullable } from '../../src/core/schema/types.ts';
-import { splitEnvelope, responses } from '../../src/http/responses.ts';
-import { serializeInSlices } from '../../src/http/sliced-serializer.ts';
+import { responses, splitPage } from '../../src/http/responses.ts';
 import { getListSerializer, compileSerializer } from '../../src/http/list-serializer.ts';
-import { embeddedIn } from '../../src/lists/response-budget.ts';
 import { sharedTestApp } from '../support/test-app.ts';
 
 const { createProvider } = await sharedTestApp();
@@ -38,7 +35,7 @@ test.each([
   ] as const) {
     const whole = Array.isArray(data) ? Type.Array(Item) : responses.envelope(Item);
     const writer = getListSerializer(compileSerializer(schema))!;
-    const { written, count: fitting } = await writer.items(items, true);
+    const { written, count: fitting } = await writer.items(items);
     expect(fitting).toBe(count);
     expect(String(writer.around(data, written))).toBe((writerOf(whole as object) as (data: unknown) => string)(data));
   }
@@ -47,7 +44,7 @@ test.each([
 test('a serialized list does not change while others are serialized', async () => {
   const writer = getListSerializer(compileSerializer(Type.Array(Item)))!;
   const texts = ['a', 'b', 'æ'].map((letter) => letter.repeat(100_000));
-  const written = await Promise.all(texts.map((text) => writer.items(itemsOf(40, text), true)));
+  const written = await Promise.all(texts.map((text) => writer.items(itemsOf(40, text))));
   texts.forEach((text, n) => {
     const items = JSON.parse(String(writer.around([], written[n]!.written))) as { title: string }[];
     expect(items.map(({ title }) => title)).toEqual(Array<string>(40).fill(text));
@@ -64,8 +61,8 @@ test.each([
   'page %i of %i items that ends after %i has a next page that neither skips nor repeats any',
   (page, limit, fitting) => {
     const before = (page - 1) * limit;
-    const { count, limit: size, nextPage } = splitEnvelope({ page, limit }, fitting);
-    expect((nextPage - 1) * size).toBe(before + count);
+    const { count, limit: size, page: last } = splitPage({ page, limit }, fitting);
+    expect(last * size).toBe(before + count);
     expect(count).toBeGreaterThan(0);
     expect(count).toBeLessThanOrEqual(fitting);
     expect(size).toBeGreaterThanOrEqual(fitting / 2);
@@ -98,45 +95,4 @@ test('a long list equals its items, by length in bytes', async () => {
   expect(bare.json()).toEqual(items);
   // The cached value is the same.
   expect((await get('/v2/courses')).text).toBe(bare.text);
-});
-
-test('a large item serialized in slices equals the whole, within its limits', async () => {
-  const Part = Type.Object({
-    id: Type.Integer(),
-    text: Type.Optional(Type.String()),
-    none: Nullable(Type.Array(Item)),
-    items: Type.Array(Item),
-    free: Type.Record(Type.String(), Type.String()),
-  });
-  const Whole = Type.Object({
-    late: Type.Optional(Type.Array(Part)),
-    title: Type.String(),
-    one: Nullable(Part),
-    many: Nullable(Type.Array(Part)),
-    missing: Type.Optional(Type.Integer()),
-  });
-  const part = (id: number) => ({
-    ...{
-      id,
-      none: id % 2 ? null : itemsOf(2, 'æ"\n'),
-      items: itemsOf(id * 10, 'x'),
-      free: { b: 'é', a: 'x'.repeat(id) },
-    },
-    ...(id % 3 ? {} : { text: '🚑' }),
-  });
-  const parts = Array.from({ length: 100 }, (_, id) => part(id));
-  const atOnce = writerOf(Whole as object) as (data: unknown) => string;
-  for (const value of [
-    { title: 'a', one: part(500), many: parts, late: parts },
-    { title: 'x'.repeat(100_000), one: null, many: [] },
-    { title: 'b', one: null, many: null, late: [part(900)], missing: 3 },
-  ]) {
-    const bounds = { bytes: 100_000_000, embedded: 1_000_000 };
-    const { bytes, size } = (await serializeInSlices(Whole, value, bounds))!;
-    expect(String(Buffer.concat(bytes))).toBe(atOnce(value));
-    expect(size).toEqual({ bytes: Buffer.byteLength(atOnce(value)), embedded: embeddedIn(value) });
-    expect(await serializeInSlices(Whole, value, { ...bounds, bytes: size.bytes - 1 })).toBeUndefined();
-    if (size.embedded > 0)
-      expect(await serializeInSlices(Whole, value, { ...bounds, embedded: size.embedded - 1 })).toBeUndefined();
-  }
 });

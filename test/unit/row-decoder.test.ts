@@ -1,12 +1,9 @@
 import { eq, sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { statementPrefix } from '../../src/database/result-bounds.ts';
-import {
-  parseManyComposites,
-  parseComposites,
-  rowsPerSlice,
-} from '../../src/database/query-builder/composite-literals.ts';
+import { parseComposites, parseInSlices, rowsPerSlice } from '../../src/database/query-builder/composite-literals.ts';
+import { prepareRows, type Select } from '../../src/database/query-builder/index.ts';
+import type { Reader } from '../../src/database/reader.ts';
 import { auditEntries } from '../../src/database/tables/audit.ts';
 import { courseDates } from '../../src/database/tables/coursedates.ts';
 import { courses } from '../../src/database/tables/courses.ts';
@@ -16,6 +13,12 @@ import { runs } from '../support/property-runs.ts';
 import { openTestDatabase, sharedTestApp } from '../support/test-app.ts';
 
 const { database, createProvider } = await sharedTestApp();
+
+const bound = { maxRows: 10, maxBytes: 1_000_000 };
+
+/** Executes a query by composite literals; `found` is undefined beyond the bounds. */
+const readRows = (db: Reader, query: Select<unknown>, { maxRows, maxBytes } = bound) =>
+  prepareRows(query, { maxRows })(db, {}, maxBytes);
 
 const camel = (name: string) => `text${name[0]!.toUpperCase()}${name.slice(1)}`;
 
@@ -56,12 +59,8 @@ test.each([true, false])(
     ];
     const found: unknown[][] = [];
     for (const [n, query] of rows.entries()) {
-      const [records, many, cells] = [
-        await query.prepare(`${statementPrefix.page}${n}`).execute(),
-        await query.prepare(`${statementPrefix.item}${n}`).execute(),
-        await query.prepare(`by_${n}`).execute(),
-      ];
-      expect([records, many]).toEqual([cells, cells]);
+      const [composites, cells] = [await readRows(db, query), (await query) as unknown[]];
+      expect(composites?.rows, String(n)).toEqual(cells);
       found.push(cells);
     }
     expect(found.map(({ length }) => length)).toEqual([2, 1, 1, 4, 2, 2, 2]);
@@ -78,9 +77,24 @@ test.each([true, false])(
     ]);
 
     const none = db.select().from(courseDates).where(eq(courseDates.id, -1));
-    expect(await none.prepare(`${statementPrefix.page}none`).execute()).toEqual([]);
+    expect(await readRows(db, none)).toEqual({ rows: [], bytes: 0 });
   },
 );
+
+test('rows beyond the bounds of a statement are not sent', async () => {
+  const me = await createProvider();
+  for (const title of ['First', 'Second']) await me.course({ title, text_lead: 'x'.repeat(1_000) });
+  const from = (columns: { id: typeof courses.id; lead?: typeof courses.textLead }) =>
+    database.db.select(columns).from(courses).where(eq(courses.providerId, me.id)).orderBy(courses.id);
+  const queries = [from({ id: courses.id }), from({ id: courses.id, lead: courses.textLead })];
+  for (const query of queries) {
+    const { rows, bytes } = (await readRows(database.db, query))!;
+    expect(rows).toHaveLength(2);
+    expect(await readRows(database.db, query, { maxRows: 2, maxBytes: bytes })).toEqual({ rows, bytes });
+    expect(await readRows(database.db, query, { maxRows: 1, maxBytes: bytes })).toBeUndefined();
+    expect(await readRows(database.db, query, { maxRows: 2, maxBytes: bytes - 1 })).toBeUndefined();
+  }
+});
 
 test('text that is not a composite literal of these types is rejected', () => {
   const read = (text: string) => () => parseComposites(text, ['number', 'text'], (cells) => cells);
@@ -109,11 +123,8 @@ test('expressions decode the same by cell, except types that JSON represents dif
     })
     .from(courses)
     .where(eq(courses.id, await (await createProvider()).course()));
-  const [records, cells] = [
-    await query.prepare(`${statementPrefix.page}typed`).execute(),
-    await query.prepare('typed').execute(),
-  ];
-  expect(records).toEqual(cells.map((row) => ({ ...row, price: 12.5 })));
+  const [composites, cells] = [await readRows(database.db, query), await query];
+  expect(composites?.rows).toEqual(cells.map((row) => ({ ...row, price: 12.5 })));
   expect(cells).toMatchObject([
     { price: '12.50', isTrue: true, isFalse: false, none: null, whole: -7, half: -0.5, counted: 12 },
   ]);
@@ -145,8 +156,8 @@ test('any composite literals are parsed back to the same values', async () => {
 test('records parsed in slices equal records parsed at once', async () => {
   const text = Array.from({ length: 2 * rowsPerSlice + 1 }, (_, n) => `(${n},"a ""b"" ${n}")`).join('');
   const kinds = ['number', 'text'] as const;
-  const slices = await parseManyComposites(text, [...kinds], (row) => row);
+  const slices = await parseInSlices(text, [...kinds], (row) => row);
   expect(slices).toHaveLength(2 * rowsPerSlice + 1);
   expect(slices).toEqual(parseComposites(text, [...kinds], (row) => row));
-  expect(await parseManyComposites('', [...kinds], (row) => row)).toEqual([]);
+  expect(await parseInSlices('', [...kinds], (row) => row)).toEqual([]);
 });

@@ -16,30 +16,26 @@ const [letterT, separator, closing] = [0x74, 0x2c, 0x29];
  * @see https://www.postgresql.org/docs/current/rowtypes.html#ROWTYPES-IO-SYNTAX
  */
 export function parseComposites<T>(text: string, kinds: Kind[], toRow: (cells: unknown[]) => T): T[] {
-  return parseRows(text, kinds, toRow, 0, Infinity).rows;
+  const rows: T[] = [];
+  parseRows(text, 0, kinds, (cells) => rows.push(toRow(cells)));
+  return rows;
 }
 
 /** `parseComposites` with pauses for the event loop. */
-export async function parseManyComposites<T>(
-  text: string,
-  kinds: Kind[],
-  toRow: (cells: unknown[]) => T,
-): Promise<T[]> {
-  const all: T[] = [];
+export async function parseInSlices<T>(text: string, kinds: Kind[], toRow: (cells: unknown[]) => T): Promise<T[]> {
+  const rows: T[] = [];
   for (let from = 0; from < text.length;) {
     if (from > 0) await setImmediate();
-    const { rows, at } = parseRows(text, kinds, toRow, from, rowsPerSlice);
-    for (const row of rows) all.push(row);
-    from = at;
+    from = parseRows(text, from, kinds, (cells) => rows.push(toRow(cells)));
   }
-  return all;
+  return rows;
 }
 
-function parseRows<T>(text: string, kinds: Kind[], toRow: (cells: unknown[]) => T, from: number, maxRows: number) {
-  const rows: T[] = [];
+/** Parses the next `rowsPerSlice` rows; returns the position after them. */
+function parseRows(text: string, from: number, kinds: Kind[], add: (cells: unknown[]) => void) {
   const last = kinds.length - 1;
   let at = from;
-  while (at < text.length && rows.length < maxRows) {
+  for (let rows = 0; at < text.length && rows < rowsPerSlice; rows += 1) {
     const cells = new Array<unknown>(kinds.length);
     for (let n = 0; n <= last; n += 1) {
       // Skip the opening parenthesis or the separator.
@@ -68,9 +64,9 @@ function parseRows<T>(text: string, kinds: Kind[], toRow: (cells: unknown[]) => 
       if (text.charCodeAt(at) !== (n === last ? closing : separator)) throw new Error(`cell ${n} is no ${kind}`);
     }
     at += 1;
-    rows.push(toRow(cells));
+    add(cells);
   }
-  return { rows, at };
+  return at;
 }
 
 /** The position after the closing quote; a quote inside is doubled. */

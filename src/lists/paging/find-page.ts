@@ -1,9 +1,9 @@
 import { and, asc, eq, gt, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../database/context.ts';
-import { ResultTooLarge } from '../../database/result-bounds.ts';
 import type { Filter, Filters } from '../filters.ts';
 import type { BatchLoader, Key } from '../loaders.ts';
 import type { ItemQuery } from '../list-query.ts';
+import { newBudget, ResponseTooLarge } from '../response-budget.ts';
 import { defaultScope, type Tenant, type TenantScope, type TenantTable } from '../tenant-scope.ts';
 import { countOnce, nearestCursor, noPageHints, rememberCursor, setUpperBound } from './page-hints.ts';
 import { preparedPage } from './prepared-page.ts';
@@ -118,9 +118,9 @@ async function findPrepared<Row extends Key>(
   const condition = (providerId: Tenant['providerId']) =>
     and(visible(source, { providerId }, query, scope), ...conditions.map((one) => one.condition));
   try {
-    return await loadPreparedPage(ctx, { statementKey, since_id: query.since_id, condition }, slice);
+    return await loadPreparedPage({ ...ctx, budget: newBudget() }, { statementKey, since_id: query.since_id, condition }, slice);
   } catch (error) {
-    if (error instanceof ResultTooLarge) return undefined;
+    if (error instanceof ResponseTooLarge) return undefined;
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import { campaigns, vouchers } from '../../database/tables/campaigns.ts';
 import { caseFolded } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
-import { loadWhole } from '../../lists/response-budget.ts';
+import { newBudget } from '../../lists/response-budget.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { toEmbeddedCampaign, toVoucher } from './schema.ts';
 import { campaignColumns, isForCourse } from './loaders.ts';
@@ -18,7 +18,7 @@ export async function listCampaigns(ctx: Ctx, ids?: number[]) {
     .from(campaigns)
     .where(tenantWhere(ctx, campaigns, ids && inArray(campaigns.id, ids)))
     .orderBy(asc(campaigns.id));
-  return loadWhole((budget) => campaignSerializer.embed({ ...ctx, budget }, rows, {}, []));
+  return campaignSerializer.embed({ ...ctx, budget: newBudget() }, rows, {}, []);
 }
 
 /** Finds a campaign of the course by its code, running or not; archived ones come last. */

@@ -53,12 +53,54 @@ test('products count once per embedding date', async () => {
       select ${me.id}, ${course}, 'P' || n, ${now}, ${now} from generate_series(1, 999) n`),
   );
   const dates: number[] = [];
-  for (let n = 0; n < 60; n += 1) dates.push(await addDate(me, course));
-  const response = await me.get('/v2/coursedates?include[]=course.products&limit=250');
+  for (let n = 0; n < 110; n += 1) dates.push(await addDate(me, course));
+  const path = '/v2/coursedates?include[]=course.products';
+  const response = await me.get(`${path}&limit=250`);
   const { items } = response.json<{ items: { coursedate_id: number }[] }>();
   expect(items.length).toBeLessThanOrEqual(50);
   expect(items.map(({ coursedate_id }) => coursedate_id)).toEqual(dates.slice(0, items.length));
   expect(response.headers['x-page-truncated']).toBe(`items=${items.length}`);
+  // A later page continues with smaller pages too: none of 50 dates begins after the first 109.
+  const [page, last] = await walk(me, `${path}&limit=59&page=2`);
+  expect(page).toMatchObject({ truncated: 'items=49', next: { limit: '36', page: '4' } });
+  expect([...page!.ids, ...last!.ids]).toEqual(dates.slice(59));
+});
+
+type Listed = { id: number }[] | { items: { coursedate_id: number }[] };
+
+/** Follows the next links; returns the ids of each page, the query of the next one, and the header of a short page. */
+async function walk(me: Provider, first: string) {
+  const pages: { ids: number[]; next: Record<string, string> | undefined; truncated: unknown }[] = [];
+  for (let path: string | undefined = first; path !== undefined && pages.length < 20;) {
+    const response: TestResponse = await me.get(path);
+    expect(response.status).toBe(200);
+    const body = response.json<Listed>();
+    const ids = Array.isArray(body) ? body.map(({ id }) => id) : body.items.map((item) => item.coursedate_id);
+    path = /^<[^>]*?(\/v2[^>]*)>; rel="next"$/.exec(String(response.headers['link']))?.[1];
+    const next = path && Object.fromEntries(new URL(path, 'http://host').searchParams);
+    pages.push({ ids, next: next || undefined, truncated: response.headers['x-page-truncated'] });
+  }
+  return pages;
+}
+
+test('a walk by since_id over long items ends pages early, and continues after the last item of each', async () => {
+  const me = await createProvider();
+  const ids: number[] = [];
+  for (let n = 0; n < 8; n += 1) ids.push(await me.course());
+  await writeMany(me, (tx) =>
+    tx.execute(sql`update courses set text_lead = repeat('x', 5000000) where provider_id = ${me.id}`),
+  );
+  const pages = await walk(me, '/v2/courses?limit=5');
+  expect(pages.flatMap((page) => page.ids)).toEqual(ids);
+  expect(pages.length).toBeGreaterThan(2);
+  for (const page of pages.slice(0, -1)) {
+    expect(page.ids.length).toBeLessThan(5);
+    expect(page).toMatchObject({
+      truncated: `items=${page.ids.length}`,
+      next: { limit: '5', since_id: String(page.ids.at(-1)) },
+    });
+  }
+  expect(pages.at(-1)).toMatchObject({ next: undefined, truncated: undefined });
 });
 
 test('participants of order lines count towards the embedded item limit', async () => {

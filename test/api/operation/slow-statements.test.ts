@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import type { SlowStatement } from '../../../src/database/query-builder/index.ts';
+import type { SlowStatement } from '../../../src/database/preparing-client.ts';
 import { courses } from '../../../src/database/tables/courses.ts';
 import { batchLoader } from '../../../src/lists/loaders.ts';
 import { connectionTo, openTestApp, openTestDatabase, ownDatabase, settings } from '../../support/test-app.ts';

@@ -1,9 +1,8 @@
 // The server without a response budget, for negative controls: started with `--import tsx`.
-import { maxResultBound, defaultResultBound } from '../../../src/database/result-bounds.ts';
+import { responseBudget, statementBound } from '../../../src/lists/response-budget.ts';
 
-const unbounded = { rows: 10_000_000, bytes: 1_000_000_000 };
-Object.assign(maxResultBound, unbounded);
-Object.assign(defaultResultBound, unbounded);
+Object.assign(responseBudget, { embedded: 10_000_000, bytes: 1_000_000_000 });
+Object.assign(statementBound, { rows: 10_000_000, bytes: 1_000_000_000 });
 const { buildApp } = await import('../../../src/app.ts');
 const { openDatabase } = await import('../../../src/database/client.ts');
 

@@ -1,12 +1,11 @@
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
-import { statementPrefix } from '../../../src/database/result-bounds.ts';
 import type { Database } from '../../../src/database/client.ts';
 import { createKey } from '../../../src/resources/auth/key-service.ts';
 import { createContext } from '../../../src/resources/schools/provider-service.ts';
 import { buildDataset } from '../../bench/dataset.ts';
 import { collectFilterValues, buildListUrls, type ListUrl } from '../../support/list-urls.ts';
-import { recordStatements, type RecordedStatement } from '../../support/record-statements.ts';
+import { compositeRows, recordStatements, type RecordedStatement } from '../../support/record-statements.ts';
 import {
   connectionTo,
   openTestDatabase,
@@ -104,7 +103,7 @@ test(
           const errors = planErrors(await planOf(statement), large, { mayBeRead, mayBeDropped, part });
           // Named statements get a generic plan, shared by all providers.
           const forAll = statement.name ? await planForAllOf(statement) : undefined;
-          if (statement.name?.startsWith(statementPrefix.page)) named.set(statement.name, statement);
+          if (compositeRows.test(statement.text)) named.set(statement.name!, statement);
           if (forAll) {
             const more = [...planErrors(forAll, large, { part }), ...indexGaps(forAll, indexes)];
             errors.push(...more.map((fault) => `for all, ${fault}`));

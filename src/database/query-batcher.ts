@@ -1,5 +1,5 @@
 import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
-import { isPreparedStatementError } from '../../core/database-errors.ts';
+import { isPreparedStatementError } from '../core/database-errors.ts';
 
 type Query = [query: QueryConfig | string, values?: unknown[]];
 type Pending = { query: Query; resolve(result: QueryResult): void; reject(error: unknown): void; tries: number };

@@ -1,8 +1,9 @@
 import type { Writable } from 'node:stream';
 import { Client, type Pool } from 'pg';
-import { isPreparedStatementError } from '../../core/database-errors.ts';
-import { hashedName, isHashedName } from '../statements.ts';
+import { isPreparedStatementError } from '../core/database-errors.ts';
+import { hashedName } from './statements.ts';
 
+/** The query builder requests rows as arrays. */
 type Statement = string | { text: string; name?: string | undefined; rowMode?: string; origin?: Origin };
 type Query = (this: Client, statement: Statement, ...rest: unknown[]) => unknown;
 
@@ -13,7 +14,7 @@ export type Origin = { provider: number; reqId?: string };
 export type SlowStatement = { statement: string; ms: number } & Partial<Origin>;
 
 /** A client that sends its statements with their origin. */
-export const withOrigin = (client: Pick<Pool, 'query'>, origin: Origin): Pick<Pool, 'query'> => ({
+export const sendWithOrigin = (client: Pick<Pool, 'query'>, origin: Origin): Pick<Pool, 'query'> => ({
   query: ((statement: Statement, ...rest: unknown[]) => {
     const config = typeof statement === 'string' ? { text: statement } : statement;
     return (client.query as unknown as (...args: unknown[]) => unknown)({ ...config, origin }, ...rest);
@@ -75,10 +76,10 @@ function statementNamer() {
   };
 }
 
-/** The name of a statement, else its verb and first table with a name derived from its text. */
+/** The name of a statement; of one without a name, or of the query builder, its verb, first table and the hash of its text. */
 function describeStatement(statement: Statement) {
-  const { text, name } = typeof statement === 'string' ? { text: statement, name: undefined } : statement;
-  if (name !== undefined && !isHashedName(name)) return name;
+  const { text, name, rowMode } = typeof statement === 'string' ? { text: statement } : statement;
+  if (name !== undefined && rowMode !== 'array') return name;
   const [, verb = ''] = /^\s*([a-z]+)/i.exec(text) ?? [];
   const [, table = ''] = /\b(?:from|into|update)\s+(?:only\s+)?"?([a-z_]+)/i.exec(text) ?? [];
   return [verb.toLowerCase(), table, `(${name ?? hashedName('q_', text)})`].filter(Boolean).join(' ');
@@ -94,7 +95,7 @@ export function preparingClient(options: ClientOptions): typeof Client {
   });
   const named = (statement: Statement): Statement => {
     if (typeof statement === 'string' || (prepare && statement.name !== undefined)) return statement;
-    // The query builder requests rows as arrays; other statements name themselves or have a reason not to.
+    // Other statements name themselves or have a reason not to.
     const name = prepare && statement.rowMode === 'array' ? getName(statement.text) : undefined;
     return { ...statement, name };
   };

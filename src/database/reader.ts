@@ -1,0 +1,25 @@
+import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
+import type { Pool, PoolClient } from 'pg';
+import { sendWithOrigin, type Origin } from './preparing-client.ts';
+import { casing } from './tables/columns.ts';
+
+/** Queries that need no lock. */
+export type Reader = Pick<NodePgDatabase, 'select' | 'selectDistinct' | '$count' | '$with' | 'with'>;
+
+/** Builds statements, and sends none. */
+export const statementBuilder = drizzle.mock({ casing });
+
+/** The query builder that sends its statements to a pool or a connection. */
+export const queryBuilderOn = (client: Pick<Pool, 'query'> | PoolClient): NodePgDatabase =>
+  drizzle({ client: client as Pool, casing });
+
+/** An object with some members of its own. */
+const derive = <T extends object>(base: T, members: object): T => Object.assign(Object.create(base) as T, members);
+
+/** A query builder and its client, whose slow statements are reported with their origin. */
+export function readersWithOrigin(builder: NodePgDatabase, client: Pick<Pool, 'query'>, origin: Origin) {
+  const pool = sendWithOrigin(client, origin);
+  // All but the client is shared: a new query builder would look up the columns of each table again.
+  const session = derive((builder as unknown as { session: object }).session, { client: pool });
+  return { pool, db: derive(builder, { session, $client: pool }) };
+}
