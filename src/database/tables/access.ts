@@ -1,6 +1,6 @@
 import { check, foreignKey, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { sql } from 'drizzle-orm';
-import { foldedSql, instant, reference } from './columns.ts';
+import { foldedSql, instant, reference, tenantKey } from './columns.ts';
 import { outbox } from './outbox.ts';
 import { adminMemberships } from './people.ts';
 import { providers } from './providers.ts';
@@ -25,21 +25,9 @@ export const tokens = pgTable(
   },
   (t) => [
     primaryKey({ name: 'tokens_pk', columns: [t.hash, t.providerId] }),
-    foreignKey({
-      name: 'tokens_user_fk',
-      columns: [t.providerId, t.userId],
-      foreignColumns: [courseUsers.providerId, courseUsers.id],
-    }),
-    foreignKey({
-      name: 'tokens_admin_user_fk',
-      columns: [t.providerId, t.adminUserId],
-      foreignColumns: [adminMemberships.providerId, adminMemberships.adminUserId],
-    }),
-    foreignKey({
-      name: 'tokens_mail_fk',
-      columns: [t.providerId, t.mailId],
-      foreignColumns: [outbox.providerId, outbox.id],
-    }),
+    tenantKey('tokens_user_fk', t.userId, courseUsers.id),
+    tenantKey('tokens_admin_user_fk', t.adminUserId, adminMemberships.adminUserId),
+    tenantKey('tokens_mail_fk', t.mailId, outbox.id),
     uniqueIndex('tokens_mail_id').on(t.providerId, t.mailId),
     // Unused: `tokens_mail_id` has the provider too.
     uniqueIndex('tokens_mail').on(t.mailId),
@@ -63,11 +51,7 @@ export const sessions = pgTable(
   },
   (t) => [
     primaryKey({ name: 'sessions_pk', columns: [t.hash, t.providerId] }),
-    foreignKey({
-      name: 'sessions_user_fk',
-      columns: [t.providerId, t.userId],
-      foreignColumns: [courseUsers.providerId, courseUsers.id],
-    }),
+    tenantKey('sessions_user_fk', t.userId, courseUsers.id),
     index('sessions_user').on(t.providerId, t.userId),
     index('sessions_expires').on(t.expiresAt),
   ],

@@ -11,7 +11,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
 import { tags } from './catalog.ts';
-import { caseFolded, id, instant, reference, timestamps } from './columns.ts';
+import { caseFolded, id, instant, reference, tenantKey, timestamps } from './columns.ts';
 import { courses } from './courses.ts';
 import { customers } from './customers.ts';
 import { providers } from './providers.ts';
@@ -56,16 +56,8 @@ export const campaignCourses = pgTable(
   { providerId: reference().notNull(), campaignId: reference().notNull(), courseId: reference().notNull() },
   (t) => [
     primaryKey({ name: 'campaign_courses_pk', columns: [t.providerId, t.campaignId, t.courseId] }),
-    foreignKey({
-      name: 'campaign_courses_campaign_fk',
-      columns: [t.providerId, t.campaignId],
-      foreignColumns: [campaigns.providerId, campaigns.id],
-    }),
-    foreignKey({
-      name: 'campaign_courses_course_fk',
-      columns: [t.providerId, t.courseId],
-      foreignColumns: [courses.providerId, courses.id],
-    }),
+    tenantKey('campaign_courses_campaign_fk', t.campaignId, campaigns.id),
+    tenantKey('campaign_courses_course_fk', t.courseId, courses.id),
   ],
 );
 
@@ -74,16 +66,8 @@ export const campaignCustomers = pgTable(
   { providerId: reference().notNull(), campaignId: reference().notNull(), customerId: reference().notNull() },
   (t) => [
     primaryKey({ name: 'campaign_customers_pk', columns: [t.providerId, t.campaignId, t.customerId] }),
-    foreignKey({
-      name: 'campaign_customers_campaign_fk',
-      columns: [t.providerId, t.campaignId],
-      foreignColumns: [campaigns.providerId, campaigns.id],
-    }),
-    foreignKey({
-      name: 'campaign_customers_customer_fk',
-      columns: [t.providerId, t.customerId],
-      foreignColumns: [customers.providerId, customers.id],
-    }),
+    tenantKey('campaign_customers_campaign_fk', t.campaignId, campaigns.id),
+    tenantKey('campaign_customers_customer_fk', t.customerId, customers.id),
     index('campaign_customers_customer').on(t.providerId, t.customerId, t.campaignId),
   ],
 );
@@ -93,16 +77,8 @@ export const campaignTags = pgTable(
   { providerId: reference().notNull(), campaignId: reference().notNull(), tagId: reference().notNull() },
   (t) => [
     primaryKey({ name: 'campaign_tags_pk', columns: [t.providerId, t.campaignId, t.tagId] }),
-    foreignKey({
-      name: 'campaign_tags_campaign_fk',
-      columns: [t.providerId, t.campaignId],
-      foreignColumns: [campaigns.providerId, campaigns.id],
-    }),
-    foreignKey({
-      name: 'campaign_tags_tag_fk',
-      columns: [t.providerId, t.tagId],
-      foreignColumns: [tags.providerId, tags.id],
-    }),
+    tenantKey('campaign_tags_campaign_fk', t.campaignId, campaigns.id),
+    tenantKey('campaign_tags_tag_fk', t.tagId, tags.id),
   ],
 );
 

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { bigint, check, foreignKey, index, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
-import { caseFolded, folded, id, reference, timestamps } from './columns.ts';
+import { caseFolded, folded, id, reference, tenantKey, timestamps } from './columns.ts';
 import { courses } from './courses.ts';
 import { providers } from './providers.ts';
 
@@ -27,11 +27,7 @@ export const courseCategories = pgTable(
   { providerId: reference().notNull(), courseId: reference().notNull(), categoryId: reference().notNull() },
   (t) => [
     primaryKey({ name: 'course_categories_pk', columns: [t.providerId, t.courseId, t.categoryId] }),
-    foreignKey({
-      name: 'course_categories_course_fk',
-      columns: [t.providerId, t.courseId],
-      foreignColumns: [courses.providerId, courses.id],
-    }),
+    tenantKey('course_categories_course_fk', t.courseId, courses.id),
     foreignKey({ name: 'course_categories_category_fk', columns: [t.categoryId], foreignColumns: [categories.id] }),
     index('course_categories_category').on(t.categoryId),
   ],
@@ -65,16 +61,8 @@ export const courseTags = pgTable(
   { providerId: reference().notNull(), tagId: reference().notNull(), courseId: reference().notNull() },
   (t) => [
     primaryKey({ name: 'course_tags_pk', columns: [t.providerId, t.tagId, t.courseId] }),
-    foreignKey({
-      name: 'course_tags_tag_fk',
-      columns: [t.providerId, t.tagId],
-      foreignColumns: [tags.providerId, tags.id],
-    }),
-    foreignKey({
-      name: 'course_tags_course_fk',
-      columns: [t.providerId, t.courseId],
-      foreignColumns: [courses.providerId, courses.id],
-    }),
+    tenantKey('course_tags_tag_fk', t.tagId, tags.id),
+    tenantKey('course_tags_course_fk', t.courseId, courses.id),
     index('course_tags_course').on(t.providerId, t.courseId, t.tagId),
   ],
 );
@@ -96,16 +84,8 @@ export const courseLabels = pgTable(
   { providerId: reference().notNull(), labelId: reference().notNull(), courseId: reference().notNull() },
   (t) => [
     primaryKey({ name: 'course_labels_pk', columns: [t.providerId, t.labelId, t.courseId] }),
-    foreignKey({
-      name: 'course_labels_label_fk',
-      columns: [t.providerId, t.labelId],
-      foreignColumns: [labels.providerId, labels.id],
-    }),
-    foreignKey({
-      name: 'course_labels_course_fk',
-      columns: [t.providerId, t.courseId],
-      foreignColumns: [courses.providerId, courses.id],
-    }),
+    tenantKey('course_labels_label_fk', t.labelId, labels.id),
+    tenantKey('course_labels_course_fk', t.courseId, courses.id),
     index('course_labels_course').on(t.providerId, t.courseId, t.labelId),
   ],
 );

@@ -1,5 +1,13 @@
 import { getTableColumns, is, sql, type SQL } from 'drizzle-orm';
-import { bigint, customType, PgCustomColumn, timestamp, type AnyPgColumn, type PgTable } from 'drizzle-orm/pg-core';
+import {
+  bigint,
+  customType,
+  foreignKey,
+  PgCustomColumn,
+  timestamp,
+  type AnyPgColumn,
+  type PgTable,
+} from 'drizzle-orm/pg-core';
 
 /** Naming of columns without a name of their own. */
 export const casing = 'snake_case';
@@ -7,6 +15,12 @@ export const casing = 'snake_case';
 /** One sequence per table; clients may rely on the order of the ids of a provider only. */
 export const id = () => bigint({ mode: 'number' }).notNull().generatedAlwaysAsIdentity();
 export const reference = () => bigint({ mode: 'number' });
+
+const providerOf = ({ table }: AnyPgColumn) => (table as unknown as { providerId: AnyPgColumn }).providerId;
+
+/** A foreign key to a row of the same provider. */
+export const tenantKey = (name: string, column: AnyPgColumn, to: AnyPgColumn) =>
+  foreignKey({ name, columns: [providerOf(column), column], foreignColumns: [providerOf(to), to] });
 
 /** A timestamp with microseconds, read as text in the service's time zone; a JavaScript Date would lose precision. */
 export const instant = () => timestamp({ withTimezone: true, precision: 6, mode: 'string' });

@@ -16,7 +16,7 @@ import {
   timestamp,
   unique,
 } from 'drizzle-orm/pg-core';
-import { caseFolded, id, instant, reference, timestamps } from './columns.ts';
+import { caseFolded, id, instant, reference, tenantKey, timestamps } from './columns.ts';
 import { courses } from './courses.ts';
 import { instructors, locations, places } from './places.ts';
 import { providers } from './providers.ts';
@@ -90,26 +90,10 @@ export const courseDates = pgTable(
   },
   (t) => [
     primaryKey({ name: 'course_dates_pk', columns: [t.providerId, t.id] }),
-    foreignKey({
-      name: 'course_dates_course_fk',
-      columns: [t.providerId, t.courseId],
-      foreignColumns: [courses.providerId, courses.id],
-    }),
-    foreignKey({
-      name: 'course_dates_parent_fk',
-      columns: [t.providerId, t.parentId],
-      foreignColumns: [t.providerId, t.id],
-    }),
-    foreignKey({
-      name: 'course_dates_bundle_fk',
-      columns: [t.providerId, t.bundleId],
-      foreignColumns: [bundles.providerId, bundles.id],
-    }),
-    foreignKey({
-      name: 'course_dates_location_fk',
-      columns: [t.providerId, t.locationId],
-      foreignColumns: [locations.providerId, locations.id],
-    }),
+    tenantKey('course_dates_course_fk', t.courseId, courses.id),
+    tenantKey('course_dates_parent_fk', t.parentId, t.id),
+    tenantKey('course_dates_bundle_fk', t.bundleId, bundles.id),
+    tenantKey('course_dates_location_fk', t.locationId, locations.id),
     foreignKey({ name: 'course_dates_place_fk', columns: [t.placeId], foreignColumns: [places.id] }),
     unique('course_dates_course').on(t.providerId, t.courseId, t.id),
     // Covers a list's filters, but for updated_at, which changes with every booking.
@@ -158,16 +142,8 @@ export const courseDateInstructors = pgTable(
   { providerId: reference().notNull(), courseDateId: reference().notNull(), instructorId: reference().notNull() },
   (t) => [
     primaryKey({ name: 'course_date_instructors_pk', columns: [t.providerId, t.courseDateId, t.instructorId] }),
-    foreignKey({
-      name: 'course_date_instructors_date_fk',
-      columns: [t.providerId, t.courseDateId],
-      foreignColumns: [courseDates.providerId, courseDates.id],
-    }),
-    foreignKey({
-      name: 'course_date_instructors_instructor_fk',
-      columns: [t.providerId, t.instructorId],
-      foreignColumns: [instructors.providerId, instructors.id],
-    }),
+    tenantKey('course_date_instructors_date_fk', t.courseDateId, courseDates.id),
+    tenantKey('course_date_instructors_instructor_fk', t.instructorId, instructors.id),
   ],
 );
 
@@ -193,16 +169,8 @@ export const gatherings = pgTable(
   },
   (t) => [
     primaryKey({ name: 'gatherings_pk', columns: [t.providerId, t.id] }),
-    foreignKey({
-      name: 'gatherings_date_fk',
-      columns: [t.providerId, t.courseDateId],
-      foreignColumns: [courseDates.providerId, courseDates.id],
-    }),
-    foreignKey({
-      name: 'gatherings_location_fk',
-      columns: [t.providerId, t.locationId],
-      foreignColumns: [locations.providerId, locations.id],
-    }),
+    tenantKey('gatherings_date_fk', t.courseDateId, courseDates.id),
+    tenantKey('gatherings_location_fk', t.locationId, locations.id),
     index('gatherings_date')
       .on(t.providerId, t.courseDateId, t.startsAt, t.id)
       .where(sql`${t.deletedAt} is null`),
@@ -218,15 +186,7 @@ export const gatheringInstructors = pgTable(
   { providerId: reference().notNull(), gatheringId: reference().notNull(), instructorId: reference().notNull() },
   (t) => [
     primaryKey({ name: 'gathering_instructors_pk', columns: [t.providerId, t.gatheringId, t.instructorId] }),
-    foreignKey({
-      name: 'gathering_instructors_gathering_fk',
-      columns: [t.providerId, t.gatheringId],
-      foreignColumns: [gatherings.providerId, gatherings.id],
-    }),
-    foreignKey({
-      name: 'gathering_instructors_instructor_fk',
-      columns: [t.providerId, t.instructorId],
-      foreignColumns: [instructors.providerId, instructors.id],
-    }),
+    tenantKey('gathering_instructors_gathering_fk', t.gatheringId, gatherings.id),
+    tenantKey('gathering_instructors_instructor_fk', t.instructorId, instructors.id),
   ],
 );

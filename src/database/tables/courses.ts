@@ -12,7 +12,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
-import { caseFolded, folded, id, instant, longText, reference, timestamps } from './columns.ts';
+import { caseFolded, folded, id, instant, longText, reference, tenantKey, timestamps } from './columns.ts';
 import { customers } from './customers.ts';
 import { providers } from './providers.ts';
 
@@ -80,11 +80,7 @@ export const courses = pgTable(
   (t) => [
     primaryKey({ name: 'courses_pk', columns: [t.providerId, t.id] }),
     foreignKey({ name: 'courses_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
-    foreignKey({
-      name: 'courses_customer_fk',
-      columns: [t.providerId, t.customerId],
-      foreignColumns: [customers.providerId, customers.id],
-    }),
+    tenantKey('courses_customer_fk', t.customerId, customers.id),
     uniqueIndex('courses_active_title')
       .on(t.providerId, caseFolded(t.title))
       .where(sql`${t.isActive} and ${t.deletedAt} is null`),
@@ -121,11 +117,7 @@ export const courseTranslations = pgTable(
   },
   (t) => [
     primaryKey({ name: 'course_translations_pk', columns: [t.providerId, t.courseId, t.languageId] }),
-    foreignKey({
-      name: 'course_translations_course_fk',
-      columns: [t.providerId, t.courseId],
-      foreignColumns: [courses.providerId, courses.id],
-    }),
+    tenantKey('course_translations_course_fk', t.courseId, courses.id),
   ],
 );
 
@@ -152,11 +144,7 @@ export const products = pgTable(
   },
   (t) => [
     primaryKey({ name: 'products_pk', columns: [t.providerId, t.id] }),
-    foreignKey({
-      name: 'products_course_fk',
-      columns: [t.providerId, t.courseId],
-      foreignColumns: [courses.providerId, courses.id],
-    }),
+    tenantKey('products_course_fk', t.courseId, courses.id),
     index('products_course').on(t.providerId, t.courseId, t.id),
     index('products_created').on(t.providerId, t.createdAt, t.id),
     index('products_updated').on(t.providerId, t.updatedAt, t.id),

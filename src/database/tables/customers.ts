@@ -11,7 +11,7 @@ import {
   smallint,
   text,
 } from 'drizzle-orm/pg-core';
-import { id, reference, timestamps } from './columns.ts';
+import { id, reference, tenantKey, timestamps } from './columns.ts';
 import { adminMemberships } from './people.ts';
 import { providers } from './providers.ts';
 
@@ -62,16 +62,8 @@ export const customers = pgTable(
   (t) => [
     primaryKey({ name: 'customers_pk', columns: [t.providerId, t.id] }),
     foreignKey({ name: 'customers_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
-    foreignKey({
-      name: 'customers_parent_fk',
-      columns: [t.providerId, t.parentCustomerId],
-      foreignColumns: [t.providerId, t.id],
-    }),
-    foreignKey({
-      name: 'customers_seller_fk',
-      columns: [t.providerId, t.sellerId],
-      foreignColumns: [adminMemberships.providerId, adminMemberships.adminUserId],
-    }),
+    tenantKey('customers_parent_fk', t.parentCustomerId, t.id),
+    tenantKey('customers_seller_fk', t.sellerId, adminMemberships.adminUserId),
     index('customers_created').on(t.providerId, t.createdAt, t.id),
     index('customers_parent').on(t.providerId, t.parentCustomerId),
     index('customers_updated').on(t.providerId, t.updatedAt, t.id),

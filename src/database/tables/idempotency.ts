@@ -1,5 +1,5 @@
-import { foreignKey, index, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
-import { instant, reference } from './columns.ts';
+import { index, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { instant, reference, tenantKey } from './columns.ts';
 import { bookings } from './orders.ts';
 
 /** First response to an `Idempotency-Key`, ignored once expired. The key is hashed; the response holds no names. */
@@ -16,11 +16,7 @@ export const idempotencyRecords = pgTable(
   },
   (t) => [
     primaryKey({ name: 'idempotency_records_pk', columns: [t.providerId, t.keyHash] }),
-    foreignKey({
-      name: 'idempotency_records_booking_fk',
-      columns: [t.providerId, t.bookingId],
-      foreignColumns: [bookings.providerId, bookings.id],
-    }),
+    tenantKey('idempotency_records_booking_fk', t.bookingId, bookings.id),
     index('idempotency_records_expires').on(t.providerId, t.expiresAt),
   ],
 );

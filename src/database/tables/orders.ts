@@ -13,7 +13,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
 import { campaigns } from './campaigns.ts';
-import { id, instant, reference, timestamps } from './columns.ts';
+import { id, instant, reference, tenantKey, timestamps } from './columns.ts';
 import { courseDates } from './coursedates.ts';
 import { products } from './courses.ts';
 import { customers } from './customers.ts';
@@ -57,21 +57,9 @@ export const orders = pgTable(
   (t) => [
     primaryKey({ name: 'orders_pk', columns: [t.providerId, t.id] }),
     foreignKey({ name: 'orders_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
-    foreignKey({
-      name: 'orders_customer_fk',
-      columns: [t.providerId, t.customerId],
-      foreignColumns: [customers.providerId, customers.id],
-    }),
-    foreignKey({
-      name: 'orders_campaign_fk',
-      columns: [t.providerId, t.campaignId],
-      foreignColumns: [campaigns.providerId, campaigns.id],
-    }),
-    foreignKey({
-      name: 'orders_seller_fk',
-      columns: [t.providerId, t.sellerId],
-      foreignColumns: [adminMemberships.providerId, adminMemberships.adminUserId],
-    }),
+    tenantKey('orders_customer_fk', t.customerId, customers.id),
+    tenantKey('orders_campaign_fk', t.campaignId, campaigns.id),
+    tenantKey('orders_seller_fk', t.sellerId, adminMemberships.adminUserId),
     index('orders_not_exported')
       .on(t.providerId, t.id)
       .where(sql`${t.exportedAt} is null`),
@@ -107,16 +95,8 @@ export const orderLines = pgTable(
   },
   (t) => [
     primaryKey({ name: 'order_lines_pk', columns: [t.providerId, t.id] }),
-    foreignKey({
-      name: 'order_lines_order_fk',
-      columns: [t.providerId, t.orderId],
-      foreignColumns: [orders.providerId, orders.id],
-    }),
-    foreignKey({
-      name: 'order_lines_product_fk',
-      columns: [t.providerId, t.productId],
-      foreignColumns: [products.providerId, products.id],
-    }),
+    tenantKey('order_lines_order_fk', t.orderId, orders.id),
+    tenantKey('order_lines_product_fk', t.productId, products.id),
     uniqueIndex('order_lines_order').on(t.providerId, t.orderId, t.productId),
     index('order_lines_product').on(t.providerId, t.productId, t.orderId),
     check('order_lines_quantity', sql`${t.quantity} > 0`),
@@ -143,16 +123,8 @@ export const bookings = pgTable(
   },
   (t) => [
     primaryKey({ name: 'bookings_pk', columns: [t.providerId, t.id] }),
-    foreignKey({
-      name: 'bookings_order_fk',
-      columns: [t.providerId, t.orderId],
-      foreignColumns: [orders.providerId, orders.id],
-    }),
-    foreignKey({
-      name: 'bookings_date_fk',
-      columns: [t.providerId, t.courseDateId],
-      foreignColumns: [courseDates.providerId, courseDates.id],
-    }),
+    tenantKey('bookings_order_fk', t.orderId, orders.id),
+    tenantKey('bookings_date_fk', t.courseDateId, courseDates.id),
     uniqueIndex('bookings_order').on(t.providerId, t.orderId),
   ],
 );

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { boolean, check, foreignKey, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
-import { id, instant, reference } from './columns.ts';
+import { id, instant, reference, tenantKey } from './columns.ts';
 import { participants } from './participants.ts';
 import { adminMemberships } from './people.ts';
 import { providers } from './providers.ts';
@@ -36,21 +36,9 @@ export const outbox = pgTable(
   (t) => [
     primaryKey({ name: 'outbox_pk', columns: [t.providerId, t.id] }),
     foreignKey({ name: 'outbox_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
-    foreignKey({
-      name: 'outbox_user_fk',
-      columns: [t.providerId, t.userId],
-      foreignColumns: [courseUsers.providerId, courseUsers.id],
-    }),
-    foreignKey({
-      name: 'outbox_admin_user_fk',
-      columns: [t.providerId, t.adminUserId],
-      foreignColumns: [adminMemberships.providerId, adminMemberships.adminUserId],
-    }),
-    foreignKey({
-      name: 'outbox_participant_fk',
-      columns: [t.providerId, t.participantId],
-      foreignColumns: [participants.providerId, participants.id],
-    }),
+    tenantKey('outbox_user_fk', t.userId, courseUsers.id),
+    tenantKey('outbox_admin_user_fk', t.adminUserId, adminMemberships.adminUserId),
+    tenantKey('outbox_participant_fk', t.participantId, participants.id),
     index('outbox_unsent')
       .on(t.providerId, t.dueAt, t.id)
       .where(sql`${t.sentAt} is null and ${t.failedAt} is null`),

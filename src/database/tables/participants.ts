@@ -11,7 +11,7 @@ import {
   smallint,
   text,
 } from 'drizzle-orm/pg-core';
-import { id, instant, reference, timestamps } from './columns.ts';
+import { id, instant, reference, tenantKey, timestamps } from './columns.ts';
 import { courseDates, gatherings } from './coursedates.ts';
 import { bookings, orderLines } from './orders.ts';
 import { courseUsers } from './users.ts';
@@ -42,22 +42,14 @@ export const participants = pgTable(
   },
   (t) => [
     primaryKey({ name: 'participants_pk', columns: [t.providerId, t.id] }),
-    foreignKey({
-      name: 'participants_booking_fk',
-      columns: [t.providerId, t.bookingId],
-      foreignColumns: [bookings.providerId, bookings.id],
-    }),
+    tenantKey('participants_booking_fk', t.bookingId, bookings.id),
     // References date and course together, so that the copied course id cannot differ from the date's.
     foreignKey({
       name: 'participants_date_fk',
       columns: [t.providerId, t.courseId, t.courseDateId],
       foreignColumns: [courseDates.providerId, courseDates.courseId, courseDates.id],
     }),
-    foreignKey({
-      name: 'participants_user_fk',
-      columns: [t.providerId, t.userId],
-      foreignColumns: [courseUsers.providerId, courseUsers.id],
-    }),
+    tenantKey('participants_user_fk', t.userId, courseUsers.id),
     index('participants_date').on(t.providerId, t.courseDateId, t.statusId, t.statusUpdatedAt, t.id),
     index('participants_course').on(t.providerId, t.courseId, t.id),
     index('participants_user').on(t.providerId, t.userId, t.id),
@@ -76,16 +68,8 @@ export const orderLineParticipants = pgTable(
   { providerId: reference().notNull(), orderLineId: reference().notNull(), participantId: reference().notNull() },
   (t) => [
     primaryKey({ name: 'order_line_participants_pk', columns: [t.providerId, t.orderLineId, t.participantId] }),
-    foreignKey({
-      name: 'order_line_participants_line_fk',
-      columns: [t.providerId, t.orderLineId],
-      foreignColumns: [orderLines.providerId, orderLines.id],
-    }),
-    foreignKey({
-      name: 'order_line_participants_participant_fk',
-      columns: [t.providerId, t.participantId],
-      foreignColumns: [participants.providerId, participants.id],
-    }),
+    tenantKey('order_line_participants_line_fk', t.orderLineId, orderLines.id),
+    tenantKey('order_line_participants_participant_fk', t.participantId, participants.id),
     index('order_line_participants_participant').on(t.providerId, t.participantId, t.orderLineId),
   ],
 );
@@ -102,15 +86,7 @@ export const attendances = pgTable(
   },
   (t) => [
     primaryKey({ name: 'attendances_pk', columns: [t.providerId, t.participantId, t.gatheringId] }),
-    foreignKey({
-      name: 'attendances_participant_fk',
-      columns: [t.providerId, t.participantId],
-      foreignColumns: [participants.providerId, participants.id],
-    }),
-    foreignKey({
-      name: 'attendances_gathering_fk',
-      columns: [t.providerId, t.gatheringId],
-      foreignColumns: [gatherings.providerId, gatherings.id],
-    }),
+    tenantKey('attendances_participant_fk', t.participantId, participants.id),
+    tenantKey('attendances_gathering_fk', t.gatheringId, gatherings.id),
   ],
 );

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { bigint, check, foreignKey, index, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
-import { caseFolded, instant, reference, timestamps } from './columns.ts';
+import { caseFolded, instant, reference, tenantKey, timestamps } from './columns.ts';
 import { providers } from './providers.ts';
 
 /** A staff account: one per e-mail address, possibly with several providers. */
@@ -64,15 +64,7 @@ export const adminMembershipRoles = pgTable(
   { providerId: reference().notNull(), adminUserId: reference().notNull(), roleId: reference().notNull() },
   (t) => [
     primaryKey({ name: 'admin_membership_roles_pk', columns: [t.providerId, t.adminUserId, t.roleId] }),
-    foreignKey({
-      name: 'admin_membership_roles_membership_fk',
-      columns: [t.providerId, t.adminUserId],
-      foreignColumns: [adminMemberships.providerId, adminMemberships.adminUserId],
-    }),
-    foreignKey({
-      name: 'admin_membership_roles_role_fk',
-      columns: [t.providerId, t.roleId],
-      foreignColumns: [roles.providerId, roles.id],
-    }),
+    tenantKey('admin_membership_roles_membership_fk', t.adminUserId, adminMemberships.adminUserId),
+    tenantKey('admin_membership_roles_role_fk', t.roleId, roles.id),
   ],
 );

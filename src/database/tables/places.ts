@@ -12,7 +12,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
-import { caseFolded, id, instant, reference, timestamps } from './columns.ts';
+import { caseFolded, id, instant, reference, tenantKey, timestamps } from './columns.ts';
 import { adminMemberships } from './people.ts';
 import { providers } from './providers.ts';
 
@@ -57,11 +57,7 @@ export const instructors = pgTable(
   (t) => [
     primaryKey({ name: 'instructors_pk', columns: [t.providerId, t.id] }),
     foreignKey({ name: 'instructors_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
-    foreignKey({
-      name: 'instructors_admin_user_fk',
-      columns: [t.providerId, t.adminUserId],
-      foreignColumns: [adminMemberships.providerId, adminMemberships.adminUserId],
-    }),
+    tenantKey('instructors_admin_user_fk', t.adminUserId, adminMemberships.adminUserId),
     index('instructors_created').on(t.providerId, t.createdAt, t.id),
     index('instructors_updated').on(t.providerId, t.updatedAt, t.id),
   ],
@@ -110,11 +106,7 @@ export const locations = pgTable(
     primaryKey({ name: 'locations_pk', columns: [t.providerId, t.id] }),
     foreignKey({ name: 'locations_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     foreignKey({ name: 'locations_place_fk', columns: [t.placeId], foreignColumns: [places.id] }),
-    foreignKey({
-      name: 'locations_instructor_fk',
-      columns: [t.providerId, t.instructorId],
-      foreignColumns: [instructors.providerId, instructors.id],
-    }),
+    tenantKey('locations_instructor_fk', t.instructorId, instructors.id),
     index('locations_created').on(t.providerId, t.createdAt, t.id),
     index('locations_updated').on(t.providerId, t.updatedAt, t.id),
     check('locations_country', sql`${t.country} ~ '^[A-Z]{2}$'`),

@@ -12,7 +12,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
 import { keyProfiles } from '../../core/key-profiles.ts';
-import { currentTime, id, instant, reference, timestamps } from './columns.ts';
+import { currentTime, id, instant, reference, tenantKey, timestamps } from './columns.ts';
 
 /** The tenant: a school or company. Its id is `provider_id` in every tenant table. */
 export const providers = pgTable(
@@ -118,11 +118,7 @@ export const apiKeyUses = pgTable(
   { providerId: reference().notNull(), keyId: reference().notNull(), lastUsedAt: instant().notNull() },
   (t) => [
     primaryKey({ name: 'api_key_uses_pk', columns: [t.providerId, t.keyId] }),
-    foreignKey({
-      name: 'api_key_uses_key_fk',
-      columns: [t.providerId, t.keyId],
-      foreignColumns: [apiKeys.providerId, apiKeys.id],
-    }),
+    tenantKey('api_key_uses_key_fk', t.keyId, apiKeys.id),
   ],
 );
 

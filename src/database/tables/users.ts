@@ -1,5 +1,5 @@
 import { date, foreignKey, index, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
-import { caseFolded, folded, id, instant, reference, timestamps } from './columns.ts';
+import { caseFolded, folded, id, instant, reference, tenantKey, timestamps } from './columns.ts';
 import { customers } from './customers.ts';
 import { providers } from './providers.ts';
 
@@ -49,11 +49,7 @@ export const courseUsers = pgTable(
   (t) => [
     primaryKey({ name: 'course_users_pk', columns: [t.providerId, t.id] }),
     foreignKey({ name: 'course_users_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
-    foreignKey({
-      name: 'course_users_customer_fk',
-      columns: [t.providerId, t.customerId],
-      foreignColumns: [customers.providerId, customers.id],
-    }),
+    tenantKey('course_users_customer_fk', t.customerId, customers.id),
     uniqueIndex('course_users_username').on(t.providerId, caseFolded(t.username)),
     index('course_users_folded_person').on(t.providerId, caseFolded(t.email), folded(t.lastname), folded(t.firstname)),
     index('course_users_folded_firstname').on(t.providerId, folded(t.firstname)),

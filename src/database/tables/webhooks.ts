@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { bigint, boolean, check, foreignKey, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
-import { id, instant, reference, timestamps } from './columns.ts';
+import { id, instant, reference, tenantKey, timestamps } from './columns.ts';
 import { providers } from './providers.ts';
 
 export const payloads = ['full', 'thin'] as const;
@@ -80,11 +80,7 @@ export const webhookDeliveries = pgTable(
   },
   (t) => [
     primaryKey({ name: 'webhook_deliveries_pk', columns: [t.providerId, t.webhookId, t.slot] }),
-    foreignKey({
-      name: 'webhook_deliveries_webhook_fk',
-      columns: [t.providerId, t.webhookId],
-      foreignColumns: [webhooks.providerId, webhooks.id],
-    }),
+    tenantKey('webhook_deliveries_webhook_fk', t.webhookId, webhooks.id),
   ],
 );
 
