@@ -25,10 +25,6 @@ class KeyedQueue {
     this.#limits = limits;
   }
 
-  #canStart({ keys }: Entry) {
-    return this.#running.size < this.#limits.slots && !keys.some((key) => this.#busyKeys.has(key));
-  }
-
   #startNext() {
     for (let entry = this.#findNext(); entry; entry = this.#findNext()) {
       this.#waiting.delete(entry);
@@ -39,20 +35,17 @@ class KeyedQueue {
   /** A blocked entry reserves its keys, or an entry with two keys could starve. */
   #findNext() {
     if (this.#running.size >= this.#limits.slots) return undefined;
-    const reserved = new Set<number>();
+    const reserved = new Set(this.#busyKeys);
     let best: { entry: Entry; active: number; lastStart: number } | undefined;
     for (const entry of this.#waiting) {
-      if (this.#canStart(entry) && !entry.keys.some((key) => reserved.has(key))) {
-        if (entry.fairnessKey === undefined) return entry;
-        const [active, lastStart] = [
-          this.#countOf(this.#running, entry.fairnessKey),
-          this.#lastStarts.get(entry.fairnessKey) ?? 0,
-        ];
-        const isFairer = best && (active - best.active || lastStart - best.lastStart) < 0;
-        if (!best || isFairer) best = { entry, active, lastStart };
-      } else {
+      if (entry.keys.some((key) => reserved.has(key))) {
         for (const key of entry.keys) reserved.add(key);
+        continue;
       }
+      if (entry.fairnessKey === undefined) return entry;
+      const active = this.#countOf(this.#running, entry.fairnessKey);
+      const lastStart = this.#lastStarts.get(entry.fairnessKey) ?? 0;
+      if (!best || (active - best.active || lastStart - best.lastStart) < 0) best = { entry, active, lastStart };
     }
     return best?.entry;
   }
@@ -63,18 +56,14 @@ class KeyedQueue {
     return count;
   }
 
-  /** A full queue still accepts fairness keys that have less than an equal share of it. */
-  #isFull({ fairnessKey }: Entry) {
-    if (this.#waiting.size < this.#limits.waiting) return false;
+  /** True if a waiting entry is too many: a full queue still holds an equal share for each fairness key. */
+  #isTooMany({ fairnessKey }: Entry) {
+    if (this.#waiting.size <= this.#limits.waiting) return false;
     if (fairnessKey === undefined) return true;
-    const fairnessKeys = new Set([...this.#waiting].map((entry) => entry.fairnessKey)).add(fairnessKey);
+    const fairnessKeys = new Set([...this.#waiting].map((entry) => entry.fairnessKey));
     return (
-      this.#countOf(this.#waiting, fairnessKey) >= Math.max(1, Math.floor(this.#limits.waiting / fairnessKeys.size))
+      this.#countOf(this.#waiting, fairnessKey) > Math.max(1, Math.floor(this.#limits.waiting / fairnessKeys.size))
     );
-  }
-
-  #isReserved(keys: number[]) {
-    return [...this.#waiting].some((entry) => entry.keys.some((key) => keys.includes(key)));
   }
 
   #start(entry: Entry) {
@@ -96,11 +85,11 @@ class KeyedQueue {
   #waitForStart(entry: Entry, onWait: QueueOptions['onWait']) {
     return new Promise<void>((resolve, reject) => {
       entry.start = resolve;
-      if (this.#canStart(entry) && !this.#isReserved(entry.keys)) {
-        this.#start(entry);
-        return;
-      }
-      if (this.#isFull(entry)) {
+      this.#waiting.add(entry);
+      this.#startNext();
+      if (!this.#waiting.has(entry)) return;
+      if (this.#isTooMany(entry)) {
+        this.#waiting.delete(entry);
         reject(new QueueTimeoutError('the queue is full'));
         return;
       }
@@ -117,7 +106,6 @@ class KeyedQueue {
         resolve();
       };
       entry.queuedAt = performance.now();
-      this.#waiting.add(entry);
       onWait?.(() => remove('canceled'));
     });
   }

@@ -11,11 +11,9 @@ let known: Set<string> | undefined;
 export const loadTimeZones = async ({ db }: { db: Reader }): Promise<Set<string>> =>
   (known ??= await queryTimeZones(db));
 
-const isTimeZone = async (database: { db: Reader }, name: string) => (await loadTimeZones(database)).has(name);
-
 /** `['timezone']` if the zone is unknown, else empty; other types than text are reported by the schema. */
 export const findInvalidTimezone = async (database: { db: Reader }, zone: unknown) =>
-  typeof zone === 'string' && zone !== '' && !(await isTimeZone(database, zone)) ? ['timezone'] : [];
+  typeof zone === 'string' && zone !== '' && !(await loadTimeZones(database)).has(zone) ? ['timezone'] : [];
 
 async function queryTimeZones(db: Reader) {
   const zones = await db

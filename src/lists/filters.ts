@@ -44,42 +44,19 @@ const formatHint = 'yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone 
 /** `start_date_at` is `Start date`. */
 const toLabel = (name: string) => name.charAt(0).toUpperCase() + name.slice(1).replace(/_at$/, '').replaceAll('_', ' ');
 
-const dateRange = <N extends string>(name: N, column: PgColumn) =>
-  range(
-    name,
-    column,
-    Moment,
-    (value) => sql`${column} >= ${value}::timestamptz`,
-    (value) => sql`${column} < ${value}::timestamptz`,
-  );
-
-const momentRange = <N extends string>(name: N, column: PgColumn) => {
-  const instant = (value: string) => (value === 'now' ? sql`now()` : sql`${value}::timestamptz`);
-  return range(
-    name,
-    column,
-    NowOrMoment,
-    (value) => sql`${column} >= ${instant(value)}`,
-    (value) => sql`${column} < ${instant(value)}`,
-  );
-};
-
-const range = <N extends string>(
-  name: N,
-  column: PgColumn,
-  schemaOf: typeof Moment,
-  atOrAfter: (value: string) => SQL,
-  before: (value: string) => SQL,
-) => {
-  const label = toLabel(name);
-  const formats = schemaOf === NowOrMoment ? `\`now\`, ${formatHint}` : formatHint;
-  const min = schemaOf({ description: `${label} at or after this time: ${formats}` });
-  const max = schemaOf({ description: `${label} before this time: ${formats}` });
-  return {
-    [`${name}_min`]: { ...plain(min, atOrAfter), range: column },
-    [`${name}_max`]: { ...plain(max, before), range: column },
-  } as Record<`${N}_min` | `${N}_max`, Filter<ReturnType<typeof Moment>>>;
-};
+const range =
+  (schemaOf: typeof Moment, formats: string) =>
+  <N extends string>(name: N, column: PgColumn) => {
+    const instant = (value: string) => (value === 'now' ? sql`now()` : sql`${value}::timestamptz`);
+    const bound = (when: string, where: (value: string) => SQL) => ({
+      ...plain(schemaOf({ description: `${toLabel(name)} ${when} this time: ${formats}` }), where),
+      range: column,
+    });
+    return {
+      [`${name}_min`]: bound('at or after', (value) => sql`${column} >= ${instant(value)}`),
+      [`${name}_max`]: bound('before', (value) => sql`${column} < ${instant(value)}`),
+    } as Record<`${N}_min` | `${N}_max`, Filter<ReturnType<typeof Moment>>>;
+  };
 
 /** The kinds of filters that a list declares. */
 export const filter = {
@@ -90,9 +67,9 @@ export const filter = {
   /** A filter that few rows match, such as course dates by their course; for all values unless `isSelective` is given. */
   selective,
   /** `<name>_min` is inclusive and `<name>_max` exclusive, so that windows tile. */
-  dateRange,
+  dateRange: range(Moment, formatHint),
   /** `dateRange` whose bounds may also be `now`. */
-  momentRange,
+  momentRange: range(NowOrMoment, `\`now\`, ${formatHint}`),
   /** A parameter without a condition of its own, which a service, a loader or another filter reads. */
   parameter,
 };

@@ -7,7 +7,7 @@ import { handleConditionalGet, matchAnyTag, type ReadAreas } from './conditional
 import { createListLimiter, acquireSlot, releaseSlot, type ListLimits } from './list-limiter.ts';
 import { createPageHintCache } from './page-hint-cache.ts';
 import { createResponseCache, type ResponseCache } from './response-cache.ts';
-import { closeSnapshot, readFromPrimary, readFromStandby } from './standby-reads.ts';
+import { readFromStandby } from './standby-reads.ts';
 import { failInFlight, shareInFlight, storeResponse } from './single-flight.ts';
 
 export type { ListLimits };
@@ -89,7 +89,7 @@ export const listRoute = {
   cached: (readAreas: ReadAreas, unless: (query: Record<string, unknown>) => boolean = () => false) => ({
     config: { hasEtag: true as const },
     preHandler: [begin, handleConditionalGet(readAreas, unless), acquireSlot, shareInFlight, readFromStandby],
-    onSend: [closeSnapshot, releaseSlot, storeResponse, matchAnyTag],
+    onSend: [releaseSlot, storeResponse, matchAnyTag],
     onError: failInFlight,
   }),
   /** As `cached`, without the response cache: for a list that few clients read, each with another query. */
@@ -101,10 +101,10 @@ export const listRoute = {
       acquireSlot,
       readFromStandby,
     ],
-    onSend: [closeSnapshot, releaseSlot, matchAnyTag],
+    onSend: [releaseSlot, matchAnyTag],
   }),
   /** The concurrency limit alone, for a list that depends on the clock, and so has no ETag. */
-  limited: { preHandler: [begin, acquireSlot, readFromPrimary], onSend: releaseSlot },
+  limited: { preHandler: [begin, acquireSlot, readFromStandby], onSend: releaseSlot },
 };
 
 function begin(request: FastifyRequest, _reply: FastifyReply, done: () => void) {

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createKeyedQueue } from '../../database/keyed-queue.ts';
+import { closeSnapshot } from './standby-reads.ts';
 
 /** How many lists run at once, how many others wait (1,000 unless given), and how long before 503. */
 export type ListLimits = { atOnce: number; waitMs: number; waiting?: number };
@@ -36,13 +37,14 @@ export function acquireSlot(request: FastifyRequest, reply: FastifyReply, done: 
   });
 }
 
-/** In onSend, once the response is serialized; a slow client occupies no slot. */
+/** In onSend, once the response is serialized; a slow client occupies neither a slot nor a connection. */
 export function releaseSlot(
   request: FastifyRequest,
   _reply: FastifyReply,
   payload: unknown,
   done: (error: null, payload: unknown) => void,
 ) {
+  closeSnapshot(request);
   request.listCache?.release?.();
   done(null, payload);
 }

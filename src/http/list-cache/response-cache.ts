@@ -21,33 +21,23 @@ export function createResponseCache(bytes: number) {
     pending: (key: string) => inFlight.get(key),
     /** Registers a response that is being computed; the returned function ends that, once. */
     start(key: string) {
-      const { promise, resolve, reject } = withResolvers<CachedResponse | null>();
+      let settle!: (outcome: CachedResponse | Error | null) => void;
+      const computed = new Promise<CachedResponse | null>((resolve, reject) => {
+        settle = (outcome) => {
+          if (inFlight.get(key) !== computed) return;
+          inFlight.delete(key);
+          if (outcome instanceof Error) {
+            reject(outcome);
+            return;
+          }
+          if (outcome) responses.set(key, outcome);
+          resolve(outcome);
+        };
+      });
       // Without a waiting request an error would be unhandled.
-      promise.catch(() => undefined);
-      inFlight.set(key, promise);
-      let isSettled = false;
-      return (outcome: CachedResponse | Error | null) => {
-        if (isSettled) return;
-        isSettled = true;
-        inFlight.delete(key);
-        if (outcome instanceof Error) {
-          reject(outcome);
-          return;
-        }
-        if (outcome) responses.set(key, outcome);
-        resolve(outcome);
-      };
+      computed.catch(() => undefined);
+      inFlight.set(key, computed);
+      return settle;
     },
   };
-}
-
-/** `Promise.withResolvers`, which Node 20 lacks. */
-function withResolvers<T>() {
-  let resolve!: (value: T) => void;
-  let reject!: (error: Error) => void;
-  const promise = new Promise<T>((done, failed) => {
-    resolve = done;
-    reject = failed;
-  });
-  return { promise, resolve, reject };
 }

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import qs from 'qs';
 import { jsonLimits } from '../../core/json.ts';
-
-type Fields = Record<string, unknown>;
+import { isFields, type Fields } from './differences.ts';
 
 /** `slice`: fields that are parsed in one turn of the event loop. */
 export const formLimits = { keys: 5_000, items: 1_000, slice: 500 };
@@ -45,9 +44,6 @@ const parseSlice = (text: string, decode: (text: string, type?: string) => strin
     plainObjects: true,
     decoder: (part: string, _default, _charset, type) => decode(part, type),
   });
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** As qs merges fields: the values of a name that occurs again form a list. */
 function mergeInto(form: Fields, slice: Fields) {

@@ -48,7 +48,8 @@ export function assertParameterCount(query: unknown) {
 const replaceInvalidUtf8 = (text: string) =>
   isDecodable(text) ? text : text.replace(/[^&=]+/g, (part) => (isDecodable(part) ? part : '%EF%BF%BD'));
 
-function isDecodable(text: string) {
+/** True if each escape of the text is that of a character. */
+export function isDecodable(text: string) {
   try {
     decodeURIComponent(text);
     return true;
