@@ -16,7 +16,7 @@ export type SlowStatement = { statement: string; ms: number } & Partial<Origin>;
 /** A client that sends its statements with their origin. */
 export const sendWithOrigin = (client: Pick<Pool, 'query'>, origin: Origin): Pick<Pool, 'query'> => ({
   query: ((statement: Statement, ...rest: unknown[]) => {
-    const config = typeof statement === 'string' ? { text: statement } : statement;
+    const config = typeof statement === 'string' ? { text: statement, name: undefined, rowMode: undefined } : statement;
     return (client.query as unknown as (...args: unknown[]) => unknown)({ ...config, origin }, ...rest);
   }) as Pool['query'],
 });
@@ -76,9 +76,9 @@ function statementNamer() {
   };
 }
 
-/** The name of a statement; of one without a name, or of the query builder, its verb, first table and the hash of its text. */
+/** The name of a statement; without one of its own, its verb and first table with a name derived from its text. */
 function describeStatement(statement: Statement) {
-  const { text, name, rowMode } = typeof statement === 'string' ? { text: statement } : statement;
+  const { text, name, rowMode } = typeof statement === 'string' ? { text: statement, name: undefined, rowMode: undefined } : statement;
   if (name !== undefined && rowMode !== 'array') return name;
   const [, verb = ''] = /^\s*([a-z]+)/i.exec(text) ?? [];
   const [, table = ''] = /\b(?:from|into|update)\s+(?:only\s+)?"?([a-z_]+)/i.exec(text) ?? [];

@@ -10,12 +10,7 @@ declare module 'fastify' {
   }
 }
 
-type Schema = {
-  type?: string | string[];
-  items?: Schema;
-  properties?: Record<string, Schema>;
-  required?: string[];
-};
+type Schema = { items?: Schema; properties?: Record<string, Schema>; required?: string[] };
 export type Write = (data: unknown) => string;
 
 /** Serializes a list with pauses for the event loop, up to the response budget. */

@@ -25,7 +25,7 @@ export function prepareRows<Row>(query: Select<Row>, { maxRows }: { maxRows: num
   const { fields, joinsNotNullableMap } = query.prepare('') as unknown as PrivateMembers;
   const bounds = { maxRows, maxBytes: `$${params.length + 1}` };
   const { text, decode } = toCompositeRows<Row>(sql, fields, joinsNotNullableMap, bounds);
-  const name = hashedName('r_', sql);
+  const name = hashedName('r_', text);
   return async (on, values, maxBytes) => {
     const statement = { name, text, values: [...fillPlaceholders(params, values), maxBytes], rowMode: 'array' as const };
     const { rows } = await (on as unknown as Queryable).$client.query<Cells>(statement);

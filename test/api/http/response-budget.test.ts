@@ -77,8 +77,8 @@ async function walk(me: Provider, first: string) {
     const body = response.json<Listed>();
     const ids = Array.isArray(body) ? body.map(({ id }) => id) : body.items.map((item) => item.coursedate_id);
     path = /^<[^>]*?(\/v2[^>]*)>; rel="next"$/.exec(String(response.headers['link']))?.[1];
-    const next = path && Object.fromEntries(new URL(path, 'http://host').searchParams);
-    pages.push({ ids, next: next || undefined, truncated: response.headers['x-page-truncated'] });
+    const next = path === undefined ? undefined : Object.fromEntries(new URL(path, 'http://host').searchParams);
+    pages.push({ ids, next, truncated: response.headers['x-page-truncated'] });
   }
   return pages;
 }
