@@ -78,7 +78,8 @@ function statementNamer() {
 
 /** The name of a statement; without one of its own, its verb and first table with a name derived from its text. */
 function describeStatement(statement: Statement) {
-  const { text, name, rowMode } = typeof statement === 'string' ? { text: statement, name: undefined, rowMode: undefined } : statement;
+  const { text, name, rowMode } =
+    typeof statement === 'string' ? { text: statement, name: undefined, rowMode: undefined } : statement;
   if (name !== undefined && rowMode !== 'array') return name;
   const [, verb = ''] = /^\s*([a-z]+)/i.exec(text) ?? [];
   const [, table = ''] = /\b(?:from|into|update)\s+(?:only\s+)?"?([a-z_]+)/i.exec(text) ?? [];

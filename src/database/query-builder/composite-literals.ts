@@ -26,16 +26,16 @@ export async function parseInSlices<T>(text: string, kinds: Kind[], toRow: (cell
   const rows: T[] = [];
   for (let from = 0; from < text.length;) {
     if (from > 0) await setImmediate();
-    from = parseRows(text, from, kinds, (cells) => rows.push(toRow(cells)));
+    from = parseRows(text, from, kinds, (cells) => rows.push(toRow(cells)), rowsPerSlice);
   }
   return rows;
 }
 
-/** Parses the next `rowsPerSlice` rows; returns the position after them. */
-function parseRows(text: string, from: number, kinds: Kind[], add: (cells: unknown[]) => void) {
+/** Parses at most `maxRows` rows; returns the position after them. */
+function parseRows(text: string, from: number, kinds: Kind[], add: (cells: unknown[]) => void, maxRows = Infinity) {
   const last = kinds.length - 1;
   let at = from;
-  for (let rows = 0; at < text.length && rows < rowsPerSlice; rows += 1) {
+  for (let rows = 0; at < text.length && rows < maxRows; rows += 1) {
     const cells = new Array<unknown>(kinds.length);
     for (let n = 0; n <= last; n += 1) {
       // Skip the opening parenthesis or the separator.

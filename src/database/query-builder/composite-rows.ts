@@ -36,7 +36,8 @@ export function toCompositeRows<Row>(sql: string, all: Field[], notNull: Nullabl
     const rows: Row[] = [];
     for (const [n, [text, ...longCells]] of sent.entries()) {
       if (n > 0 && n % rowsPerSlice === 0) await setImmediate();
-      rows.push(...parseComposites(text!, kinds, (row) => toRow([...row, ...longCells])));
+      const [row] = parseComposites(text!, kinds, (cells) => toRow([...cells, ...longCells]));
+      rows.push(row!);
     }
     return sized(rows, Number(sent.at(-1)?.at(-1) ?? 0));
   }
@@ -77,7 +78,9 @@ function compileRowDecoder(fields: Field[], notNull: Nullable): DecodeRow {
   if (fields.some(({ path }) => path.length > 2)) throw new Error('rows nest one level deep at most');
   const decoders = fields.map(({ field }) => getDecoder(field));
   const toValue = (n: number) =>
-    isDecoded(fields[n]!.field) ? `row[${n}]` : `row[${n}] === null ? null : decoders[${n}].mapFromDriverValue(row[${n}])`;
+    isDecoded(fields[n]!.field)
+      ? `row[${n}]`
+      : `row[${n}] === null ? null : decoders[${n}].mapFromDriverValue(row[${n}])`;
   const toObject = (members: [name: string, value: string][]) =>
     `({ ${members.map(([name, value]) => `${JSON.stringify(name)}: ${value}`).join(', ')} })`;
   const toMember = (name: string): [string, string] => {

@@ -27,7 +27,12 @@ export function prepareRows<Row>(query: Select<Row>, { maxRows }: { maxRows: num
   const { text, decode } = toCompositeRows<Row>(sql, fields, joinsNotNullableMap, bounds);
   const name = hashedName('r_', text);
   return async (on, values, maxBytes) => {
-    const statement = { name, text, values: [...fillPlaceholders(params, values), maxBytes], rowMode: 'array' as const };
+    const statement = {
+      name,
+      text,
+      values: [...fillPlaceholders(params, values), maxBytes],
+      rowMode: 'array' as const,
+    };
     const { rows } = await (on as unknown as Queryable).$client.query<Cells>(statement);
     return decode(rows);
   };

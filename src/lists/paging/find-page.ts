@@ -118,7 +118,11 @@ async function findPrepared<Row extends Key>(
   const condition = (providerId: Tenant['providerId']) =>
     and(visible(source, { providerId }, query, scope), ...conditions.map((one) => one.condition));
   try {
-    return await loadPreparedPage({ ...ctx, budget: newBudget() }, { statementKey, since_id: query.since_id, condition }, slice);
+    return await loadPreparedPage(
+      { ...ctx, budget: newBudget() },
+      { statementKey, since_id: query.since_id, condition },
+      slice,
+    );
   } catch (error) {
     if (error instanceof ResponseTooLarge) return undefined;
     throw error;
