@@ -26,7 +26,7 @@ import type { ListLimits } from './http/list-cache/index.ts';
 import { createClientErrorHandler, createFrameworkErrorHandler } from './http/errors/raw-error-handlers.ts';
 import { legacy } from './interfaces/legacy.ts';
 import { strictTransport } from './http/strict-transport.ts';
-import { compileSerializer, usePublicSerializer } from './http/list-serializer.ts';
+import { compileSerializer, serializeLargeItems } from './http/list-serializer.ts';
 import { v2 } from './interfaces/v2.ts';
 import type { Plugin, ServerPart } from './interfaces/plugin/define-plugin.ts';
 import { plugins as allPlugins } from './plugins.ts';
@@ -171,7 +171,7 @@ function addHooks(app: FastifyInstance, isShuttingDown: ShutdownState, hsts: str
   app.setSerializerCompiler(({ schema, method }) =>
     compileSerializer(schema as object, { isRead: method === 'GET' || method === 'HEAD' }),
   );
-  app.addHook('preSerialization', usePublicSerializer);
+  app.addHook('preSerialization', serializeLargeItems);
 }
 
 function observeRequests(app: FastifyInstance, { requestLog = 'off' }: AppOptions, parts: ServerPart[]) {

@@ -1,7 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import writerOf, { type AnySchema } from 'fast-json-stringify';
 import { responseBudget, embeddedIn, itemTooLarge, ResponseTooLarge } from '../lists/response-budget.ts';
+import { getSerializer, isLarge, newOutput, writePieces, type Schema, type Write } from './serialize-pieces.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -10,13 +9,10 @@ declare module 'fastify' {
   }
 }
 
-type Schema = { items?: Schema; properties?: Record<string, Schema>; required?: string[] };
-export type Write = (data: unknown) => string;
-
 /** Serializes a list with pauses for the event loop, up to the response budget. */
 export type ListSerializer = {
-  /** The bytes of the first items that fit, and their number. */
-  items(items: unknown[]): Promise<{ written: Buffer[]; count: number }>;
+  /** The bytes of the first items that fit, and their number. Large items are serialized in pieces. */
+  items(items: unknown[], mayHoldLarge: boolean): Promise<{ written: Buffer[]; count: number }>;
   /** The response with these serialized items. */
   around(data: unknown, written: Buffer[]): Buffer;
 };
@@ -38,26 +34,27 @@ function getPublicSerializer({ request, statusCode }: FastifyReply) {
 }
 const isPublishable = ({ ctx }: Partial<FastifyRequest>) => ctx?.publishableFor !== undefined;
 
-/** A preSerialization hook: a response to a publishable key has the public members alone. */
-export function usePublicSerializer(
+type ItemWriter = (item: unknown) => Promise<Buffer>;
+const itemWriters = new WeakMap<object, ItemWriter>();
+
+/** A preSerialization hook: serializes a large item in pieces, with pauses for the event loop. */
+export function serializeLargeItems(
   _request: FastifyRequest,
   reply: FastifyReply,
   payload: unknown,
   done: (error: Error | null, payload?: unknown) => void,
 ) {
   const publicSerializer = getPublicSerializer(reply);
-  if (publicSerializer) reply.serializer(publicSerializer);
-  done(null, payload);
-}
-
-/** Compiled on first use: most serializers are never needed by a process, and their code takes memory. */
-const serializers = new WeakMap<object, Write>();
-function getSerializer(schema: object): Write {
-  return (data) => {
-    let write = serializers.get(schema);
-    if (!write) serializers.set(schema, (write = writerOf(schema as AnySchema) as Write));
-    return write(data);
-  };
+  const serialize = itemWriters.get(getSerializerOf(reply) ?? {});
+  if (!serialize || !isLarge(payload)) {
+    if (publicSerializer) reply.serializer(publicSerializer);
+    done(null, payload);
+    return;
+  }
+  serialize(payload).then((bytes) => {
+    reply.serializer((written) => written as string);
+    done(null, bytes);
+  }, done);
 }
 
 /** Compiles the serializer of a response schema. The response to a write has no bound: the write is committed. */
@@ -67,18 +64,26 @@ export function compileSerializer(schema: object, { isRead = true } = {}): Write
   const isEnvelope = required.includes('items') && required.length > 1;
   const item = listed ?? (isEnvelope ? enveloped?.items : undefined);
   const serialize = getSerializer(schema);
+  const budget = isRead ? responseBudget : { embedded: Infinity, bytes: Infinity };
+  const tooLarge = (data: unknown) => (Array.isArray(data) ? new ResponseTooLarge() : itemTooLarge());
   const write: Write = (data) => {
-    const text = isRead && embeddedIn(data) > responseBudget.embedded ? undefined : serialize(data);
-    if (text !== undefined && (!isRead || getBytes(text) <= responseBudget.bytes)) return text;
-    throw Array.isArray(data) ? new ResponseTooLarge() : itemTooLarge();
+    if (embeddedIn(data) > budget.embedded) throw tooLarge(data);
+    const text = serialize(data);
+    if (text.length > budget.bytes) throw tooLarge(data);
+    return text;
   };
+  itemWriters.set(write, async (data) => {
+    if (embeddedIn(data) > budget.embedded) throw tooLarge(data);
+    const bytes = await writePieces(schema, data, budget.bytes);
+    if (!bytes) throw tooLarge(data);
+    return Buffer.concat(bytes);
+  });
   if (!item) return write;
 
   const others = required.filter((name) => name !== 'items');
-  const serializeItem = getSerializer(item);
   const writeMembers = getSerializer({ type: 'object', properties: members, required: others });
   listWriters.set(write, {
-    items: (items) => writeItems(items, serializeItem),
+    items: (items, mayHoldLarge) => writeItems(items, item, mayHoldLarge),
     around(data, written) {
       const [before, after] = Array.isArray(data) ? ['[', ']'] : [`${writeMembers(data).slice(0, -1)},"items":[`, ']}'];
       return Buffer.concat([Buffer.from(before), ...written, Buffer.from(after)]);
@@ -87,51 +92,33 @@ export function compileSerializer(schema: object, { isRead = true } = {}): Write
   return write;
 }
 
-/** A shorter text holds too few embedded items, and too few characters of several bytes, to count them. */
+/** A text shorter than this holds too few embedded items to count them. */
 const countedFrom = 4_096;
 
-const getBytes = (text: string) => (text.length < countedFrom ? text.length : Buffer.byteLength(text));
-
-/** Characters encoded at once: V8 keeps longer texts in the large object space, which it collects late. */
-const sliceSize = 32_768;
-
-/** The event loop is free after so many milliseconds. */
-const pauseAfterMs = 25;
-
-/** Shared by all lists, which use it between two pauses: V8 would free a buffer of each late. */
-const shared = Buffer.allocUnsafeSlow(1_048_576);
-
-async function writeItems(items: unknown[], serialize: Write) {
+async function writeItems(items: unknown[], schema: Schema, mayHoldLarge: boolean) {
+  const serialize = getSerializer(schema);
+  const output = newOutput();
   const left = { ...responseBudget };
-  const written: Buffer[] = [];
-  let [count, length, text, since] = [0, 0, '', performance.now()];
-  const flush = () => {
-    if (length > 0) written.push(Buffer.from(shared.subarray(0, length)));
-    length = 0;
-  };
-  const encode = () => {
-    // A character of JavaScript takes three bytes at most.
-    if (3 * text.length > shared.length - length) flush();
-    if (3 * text.length > shared.length) written.push(Buffer.from(text));
-    else length += shared.write(text, length);
-    text = '';
-  };
+  let count = 0;
   for (const one of items) {
-    const item = serialize(one);
-    left.bytes -= getBytes(item);
-    left.embedded -= item.length < countedFrom ? 0 : embeddedIn(one);
-    if (left.bytes < 0 || left.embedded < 0) break;
-    text += count === 0 ? item : `,${item}`;
-    count += 1;
-    if (text.length >= sliceSize) encode();
-    if (performance.now() - since > pauseAfterMs) {
-      encode();
-      flush();
-      await setImmediate();
-      since = performance.now();
+    const comma = count === 0 ? '' : ',';
+    if (mayHoldLarge && isLarge(one)) {
+      // It uses the shared buffer as well.
+      output.end();
+      left.embedded -= embeddedIn(one);
+      const bytes = left.embedded < 0 ? undefined : await writePieces(schema, one, left.bytes);
+      if (!bytes) break;
+      output.addBytes([Buffer.from(comma), ...bytes]);
+      for (const { length } of bytes) left.bytes -= length;
+    } else {
+      const text = serialize(one);
+      left.bytes -= text.length < countedFrom ? text.length : Buffer.byteLength(text);
+      left.embedded -= text.length < countedFrom ? 0 : embeddedIn(one);
+      if (left.bytes < 0 || left.embedded < 0) break;
+      output.add(comma + text);
     }
+    count += 1;
+    if (output.isDue()) await output.pause();
   }
-  encode();
-  flush();
-  return { written, count };
+  return { written: output.end(), count };
 }

@@ -77,14 +77,15 @@ async function sendEnvelope<T>(request: FastifyRequest, reply: FastifyReply, pag
  */
 async function fit<T>(reply: FastifyReply, page: Page<T>) {
   const writer = getListSerializer(getSerializerOf(reply))!;
-  let { written, count } = await writer.items(page.items);
+  let { written, count } = await writer.items(page.items, page.mayHoldLarge);
   if (count === 0 && page.items.length > 0) throw itemTooLarge(page.ids[0]);
   let fitting = page;
   if (page.isTruncated || count < page.items.length) {
     fitting = { ...page, isTruncated: true, hasMore: true };
     if (page.nextBy === 'page') {
       const split = splitPage(page, count);
-      if (split.count < count) ({ written, count } = await writer.items(page.items.slice(0, split.count)));
+      if (split.count < count)
+        ({ written, count } = await writer.items(page.items.slice(0, split.count), page.mayHoldLarge));
       fitting = { ...fitting, limit: split.limit, page: split.page };
     }
     reply.header('x-page-truncated', `items=${count}`);

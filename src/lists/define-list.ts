@@ -47,6 +47,7 @@ export function defineList<
     return {
       ...fitting.loaded,
       isTruncated,
+      mayHoldLarge: fitting.bytes > largeFrom,
       page,
       limit,
       hasMore: found.hasMore || isTruncated,
@@ -72,6 +73,9 @@ export function defineList<
   const schemas = { Query, ItemQuery, itemParameters: parameters, View: serializer.schema };
   return { ...schemas, readAreas: readAreasWith(serializer), page, byId, exists: finder.exists };
 }
+
+/** Below this many bytes no item is checked for being large. */
+const largeFrom = 1_000_000;
 
 type ItemOptions = { scope?: TenantScope; isAfterWrite?: boolean };
 

@@ -58,10 +58,12 @@ export async function loadOne<T>(
 export async function loadFitting<K extends { id: number }, T>(
   keys: K[],
   load: (budget: Budget, keys: K[]) => Promise<T>,
-): Promise<{ loaded: T; count: number }> {
+): Promise<{ loaded: T; count: number; bytes: number }> {
   for (let count = keys.length; ; count = Math.floor(count / 2)) {
     try {
-      return { loaded: await load(newBudget(), keys.slice(0, count)), count };
+      const budget = newBudget();
+      const loaded = await load(budget, keys.slice(0, count));
+      return { loaded, count, bytes: responseBudget.bytes - budget.bytes };
     } catch (error) {
       if (!(error instanceof ResponseTooLarge)) throw error;
       if (count <= 1) throw itemTooLarge(keys[0]?.id);

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import writerOf from 'fast-json-stringify';
 import { Type } from '@sinclair/typebox';
+import { Nullable } from '../../src/core/schema/types.ts';
+import { writePieces } from '../../src/http/serialize-pieces.ts';
 import { responses, splitPage } from '../../src/http/responses.ts';
 import { getListSerializer, compileSerializer } from '../../src/http/list-serializer.ts';
 import { sharedTestApp } from '../support/test-app.ts';
@@ -35,7 +37,7 @@ test.each([
   ] as const) {
     const whole = Array.isArray(data) ? Type.Array(Item) : responses.envelope(Item);
     const writer = getListSerializer(compileSerializer(schema))!;
-    const { written, count: fitting } = await writer.items(items);
+    const { written, count: fitting } = await writer.items(items, true);
     expect(fitting).toBe(count);
     expect(String(writer.around(data, written))).toBe((writerOf(whole as object) as (data: unknown) => string)(data));
   }
@@ -44,7 +46,7 @@ test.each([
 test('a serialized list does not change while others are serialized', async () => {
   const writer = getListSerializer(compileSerializer(Type.Array(Item)))!;
   const texts = ['a', 'b', 'æ'].map((letter) => letter.repeat(100_000));
-  const written = await Promise.all(texts.map((text) => writer.items(itemsOf(40, text))));
+  const written = await Promise.all(texts.map((text) => writer.items(itemsOf(40, text), true)));
   texts.forEach((text, n) => {
     const items = JSON.parse(String(writer.around([], written[n]!.written))) as { title: string }[];
     expect(items.map(({ title }) => title)).toEqual(Array<string>(40).fill(text));
@@ -95,4 +97,43 @@ test('a long list equals its items, by length in bytes', async () => {
   expect(bare.json()).toEqual(items);
   // The cached value is the same.
   expect((await get('/v2/courses')).text).toBe(bare.text);
+});
+
+test('a large item serialized in pieces equals the whole, within its limit', async () => {
+  const Part = Type.Object({
+    id: Type.Integer(),
+    text: Type.Optional(Type.String()),
+    none: Nullable(Type.Array(Item)),
+    items: Type.Array(Item),
+    free: Type.Record(Type.String(), Type.String()),
+  });
+  const Whole = Type.Object({
+    late: Type.Optional(Type.Array(Part)),
+    title: Type.String(),
+    one: Nullable(Part),
+    many: Nullable(Type.Array(Part)),
+    missing: Type.Optional(Type.Integer()),
+  });
+  const part = (id: number) => ({
+    ...{
+      id,
+      none: id % 2 ? null : itemsOf(2, 'æ"\n'),
+      items: itemsOf(id * 10, 'x'),
+      free: { b: 'é', a: 'x'.repeat(id) },
+    },
+    ...(id % 3 ? {} : { text: '🚑' }),
+  });
+  const parts = Array.from({ length: 100 }, (_, id) => part(id));
+  const atOnce = writerOf(Whole as object) as (data: unknown) => string;
+  for (const value of [
+    { title: 'a', one: part(500), many: parts, late: parts },
+    { title: 'x'.repeat(100_000), one: null, many: [] },
+    { title: 'b', one: null, many: null, late: [part(900)], missing: 3 },
+  ]) {
+    const whole = Buffer.from(atOnce(value));
+    const bytes = (await writePieces(Whole, value, whole.length))!;
+    expect(bytes.length).toBeGreaterThan(0);
+    expect(String(Buffer.concat(bytes))).toBe(String(whole));
+    expect(await writePieces(Whole, value, whole.length - 1)).toBeUndefined();
+  }
 });
