@@ -1,6 +1,6 @@
-// Writes the browser bundle of the API reference into dist.
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+// Writes the files of a build that are no modules: the assets of src and the browser bundle of the API reference.
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 /** Replaces a file atomically. */
@@ -8,6 +8,12 @@ export function write(path, contents) {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(`${path}.${process.pid}`, contents);
   renameSync(`${path}.${process.pid}`, path);
+}
+
+/** Copies the style sheets and scripts of src beside a bundle, since its modules read them beside themselves. */
+export function copyAssets(folder) {
+  const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => /\.(css|js|sh)$/.test(file));
+  for (const file of files) write(join(folder, basename(file)), readFileSync(join('src', file)));
 }
 
 /** Writes the browser bundle of the API reference, and its name for the server. */

@@ -1,7 +1,7 @@
 // Bundles the server into dist: loading a few files starts faster than five hundred.
 import { existsSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
-import { write, writeReference } from './.build-reference.js';
+import { copyAssets, write, writeReference } from './.build-reference.js';
 
 const esbuild = await import('esbuild').catch((error) => {
   if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
@@ -26,6 +26,7 @@ async function bundle() {
     ...{ packages: 'external', mainFields: ['module', 'main'], logLevel: 'warning' },
     alias: { 'drizzle-orm': './node_modules/drizzle-orm', '@sinclair/typebox': './node_modules/@sinclair/typebox' },
   });
+  copyAssets('dist/parts');
   // Written atomically, chunks before entries, since another process may be starting from dist.
   for (const { path, contents } of outputFiles.sort((a, b) => b.path.length - a.path.length)) {
     if (path.includes('-') && existsSync(path)) continue;

@@ -20,7 +20,7 @@ export type EmbeddedDatabase = {
 
 /**
  * Opens the embedded PostgreSQL under DATA_DIR, which our processes share: the first one starts it, and a watchdog process
- * stops it once the last one has ended, even by SIGKILL. See `watchdog.ts` and `client-pipes.ts`.
+ * stops it once the last one has ended, even by SIGKILL. See `watchdog.sh` and `client-pipes.ts`.
  */
 export async function openEmbeddedDatabase({
   dataDir,

@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { build, buildSync, type BuildOptions, type Plugin } from 'esbuild';
+import { copyAssets } from '../../.build-reference.js';
 
 /** Bundles a test program with its imports from src; returns the path of the bundle. */
 export async function bundle(entry: string, plugins: Plugin[] = []): Promise<string> {
@@ -16,7 +16,7 @@ export function bundleSync(entry: string): string {
 }
 
 function pathOf(parts: string[]) {
-  mkdirSync('test/output', { recursive: true });
+  copyAssets('test/output');
   return `test/output/${parts.join('-').replace(/\W/g, '-')}-${process.pid}.mjs`;
 }
 

@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { copyAssets } from '../../.build-reference.js';
 import { bundleSync } from './bundle.ts';
 
 export const isRoot = process.getuid?.() === 0;
@@ -90,6 +91,7 @@ export function copyProject(folder: string, users: string[] = []) {
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (const part of [program(), ...users, 'package.json'])
     fs.cpSync(path.join(ownProject, part), path.join(folder, part), { recursive: true });
+  copyAssets(path.join(folder, 'test/output'));
   const modules = path.join(folder, 'node_modules');
   fs.mkdirSync(modules);
   fs.symlinkSync(path.join(ownProject, 'node_modules/pg'), path.join(modules, 'pg'));

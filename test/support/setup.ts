@@ -73,6 +73,7 @@ function hashOfDatabases() {
     ...['migrate.ts', 'releases.ts', 'tenant-statistics.ts'].map((name) => `src/database/${name}`),
     ...[
       'src/embedded-postgres/watchdog.ts',
+      'src/embedded-postgres/watchdog.sh',
       'test/support/setup.ts',
       'test/support/refuse-unlocked.sql',
       'package.json',

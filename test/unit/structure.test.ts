@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
 
@@ -63,6 +63,13 @@ test('an import of a later layer is found', () => {
 
 test('src has at most nine folders', () => {
   expect(new Set(files.filter((file) => file.includes('/')).map((file) => file.split('/')[0])).size).toBeLessThan(10);
+});
+
+test('style sheets and scripts have distinct names, since a build copies them into one folder', () => {
+  const assets = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => /\.(css|js|sh)$/.test(file));
+  const names = assets.map((file) => basename(file));
+  expect(names).toContain('watchdog.sh');
+  expect(names).toHaveLength(new Set(names).size);
 });
 
 test('the embedded database imports nothing of ours', () => {

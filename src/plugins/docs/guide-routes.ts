@@ -1,87 +1,68 @@
 import helmet from '@fastify/helmet';
-import type { FastifyPluginAsync } from 'fastify';
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
+import { serveAsset } from '../../http/assets.ts';
 import { compressOnce, sendContent, type CompressedContent } from '../../http/compression/static-content.ts';
-import { assetPath, guideStyle, serveAsset } from './assets.ts';
-import { guideScript } from './guide-script.ts';
+import { guideScript, guideStyle } from './assets.ts';
 import { loadGuides, type Guides } from './guides.ts';
 import { renderLlmsTxt } from './llms.ts';
 import { renderGuidePage } from './pages.tsx';
 import { securityHeaders } from './security-headers.ts';
 
 type GuideOptions = { publicUrl: string; basePath: string };
+type Content = { type: string; name: string; render: (guides: Guides) => string };
 
-const headers = (subtype: string) => ({ type: `text/${subtype}; charset=utf-8`, cacheControl: 'public, max-age=300' });
-
-/** The pages of docs/ at /docs/guides, as HTML and as Markdown, and /llms.txt, their list. */
+/** The pages of docs/ at /docs/guides, as HTML and as Markdown, and /llms.txt, their list. Without docs/ all are 404. */
 export const guideRoutes: FastifyPluginAsync<GuideOptions> = async (app, { publicUrl, basePath }) => {
   const directives = { scriptSrc: ["'self'"], connectSrc: ["'self'"], styleSrc: ["'self'"] };
   await app.register(helmet, securityHeaders(publicUrl, directives));
-  const { findFile, findLlmsTxt, findSearchIndex } = cacheContents(basePath, publicUrl);
-
-  app.get('/docs/guides', async (request, reply) =>
-    sendContent(request, reply, await findFile('README'), headers('html')),
-  );
-  app.get<{ Params: { file: string } }>('/docs/guides/:file', async (request, reply) => {
-    const { file } = request.params;
-    return sendContent(request, reply, await findFile(file), headers(file.endsWith('.md') ? 'markdown' : 'html'));
-  });
-  app.get('/llms.txt', async (request, reply) => sendContent(request, reply, await findLlmsTxt(), headers('plain')));
-  app.get('/docs/guides/search.json', async (request, reply) =>
-    sendContent(request, reply, await findSearchIndex(), {
-      type: 'application/json; charset=utf-8',
-      cacheControl: 'public, max-age=300',
-    }),
-  );
-  for (const asset of [guideStyle, guideScript]) serveAsset(app, asset);
-};
-
-/** Renders each file at its first request. Without docs/ every file is 404. */
-function cacheContents(basePath: string, publicUrl: string) {
+  const [style, script] = [guideStyle, guideScript].map(({ name }) => `${basePath}/docs/${name}`) as [string, string];
   let loading: Promise<Guides | undefined> | undefined;
-  let llmsTxt: CompressedContent | undefined;
-  let searchIndex: CompressedContent | undefined;
-  const files = new Map<string, CompressedContent>();
+  const contents = new Map<string, CompressedContent>();
 
-  async function getGuides() {
+  /** Renders each content at its first request. */
+  async function send(request: FastifyRequest, reply: FastifyReply, { type, name, render }: Content) {
     const guides = await (loading ??= loadGuides(`${basePath}/docs/guides`));
     if (!guides) throw notFound();
-    return guides;
-  }
-
-  function renderFile(guides: Guides, file: string) {
-    const name = file.replace(/\.md$/, '');
-    if (!guides.names.has(name)) throw notFound();
-    if (file.endsWith('.md')) return guides.readMarkdown(name);
-    const [style, script] = [guideStyle, guideScript].map((asset) => basePath + assetPath(asset)) as [string, string];
-    return renderGuidePage({
-      basePath,
-      style,
-      scripts: [script],
-      name,
-      guide: guides.render(name),
-      groups: guides.groups,
+    const content = contents.get(name) ?? compressOnce(render(guides));
+    contents.set(name, content);
+    return sendContent(request, reply, content, {
+      type: `${type}; charset=utf-8`,
+      cacheControl: 'public, max-age=300',
     });
   }
 
-  async function findFile(file: string) {
-    const guides = await getGuides();
-    const content = files.get(file) ?? compressOnce(renderFile(guides, file));
-    files.set(file, content);
-    return content;
+  function sendFile(request: FastifyRequest, reply: FastifyReply, file: string) {
+    const name = file.replace(/\.md$/, '');
+    const isMarkdown = name !== file;
+    const render = (guides: Guides) => {
+      const { names, groups } = guides;
+      if (!names.has(name)) throw notFound();
+      if (isMarkdown) return guides.readMarkdown(name);
+      return renderGuidePage({ basePath, style, scripts: [script], name, guide: guides.render(name), groups });
+    };
+    return send(request, reply, { type: isMarkdown ? 'text/markdown' : 'text/html', name: file, render });
   }
 
-  async function findLlmsTxt() {
-    const guides = await getGuides();
-    return (llmsTxt ??= compressOnce(renderLlmsTxt(guides, publicUrl)));
-  }
-
-  async function findSearchIndex() {
-    const guides = await getGuides();
-    return (searchIndex ??= compressOnce(JSON.stringify(guides.readSections())));
-  }
-
-  return { findFile, findLlmsTxt, findSearchIndex };
-}
+  app.get('/docs/guides', (request, reply) => sendFile(request, reply, 'README'));
+  app.get<{ Params: { file: string } }>('/docs/guides/:file', (request, reply) =>
+    sendFile(request, reply, request.params.file),
+  );
+  app.get('/llms.txt', (request, reply) =>
+    send(request, reply, {
+      type: 'text/plain',
+      name: 'llms.txt',
+      render: (guides) => renderLlmsTxt(guides, publicUrl),
+    }),
+  );
+  app.get('/docs/guides/search.json', (request, reply) =>
+    send(request, reply, {
+      type: 'application/json',
+      name: 'search.json',
+      render: (guides) => JSON.stringify(guides.readSections()),
+    }),
+  );
+  for (const asset of [guideStyle, guideScript]) serveAsset(app, '/docs', asset);
+};
 
 const notFound = () => new Problem('not_found', 'There is nothing at this path');

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { projectRoot } from '../../core/project-root.ts';
+import type { Asset } from '../../http/assets.ts';
 import { loadOnce } from '../../http/compression/static-content.ts';
-import type { Asset } from './assets.ts';
 
 /** Scalar's browser bundle, which the build compresses; undefined without a build. */
 export function findReferenceBundle(folder = join(projectRoot, 'dist/browser')): Asset | undefined {
@@ -15,7 +15,6 @@ export function findReferenceBundle(folder = join(projectRoot, 'dist/browser')):
   const path = join(folder, name);
   return {
     name,
-    extension: 'js',
     content: {
       etag: `"${name}"`,
       encodings: ['br', 'gzip'],

@@ -1,8 +1,9 @@
 import helmet from '@fastify/helmet';
 import type { FastifyPluginAsync } from 'fastify';
 import { serveOpenapi } from '../../openapi/document.ts';
+import { serveAsset, type Asset } from '../../http/assets.ts';
 import { compressOnce, sendContent } from '../../http/compression/static-content.ts';
-import { assetPath, guideStyle, referenceScript, referenceStyle, serveAsset, type Asset } from './assets.ts';
+import { guideStyle, referenceScript, referenceStyle } from './assets.ts';
 import { renderMissingReferencePage, renderReferencePage } from './pages.tsx';
 import { securityHeaders } from './security-headers.ts';
 import { addTypeScriptSamples } from './typescript-samples.ts';
@@ -19,7 +20,7 @@ export const referenceRoutes: FastifyPluginAsync<ReferenceOptions> = async (app,
     fontSrc: ['data:'],
   };
   await app.register(helmet, securityHeaders(publicUrl, directives));
-  const toUrl = (asset: Asset) => basePath + assetPath(asset);
+  const toUrl = ({ name }: Asset) => `${basePath}/docs/${name}`;
   const html = bundle
     ? renderReferencePage({ basePath, style: toUrl(referenceStyle), scripts: [bundle, referenceScript].map(toUrl) })
     : renderMissingReferencePage({ basePath, style: toUrl(guideStyle) });
@@ -31,5 +32,5 @@ export const referenceRoutes: FastifyPluginAsync<ReferenceOptions> = async (app,
     '/docs/openapi.json',
     serveOpenapi(app, (document) => addTypeScriptSamples(document, publicUrl)),
   );
-  for (const asset of [referenceStyle, referenceScript, bundle]) if (asset) serveAsset(app, asset);
+  for (const asset of [referenceStyle, referenceScript, bundle]) if (asset) serveAsset(app, '/docs', asset);
 };

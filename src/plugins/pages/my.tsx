@@ -1,10 +1,10 @@
 import cookie from '@fastify/cookie';
 import helmet from '@fastify/helmet';
 import type { FastifyPluginAsync } from 'fastify';
+import { serveAsset } from '../../http/assets.ts';
 import { registerErrorHandler } from '../../http/errors/error-handler.ts';
 import type { Services } from '../../http/auth/authenticate.ts';
 import { methodNotAllowed } from '../../http/errors/method-not-allowed.ts';
-import { sendContent } from '../../http/compression/static-content.ts';
 import { limitByAddress } from '../../http/auth/address-limit.ts';
 import { checkBody } from '../../http/parsing/bodies.ts';
 import { preferredLanguage } from '../../core/reference/language.ts';
@@ -14,7 +14,8 @@ import { redirectToHttps, rejectCrossSite } from './forms.ts';
 import { personalPages } from './personal.tsx';
 import { createPageServices } from './page-context.ts';
 import { stylesheet } from './style.ts';
-import { createView, type View } from './view.ts';
+import { texts } from './texts.ts';
+import type { View } from './view.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -32,7 +33,7 @@ export const personalPagesPlugin: FastifyPluginAsync<Services> = async (app, opt
   app.decorateRequest('view');
   app.addHook('onRequest', async (request, reply) => {
     const language = preferredLanguage(request.headers['accept-language'], settings.defaultLanguage);
-    request.view = createView(language, services.paths, settings);
+    request.view = { language, texts: texts[language], paths: services.paths, timezone: settings.timezone };
     reply.header('cache-control', 'no-store').header('vary', 'Accept-Encoding, Accept-Language, Cookie');
   });
   app.addHook('onRequest', limitByAddress(options.countRequest));
@@ -45,12 +46,7 @@ export const personalPagesPlugin: FastifyPluginAsync<Services> = async (app, opt
   registerErrorHandler(app, formatPageError);
   const registerMethodNotAllowed = methodNotAllowed(app);
 
-  app.get(`/${stylesheet.name}`, (request, reply) =>
-    sendContent(request, reply.header('vary', 'Accept-Encoding'), stylesheet.content, {
-      type: 'text/css; charset=utf-8',
-      cacheControl: 'public, max-age=31536000, immutable',
-    }),
-  );
+  serveAsset(app, '', stylesheet);
   await app.register(authPages, services);
   await app.register(personalPages, services);
   registerMethodNotAllowed();

@@ -9,6 +9,7 @@ import type { buildApp } from '../../../src/app.ts';
 import { categories } from '../../../src/database/tables/catalog.ts';
 import { addCategory, categorizeCourse } from '../../../src/resources/categories/service.ts';
 import { allAreas } from '../../../src/database/areas.ts';
+import { copyAssets } from '../../../.build-reference.js';
 import { createBookableDate, bookingBody } from '../../support/booking.ts';
 import { recordStatements } from '../../support/record-statements.ts';
 import {
@@ -381,6 +382,7 @@ test('another build uses other ETags', async () => {
     for (const beside of ['migrations', 'package.json']) cpSync(beside, join(folder, beside), { recursive: true });
     for (const copy of ['one', 'same', 'other']) {
       cpSync(join(folder, 'dist/app.mjs'), join(folder, copy, 'parts/app.mjs'));
+      copyAssets(join(folder, copy, 'parts'));
       writeFileSync(join(folder, copy, 'main.js'), copy === 'other' ? '// Another build.' : '');
     }
     const tag = await tagBy('one');

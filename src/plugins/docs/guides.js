@@ -1,10 +1,4 @@
-import { toAsset } from './assets.ts';
-
-/** Adds copy buttons, and a search over the index of the guides, which is loaded when the field gets the focus. */
-export const guideScript = toAsset(
-  'guides',
-  'js',
-  `const base = new URL('guides/', document.currentScript.src);
+const base = new URL('guides/', document.currentScript.src);
 
 for (const pre of document.querySelectorAll('article pre')) {
   const button = document.createElement('button');
@@ -70,7 +64,7 @@ function toResult({ page, heading, url, text }, word) {
 
 async function search() {
   const sections = await load();
-  const words = field.value.toLowerCase().slice(0, 200).split(/\\s+/).filter(Boolean);
+  const words = field.value.toLowerCase().slice(0, 200).split(/\s+/).filter(Boolean);
   const found = words.length === 0 ? [] : sections.map((section) => [rank(section, words), section]);
   const best = found.filter(([score]) => score > 0).sort(([a], [b]) => b - a).slice(0, maxResults);
   results.replaceChildren(...best.map(([, section]) => toResult(section, words[0])));
@@ -83,5 +77,3 @@ async function search() {
 }
 field.addEventListener('focus', load, { once: true });
 field.addEventListener('input', search);
-`,
-);
