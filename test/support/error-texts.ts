@@ -127,20 +127,18 @@ function readTextNames(source: ts.SourceFile) {
 export function readPageTexts() {
   const files = readdirSync(join(src, 'plugins/pages')).filter((file) => /\.tsx?$/.test(file) && file !== 'texts.ts');
   const names = files.flatMap((file) => readTextNames(parse(`plugins/pages/${file}`)));
-  const [english] = findInitializers(parse('plugins/pages/texts.ts')).get('en')!;
-  return (english as ts.ObjectLiteralExpression).properties.flatMap((property) => {
-    const name = property.name!.getText();
-    const value = valueOf(property);
-    if (!names.includes(name) || !value) return [];
-    if (ts.isSatisfiesExpression(value)) return readFaults(name, value.expression as ts.ObjectLiteralExpression);
-    const text = ts.isArrowFunction(value) ? (value.body as ts.Expression) : value;
-    return toPatterns(text, new Map()).map((pattern) => ({ name, pattern }));
+  const english = JSON.parse(readFileSync(join(src, 'plugins/pages/texts/en.json'), 'utf8')) as Record<
+    string,
+    string | Record<string, string>
+  >;
+  return Object.entries(english).flatMap(([name, text]) => {
+    const all = typeof text === 'string' ? [text] : Object.values(text);
+    return names.includes(name) ? all.map((one) => ({ name, pattern: fromPlaceholders(one) })) : [];
   });
 }
 
-/** Texts in an object by the kind of the fault. */
-const readFaults = (name: string, { properties }: ts.ObjectLiteralExpression) =>
-  properties.flatMap((property) => toPatterns(valueOf(property)!, new Map()).map((pattern) => ({ name, pattern })));
+const fromPlaceholders = (text: string): Pattern =>
+  text.split('{}').flatMap((part, n) => [...(n === 0 ? [] : [anything]), ...literal(part)]);
 
 /** True if the whole text has the pattern. */
 export const hasPattern = (text: string, pattern: Pattern) => new RegExp(`^${pattern.join('')}$`).test(text);

@@ -7,11 +7,10 @@ import { loadPasswordNames } from '../../resources/auth/password-loaders.ts';
 import { endSession, openSession, openSessionByToken } from '../../resources/auth/session-service.ts';
 import type { Purpose, TokenOwner } from '../../resources/auth/token-schema.ts';
 import { findTokenOwner, consumeToken } from '../../resources/auth/token-service.ts';
-import { sendPage } from './send-page.tsx';
+import { sendNotice, sendPage } from './send-page.tsx';
 import { readNewPassword, rejectSubresource } from './forms.ts';
 import { loadSchool, loadUsername } from './people.ts';
 import type { PageServices } from './page-context.ts';
-import { Notice } from './views/notice.tsx';
 import { ChoosePassword, type FieldErrors } from './views/passwords.tsx';
 
 type TokenRoute = { Params: { token: string } };
@@ -64,14 +63,17 @@ export const authPages: FastifyPluginAsync<PageServices> = async (
       return { secret };
     });
     if (!outcome) return sendLinkGone('password', request, reply);
-    if (outcome.secret === null) return sendPage(reply, 200, <AdminPasswordStored view={request.view} />);
+    if (outcome.secret === null) {
+      const { passwordStored, adminStored } = request.view.texts;
+      return sendNotice(reply, 200, request.view, passwordStored, adminStored);
+    }
     cookie.set(reply, outcome.secret);
     return reply.redirect(paths.courses, 303);
   });
 
   app.get('/log-out', (request, reply) => {
     const { view } = request;
-    return sendPage(reply, 200, <Notice view={view} title={view.texts.loggedOut} lines={[view.texts.signedOutHelp]} />);
+    return sendNotice(reply, 200, view, view.texts.loggedOut, view.texts.signedOutHelp);
   });
 
   async function sendPasswordForm(
@@ -102,13 +104,9 @@ async function storeOwnerPassword(
   return openSession(tx, { providerId, userId });
 }
 
-const AdminPasswordStored = ({ view }: { view: FastifyRequest['view'] }) => (
-  <Notice view={view} title={view.texts.passwordStored} lines={[view.texts.adminStored]} />
-);
-
 /** One page for used, expired and unknown tokens, so that it reveals nothing. */
 function sendLinkGone(purpose: Purpose, { view }: FastifyRequest, reply: FastifyReply) {
   const { linkGone, linkGoneWhy, signInAgain, invitationAgain } = view.texts;
   const whatToDo = purpose === 'sign_in' ? signInAgain : invitationAgain;
-  return sendPage(reply, 410, <Notice view={view} title={linkGone} lines={[linkGoneWhy, whatToDo]} />);
+  return sendNotice(reply, 410, view, linkGone, linkGoneWhy, whatToDo);
 }

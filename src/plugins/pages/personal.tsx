@@ -3,7 +3,7 @@ import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { hashPassword, replacePassword } from '../../resources/auth/password-service.ts';
 import { endSession, openSession, findSessionUser } from '../../resources/auth/session-service.ts';
-import { sendPage } from './send-page.tsx';
+import { sendNotice, sendPage } from './send-page.tsx';
 import { createCalendar } from './calendar.ts';
 import { findEnrolment, loadInstructorNames, listEnrolments, canBeInCalendar } from './courses.ts';
 import { loadDescriptions } from './descriptions.ts';
@@ -16,7 +16,6 @@ import { Course } from './views/course.tsx';
 import { Courses } from './views/courses.tsx';
 import { Details } from './views/details.tsx';
 import { verifyOldPassword } from './verify-password.ts';
-import { Notice } from './views/notice.tsx';
 import { ChangePassword, type FieldErrors } from './views/passwords.tsx';
 
 /** A signed-in person. */
@@ -34,12 +33,9 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (app, servi
   app.decorateRequest('visitor');
   app.addHook('onRequest', async (request, reply) => {
     const visitor = await loadVisitor(request);
-    if (visitor) {
-      request.visitor = visitor;
-      return;
-    }
     const { view } = request;
-    return sendPage(reply, 401, <Notice view={view} title={view.texts.signedOut} lines={[view.texts.signedOutHelp]} />);
+    if (!visitor) return sendNotice(reply, 401, view, view.texts.signedOut, view.texts.signedOutHelp);
+    request.visitor = visitor;
   });
 
   async function loadVisitor(request: FastifyRequest): Promise<Visitor | undefined> {
@@ -105,11 +101,7 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (app, servi
     if (changedCookie.read(request) === undefined) return reply.redirect(paths.password, 303);
     changedCookie.clear(reply);
     const { view } = request.visitor;
-    return sendPage(
-      reply,
-      200,
-      <Notice view={view} title={view.texts.passwordStored} lines={[view.texts.passwordChanged]} />,
-    );
+    return sendNotice(reply, 200, view, view.texts.passwordStored, view.texts.passwordChanged);
   });
 
   await app.register(sessionPages, services);

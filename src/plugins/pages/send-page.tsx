@@ -13,6 +13,10 @@ const html = 'text/html; charset=utf-8';
 export const sendPage = (reply: FastifyReply, status: number, page: VNode) =>
   reply.code(status).type(html).send(renderPage(page));
 
+/** Sends a page with a single message. */
+export const sendNotice = (reply: FastifyReply, status: number, view: View, title: string, ...lines: string[]) =>
+  sendPage(reply, status, <Notice view={view} title={title} lines={lines} />);
+
 /** Pages of visitors without a session by language and kind, so that a flood of refused requests renders nothing. */
 const errorPages = new WeakMap<Paths, Map<string, string>>();
 

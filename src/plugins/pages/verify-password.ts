@@ -3,6 +3,7 @@ import { Problem } from '../../core/errors.ts';
 import { getRoute } from '../../http/errors/error-handler.ts';
 import { verifyCredentials, type Verified } from '../../resources/auth/sign-on-service.ts';
 import { readField } from './forms.ts';
+import { fillCount } from './texts.ts';
 
 type Refused = { status: number; error: string };
 
@@ -17,6 +18,6 @@ export async function verifyOldPassword(request: FastifyRequest, reply: FastifyR
   } catch (error) {
     if (!(error instanceof Problem) || error.kind !== 'too_many_requests') throw error;
     reply.header('retry-after', error.retryAfter);
-    return { status: 429, error: texts.tooManyTries(Math.ceil(error.retryAfter! / 60)) };
+    return { status: 429, error: fillCount(texts.tooManyTries, Math.ceil(error.retryAfter! / 60)) };
   }
 }

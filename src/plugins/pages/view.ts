@@ -2,7 +2,7 @@ import type { Settings } from '../../core/settings.ts';
 import type { Language } from '../../core/reference/language.ts';
 import type { Person, School } from './people.ts';
 import { stylesheet } from './style.ts';
-import { texts, type Texts } from './texts.ts';
+import type { Texts } from './texts.ts';
 
 /** Common properties of all pages; `school` and `person` once they are known. */
 export type View = {
@@ -15,13 +15,6 @@ export type View = {
   person?: Person;
 };
 export type PersonalView = View & Required<Pick<View, 'school' | 'person'>>;
-
-export const createView = (language: Language, paths: Paths, { timezone }: Settings): View => ({
-  language,
-  texts: texts[language],
-  paths,
-  timezone,
-});
 
 /** Paths of the pages, with the path of PUBLIC_URL as prefix. */
 export function createPaths({ publicUrl }: Settings) {

@@ -2,15 +2,13 @@ import { toDateSpan } from '../../../core/date-format.ts';
 import { locationLines } from '../../../core/address-format.ts';
 import { normalizeLineBreaks } from '../../../core/text.ts';
 import { hasConfirmedPlace } from '../../../core/reference/statuses.ts';
-import { canBeInCalendar, type Enrolment, type Gathering } from '../courses.ts';
+import { canBeInCalendar, type Gathering } from '../courses.ts';
 import type { Description } from '../descriptions.ts';
 import { safeLink } from '../html.ts';
-import type { PersonalView } from '../view.ts';
-import { Fact, Facts, Lines, Outcome, EnrolmentStatus, When } from './facts.tsx';
+import { Fact, Facts, Lines, Outcome, EnrolmentStatus, When, type EnrolmentProps } from './facts.tsx';
 import { Layout } from './layout.tsx';
 
-type Props = { view: PersonalView; enrolment: Enrolment };
-type CourseProps = Props & { instructors: string[]; descriptions: Description[] };
+type CourseProps = EnrolmentProps & { instructors: string[]; descriptions: Description[] };
 
 /** The page of one enrolment. */
 export function Course({ view, enrolment, instructors, descriptions }: CourseProps) {
@@ -69,7 +67,7 @@ export function Course({ view, enrolment, instructors, descriptions }: CoursePro
   );
 }
 
-function GatheringItem({ view, enrolment, gathering }: Props & { gathering: Gathering }) {
+function GatheringItem({ view, enrolment, gathering }: EnrolmentProps & { gathering: Gathering }) {
   const { theme, description, eventUrl, isOver } = gathering;
   const lines = locationLines(gathering.location);
   const link = hasConfirmedPlace(enrolment) && !isOver ? safeLink(eventUrl) : undefined;

@@ -1,6 +1,7 @@
 import { canBeInCalendar, type Enrolment } from '../courses.ts';
+import { fill } from '../texts.ts';
 import type { PersonalView } from '../view.ts';
-import { Facts, Outcome, EnrolmentStatus, When } from './facts.tsx';
+import { Facts, Outcome, EnrolmentStatus, When, type EnrolmentProps } from './facts.tsx';
 import { Layout } from './layout.tsx';
 
 type Props = { view: PersonalView; upcoming: Enrolment[]; past: Enrolment[] };
@@ -10,7 +11,7 @@ export function Courses({ view, upcoming, past }: Props) {
   const { texts, person } = view;
   return (
     <Layout view={view} title={texts.courses} current="courses">
-      <h1>{texts.greeting(person.firstname ?? '')}</h1>
+      <h1>{person.firstname ? fill(texts.greeting, person.firstname) : texts.greetingWithoutName}</h1>
       <section aria-labelledby="coming">
         <h2 id="coming">{texts.upcoming}</h2>
         {upcoming.length === 0 && <p>{texts.noneComing}</p>}
@@ -37,9 +38,7 @@ export function Courses({ view, upcoming, past }: Props) {
   );
 }
 
-type ItemProps = { view: PersonalView; enrolment: Enrolment };
-
-function UpcomingCourse({ view, enrolment }: ItemProps) {
+function UpcomingCourse({ view, enrolment }: EnrolmentProps) {
   const { texts, paths } = view;
   return (
     <>
@@ -52,7 +51,7 @@ function UpcomingCourse({ view, enrolment }: ItemProps) {
         <p>
           <a class="button" href={paths.calendar(enrolment.id)}>
             {texts.calendar}
-            <span class="unseen">{texts.calendarFor(enrolment.title)}</span>
+            <span class="unseen">{fill(texts.calendarFor, enrolment.title)}</span>
           </a>
         </p>
       )}
@@ -60,7 +59,7 @@ function UpcomingCourse({ view, enrolment }: ItemProps) {
   );
 }
 
-function PastCourse({ view, enrolment }: ItemProps) {
+function PastCourse({ view, enrolment }: EnrolmentProps) {
   const { id, title, startAt, endAt } = enrolment;
   return (
     <>

@@ -4,12 +4,12 @@ import { isOnline, venueLines } from '../../../core/address-format.ts';
 import { hasConfirmedPlace, postponed, getEnrolmentStatus } from '../../../core/reference/statuses.ts';
 import { canBeInCalendar, type Enrolment } from '../courses.ts';
 import { safeLink } from '../html.ts';
-import type { Texts } from '../texts.ts';
+import { fill, type Texts } from '../texts.ts';
 import type { PersonalView } from '../view.ts';
 
-type Props = { view: PersonalView; enrolment: Enrolment };
+export type EnrolmentProps = { view: PersonalView; enrolment: Enrolment };
 
-export function EnrolmentStatus({ view: { texts }, enrolment }: Props) {
+export function EnrolmentStatus({ view: { texts }, enrolment }: EnrolmentProps) {
   const enrolmentStatus = getEnrolmentStatus(enrolment);
   const isPostponed = enrolment.dateStatusId === postponed;
   return (
@@ -23,7 +23,7 @@ export function EnrolmentStatus({ view: { texts }, enrolment }: Props) {
 }
 
 /** Time, place and, for participants with a seat, the meeting's link. */
-export function Facts({ view, enrolment }: Props) {
+export function Facts({ view, enrolment }: EnrolmentProps) {
   const { texts } = view;
   const { zone, gatherings, eventUrl } = enrolment;
   const next = gatherings.find(({ isOver }) => !isOver);
@@ -36,7 +36,7 @@ export function Facts({ view, enrolment }: Props) {
       </Fact>
       {gatherings.length > 1 && next && (
         <Fact name={texts.next}>
-          <When view={view} span={toDateSpan(next)} /> ({texts.gatheringsCount(gatherings.length)})
+          <When view={view} span={toDateSpan(next)} /> ({fill(texts.gatheringsCount, gatherings.length)})
         </Fact>
       )}
       {zone !== view.timezone && <Fact name={texts.zone}>{zone}</Fact>}
@@ -61,13 +61,13 @@ function toPlaceLines(enrolment: Enrolment, texts: Texts): string[] {
 }
 
 /** The result of a past course. */
-export function Outcome({ view: { language, texts }, enrolment }: Props) {
+export function Outcome({ view: { language, texts }, enrolment }: EnrolmentProps) {
   const { hasPassed, hasCompleted, certificateIssuedAt } = enrolment;
   const result = hasPassed ? texts.passed : hasCompleted ? texts.completed : undefined;
   return (
     <>
       {result && <p class="enrolment-status confirmed">{result}</p>}
-      {certificateIssuedAt && <p>{texts.certificate(formatDay(certificateIssuedAt, language))}</p>}
+      {certificateIssuedAt && <p>{fill(texts.certificate, formatDay(certificateIssuedAt, language))}</p>}
     </>
   );
 }

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { fill } from '../texts.ts';
 import type { PersonalView, View } from '../view.ts';
 import { Layout } from './layout.tsx';
 
@@ -11,7 +12,7 @@ export function ChoosePassword({ view, username, errors }: { view: View; usernam
   return (
     <Layout view={view} title={toTitle(view, texts.choosePassword, errors)}>
       <h1>{texts.choosePassword}</h1>
-      {school && <p>{texts.choosePasswordFor(school.title)}</p>}
+      {school && <p>{fill(texts.choosePasswordFor, school.title)}</p>}
       <PasswordForm view={view} username={username} errors={errors} />
     </Layout>
   );
@@ -34,8 +35,8 @@ export function ChangePassword({ view, errors }: { view: PersonalView; errors: F
 }
 
 /** Errors go into the title, which screen readers read first. */
-const toTitle = ({ texts }: View, title: string, errors: FieldErrors) =>
-  Object.keys(errors).length > 0 ? texts.errorTitle(title) : title;
+export const toTitle = ({ texts }: View, title: string, errors: object) =>
+  Object.keys(errors).length > 0 ? fill(texts.errorTitle, title) : title;
 
 type FormProps = { view: View; username: string; errors: FieldErrors; children?: ComponentChildren };
 

@@ -1,9 +1,10 @@
 import { formatDay } from '../../../core/date-format.ts';
 import type { SessionItem } from '../../../resources/auth/session-service.ts';
+import { fill, fillCount } from '../texts.ts';
 import type { PersonalView } from '../view.ts';
 import { capitalized } from './facts.tsx';
 import { Layout } from './layout.tsx';
-import { Field, type FieldErrors } from './passwords.tsx';
+import { Field, toTitle, type FieldErrors } from './passwords.tsx';
 
 export type SessionsProps = {
   view: PersonalView;
@@ -17,12 +18,11 @@ export type SessionsProps = {
 export function Sessions({ view, sessions, errors, ended }: SessionsProps) {
   const { texts } = view;
   const others = sessions.filter(({ isCurrent }) => !isCurrent);
-  const title = Object.keys(errors).length > 0 ? texts.errorTitle(texts.sessions) : texts.sessions;
   return (
-    <Layout view={view} title={title} current="password">
+    <Layout view={view} title={toTitle(view, texts.sessions, errors)} current="password">
       <h1>{texts.sessions}</h1>
       <p>{texts.sessionsHelp}</p>
-      {ended !== undefined && <p role="status">{texts.sessionsEnded(ended)}</p>}
+      {ended !== undefined && <p role="status">{fillCount(texts.sessionsEnded, ended)}</p>}
       <h2>{texts.thisSession}</h2>
       {sessions
         .filter(({ isCurrent }) => isCurrent)
@@ -73,8 +73,10 @@ function Times({ view: { language, texts }, session }: { view: PersonalView; ses
   })) as [Moment, Moment];
   return (
     <>
-      {capitalized(begun.day)}, <span class="time">{texts.sessionBegun(begun.time)}</span>,{' '}
-      <span class="time">{texts.sessionUsed(begun.day === used.day ? used.time : `${used.day}, ${used.time}`)}</span>
+      {capitalized(begun.day)}, <span class="time">{fill(texts.sessionBegun, begun.time)}</span>,{' '}
+      <span class="time">
+        {fill(texts.sessionUsed, begun.day === used.day ? used.time : `${used.day}, ${used.time}`)}
+      </span>
     </>
   );
 }

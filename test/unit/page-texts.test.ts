@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { fill, fillCount, texts } from '../../src/plugins/pages/texts.ts';
+
+type Texts = { [name: string]: string | Texts };
+
+/** The path of each text with its number of placeholders. */
+const placeholders = (all: Texts, path = ''): string[] =>
+  Object.entries(all).flatMap(([name, text]) =>
+    typeof text === 'string'
+      ? [`${path}${name} ${text.split('{}').length - 1}`]
+      : placeholders(text, `${path}${name}.`),
+  );
+
+test('the languages have the same texts with the same placeholders', () => {
+  const { en, no } = texts;
+  expect(placeholders(no).toSorted()).toEqual(placeholders(en).toSorted());
+  expect(placeholders(en)).toContain('sessionsEnded.other 1');
+});
+
+test('a value replaces the placeholder as it is', () => {
+  expect(fill('Hello, {}', '$& {}')).toBe('Hello, $& {}');
+  const plural = { one: 'one browser', other: '{} browsers' };
+  expect([0, 1, 2].map((count) => fillCount(plural, count))).toEqual(['0 browsers', 'one browser', '2 browsers']);
+});
