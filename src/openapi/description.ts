@@ -4,7 +4,7 @@ import fp from 'fastify-plugin';
 import type { TSchema } from '@sinclair/typebox';
 import { effectiveMaximum } from '../core/schema/types.ts';
 import { createComponents } from './components.ts';
-import { headerComponents } from './headers.ts';
+import document from './document.json' with { type: 'json' };
 import { completeOperations } from './operations.ts';
 import type { Declared } from './operation-types.ts';
 import { documentBody, documentHeaders, documentInput } from './input-schemas.ts';
@@ -21,20 +21,6 @@ Where requests are limited, every response to a valid key has the remaining requ
 \`RateLimit-Remaining\`, \`RateLimit-Reset\` (seconds) and \`RateLimit-Policy\`, and the same as \`X-RateLimit-*\`. A
 request above the limit gets 429 with \`Retry-After\`.`;
 
-const tags = [
-  { name: 'Courses', description: 'Courses, their products, tags and duration units' },
-  { name: 'Course dates', description: 'Dates of courses, with gatherings, locations and seats' },
-  { name: 'Changes', description: 'The change feed, to keep a copy in sync' },
-  { name: 'Webhooks', description: 'Endpoints of clients that get each change' },
-  { name: 'Instructors', description: 'Instructors of course dates' },
-  { name: 'School', description: 'The school of the API key' },
-  { name: 'Booking', description: 'Bookings, and validation of campaign and voucher codes' },
-  { name: 'Orders', description: 'Orders, products, participants and campaigns' },
-  { name: 'People', description: 'Customers, course users and admin users' },
-  { name: 'Older interface', description: 'For clients that still use /schools and /courses' },
-  { name: 'Health checks', description: 'Liveness and readiness of the server' },
-];
-
 type DescriptionOptions = { version: string; publicUrl: string };
 
 /** The path prefix that a proxy strips from requests. */
@@ -43,32 +29,17 @@ export const toBasePath = (publicUrl: string) => new URL(publicUrl).pathname.rep
 /** Generates the OpenAPI document from the validation schemas. */
 export const description = fp(async (app: FastifyInstance, { version, publicUrl }: DescriptionOptions) => {
   const components = createComponents();
+  const { title, summary, license } = document.info;
   const declared = new Map<string, Declared>();
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: {
-        title: 'Course Booking Service',
-        version,
-        summary: 'Courses, bookings, orders and participants of course providers',
-        description: introduction,
-        license: { name: 'MIT', identifier: 'MIT' },
-      },
+      info: { title, version, summary, description: introduction, license },
       externalDocs: { description: 'Guides', url: `${publicUrl}/docs/guides` },
       servers: [{ url: toBasePath(publicUrl) || '/', description: 'This server' }],
-      components: {
-        securitySchemes: {
-          apiKey: {
-            type: 'apiKey',
-            in: 'header',
-            name: 'X-API-Key',
-            description: 'The API key of a school',
-          },
-        },
-        headers: headerComponents,
-      },
+      components: { ...document.components } as never,
       security: [{ apiKey: [] }],
-      tags,
+      tags: document.tags,
       webhooks: components.visit(webhookMessages) as never,
     },
     transform({ schema, url, route }) {
@@ -77,9 +48,9 @@ export const description = fp(async (app: FastifyInstance, { version, publicUrl 
       const documented = components.toReferences(documentMaximum(toDocumentedSchema(schema)));
       return { schema: route.config?.hasEtag ? withNotModified(documented) : documented, url };
     },
-    transformObject(document) {
-      if ('swaggerObject' in document) return document.swaggerObject;
-      return completeOperations(components.addTo(document.openapiObject), declared);
+    transformObject(generated) {
+      if ('swaggerObject' in generated) return generated.swaggerObject;
+      return completeOperations(components.addTo(generated.openapiObject), declared);
     },
   });
 });

@@ -1,17 +1,13 @@
-import { Problem } from '../core/errors.ts';
+import { Problem, type ProblemKind } from '../core/errors.ts';
 import {
   formatBookingError,
   formatLegacyError,
   formatV2Error,
   type ErrorFormatter,
 } from '../http/errors/error-handler.ts';
-import {
-  invalidHeaders,
-  requestIdHeader,
-  retryHeaders,
-  tooManyRequestsHeaders,
-  unauthorizedHeaders,
-} from './headers.ts';
+import errors from './errors.json' with { type: 'json' };
+import { mapValues } from './examples.ts';
+import { invalidHeaders, requestIdHeader, toHeaders, type HeaderName } from './headers.ts';
 import {
   findSchema,
   type Content,
@@ -31,80 +27,15 @@ const formats: Record<string, { prefix: string; format: ErrorFormatter; unauthor
 type SharedResponse = {
   name: string;
   description: string;
-  headers?: object;
-  samples: Record<string, Problem>;
+  headers: HeaderName[];
+  samples: Record<string, { kind: ProblemKind; message: string }>;
 };
 
-const profileSample = { profile: new Problem('forbidden', 'A key with the profile publishable may not do this') };
-
-/** Responses that are equal for all operations of an interface. */
-const shared: Record<string, SharedResponse> = {
-  401: {
-    name: 'Unauthorized',
-    description: 'The API key is missing or invalid',
-    headers: unauthorizedHeaders,
-    samples: { wrong_key: new Problem('unauthenticated', 'Wrong API Key') },
-  },
-  403: {
-    name: 'Forbidden',
-    description: 'The profile of the key does not allow it',
-    samples: profileSample,
-  },
-  413: {
-    name: 'BodyTooLarge',
-    description: 'The body is too large',
-    samples: { too_large: new Problem('too_large', 'The body is too large') },
-  },
-  415: {
-    name: 'UnsupportedMediaType',
-    description: 'The body is not a form, multipart or JSON',
-    samples: {
-      unsupported_media_type: new Problem(
-        'unsupported_media_type',
-        'The Content-Type is not supported; send a form, multipart or JSON',
-      ),
-    },
-  },
-  429: {
-    name: 'TooManyRequests',
-    description: 'Too many requests',
-    headers: tooManyRequestsHeaders,
-    samples: { too_many_requests: new Problem('too_many_requests', 'Too many requests') },
-  },
-  '4XX': {
-    name: 'ClientError',
-    description: 'Another client error, such as 408 or 431',
-    samples: { headers_too_large: new Problem('headers_too_large', 'There are more than 100 headers') },
-  },
-  500: {
-    name: 'InternalError',
-    description: 'An error of the service; report the request id',
-    samples: { internal: new Problem('internal', 'Something went wrong (request req-1)') },
-  },
-  503: {
-    name: 'Unavailable',
-    description: 'The service is busy or its database unavailable; retry later',
-    headers: retryHeaders,
-    samples: {
-      unavailable: new Problem('unavailable', 'The service is busy or its database out of reach (request req-1)'),
-    },
-  },
-};
-
-/** The 403 of operations that list partners' items. */
-const partnerForbidden: SharedResponse = {
-  name: 'PartnerForbidden',
-  description: 'The partner is not approved, or the profile of the key does not allow it',
-  samples: {
-    forbidden: new Problem('forbidden', 'The partner connection is not approved'),
-    ...profileSample,
-  },
-};
+/** Responses that are equal for all operations of an interface; a name begins with the status. */
+const shared = errors as Record<string, SharedResponse>;
 
 /** The sample of 400 responses without another one. */
-const anyInvalid = {
-  too_many_parameters: new Problem('invalid', 'The query has more than 300 parameters'),
-};
+const anyInvalid = { too_many_parameters: new Problem('invalid', 'The query has more than 300 parameters') };
 
 /** Documents every error status with samples in the format of the interface. */
 export function addErrors(
@@ -143,11 +74,13 @@ export function addErrors(
           410: sampled('The cursor is not valid any more', { gone: Problem.invalidCursor() }, { ref: 'Gone' }),
         }),
       };
-  for (const [status, response] of isPublic ? publicResponses : sharedResponses(operation)) {
-    const { name: responseName, description, headers, samples } = response;
-    const component = `${prefix}${responseName}`;
+  for (const key of isPublic ? ['4XX'] : getShared(operation)) {
+    const status = key.slice(0, 3);
+    const { name, description, headers, samples } = shared[key]!;
+    const component = `${prefix}${name}`;
     const ref = status === '401' ? unauthorized : schemaName;
-    components[component] ??= sampled(description, samples, { ...(headers ? { headers } : {}), ref });
+    const problems = mapValues(samples, ({ kind, message }) => new Problem(kind, message));
+    components[component] ??= sampled(description, problems, { headers: toHeaders(headers), ref });
     own[status] = { $ref: `#/components/responses/${component}` };
   }
   const declaredStatuses = Object.entries(operation.responses).filter(([status]) =>
@@ -156,15 +89,11 @@ export function addErrors(
   operation.responses = { ...own, ...Object.fromEntries(declaredStatuses) };
 }
 
-function sharedResponses({ parameters = [], requestBody }: Operation) {
-  const isPartnerQuery = parameters.some(({ name }) => name === 'include_partners');
-  const statuses = ['401', '403', ...(requestBody ? ['413', '415'] : []), ...['429', '4XX', '500', '503']];
-  return statuses.map(
-    (status) => [status, status === '403' && isPartnerQuery ? partnerForbidden : shared[status]!] as const,
-  );
+/** Names of `shared` responses. */
+function getShared({ parameters = [], requestBody }: Operation) {
+  const forbidden = parameters.some(({ name }) => name === 'include_partners') ? '403 with partners' : '403';
+  return ['401', forbidden, ...(requestBody ? ['413', '415'] : []), ...['429', '4XX', '500', '503']];
 }
-
-const publicResponses = [['4XX', shared['4XX']!] as const];
 
 function samplesOfFields({ parameters = [], requestBody }: Operation, document: Document): Record<string, Problem> {
   const schema = requestBody?.content['application/json']?.schema;
@@ -182,7 +111,6 @@ function samplesOfFields({ parameters = [], requestBody }: Operation, document: 
   return Object.keys(samples).length > 0 ? samples : anyInvalid;
 }
 
-function toExamples(format: ErrorFormatter, problems: Record<string, Problem>) {
-  const examples = Object.entries(problems).map(([name, problem]) => [name, { value: format(problem) }] as const);
-  return examples.length > 0 ? { examples: Object.fromEntries(examples) } : {};
-}
+const toExamples = (format: ErrorFormatter, problems: Record<string, Problem>) => ({
+  examples: mapValues(problems, (problem) => ({ value: format(problem) })),
+});
