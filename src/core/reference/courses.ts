@@ -1,90 +1,12 @@
+import tables from './courses.json' with { type: 'json' };
 import type { Label } from './language.ts';
 
-const label = (en: string, no: string): Label => ({ en, no });
+const toLabels = <Id extends string | number>(rows: (string | number)[][]) =>
+  new Map((rows as [Id, string, string][]).map(([id, en, no]): [Id, Label] => [id, { en, no }]));
 
 /** Tables of the interface specification, by id, with its English labels. */
-export const levels = new Map<number, Label>([
-  [1, label('University', 'Universitet')],
-  [2, label('College', 'Høyskole')],
-  [3, label('Vocational school', 'Fagskole')],
-  [6, label('Courses', 'Kurs')],
-  [8, label('Other education', 'Annen utdanning')],
-  [9, label('Provider', 'Tilbyder')],
-  [10, label('Folk High School', 'Folkehøyskole')],
-  [11, label('Courses with credits', 'Kurs med studiepoeng')],
-  [12, label('Breakfast meeting', 'Frokostmøte')],
-  [13, label('Seminar', 'Seminar')],
-  [14, label('Conference', 'Konferanse')],
-  [15, label('Corporate training', 'Bedriftsopplæring')],
-  [16, label('Lecture', 'Foredrag')],
-  [18, label('Meet-up', 'Treff')],
-  [19, label('Workshop', 'Workshop')],
-  [20, label('Treatment', 'Behandling')],
-  [21, label('Event', 'Arrangement')],
-]);
-
-export const formsOfTeaching = new Map<number, Label>([
-  [1, label('Classroom', 'Klasserom')],
-  [2, label('Online Course', 'Nettkurs')],
-  [13, label('Online study', 'Nettstudie')],
-  [18, label('Virtual classroom', 'Virtuelt klasserom')],
-  [21, label('Webinar', 'Webinar')],
-  [22, label('Webinar + online course', 'Webinar + nettkurs')],
-  [10, label('Classroom + online course', 'Klasserom + nettkurs')],
-  [12, label('Classroom + practice', 'Klasserom + praksis')],
-  [17, label('Practice + Online course', 'Praksis + nettkurs')],
-  [9, label('Recreation classes', 'Hobbykurs')],
-  [11, label('Practice', 'Praksis')],
-  [19, label('Virtual or in-person', 'Virtuelt eller fysisk')],
-  [8, label('Corporate training', 'Bedriftsopplæring')],
-  [5, label('Others', 'Annet')],
-]);
-
-export const timesOfDay = new Map<number, Label>([
-  [1, label('Daytime', 'Dagtid')],
-  [2, label('Evening class', 'Kveldskurs')],
-  [3, label('Weekend course', 'Helgekurs')],
-]);
-
-export const teachingLanguages = new Map<string, Label>([
-  ['ar', label('Arabic', 'Arabisk')],
-  ['be-BY', label('Belarusian', 'Belarusisk')],
-  ['bg-BG', label('Bulgarian', 'Bulgarsk')],
-  ['ch-ZN', label('Chinese Simplified', 'Kinesisk (forenklet)')],
-  ['hr-HR', label('Croatian', 'Kroatisk')],
-  ['cs-CZ', label('Czech', 'Tsjekkisk')],
-  ['et-EE', label('Estonian', 'Estisk')],
-  ['el-GR', label('Greek', 'Gresk')],
-  ['he-IL', label('Hebrew', 'Hebraisk')],
-  ['hi-IN', label('Hindi', 'Hindi')],
-  ['hu-HU', label('Hungarian', 'Ungarsk')],
-  ['id-ID', label('Indonesian', 'Indonesisk')],
-  ['it-IT', label('Italian', 'Italiensk')],
-  ['ja-JP', label('Japanese', 'Japansk')],
-  ['ko-KR', label('Korean', 'Koreansk')],
-  ['lt-LT', label('Lithuanian', 'Litauisk')],
-  ['mk-MK', label('Macedonian', 'Makedonsk')],
-  ['ms-MY', label('Malay', 'Malayisk')],
-  ['fa-TJ', label('Persian', 'Persisk')],
-  ['pt-PT', label('Portuguese', 'Portugisisk')],
-  ['ro-RO', label('Romanian', 'Rumensk')],
-  ['ru-RU', label('Russian', 'Russisk')],
-  ['sr-CS', label('Serbian (Latin)', 'Serbisk (latinsk)')],
-  ['sgn', label('Sign language', 'Tegnspråk')],
-  ['sk-SK', label('Slovak', 'Slovakisk')],
-  ['th', label('Thai', 'Thai')],
-  ['tr', label('Turkish', 'Tyrkisk')],
-  ['uk', label('Ukrainian', 'Ukrainsk')],
-  ['vi', label('Vietnamese', 'Vietnamesisk')],
-  ['da', label('Danish', 'Dansk')],
-  ['nl-NL', label('Dutch', 'Nederlandsk')],
-  ['en', label('English', 'Engelsk')],
-  ['fi', label('Finnish', 'Finsk')],
-  ['fr-FR', label('French', 'Fransk')],
-  ['de-DE', label('German', 'Tysk')],
-  ['no', label('Norwegian', 'Norsk')],
-  ['pl-PL', label('Polish', 'Polsk')],
-  ['es-ES', label('Spanish', 'Spansk')],
-  ['sv-SE', label('Swedish', 'Svensk')],
-]);
+export const levels = toLabels<number>(tables.levels);
+export const formsOfTeaching = toLabels<number>(tables.formsOfTeaching);
+export const timesOfDay = toLabels<number>(tables.timesOfDay);
+export const teachingLanguages = toLabels<string>(tables.teachingLanguages);
 export const teachingLanguageCodes = [...teachingLanguages.keys()];
