@@ -48,7 +48,7 @@ export const legacySchoolRoutes: FastifyPluginAsyncTypebox = async (app) => {
         operationId: 'createSubSchool',
         summary: 'Add a sub-school',
         description:
-          'A new school connected to the calling one, with its own API key, which is shown only in this ' + 'response.',
+          'A new school connected to the calling one, with its own API key, which is shown only in this response.',
         tags: ['Older interface'],
         profiles: ['full'],
         body: SchoolBody,

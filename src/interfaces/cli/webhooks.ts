@@ -21,7 +21,8 @@ import { command, id, run, table, type Options } from './run.ts';
 type Owned = Options & { provider: number };
 type Fields = {
   url?: string;
-  types?: string[] | null;
+  /** None for all. */
+  types?: string[];
   description?: string;
   payload?: (typeof payloads)[number];
   activate?: boolean;
@@ -29,7 +30,7 @@ type Fields = {
 };
 
 const types = (text: string) => {
-  if (text === 'all') return null;
+  if (text === 'all') return [];
   const names = text.split(',').map((name) => name.trim());
   const unknown = names.find((name) => !eventTypes.includes(name));
   if (unknown !== undefined)
@@ -73,12 +74,12 @@ const toRow = ({ id, url, types, is_active, disabled_reason, failing_since }: We
   failing_since,
 });
 
-/** All fields, one a line. */
 function warningLine(webhook: Webhook) {
   const warning = findWarning(webhook);
   return warning === undefined ? '' : `\nWarning: ${warning}`;
 }
 
+/** All fields, one a line. */
 const toText = (webhook: Webhook) =>
   table(
     Object.entries({ ...webhook, types: webhook.types?.join(',') ?? 'all' }).map(([field, value]) => ({
@@ -178,11 +179,6 @@ function resyncCommand(owned: Add) {
 }
 
 const toBody = ({ url, types, description, payload, activate, deactivate }: Fields) => ({
-  ...(url === undefined ? {} : { url }),
-  ...(types === undefined || types === null ? {} : { types }),
-  ...(types === null ? { types: [] } : {}),
-  ...(description === undefined ? {} : { description }),
-  ...(payload === undefined ? {} : { payload }),
-  ...(activate ? { is_active: true } : {}),
-  ...(deactivate ? { is_active: false } : {}),
+  ...{ url, types, description, payload },
+  is_active: activate ?? (deactivate ? false : undefined),
 });
