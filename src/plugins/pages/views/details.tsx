@@ -16,12 +16,14 @@ export function Details({ view }: { view: PersonalView }) {
       )
     );
   };
-  const address = (kind: 'home' | 'work' | 'invoice') =>
-    fact(
-      `${kind}Address`,
-      ...[person[`${kind}Address`], person[`${kind}Address2`], person[`${kind}Address3`]],
-      ...[joinWords(person[`${kind}Zipcode`], person[`${kind}City`]), person[`${kind}Phone`]],
+  const address = (kind: 'home' | 'work' | 'invoice') => {
+    const column = <Name extends string>(name: Name) => `${kind}${name}` as const;
+    return fact(
+      column('Address'),
+      ...[person[column('Address')], person[column('Address2')], person[column('Address3')]],
+      ...[joinWords(person[column('Zipcode')], person[column('City')]), person[column('Phone')]],
     );
+  };
   return (
     <Layout view={view} title={texts.details} current="details">
       <h1>{texts.details}</h1>
