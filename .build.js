@@ -1,6 +1,7 @@
 // Bundles the server into dist: loading a few files starts faster than five hundred.
 import { existsSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
+import { relative } from 'node:path';
 import { copyAssets, write, writeReference } from './.build-reference.js';
 
 const esbuild = await import('esbuild').catch((error) => {
@@ -29,7 +30,8 @@ async function bundle() {
   copyAssets('dist/parts');
   // Written atomically, chunks before entries, since another process may be starting from dist.
   for (const { path, contents } of outputFiles.sort((a, b) => b.path.length - a.path.length)) {
-    if (path.includes('-') && existsSync(path)) continue;
+    // The name of a chunk contains its hash.
+    if (relative('dist', path).startsWith('parts') && existsSync(path)) continue;
     write(path, contents);
   }
   await writeReference();

@@ -13,9 +13,9 @@ const modules = resolve('node_modules');
 const canRead = spawnSync('test', ['-r', join(modules, 'esbuild/package.json')], user).status === 0;
 
 /** A checkout that was not built, in a folder that its user may only read. */
-function copyCheckout() {
+function copyCheckout(name = 'checkout') {
   const folder = temporaryFolder();
-  const checkout = join(folder, 'checkout');
+  const checkout = join(folder, name);
   mkdirSync(checkout);
   for (const part of ['.build.js', '.build-reference.js', 'package.json', 'tsconfig.json', 'src'])
     cpSync(part, join(checkout, part), { recursive: true });
@@ -23,6 +23,17 @@ function copyCheckout() {
   chmodSync(folder, 0o755);
   return checkout;
 }
+
+test('a build replaces the entries of an earlier one, whatever the name of its folder is', () => {
+  const checkout = copyCheckout('course-booking');
+  cpSync('dist/browser', join(checkout, 'dist/browser'), { recursive: true });
+  writeFileSync(join(checkout, 'dist/main.js'), '');
+  expect(spawnSync(process.execPath, ['.build.js'], { cwd: checkout }).status).toBe(0);
+  expect(readFileSync(join(checkout, 'dist/main.js'), 'utf8')).toContain('buildApp');
+  expect(readFileSync(join(checkout, 'dist/parts/watchdog.sh'))).toEqual(
+    readFileSync('src/embedded-postgres/watchdog.sh'),
+  );
+});
 
 function run(checkout: string, ...[program, ...args]: [string, ...string[]]) {
   chmodSync(checkout, 0o555);
