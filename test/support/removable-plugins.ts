@@ -10,7 +10,7 @@ import { listWithout, pluginNames } from './plugin-list.ts';
 
 const folder = 'test/output/removable-plugins';
 
-/** The errors of the type check of a copy. */
+/** The errors of the type check of a copy. One checker takes less than half of the processor time of several. */
 async function check(copy: string, removed: string[], list = listWithout(removed)) {
   const path = join(folder, copy);
   mkdirSync(path, { recursive: true });
@@ -19,7 +19,7 @@ async function check(copy: string, removed: string[], list = listWithout(removed
   writeFileSync(join(path, 'src/plugins.ts'), list);
   const config = { extends: '../../../../tsconfig.json', compilerOptions: { rootDir: 'src' }, include: ['src'] };
   writeFileSync(join(path, 'tsconfig.json'), JSON.stringify(config));
-  return promisify(execFile)('npx', ['--no-install', 'tsc', '-p', path]).then(
+  return promisify(execFile)('node_modules/.bin/tsc', ['-p', path, '--checkers', '1']).then(
     () => '',
     (error: unknown) => (error as { stdout: string }).stdout,
   );
