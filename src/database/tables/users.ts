@@ -9,7 +9,6 @@ export const courseUsers = pgTable(
   {
     providerId: reference().notNull(),
     id: id(),
-    customerId: reference(),
     username: text().notNull(),
     passwordHash: text(),
     firstname: text(),
@@ -22,6 +21,7 @@ export const courseUsers = pgTable(
     department: text(),
     legaldepartment: text(),
     dateOfBirth: date({ mode: 'string' }),
+    customerId: reference(),
     invoiceAddress: text(),
     invoiceAddress2: text('invoice_address_2'),
     invoiceAddress3: text('invoice_address_3'),

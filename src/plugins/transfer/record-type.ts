@@ -77,14 +77,6 @@ export const Ref = Type.String({ minLength: 1, maxLength: 255 });
 export const RefList = Type.Array(Ref, { maxItems: 1_000 });
 
 export const field = (column: PgColumn, schema: TSchema): Field => ({ column, schema });
-/** Fields of a request body, with their columns. */
-export const bodyFields = <P extends Record<string, TSchema>>(
-  properties: P,
-  columns: Partial<Record<keyof P, Field['column']>>,
-) =>
-  Object.fromEntries(
-    Object.entries(columns).map(([name, column]) => [name, field(column as Field['column'], properties[name]!)]),
-  );
 
 /** The fields of a request body that columns hold. */
 export const storedFields = (properties: Record<string, TSchema>): Record<string, Field> =>
@@ -108,6 +100,15 @@ export const refersTo = (to: string, column: PgColumn, schema: TSchema = Type.Op
   column,
   schema,
   to,
+});
+
+/** A list of references, each a row of a table with two columns. */
+export const links = (owner: PgColumn, other: PgColumn, to: string, maxItems?: number): Part => ({
+  form: 'links',
+  owner,
+  other,
+  to,
+  maxItems,
 });
 
 /** The column's name in the database. */

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { toDecimal, toMinorUnits } from '../../../core/money.ts';
 import { Problem } from '../../../core/errors.ts';
-import { Flag, Line, OneOf, coercionKind, StoredEnd, StoredMoment, UpperCode } from '../../../core/schema/types.ts';
+import { Line, OneOf, coercionKind, StoredEnd, UpperCode } from '../../../core/schema/types.ts';
 import {
   campaignCourses,
   campaignCustomers,
@@ -10,7 +10,8 @@ import {
   vouchers,
 } from '../../../database/tables/campaigns.ts';
 import { currencyCodes } from '../../../core/reference/currencies.ts';
-import { field, type BulkRecordType } from '../record-type.ts';
+import { links, type BulkRecordType } from '../record-type.ts';
+import { tableFields } from './table-fields.ts';
 import { Amount } from './value-formats.ts';
 
 const { Optional } = Type;
@@ -32,27 +33,18 @@ export const campaign: BulkRecordType = {
     among: 't.campaign_code is not null and not t.is_archived',
     applies: ({ campaign_code: code, is_archived: isArchived }) => code !== undefined && isArchived !== true,
   },
-  fields: {
-    title: field(campaigns.title, Optional(Line())),
-    type: field(campaigns.type, Optional(OneOf(['Campaign', 'Agreement'], { default: 'Campaign' }))),
-    active: field(campaigns.isActive, Optional(Flag())),
-    is_archived: field(campaigns.isArchived, Optional(Flag())),
-    campaign_code: field(campaigns.campaignCode, Optional(Code)),
-    starts_at: field(campaigns.startsAt, Optional(StoredMoment())),
-    ends_at: field(campaigns.endsAt, Optional(StoredEnd())),
-    currency: field(campaigns.currency, Currency),
-    discount_type: field(campaigns.discountType, OneOf(['Percent', 'Value'])),
-    discount_value: field(campaigns.discountValue, Amount),
-  },
+  fields: tableFields(campaigns, {
+    type: { schema: Optional(OneOf(['Campaign', 'Agreement'], { default: 'Campaign' })) },
+    isActive: { name: 'active' },
+    campaignCode: { schema: Optional(Code) },
+    endsAt: { schema: Optional(StoredEnd()) },
+    currency: { schema: Currency },
+    discountType: { schema: OneOf(['Percent', 'Value']) },
+  }),
   parts: {
-    courses: { form: 'links', owner: campaignCourses.campaignId, other: campaignCourses.courseId, to: 'course' },
-    customers: {
-      form: 'links',
-      owner: campaignCustomers.campaignId,
-      other: campaignCustomers.customerId,
-      to: 'customer',
-    },
-    tags: { form: 'links', owner: campaignTags.campaignId, other: campaignTags.tagId, to: 'tag', maxItems: 100 },
+    courses: links(campaignCourses.campaignId, campaignCourses.courseId, 'course'),
+    customers: links(campaignCustomers.campaignId, campaignCustomers.customerId, 'customer'),
+    tags: links(campaignTags.campaignId, campaignTags.tagId, 'tag', 100),
   },
   complete({ discount_type: type, discount_value: value }) {
     if (type === 'Percent' && Number(value) > 100) throw Problem.invalidFields({ notValid: ['discount_value'] });
@@ -68,15 +60,13 @@ export const voucher: BulkRecordType = {
     among: 't.deleted_at is null',
     applies: ({ deleted_at: deletedAt }) => deletedAt === undefined,
   },
-  fields: {
-    code: field(vouchers.code, { ...Code, minLength: 1 }),
-    currency: field(vouchers.currency, Currency),
-    amount: field(vouchers.amount, Amount),
-    balance: field(vouchers.balance, Optional(Amount)),
-    expires_at: field(vouchers.expiresAt, Optional(StoredEnd())),
-    archived_at: field(vouchers.archivedAt, Optional(StoredMoment())),
-    deleted_at: field(vouchers.deletedAt, Optional(StoredMoment())),
-  },
+  fields: tableFields(vouchers, {
+    code: { schema: { ...Code, minLength: 1 } },
+    currency: { schema: Currency },
+    spentBefore: null,
+    balance: { schema: Optional(Amount) },
+    expiresAt: { schema: Optional(StoredEnd()) },
+  }),
   derived: { spent_before: vouchers.spentBefore },
   complete(fields) {
     fields['balance'] ??= fields['amount'];

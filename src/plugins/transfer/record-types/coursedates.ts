@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { caseFoldedSql } from '../../../database/tables/columns.ts';
 import { parseTimestamp } from '../../../core/timestamps.ts';
 import { Problem } from '../../../core/errors.ts';
-import { Flag, Note, StoredMoment, Title } from '../../../core/schema/types.ts';
+import { Flag, Note, StoredMoment } from '../../../core/schema/types.ts';
 import {
   bundles,
   courseDateInstructors,
@@ -13,7 +13,8 @@ import {
 } from '../../../database/tables/coursedates.ts';
 import { CourseDateBody } from '../../../resources/coursedates/body-schema.ts';
 import { GatheringField } from '../../../resources/gatherings/body-schema.ts';
-import { field, storedFields, Ref, refersTo, withLast, type BulkRecordType, type Item } from '../record-type.ts';
+import { field, links, storedFields, Ref, refersTo, withLast, type BulkRecordType, type Item } from '../record-type.ts';
+import { tableFields } from './table-fields.ts';
 import { Day, LocalTime, assertRealValues, TimeOfDay } from './value-formats.ts';
 
 const { Optional } = Type;
@@ -21,7 +22,7 @@ const { Optional } = Type;
 export const bundle: BulkRecordType = {
   kind: 'bundle',
   table: bundles,
-  fields: { title: field(bundles.title, Title()) },
+  fields: tableFields(bundles),
 };
 
 const gathering: Item = {
@@ -34,13 +35,7 @@ const gathering: Item = {
   },
   derived: { zone: gatherings.zone },
   parts: {
-    instructors: {
-      form: 'links',
-      owner: gatheringInstructors.gatheringId,
-      other: gatheringInstructors.instructorId,
-      to: 'instructor',
-      maxItems: 50,
-    },
+    instructors: links(gatheringInstructors.gatheringId, gatheringInstructors.instructorId, 'instructor', 50),
   },
   complete(fields, { timezone }, date) {
     assertRealValues(fields, ['gathering_at', 'gathering_end_at']);
@@ -139,13 +134,7 @@ export const coursedate: BulkRecordType = {
     capacity_wait: capacityOrLocationDefault('capacity_wait'),
   },
   parts: {
-    instructors: {
-      form: 'links',
-      owner: courseDateInstructors.courseDateId,
-      other: courseDateInstructors.instructorId,
-      to: 'instructor',
-      maxItems: 50,
-    },
+    instructors: links(courseDateInstructors.courseDateId, courseDateInstructors.instructorId, 'instructor', 50),
     gatherings: { form: 'list', maxItems: 200, kind: 'gathering', owner: gatherings.courseDateId, item: gathering },
   },
   complete(fields, { timezone: serviceZone, zones }) {

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { toSlug } from '../../../core/catalog-urls.ts';
 import { Problem } from '../../../core/errors.ts';
-import { Flag, Html, Line, StoredMoment, Title } from '../../../core/schema/types.ts';
+import { Html, Line, StoredMoment } from '../../../core/schema/types.ts';
 import { courseCategories, courseLabels, courseTags } from '../../../database/tables/catalog.ts';
 import { courses, courseTranslations, products } from '../../../database/tables/courses.ts';
 import { teachingLanguageCodes } from '../../../core/reference/courses.ts';
@@ -9,8 +9,8 @@ import { CourseBody } from '../../../resources/courses/body-schema.ts';
 import { assignImportedAddresses } from '../../../resources/courses/address-service.ts';
 import { validateCrossFields, type CrossFields } from '../../../resources/courses/service.ts';
 import { descriptionMembers } from '../../../resources/courses/schema.ts';
-import { field, storedFields, withLast, type BulkRecordType, type Fields, type Item } from '../record-type.ts';
-import { Amount, Percentage } from './value-formats.ts';
+import { field, links, storedFields, withLast, type BulkRecordType, type Fields, type Item } from '../record-type.ts';
+import { tableFields } from './table-fields.ts';
 
 const { Optional } = Type;
 const { properties } = CourseBody;
@@ -18,19 +18,11 @@ const { properties } = CourseBody;
 /** Without products, a course gets a main product with its own price. */
 const product: Item = {
   table: products,
-  fields: {
-    item_number: field(products.itemNumber, Optional(Line())),
-    title: field(products.title, Title()),
-    title_label: field(products.titleLabel, Optional(Line())),
-    price: field(products.price, Optional(Amount)),
-    currency: field(products.currency, properties.price_currency),
-    vat_percentage: field(products.vatPercentage, Optional(Percentage)),
-    is_main_product: field(products.isMainProduct, Optional(Flag())),
-    account_number: field(products.accountNumber, Optional(Line())),
-    cost_unit: field(products.costUnit, Optional(Line())),
-    id_external_system: field(products.externalId, Optional(Line())),
-    archived_at: field(products.archivedAt, Optional(StoredMoment())),
-  },
+  fields: tableFields(products, {
+    courseId: null,
+    currency: { schema: properties.price_currency },
+    externalId: { name: 'id_external_system' },
+  }),
 };
 
 const translation: Item = {
@@ -63,14 +55,9 @@ export const course: BulkRecordType = {
   derived: { slug: courses.slug, related_items_updated_at: courses.relatedItemsUpdatedAt },
   computed: { related_items_updated_at: 'v.created_at' },
   parts: {
-    tags: { form: 'links', owner: courseTags.courseId, other: courseTags.tagId, to: 'tag', maxItems: 100 },
-    labels: { form: 'links', owner: courseLabels.courseId, other: courseLabels.labelId, to: 'label', maxItems: 100 },
-    categories: {
-      form: 'links',
-      owner: courseCategories.courseId,
-      other: courseCategories.categoryId,
-      to: 'category',
-    },
+    tags: links(courseTags.courseId, courseTags.tagId, 'tag', 100),
+    labels: links(courseLabels.courseId, courseLabels.labelId, 'label', 100),
+    categories: links(courseCategories.courseId, courseCategories.categoryId, 'category'),
     products: { form: 'list', kind: 'product', owner: products.courseId, item: product },
     translations: {
       form: 'by-key',

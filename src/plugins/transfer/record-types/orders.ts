@@ -1,99 +1,62 @@
 import { Type } from '@sinclair/typebox';
 import { sql } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
-import {
-  Count,
-  CustomProperties,
-  Flag,
-  Line,
-  OneOf,
-  StoredMoment,
-  Title,
-  UpperCode,
-} from '../../../core/schema/types.ts';
+import { Count, Email, Line, LongLine, OneOf, StoredMoment, UpperCode } from '../../../core/schema/types.ts';
 import { bookings, orderLines, orders } from '../../../database/tables/orders.ts';
 import { attendances, orderLineParticipants, participants } from '../../../database/tables/participants.ts';
 import { teachingLanguageCodes } from '../../../core/reference/courses.ts';
 import { currencyCodes } from '../../../core/reference/currencies.ts';
-import { BookingBody, ParticipantBody } from '../../../resources/booking/body-schema.ts';
+import { ParticipantBody } from '../../../resources/booking/body-schema.ts';
 import { paidStates, participantStatuses } from '../../../resources/participants/schema.ts';
 import { agreedTotals, type AgreedLine } from '../../../resources/quotes/price-service.ts';
-import { bodyFields, field, Ref, refersTo, type BulkRecordType, type Fields, type Item } from '../record-type.ts';
-import { Amount, Day, Percentage } from './value-formats.ts';
+import { links, type BulkRecordType, type Fields, type Item } from '../record-type.ts';
+import { tableFields } from './table-fields.ts';
 
 const { Optional } = Type;
-const { properties } = BookingBody;
-const line = Optional(Line());
 
 /** Participants refer to it. */
 const booking: Item = {
   table: bookings,
-  fields: {
-    coursedate_id: refersTo('coursedate', bookings.courseDateId, Ref),
-    ...bodyFields(properties, {
-      booker_name: bookings.bookerName,
-      booker_email: bookings.bookerEmail,
-      booker_phone: bookings.bookerPhone,
-    }),
-    booker_language_id: field(bookings.bookerLanguageId, Optional(OneOf(teachingLanguageCodes))),
-  },
+  fields: tableFields(bookings, {
+    orderId: null,
+    courseDateId: { name: 'coursedate_id', to: 'coursedate' },
+    bookerEmail: { schema: Optional(Email()) },
+    bookerPhone: { schema: Optional(LongLine()) },
+    bookerLanguageId: { schema: Optional(OneOf(teachingLanguageCodes)) },
+  }),
 };
-
-const amount = Optional(Amount);
-const percentage = Optional(Percentage);
 
 const orderLine: Item = {
   table: orderLines,
-  fields: {
-    product_id: refersTo('product', orderLines.productId, Ref),
-    quantity: field(orderLines.quantity, Count({ minimum: 1 })),
-    vat_percentage: field(orderLines.vatPercentage, percentage),
-    price_at_order_per_item_vat_excluded: field(orderLines.priceAtOrder, Amount),
-    discount_percent_at_order: field(orderLines.discountPercentAtOrder, percentage),
-    discount_amount_at_order: field(orderLines.discountAmountAtOrder, amount),
-    discount_calculated_at_order: field(orderLines.discountCalculatedAtOrder, amount),
-    price_at_invoice_per_item_vat_excluded: field(orderLines.priceAtInvoice, amount),
-    discount_percent_at_invoice: field(orderLines.discountPercentAtInvoice, percentage),
-    discount_calculated_at_invoice: field(orderLines.discountCalculatedAtInvoice, amount),
-    price_at_export_per_item_vat_excluded: field(orderLines.priceAtExport, amount),
-    discount_percent_at_export: field(orderLines.discountPercentAtExport, percentage),
-    discount_calculated_at_export: field(orderLines.discountCalculatedAtExport, amount),
-  },
+  fields: tableFields(orderLines, {
+    orderId: null,
+    productId: { to: 'product' },
+    quantity: { schema: Count({ minimum: 1 }) },
+    priceAtOrder: { name: 'price_at_order_per_item_vat_excluded' },
+    priceAtInvoice: { name: 'price_at_invoice_per_item_vat_excluded' },
+    priceAtExport: { name: 'price_at_export_per_item_vat_excluded' },
+  }),
 };
+
+const { totalBeforeDiscounts, totalDiscounts, totalVat } = orders;
 
 export const order: BulkRecordType = {
   kind: 'order',
   table: orders,
-  fields: {
-    customer_id: refersTo('customer', orders.customerId),
-    idCampaign: refersTo('campaign', orders.campaignId),
-    seller_id: refersTo('admin_user', orders.sellerId),
-    title: field(orders.title, Title()),
+  fields: tableFields(orders, {
+    customerId: { to: 'customer' },
+    campaignId: { name: 'idCampaign', to: 'campaign' },
+    sellerId: { to: 'admin_user' },
     // Room for two dates and the title of a place.
-    title_detailed: field(orders.titleDetailed, Optional(Line({ maxLength: 300 }))),
-    currency: field(orders.currency, Optional(UpperCode(currencyCodes, { default: 'NOK' }))),
-    is_paid: field(orders.isPaid, Optional(Flag())),
-    payment_method: field(orders.paymentMethod, line),
-    your_reference: field(orders.yourReference, properties.invoice_reference),
-    booker: field(orders.booker, properties.booker_name),
-    ...bodyFields(properties, {
-      gln_number: orders.glnNumber,
-      invoice_address_1: orders.invoiceAddress,
-      invoice_address_2: orders.invoiceAddress2,
-      invoice_address_3: orders.invoiceAddress3,
-      invoice_zipcode: orders.invoiceZipcode,
-      invoice_city: orders.invoiceCity,
-      invoice_email: orders.invoiceEmail,
-    }),
-    custom_properties: field(orders.customProperties, Optional(CustomProperties)),
-    invoiced_at: field(orders.invoicedAt, Optional(StoredMoment())),
-    exported_at: field(orders.exportedAt, Optional(StoredMoment())),
-  },
-  derived: {
-    total_before_discounts: orders.totalBeforeDiscounts,
-    total_discounts: orders.totalDiscounts,
-    total_vat: orders.totalVat,
-  },
+    titleDetailed: { schema: Optional(Line({ maxLength: 300 })) },
+    currency: { schema: Optional(UpperCode(currencyCodes, { default: 'NOK' })) },
+    invoiceAddress: { name: 'invoice_address_1' },
+    invoiceEmail: { schema: Optional(Email()) },
+    totalBeforeDiscounts: null,
+    totalDiscounts: null,
+    totalVat: null,
+  }),
+  derived: { totalBeforeDiscounts, totalDiscounts, totalVat },
   // The title ends with the order's id, which a file cannot contain.
   computed: { title: "v.title || ' #' || v.id" },
   exported: { title: "regexp_replace(t.title, ' #' || t.id || '$', '')" },
@@ -105,12 +68,7 @@ export const order: BulkRecordType = {
     const lines = (fields['lines'] ?? []) as Fields[];
     if (new Set(lines.map((one) => one['product_id'])).size < lines.length)
       throw Problem.invalidFields({ notValid: ['lines'] });
-    const totals = agreedTotals(lines.map(toAgreedLine));
-    return {
-      total_before_discounts: totals.totalBeforeDiscounts,
-      total_discounts: totals.totalDiscounts,
-      total_vat: totals.totalVat,
-    };
+    return agreedTotals(lines.map(toAgreedLine));
   },
 };
 
@@ -124,11 +82,7 @@ const toAgreedLine = (fields: Fields): AgreedLine => ({
 /** A participant's attendance of a session of the course date. */
 const attendance: Item = {
   table: attendances,
-  fields: {
-    gathering_id: refersTo('gathering', attendances.gatheringId, Ref),
-    attended: field(attendances.attended, Optional(Flag())),
-    registered_at: field(attendances.registeredAt, Optional(StoredMoment())),
-  },
+  fields: tableFields(attendances, { participantId: null, gatheringId: { to: 'gathering' } }),
 };
 
 /** Order lines of another order than the booking's. Either both are staged or both are imported: an order is one line. */
@@ -172,23 +126,17 @@ export const participant: BulkRecordType = {
     { field: 'attendance', text: gatheringsOfOtherDates },
     { field: 'status_updated_at', text: statusInTheFuture },
   ],
-  fields: {
-    idBooking: refersTo('booking', participants.bookingId, Ref),
-    coursedate_id: refersTo('coursedate', participants.courseDateId, Ref),
-    user_id: refersTo('user', participants.userId, Ref),
-    idStatus: field(participants.statusId, Optional(OneOf([...participantStatuses.keys()]))),
-    status_updated_at: field(participants.statusUpdatedAt, Optional(StoredMoment())),
-    idPaid: field(participants.paidId, Optional(OneOf([...paidStates.keys()]))),
-    entry_source: field(participants.entrySource, Optional(OneOf(['User', 'School'], { default: 'School' }))),
-    completed: field(participants.completed, Optional(Flag())),
-    no_show: field(participants.noShow, Optional(Flag())),
-    passed: field(participants.passed, Optional(Flag())),
-    certificate_issued_at: field(participants.certificateIssuedAt, Optional(Day)),
-    user_comment: field(participants.userComment, ParticipantBody.properties.comment),
-    invoice_reference: field(participants.invoiceReference, properties.invoice_reference),
-    custom_properties: field(participants.customProperties, Optional(CustomProperties)),
-    archived_at: field(participants.archivedAt, Optional(StoredMoment())),
-  },
+  fields: tableFields(participants, {
+    bookingId: { name: 'idBooking', to: 'booking' },
+    courseId: null,
+    courseDateId: { name: 'coursedate_id', to: 'coursedate' },
+    userId: { to: 'user' },
+    statusId: { name: 'idStatus', schema: Optional(OneOf([...participantStatuses.keys()])) },
+    statusUpdatedAt: { schema: Optional(StoredMoment()) },
+    paidId: { name: 'idPaid', schema: Optional(OneOf([...paidStates.keys()])) },
+    entrySource: { schema: Optional(OneOf(['User', 'School'], { default: 'School' })) },
+    userComment: { schema: ParticipantBody.properties.comment },
+  }),
   derived: { course_id: participants.courseId },
   computed: {
     course_id:
@@ -196,12 +144,7 @@ export const participant: BulkRecordType = {
     status_updated_at: 'coalesce(v.status_updated_at, v.created_at)',
   },
   parts: {
-    order_lines: {
-      form: 'links',
-      owner: orderLineParticipants.participantId,
-      other: orderLineParticipants.orderLineId,
-      to: 'order_line',
-    },
+    order_lines: links(orderLineParticipants.participantId, orderLineParticipants.orderLineId, 'order_line'),
     attendance: { form: 'list', owner: attendances.participantId, item: attendance },
   },
   // An order shows its participants.

@@ -5,14 +5,13 @@ import { customers } from '../../../database/tables/customers.ts';
 import { instructors, locations } from '../../../database/tables/places.ts';
 import { todayIn } from '../../../core/timestamps.ts';
 import { courseUsers } from '../../../database/tables/users.ts';
-import { BookingBody, ParticipantBody } from '../../../resources/booking/body-schema.ts';
 import { CustomerBody } from '../../../resources/customers/body-schema.ts';
 import { InstructorBody } from '../../../resources/instructors/body-schema.ts';
 import { LocationBody } from '../../../resources/locations/body-schema.ts';
 import { findPasswordFault, Password, PasswordHash } from '../../../resources/auth/password-schema.ts';
 import { hashPassword } from '../../../resources/auth/password-service.ts';
 import { field, storedFields, refersTo, withLast, type BulkRecordType } from '../record-type.ts';
-import { Day } from './value-formats.ts';
+import { tableFields } from './table-fields.ts';
 
 const { Optional } = Type;
 const line = Optional(Line());
@@ -56,7 +55,7 @@ export const customer: BulkRecordType = {
   },
 };
 
-const { properties } = ParticipantBody;
+const longLine = Optional(LongLine());
 /** Bookings derive usernames from an e-mail address and two names, and lower case may turn one letter into two. */
 const Username = Title({ maxLength: 1_600 });
 
@@ -64,43 +63,23 @@ export const user: BulkRecordType = {
   kind: 'user',
   table: courseUsers,
   unique: { field: 'username', among: 'true', applies: ({ username }) => username !== undefined },
-  fields: {
-    username: field(courseUsers.username, Optional(Username)),
-    firstname: field(courseUsers.firstname, line),
-    lastname: field(courseUsers.lastname, line),
-    email: field(courseUsers.email, Optional(Email())),
-    phone: field(courseUsers.phone, properties.phone),
-    company: field(courseUsers.company, properties.company),
-    orgnr: field(courseUsers.orgnr, BookingBody.properties.company_number),
-    position: field(courseUsers.position, properties.position),
-    department: field(courseUsers.department, line),
-    legaldepartment: field(courseUsers.legaldepartment, line),
-    date_of_birth: field(courseUsers.dateOfBirth, Optional(Day)),
-    customer_id: refersTo('customer', courseUsers.customerId),
-    invoice_address_1: field(courseUsers.invoiceAddress, line),
-    invoice_address_2: field(courseUsers.invoiceAddress2, line),
-    invoice_address_3: field(courseUsers.invoiceAddress3, line),
-    invoice_zipcode: field(courseUsers.invoiceZipcode, line),
-    invoice_city: field(courseUsers.invoiceCity, line),
-    invoice_phone: field(courseUsers.invoicePhone, Optional(LongLine())),
-    home_address_1: field(courseUsers.homeAddress, line),
-    home_address_2: field(courseUsers.homeAddress2, line),
-    home_address_3: field(courseUsers.homeAddress3, line),
-    home_zipcode: field(courseUsers.homeZipcode, line),
-    home_city: field(courseUsers.homeCity, line),
-    home_phone: field(courseUsers.homePhone, Optional(LongLine())),
-    work_address_1: field(courseUsers.workAddress, line),
-    work_address_2: field(courseUsers.workAddress2, line),
-    work_address_3: field(courseUsers.workAddress3, line),
-    work_zipcode: field(courseUsers.workZipcode, line),
-    work_city: field(courseUsers.workCity, line),
-    work_phone: field(courseUsers.workPhone, Optional(LongLine())),
-    external_id: field(courseUsers.externalId, line),
-    company_employee_number: field(courseUsers.companyEmployeeNumber, line),
-    custom_properties: field(courseUsers.customProperties, Optional(CustomProperties)),
-    information_gathered_at: field(courseUsers.informationGatheredAt, Optional(StoredMoment())),
-    password_hash: field(courseUsers.passwordHash, Optional(PasswordHash)),
-  },
+  fields: withLast(
+    tableFields(courseUsers, {
+      customerId: { to: 'customer' },
+      username: { schema: Optional(Username) },
+      email: { schema: Optional(Email()) },
+      phone: { schema: longLine },
+      position: { schema: longLine },
+      invoiceAddress: { name: 'invoice_address_1' },
+      invoicePhone: { schema: longLine },
+      homeAddress: { name: 'home_address_1' },
+      homePhone: { schema: longLine },
+      workAddress: { name: 'work_address_1' },
+      workPhone: { schema: longLine },
+      passwordHash: { schema: Optional(PasswordHash) },
+    }),
+    ['password_hash'],
+  ),
   // Exports contain the hash instead.
   accepts: { password: Optional(Password) },
   async complete(fields, { schoolTitle, timezone }) {

@@ -25,6 +25,8 @@ async function loadRows({ pool }: Database, query: string, providerId: number): 
   return rows.map(({ row }) => row);
 }
 
+const schoolColumns = Object.keys(SchoolBody.properties).filter((name) => name !== 'active');
+
 /** The provider's own record. */
 export const school: SingleRecordType = {
   kind: 'school',
@@ -33,9 +35,7 @@ export const school: SingleRecordType = {
   export: (database, providerId) =>
     loadRows(
       database,
-      `select id::text as ref, title, is_active as active, reference, org_nr, phone, email_admin, email, email_booking,
-         email_more_info, post_address, post_zip, post_city, visit_address, visit_zip, visit_city, web_address,
-         text_tagline, text_description
+      `select id::text as ref, is_active as active, ${schoolColumns.join(', ')}
        from providers where id = $1 and email_admin <> ''`,
       providerId,
     ),
