@@ -6,12 +6,21 @@ import {
   nextCourseDateList,
 } from '../../src/resources/coursedates/list.ts';
 import { courseItem, courseList } from '../../src/resources/courses/list.ts';
-import { marker, type Owner } from './isolation.ts';
+import type { KeyProfile } from '../../src/core/key-profiles.ts';
+import { idsInPath, marker, type Owner } from './isolation.ts';
 
 type Ids = Owner['ids'];
 
+const everyone = ['full', 'read', 'booking', 'publishable'] as const;
+const bookers = ['full', 'read', 'booking'] as const;
+const booking = ['full', 'booking'] as const;
+const readers = ['full', 'read'] as const;
+const full = ['full'] as const;
+
 export type Read = {
   route: string;
+  /** The profiles that may call it, `readers` unless given. */
+  profiles?: readonly KeyProfile[];
   /** Data in a 200 response to the owner: its own, ids without any text, or only data that all providers share. */
   owner: 'own data' | 'ids only' | 'shared data';
   /** The status for any provider but the owner without partner parameters; the response never contains the owner's data. */
@@ -21,22 +30,35 @@ export type Read = {
 };
 
 export const readTable: Read[] = [
-  { route: 'GET /v2/courses', owner: 'own data', stranger: 200, partner: courseList.View },
-  { route: 'GET /v2/courses/{id}', owner: 'own data', stranger: 404, partner: courseItem.View },
-  { route: 'GET /v2/coursedates', owner: 'own data', stranger: 200, partner: courseDateList.View },
-  { route: 'GET /v2/nextcoursedates', owner: 'own data', stranger: 200, partner: nextCourseDateList.View },
-  { route: 'GET /v2/batch/coursedates', owner: 'own data', stranger: 200, partner: batchCourseDateList.View },
+  { route: 'GET /v2/courses', profiles: everyone, owner: 'own data', stranger: 200, partner: courseList.View },
+  { route: 'GET /v2/courses/{id}', profiles: everyone, owner: 'own data', stranger: 404, partner: courseItem.View },
+  { route: 'GET /v2/coursedates', profiles: everyone, owner: 'own data', stranger: 200, partner: courseDateList.View },
+  {
+    route: 'GET /v2/nextcoursedates',
+    profiles: everyone,
+    owner: 'own data',
+    stranger: 200,
+    partner: nextCourseDateList.View,
+  },
+  {
+    route: 'GET /v2/batch/coursedates',
+    profiles: everyone,
+    owner: 'own data',
+    stranger: 200,
+    partner: batchCourseDateList.View,
+  },
   {
     route: 'GET /v2/courses/{course_id}/coursedates',
+    profiles: everyone,
     owner: 'own data',
     stranger: 404,
     partner: datesOfCourseList.View,
   },
-  { route: 'GET /v2/courses/{course_id}/coursedates/{id}', owner: 'own data', stranger: 404 },
-  { route: 'GET /v2/locations', owner: 'own data', stranger: 200 },
-  { route: 'GET /v2/instructors', owner: 'own data', stranger: 200 },
-  { route: 'GET /v2/instructors/{id}', owner: 'own data', stranger: 404 },
-  { route: 'GET /v2/course-tags', owner: 'own data', stranger: 200 },
+  { route: 'GET /v2/courses/{course_id}/coursedates/{id}', profiles: everyone, owner: 'own data', stranger: 404 },
+  { route: 'GET /v2/locations', profiles: everyone, owner: 'own data', stranger: 200 },
+  { route: 'GET /v2/instructors', profiles: everyone, owner: 'own data', stranger: 200 },
+  { route: 'GET /v2/instructors/{id}', profiles: everyone, owner: 'own data', stranger: 404 },
+  { route: 'GET /v2/course-tags', profiles: everyone, owner: 'own data', stranger: 200 },
   { route: 'GET /v2/customers', owner: 'own data', stranger: 200 },
   { route: 'GET /v2/customers/{id}', owner: 'own data', stranger: 404 },
   { route: 'GET /v2/customers/{id}/employees', owner: 'own data', stranger: 404 },
@@ -48,20 +70,20 @@ export const readTable: Read[] = [
   { route: 'GET /v2/participants', owner: 'own data', stranger: 200 },
   { route: 'GET /v2/participants/{id}', owner: 'own data', stranger: 404 },
   { route: 'GET /v2/campaigns', owner: 'own data', stranger: 200 },
-  { route: 'GET /v2/campaigns/validate', owner: 'own data', stranger: 404 },
-  { route: 'GET /v2/campaigns/validate/{code}', owner: 'own data', stranger: 404 },
-  { route: 'GET /v2/vouchers/validate', owner: 'own data', stranger: 404 },
-  { route: 'GET /v2/vouchers/validate/{code}', owner: 'own data', stranger: 404 },
+  { route: 'GET /v2/campaigns/validate', profiles: bookers, owner: 'own data', stranger: 404 },
+  { route: 'GET /v2/campaigns/validate/{code}', profiles: bookers, owner: 'own data', stranger: 404 },
+  { route: 'GET /v2/vouchers/validate', profiles: bookers, owner: 'own data', stranger: 404 },
+  { route: 'GET /v2/vouchers/validate/{code}', profiles: bookers, owner: 'own data', stranger: 404 },
   { route: 'GET /v2/admin-users', owner: 'own data', stranger: 200 },
   { route: 'GET /v2/admin-roles', owner: 'own data', stranger: 200 },
   { route: 'GET /v2/app-users', owner: 'own data', stranger: 200 },
-  { route: 'GET /v2/schools', owner: 'own data', stranger: 200 },
-  { route: 'GET /v2/whoami', owner: 'own data', stranger: 200 },
-  { route: 'GET /schools', owner: 'own data', stranger: 200 },
+  { route: 'GET /v2/schools', profiles: everyone, owner: 'own data', stranger: 200 },
+  { route: 'GET /v2/whoami', profiles: everyone, owner: 'own data', stranger: 200 },
+  { route: 'GET /schools', profiles: bookers, owner: 'own data', stranger: 200 },
   { route: 'GET /v2/webhooks', owner: 'own data', stranger: 200 },
   { route: 'GET /v2/webhooks/{id}', owner: 'own data', stranger: 404 },
   { route: 'GET /v2/webhooks/{id}/deliveries', owner: 'own data', stranger: 404 },
-  { route: 'GET /v2/durations', owner: 'shared data', stranger: 200 },
+  { route: 'GET /v2/durations', profiles: everyone, owner: 'shared data', stranger: 200 },
   { route: 'GET /v2/changes', owner: 'ids only', stranger: 200 },
 ];
 
@@ -116,6 +138,8 @@ const dateBodies = ({ location, instructor, date }: Ids) => [
 
 export type Write = {
   route: string;
+  /** The profiles that may call it, `full` unless given. */
+  profiles?: readonly KeyProfile[];
   /** Expected status for another provider, per body. */
   stranger: number[];
   /** The statuses that a sub-school of the owner gets, if they differ. */
@@ -127,6 +151,7 @@ export type Write = {
 export const writeTable: Write[] = [
   {
     route: 'POST /v2/booking',
+    profiles: booking,
     stranger: [400, 400],
     bodies: ({ date, customer, product }) => [
       { coursedate_id: date, payment_method, participants: [participant] },
@@ -138,6 +163,7 @@ export const writeTable: Write[] = [
   },
   {
     route: 'PUT /v2/booking/{id}/deregister',
+    profiles: booking,
     stranger: [404, 404],
     bodies: () => [{}, { config: { with_fee: 1, send_receipt_email_to_participant: 1 } }],
   },
@@ -231,6 +257,12 @@ export const writeTable: Write[] = [
   },
 ];
 
+/** The profiles that may call each endpoint. */
+export const allowedProfiles: Record<string, readonly KeyProfile[]> = Object.fromEntries([
+  ...readTable.map(({ route, profiles = readers }) => [route, profiles] as const),
+  ...writeTable.map(({ route, profiles = full }) => [route, profiles] as const),
+]);
+
 /** A person is shared by all providers and attached by an e-mail that the caller already knows. */
 export const shownAfterWrite: Record<string, string[]> = {
   // A person who is attached has the names as first given.
@@ -241,86 +273,54 @@ export const shownAfterWrite: Record<string, string[]> = {
 export type IdParameter = [keyof Ids, ((id: number) => object)?] | string;
 let created = 0;
 const newTitle = () => `Title ${(created += 1)}`;
-const dateParameters = (
-  method: string,
-  path: string,
-  more: Record<string, IdParameter>,
-): Record<string, IdParameter> => {
-  const names: Record<string, IdParameter> = {
-    'query since_id': ['date'],
-    'query course_id[]': ['course'],
-    'query coursedate_id': ['date'],
-    'query status_id': 'the same for all',
-    'query partner_id': ['provider'],
-    'query tag_ids[]': ['tag'],
-    ...more,
-  };
-  return Object.fromEntries(Object.entries(names).map(([name, value]) => [`${method} ${path} ${name}`, value]));
-};
 const dateBodyParameters = (name: string, required: object): Record<string, IdParameter> => ({
   [`${name} path course_id`]: ['course', () => ({ ...required, title: marker })],
-  [`${name} body place_id`]: 'the same for all',
-  [`${name} body status_id`]: 'the same for all',
   [`${name} body location_id`]: ['location', (id) => ({ ...required, location_id: id })],
   [`${name} body instructors`]: ['instructor', (id) => ({ ...required, instructors: [id] })],
   [`${name} body parent_id`]: ['date', (id) => ({ ...required, parent_id: id })],
   [`${name} body gatherings`]: ['location', (id) => ({ ...required, gatherings: [{ ...meeting, idLocation: id }] })],
 });
-/** Every parameter with an id: another provider gets the same response for the owner's id and an unknown id. */
+/** Parameters with an id, by their names in every route. A list compares `since_id` with any id. */
+const idsByName: Record<string, IdParameter> = {
+  'query since_id': ['course'],
+  'query course_id': ['course'],
+  'query course_id[]': ['course'],
+  'query course_ids[]': ['course'],
+  'query coursedate_id': ['date'],
+  'query customer_id': ['customer'],
+  'query user_id': ['user'],
+  'query tag_ids[]': ['tag'],
+  'query partner_id': ['provider'],
+  'query status_id': 'the same for all',
+  'body place_id': 'the same for all',
+  'body status_id': 'the same for all',
+  'body idStatus': 'the same for all',
+  'body idPaid': 'the same for all',
+  'body customer_reference_id': 'free text',
+};
+
+/** Parameters with an id whose name does not say what they refer to, or that need a body. */
 export const idTable: Record<string, IdParameter> = {
-  'GET /v2/courses query since_id': ['course'],
-  'GET /v2/courses query customer_id': ['customer'],
-  'GET /v2/courses query tag_ids[]': ['tag'],
-  'GET /v2/courses query partner_id': ['provider'],
   'POST /v2/courses body tags': ['tag', (id) => ({ title: newTitle(), tags: [id] })],
   'POST /v2/courses body labels': ['label', (id) => ({ title: newTitle(), labels: [{ id }] })],
   'POST /v2/courses body customer_id': [
     'customer',
     (id) => ({ title: newTitle(), type: 'corporate', customer_id: id }),
   ],
-  'GET /v2/courses/{id} path id': ['course'],
-  'GET /v2/courses/{id} query partner_id': ['provider'],
   'PUT /v2/courses/{id} path id': ['course', () => ({ text_lead: 'x' })],
   'PUT /v2/courses/{id} body tags': ['tag', (id) => ({ tags: [id] })],
   'PUT /v2/courses/{id} body labels': ['label', (id) => ({ labels: [{ id }] })],
   'PUT /v2/courses/{id} body customer_id': ['customer', (id) => ({ type: 'corporate', customer_id: id })],
-  // The owner cannot delete it either: it has future participants.
-  'DELETE /v2/courses/{id} path id': ['course'],
-  'GET /v2/coursedates query since_id': ['date'],
-  'GET /v2/coursedates query course_id[]': ['course'],
-  'GET /v2/coursedates query coursedate_id': ['date'],
-  'GET /v2/coursedates query status_id': 'the same for all',
-  'GET /v2/coursedates query partner_id': ['provider'],
-  'GET /v2/coursedates query tag_ids[]': ['tag'],
-  'GET /v2/nextcoursedates query partner_id': ['provider'],
-  'GET /v2/nextcoursedates query tag_ids[]': ['tag'],
-  'GET /v2/locations query since_id': ['location'],
-  'POST /v2/locations body place_id': 'the same for all',
   'POST /v2/locations body idInstructor': ['instructor', (id) => ({ title: 'L', idInstructor: id })],
   'PUT /v2/locations/{id} path id': ['location', () => ({ city: 'x' })],
-  'PUT /v2/locations/{id} body place_id': 'the same for all',
   'PUT /v2/locations/{id} body idInstructor': ['instructor', (id) => ({ idInstructor: id })],
-  'GET /v2/instructors query since_id': ['instructor'],
-  'GET /v2/instructors/{id} path id': ['instructor'],
-  'DELETE /v2/instructors/{id} path id': ['instructor'],
   'POST /v2/instructors body idUser': ['adminUser', (id) => ({ ...named, idUser: id })],
   'PUT /v2/instructors/{id} path id': ['instructor', () => ({ phone: '1' })],
-  'GET /v2/webhooks/{id} path id': ['webhook'],
-  'GET /v2/webhooks/{id}/deliveries path id': ['webhook'],
   'PUT /v2/webhooks/{id} path id': ['webhook', () => ({ description: 'x' })],
   'POST /v2/webhooks/{id}/test path id': ['webhook', () => ({})],
   'POST /v2/webhooks/{id}/rotate path id': ['webhook', () => ({})],
   'DELETE /v2/webhooks/{id} path id': ['webhookToDelete'],
-  'GET /v2/orders query since_id': ['order'],
-  'GET /v2/orders query course_id': ['course'],
-  'GET /v2/orders/{id} path id': ['order'],
   'POST /v2/orders/{id}/export path id': ['toExport', () => ({})],
-  'GET /v2/orders/products query since_id': ['product'],
-  'GET /v2/participants/{id} path id': ['participant'],
-  'GET /v2/campaigns/validate/{code} query coursedate_id': ['date'],
-  'GET /v2/campaigns/validate/{code} query course_id': ['course'],
-  'GET /v2/campaigns/validate query coursedate_id': ['date'],
-  'GET /v2/campaigns/validate query course_id': ['course'],
   'POST /v2/booking body coursedate_id': [
     'date',
     (id) => ({ coursedate_id: id, payment_method, participants: [participant] }),
@@ -330,30 +330,9 @@ export const idTable: Record<string, IdParameter> = {
   'PUT /v2/booking/{id}/deregister path id': ['booking', () => ({})],
   'PUT /v2/booking/{id}/deregister body participants': ['participant', (id) => ({ participants: [id] })],
   'PUT /v2/participants/{id} path id': ['participant', () => ({ no_show: 1 })],
-  'PUT /v2/participants/{id} body idStatus': 'the same for all',
-  'PUT /v2/participants/{id} body idPaid': 'the same for all',
-  'GET /v2/participants query since_id': ['participant'],
-  'GET /v2/participants query course_id': ['course'],
-  'GET /v2/participants query coursedate_id': ['date'],
-  'GET /v2/participants query customer_id': ['customer'],
-  'GET /v2/participants query user_id': ['user'],
-  'GET /v2/customers query since_id': ['customer'],
-  'GET /v2/customers/{id} path id': ['customer'],
-  'GET /v2/customers/{id}/employees path id': ['customer'],
-  'GET /v2/customers/{id}/employees query since_id': ['user'],
-  'POST /v2/customers body customer_reference_id': 'free text',
   'POST /v2/customers body seller_id': ['adminUser', (id) => ({ title: 'C', seller_id: id })],
   'PUT /v2/customers/{id} path id': ['customer', () => ({ note: 'x' })],
-  'PUT /v2/customers/{id} body customer_reference_id': 'free text',
   'PUT /v2/customers/{id} body seller_id': ['adminUser', (id) => ({ seller_id: id })],
-  'GET /v2/course-users/{id} path id': ['user'],
-  'GET /v2/search-users query since_id': ['user'],
-  ...dateParameters('GET', '/v2/courses/{course_id}/coursedates', { 'path course_id': ['course'] }),
-  ...dateParameters('GET', '/v2/batch/coursedates', { 'query course_ids[]': ['course'] }),
-  'GET /v2/courses/{course_id}/coursedates/{id} path course_id': ['course'],
-  'GET /v2/courses/{course_id}/coursedates/{id} path id': ['date'],
-  'DELETE /v2/courses/{course_id}/coursedates/{id} path course_id': ['course'],
-  'DELETE /v2/courses/{course_id}/coursedates/{id} path id': ['date'],
   'PUT /v2/courses/{course_id}/coursedates/{id} path id': ['date', () => ({ title: marker })],
   ...dateBodyParameters('POST /v2/courses/{course_id}/coursedates', days),
   ...dateBodyParameters('PUT /v2/courses/{course_id}/coursedates/{id}', {}),
@@ -361,6 +340,14 @@ export const idTable: Record<string, IdParameter> = {
   'PUT /v2/instructors/{id} body idUser': ['adminUser', (id) => ({ idUser: id })],
   'POST /v2/admin-users body role_ids': ['role', (id) => ({ email: 'x@x.example', role_ids: [id], ...named })],
 };
+
+/** Every parameter with an id: another provider gets the same response for the owner's id and an unknown id. */
+export function findIdParameter(route: string, parameter: string): IdParameter | undefined {
+  const [method, path = ''] = route.split(' ');
+  const [where, name = ''] = parameter.split(' ');
+  const inPath = where === 'path' && (method === 'GET' || method === 'DELETE') ? idsInPath(path)[name] : undefined;
+  return idTable[`${route} ${parameter}`] ?? idsByName[parameter] ?? (inPath && [inPath]);
+}
 
 /** Query parameters that a list requires. */
 export const requiredQuery = ({ course }: Ids): Record<string, string> => ({

@@ -12,7 +12,7 @@ import {
   unlistedMarker,
   type Owner,
 } from './isolation.ts';
-import { requiredQuery, writeTable } from './isolation-table.ts';
+import { allowedProfiles, requiredQuery, writeTable } from './isolation-table.ts';
 import { send, type Provider, type TestApp, type TestResponse } from './test-app.ts';
 
 /** Request functions with a key of the profile. */
@@ -30,81 +30,6 @@ export async function withProfile(
   return { apiKey, keyId, request, get: (url: string, headers = {}) => request('GET')(url, undefined, headers) };
 }
 export type KeyOf = Awaited<ReturnType<typeof withProfile>>;
-
-const everyone = ['full', 'read', 'booking', 'publishable'] as const;
-const readers = ['full', 'read'] as const;
-const bookers = ['full', 'read', 'booking'] as const;
-const booking = ['full', 'booking'] as const;
-const full = ['full'] as const;
-
-/** The profiles that may call each endpoint. */
-export const allowedProfiles: Record<string, readonly KeyProfile[]> = {
-  'GET /v2/whoami': everyone,
-  'GET /v2/courses': everyone,
-  'GET /v2/courses/{id}': everyone,
-  'GET /v2/coursedates': everyone,
-  'GET /v2/nextcoursedates': everyone,
-  'GET /v2/batch/coursedates': everyone,
-  'GET /v2/courses/{course_id}/coursedates': everyone,
-  'GET /v2/courses/{course_id}/coursedates/{id}': everyone,
-  'GET /v2/locations': everyone,
-  'GET /v2/instructors': everyone,
-  'GET /v2/instructors/{id}': everyone,
-  'GET /v2/course-tags': everyone,
-  'GET /v2/durations': everyone,
-  'GET /v2/schools': everyone,
-  'GET /schools': bookers,
-  'GET /v2/campaigns/validate': bookers,
-  'GET /v2/campaigns/validate/{code}': bookers,
-  'GET /v2/vouchers/validate': bookers,
-  'GET /v2/vouchers/validate/{code}': bookers,
-  'POST /v2/booking': booking,
-  'PUT /v2/booking/{id}/deregister': booking,
-  'GET /v2/campaigns': readers,
-  'GET /v2/changes': readers,
-  'GET /v2/webhooks': readers,
-  'GET /v2/webhooks/{id}': readers,
-  'GET /v2/webhooks/{id}/deliveries': readers,
-  'GET /v2/customers': readers,
-  'GET /v2/customers/{id}': readers,
-  'GET /v2/customers/{id}/employees': readers,
-  'GET /v2/course-users/{id}': readers,
-  'GET /v2/search-users': readers,
-  'GET /v2/orders': readers,
-  'GET /v2/orders/{id}': readers,
-  'GET /v2/orders/products': readers,
-  'GET /v2/participants': readers,
-  'GET /v2/participants/{id}': readers,
-  'GET /v2/admin-users': readers,
-  'GET /v2/admin-roles': readers,
-  'GET /v2/app-users': readers,
-  'PUT /v2/participants/{id}': full,
-  'POST /v2/courses': full,
-  'PUT /v2/courses/{id}': full,
-  'DELETE /v2/courses/{id}': full,
-  'POST /courses': full,
-  'POST /v2/courses/{course_id}/coursedates': full,
-  'PUT /v2/courses/{course_id}/coursedates/{id}': full,
-  'DELETE /v2/courses/{course_id}/coursedates/{id}': full,
-  'POST /v2/course-tags': full,
-  'POST /v2/locations': full,
-  'PUT /v2/locations/{id}': full,
-  'POST /v2/instructors': full,
-  'PUT /v2/instructors/{id}': full,
-  'DELETE /v2/instructors/{id}': full,
-  'POST /v2/orders/{id}/export': full,
-  'POST /v2/customers': full,
-  'PUT /v2/customers/{id}': full,
-  'PUT /v2/schools': full,
-  'POST /schools': full,
-  'POST /v2/check-user-credentials': full,
-  'POST /v2/admin-users': full,
-  'POST /v2/webhooks': full,
-  'PUT /v2/webhooks/{id}': full,
-  'DELETE /v2/webhooks/{id}': full,
-  'POST /v2/webhooks/{id}/test': full,
-  'POST /v2/webhooks/{id}/rotate': full,
-};
 
 /** The 403 of a key in the words of the endpoint's interface. */
 export function refusal(route: string, profile: KeyProfile) {

@@ -2,7 +2,8 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { keyProfiles } from '../../../src/core/key-profiles.ts';
 import { toPublicSchema } from '../../../src/http/publishable/serializer.ts';
 import { getEndpoints } from '../../support/isolation.ts';
-import { allowedProfiles, findWrongCells, refusal, withProfile } from '../../support/key-profiles.ts';
+import { allowedProfiles } from '../../support/isolation-table.ts';
+import { findWrongCells, refusal, withProfile } from '../../support/key-profiles.ts';
 import { createPublicCatalog } from '../../support/public-catalog.ts';
 import {
   limits,

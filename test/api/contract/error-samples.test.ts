@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { addDate } from '../../support/dates.ts';
 import { createBookableDate, bookingBody } from '../../support/booking.ts';
-import { allowedProfiles, withProfile } from '../../support/key-profiles.ts';
+import { allowedProfiles } from '../../support/isolation-table.ts';
+import { withProfile } from '../../support/key-profiles.ts';
 import { dereference } from '../../support/openapi.ts';
 import { limits, openTestDatabase, openTestApp, ownDatabase, send, sharedTestApp } from '../../support/test-app.ts';
 
