@@ -166,7 +166,7 @@ export type Owner = Awaited<ReturnType<typeof createOwner>>;
 
 /** Inserts a row with the marker in its texts into each table of items that needs no more and has no row of the owner. */
 async function fillOtherTables({ database: { pool } }: TestApp, me: Provider) {
-  const { rows: tables } = await pool.query<{ name: string; texts: string[] }>(
+  const { rows: tables } = await pool.query<{ name: string; texts: string[] | null }>(
     `select table_name as name, array_agg(column_name::text) filter (where data_type = 'text') as texts
       from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
       where table_schema = 'public' and table_type = 'BASE TABLE' group by 1

@@ -102,28 +102,20 @@ async function loadSingleLine({ pool }: Database, providerId: number, kind: Sing
 export const tableNames = (kind: BulkRecordType) => toTargets(kind).map(({ table }) => getTableConfig(table).name);
 
 /** Tables of a bulk type in write order: an item before its parts. */
-function toTargets(kind: BulkRecordType): Target[] {
-  const targets = new Map<PgTable, Target>();
-  const visit = (
-    { table, fields, derived = {}, parts = {}, computed = {} }: Item,
-    more: PgColumn[],
-    hasRefs: boolean,
-  ) => {
-    const columns = [...Object.values(fields).map(({ column }) => column), ...Object.values(derived), ...more];
-    targets.set(table, { table, columns, computed, hasRefs });
-    for (const part of Object.values(parts)) visitPart(part);
-  };
-  const visitPart = (part: Part) => {
-    if (part.form === 'links') {
-      const table = part.other.table;
-      targets.set(table, { table, columns: [part.owner, part.other], computed: {}, hasRefs: false });
-    } else {
-      const more = part.form === 'by-key' ? [part.owner, part.key] : [part.owner];
-      visit(part.item, more, part.form !== 'by-key' && part.kind !== undefined);
-    }
-  };
-  visit(kind, [], true);
-  return [...targets.values()];
+const toTargets = (kind: BulkRecordType) => toItemTargets(kind, [], true);
+
+function toItemTargets(item: Item, more: PgColumn[], hasRefs: boolean): Target[] {
+  const { table, fields, derived = {}, parts = {}, computed = {} } = item;
+  const columns = [...Object.values(fields).map(({ column }) => column), ...Object.values(derived), ...more];
+  return [{ table, columns, computed, hasRefs }, ...Object.values(parts).flatMap(toPartTargets)];
+}
+
+function toPartTargets(part: Part): Target[] {
+  const { owner } = part;
+  if (part.form === 'links')
+    return [{ table: part.other.table, columns: [owner, part.other], computed: {}, hasRefs: false }];
+  if (part.form === 'by-key') return toItemTargets(part.item, [owner, part.key], false);
+  return toItemTargets(part.item, [owner], part.kind !== undefined);
 }
 
 /** Assigns ids to refs in file order and stores them in `import_refs`. */

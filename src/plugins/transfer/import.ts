@@ -51,24 +51,14 @@ export async function importLines(
 ): Promise<ImportSummary> {
   const ctx = await createContext(database, settings, providerId);
   return withImportLock(database, providerId, async (assertLocked) => {
-    const {
-      dryRun = false,
-      allow,
-      skipChanged = false,
-      onBadLine = () => undefined,
-      onProgress = () => undefined,
-    } = options;
     const summary: ImportSummary = { read: 0, known: 0, written: 0, bad: 0 };
+    const { dryRun, allow, skipChanged } = options;
     const run: ImportRun = {
-      database,
-      ctx,
-      assertLocked,
-      summary,
-      skipChanged,
-      onProgress: () => onProgress(summary),
+      ...{ database, ctx, assertLocked, summary, skipChanged },
+      onProgress: () => options.onProgress?.(summary),
       reportBadLine: (bad) => {
         summary.bad += 1;
-        onBadLine(bad);
+        options.onBadLine?.(bad);
       },
     };
     await clearStaging(database, providerId);
@@ -91,7 +81,7 @@ type ImportRun = {
   /** Slow input leaves the connection idle, which may then be lost. */
   assertLocked: () => Promise<void>;
   summary: ImportSummary;
-  skipChanged: boolean;
+  skipChanged: boolean | undefined;
   reportBadLine: (bad: BadLine) => void;
   onProgress: () => void;
 };
@@ -199,19 +189,14 @@ async function* withAllowedOnly(
   allow: AllowedScope[],
 ): AsyncGenerator<Line> {
   for await (const line of lines) {
-    const fields = 'fields' in line ? line.fields : {};
-    const needed =
-      fields['kind'] === 'partner' && fields['status'] === 'approved'
-        ? 'partners'
-        : fields['kind'] === 'category'
-          ? 'categories'
-          : undefined;
-    yield needed === undefined || allow.includes(needed)
-      ? line
-      : {
-          number: line.number,
-          problem: `Not allowed: it changes ${needed} outside the provider; use --allow ${needed}`,
-        };
+    const { kind, status } = 'fields' in line ? line.fields : {};
+    const isShared = kind === 'category' || (kind === 'partner' && status === 'approved');
+    const scope = kind === 'category' ? 'categories' : 'partners';
+    if (!isShared || allow.includes(scope)) yield line;
+    else {
+      const problem = `Not allowed: it changes ${scope} outside the provider; use --allow ${scope}`;
+      yield { number: line.number, problem };
+    }
   }
 }
 
