@@ -102,5 +102,15 @@ const readsAfterWrites: ExampleRequest[] = [
   { operationId: 'listChanges', query: ({ listChanges }) => `since=${listChanges.cursor}` },
 ];
 
-/** Requests to every operation, in an order in which a new demo school accepts all of them. */
-export const exampleRequests = [...reads, ...writes, ...readsAfterWrites];
+/**
+ * Requests to every operation, in an order in which a new demo school accepts all of them. Of those not named here, writes
+ * are sent before reads.
+ */
+export function listExampleRequests(operations: { operationId: string; method: string }[]): ExampleRequest[] {
+  const named = new Set([...reads, ...writes].map(({ operationId }) => operationId));
+  const others = operations.filter(({ operationId }) => !named.has(operationId));
+  const [otherReads, otherWrites] = [true, false].map((isRead) =>
+    others.filter(({ method }) => (method === 'get') === isRead).map(({ operationId }) => ({ operationId })),
+  );
+  return [...reads, ...writes, ...otherWrites!, ...otherReads!, ...readsAfterWrites];
+}

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { format, resolveConfig } from 'prettier';
-import { exampleRequests, type ExampleRequest, type Responses } from './example-requests.ts';
+import { listExampleRequests, type ExampleRequest, type Responses } from './example-requests.ts';
 import { send, type TestApp } from './test-app.ts';
 
 type Body = { content: Record<string, { example?: object }> };
@@ -15,32 +15,34 @@ export const examplesFile = 'src/openapi/examples.json';
 /** Sends every example request to a new demo school. */
 export async function recordResponses({ app }: TestApp, apiKey: string): Promise<Recorded[]> {
   const { paths } = app.swagger() as unknown as { paths: Paths };
+  const operations = Object.entries(paths).flatMap(([template, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ template, method, ...operation })),
+  );
   const responses: Responses = {};
   const recorded: Recorded[] = [];
-  for (const request of exampleRequests) {
-    const response = await send(app, { ...toRequest(request, paths, responses), headers: { 'x-api-key': apiKey } });
+  for (const request of listExampleRequests(operations)) {
+    const options = toRequest(request, operations, responses);
+    const response = await send(app, { ...options, headers: { 'x-api-key': apiKey } });
     responses[request.operationId] = response.json();
     recorded.push({ operationId: request.operationId, status: response.status, body: response.json() });
   }
   return recorded;
 }
 
-function toRequest({ operationId, path = {}, query, body }: ExampleRequest, paths: Paths, responses: Responses) {
-  const found = Object.entries(paths)
-    .flatMap(([template, methods]) =>
-      Object.entries(methods).map(([method, operation]) => ({ template, method, operation })),
-    )
-    .find(({ operation }) => operation.operationId === operationId);
+type Sent = Operation & { template: string; method: string };
+
+function toRequest({ operationId, path = {}, query, body }: ExampleRequest, operations: Sent[], responses: Responses) {
+  const found = operations.find((one) => one.operationId === operationId);
   if (!found) throw new Error(`There is no operation ${operationId}`);
-  const { template, method, operation } = found;
+  const { template, method, requestBody } = found;
   const values = typeof path === 'function' ? path(responses) : path;
   const queryText = typeof query === 'function' ? query(responses) : query;
   const url = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
-  const documented = operation.requestBody?.content['application/json']?.example ?? {};
+  const documented = requestBody?.content['application/json']?.example ?? {};
   return {
     method: method.toUpperCase() as 'GET' | 'POST' | 'PUT' | 'DELETE',
     url: queryText === undefined ? url : `${url}?${queryText}`,
-    ...(operation.requestBody ? { payload: body ?? documented } : {}),
+    ...(requestBody ? { payload: body ?? documented } : {}),
   };
 }
 

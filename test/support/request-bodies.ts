@@ -1,4 +1,6 @@
 import { encodeBody, contentTypeHeader, type Dialect, type Fields } from './dialects.ts';
+import type { Owner } from './isolation.ts';
+import { writeTable } from './isolation-table.ts';
 import { createOrder } from './orders.ts';
 import { sharedTestApp, type TestResponse, type Provider } from './test-app.ts';
 
@@ -295,7 +297,7 @@ const deregisterUrl = oncePerProvider(async (provider) => {
   return `/v2/booking/${bookingId}/deregister`;
 });
 
-export const writeEndpoints: WriteEndpoint[] = [
+const describedEndpoints: WriteEndpoint[] = [
   {
     name: 'POST /v2/courses',
     method: 'POST',
@@ -513,6 +515,21 @@ export const writeEndpoints: WriteEndpoint[] = [
     read: readListed('/v2/admin-users'),
   },
 ];
+
+/** Writes with tests of their own. */
+const writesApart = ['POST /v2/booking', 'POST /v2/check-user-credentials'];
+/** The creates of the isolation table that are not described above, whose items are read in their list. */
+const otherCreates = writeTable
+  .filter(({ route }) => /^POST [^{]+$/.test(route) && !writesApart.includes(route))
+  .filter(({ route }) => !describedEndpoints.some(({ name }) => name === route))
+  .map(({ route, stranger, bodies }): WriteEndpoint => {
+    const [url, sent] = [route.slice('POST '.length), bodies({} as Owner['ids']) as Fields[]];
+    const [minimal, full, created] = [sent[0]!, sent.at(-1)!, stranger[0]!];
+    const title = 'title' in minimal ? 'title' : null;
+    return { name: route, method: 'POST', url, created, minimal, full, title, flag: null, read: readListed(url) };
+  });
+
+export const writeEndpoints = [...describedEndpoints, ...otherCreates];
 
 export const endpointUrl = async (provider: Provider, { url }: WriteEndpoint) =>
   typeof url === 'string' ? url : url(provider);
