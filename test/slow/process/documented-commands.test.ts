@@ -20,6 +20,7 @@ const notRun: Record<string, string> = {
   'npm run test:': 'runs beside the tests, for minutes',
   'npm run client': 'check:client runs it, in CI',
   'npm run examples': 'changes recorded examples; examples.test.ts checks them',
+  'npm run renew': 'changes snapshots, which their tests compare',
   'npm run bench': 'measures for minutes',
   'npx vitest': 'updates snapshots',
   'PROPERTY_RUNS=': 'sends requests for minutes',
