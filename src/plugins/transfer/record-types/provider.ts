@@ -15,7 +15,7 @@ import { approvePartner, requestPartner, revokePartner } from '../../../resource
 import { SchoolBody } from '../../../resources/schools/body-schema.ts';
 import { updateSchool } from '../../../resources/schools/service.ts';
 import { resolveTags } from '../../../resources/tags/service.ts';
-import { RefList, type Fields, type SingleRecordType } from '../record-type.ts';
+import { columnName, RefList, storedFields, type Fields, type SingleRecordType } from '../record-type.ts';
 
 const { Optional } = Type;
 
@@ -25,7 +25,9 @@ async function loadRows({ pool }: Database, query: string, providerId: number): 
   return rows.map(({ row }) => row);
 }
 
-const schoolColumns = Object.keys(SchoolBody.properties).filter((name) => name !== 'active');
+const schoolColumns = Object.entries(storedFields(SchoolBody.properties))
+  .map(([name, { column }]) => `${columnName(column)} as ${name}`)
+  .join(', ');
 
 /** The provider's own record. */
 export const school: SingleRecordType = {
@@ -35,8 +37,7 @@ export const school: SingleRecordType = {
   export: (database, providerId) =>
     loadRows(
       database,
-      `select id::text as ref, is_active as active, ${schoolColumns.join(', ')}
-       from providers where id = $1 and email_admin <> ''`,
+      `select id::text as ref, ${schoolColumns} from providers where id = $1 and email_admin <> ''`,
       providerId,
     ),
 };
