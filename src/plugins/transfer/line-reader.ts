@@ -17,7 +17,7 @@ import type { BadLine, StagedLine } from './staging.ts';
 type ReadLine = { staged?: StagedLine; bad?: BadLine };
 
 const recordTypesByKind = new Map(recordTypes.map((kind) => [kind.kind, kind]));
-type Checker = { checker: (line: Fields) => Fields; schema: TSchema };
+type Checker = { check: (line: Fields) => Fields; names: Set<string>; schema: TSchema };
 const checkers = new Map<string, Checker>();
 
 /** Compiled at the first line of its type, once per process. */
@@ -26,29 +26,9 @@ function getChecker(kind: RecordType): Checker {
   if (cached) return cached;
   const schema = lineSchema(kind);
   const names = new Set(['kind', ...Object.keys(schema.properties)]);
-  const check = createFieldsParser(schema);
-  const checker = (line: Fields) => {
-    // A mistyped name would silently lose its value.
-    const unknown = Object.keys(line).filter((name) => !names.has(name) && line[name] !== undefined);
-    if (unknown.length > 0) throw new UnknownFieldsError([...names], unknown);
-    return check(line);
-  };
-  const compiled = { checker, schema };
+  const compiled = { check: createFieldsParser(schema), names, schema };
   checkers.set(kind.kind, compiled);
   return compiled;
-}
-
-class UnknownFieldsError extends Problem {
-  readonly names: string[];
-  constructor(names: string[], unknown: string[]) {
-    super('invalid', `Unknown field(s): ${unknown.join(',')}`);
-    this.names = names;
-  }
-}
-
-function describeExpectation(error: Problem, schema: TSchema, byRules: boolean) {
-  if (error instanceof UnknownFieldsError) return error.names.join(', ');
-  return describeExpected(schema, [...error.missing, ...error.notValid], { byRules });
 }
 
 /** Returns a function that validates a line and converts it to staged rows. */
@@ -65,11 +45,15 @@ export async function createLineReader(database: Database, { settings, providerI
     if ('problem' in line) return bad(line.problem, line.expected);
     const kind = recordTypesByKind.get(String(line.fields['kind']));
     if (!kind) return bad(`Unknown kind; the kinds are ${[...recordTypesByKind.keys()].join(', ')}`);
-    const { checker, schema } = getChecker(kind);
-    let isWellFormed = false;
+    const { check, names, schema } = getChecker(kind);
+    const refuse = (reason: string, expected?: string) => ({ ...bad(reason, expected), ...placeholder(kind, line) });
+    // A mistyped name would silently lose its value.
+    const unknown = Object.keys(line.fields).filter((name) => !names.has(name) && line.fields[name] !== undefined);
+    if (unknown.length > 0) return refuse(`Unknown field(s): ${unknown.join(',')}`, [...names].join(', '));
+    let byRules = false;
     try {
-      const fields = checker(line.fields);
-      isWellFormed = true;
+      const fields = check(line.fields);
+      byRules = true;
       return {
         staged: {
           ...{ line: line.number, kind: kind.kind, content: hashContent(line.fields) },
@@ -78,7 +62,7 @@ export async function createLineReader(database: Database, { settings, providerI
       };
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      return { ...bad(error.message, describeExpectation(error, schema, isWellFormed)), ...placeholder(kind, line) };
+      return refuse(error.message, describeExpected(schema, [...error.missing, ...error.notValid], { byRules }));
     }
   };
 }

@@ -81,10 +81,10 @@ export const field = (column: PgColumn, schema: TSchema): Field => ({ column, sc
 /** The fields of a request body that columns hold. */
 export const storedFields = (properties: Record<string, TSchema>): Record<string, Field> =>
   Object.fromEntries(
-    Object.entries(properties).flatMap(([name, schema]) => {
-      const { column, to } = storageOf(schema) ?? {};
-      if (column === undefined) return [];
-      return [[name, to === undefined ? field(column as PgColumn, schema) : refersTo(to, column as PgColumn)]];
+    Object.entries(properties).flatMap(([name, body]) => {
+      const { column, to } = storageOf(body) ?? {};
+      const schema = to === undefined ? body : Type.Optional(Ref);
+      return column === undefined ? [] : [[name, { column: column as PgColumn, schema, to }] as const];
     }),
   );
 
