@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox';
-import { accessOf } from '../../src/core/schema/types.ts';
+import { accessOf, storageOf } from '../../src/core/schema/types.ts';
 
 type Node = TSchema & { items?: Node; properties?: Record<string, Node> };
 
@@ -16,9 +16,9 @@ export function isOpenTo(reader: 'partner' | 'publishable', schema: Node, [name,
   return member !== undefined && accessOf(member)?.[reader] === true && isOpenTo(reader, member, below);
 }
 
-/** The paths of the members, at any depth, that declare nothing. */
+/** The paths of the members, at any depth, that declare nothing; fields of a body declare their column. */
 export const findUndeclared = (schema: Node, path: string): string[] =>
   Object.entries(membersOf(schema)).flatMap(([name, member]) => [
-    ...(accessOf(member) === undefined ? [`${path}.${name}`] : []),
+    ...(accessOf(member) === undefined && storageOf(member) === undefined ? [`${path}.${name}`] : []),
     ...findUndeclared(member, `${path}.${name}`),
   ]);
