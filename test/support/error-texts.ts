@@ -65,9 +65,17 @@ const valueOf = (property: ts.ObjectLiteralElementLike) =>
   ts.isPropertyAssignment(property) ? property.initializer : undefined;
 const literal = (text: string) => Array.from(text, (character) => character.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&'));
 
+/** True for `new Problem(kind, text)`, and for `super(kind, text)` of a class that extends it. */
+function isProblem(node: ts.Node): node is ts.NewExpression | ts.CallExpression {
+  if (ts.isNewExpression(node)) return node.expression.getText() === 'Problem';
+  if (!ts.isCallExpression(node) || node.expression.kind !== ts.SyntaxKind.SuperKeyword) return false;
+  const [kind, text] = node.arguments;
+  return kind !== undefined && ts.isStringLiteral(kind) && text !== undefined;
+}
+
 /** The text of a `Problem` that is made or asserted, its status, and what follows the text. */
 function readError(node: ts.Node) {
-  if (ts.isNewExpression(node) && node.expression.getText() === 'Problem') {
+  if (isProblem(node)) {
     const [kind, text] = node.arguments ?? [];
     const status = kind && ts.isStringLiteral(kind) ? new Problem(kind.text as ProblemKind, '').status : undefined;
     return text && { text, status, ending: '' };
