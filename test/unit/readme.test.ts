@@ -25,11 +25,6 @@ test('docs/explain/contributing.md names every folder of src', () => {
   expect(folders.map(({ name }) => name).filter((name) => !page.includes(`  ${name}/ `))).toEqual([]);
 });
 
-test('docs/explain/architecture.md names every room', () => {
-  const page = readFileSync('docs/explain/architecture.md', 'utf8');
-  expect(readdirSync('src/resources').filter((room) => !page.includes(`\`${room}\``))).toEqual([]);
-});
-
 test.each(['architecture', 'consistency', 'contributing', 'performance-design'])(
   'the page %s names only files and folders that exist',
   (name) => {

@@ -32,7 +32,11 @@ type Schema = {
   required?: string[];
   items?: Schema;
 };
-type Operation = { tags: string[]; responses: Record<string, { content: Record<string, { schema: Schema }> }> };
+type Operation = {
+  tags: string[];
+  requestBody?: { content: { 'application/json': { example?: object } } };
+  responses: Record<string, { content: Record<string, { schema: Schema }> }>;
+};
 const document = app.swagger();
 const { schemas } = (document as unknown as { components: { schemas: Record<string, Schema> } }).components;
 const { tags, paths } = dereference<{
@@ -435,7 +439,8 @@ describe.each(keyed)('$method $path', ({ method, path, operation }) => {
     const me = await createProvider();
     await me.course({ tags: [{ title: 'a' }], duration_value: 1, duration_unit: 1, custom_properties: { a: 'b' } });
     const url = lookUp[path] ? await lookUp[path](me) : (await pathFor(me, path)) + (query[path] ?? '');
-    const body = method === 'GET' ? undefined : ((await toBook[path]?.(me)) ?? complete[path]);
+    const documentedBody = operation.requestBody?.content['application/json'].example;
+    const body = method === 'GET' ? undefined : ((await toBook[path]?.(me)) ?? complete[path] ?? documentedBody);
     const response = await me.request(method)(url, body);
     expect(response.status).toBeLessThan(300);
     const schema = operation.responses[String(response.status)]!.content['application/json']!.schema;
