@@ -5,7 +5,7 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { expect, onTestFinished, vi } from 'vitest';
 import type { Settings } from '../../src/core/settings.ts';
 import { smtpTransport, type Transport } from '../../src/plugins/delivery/mail/transport.ts';
-import { startMail } from '../../src/plugins/delivery/mail/worker.ts';
+import { startMail } from '../../src/plugins/delivery/mail/deliveries.ts';
 import { createBookableDate, bookOrFail, person } from './booking.ts';
 import { openTestDatabase, openTestApp, ownDatabase, settings, type Provider, type TestApp } from './test-app.ts';
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { Settings } from '../../src/core/settings.ts';
 import { defaultSchedule, type Schedule } from '../../src/plugins/delivery/webhooks/schedule.ts';
-import { startWebhooks } from '../../src/plugins/delivery/webhooks/worker.ts';
+import { startWebhooks } from '../../src/plugins/delivery/webhooks/deliveries.ts';
 import { openTestApp, openTestDatabase, ownDatabase, settings, type Provider, type TestApp } from './test-app.ts';
 
 /** A test app on its own database, since a worker delivers to the webhooks of all providers. */

@@ -1,10 +1,10 @@
 import { toSettings } from '../../core/config.ts';
 import type { ServerContext, ServerPart } from '../../interfaces/plugin/define-plugin.ts';
+import { startMail } from './mail/deliveries.ts';
 import { noMailServer } from './mail/service.ts';
 import { fileTransport, smtpTransport } from './mail/transport.ts';
-import { startMail } from './mail/worker.ts';
 import { deliverySettings } from './settings.ts';
-import { startWebhooks } from './webhooks/worker.ts';
+import { startWebhooks } from './webhooks/deliveries.ts';
 
 /** The workers of mails and webhooks. */
 export const openDelivery = ({ config, database, log }: ServerContext): ServerPart => ({

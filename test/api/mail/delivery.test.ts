@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { getDeliveryCounters } from '../../../src/plugins/delivery/counters.ts';
-import { retryDelayMinutes } from '../../../src/plugins/delivery/mail/worker.ts';
+import { retryDelayMinutes } from '../../../src/plugins/delivery/mail/deliveries.ts';
 import { deleteOld } from '../../../src/database/housekeeping.ts';
 import { findTokenOwner } from '../../../src/resources/auth/token-service.ts';
 import { tasks } from '../../support/housekeeping.ts';

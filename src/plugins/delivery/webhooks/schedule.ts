@@ -1,4 +1,5 @@
 import { attemptTimeoutMs } from '../../../resources/webhooks/attempt-service.ts';
+import { pauseAfter } from '../worker.ts';
 
 /** All times in seconds, except those that end in `Ms`. Tests pass shorter ones. */
 export type Schedule = {
@@ -42,6 +43,5 @@ export function afterFailure(
 ): number | 'gone' | 'failing' {
   if (statusCode === 410) return 'gone';
   if (failingSeconds >= giveUpAfter) return 'failing';
-  const pause = retries[Math.min(attempts, retries.length - 1)]!;
-  return Math.max(pause, Math.min(retryAfterSeconds ?? 0, maxRetryAfter));
+  return Math.max(pauseAfter(retries, attempts + 1), Math.min(retryAfterSeconds ?? 0, maxRetryAfter));
 }

@@ -1,0 +1,152 @@
+import { LRUCache } from 'lru-cache';
+import type { Settings } from '../../../core/settings.ts';
+import { isEmailAddress, toOneLine } from '../../../core/text.ts';
+import type { Database } from '../../../database/client.ts';
+import { execute, type Queryable, type Statement } from '../../../database/statements.ts';
+import { tokenUrl } from '../../../resources/auth/token-schema.ts';
+import { createToken } from '../../../resources/auth/token-service.ts';
+import { getDeliveryCounters } from '../counters.ts';
+import { pauseAfter, startWorker, type Ending, type WorkerLog } from '../worker.ts';
+import { compose, outdatedReason, sanitizeMail, type MailData } from './compose.ts';
+import { mailName, toMessage } from './message.ts';
+import {
+  claimMails,
+  deleteMail,
+  findMail,
+  markAttemptFailed,
+  markMailFailed,
+  markSent,
+  postponeMail,
+} from './query.ts';
+import { isPermanentFailure, sendTimeoutMs, type Transport } from './transport.ts';
+
+export type MailOptions = {
+  database: Pick<Database, 'pool' | 'counters'>;
+  settings: Settings;
+  transport: Transport;
+  /** Sender address. */
+  from: string;
+  log: WorkerLog;
+};
+
+type ClaimedMail = { providerId: number; id: number; attempts: number; lease: string; fairnessKey: number };
+
+const slots = 5;
+const putOffSeconds = 5;
+const retryMinutes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 360];
+/** Covers three days. */
+const maxAttempts = 21;
+/** Minutes until the next attempt; null after the last one. */
+export const retryDelayMinutes = (attempts: number) =>
+  attempts < maxAttempts ? pauseAfter(retryMinutes, attempts) : null;
+
+/**
+ * Sends mails from the outbox until it is stopped. A mail is claimed, sent and marked as sent in separate transactions,
+ * so a crash in between sends it twice (at-least-once delivery).
+ */
+export function startMail(options: MailOptions) {
+  const { database, transport, log } = options;
+  const on: Queryable = { $client: database.pool };
+  const endings = createEndings(options, on);
+  /** Number of the latest delivery, by fairness key. */
+  const lastDeliveries = new LRUCache<number, number>({ max: 1_000 });
+  let deliveryCount = 0;
+  log.info(`Mails go to ${transport.destination}`);
+  return startWorker<ClaimedMail>(
+    {
+      claim: {
+        statement: claimMails,
+        toValues(inProgress) {
+          const keys = [...lastDeliveries.keys()];
+          const counts = keys.map((key) => inProgress.filter(({ fairnessKey }) => fairnessKey === key).length);
+          return [slots - inProgress.length, keys, counts, [...lastDeliveries.values()]];
+        },
+      },
+      deliver(mail) {
+        lastDeliveries.set(mail.fairnessKey, (deliveryCount += 1));
+        return deliver(options, on, endings, mail);
+      },
+      toErrorEnding: (mail, problem, isMomentary) =>
+        isMomentary ? endings.putOff(mail, problem) : endings.failed(mail, problem),
+      // For a minute: a sent mail that is not marked would be sent again.
+      markTries: 60,
+      slots,
+      pollMs: 1_000,
+      attemptMs: sendTimeoutMs,
+      texts: {
+        failing: 'The outbox cannot be read, so no mail leaves',
+        recovered: 'The outbox can be read again',
+      },
+    },
+    on,
+    log,
+  );
+}
+
+type Endings = ReturnType<typeof createEndings>;
+
+/** The endings of an attempt, which are counted. */
+function createEndings({ database, transport: { result } }: MailOptions, on: Queryable) {
+  const { mails } = getDeliveryCounters(database);
+  const mark = (statement: Statement, { providerId, id, lease }: ClaimedMail, ...values: string[]) =>
+    execute(on, statement, [providerId, id, lease, ...values]);
+  return {
+    sent({ providerId, id }: ClaimedMail, done: string): Ending {
+      mails[result] += 1;
+      const values = [providerId, id, result === 'written'];
+      return { level: 'info', text: `Mail ${id} ${done}`, mark: () => execute(on, markSent, values) };
+    },
+    dropped(mail: ClaimedMail, reason: string): Ending {
+      mails.dropped += 1;
+      return { level: 'info', text: `Mail ${mail.id} is dropped: ${reason}`, mark: () => mark(deleteMail, mail) };
+    },
+    /** The database failed before the mail was sent. */
+    putOff(mail: ClaimedMail, problem: string): Ending {
+      mails.postponed += 1;
+      const text = `Mail ${mail.id} is put off for ${putOffSeconds} s: ${problem}`;
+      return { level: 'warn', text, mark: () => mark(postponeMail, mail, problem, `${putOffSeconds} seconds`) };
+    },
+    failed(mail: ClaimedMail, problem: string, isPermanent = false): Ending {
+      const minutes = isPermanent ? null : retryDelayMinutes(mail.attempts);
+      mails[minutes === null ? 'failed' : 'retried'] += 1;
+      if (minutes === null) {
+        const text = `Mail ${mail.id} has failed: ${problem}`;
+        return { level: 'error', text, mark: () => mark(markMailFailed, mail, problem) };
+      }
+      const text = `Mail ${mail.id} could not be sent, the next try is in ${minutes} min: ${problem}`;
+      return { level: 'warn', text, mark: () => mark(markAttemptFailed, mail, problem, `${minutes} minutes`) };
+    },
+  };
+}
+
+/** Loads the mail, creates its token, composes the message and sends it. */
+async function deliver(
+  { settings, transport, from }: MailOptions,
+  on: Queryable,
+  endings: Endings,
+  claimed: ClaimedMail,
+): Promise<Ending> {
+  const [found] = await execute<MailData>(on, findMail, [claimed.providerId, claimed.id]);
+  const mail = sanitizeMail(found!);
+  const reason = outdatedReason(mail);
+  if (reason !== null) return endings.dropped(claimed, reason);
+  if (!isEmailAddress(mail.email)) return endings.failed(claimed, 'There is no e-mail address to send it to', true);
+  const token = hasPasswordLink(mail) ? await createToken(on, 'password', mail, mail.id) : null;
+  const link = token === null ? null : tokenUrl(settings, 'password', token);
+  const message = toMessage(mail, compose(mail, settings, link), from);
+  return transport.send(message, mailName(mail)).then(
+    (done) => endings.sent(claimed, done),
+    (error: unknown) => {
+      const problem = toErrorLine(error, [...transport.secrets, ...(token === null ? [] : [token])]);
+      return endings.failed(claimed, problem, isPermanentFailure(error));
+    },
+  );
+}
+
+const hasPasswordLink = ({ purpose }: MailData) => purpose === 'invitation' || purpose === 'account_created';
+
+/** Error text for logs and tables. Redacts secrets, which mail servers quote in responses. */
+function toErrorLine(error: unknown, secrets: string[]) {
+  const message = error instanceof Error ? error.message : String(error);
+  return toOneLine(secrets.reduce((text, secret) => text.replaceAll(secret, '***'), message));
+}

@@ -1,0 +1,72 @@
+import type { Settings } from '../../../core/settings.ts';
+import type { Database } from '../../../database/client.ts';
+import type { Queryable } from '../../../database/statements.ts';
+import { createContext } from '../../../resources/schools/provider-service.ts';
+import { claimWebhooks, leaseSeconds, renewLeases } from '../../../resources/webhooks/sql.ts';
+import { getDeliveryCounters } from '../counters.ts';
+import { startWorker, type WorkerLog } from '../worker.ts';
+import { deliver, release, type ClaimedWebhook } from './deliver.ts';
+import { createItemCache } from './items.ts';
+import { defaultSchedule, type Schedule } from './schedule.ts';
+
+export type WebhookOptions = { database: Database; settings: Settings; log: WorkerLog; schedule?: Schedule };
+
+/** Webhooks that a process delivers to at once. */
+const slots = 32;
+/** Those of them that may be failing, so that endpoints that hang leave places to others. */
+const failingSlots = slots / 2;
+/** Further ones, of endpoints that were slow at least three times. */
+const slowSlots = 8;
+const pauseSeconds = { databaseUnavailable: 5, otherError: 60 };
+
+/**
+ * Delivers the events of the change feed to the schools' webhooks until it is stopped. A webhook is leased, its messages
+ * are sent and marked one by one, so a crash repeats at most the one in flight.
+ */
+export function startWebhooks({ database, settings, log, schedule = defaultSchedule }: WebhookOptions) {
+  const on: Queryable = { $client: database.pool };
+  const audited = database.withAudit({ actor: 'server', actorId: null, action: 'webhook delivery' });
+  const shared = { on, log, schedule, cache: createItemCache(), counters: getDeliveryCounters(database).webhooks };
+  return startWorker<ClaimedWebhook>(
+    {
+      claim: { statement: claimWebhooks, toValues: toClaimValues },
+      renewal: {
+        everyMs: schedule.renewMs,
+        statement: renewLeases,
+        toValues: (inProgress) => [
+          leaseSeconds,
+          inProgress.map(({ providerId }) => providerId),
+          inProgress.map(({ token }) => token),
+        ],
+      },
+      async deliver(webhook, isStopping) {
+        const ctx = await createContext(audited, settings, webhook.providerId);
+        await deliver({ ...shared, ctx, isStopping }, webhook);
+        return undefined;
+      },
+      toErrorEnding: (webhook, problem, isMomentary) => ({
+        level: isMomentary ? 'warn' : 'error',
+        text: `Webhook ${webhook.id} could not be delivered to: ${problem}`,
+        mark: () =>
+          release(on, webhook, isMomentary ? pauseSeconds.databaseUnavailable : pauseSeconds.otherError),
+      }),
+      markTries: 1,
+      pollMs: schedule.pollMs,
+      attemptMs: schedule.attemptTimeoutMs,
+      texts: {
+        failing: 'The webhooks cannot be read, so no message leaves',
+        recovered: 'The webhooks can be read again',
+      },
+    },
+    on,
+    log,
+  );
+}
+
+function toClaimValues(inProgress: ClaimedWebhook[]) {
+  const slow = inProgress.filter(({ isSlow }) => isSlow).length;
+  const failing = inProgress.filter(({ isFailing, isSlow }) => isFailing && !isSlow).length;
+  const free = { slots: slots - (inProgress.length - slow), slow: slowSlots - slow };
+  if (free.slots <= 0 && free.slow <= 0) return undefined;
+  return [free.slots, failingSlots - failing, free.slow, leaseSeconds];
+}

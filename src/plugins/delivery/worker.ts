@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { QueryResultRow } from 'pg';
+import type { Logger } from 'pino';
+import { classifyError } from '../../core/database-errors.ts';
+import { toOneLine } from '../../core/text.ts';
+import { execute, type Queryable, type Statement } from '../../database/statements.ts';
+
+export type WorkerLog = Pick<Logger, 'info' | 'warn' | 'error'>;
+
+/** The end of a delivery: a line for the log, and a statement that stores it and ends the lease. */
+export type Ending = { level: keyof WorkerLog; text: string; mark: () => Promise<unknown> };
+
+/** The deliveries of one kind; `Item` is a row that this process has leased. */
+export type Deliveries<Item> = {
+  /** Leases due rows. `toValues` returns undefined if no place is free beside those in progress. */
+  claim: { statement: Statement; toValues(inProgress: Item[]): unknown[] | undefined };
+  /** Where leases are shorter than deliveries: extends those in progress. */
+  renewal?: { everyMs: number; statement: Statement; toValues(inProgress: Item[]): unknown[] };
+  /** Sends what is due. Without an ending it has stored the results itself. */
+  deliver(item: Item, isStopping: () => boolean): Promise<Ending | undefined>;
+  /** The ending after an error of `deliver`; momentary errors of the database pass by themselves. */
+  toErrorEnding(item: Item, problem: string, isMomentary: boolean): Ending;
+  /** How often an ending is tried to be marked, with pauses of a second. */
+  markTries: number;
+  /** Most deliveries at once. A full claim is followed by the next one as soon as one has ended, not after `pollMs`. */
+  slots?: number;
+  /** Between two claims. */
+  pollMs: number;
+  /** The longest time of an attempt, which a stop waits for. */
+  attemptMs: number;
+  /** For the log: claims fail, and succeed again. */
+  texts: { failing: string; recovered: string };
+};
+
+/** The pause after a number of failures; the last one repeats. */
+export const pauseAfter = (pauses: readonly number[], failures: number) => pauses[Math.min(failures, pauses.length) - 1]!;
+
+/** Claims due rows of one kind and delivers them until it is stopped; several processes may run it. */
+export function startWorker<Item extends QueryResultRow>(kind: Deliveries<Item>, on: Queryable, log: WorkerLog) {
+  const { deliver, renewal, slots, pollMs } = kind;
+  const stopping = new AbortController();
+  const isStopping = () => stopping.signal.aborted;
+  const inProgress = new Map<Promise<void>, Item>();
+  const claim = createClaim(kind, on, log);
+
+  const work = async (item: Item) => {
+    const ending = await deliver(item, isStopping).catch((error: unknown) => {
+      const isMomentary = ['unavailable', 'retry'].includes(classifyError(error)?.kind ?? '');
+      return kind.toErrorEnding(item, toOneLine(error), isMomentary);
+    });
+    if (!ending) return;
+    log[ending.level](ending.text);
+    await tryToMark(ending, kind.markTries);
+  };
+  const run = async () => {
+    while (!isStopping()) {
+      const before = inProgress.size;
+      const claimed = await claim([...inProgress.values()]);
+      for (const item of claimed) {
+        const delivery = work(item).finally(() => inProgress.delete(delivery));
+        inProgress.set(delivery, item);
+      }
+      if (before + claimed.length === slots) await Promise.race(inProgress.keys());
+      else await sleep(pollMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+    await Promise.all(inProgress.keys());
+  };
+  const renew = () => {
+    // After a failure the leases end, and another process may repeat deliveries.
+    if (renewal && inProgress.size > 0)
+      execute(on, renewal.statement, renewal.toValues([...inProgress.values()])).catch(() => undefined);
+  };
+  const timer = renewal && setInterval(renew, renewal.everyMs);
+  const loop = run();
+  return {
+    /** Resolves when deliveries in progress have ended and are marked, 5 s after the longest attempt at the latest. */
+    async stop() {
+      stopping.abort();
+      await Promise.race([loop, sleep(kind.attemptMs + 5_000, undefined, { ref: false })]);
+      clearInterval(timer);
+    },
+  };
+}
+
+/** The claimed rows, none after a failure. Logs once after five in a row, and once when the database is back. */
+function createClaim<Item extends QueryResultRow>(
+  { claim: { statement, toValues }, texts }: Deliveries<Item>,
+  on: Queryable,
+  log: WorkerLog,
+) {
+  let failures = 0;
+  return async (inProgress: Item[]) => {
+    const values = toValues(inProgress);
+    if (!values) return [];
+    try {
+      const claimed = await execute<Item>(on, statement, values);
+      if (failures >= 5) log.info(texts.recovered);
+      failures = 0;
+      return claimed;
+    } catch (error) {
+      failures += 1;
+      if (failures === 5) log.warn(`${texts.failing}: ${toOneLine(error)}`);
+      return [];
+    }
+  };
+}
+
+async function tryToMark({ mark }: Ending, tries: number) {
+  for (let left = tries; left > 0; left -= 1) {
+    try {
+      await mark();
+      return;
+    } catch {
+      if (left > 1) await sleep(1_000);
+    }
+  }
+}
