@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Registry } from 'prom-client';
-import { Counter } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Config } from '../../core/config.ts';
 import type { Database } from '../../database/client.ts';
 
@@ -24,7 +23,7 @@ export type Area = {
   onAbort?: (request: FastifyRequest) => void;
 };
 
-export type CreateArea = (register: Registry, sources: MetricsSources) => Area;
+export type CreateArea = (meters: Meters, sources: MetricsSources) => Area;
 
 /** Rejects after a second: a scrape does not wait longer for the database. */
 export async function within<T>(work: Promise<T>): Promise<T> {
@@ -35,17 +34,25 @@ export async function within<T>(work: Promise<T>): Promise<T> {
   return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
 }
 
-type CounterOptions<L extends string> = { name: string; help: string; labelNames?: L[] };
+export type Meters = ReturnType<typeof createMeters>;
 
-/** A counter whose value is counted elsewhere and read at the scrape. */
-export function createReadCounter<L extends string = never>(register: Registry, options: CounterOptions<L>) {
-  const counter = new Counter<L>({ ...options, registers: [register] });
-  return {
-    /** Without labels, `reset` of the library sets 0 instead of removing the value. */
-    reset: () => (options.labelNames ? counter.reset() : counter.remove()),
-    set(value: number, labels = {} as Partial<Record<L, string>>) {
-      counter.remove(labels);
-      counter.inc(labels, value);
-    },
-  };
-}
+/** Creates metrics in a registry, with the names of their labels behind the help. */
+export const createMeters = (register: Registry) => ({
+  register,
+  gauge: <L extends string = never>(name: string, help: string, ...labelNames: L[]) =>
+    new Gauge<L>({ name, help, labelNames, registers: [register] }),
+  counter: <L extends string = never>(name: string, help: string, ...labelNames: L[]) =>
+    new Counter<L>({ name, help, labelNames, registers: [register] }),
+  /** A counter whose value is counted elsewhere and read at the scrape. */
+  readCounter<L extends string = never>(name: string, help: string, ...labelNames: L[]) {
+    const counter = new Counter<L>({ name, help, labelNames, registers: [register] });
+    return {
+      /** Without labels, `reset` of the library sets 0 instead of removing the value. */
+      reset: () => (labelNames.length > 0 ? counter.reset() : counter.remove()),
+      set(value: number, labels = {} as Partial<Record<L, string>>) {
+        counter.remove(labels);
+        counter.inc(labels, value);
+      },
+    };
+  },
+});

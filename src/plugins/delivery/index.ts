@@ -23,10 +23,10 @@ export const delivery = definePlugin({
     const { mailCheck, mailConditions, webhookCheck } = await import('./checks.ts');
     return { checks: [mailCheck, webhookCheck], conditions: mailConditions };
   },
-  metrics: async () => [
-    (await import('./mail/metrics.ts')).mailMetrics,
-    (await import('./webhooks/metrics.ts')).webhookMetrics,
-  ],
+  async metrics() {
+    const { mailMetrics, webhookMetrics } = await import('./metrics.ts');
+    return [mailMetrics, webhookMetrics];
+  },
   housekeeping: [outboxTask],
   server: async (context) => (await import('./server.ts')).openDelivery(context),
 });

@@ -33,7 +33,8 @@ export type Deliveries<Item> = {
 };
 
 /** The pause after a number of failures; the last one repeats. */
-export const pauseAfter = (pauses: readonly number[], failures: number) => pauses[Math.min(failures, pauses.length) - 1]!;
+export const pauseAfter = (pauses: readonly number[], failures: number) =>
+  pauses[Math.min(failures, pauses.length) - 1]!;
 
 /** Claims due rows of one kind and delivers them until it is stopped; several processes may run it. */
 export function startWorker<Item extends QueryResultRow>(kind: Deliveries<Item>, on: Queryable, log: WorkerLog) {

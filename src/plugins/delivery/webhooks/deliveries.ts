@@ -47,8 +47,7 @@ export function startWebhooks({ database, settings, log, schedule = defaultSched
       toErrorEnding: (webhook, problem, isMomentary) => ({
         level: isMomentary ? 'warn' : 'error',
         text: `Webhook ${webhook.id} could not be delivered to: ${problem}`,
-        mark: () =>
-          release(on, webhook, isMomentary ? pauseSeconds.databaseUnavailable : pauseSeconds.otherError),
+        mark: () => release(on, webhook, isMomentary ? pauseSeconds.databaseUnavailable : pauseSeconds.otherError),
       }),
       markTries: 1,
       pollMs: schedule.pollMs,

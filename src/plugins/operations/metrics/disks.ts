@@ -1,22 +1,19 @@
-import { Gauge } from 'prom-client';
 import { isDiskFull } from '../../../database/counters.ts';
 import { findDatabaseDiskSpace } from '../../../database/disk.ts';
 import { readDiskSpace, type DiskSpace } from '../../../core/disk-space.ts';
 import { within, type CreateArea } from '../../../interfaces/plugin/metrics.ts';
 
-export const diskMetrics: CreateArea = (register, { database, folders }) => {
-  const shared = { labelNames: ['place'] as const, registers: [register] };
-  const free = new Gauge({
-    name: 'booking_disk_free_bytes',
-    help: 'Free space of the disk with `data` (DATA_DIR), `backups` or, on the same machine, the `database`',
-    ...shared,
-  });
-  const size = new Gauge({ name: 'booking_disk_size_bytes', help: 'Size of the same disk', ...shared });
-  const full = new Gauge({
-    name: 'booking_database_disk_full',
-    help: "1 if a write of the last minute failed since the database's disk was full, else 0",
-    registers: [register],
-  });
+export const diskMetrics: CreateArea = ({ gauge }, { database, folders }) => {
+  const free = gauge(
+    'booking_disk_free_bytes',
+    'Free space of the disk with `data` (DATA_DIR), `backups` or, on the same machine, the `database`',
+    'place',
+  );
+  const size = gauge('booking_disk_size_bytes', 'Size of the same disk', 'place');
+  const full = gauge(
+    'booking_database_disk_full',
+    "1 if a write of the last minute failed since the database's disk was full, else 0",
+  );
   const set = async (place: string, reading: Promise<DiskSpace | undefined>) => {
     const space = await within(reading).catch(() => undefined);
     free.remove({ place });

@@ -1,34 +1,19 @@
 import type { FastifyInstance } from 'fastify';
 import { Registry } from 'prom-client';
 import type { Plugin } from '../../../interfaces/plugin/define-plugin.ts';
-import type { CreateArea, MetricsSources } from '../../../interfaces/plugin/metrics.ts';
-import { bookingMetrics } from './bookings.ts';
-import { databaseMetrics } from './database.ts';
-import { databaseStateMetrics } from './database-state.ts';
+import { createMeters, type CreateArea, type MetricsSources } from '../../../interfaces/plugin/metrics.ts';
+import { databaseMetrics, databaseStateMetrics, standbyMetrics } from './database.ts';
 import { diskMetrics } from './disks.ts';
 import { processMetrics } from './process.ts';
-import { queueMetrics } from './queues.ts';
-import { refusalMetrics } from './refusals.ts';
-import { requestMetrics } from './requests.ts';
-import { responseCacheMetrics } from './response-cache.ts';
-import { signOnMetrics } from './sign-ons.ts';
-import { standbyMetrics } from './standby.ts';
+import { queueMetrics, responseCacheMetrics } from './queues.ts';
+import { bookingMetrics, refusalMetrics, requestMetrics, signOnMetrics } from './requests.ts';
 
 export type { MetricsSources } from '../../../interfaces/plugin/metrics.ts';
 
-/** One file each; those of other plugins are added. */
+/** In the order of /metrics, which those of other plugins follow. */
 const ownAreas: CreateArea[] = [
-  processMetrics,
-  requestMetrics,
-  refusalMetrics,
-  databaseMetrics,
-  databaseStateMetrics,
-  standbyMetrics,
-  queueMetrics,
-  responseCacheMetrics,
-  bookingMetrics,
-  signOnMetrics,
-  diskMetrics,
+  ...[processMetrics, requestMetrics, refusalMetrics, databaseMetrics, databaseStateMetrics, standbyMetrics],
+  ...[queueMetrics, responseCacheMetrics, bookingMetrics, signOnMetrics, diskMetrics],
 ];
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -40,7 +25,8 @@ export async function loadAreas(plugins: readonly Plugin[]): Promise<CreateArea[
 /** The metrics of one application, in a registry of its own. */
 export function createMetrics(sources: MetricsSources, addedAreas: CreateArea[]) {
   const register = new Registry();
-  const created = [...ownAreas, ...addedAreas].map((createArea) => createArea(register, sources));
+  const meters = createMeters(register);
+  const created = [...ownAreas, ...addedAreas].map((createArea) => createArea(meters, sources));
   const onResponse = created.flatMap((area) => area.onResponse ?? []);
   const onAbort = created.flatMap((area) => area.onAbort ?? []);
   let observed: FastifyInstance | undefined;

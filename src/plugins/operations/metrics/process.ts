@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { CreateArea } from '../../../interfaces/plugin/metrics.ts';
 
 /**
@@ -14,18 +14,13 @@ const defaultMetrics = [
 type Collect = (register: Registry, config: { eventLoopMonitoringPrecision: number }) => void;
 
 /** Memory, processor time, event-loop delay and handles, by the names of prom-client. */
-export const processMetrics: CreateArea = (register, { version, commit = 'unknown' }) => {
+export const processMetrics: CreateArea = ({ register, gauge }, { version, commit = 'unknown' }) => {
   const require = createRequire(import.meta.url);
   for (const name of defaultMetrics) {
     const collect = require(`prom-client/lib/metrics/${name}.js`) as Collect;
     collect(register, { eventLoopMonitoringPrecision: 10 });
   }
-  const build = new Gauge({
-    name: 'booking_build_info',
-    help: 'Always 1; the version and the commit are in the labels',
-    labelNames: ['version', 'commit'] as const,
-    registers: [register],
-  });
-  build.set({ version, commit }, 1);
+  const help = 'Always 1; the version and the commit are in the labels';
+  gauge('booking_build_info', help, 'version', 'commit').set({ version, commit }, 1);
   return {};
 };
