@@ -6,8 +6,8 @@ import { backupSettings, backupUndecided } from './settings.ts';
 export const backupCheck: SystemCheck = {
   check: 'backup',
   async run({ pool, config }) {
-    const { BACKUP_AT, isBackupUndecided } = config.of(backupSettings);
-    if (BACKUP_AT !== 'off') return judgeBackup(await findLastBackup(pool));
+    const { hasBackups, isBackupUndecided } = config.of(backupSettings);
+    if (hasBackups) return judgeBackup(await findLastBackup(pool));
     return [
       isBackupUndecided
         ? warning(backupUndecided)
@@ -22,13 +22,8 @@ export function judgeBackup({
 }: Pick<LastBackup, 'ageSeconds' | 'lastRestoreTest'>): Result[] {
   if (age === null) return [warning('There is no backup')];
   const limits = { warning: 26 * hours, error: 72 * hours };
-  return [
-    byLimit(age, limits, `The last backup is ${formatAge(age)} old`),
-    ...(lastRestoreTest === 'failed'
-      ? [error('The last restore of a backup for a test failed; the log has the reason')]
-      : []),
-    ...(lastRestoreTest === 'skipped'
-      ? [warning('The last restore of a backup for a test was skipped; the log has the reason')]
-      : []),
-  ];
+  const last = byLimit(age, limits, `The last backup is ${formatAge(age)} old`);
+  if (lastRestoreTest !== 'failed' && lastRestoreTest !== 'skipped') return [last];
+  const [level, result] = lastRestoreTest === 'failed' ? [error, 'failed'] : [warning, 'was skipped'];
+  return [last, level(`The last restore of a backup for a test ${result}; the log has the reason`)];
 }

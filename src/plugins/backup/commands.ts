@@ -124,15 +124,14 @@ async function makeBackup({ config, database, connection }: CommandContext, to?:
 
 /** For a container beside servers that make no backups. */
 async function makeNightly({ config, connection }: CommandContext): Promise<CommandResult> {
-  const { BACKUP_AT, BACKUP_DIR } = config.of(backupSettings);
-  if (BACKUP_AT === 'off' || BACKUP_AT === 'elsewhere')
-    throw new Problem('invalid', '--nightly needs a time of day in BACKUP_AT');
+  const { nightlyAt, BACKUP_DIR } = config.of(backupSettings);
+  if (nightlyAt === undefined) throw new Problem('invalid', '--nightly needs a time of day in BACKUP_AT');
   const log = openLog(config);
   const stop = startJobs(nightlyJobs({ config, connection, log }), log);
   const stopped = new Promise<void>((done) => {
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => done());
   });
-  log.info(`A backup is made each night at ${BACKUP_AT}, in ${BACKUP_DIR}`);
+  log.info(`A backup is made each night at ${nightlyAt}, in ${BACKUP_DIR}`);
   await stopped;
   stop();
   return { json: {}, text: '' };

@@ -16,8 +16,8 @@ type JobContext = Pick<ServerContext, 'config' | 'connection'> & { log: BackupLo
 /** Makes the nightly backup, in one of all processes; a missed one within a minute of the start. */
 export function nightlyJobs({ config, connection, log }: JobContext): Job[] {
   const { TIMEZONE: timezone, EMBEDDED_DATABASE: isEmbedded } = config;
-  const { BACKUP_AT: at, BACKUP_DIR: folder } = config.of(backupSettings);
-  if (at === 'off' || at === 'elsewhere') return [];
+  const { nightlyAt: at, BACKUP_DIR: folder } = config.of(backupSettings);
+  if (at === undefined) return [];
   const options = { connection, folder, at, timezone, isEmbedded, serviceVersion: packageVersion() };
   let lastCause: string | undefined;
   const run = async (signal: AbortSignal) => {

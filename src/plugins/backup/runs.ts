@@ -5,11 +5,8 @@ type Queryable = Pick<Pool, 'query'>;
 export type LastBackup = {
   /** Seconds since the end of the last successful backup; null without one. */
   ageSeconds: number | null;
-  lastSuccessAt: string | null;
-  lastFailureAt: string | null;
   /** Null if a backup has succeeded since. */
   lastError: string | null;
-  lastRestoreTestAt: string | null;
   lastRestoreTest: RestoreTest | null;
 };
 
@@ -19,12 +16,11 @@ const selectLast = {
   name: 'last_backup',
   text: `with success as (select max(finished_at) as at from backup_runs where error is null),
       failure as (select finished_at as at, error from backup_runs where error is not null order by finished_at desc limit 1),
-      test as (select finished_at as at, restore_test from backup_runs where restore_test is not null
+      test as (select restore_test from backup_runs where restore_test is not null
         order by finished_at desc limit 1)
     select extract(epoch from clock_timestamp() - success.at)::float8 as "ageSeconds",
-      success.at::text as "lastSuccessAt", failure.at::text as "lastFailureAt",
       case when failure.at > success.at or success.at is null then failure.error end as "lastError",
-      test.at::text as "lastRestoreTestAt", test.restore_test as "lastRestoreTest"
+      test.restore_test as "lastRestoreTest"
     from success left join failure on true left join test on true`,
 };
 

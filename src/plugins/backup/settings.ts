@@ -20,13 +20,18 @@ export const backupSettings = defineSettings({
     BACKUP_RUNS_RETENTION_DAYS: days('How many days the record of a backup remains, not its file', 400, 8),
   },
   after: { BACKUP_AT: 'DATA_DIR', BACKUP_RUNS_RETENTION_DAYS: 'IDEMPOTENCY_RETENTION_DAYS' },
-  toValues: (variables, { DATA_DIR, EMBEDDED_DATABASE: isEmbedded }) => ({
-    ...variables,
-    BACKUP_AT: variables.BACKUP_AT ?? (isEmbedded ? '03:15' : 'off'),
-    BACKUP_DIR: variables.BACKUP_DIR ?? join(DATA_DIR, 'backups'),
-    /** Nothing is set, and only the embedded database has a default time. */
-    isBackupUndecided: variables.BACKUP_AT === undefined && !isEmbedded,
-  }),
+  toValues(variables, { DATA_DIR, EMBEDDED_DATABASE: isEmbedded }) {
+    const { BACKUP_AT = isEmbedded ? '03:15' : 'off', BACKUP_DIR = join(DATA_DIR, 'backups') } = variables;
+    return {
+      ...{ ...variables, BACKUP_AT, BACKUP_DIR },
+      /** This process makes a backup, or one beside it. */
+      hasBackups: BACKUP_AT !== 'off',
+      /** Local time such as `03:15` at which this process makes one. */
+      nightlyAt: BACKUP_AT === 'off' || BACKUP_AT === 'elsewhere' ? undefined : BACKUP_AT,
+      /** Nothing is set, and only the embedded database has a default time. */
+      isBackupUndecided: variables.BACKUP_AT === undefined && !isEmbedded,
+    };
+  },
 });
 
 export const backupUndecided =
