@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { hideClosedMembers } from '../../src/lists/closed-members.ts';
 import { toPublicSchema } from '../../src/http/publishable/serializer.ts';
 import * as t from '../../src/core/schema/types.ts';
+import { personalResources } from '../../src/resources/changes/item-schema.ts';
 import { findUndeclared } from '../support/member-access.ts';
 
 const resources = join(import.meta.dirname, '../../src/resources');
@@ -32,6 +33,10 @@ test('each member of a response says who sees it and the kind of its data', asyn
   }
   expect(found).toEqual([]);
   expect([...seen]).toEqual(expect.arrayContaining(['Course', 'CourseDate', 'Customer', 'Order', 'Participant']));
+});
+
+test('the resources with personal data follow from the members of their items', () => {
+  expect(personalResources.toSorted()).toEqual(['courseuser', 'customer', 'instructor', 'order', 'participant']);
 });
 
 const Nested = Type.Object({

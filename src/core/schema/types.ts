@@ -67,6 +67,12 @@ function access(declared: MemberAccess): Declare {
 /** Undefined for a member that declares nothing, which nobody but the school sees. */
 export const accessOf = (schema: TSchema) => (schema as { [memberAccess]?: MemberAccess })[memberAccess];
 
+/** True for personal data that only the school sees. */
+export function isPrivate(schema: TSchema) {
+  const { data, partner, publishable } = accessOf(schema) ?? {};
+  return data === 'personal' && !partner && !publishable;
+}
+
 /** Declares members of responses, one by one or with `all`; only `open` and `shared` ones are seen by others. */
 export const member = {
   access,

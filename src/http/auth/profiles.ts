@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { KeyProfile } from '../../core/key-profiles.ts';
 import { Problem } from '../../core/errors.ts';
-import { accessOf } from '../../core/schema/types.ts';
+import { isPrivate } from '../../core/schema/types.ts';
 
 declare module 'fastify' {
   interface FastifySchema {
@@ -28,9 +28,7 @@ const membersOf = ({ items, properties }: Node): Record<string, Node> => ({
 /** True for an include of people who are not public: of people, booking keys read the instructors of the catalog alone. */
 function showsPersonal(schema: Node, [name = '', ...below]: string[]): boolean {
   const member = membersOf(schema)[name];
-  if (!member) return false;
-  const { data, partner, publishable } = accessOf(member) ?? {};
-  return (data === 'personal' && !partner && !publishable) || showsPersonal(member, below);
+  return member !== undefined && (isPrivate(member) || showsPersonal(member, below));
 }
 
 /** Refuses calls, query parameters and includes that the profile of the key does not allow, with 403. */

@@ -4,6 +4,7 @@ import { disabledReasons, payloads, type webhookDeliveries, type webhooks } from
 import { formatTimestamp } from '../../core/timestamps.ts';
 import { EventType } from '../../database/event-types.ts';
 import * as t from '../../core/schema/types.ts';
+import { personalResources } from '../changes/item-schema.ts';
 
 export const maxWebhooks = 20;
 /** How long the secret before a rotation still signs. */
@@ -74,9 +75,6 @@ export const toWebhook = (row: WebhookRow): Webhook => ({
   created_at: formatTimestamp(row.createdAt),
   updated_at: formatTimestamp(row.updatedAt),
 });
-
-/** Resources whose items contain personal data. */
-export const personalResources = ['participant', 'order', 'customer', 'courseuser', 'instructor'];
 
 /** A warning if messages with personal data of this webhook are not encrypted. */
 export const findWarning = ({ url, payload, types }: Pick<Webhook, 'url' | 'payload' | 'types'>) =>

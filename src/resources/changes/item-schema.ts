@@ -1,0 +1,34 @@
+import type { TObject } from '@sinclair/typebox';
+import { isPrivate } from '../../core/schema/types.ts';
+import type { eventResources } from '../../database/tables/events.ts';
+import { Campaign } from '../campaigns/schema.ts';
+import { CourseDate } from '../coursedates/schema.ts';
+import { Course } from '../courses/schema.ts';
+import { Customer } from '../customers/schema.ts';
+import { Instructor } from '../instructors/schema.ts';
+import { Location } from '../locations/schema.ts';
+import { Order } from '../orders/schema.ts';
+import { Participant } from '../participants/schema.ts';
+import { School } from '../schools/schema.ts';
+import { Tag } from '../tags/schema.ts';
+import { CourseUser } from '../users/schema.ts';
+
+/** The items of resources whose changes leave events; bookings are not shown by themselves. */
+const items: Record<Exclude<(typeof eventResources)[number], 'booking'>, TObject> = {
+  course: Course,
+  coursedate: CourseDate,
+  participant: Participant,
+  order: Order,
+  customer: Customer,
+  courseuser: CourseUser,
+  instructor: Instructor,
+  location: Location,
+  campaign: Campaign,
+  tag: Tag,
+  school: School,
+};
+
+/** Resources whose items have members with personal data that is not public. */
+export const personalResources = Object.entries(items)
+  .filter(([, { properties }]) => Object.values(properties).some(isPrivate))
+  .map(([resource]) => resource);
