@@ -111,7 +111,8 @@ export async function buildApp(options: AppOptions) {
     ...{ buckets: createRateBuckets(findRate), version, requireHttps: options.requireHttps ?? false },
   };
 
-  await app.register(description, { version, publicUrl: settings.publicUrl });
+  const guidesPath = plugins.find(({ docs }) => docs?.guidesPath !== undefined)?.docs?.guidesPath;
+  await app.register(description, { version, publicUrl: settings.publicUrl, guidesPath });
   await app.register(async (scope) =>
     healthRoutes(scope, { database, timezone: settings.timezone, isShuttingDown, countRequest }),
   );
@@ -120,7 +121,7 @@ export async function buildApp(options: AppOptions) {
   await app.register(v2, { prefix: '/v2', ...services });
   await app.register(legacy, services);
   for (const { routes } of plugins)
-    if (routes) await app.register(await routes.load(), { ...services, prefix: routes.prefix ?? '' });
+    if (routes) await app.register(await routes.load(), { ...services, plugins, prefix: routes.prefix ?? '' });
   for (const { routes } of parts) routes?.(app, services);
   return app;
 }

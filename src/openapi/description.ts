@@ -21,13 +21,14 @@ Where requests are limited, every response to a valid key has the remaining requ
 \`RateLimit-Remaining\`, \`RateLimit-Reset\` (seconds) and \`RateLimit-Policy\`, and the same as \`X-RateLimit-*\`. A
 request above the limit gets 429 with \`Retry-After\`.`;
 
-type DescriptionOptions = { version: string; publicUrl: string };
+/** `guidesPath` is where guides are served, if they are. */
+type DescriptionOptions = { version: string; publicUrl: string; guidesPath?: string | undefined };
 
 /** The path prefix that a proxy strips from requests. */
 export const toBasePath = (publicUrl: string) => new URL(publicUrl).pathname.replace(/\/$/, '');
 
 /** Generates the OpenAPI document from the validation schemas. */
-export const description = fp(async (app: FastifyInstance, { version, publicUrl }: DescriptionOptions) => {
+export const description = fp(async (app: FastifyInstance, { version, publicUrl, guidesPath }: DescriptionOptions) => {
   const components = createComponents();
   const { title, summary, license } = document.info;
   const declared = new Map<string, Declared>();
@@ -35,7 +36,7 @@ export const description = fp(async (app: FastifyInstance, { version, publicUrl 
     openapi: {
       openapi: '3.1.0',
       info: { title, version, summary, description: introduction, license },
-      externalDocs: { description: 'Guides', url: `${publicUrl}/docs/guides` },
+      ...(guidesPath !== undefined && { externalDocs: { description: 'Guides', url: publicUrl + guidesPath } }),
       servers: [{ url: toBasePath(publicUrl) || '/', description: 'This server' }],
       components: { ...document.components } as never,
       security: [{ apiKey: [] }],

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { expect, test } from 'vitest';
+import { plugins } from '../../src/plugins.ts';
 import { docsPages, pageName } from '../support/docs-pages.ts';
 
 const pages = ['README.md', ...docsPages];
@@ -46,6 +47,12 @@ test('docs/README.md lists every page', () => {
   const index = contents.get('docs/README.md')!;
   const isListed = (page: string) => index.includes(`](${relative('docs', page)})`);
   expect(docsPages.filter((page) => page !== 'docs/README.md' && !isListed(page))).toEqual([]);
+});
+
+test('each page is declared by one plugin', () => {
+  const declared = plugins.flatMap(({ docs }) => docs?.pages ?? []);
+  const served = docsPages.map(pageName).filter((name) => name !== 'README');
+  expect(declared.toSorted()).toEqual(served.toSorted());
 });
 
 test('the names of pages are unique, since their addresses have no folder', () => {

@@ -18,7 +18,7 @@ export type Routes = {
   prefix?: string;
   /** A path below the prefix that cannot be decoded reaches the plugin, with `%` escaped. */
   repairsPaths?: true;
-  load: () => Promise<FastifyPluginAsync<Services>>;
+  load: () => Promise<FastifyPluginAsync<Services & { plugins: readonly Plugin[] }>>;
 };
 
 /** Dependencies of a plugin in a running server. */
@@ -51,6 +51,14 @@ export type ServerPart = {
 /** Messages about the first data: `note` for the log, `welcome` for a terminal. */
 export type FirstData = { note: string; welcome(address: string): string[] };
 
+/** The documentation of a plugin. */
+export type Docs = {
+  /** Names of the pages of docs/ that are served and linked with the plugin alone. */
+  pages: string[];
+  /** Path of the guides, where the plugin serves those of all plugins. */
+  guidesPath?: string;
+};
+
 /** The parts of a plugin. Each is loaded where it is needed. */
 export type Plugin = {
   name: string;
@@ -68,6 +76,7 @@ export type Plugin = {
   folders?: (config: Config) => Record<string, string>;
   /** Tables whose old rows are deleted. */
   housekeeping?: Task[];
+  docs?: Docs;
   server?: (context: ServerContext) => Promise<ServerPart>;
   /** Fills an empty, migrated database, before requests come. */
   loadFirstData?: (context: Pick<ServerContext, 'config' | 'database' | 'log'>) => Promise<FirstData | undefined>;

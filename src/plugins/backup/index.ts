@@ -21,5 +21,6 @@ export const backup = definePlugin({
       statement: deleteWhere('backup_runs', 'id', old('started_at')),
     },
   ],
+  docs: { pages: ['backups'] },
   server: async (context) => ({ periodic: (await import('./nightly-job.ts')).nightlyJobs(context) }),
 });

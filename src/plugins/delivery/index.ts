@@ -28,5 +28,6 @@ export const delivery = definePlugin({
     return [mailMetrics, webhookMetrics];
   },
   housekeeping: [outboxTask],
+  docs: { pages: ['webhooks'] },
   server: async (context) => (await import('./server.ts')).openDelivery(context),
 });

@@ -9,11 +9,12 @@ import { renderLlmsTxt } from './llms.ts';
 import { renderGuidePage } from './pages.tsx';
 import { securityHeaders } from './security-headers.ts';
 
-type GuideOptions = { publicUrl: string; basePath: string };
+/** `pages` are the names of those that are served. */
+type GuideOptions = { publicUrl: string; basePath: string; pages: ReadonlySet<string> };
 type Content = { type: string; name: string; render: (guides: Guides) => string };
 
 /** The pages of docs/ at /docs/guides, as HTML and as Markdown, and /llms.txt, their list. Without docs/ all are 404. */
-export const guideRoutes: FastifyPluginAsync<GuideOptions> = async (app, { publicUrl, basePath }) => {
+export const guideRoutes: FastifyPluginAsync<GuideOptions> = async (app, { publicUrl, basePath, pages }) => {
   const directives = { scriptSrc: ["'self'"], connectSrc: ["'self'"], styleSrc: ["'self'"] };
   await app.register(helmet, securityHeaders(publicUrl, directives));
   const [style, script] = [guideStyle, guideScript].map(({ name }) => `${basePath}/docs/${name}`) as [string, string];
@@ -22,7 +23,7 @@ export const guideRoutes: FastifyPluginAsync<GuideOptions> = async (app, { publi
 
   /** Renders each content at its first request. */
   async function send(request: FastifyRequest, reply: FastifyReply, { type, name, render }: Content) {
-    const guides = await (loading ??= loadGuides(`${basePath}/docs/guides`));
+    const guides = await (loading ??= loadGuides(`${basePath}/docs/guides`, pages));
     if (!guides) throw notFound();
     const content = contents.get(name) ?? compressOnce(render(guides));
     contents.set(name, content);

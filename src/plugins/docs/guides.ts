@@ -5,7 +5,7 @@ import { projectRoot } from '../../core/project-root.ts';
 import { loadHighlighter } from './highlight.ts';
 import { toSections, type SearchSection } from './search-index.ts';
 import { renderGuide, type RenderedGuide } from './render-guide.ts';
-import { toServedLinks } from './served-links.ts';
+import { toServedLinks, withoutItems } from './served-links.ts';
 
 /** A page of docs/. `children` are pages listed below it in the index. */
 export type Guide = { name: string; title: string; summary: string; children: Guide[] };
@@ -20,19 +20,31 @@ export type Guides = {
   readSections(): SearchSection[];
 };
 
-/** Reads the index docs/README.md; undefined without it. `path` is the URL path of the guides. */
-export async function loadGuides(path: string, folder = join(projectRoot, 'docs')): Promise<Guides | undefined> {
+const index = 'README';
+
+/**
+ * Reads the index docs/README.md; undefined without it. `path` is the URL path of the guides, `pages` are the names of
+ * those that are served.
+ */
+export async function loadGuides(
+  path: string,
+  pages: ReadonlySet<string>,
+  folder = join(projectRoot, 'docs'),
+): Promise<Guides | undefined> {
   if (!existsSync(join(folder, 'README.md'))) return undefined;
   // Imported with the first guide, to save memory.
   const [{ Marked, lexer }, highlight] = await Promise.all([import('marked'), loadHighlighter()]);
-  const files = findFiles(folder);
+  const all = findFiles(folder);
+  const files = new Map([...all].filter(([name]) => name === index || pages.has(name)));
+  const links = { all: new Set(all.values()), served: new Set(files.values()) };
   const readMarkdown = (name: string) => {
     const file = files.get(name)!;
-    return toServedLinks(readFileSync(join(folder, file), 'utf8'), dirname(file), new Set(files.values()));
+    const text = readFileSync(join(folder, file), 'utf8');
+    return toServedLinks(name === index ? withoutItems(text, links) : text, dirname(file), links);
   };
-  const groups = toGroups(lexer(readMarkdown('README')), (name) => files.has(name));
+  const groups = toGroups(lexer(readMarkdown(index)), (name) => files.has(name));
   const listed = groups.flatMap(({ guides }) => guides).flatMap((guide) => [guide, ...guide.children]);
-  const names = new Set(['README', ...listed.map(({ name }) => name)]);
+  const names = new Set([index, ...listed.map(({ name }) => name)]);
   return {
     groups,
     names,

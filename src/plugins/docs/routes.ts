@@ -2,13 +2,18 @@ import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { limitByAddress } from '../../http/auth/address-limit.ts';
 import type { Services } from '../../http/auth/authenticate.ts';
 import { methodNotAllowed } from '../../http/errors/method-not-allowed.ts';
+import type { Plugin } from '../../interfaces/plugin/define-plugin.ts';
 import { toBasePath } from '../../openapi/description.ts';
 import { guideRoutes } from './guide-routes.ts';
 import { findReferenceBundle } from './reference-bundle.ts';
 import { referenceRoutes } from './reference-routes.ts';
 
 /** Serves the API reference at /docs, to which / leads, the guides at /docs/guides, and /llms.txt. */
-export const docsRoutes: FastifyPluginAsync<Services> = async (app, { settings: { publicUrl }, countRequest }) => {
+export const docsRoutes: FastifyPluginAsync<Services & { plugins: readonly Plugin[] }> = async (
+  app,
+  { settings: { publicUrl }, countRequest, plugins },
+) => {
+  const pages = new Set(plugins.flatMap(({ docs }) => docs?.pages ?? []));
   const basePath = toBasePath(publicUrl);
   app.addHook('preParsing', limitByAddress(countRequest));
   hideRoutes(app);
@@ -17,7 +22,7 @@ export const docsRoutes: FastifyPluginAsync<Services> = async (app, { settings: 
   for (const path of ['/docs/json', '/docs/yaml'])
     app.get(path, (_request, reply) => reply.redirect(`${basePath}/openapi.json`, 308));
   await app.register(referenceRoutes, { publicUrl, basePath, bundle: findReferenceBundle() });
-  await app.register(guideRoutes, { publicUrl, basePath });
+  await app.register(guideRoutes, { publicUrl, basePath, pages });
   addMethodNotAllowed();
 };
 

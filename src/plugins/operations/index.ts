@@ -17,5 +17,6 @@ export const operations = definePlugin({
       statement: deleteWhere('provider_usage', 'provider_id, hour', old('hour')),
     },
   ],
+  docs: { pages: ['monitoring'] },
   server: async (context) => (await import('./server.ts')).openOperations(context),
 });

@@ -4,4 +4,5 @@ import { definePlugin } from '../../interfaces/plugin/define-plugin.ts';
 export const pages = definePlugin({
   name: 'pages',
   routes: { prefix: '/my', repairsPaths: true, load: async () => (await import('./my.tsx')).personalPagesPlugin },
+  docs: { pages: ['pages'] },
 });

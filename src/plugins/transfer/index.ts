@@ -24,4 +24,5 @@ export const transfer = definePlugin({
     },
   ],
   loadFirstData: async (context) => (await import('./demo/first-start.ts')).loadDemoAtStart(context),
+  docs: { pages: ['import', 'import-format'] },
 });

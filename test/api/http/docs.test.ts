@@ -6,6 +6,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { loadGuides } from '../../../src/plugins/docs/guides.ts';
 import { findReferenceBundle } from '../../../src/plugins/docs/reference-bundle.ts';
 import { referenceRoutes } from '../../../src/plugins/docs/reference-routes.ts';
+import { plugins } from '../../../src/plugins.ts';
 import { docsPages, getPage, pageName } from '../../support/docs-pages.ts';
 import { openTestDatabase, openTestApp, send, settings, sharedTestApp } from '../../support/test-app.ts';
 
@@ -211,8 +212,36 @@ describe('guides', () => {
     expect([again.statusCode, again.body, compressions]).toEqual([304, '', 1]);
   });
 
+  test('without a plugin its pages are neither served nor listed nor linked', async () => {
+    const options = { settings, plugins: plugins.filter(({ name }) => name !== 'delivery') };
+    const testApp = await openTestApp(openTestDatabase(inject('shared')), options);
+    onTestFinished(testApp.close);
+    const load = async (url: string) => (await send(testApp.app, { url })).text;
+    for (const file of ['webhooks', 'webhooks.md'])
+      expect((await send(testApp.app, { url: `/docs/guides/${file}` })).status).toBe(404);
+    const others = ['README', ...names].filter((name) => name !== 'webhooks');
+    const urls = ['/llms.txt', '/docs/guides', '/docs/guides/search.json'];
+    const guides = others.flatMap((name) => [`/docs/guides/${name}`, `/docs/guides/${name}.md`]);
+    const linking = [];
+    for (const url of [...urls, ...guides]) if (/guides\/webhooks\b|\bwebhooks\.md\b/.test(await load(url))) linking.push(url);
+    expect(linking).toEqual([]);
+    expect(await load('/docs/guides')).not.toContain('get each change sent to your server');
+    expect(await load('/docs/guides/changes.md')).toContain('| webhooks, which send this feed');
+  });
+
+  test('the OpenAPI document links the guides where they are served', async () => {
+    const load = async (removed: string) => {
+      const options = { settings, plugins: plugins.filter(({ name }) => name !== removed) };
+      const testApp = await openTestApp(openTestDatabase(inject('shared')), options);
+      onTestFinished(testApp.close);
+      return (await send(testApp.app, { url: '/openapi.json' })).json<Record<string, unknown>>()['externalDocs'];
+    };
+    expect(await load('delivery')).toEqual({ description: 'Guides', url: 'http://localhost:3000/docs/guides' });
+    expect(await load('docs')).toBeUndefined();
+  });
+
   test('without the folder there are no guides', async () => {
-    expect(await loadGuides('/docs/guides', '/nowhere')).toBeUndefined();
+    expect(await loadGuides('/docs/guides', new Set(), '/nowhere')).toBeUndefined();
   });
 });
 
