@@ -30,8 +30,8 @@ export const lastEventId = async (schools: Schools) => Math.max(...(await readEv
 const movedBefore = replaceIn(
   'moved-before',
   /webhooks\/deliver\.ts$/,
-  'for (const step of page.steps) {',
-  'await move(delivery, webhook, page.end);\n    for (const step of page.steps) {',
+  'for (const event of page.items) yield {',
+  'yield { after: { position: page.position, resyncs: [] } };\n      for (const event of page.items) yield {',
 );
 
 /** Negative control: messages that are lost if the position moves early and the server is killed with one in flight. */

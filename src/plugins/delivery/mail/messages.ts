@@ -1,28 +1,9 @@
 import type { Language } from '../../../core/reference/language.ts';
 import type { EnrolmentStatus } from '../../../core/reference/statuses.ts';
 
-type Opening = { subject: string; text: string[] };
-
 export type ActiveStatus = Exclude<EnrolmentStatus, 'deregistered' | 'deregisteredWithFee'>;
 
 export type DisabledReason = 'failing' | 'gone';
-
-/** The texts of letters in one language. */
-export type LetterTexts = {
-  greeting: (firstname: string) => string;
-  invitation: (school: string, username: string) => Opening;
-  accountCreated: (school: string, username: string) => Opening;
-  receipt: (enrolmentStatus: ActiveStatus, school: string, course: string) => Opening;
-  deregistration: (withFee: boolean, school: string, course: string) => Opening;
-  webhookDisabled: (reason: DisabledReason, host: string) => Opening;
-  choosePassword: string;
-  /** Explains that the link works once. */
-  onceOnly: (school: string) => string[];
-  facts: Record<'participant' | 'course' | 'date' | 'dates' | 'place' | 'link' | 'order', string>;
-  online: string;
-  regards: string;
-  questions: string;
-};
 
 const placesEn: Record<ActiveStatus, string> = {
   confirmed: 'Your place is confirmed. Welcome!',
@@ -32,27 +13,27 @@ const placesEn: Record<ActiveStatus, string> = {
   canceled: 'The school has canceled this date since.',
 };
 
-const en: LetterTexts = {
-  greeting: (firstname) => (firstname === '' ? 'Hello,' : `Hello ${firstname},`),
-  invitation: (school, username) => ({
+const en = {
+  greeting: (firstname: string) => (firstname === '' ? 'Hello,' : `Hello ${firstname},`),
+  invitation: (school: string, username: string) => ({
     subject: `${school} has invited you`,
     text: [
       `${school} has added you to its staff.`,
       `Choose a password for your account. Your username is ${username}.`,
     ],
   }),
-  accountCreated: (school, username) => ({
+  accountCreated: (school: string, username: string) => ({
     subject: `Your account at ${school}`,
     text: [
       `You now have a page of your own at ${school}, with your courses on it.`,
       `Choose a password to open it. Your username is ${username}.`,
     ],
   }),
-  receipt: (enrolmentStatus, school, course) => ({
+  receipt: (enrolmentStatus: ActiveStatus, school: string, course: string) => ({
     subject: `${enrolmentStatus === 'waiting' ? 'Waiting list' : 'Your booking'}: ${course}`,
     text: [`Thank you for booking with ${school}. ${placesEn[enrolmentStatus]}`],
   }),
-  deregistration: (withFee, school, course) => ({
+  deregistration: (withFee: boolean, school: string, course: string) => ({
     subject: `You are deregistered: ${course}`,
     text: [
       `You are no longer registered for this course at ${school}.`,
@@ -60,7 +41,7 @@ const en: LetterTexts = {
       'If you did not expect this, please contact the school.',
     ],
   }),
-  webhookDisabled: (reason, host) => ({
+  webhookDisabled: (reason: DisabledReason, host: string) => ({
     subject: 'A webhook of your school is switched off',
     text: [
       `Changes are not sent to ${host} any more.`,
@@ -71,7 +52,8 @@ const en: LetterTexts = {
     ],
   }),
   choosePassword: 'Choose a password',
-  onceOnly: (school) => [
+  /** Explains that the link works once. */
+  onceOnly: (school: string) => [
     `The link works once, for 7 days. After that, ask ${school} for a new one.`,
     'If you did not expect this e-mail, you need do nothing.',
   ],
@@ -88,6 +70,9 @@ const en: LetterTexts = {
   regards: 'Kind regards',
   questions: 'Do you have a question? Just answer this e-mail.',
 };
+
+/** The texts of letters in one language. */
+export type LetterTexts = typeof en;
 
 const placesNo: Record<ActiveStatus, string> = {
   confirmed: 'Plassen din er bekreftet. Velkommen!',

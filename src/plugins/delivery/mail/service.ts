@@ -4,24 +4,7 @@ import type { Database } from '../../../database/client.ts';
 import { execute, type Queryable } from '../../../database/statements.ts';
 import { selectMails, findProvidersWithFailedMails, resetFailedMails, resetMail, findMailState } from './query.ts';
 
-/** A mail as operators see it, without its text. */
-export type ListedMail = {
-  mail_id: number;
-  provider_id: number;
-  purpose: string;
-  email: string | null;
-  state: 'waiting' | 'sent' | 'written' | 'failed';
-  attempts: number;
-  created_at: string;
-  due_at: string | null;
-  sent_at: string | null;
-  /** When it was written to a file, for want of a mail server. */
-  written_at: string | null;
-  failed_at: string | null;
-  last_error: string | null;
-};
-
-export type MailSelection = {
+type MailSelection = {
   providerId: number | null;
   onlyFailed: boolean;
   limit: number;
@@ -34,18 +17,16 @@ export const noMailServer = 'no mail server is set';
 
 const toQueryable = ({ pool }: Database): Queryable => ({ $client: pool });
 
-/** Newest first. */
+const moments = ['created_at', 'due_at', 'sent_at', 'written_at', 'failed_at'] as const;
+/** The columns of `selectMails`. */
+type ListedMail = Record<string, string | number | null> & Record<(typeof moments)[number], string | null>;
+
+/** Mails as operators see them, without their texts; newest first. */
 export async function listMails(database: Database, { providerId, onlyFailed, limit, waitingFor }: MailSelection) {
   const values = [providerId, onlyFailed, limit, waitingFor ?? null];
   const rows = await execute<ListedMail>(toQueryable(database), selectMails, values);
-  return rows.map((row) => ({
-    ...row,
-    created_at: formatTimestamp(row.created_at),
-    due_at: formatTimestamp(row.due_at),
-    sent_at: formatTimestamp(row.sent_at),
-    written_at: formatTimestamp(row.written_at),
-    failed_at: formatTimestamp(row.failed_at),
-  }));
+  for (const row of rows) for (const name of moments) row[name] = formatTimestamp(row[name]);
+  return rows;
 }
 
 type MailState = { providerId: number; isSent: boolean; isWritten: boolean; attempts: number };

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import type { Ctx } from '../../../database/context.ts';
 import type { DeliveryCounters } from '../counters.ts';
@@ -45,76 +44,61 @@ export type Delivery = {
 
 /** The place in the feed up to which everything is delivered, and resources to send a `resync` of before what follows it. */
 type Progress = { position: Position; resyncs: string[] };
-type Step = { notice: Notice; after: Progress };
+/** Without a notice the position moves alone. */
+type Step = { notice?: Notice; after: Progress };
 
 const pageSize = 100;
 
 /** Delivers waiting messages in order until none waits, one fails or the turn ends, then gives the lease back. */
 export async function deliver(delivery: Delivery, webhook: ClaimedWebhook): Promise<void> {
   const turnEnd = performance.now() + delivery.schedule.turnMs;
-  const hasTurn = () => performance.now() < turnEnd && !delivery.isStopping();
-  let progress: Progress = {
-    position: { id: webhook.position, clock: webhook.positionClock },
-    resyncs: webhook.resyncs,
-  };
-  do {
-    const page = await findSteps(delivery, webhook, progress);
-    for (const step of page.steps) {
-      if (!(await deliverStep(delivery, webhook, step))) return;
-      progress = step.after;
-      if (!hasTurn()) break;
-    }
-    const isWhole = progress === page.steps.at(-1)?.after || page.steps.length === 0;
-    if (isWhole && !isDeepStrictEqual(toValues(page.end), toValues(progress))) {
-      if (!(await move(delivery, webhook, page.end))) return;
-      progress = page.end;
-    }
-    if (isWhole && !page.hasMore) break;
-  } while (hasTurn());
+  for await (const { notice, after } of findSteps(delivery, webhook)) {
+    const mayGoOn = notice
+      ? await deliverNotice(delivery, webhook, notice, after)
+      : await move(delivery, webhook, after);
+    if (!mayGoOn) return;
+    if (performance.now() >= turnEnd || delivery.isStopping()) break;
+  }
   await release(delivery.on, webhook);
 }
 
-/** The next messages, and the progress after all of them. */
-async function findSteps(delivery: Delivery, webhook: ClaimedWebhook, from: Progress) {
-  const { ctx } = delivery;
-  const { position, resyncs } = from;
-  if (resyncs.length > 0) {
-    const steps = resyncs.map((resync, n): Step => ({
-      notice: toResyncNotice(resync, position),
-      after: { position, resyncs: resyncs.slice(n + 1) },
-    }));
-    return { steps, end: { position, resyncs: [] }, hasMore: true };
-  }
-  const page = await readChanges(ctx, position, { types: webhook.types ?? undefined, limit: pageSize });
-  if (page) {
-    const steps = page.items.map((event): Step => ({
-      notice: toNotice(event),
-      after: { position: event, resyncs: [] },
-    }));
-    return { steps, end: { position: page.position, resyncs: [] }, hasMore: page.hasMore };
-  }
-  // Events after the position may be deleted: the receiver has to read everything again.
-  const end = { position: await findNewest(ctx), resyncs: toResyncs(webhook.types) };
-  return { steps: [], end, hasMore: true };
+/** The waiting messages in order, and the moves past changes of other types. */
+async function* findSteps({ ctx }: Delivery, webhook: ClaimedWebhook): AsyncGenerator<Step> {
+  let position: Position = { id: webhook.position, clock: webhook.positionClock };
+  let { resyncs } = webhook;
+  let hasMore = true;
+  do {
+    for (const [n, resync] of resyncs.entries())
+      yield { notice: toResyncNotice(resync, position), after: { position, resyncs: resyncs.slice(n + 1) } };
+    const page = await readChanges(ctx, position, { types: webhook.types ?? undefined, limit: pageSize });
+    if (page) {
+      for (const event of page.items) yield { notice: toNotice(event), after: { position: event, resyncs: [] } };
+      const last = page.items.at(-1) ?? position;
+      const isAtEnd = last.id === page.position.id && last.clock === page.position.clock;
+      [position, resyncs, hasMore] = [page.position, [], page.hasMore];
+      if (!isAtEnd) yield { after: { position, resyncs } };
+    } else {
+      // Events after the position may be deleted: the receiver has to read everything again.
+      [position, resyncs] = [await findNewest(ctx), toResyncs(webhook.types)];
+      yield { after: { position, resyncs } };
+    }
+  } while (hasMore);
 }
 
 const lease = ({ providerId, id, token }: ClaimedWebhook) => [providerId, id, token];
 const toValues = ({ position, resyncs }: Progress) => [position.id, position.clock, resyncs];
 
 /** Returns false if the turn is over: the attempt failed, the lease was lost, or the settings have changed. */
-async function deliverStep(delivery: Delivery, webhook: ClaimedWebhook, { notice, after }: Step): Promise<boolean> {
-  const attempt = await attemptStep(delivery, webhook, notice);
+async function deliverNotice(delivery: Delivery, webhook: ClaimedWebhook, notice: Notice, after: Progress) {
+  const attempt = await attemptNotice(delivery, webhook, notice);
   delivery.counters[attempt.error === null ? 'delivered' : 'failed'] += 1;
   if (attempt.error !== null) {
     await markFailure(delivery, webhook, attempt);
     return false;
   }
   const values = [...lease(webhook), ...toValues(after), ...toLogValues(attempt)];
-  const [marked] = await execute<{ updatedAt: string; isActive: boolean }>(
-    delivery.on,
-    statements.markDelivered,
-    values,
-  );
+  type Marked = { updatedAt: string; isActive: boolean };
+  const [marked] = await execute<Marked>(delivery.on, statements.markDelivered, values);
   if (!marked) return false;
   Object.assign(webhook, { attempts: 0, failingSeconds: 0 });
   if (marked.isActive && marked.updatedAt === webhook.updatedAt) return true;
@@ -123,7 +107,7 @@ async function deliverStep(delivery: Delivery, webhook: ClaimedWebhook, { notice
 }
 
 /** A message that cannot be built is a failed attempt, so that it is seen and given up in the end. */
-async function attemptStep({ ctx, log, schedule, cache }: Delivery, webhook: ClaimedWebhook, notice: Notice) {
+async function attemptNotice({ ctx, log, schedule, cache }: Delivery, webhook: ClaimedWebhook, notice: Notice) {
   try {
     const message = await toMessage(ctx, notice, { payload: webhook.payload, cache });
     const policy = ctx.settings.callPolicy;
