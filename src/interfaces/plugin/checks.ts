@@ -31,6 +31,9 @@ export const warning = toResult('warning');
 export const error = toResult('error');
 export const skipped = toResult('skipped');
 
+/** Without those whose condition is false. */
+export const found = (results: (Result | false)[]) => results.filter((result) => result !== false);
+
 /** `warning` and `error` are the values from which a figure has that level. */
 export const byLimit = (value: number, limits: { warning: number; error: number }, message: string): Result => {
   if (value >= limits.error) return error(message);

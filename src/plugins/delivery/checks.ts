@@ -1,6 +1,16 @@
-import { byLimit, formatAge, hours, minutes, ok, queryOne, skipped, warning } from '../../interfaces/plugin/checks.ts';
-import type { Condition, Result, SystemCheck } from '../../interfaces/plugin/checks.ts';
-import { deliverySettings } from './settings.ts';
+import {
+  byLimit,
+  formatAge,
+  found,
+  hours,
+  minutes,
+  ok,
+  queryOne,
+  skipped,
+  warning,
+} from '../../interfaces/plugin/checks.ts';
+import type { Condition, SystemCheck } from '../../interfaces/plugin/checks.ts';
+import { deliverySettings, mailsWait } from './settings.ts';
 import { countUnencrypted, readWebhookStates, type WebhookState } from './webhooks/state.ts';
 
 const waiting = { warning: 15 * minutes, error: 6 * hours };
@@ -19,52 +29,47 @@ export const mailCheck: SystemCheck = {
   },
 };
 
-export const judgeMails = (oldest: number | null, failed: number): Result[] => [
-  oldest === null
-    ? ok('No mail waits')
-    : byLimit(oldest, waiting, `The oldest unsent mail is ${formatAge(oldest)} old`),
-  ...(failed === 0 ? [] : [warning(`${failed} mails have failed in the last week: \`mail list --failed\``)]),
-];
+export const judgeMails = (oldest: number | null, failed: number) =>
+  found([
+    oldest === null
+      ? ok('No mail waits')
+      : byLimit(oldest, waiting, `The oldest unsent mail is ${formatAge(oldest)} old`),
+    failed > 0 && warning(`${failed} mails have failed in the last week: \`mail list --failed\``),
+  ]);
 
 export const webhookCheck: SystemCheck = {
   check: 'webhooks',
   async run({ pool, config }) {
     if (config.of(deliverySettings).WEBHOOKS === 'off') return [skipped('WEBHOOKS=off sends nothing')];
     const unencrypted = await countUnencrypted(pool);
-    return [
+    return found([
       ...judgeWebhooks(await readWebhookStates(pool)),
-      ...(unencrypted > 0 ? [warning(`${unencrypted} webhooks send personal data over plain http`)] : []),
-    ];
+      unencrypted > 0 && warning(`${unencrypted} webhooks send personal data over plain http`),
+    ]);
   },
 };
 
 /** A webhook whose endpoint fails is not the operator's to repair, so it is never an error. */
-export function judgeWebhooks(states: WebhookState[]): Result[] {
+export function judgeWebhooks(states: WebhookState[]) {
   const find = (state: WebhookState['state']) => states.find((one) => one.state === state);
   const late = find('working')?.oldestSeconds ?? null;
   const failing = find('failing');
   const old = (seconds: number) => `the oldest event that one has not got is ${formatAge(seconds)} old`;
-  return [
+  return found([
     late === null
       ? ok('No event waits for a webhook whose endpoint answers')
       : byLimit(late, waiting, `Of the webhooks whose endpoints answer, ${old(late)}`),
-    ...(failing ? [warning(`${failing.count} webhooks fail; ${old(failing.oldestSeconds ?? 0)}`)] : []),
-  ];
+    failing !== undefined && warning(`${failing.count} webhooks fail; ${old(failing.oldestSeconds ?? 0)}`),
+  ]);
 }
 
 export const mailConditions: Condition[] = [
   {
-    isHeld: (config) => {
-      const { SMTP_URL, MAIL_TO_FILES } = config.of(deliverySettings);
-      return SMTP_URL !== undefined || !MAIL_TO_FILES;
-    },
+    isHeld: (config) => config.of(deliverySettings).mailsGoTo !== 'files',
     otherwise: 'No mail reaches a person: without SMTP_URL mails are files under DATA_DIR',
   },
   {
-    isHeld: (config) => {
-      const { SMTP_URL, MAIL_TO_FILES } = config.of(deliverySettings);
-      return SMTP_URL !== undefined || MAIL_TO_FILES;
-    },
-    otherwise: 'Mails wait: no mail server is set. Set SMTP_URL, or MAIL_TO_FILES=true to write them to files',
+    isHeld: (config) => config.of(deliverySettings).mailsGoTo !== 'nowhere',
+    otherwise: mailsWait,
   },
 ];

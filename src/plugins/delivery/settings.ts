@@ -32,9 +32,15 @@ export const deliverySettings = defineSettings({
   },
   after: { SMTP_URL: 'BOOTSTRAP_PROVIDER', WEBHOOKS: 'REQUIRE_HTTPS', MAIL_RETENTION_DAYS: 'AUDIT_RETENTION_DAYS' },
   prefixes: ['SMTP_'],
-  toValues: (variables, { PUBLIC_URL, EMBEDDED_DATABASE }) => ({
-    ...variables,
-    MAIL_TO_FILES: variables.MAIL_TO_FILES ?? EMBEDDED_DATABASE,
-    MAIL_FROM: variables.MAIL_FROM ?? `no-reply@${new URL(PUBLIC_URL).hostname}`,
-  }),
+  toValues(variables, { PUBLIC_URL, EMBEDDED_DATABASE }) {
+    const { MAIL_FROM = `no-reply@${new URL(PUBLIC_URL).hostname}` } = variables;
+    const MAIL_TO_FILES = variables.MAIL_TO_FILES ?? EMBEDDED_DATABASE;
+    const withoutServer = MAIL_TO_FILES ? 'files' : 'nowhere';
+    const mailsGoTo = variables.SMTP_URL === undefined ? withoutServer : 'server';
+    return { ...variables, MAIL_FROM, MAIL_TO_FILES, mailsGoTo };
+  },
 });
+
+/** Without `SMTP_URL` mails wait unless they may go to files, which are on one machine. */
+export const noMailServer = 'no mail server is set';
+export const mailsWait = `Mails wait: ${noMailServer}. Set SMTP_URL, or MAIL_TO_FILES=true to write them to files`;

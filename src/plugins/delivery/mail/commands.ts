@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { describeError } from '../../../database/describe-error.ts';
-import { deliverySettings } from '../settings.ts';
-import { listMails, noMailServer, retryMail, retryFailedMails } from './service.ts';
+import { deliverySettings, noMailServer } from '../settings.ts';
+import { listMails, retryMail, retryFailedMails } from './service.ts';
 import { command, count, id, run, table, type Options } from '../../../interfaces/cli/run.ts';
 
 type ListOptions = Options & { provider?: number; failed?: boolean; limit: number };
@@ -18,8 +18,7 @@ export function mailCommands(program: Command) {
       run(options, async ({ database, getCtx, config }) => {
         const { provider = null, failed = false, limit } = options;
         if (provider !== null) await getCtx(provider);
-        const { SMTP_URL, MAIL_TO_FILES } = config.of(deliverySettings);
-        const waitingFor = SMTP_URL === undefined && !MAIL_TO_FILES ? noMailServer : undefined;
+        const waitingFor = config.of(deliverySettings).mailsGoTo === 'nowhere' ? noMailServer : undefined;
         const rows = await listMails(database, { providerId: provider, onlyFailed: failed, limit, waitingFor });
         const emptyText = failed
           ? 'No mail failed permanently; `mail list` also shows mails waiting for a retry'

@@ -12,9 +12,6 @@ type MailSelection = {
   waitingFor?: string | undefined;
 };
 
-/** Without `SMTP_URL` mails wait unless they may go to files, which are on one machine. */
-export const noMailServer = 'no mail server is set';
-
 const toQueryable = ({ pool }: Database): Queryable => ({ $client: pool });
 
 const moments = ['created_at', 'due_at', 'sent_at', 'written_at', 'failed_at'] as const;

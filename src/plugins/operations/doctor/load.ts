@@ -3,6 +3,7 @@ import {
   byLimit,
   error,
   formatAge,
+  found,
   hours,
   minutes,
   ok,
@@ -40,19 +41,19 @@ export const connectionCheck: SystemCheck = {
   },
 };
 
-export function judgeConnections(found: Connections, poolSize: number): Result[] {
+export function judgeConnections(counts: Connections, poolSize: number): Result[] {
   // -1 is no limit.
   const limits = [
-    { used: found.used, limit: found.usable, name: '' },
-    { used: found.ofRole, limit: found.roleLimit, name: ' of the role' },
-    { used: found.ofDatabase, limit: found.databaseLimit, name: ' of the database' },
+    { used: counts.used, limit: counts.usable, name: '' },
+    { used: counts.ofRole, limit: counts.roleLimit, name: ' of the role' },
+    { used: counts.ofDatabase, limit: counts.databaseLimit, name: ' of the database' },
   ].filter(({ limit }) => limit >= 0);
   const { used, limit, name } = limits.sort((a, b) => b.used / b.limit - a.used / a.limit)[0]!;
   if (limit <= poolSize)
     return [
       error(`POOL_SIZE is ${poolSize}, and a process needs one more, but only ${limit} connections${name} exist`),
     ];
-  const message = `${used} of ${limit} connections${name} are in use, ${found.ofService} by this service`;
+  const message = `${used} of ${limit} connections${name} are in use, ${counts.ofService} by this service`;
   return [byLimit(used / limit, { warning: 0.8, error: 0.95 }, message)];
 }
 
@@ -125,17 +126,11 @@ export function judgeTransactions({ seconds, prepared, hidden, frozenAge }: Tran
   const limits = { warning: 10 * minutes, error: 24 * hours };
   const wraparound = { warning: 500_000_000, error: 1_500_000_000 };
   const kind = prepared > seconds ? 'prepared transaction' : 'transaction';
-  return [
-    byLimit(
-      oldest,
-      limits,
-      oldest < 1 ? 'No transaction is open for long' : `The oldest ${kind} is ${formatAge(oldest)} old`,
-    ),
-    ...(frozenAge < wraparound.warning
-      ? []
-      : [byLimit(frozenAge, wraparound, `${frozenAge} transactions since the last freeze: run \`vacuum freeze\``)]),
-    ...(hidden === 0
-      ? []
-      : [skipped(`${hidden} sessions of other roles cannot be seen: \`grant pg_read_all_stats\` to this role`)]),
-  ];
+  const age = oldest < 1 ? 'No transaction is open for long' : `The oldest ${kind} is ${formatAge(oldest)} old`;
+  return found([
+    byLimit(oldest, limits, age),
+    frozenAge >= wraparound.warning &&
+      byLimit(frozenAge, wraparound, `${frozenAge} transactions since the last freeze: run \`vacuum freeze\``),
+    hidden > 0 && skipped(`${hidden} sessions of other roles cannot be seen: \`grant pg_read_all_stats\` to this role`),
+  ]);
 }

@@ -1,6 +1,7 @@
 import { collation } from '../../../database/tables/columns.ts';
 import {
   error,
+  found,
   isNear,
   ok,
   queryOne,
@@ -45,18 +46,14 @@ export const settingsCheck: SystemCheck = {
 /** A remote server may have storage that needs no `fsync`, as those of some cloud providers. */
 export function judgeSettings(settings: Settings, isRemote = false): Result[] {
   const { synchronous_commit, fsync, full_page_writes, autovacuum } = settings;
-  const faults = [
-    ...(synchronous_commit === 'off'
-      ? [error('synchronous_commit is off: a crash of the database loses bookings that were confirmed')]
-      : []),
-    ...(fsync === 'off'
-      ? [(isRemote ? warning : error)('fsync is off: a power failure may destroy the database')]
-      : []),
-    ...(full_page_writes === 'off'
-      ? [warning('full_page_writes is off: a power failure may destroy pages, unless the file system prevents it')]
-      : []),
-    ...(autovacuum === 'off' ? [error('autovacuum is off: tables grow without end')] : []),
-  ];
+  const faults = found([
+    synchronous_commit === 'off' &&
+      error('synchronous_commit is off: a crash of the database loses bookings that were confirmed'),
+    fsync === 'off' && (isRemote ? warning : error)('fsync is off: a power failure may destroy the database'),
+    full_page_writes === 'off' &&
+      warning('full_page_writes is off: a power failure may destroy pages, unless the file system prevents it'),
+    autovacuum === 'off' && error('autovacuum is off: tables grow without end'),
+  ]);
   return faults.length > 0 ? faults : [ok(`synchronous_commit is ${synchronous_commit}, fsync and autovacuum are on`)];
 }
 
@@ -92,12 +89,12 @@ export function judgeCollations(collations: Collation[]): Result[] {
   const changed = collations.filter(({ stored, actual }) => stored !== null && stored !== actual);
   if (changed.length === 0) return [ok(`${collation} has the version ${icu.actual}, with which it was indexed`)];
   return changed.map(({ name, stored, actual }) => {
-    const refresh =
+    const [whose, refresh] =
       name === 'database'
-        ? 'alter database … refresh collation version'
-        : `alter collation pg_catalog."${name}" refresh version`;
+        ? ['the database', 'alter database … refresh collation version']
+        : [name, `alter collation pg_catalog."${name}" refresh version`];
     return warning(
-      `The collation of ${name === 'database' ? 'the database' : name} was ${stored} and is ${actual}: run \`reindex database\`, then \`${refresh}\``,
+      `The collation of ${whose} was ${stored} and is ${actual}: run \`reindex database\`, then \`${refresh}\``,
     );
   });
 }
