@@ -1,3 +1,4 @@
+import { Type, type Static } from '@sinclair/typebox';
 import { createHash } from 'node:crypto';
 import { Transform } from 'node:stream';
 
@@ -10,20 +11,33 @@ export const formatVersion = 1;
 export const manifestEntry = 'manifest.json';
 export const tableEntry = (table: string) => `tables/${table}.copy`;
 
-export type BackupTable = { name: string; columns: string[]; rows: number; bytes: number; sha256: string };
-export type BackupSequence = { name: string; lastValue: string; isCalled: boolean };
-export type Manifest = {
-  format: typeof formatName;
-  formatVersion: number;
-  serviceVersion: string;
+const Name = Type.String({ minLength: 1, maxLength: 63 });
+const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const Version = Type.String({ maxLength: 255 });
+
+const BackupTable = Type.Object({
+  ...{ name: Name, columns: Type.Array(Name, { minItems: 1 }), rows: Count, bytes: Count },
+  sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+});
+const BackupSequence = Type.Object({
+  name: Name,
+  lastValue: Type.String({ pattern: '^-?\\d{1,19}$' }),
+  isCalled: Type.Boolean(),
+});
+export const ManifestFields = Type.Object({
+  serviceVersion: Version,
   /** The moment of the snapshot by the clock of the database, in UTC. */
-  createdAt: string;
-  serverVersion: string;
+  createdAt: Type.String({ pattern: /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{1,6}Z$/.source }),
+  serverVersion: Version,
   /** The applied migrations, the oldest first. */
-  migrations: { hash: string; createdAt: number }[];
-  tables: BackupTable[];
-  sequences: BackupSequence[];
-};
+  migrations: Type.Array(Type.Object({ hash: Version, createdAt: Count })),
+  tables: Type.Array(BackupTable),
+  sequences: Type.Array(BackupSequence),
+});
+
+export type BackupTable = Static<typeof BackupTable>;
+export type BackupSequence = Static<typeof BackupSequence>;
+export type Manifest = Static<typeof ManifestFields> & { format: typeof formatName; formatVersion: number };
 
 export const quote = (name: string) => `"${name.replaceAll('"', '""')}"`;
 

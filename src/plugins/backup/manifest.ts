@@ -1,32 +1,13 @@
-import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import type { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { Problem } from '../../core/errors.ts';
 import { compareMigrations, describeMigrationDifferences } from '../../database/migration-differences.ts';
 import { isBeforeBaseline, lastEarlierBuild } from '../../database/migration-history.ts';
-import { formatName, formatVersion, type Manifest } from './format.ts';
+import { formatName, formatVersion, ManifestFields, type Manifest } from './format.ts';
 
 /** A manifest of this service has about 20 kB. */
 export const maxManifestBytes = 4_194_304;
-
-const Name = Type.String({ minLength: 1, maxLength: 63 });
-const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
-const ManifestFields = Type.Object({
-  serviceVersion: Type.String({ maxLength: 255 }),
-  createdAt: Type.String({ pattern: /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{1,6}Z$/.source }),
-  serverVersion: Type.String({ maxLength: 255 }),
-  migrations: Type.Array(Type.Object({ hash: Type.String({ maxLength: 255 }), createdAt: Count })),
-  tables: Type.Array(
-    Type.Object({
-      ...{ name: Name, columns: Type.Array(Name, { minItems: 1 }), rows: Count, bytes: Count },
-      sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-    }),
-  ),
-  sequences: Type.Array(
-    Type.Object({ name: Name, lastValue: Type.String({ pattern: '^-?\\d{1,19}$' }), isCalled: Type.Boolean() }),
-  ),
-});
 
 /** Reads the manifest of an archive, which any program may have written. */
 export async function parseManifest(file: string, stream: Readable): Promise<Manifest> {

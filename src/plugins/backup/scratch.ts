@@ -1,5 +1,5 @@
-import { statfs } from 'node:fs/promises';
 import { Client, type ClientConfig } from 'pg';
+import { readDiskSpace } from '../../core/disk-space.ts';
 import { isPooled } from '../../database/pooler.ts';
 import { readDatabaseId } from './catalog.ts';
 import { withDatabase } from './connection.ts';
@@ -18,10 +18,7 @@ type ScratchOptions = {
   readFreeBytes?: typeof readFree;
 };
 
-async function readFree(folder: string) {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
-}
+const readFree = async (folder: string) => (await readDiskSpace(folder)).free;
 
 /** Restores a backup into a new database on the same server, recounts as `doctor` does, and drops the database. */
 export async function restoreIntoScratch(

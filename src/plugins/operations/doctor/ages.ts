@@ -57,3 +57,15 @@ export function judgeClock(ahead: number, uncertainty: number): Result {
   const direction = ahead > 0 ? 'ahead of' : 'behind';
   return byLimit(seconds, limits, `The database's clock is ${formatAge(seconds)} ${direction} that of this machine`);
 }
+
+export const standbyCheck: SystemCheck = {
+  check: 'standby',
+  async run({ standby }) {
+    if (!standby) return [];
+    const { fault, lag } = await standby.examine();
+    if (fault)
+      return [warning(`Lists are read from the primary, since the standby is not used: ${fault.text}; ${fault.hint}`)];
+    const text = lag ? `is ${lag.seconds.toFixed(1)} seconds behind` : 'answers';
+    return [ok(`The standby ${text}`)];
+  },
+};

@@ -1,5 +1,5 @@
 import { getErrorCode, getRootCause } from '../../../core/database-errors.ts';
-import { clockCheck, migrationCheck } from './ages.ts';
+import { clockCheck, migrationCheck, standbyCheck } from './ages.ts';
 import type { Plugin } from '../../../interfaces/plugin/define-plugin.ts';
 import {
   error,
@@ -13,7 +13,6 @@ import { createDiskCheck } from './disks.ts';
 import { connectionCheck, tableCheck, transactionCheck } from './load.ts';
 import { createPromiseCheck } from './promises.ts';
 import { roleCheck } from './role.ts';
-import { standbyCheck } from './standby.ts';
 import { collationCheck, encodingCheck, settingsCheck, timeZoneCheck, versionCheck } from './server.ts';
 
 /** With those of all plugins; docs/operate/operating.md lists them too. */
