@@ -2,8 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import { schoolOf, type Ctx } from '../../../database/context.ts';
 import type { Database } from '../../../database/client.ts';
 
-type Usage = { requests: number; refused: number; failed: number; milliseconds: number; peakPerMinute: number };
-export type UsageRecorder = ReturnType<typeof createUsageRecorder>;
+const counts = { requests: 0, refused: 0, failed: 0, milliseconds: 0 };
+/** `inMinute` are the requests of the latest minute, `minute` of the epoch. */
+type Usage = typeof counts & { peakPerMinute: number; minute: number; inMinute: number };
 
 /** Further providers of an hour count as provider 0. */
 const maxProviders = 10_000;
@@ -13,90 +14,67 @@ const maxHours = 24;
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** Counts the requests of each provider by minute, and stores them by hour; a crash loses what was not stored. */
+/** Counts the requests of each provider by hour, and stores them; a crash loses what was not stored. */
 export function createUsageRecorder(now: () => number = Date.now) {
-  const counter = createCounter(now);
+  /** By the start of the hour, then by provider. */
+  let hours = new Map<number, Map<number, Usage>>();
+
+  function findUsage(hour: number, providerId: number): Usage {
+    const usages = hours.get(hour) ?? new Map<number, Usage>();
+    hours.set(hour, usages);
+    if (hours.size > maxHours) hours.delete(Math.min(...hours.keys()));
+    const key = usages.has(providerId) || usages.size < maxProviders ? providerId : others;
+    const usage = usages.get(key) ?? { ...counts, peakPerMinute: 0, minute: 0, inMinute: 0 };
+    usages.set(key, usage);
+    return usage;
+  }
+
+  function count(providerId: number, status: number, milliseconds: number) {
+    const at = now();
+    const minute = Math.floor(at / minuteMs);
+    const usage = findUsage(at - (at % hourMs), providerId);
+    if (usage.minute !== minute) Object.assign(usage, { minute, inMinute: 0 });
+    usage.inMinute += 1;
+    usage.peakPerMinute = Math.max(usage.peakPerMinute, usage.inMinute);
+    usage.requests += 1;
+    usage.milliseconds += milliseconds;
+    if (status === 429) usage.refused += 1;
+    if (status >= 500) usage.failed += 1;
+  }
+
   return {
-    count: counter.count,
+    count,
     /** Adds a hook for routes that are added later. */
     observe(app: FastifyInstance) {
       app.addHook('onResponse', (request, reply, done) => {
         const { ctx } = request as { ctx?: Ctx };
-        if (ctx !== undefined) counter.count(schoolOf(ctx), reply.statusCode, reply.elapsedTime);
+        if (ctx !== undefined) count(schoolOf(ctx), reply.statusCode, reply.elapsedTime);
         done();
       });
     },
     /** Adds the counts to the table; after a failure they remain for the next time. */
     async store({ pool }: Pick<Database, 'pool'>) {
-      const hours = counter.take();
       const rows = [...hours].flatMap(([hour, usages]) =>
-        [...usages].map(([provider_id, usage]) => ({
-          ...{ provider_id, hour: new Date(hour).toISOString() },
-          ...{ ...usage, milliseconds: Math.round(usage.milliseconds) },
-        })),
+        [...usages].map(([providerId, usage]) => ({ hour, providerId, usage })),
       );
+      hours = new Map();
       if (rows.length === 0) return;
-      await pool.query(storeUsage, [JSON.stringify(rows)]).catch((error: unknown) => {
-        for (const [hour, usages] of hours) counter.add(hour, usages);
+      await pool.query(storeUsage, [JSON.stringify(rows.map(toRecord))]).catch((error: unknown) => {
+        for (const { hour, providerId, usage } of rows) {
+          const sum = findUsage(hour, providerId);
+          for (const name of Object.keys(counts) as (keyof typeof counts)[]) sum[name] += usage[name];
+          sum.peakPerMinute = Math.max(sum.peakPerMinute, usage.peakPerMinute);
+        }
         throw error;
       });
     },
   };
 }
 
-function createCounter(now: () => number) {
-  let minute = 0;
-  let current = new Map<number, Usage>();
-  /** By the start of the hour, then by provider. */
-  let hours = new Map<number, Map<number, Usage>>();
-
-  function add(hour: number, counted: Map<number, Usage>) {
-    if (counted.size === 0) return;
-    const sums = hours.get(hour) ?? new Map<number, Usage>();
-    hours.set(hour, sums);
-    if (hours.size > maxHours) hours.delete(Math.min(...hours.keys()));
-    for (const [providerId, usage] of counted) {
-      const sum = findUsage(sums, providerId);
-      for (const name of ['requests', 'refused', 'failed', 'milliseconds'] as const) sum[name] += usage[name];
-      sum.peakPerMinute = Math.max(sum.peakPerMinute, usage.peakPerMinute);
-    }
-  }
-
-  function closeMinute(next: number) {
-    for (const usage of current.values()) usage.peakPerMinute = usage.requests;
-    add(Math.floor((minute * minuteMs) / hourMs) * hourMs, current);
-    current = new Map();
-    minute = next;
-  }
-
-  return {
-    add,
-    count(providerId: number, status: number, milliseconds: number) {
-      const thisMinute = Math.floor(now() / minuteMs);
-      if (thisMinute !== minute) closeMinute(thisMinute);
-      const usage = findUsage(current, providerId);
-      usage.requests += 1;
-      usage.milliseconds += milliseconds;
-      if (status === 429) usage.refused += 1;
-      if (status >= 500) usage.failed += 1;
-    },
-    take() {
-      closeMinute(minute);
-      const taken = hours;
-      hours = new Map();
-      return taken;
-    },
-  };
-}
-
-function findUsage(usages: Map<number, Usage>, providerId: number): Usage {
-  const known = usages.get(providerId);
-  if (known) return known;
-  if (usages.size >= maxProviders && providerId !== others) return findUsage(usages, others);
-  const usage = { requests: 0, refused: 0, failed: 0, milliseconds: 0, peakPerMinute: 0 };
-  usages.set(providerId, usage);
-  return usage;
-}
+const toRecord = ({ hour, providerId, usage }: { hour: number; providerId: number; usage: Usage }) => ({
+  ...{ ...usage, milliseconds: Math.round(usage.milliseconds) },
+  ...{ provider_id: providerId, hour: new Date(hour).toISOString() },
+});
 
 const storeUsage = `
   insert into provider_usage as u (provider_id, hour, requests, refused, failed, milliseconds, peak_per_minute)
