@@ -58,10 +58,7 @@ test('an ending is logged once, and marked again after a failure', async () => {
 
 test('the ending after an error of a delivery says whether the database failed for a moment', async () => {
   const errors = [Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }), new Error('a fault')];
-  const { log } = start(
-    { deliver: ({ id }) => Promise.reject(errors[id]!) },
-    inTurn([{ id: 0 }], [{ id: 1 }]),
-  );
+  const { log } = start({ deliver: ({ id }) => Promise.reject(errors[id]!) }, inTurn([{ id: 0 }], [{ id: 1 }]));
   await expect.poll(() => log).toEqual(['info: 0: refused, true', 'info: 1: a fault, false']);
 });
 

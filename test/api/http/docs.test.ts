@@ -223,7 +223,8 @@ describe('guides', () => {
     const urls = ['/llms.txt', '/docs/guides', '/docs/guides/search.json'];
     const guides = others.flatMap((name) => [`/docs/guides/${name}`, `/docs/guides/${name}.md`]);
     const linking = [];
-    for (const url of [...urls, ...guides]) if (/guides\/webhooks\b|\bwebhooks\.md\b/.test(await load(url))) linking.push(url);
+    for (const url of [...urls, ...guides])
+      if (/guides\/webhooks\b|\bwebhooks\.md\b/.test(await load(url))) linking.push(url);
     expect(linking).toEqual([]);
     expect(await load('/docs/guides')).not.toContain('get each change sent to your server');
     expect(await load('/docs/guides/changes.md')).toContain('| webhooks, which send this feed');

@@ -3,10 +3,7 @@ import { within, type CreateArea, type MetricsSources } from '../../../interface
 /** The connections of this process. */
 export const databaseMetrics: CreateArea = ({ gauge, readCounter }, { database }) => {
   const connections = gauge('booking_database_connections', 'Connections of this process by state', 'state');
-  const maximum = gauge(
-    'booking_database_connections_max',
-    'The most connections that this process opens (POOL_SIZE)',
-  );
+  const maximum = gauge('booking_database_connections_max', 'The most connections that this process opens (POOL_SIZE)');
   const waiting = gauge('booking_database_connections_waiting', 'Work that waits for a free connection');
   const retries = readCounter(
     'booking_database_retries_total',
