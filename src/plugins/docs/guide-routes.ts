@@ -42,7 +42,7 @@ export const guideRoutes: FastifyPluginAsync<GuideOptions> = async (app, { publi
       if (isMarkdown) return guides.readMarkdown(name);
       return renderGuidePage({ basePath, style, scripts: [script], name, guide: guides.render(name), groups });
     };
-    return send(request, reply, { type: isMarkdown ? 'text/markdown' : 'text/html', name: file, render });
+    return send(request, reply, { type: isMarkdown ? 'text/markdown' : 'text/html', name: `guides/${file}`, render });
   }
 
   app.get('/docs/guides', (request, reply) => sendFile(request, reply, 'README'));

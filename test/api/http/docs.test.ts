@@ -193,6 +193,7 @@ describe('guides', () => {
     '%2e%2e%2fpackage.json.md',
     'nothing',
     'sync.txt',
+    'llms.txt',
     'sync.md.md',
   ])('/docs/guides/%s is 404', async (file) => {
     const { status, text } = await send(app, { url: `/docs/guides/${file}` });
