@@ -133,8 +133,11 @@ export async function cachedUrls(testApp: TestApp, { me, ids }: Owner) {
   return responses.filter(({ headers }) => headers['etag'] !== undefined).map(({ route, url }) => ({ route, url }));
 }
 
+let withWrongArea: Promise<BuildApp> | undefined;
 /** `buildApp` in which a new instructor moves the clock of another area. */
-export async function buildAppWithWrongArea() {
+export const buildAppWithWrongArea = () => (withWrongArea ??= bundleWithWrongArea());
+
+async function bundleWithWrongArea() {
   const wrongArea: Plugin = {
     name: 'wrong-area',
     setup({ onLoad }) {

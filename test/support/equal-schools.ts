@@ -1,11 +1,20 @@
 import type { InjectOptions } from 'fastify';
+import { onTestFinished } from 'vitest';
 import { hashPassword } from '../../src/resources/auth/password-service.ts';
 import { importObjects } from './all-responses.ts';
 import { createBookableDate } from './booking.ts';
 import * as support from './isolation.ts';
 import { writeTable } from './isolation-table.ts';
 import { createUser } from './orders.ts';
-import { send, type TestApp, type TestResponse } from './test-app.ts';
+import {
+  openTestApp,
+  openTestDatabase,
+  ownDatabase,
+  send,
+  type BuildApp,
+  type TestApp,
+  type TestResponse,
+} from './test-app.ts';
 
 /** A response by its request, which is the same for each school but for the ids in it. */
 export type Answer = { request: string; status: number; text: string };
@@ -13,7 +22,7 @@ type School = support.Owner & { dateId: number; number: number };
 type Request = { method: 'POST' | 'PUT'; url: string; body: object; headers?: Record<string, string> };
 
 /** Two schools with the same titles, codes, usernames and e-mails, each with a password of its own. */
-export async function createEqualSchools(testApp: TestApp): Promise<[School, School]> {
+async function createEqualSchools(testApp: TestApp): Promise<[School, School]> {
   const create = async (number: number): Promise<School> => {
     const owner = await support.createOwner(testApp);
     const course = { title: 'Equal course of both' };
@@ -71,7 +80,7 @@ const importedLines = [
 ];
 
 /** Sends every write by a key as one of the schools; in full also each write of the table, an import and each read. */
-export async function sendAll(testApp: TestApp, name: string, school: School, isFull: boolean): Promise<Answer[]> {
+async function sendAll(testApp: TestApp, name: string, school: School, isFull: boolean): Promise<Answer[]> {
   const { me, ids } = school;
   const request = (method: InjectOptions['method'], url: string, body?: object, headers: Record<string, string> = {}) =>
     send(testApp.app, { method, url, headers: { 'x-api-key': me.apiKey, ...headers }, ...(body && { payload: body }) });
@@ -113,6 +122,25 @@ function readValues(text: string) {
   };
   walk(/^[[{]/.test(text) ? JSON.parse(text) : text, '', '');
   return { ids, others };
+}
+
+/** Ids of data that all schools share. */
+export const sharedIds =
+  /(place|status|language|level|form_of_teaching|time_of_day|categor|country|currency|paid|durations|seller|idUser|admin|app-users|id_type|vat)/i;
+
+/** Sends everything as one school and then as another one with the same keys. */
+export async function sendAsBoth(isFull: boolean, build?: BuildApp) {
+  const name = await ownDatabase();
+  const creating = await openTestApp(openTestDatabase(name));
+  const [first, second] = await createEqualSchools(creating);
+  await creating.close();
+  const testApp = await openTestApp(openTestDatabase(name), {}, build);
+  onTestFinished(testApp.close);
+  const answers = await sendAll(testApp, name, first, isFull);
+  const rows = await support.dumpRows(testApp, first.me.id);
+  const others = await sendAll(testApp, name, second, isFull);
+  const [left, right] = [await support.dumpRows(testApp, first.me.id), await support.dumpRows(testApp, second.me.id)];
+  return { answers, others, rows, left, right };
 }
 
 /** The requests to which the schools get different responses, or with the same id, unless it is one of shared data. */

@@ -380,3 +380,9 @@ export function markedPaths(text: string): string[] {
   walk(whole.items ?? whole, '');
   return [...found].sort();
 }
+
+/** The items of a response that is a list; closed members of foreign ones are hidden, so their number counts. */
+export function listedIn(text: string): unknown[] {
+  const body = JSON.parse(text) as unknown[] | { items?: unknown[] };
+  return Array.isArray(body) ? body : (body.items ?? []);
+}

@@ -18,7 +18,7 @@ export const mutations: Record<string, Mutation> = {
       [coercion, ': dropAll', ': (query: Fields) => query'],
       ['src/http/auth/profiles.ts', "if (!config.queryNames?.has('include')) return;", ''],
     ],
-    ...{ file: 'test/api/http/any-parameter.test.ts', title: "'GET /v2/whoami' answers every query" },
+    ...{ file: 'test/slow/property/any-parameter.test.ts', title: "'GET /v2/whoami' answers every query" },
     says: /500 to/,
   },
   'all participants are deregistered, not those named': {

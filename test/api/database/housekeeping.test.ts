@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { Client } from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { openDatabase } from '../../../src/database/client.ts';
@@ -6,7 +7,7 @@ import { deleteOld, housekeepingJob } from '../../../src/database/housekeeping.t
 import { startJobs } from '../../../src/database/periodic.ts';
 import { declarations, readConfig } from '../../support/config.ts';
 import { connectionTo, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
-import { loadUnguarded } from '../../support/unguarded.ts';
+import { bundleWithoutGuards } from '../../support/unguarded.ts';
 import { tasks } from '../../support/housekeeping.ts';
 
 type OpenDatabase = typeof openDatabase;
@@ -132,7 +133,8 @@ async function atOnce(openDatabase?: OpenDatabase) {
 
 test('one of several processes does the work, and without the lock all of them', async () => {
   expect(await atOnce()).toMatchObject({ greatest: 1, done: 1 });
-  const { openDatabase } = await loadUnguarded(['exclusive']);
+  const file = await bundleWithoutGuards('src/database/client.ts', ['exclusive']);
+  const { openDatabase } = (await import(resolve(file))) as { openDatabase: OpenDatabase };
   expect(await atOnce(openDatabase)).toMatchObject({ greatest: 3, done: 3 });
 });
 

@@ -1,15 +1,10 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import { eq } from 'drizzle-orm';
-import { build } from 'esbuild';
 import { expect, test } from 'vitest';
-import type { buildApp } from '../../../src/app.ts';
 import { categories } from '../../../src/database/tables/catalog.ts';
 import { addCategory, categorizeCourse } from '../../../src/resources/categories/service.ts';
 import { allAreas } from '../../../src/database/areas.ts';
-import { copyAssets } from '../../../.build-reference.js';
 import { createBookableDate, bookingBody } from '../../support/booking.ts';
 import { recordStatements } from '../../support/record-statements.ts';
 import {
@@ -19,7 +14,6 @@ import {
   openTestDatabase,
   openTestApp,
   ownDatabase,
-  settings,
   openTestAppForFile,
   type TestResponse,
   type Provider,
@@ -355,42 +349,5 @@ test('when the first client disconnects, waiting requests still get the response
   } finally {
     await lock.end();
     await own.close();
-  }
-});
-
-test('another build uses other ETags', async () => {
-  mkdirSync('test/output', { recursive: true });
-  const folder = mkdtempSync(join('test/output', 'build-'));
-  // Other files change the data that all providers share, and with it every ETag.
-  const { database, createProvider, close } = await openTestApp(openTestDatabase(await ownDatabase()));
-  const me = await createProvider();
-  await build({
-    ...{ entryPoints: ['src/app.ts'], outfile: join(folder, 'dist/app.mjs'), packages: 'external' },
-    ...{ bundle: true, format: 'esm', platform: 'node' },
-  });
-  // Version of the server's code, one level below its folder.
-  const tagBy = async (copy: string) => {
-    const { buildApp: built } = (await import(join(process.cwd(), folder, copy, 'parts/app.mjs'))) as {
-      buildApp: typeof buildApp;
-    };
-    const app = await built({ database, settings, version: 'test', limits });
-    const { headers } = await app.inject({ url: '/v2/courses', headers: { 'x-api-key': me.apiKey } });
-    await app.close();
-    return headers['etag'];
-  };
-  try {
-    for (const beside of ['migrations', 'package.json']) cpSync(beside, join(folder, beside), { recursive: true });
-    for (const copy of ['one', 'same', 'other']) {
-      cpSync(join(folder, 'dist/app.mjs'), join(folder, copy, 'parts/app.mjs'));
-      copyAssets(join(folder, copy, 'parts'));
-      writeFileSync(join(folder, copy, 'main.js'), copy === 'other' ? '// Another build.' : '');
-    }
-    const tag = await tagBy('one');
-    expect(tag).toMatch(/^W\/"/);
-    expect(await tagBy('same')).toBe(tag);
-    expect(await tagBy('other')).not.toBe(tag);
-  } finally {
-    await close();
-    rmSync(folder, { recursive: true });
   }
 });

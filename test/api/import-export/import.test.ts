@@ -366,21 +366,21 @@ test('a new date updates only its course', async () => {
   expect(rows[0]!.date > rows[1]!.date).toBe(true);
 });
 
-test('thousands of lines keep their order, with ascending ids', async () => {
+test('more lines than a batch keep their order, with ascending ids', async () => {
   const testApp = await sharedTestApp();
   const me = await testApp.createProvider();
   const file = [
-    ...Array.from({ length: 2_500 }, (_, n) => course(`c${n}`)),
-    ...Array.from({ length: 2_500 }, (_, n) =>
-      date(`d${n}`, { course_id: 'c2499', parent_id: n > 0 ? 'd0' : undefined }),
+    ...Array.from({ length: 1_100 }, (_, n) => course(`c${n}`)),
+    ...Array.from({ length: 1_100 }, (_, n) =>
+      date(`d${n}`, { course_id: 'c1099', parent_id: n > 0 ? 'd0' : undefined }),
     ),
   ];
-  expect(await importObjects(me, file)).toMatchObject({ read: 5_000, written: 5_000, reasons: [] });
+  expect(await importObjects(me, file)).toMatchObject({ read: 2_200, written: 2_200, reasons: [] });
   const all = await exportToLines(testApp, me);
   const titles = all.filter(({ kind }) => kind === 'course').map(({ title }) => title);
-  expect(titles).toEqual(Array.from({ length: 2_500 }, (_, n) => `Title c${n}`));
+  expect(titles).toEqual(Array.from({ length: 1_100 }, (_, n) => `Title c${n}`));
   const [first, ...children] = all.filter(({ kind }) => kind === 'coursedate');
-  expect(children.map(({ parent_id: parent }) => parent)).toEqual(Array(2_499).fill(first!['ref']));
+  expect(children.map(({ parent_id: parent }) => parent)).toEqual(Array(1_099).fill(first!['ref']));
 });
 
 test('table statistics are updated after an import', async () => {
