@@ -1,5 +1,5 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox';
-import * as t from '../core/schema/types.ts';
+import { t } from '../core/schema/types.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Page } from '../lists/list-types.ts';
 import { formatExactTimestamp } from '../core/timestamps.ts';

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type, type TProperties } from '@sinclair/typebox';
-import * as t from '../core/schema/types.ts';
+import { t } from '../core/schema/types.ts';
 import { LegacyCourseBody } from '../resources/courses/body-schema.ts';
 import { createCourse } from '../resources/courses/service.ts';
 import { SchoolBody } from '../resources/schools/body-schema.ts';

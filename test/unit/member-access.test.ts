@@ -4,7 +4,7 @@ import { Type, type TSchema } from '@sinclair/typebox';
 import { expect, test } from 'vitest';
 import { hideClosedMembers } from '../../src/lists/closed-members.ts';
 import { toPublicSchema } from '../../src/http/publishable/serializer.ts';
-import * as t from '../../src/core/schema/types.ts';
+import { t } from '../../src/core/schema/types.ts';
 import { personalResources } from '../../src/resources/changes/item-schema.ts';
 import { findUndeclared } from '../support/member-access.ts';
 

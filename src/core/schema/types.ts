@@ -91,7 +91,7 @@ const storage = Symbol('storage');
 type Storage = { column: object; to?: string | undefined };
 
 /** A field of a body that one column holds: writes fill it, and files of import and export have it. */
-export const stored = <S extends TSchema>(column: object, schema: S, to?: string): S => ({
+const stored = <S extends TSchema>(column: object, schema: S, to?: string): S => ({
   ...schema,
   [storage]: { column, to } satisfies Storage,
 });
@@ -122,7 +122,7 @@ export const Nullable = <S extends TSchema>(schema: S) =>
   });
 
 /** The default applies to a missing value, and to an empty one in an update. */
-export const withDefault = <S extends TSchema>(schema: S, value: Static<S>) =>
+const withDefault = <S extends TSchema>(schema: S, value: Static<S>) =>
   Type.Optional({ ...schema, default: value } as S & { default: Static<S> });
 
 function getType(schema: TSchema) {
@@ -131,7 +131,7 @@ function getType(schema: TSchema) {
 }
 
 export const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
-export const Count = (options: SchemaOptions = {}) => Type.Integer({ minimum: 0, maximum: 2_147_483_647, ...options });
+const Count = (options: SchemaOptions = {}) => Type.Integer({ minimum: 0, maximum: 2_147_483_647, ...options });
 export const Flag = (options: SchemaOptions = {}) => Type.Boolean(options);
 
 /** Text lengths are in code points. */
@@ -144,9 +144,9 @@ export const Html = (options: SchemaOptions = {}) => Type.String({ maxLength: 65
 export const Email = (options: SchemaOptions = {}) =>
   coerced('email', Type.String({ maxLength: 254, pattern: addressPattern, ...options }));
 /** An address in a query, where a blank is an unescaped `+`; any text, since it may match nothing. */
-export const EmailParameter = (options: SchemaOptions = {}) =>
+const EmailParameter = (options: SchemaOptions = {}) =>
   coerced('email-parameter', Type.String({ minLength: 1, maxLength: 255, ...options }));
-export const Url = (options: SchemaOptions = {}) =>
+const Url = (options: SchemaOptions = {}) =>
   Type.String({
     maxLength: 2_000,
     pattern: '^[hH][tT][tT][pP][sS]?://[^\\s\\u0000-\\u001f\\u007f-\\u009f]+$',
@@ -165,7 +165,7 @@ export const List = <S extends TSchema>(item: S, options: SchemaOptions = {}) =>
   coerced('list', Type.Array(item, { maxItems: 1_000, ...options }));
 
 /** An array, or a text with the array as JSON. */
-export const JsonList = <S extends TSchema>(item: S, options: SchemaOptions = {}) =>
+const JsonList = <S extends TSchema>(item: S, options: SchemaOptions = {}) =>
   coerced('json', Type.Array(item, { maxItems: 1_000, ...options }));
 
 const maxCustomProperties = 200;
@@ -194,18 +194,18 @@ export const StoredMoment = () => coerced('stored-date-time', Type.String({ maxL
 export const StoredEnd = () => coerced('stored-end-date-time', Type.String({ maxLength: 40 }));
 
 /** Local dates and times of requests, without a time zone. */
-export const DayField = (options: SchemaOptions = {}) =>
+const DayField = (options: SchemaOptions = {}) =>
   coerced('day', Type.String({ maxLength: 10, description: 'yyyy-mm-dd', ...options }));
-export const TimeField = (options: SchemaOptions = {}) =>
+const TimeField = (options: SchemaOptions = {}) =>
   coerced('time-of-day', Type.String({ maxLength: 8, description: 'hh:mm or hh:mm:ss', ...options }));
-export const LocalTimeField = (options: SchemaOptions = {}) =>
+const LocalTimeField = (options: SchemaOptions = {}) =>
   coerced('local-time', Type.String({ maxLength: 19, description: 'yyyy-mm-dd hh:mm', ...options }));
 
 /** Response format: ISO 8601 with a numeric offset, in the service's time zone. */
-export const DateTime = Type.String({ format: 'date-time', examples: ['2026-07-01T09:00:00+02:00'] });
+const DateTime = Type.String({ format: 'date-time', examples: ['2026-07-01T09:00:00+02:00'] });
 
 /** Response format of admin users, instructors and vouchers: service time zone, no offset. */
-export const PlainDateTime = Type.String({ examples: ['2026-07-01 09:00:00'] });
+const PlainDateTime = Type.String({ examples: ['2026-07-01 09:00:00'] });
 
 /** A `Moment` or the keyword `now`. */
 export const NowOrMoment = (options: SchemaOptions = {}) =>
@@ -222,7 +222,7 @@ type UpdateField<S extends TSchema> =
  * Derives the fields of a partial update from those of a create. A missing value is unchanged. An empty value becomes
  * the default, or null without one; an empty boolean counts as missing, and an empty required field is an error.
  */
-export const partialUpdate = <P extends TProperties>(fields: P) =>
+const partialUpdate = <P extends TProperties>(fields: P) =>
   Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [name, Type.Optional(toUpdateField(field))]),
   ) as unknown as { [K in keyof P]: UpdateField<P[K]> };
@@ -239,7 +239,7 @@ type CustomPropertyValues = Record<string, string | null>;
  * Merges an update into stored properties; null values remove their keys. An undefined input changes nothing, a null
  * input removes all. Returns null if none is left; throws if there are more than 200.
  */
-export function mergeCustomProperties(
+function mergeCustomProperties(
   stored: CustomPropertyValues | null,
   input: CustomPropertyValues | null | undefined,
 ): CustomPropertyValues | null {
@@ -250,13 +250,21 @@ export function mergeCustomProperties(
 }
 
 /** For text columns that are not nullable. */
-export const emptyIfNull = (input: string | null | undefined) => (input === null ? '' : input);
+const emptyIfNull = (input: string | null | undefined) => (input === null ? '' : input);
 
 /** Adds descriptions to fields of an object. */
-export const describeFields = <P extends TProperties>(properties: P, descriptions: { [K in keyof P]?: string }): P =>
+const describeFields = <P extends TProperties>(properties: P, descriptions: { [K in keyof P]?: string }): P =>
   Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => {
       const description = descriptions[name];
       return [name, description === undefined ? schema : { ...schema, description }];
     }),
   ) as P;
+
+/** The types of fields and members, and what a field or a member declares. */
+export const t = {
+  ...{ named, NamedObject, Nullable, withDefault, describeFields, partialUpdate, member, stored },
+  ...{ Id, Count, Flag, Title, Line, LongLine, Note, Html, Email, EmailParameter, Url, OneOf, List, JsonList },
+  ...{ DayField, TimeField, LocalTimeField, DateTime, PlainDateTime },
+  ...{ CustomProperties, mergeCustomProperties, emptyIfNull },
+};

@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import { roleIds } from './schema.ts';
 
 const { Optional } = Type;

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { formatPlainTimestamp } from '../../core/timestamps.ts';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import type { adminMemberships, adminUsers } from '../../database/tables/people.ts';
 
 const text = Type.String();

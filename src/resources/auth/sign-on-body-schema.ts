@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 
 /** POST /v2/check-user-credentials. */
 export type CredentialsBody = Static<typeof CredentialsBody>;

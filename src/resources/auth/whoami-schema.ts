@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { keyProfiles } from '../../core/key-profiles.ts';
 import * as codes from '../../core/schema/codes.ts';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 
 const text = Type.String();
 

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { CodedError } from '../../core/errors.ts';
 import * as codes from '../../core/schema/codes.ts';
-import * as t from '../../core/schema/types.ts';
+import { coercionKind, t } from '../../core/schema/types.ts';
 import { BookingStatusId } from '../participants/schema.ts';
 import { bookingError, participantError, fieldError, type BookingCode } from './schema.ts';
 
@@ -29,7 +29,7 @@ export const ParticipantBody = t.NamedObject('BookingParticipant', {
   custom_properties: Optional({ ...t.CustomProperties, description: 'Further values of your own' }),
 });
 
-const json = { [t.coercionKind]: 'json' as const };
+const json = { [coercionKind]: 'json' as const };
 const receipt = Optional(t.Flag({ default: false, description: 'true: each participant gets a receipt by e-mail' }));
 const Config = Type.Object(
   {

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import type { FastifyRequest } from 'fastify';
 import type { CodedError } from '../../core/errors.ts';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import { responses } from '../../http/responses.ts';
 import { registerBookingErrorFormat } from '../../http/errors/error-handler.ts';
 import { participantSerializer } from '../participants/serializer.ts';

@@ -1,5 +1,5 @@
 import { Type, type Static, type TObject } from '@sinclair/typebox';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import { Problem, type CodedError } from '../../core/errors.ts';
 import { dayText } from '../orders/line-schema.ts';
 import { ParticipantStatusId } from '../participants/schema.ts';

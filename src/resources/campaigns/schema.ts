@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { formatPlainTimestamp } from '../../core/timestamps.ts';
 import * as codes from '../../core/schema/codes.ts';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import type { campaigns, vouchers } from '../../database/tables/campaigns.ts';
 
 const ids = Type.Array(Type.Integer());

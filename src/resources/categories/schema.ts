@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 
 const text = Type.String();
 

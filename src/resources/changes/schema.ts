@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { EventResource, EventType } from '../../database/event-types.ts';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 
 /** Maximum number of changes per response. */
 export const maxLimit = 1_000;

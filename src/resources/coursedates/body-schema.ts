@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import * as codes from '../../core/schema/codes.ts';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { unchangedFields } from '../../core/schema/validator.ts';
 import { GatheringField } from '../gatherings/body-schema.ts';

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { formatTimestamp } from '../../core/timestamps.ts';
 import * as codes from '../../core/schema/codes.ts';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import * as statuses from '../../core/reference/statuses.ts';
 import type * as tables from '../../database/tables/coursedates.ts';
 

@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, isNull, ne, or, sql, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../database/context.ts';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import { Problem } from '../../core/errors.ts';
 import { findInvalidTimezone } from '../../database/time-zones.ts';
 import type { Tx } from '../../database/client.ts';

@@ -1,6 +1,6 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox';
 import * as codes from '../../core/schema/codes.ts';
-import * as t from '../../core/schema/types.ts';
+import { coercionKind, t } from '../../core/schema/types.ts';
 import { courses } from '../../database/tables/courses.ts';
 import * as reference from '../../core/reference/courses.ts';
 import * as durations from '../../core/reference/durations.ts';
@@ -101,7 +101,7 @@ const Translations = <T>(texts: TSchema) =>
     propertyNames: codes.TeachingLanguageCode,
     additionalProperties: texts,
     description: 'Language code to the members of `descriptions` in that language',
-    [t.coercionKind]: 'json',
+    [coercionKind]: 'json',
   });
 
 const example = {

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { catalogUrl } from '../../core/catalog-urls.ts';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import type { Key } from '../../lists/loaders.ts';
 import { relation, type Loader, type Serializer } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
@@ -82,7 +82,7 @@ const embeddedCourseSerializer = defineSerializer<EmbeddedCourseRow>()({
   },
 });
 
-export const includeCourse = <Row extends Key>(courseId: (row: Row) => number, declare: t.Declare) =>
+export const includeCourse = <Row extends Key>(courseId: (row: Row) => number, declare: typeof t.member.open) =>
   relation.includeOne(courseId, fetchEmbeddedCourses, embeddedCourseSerializer, declare);
 
 /** A course inside the calendar, which may show the school's internal reference; a partner's stays private. */

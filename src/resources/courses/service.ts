@@ -2,7 +2,7 @@ import { and, eq, gt, inArray, isNotNull, isNull, ne, notInArray, sql, type SQL 
 import { toSlug } from '../../core/catalog-urls.ts';
 import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import type { Tx } from '../../database/client.ts';
 import { prepareInsert } from '../../database/prepared-insert.ts';
 import * as catalog from '../../database/tables/catalog.ts';

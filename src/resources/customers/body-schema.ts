@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import * as codes from '../../core/schema/codes.ts';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { customerStatuses, customerTypes } from './schema.ts';
 

@@ -2,7 +2,7 @@ import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../database/context.ts';
 import { formatTimestamp } from '../../core/timestamps.ts';
 import * as codes from '../../core/schema/codes.ts';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import type { customers } from '../../database/tables/customers.ts';
 import { countries } from '../../core/reference/countries.ts';
 import { AppUser } from '../admin-users/schema.ts';

@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import { formatTimestamp } from '../../core/timestamps.ts';
 import type { gatherings } from '../../database/tables/coursedates.ts';
 import { EmbeddedInstructor } from '../instructors/schema.ts';

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../database/context.ts';
 import { formatPlainTimestamp } from '../../core/timestamps.ts';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import { hideClosedMembers } from '../../lists/closed-members.ts';
 import type { instructors } from '../../database/tables/places.ts';
 

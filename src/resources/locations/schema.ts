@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../database/context.ts';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import { omitColumns } from '../../database/tables/columns.ts';
 import { locations } from '../../database/tables/places.ts';
 import { EmbeddedInstructor } from '../instructors/schema.ts';

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { code } from 'currency-codes';
 import { formatTimestamp } from '../../core/timestamps.ts';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import type { orderLines } from '../../database/tables/orders.ts';
 import { Address, addressReader } from '../customers/schema.ts';
 import { Product, toProduct, type ProductRow } from '../products/schema.ts';

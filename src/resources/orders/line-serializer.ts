@@ -1,4 +1,4 @@
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import { relation, type Loader } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { EmbeddedCourse } from '../courses/schema.ts';

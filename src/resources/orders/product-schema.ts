@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { formatTimestamp } from '../../core/timestamps.ts';
 import { toDecimal, toMinorUnits } from '../../core/money.ts';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import type { products } from '../../database/tables/courses.ts';
 import { Currency, toCurrency } from './line-schema.ts';
 

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import { addPageRoute } from '../../http/page-route.ts';
 import { responses } from '../../http/responses.ts';
 import { orderList, OrderQuery } from './list.ts';

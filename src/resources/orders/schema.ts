@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { formatTimestamp } from '../../core/timestamps.ts';
 import { toNumber, toMinorUnits } from '../../core/money.ts';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import type { orders } from '../../database/tables/orders.ts';
 import { OrderUser } from './line-schema.ts';
 

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../database/context.ts';
 import * as codes from '../../core/schema/codes.ts';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { teachingLanguages } from '../../core/reference/courses.ts';
 import { courseDateStatuses } from '../../core/reference/statuses.ts';

@@ -2,7 +2,7 @@ import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../database/context.ts';
 import { formatTimestamp } from '../../core/timestamps.ts';
 import * as codes from '../../core/schema/codes.ts';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import type { participants } from '../../database/tables/participants.ts';
 import * as statuses from '../../core/reference/statuses.ts';
 import { ParticipantDate } from './date-schema.ts';

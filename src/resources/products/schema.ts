@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import type { products } from '../../database/tables/courses.ts';
 
 const openPrice = t.member.access({ data: 'financial', partner: true, publishable: true });

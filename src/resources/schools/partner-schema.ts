@@ -1,4 +1,4 @@
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import { filter } from '../../lists/filters.ts';
 
 /** Parameters of lists that can show partners' items; `resolvePartners` converts them to a tenant scope. */

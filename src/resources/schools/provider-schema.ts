@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { schoolCatalogUrl } from '../../core/catalog-urls.ts';
 import type { Ctx } from '../../database/context.ts';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import type { providers } from '../../database/tables/providers.ts';
 
 /** The public part of a school, as embedded in lists. */

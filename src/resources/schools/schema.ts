@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { formatTimestamp } from '../../core/timestamps.ts';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import type { providers } from '../../database/tables/providers.ts';
 
 const text = Type.String();

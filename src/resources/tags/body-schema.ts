@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 
 /** POST /v2/course-tags. */
 export type TagBody = Static<typeof TagBody>;

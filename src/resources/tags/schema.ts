@@ -1,4 +1,4 @@
 import { Type } from '@sinclair/typebox';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 
 export const Tag = t.NamedObject('Tag', t.member.open.all({ id: Type.Integer(), title: Type.String() }));

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { EventType } from '../../database/event-types.ts';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import { WebhookPayload } from './schema.ts';
 
 const { Optional } = Type;

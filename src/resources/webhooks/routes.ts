@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses } from '../../http/responses.ts';
 import { passOnTraceparent } from '../../http/trace-context.ts';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import { WebhookBody, WebhookChange } from './body-schema.ts';
 import { findWarning, maxWebhooks, overlapHours, Webhook, WebhookDelivery, WebhookWithSecret } from './schema.ts';
 import * as service from './service.ts';

@@ -3,7 +3,7 @@ import { eventResources } from '../../database/tables/events.ts';
 import { disabledReasons, payloads, type webhookDeliveries, type webhooks } from '../../database/tables/webhooks.ts';
 import { formatTimestamp } from '../../core/timestamps.ts';
 import { EventType } from '../../database/event-types.ts';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import { personalResources } from '../changes/item-schema.ts';
 
 export const maxWebhooks = 20;

@@ -10,7 +10,7 @@ import { providers } from '../../database/tables/providers.ts';
 import { webhookDeliveries, webhooks } from '../../database/tables/webhooks.ts';
 import { parseTarget, resolveTarget, TargetError } from '../../core/outgoing-target.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import * as t from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import { findNewest } from '../changes/service.ts';
 import { attemptDelivery, attemptTimeoutMs, toLogValues, type Endpoint } from './attempt-service.ts';
 import type { WebhookBody, WebhookChange } from './body-schema.ts';
