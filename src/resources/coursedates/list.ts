@@ -8,7 +8,7 @@ import { defineList } from '../../lists/define-list.ts';
 import { sameTenant, inScope } from '../../lists/tenant-scope.ts';
 import * as statuses from '../../core/reference/statuses.ts';
 import { partnerParameters } from '../schools/partner-schema.ts';
-import { tagParameters } from '../courses/tag-filters.ts';
+import { tagParameters } from '../tags/filters.ts';
 import { fetchCourseDates, isPublicDate, isShownAfterDeadline } from './loaders.ts';
 import { courseDateSerializer, dateOfCourseSerializer, nextCourseDateSerializer } from './serializer.ts';
 

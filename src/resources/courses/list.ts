@@ -7,15 +7,14 @@ import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { tenantWhere, inScope } from '../../lists/tenant-scope.ts';
 import { partnerParameters } from '../schools/partner-schema.ts';
-import { tagParameters } from './tag-filters.ts';
-import { fetchCourses, isPublicCourse } from './loaders.ts';
+import { tagParameters } from '../tags/filters.ts';
+import { isPublicCourse } from './loaders.ts';
 import { courseItemSerializer, courseSerializer } from './serializer.ts';
 
 const common = {
   table: tables.courses,
   scope: inScope(tables.courses, isPublicCourse),
   notDeleted: isNull(tables.courses.deletedAt),
-  fetch: fetchCourses,
 };
 const description_language = filter.parameter({
   ...codes.TeachingLanguageCode,

@@ -5,17 +5,11 @@ import type { Key } from '../../lists/loaders.ts';
 import { relation, type Loader, type Serializer } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { includeCustomer } from '../customers/serializer.ts';
-import {
-  fetchDescriptionLanguages,
-  fetchEmbeddedCourses,
-  fetchLabels,
-  fetchTags,
-  fetchTranslations,
-} from './loaders.ts';
+import { fetchDescriptionLanguages, fetchEmbeddedCourses, fetchTranslations } from './loaders.ts';
 import { loadCategories } from '../categories/serializer.ts';
 import { includeProducts } from '../products/serializer.ts';
 import { providerInclude } from '../schools/provider-serializer.ts';
-import { Tag } from '../tags/schema.ts';
+import { includeLabels, loadTags } from '../tags/serializer.ts';
 import {
   Course,
   EmbeddedCourse,
@@ -25,10 +19,6 @@ import {
   type EmbeddedCourseRow,
   type Texts,
 } from './schema.ts';
-
-const loadTags = relation.hasMany(fetchTags, ({ id, title }) => ({ id, title }));
-
-const loadLabels = relation.hasMany(fetchLabels, ({ id, title }) => ({ id, title }));
 
 const loadDescriptionLanguages = relation.hasMany(fetchDescriptionLanguages, ({ languageId }) => languageId);
 
@@ -41,6 +31,7 @@ const loadTranslation: Loader<CourseRow, Texts | null> = async (ctx, rows, { des
 };
 
 const common = {
+  reads: ['catalog'] as const,
   responseSchema: Course,
   relations: {
     categories: loadCategories,
@@ -53,19 +44,17 @@ const common = {
 
 /** A course in a list. */
 export const courseSerializer = defineSerializer<CourseRow>()({
-  reads: ['catalog'],
   ...common,
   includes: { products: includeProducts, provider: providerInclude },
 });
 
 /** One course, with more includes than in a list. */
 export const courseItemSerializer = defineSerializer<CourseRow>()({
-  reads: ['catalog'],
   ...common,
   responseSchema: t.named('CourseDetails', Course),
   includes: {
     products: includeProducts,
-    labels: relation.include(t.member.closed(Type.Array(Tag)), loadLabels),
+    labels: includeLabels,
     provider: providerInclude,
   },
 });

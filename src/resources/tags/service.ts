@@ -5,10 +5,10 @@ import type { Tx } from '../../database/client.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 import { replaceLinks } from '../../lists/links.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { isTagOfPublicCourse } from '../courses/loaders.ts';
 import { matchFolded } from '../../database/tables/columns.ts';
 import { foldText } from '../../core/text.ts';
 import type { TagBody } from './body-schema.ts';
+import { isTagOfPublicCourse } from './loaders.ts';
 
 /** The tags of the provider; with a publishable key, those of public courses. */
 function visibleTags(ctx: Ctx, ids?: number[]) {
