@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type, type TProperties } from '@sinclair/typebox';
 import { t } from '../core/schema/types.ts';
-import { LegacyCourseBody } from '../resources/courses/body-schema.ts';
-import { createCourse } from '../resources/courses/service.ts';
+import { LegacyCourseBody } from '../resources/course-editing/body-schema.ts';
+import { createCourse } from '../resources/course-editing/service.ts';
 import { SchoolBody } from '../resources/schools/body-schema.ts';
 import { LegacySchool } from '../resources/schools/schema.ts';
 import { createSubSchool, getSchool } from '../resources/schools/service.ts';

@@ -12,15 +12,17 @@ import { signOnRoutes, whoAmIRoutes } from '../resources/auth/routes.ts';
 import { bookingRoutes } from '../resources/booking/routes.ts';
 import { campaignRoutes, campaignValidationRoutes, voucherValidationRoutes } from '../resources/campaigns/routes.ts';
 import { changeRoutes } from '../resources/changes/routes.ts';
+import { courseDateEditingRoutes } from '../resources/coursedate-editing/routes.ts';
 import {
   batchCourseDateRoutes,
   courseDateRoutes,
   datesOfCourseRoutes,
   nextCourseDateRoutes,
 } from '../resources/coursedates/routes.ts';
-import { durationRoutes } from '../resources/courses/duration-routes.ts';
+import { courseEditingRoutes } from '../resources/course-editing/routes.ts';
 import { courseRoutes } from '../resources/courses/routes.ts';
 import { customerRoutes } from '../resources/customers/routes.ts';
+import { durationRoutes } from '../resources/durations/routes.ts';
 import { instructorRoutes } from '../resources/instructors/routes.ts';
 import { locationRoutes } from '../resources/locations/routes.ts';
 import { orderProductRoutes } from '../resources/orders/product-routes.ts';
@@ -45,8 +47,10 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   const addMethodNotAllowed = methodNotAllowed(app);
 
   await app.register(courseRoutes, { prefix: '/courses' });
+  await app.register(courseEditingRoutes, { prefix: '/courses' });
   await app.register(courseDateRoutes, { prefix: '/coursedates' });
   await app.register(datesOfCourseRoutes, { prefix: '/courses/:course_id/coursedates' });
+  await app.register(courseDateEditingRoutes, { prefix: '/courses/:course_id/coursedates' });
   await app.register(batchCourseDateRoutes, { prefix: '/batch/coursedates' });
   await app.register(nextCourseDateRoutes, { prefix: '/nextcoursedates' });
   await app.register(locationRoutes, { prefix: '/locations' });

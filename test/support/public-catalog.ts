@@ -13,7 +13,7 @@ import {
   datesOfCourseList,
   nextCourseDateList,
 } from '../../src/resources/coursedates/list.ts';
-import { Duration } from '../../src/resources/courses/duration-schema.ts';
+import { Duration } from '../../src/resources/durations/schema.ts';
 import { courseItem, courseList } from '../../src/resources/courses/list.ts';
 import { instructorList } from '../../src/resources/instructors/list.ts';
 import { Instructor } from '../../src/resources/instructors/schema.ts';

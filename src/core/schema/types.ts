@@ -131,7 +131,7 @@ function getType(schema: TSchema) {
 }
 
 export const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
-const Count = (options: SchemaOptions = {}) => Type.Integer({ minimum: 0, maximum: 2_147_483_647, ...options });
+export const Count = (options: SchemaOptions = {}) => Type.Integer({ minimum: 0, maximum: 2_147_483_647, ...options });
 export const Flag = (options: SchemaOptions = {}) => Type.Boolean(options);
 
 /** Text lengths are in code points. */

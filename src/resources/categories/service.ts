@@ -7,8 +7,8 @@ import { matchFolded } from '../../database/tables/columns.ts';
 import { categories, courseCategories } from '../../database/tables/catalog.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { replaceAddress } from '../courses/address-service.ts';
-import { matchCourse, touchDates } from '../courses/service.ts';
+import { replaceAddress } from '../course-editing/address-service.ts';
+import { matchCourse, touchDates } from '../course-editing/service.ts';
 
 export const listCategories = (database: Database) =>
   database.db

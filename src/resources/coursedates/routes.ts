@@ -1,13 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import type { Ctx } from '../../database/context.ts';
-import { t } from '../../core/schema/types.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses, send } from '../../http/responses.ts';
-import { CourseDateBody, CourseDateChange } from './body-schema.ts';
-import { courseDateSerializer } from './serializer.ts';
 import { batchCourseDateList, courseDateList, datesOfCourseList, nextCourseDateList } from './list.ts';
-import { CourseDateWritten } from './schema.ts';
+import { CourseParams, CourseDateParams } from './schema.ts';
 import {
   getCourseDate,
   listCourseDates,
@@ -15,13 +11,6 @@ import {
   listDatesOfCourse,
   listNextCourseDates,
 } from './query-service.ts';
-import {
-  courseDateErrors,
-  courseDateReferences,
-  createCourseDate,
-  deleteCourseDate,
-  updateCourseDate,
-} from './service.ts';
 
 const tags = ['Course dates'];
 const CourseDates = responses.envelope(courseDateList.View);
@@ -90,29 +79,6 @@ export const nextCourseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
   );
 };
 
-const readBack = {
-  read(ctx: Ctx, { course_id, id }: { course_id: number; id: number }, names: string[]) {
-    const include = courseDateSerializer.names.filter((name) => names.includes(name.split('.')[0]!));
-    return getCourseDate(ctx, course_id, id, { include });
-  },
-  inputs: {
-    teaching_language_id: 'teaching_language',
-    teaching_language: 'teaching_language',
-    status: 'status_id',
-    location: 'location_id',
-    place: 'place_id',
-    'place.title_additional_info': 'place_additional_info',
-    gatherings: 'gatherings',
-    instructors: 'instructors',
-    'seats.allocated_capacity.num': 'capacity_max',
-    'seats.allocated_capacity.num_overbooked': 'capacity_overbook',
-    'seats.allocated_capacity.num_waiting': 'capacity_wait',
-  },
-};
-
-const OfCourse = Type.Object({ course_id: t.Id });
-const OneOfCourse = Type.Object({ course_id: t.Id, id: { ...t.Id, description: 'Id of the course date' } });
-
 export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '',
@@ -127,7 +93,7 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         profiles: ['full', 'read', 'booking', 'publishable'],
         publicQuery: publicDates,
         item: 'Course',
-        params: OfCourse,
+        params: CourseParams,
         querystring: datesOfCourseList.Query,
         response: responses.ok(Type.Array(datesOfCourseList.View)),
       },
@@ -148,68 +114,12 @@ export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         profiles: ['full', 'read', 'booking', 'publishable'],
         publicQuery: publicDate,
         item: 'Course',
-        params: OneOfCourse,
+        params: CourseDateParams,
         querystring: courseDateList.ItemQuery,
         response: responses.ok(courseDateList.View),
       },
     },
     ({ ctx, params, query }) => getCourseDate(ctx, params.course_id, params.id, query),
-  );
-
-  app.post(
-    '',
-    {
-      schema: {
-        operationId: 'createCourseDate',
-        summary: 'Create a course date',
-        description: 'It ends after it starts, in its own time zone, and its deadline is not after its end.',
-        tags,
-        profiles: ['full'],
-        item: 'Course',
-        params: OfCourse,
-        body: CourseDateBody,
-        response: responses.created(CourseDateWritten),
-      },
-      config: { references: courseDateReferences, findBodyErrors: courseDateErrors },
-    },
-    async ({ ctx, params, body }, reply) => reply.code(201).send(await createCourseDate(ctx, params.course_id, body)),
-  );
-
-  app.put(
-    '/:id',
-    {
-      schema: {
-        operationId: 'updateCourseDate',
-        summary: 'Update a course date',
-        description:
-          'Only the fields sent change; `gatherings` replace the existing ones, `custom_properties` are merged.',
-        tags,
-        profiles: ['full'],
-        item: 'Course',
-        params: OneOfCourse,
-        body: CourseDateChange,
-        response: responses.ok(CourseDateWritten),
-      },
-      config: { readBack, references: courseDateReferences, findBodyErrors: courseDateErrors },
-    },
-    ({ ctx, params, body }) => updateCourseDate(ctx, params.course_id, params.id, body),
-  );
-
-  app.delete(
-    '/:id',
-    {
-      schema: {
-        operationId: 'deleteCourseDate',
-        summary: 'Delete a course date',
-        description: 'Its child dates are deleted too. Refused while participants hold seats.',
-        tags,
-        profiles: ['full'],
-        item: 'Course',
-        params: OneOfCourse,
-        response: responses.ok(CourseDateWritten),
-      },
-    },
-    ({ ctx, params }) => deleteCourseDate(ctx, params.course_id, params.id),
   );
 };
 

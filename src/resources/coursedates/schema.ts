@@ -151,9 +151,6 @@ export const DateStatus = t.NamedObject(
 /** A group of course dates; the serializer adds its `items`. */
 export const Bundle = t.NamedObject('Bundle', t.member.open.all({ id: Type.Integer(), title: text }));
 
-/** The response of every write of a course date. */
-export type CourseDateWritten = Static<typeof CourseDateWritten>;
-export const CourseDateWritten = t.NamedObject(
-  'CourseDateReference',
-  t.member.closed.all({ coursedate_id: Type.Integer(), course_id: Type.Integer() }),
-);
+/** The path of the dates of a course, and of one of them. */
+export const CourseParams = Type.Object({ course_id: t.Id });
+export const CourseDateParams = Type.Object({ course_id: t.Id, id: { ...t.Id, description: 'Id of the course date' } });

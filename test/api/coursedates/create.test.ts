@@ -2,7 +2,7 @@ import { getTableColumns } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import { describe, expect, test } from 'vitest';
 import { courseDates, gatherings } from '../../../src/database/tables/coursedates.ts';
-import { CourseDateBody } from '../../../src/resources/coursedates/body-schema.ts';
+import { CourseDateBody } from '../../../src/resources/coursedate-editing/body-schema.ts';
 import { GatheringField } from '../../../src/resources/gatherings/body-schema.ts';
 import { allAreas } from '../../../src/database/areas.ts';
 import { addInstructor, addLocation, changeDate, findMunicipality } from '../../support/dates.ts';

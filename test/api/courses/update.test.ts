@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CourseBody, CourseChange } from '../../../src/resources/courses/body-schema.ts';
+import { CourseBody, CourseChange } from '../../../src/resources/course-editing/body-schema.ts';
 import { addCategory, categorizeCourse } from '../../../src/resources/categories/service.ts';
 import { addDate } from '../../support/dates.ts';
 import { createCustomer, createProduct, write } from '../../support/orders.ts';

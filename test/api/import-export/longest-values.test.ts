@@ -6,8 +6,8 @@ import { recordTypes } from '../../../src/plugins/transfer/record-types/index.ts
 import { AdminUserBody } from '../../../src/resources/admin-users/body-schema.ts';
 import { BookingBody, ParticipantBody } from '../../../src/resources/booking/body-schema.ts';
 import { detailedOrderTitle } from '../../../src/resources/booking/schema.ts';
-import { CourseDateBody } from '../../../src/resources/coursedates/body-schema.ts';
-import { CourseBody } from '../../../src/resources/courses/body-schema.ts';
+import { CourseDateBody } from '../../../src/resources/coursedate-editing/body-schema.ts';
+import { CourseBody } from '../../../src/resources/course-editing/body-schema.ts';
 import { CustomerBody } from '../../../src/resources/customers/body-schema.ts';
 import { GatheringField } from '../../../src/resources/gatherings/body-schema.ts';
 import { InstructorBody } from '../../../src/resources/instructors/body-schema.ts';

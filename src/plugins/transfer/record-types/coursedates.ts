@@ -11,7 +11,7 @@ import {
   gatheringInstructors,
   gatherings,
 } from '../../../database/tables/coursedates.ts';
-import { CourseDateBody } from '../../../resources/coursedates/body-schema.ts';
+import { CourseDateBody } from '../../../resources/coursedate-editing/body-schema.ts';
 import { GatheringField } from '../../../resources/gatherings/body-schema.ts';
 import { field, links, storedFields, Ref, refersTo, withLast, type BulkRecordType, type Item } from '../record-type.ts';
 import { tableFields } from './table-fields.ts';

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses } from '../../http/responses.ts';
-import { Duration, toDurations } from './duration-schema.ts';
+import { Duration, toDurations } from './schema.ts';
 
 export const durationRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(

@@ -13,6 +13,9 @@ import { bodyColumns } from '../../lists/body-columns.ts';
 import { defineReferences } from '../../lists/references.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import * as statuses from '../../core/reference/statuses.ts';
+import type { CourseDateRow } from '../coursedates/schema.ts';
+import { courseDateSerializer } from '../coursedates/serializer.ts';
+import { getCourseDate } from '../coursedates/query-service.ts';
 import {
   addGatherings,
   gatheringErrors,
@@ -24,7 +27,7 @@ import { addInstructors, replaceInstructors } from './instructor-service.ts';
 import { findPlaceForBody } from '../places/service.ts';
 import { promoteWaitingLists } from '../seats/service.ts';
 import { CourseDateBody, isSent, misorderedDays, type CourseDateChange, type Days } from './body-schema.ts';
-import type { CourseDateRow, CourseDateWritten } from './schema.ts';
+import type { CourseDateWritten } from './schema.ts';
 
 export const courseDateReferences = defineReferences<CourseDateChange>({
   place_id: placeTables.places.id,
@@ -34,6 +37,12 @@ export const courseDateReferences = defineReferences<CourseDateChange>({
   parent_id: (parentId, { ctx, reader, params = {} }) =>
     canBeParent(ctx, reader, params['course_id']!, params['id'], parentId),
 });
+
+/** The date with what a GET embeds under these names, to compare a PUT with. */
+export function readCourseDate(ctx: Ctx, { course_id, id }: { course_id: number; id: number }, names: string[]) {
+  const include = courseDateSerializer.names.filter((name) => names.includes(name.split('.')[0]!));
+  return getCourseDate(ctx, course_id, id, { include });
+}
 
 const toColumns = bodyColumns(tables.courseDates, CourseDateBody.properties);
 const insertCourseDate = prepareInsert(tables.courseDates);

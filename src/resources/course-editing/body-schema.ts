@@ -10,7 +10,7 @@ import {
   platformDescription,
   publishingPlatforms,
   typeDescription,
-} from './schema.ts';
+} from '../courses/schema.ts';
 
 const { Optional } = Type;
 

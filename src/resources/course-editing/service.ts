@@ -15,10 +15,15 @@ import { defineReferences } from '../../lists/references.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { canceled } from '../../core/reference/statuses.ts';
 import { assignAddresses, releaseAddress, replaceAddress } from './address-service.ts';
+import { courseItem } from '../courses/list.ts';
+import { descriptionMembers, type CourseRow, type Texts } from '../courses/schema.ts';
 import { insertMainProduct, updateMainProduct } from '../products/service.ts';
 import { replaceTags } from '../tags/service.ts';
 import { CourseBody, type CourseChange } from './body-schema.ts';
-import { descriptionMembers, type CourseRow, type Texts } from './schema.ts';
+
+/** The course with what a GET may embed, to compare a PUT with. */
+export const readCourse = (ctx: Ctx, { id }: { id: number }) =>
+  courseItem.byId(ctx, id, { include: ['products', 'provider', 'labels'] });
 
 export const courseReferences = defineReferences<CourseChange>({
   tags: catalog.tags.id,

@@ -2,13 +2,10 @@ import { and, eq, isNull, sql, type SQL } from 'drizzle-orm';
 import { toSlug } from '../../core/catalog-urls.ts';
 import type { Ctx } from '../../database/context.ts';
 import type { Tx } from '../../database/client.ts';
-import * as catalog from '../../database/tables/catalog.ts';
-import * as tables from '../../database/tables/courses.ts';
+import { catalogAddresses } from '../../database/tables/catalog.ts';
+import { courses } from '../../database/tables/courses.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { claimAddresses } from './sql.ts';
-
-const { catalogAddresses } = catalog;
-const { courses } = tables;
+import { claimAddresses } from './address-sql.ts';
 
 /** A course, with the slug of its title or its own. */
 type Claim = { id: number; slug: string; slugHasId: boolean };

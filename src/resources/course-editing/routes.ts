@@ -1,0 +1,89 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from '@sinclair/typebox';
+import { t } from '../../core/schema/types.ts';
+import { responses } from '../../http/responses.ts';
+import { memberNames } from '../courses/schema.ts';
+import { CourseBody, CourseChange } from './body-schema.ts';
+import { courseReferences, createCourse, deleteCourse, readCourse, updateCourse } from './service.ts';
+
+const tags = ['Courses'];
+const params = Type.Object({ id: t.Id });
+const CourseId = t.NamedObject('CourseReference', { course_id: Type.Integer() });
+
+const textInputs: Record<string, string> = Object.fromEntries(
+  memberNames.map((name) => [`descriptions.${name}`, `text_${name === 'hotelInfo' ? 'hotel_info' : name}`]),
+);
+const readBack = {
+  read: readCourse,
+  inputs: {
+    is_active: 'active',
+    level: 'level',
+    form_of_teaching: 'form_of_teaching',
+    teaching_language: 'teaching_language',
+    time_of_day: 'time_of_day',
+    'duration.value': 'duration_value',
+    'duration.code': 'duration_unit',
+    'duration.unit': 'duration_unit',
+    'price.value': 'price_value',
+    'price.currency': 'price_currency',
+    'price.comment': 'price_comment',
+    'lead_settings.email_booking': 'email_booking',
+    'lead_settings.email_more_info': 'email_more_info',
+    ...textInputs,
+  },
+};
+
+export const courseEditingRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.post(
+    '',
+    {
+      schema: {
+        operationId: 'createCourse',
+        summary: 'Create a course',
+        description: 'An active course with an equal title is an error. Staff assign categories later.',
+        tags,
+        profiles: ['full'],
+        body: CourseBody,
+        response: responses.created(CourseId),
+      },
+      config: { references: courseReferences },
+    },
+    async ({ ctx, body }, reply) => reply.code(201).send({ course_id: await createCourse(ctx, body) }),
+  );
+
+  app.put(
+    '/:id',
+    {
+      schema: {
+        operationId: 'updateCourse',
+        summary: 'Update a course',
+        description: 'Only the fields sent change, of the main product too. An equal title is an error here too.',
+        tags,
+        profiles: ['full'],
+        item: 'Course',
+        params,
+        body: CourseChange,
+        response: responses.ok(CourseId),
+      },
+      config: { readBack, references: courseReferences },
+    },
+    async ({ ctx, params, body }) => ({ course_id: await updateCourse(ctx, params.id, body) }),
+  );
+
+  app.delete(
+    '/:id',
+    {
+      schema: {
+        operationId: 'deleteCourse',
+        summary: 'Delete a course',
+        description: 'Its dates without participants are deleted too. Refused while an upcoming date has participants.',
+        tags,
+        profiles: ['full'],
+        item: 'Course',
+        params,
+        response: responses.ok(CourseId),
+      },
+    },
+    async ({ ctx, params }) => ({ course_id: await deleteCourse(ctx, params.id) }),
+  );
+};
