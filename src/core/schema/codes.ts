@@ -1,9 +1,11 @@
+import { Type, type TSchema } from '@sinclair/typebox';
 import { countryCodes } from '../reference/countries.ts';
-import { teachingLanguages } from '../reference/courses.ts';
+import { formsOfTeaching, levels, teachingLanguages, timesOfDay } from '../reference/courses.ts';
 import { currencyCodes } from '../reference/currencies.ts';
-import type { Label } from '../reference/language.ts';
+import { units } from '../reference/durations.ts';
+import type { Label, Language } from '../reference/language.ts';
 import { courseDateStatuses } from '../reference/statuses.ts';
-import { componentDescription, named, OneOf, UpperCode } from './types.ts';
+import { componentDescription, member, named, NamedObject, OneOf, UpperCode } from './types.ts';
 
 /** Titles by code, in English or in every language. */
 type Titles<K extends string | number> = ReadonlyMap<K, string | Label>;
@@ -21,7 +23,26 @@ export const Code = <K extends string | number>(name: string, titles: Titles<K>)
   return named(name, OneOf<K[]>([...titles.keys()], { description, [componentDescription]: description }));
 };
 
-export const TeachingLanguageCode = Code('TeachingLanguageCode', teachingLanguages);
+/** A table with titles: `Code` is an id in requests, `Item` an id with its title in responses. */
+const titled = <K extends string | number>(
+  { code, item }: { code: string; item: string },
+  titles: ReadonlyMap<K, Label>,
+  idSchema: TSchema = Type.Integer({ description: describe(titles) }),
+) => ({
+  Code: Code(code, titles),
+  Item: NamedObject(item, member.open.all({ id: Type.Unsafe<K>(idSchema), title: Type.String() })),
+  toItem: (id: K, language: Language) => ({ id, title: titles.get(id)?.[language] ?? '' }),
+});
+
+export const level = titled({ code: 'CourseLevelId', item: 'CourseLevel' }, levels);
+export const formOfTeaching = titled({ code: 'FormOfTeachingId', item: 'FormOfTeaching' }, formsOfTeaching);
+export const timeOfDay = titled({ code: 'TimeOfDayId', item: 'TimeOfDay' }, timesOfDay);
+export const teachingLanguage = titled(
+  { code: 'TeachingLanguageCode', item: 'Language' },
+  teachingLanguages,
+  Type.String(),
+);
+export const DurationUnitId = Code('DurationUnitId', new Map([...units].map(([id, { many }]) => [id, many.en])));
 export const CourseDateStatusId = Code('CourseDateStatusId', courseDateStatuses);
 export const CountryCode = named('CountryCode', UpperCode(countryCodes, { description: 'ISO 3166-1 alpha-2' }));
 export const CurrencyCode = named('CurrencyCode', UpperCode(currencyCodes, { description: 'ISO 4217' }));

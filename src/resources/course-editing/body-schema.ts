@@ -2,8 +2,7 @@ import { Type, type Static, type TSchema } from '@sinclair/typebox';
 import * as codes from '../../core/schema/codes.ts';
 import { coercionKind, t } from '../../core/schema/types.ts';
 import { courses } from '../../database/tables/courses.ts';
-import * as reference from '../../core/reference/courses.ts';
-import * as durations from '../../core/reference/durations.ts';
+import { teachingLanguageCodes } from '../../core/reference/courses.ts';
 import {
   courseTypes,
   descriptionMembers,
@@ -17,10 +16,6 @@ const { Optional } = Type;
 const CourseType = t.named('CourseType', t.OneOf(courseTypes));
 const PublishingPlatform = t.named('PublishingPlatform', t.OneOf(publishingPlatforms));
 
-const Level = codes.Code('CourseLevelId', reference.levels);
-const FormOfTeaching = codes.Code('FormOfTeachingId', reference.formsOfTeaching);
-const TimeOfDay = codes.Code('TimeOfDayId', reference.timesOfDay);
-const DurationUnit = codes.Code('DurationUnitId', new Map([...durations.units].map(([id, { many }]) => [id, many.en])));
 
 /** Fields of a new course in both interfaces. */
 const common = t.describeFields(
@@ -30,12 +25,12 @@ const common = t.describeFields(
     reference: t.stored(courses.reference, Optional(t.Line())),
     is_full_time: t.stored(courses.isFullTime, Optional(t.Flag())),
     is_part_time: t.stored(courses.isPartTime, Optional(t.Flag())),
-    level: t.stored(courses.levelId, t.withDefault(Level, 6)),
-    form_of_teaching: t.stored(courses.formOfTeachingId, t.withDefault(FormOfTeaching, 1)),
-    teaching_language: t.stored(courses.teachingLanguageId, t.withDefault(codes.TeachingLanguageCode, 'no')),
-    time_of_day: t.stored(courses.timeOfDayId, Optional(TimeOfDay)),
+    level: t.stored(courses.levelId, t.withDefault(codes.level.Code, 6)),
+    form_of_teaching: t.stored(courses.formOfTeachingId, t.withDefault(codes.formOfTeaching.Code, 1)),
+    teaching_language: t.stored(courses.teachingLanguageId, t.withDefault(codes.teachingLanguage.Code, 'no')),
+    time_of_day: t.stored(courses.timeOfDayId, Optional(codes.timeOfDay.Code)),
     duration_value: t.stored(courses.durationValue, Optional(t.Count())),
-    duration_unit: t.stored(courses.durationUnitId, Optional(DurationUnit)),
+    duration_unit: t.stored(courses.durationUnitId, Optional(codes.DurationUnitId)),
     price_value: t.stored(courses.priceValue, Optional(t.Count())),
     price_currency: t.stored(courses.priceCurrency, t.withDefault(codes.CurrencyCode, 'NOK')),
     price_comment: t.stored(courses.priceComment, Optional(t.Note())),
@@ -97,8 +92,8 @@ const TextsOf = (text: TSchema) =>
 const Translations = <T>(texts: TSchema) =>
   Type.Unsafe<Record<string, T>>({
     type: 'object',
-    maxProperties: reference.teachingLanguageCodes.length,
-    propertyNames: codes.TeachingLanguageCode,
+    maxProperties: teachingLanguageCodes.length,
+    propertyNames: codes.teachingLanguage.Code,
     additionalProperties: texts,
     description: 'Language code to the members of `descriptions` in that language',
     [coercionKind]: 'json',

@@ -34,56 +34,47 @@ const readBack = {
 };
 
 export const courseEditingRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  app.post(
-    '',
-    {
-      schema: {
-        operationId: 'createCourse',
-        summary: 'Create a course',
-        description: 'An active course with an equal title is an error. Staff assign categories later.',
-        tags,
-        profiles: ['full'],
-        body: CourseBody,
-        response: responses.created(CourseId),
-      },
-      config: { references: courseReferences },
+  app.post('', {
+    schema: {
+      operationId: 'createCourse',
+      summary: 'Create a course',
+      description: 'An active course with an equal title is an error. Staff assign categories later.',
+      tags,
+      profiles: ['full'],
+      body: CourseBody,
+      response: responses.created(CourseId),
     },
-    async ({ ctx, body }, reply) => reply.code(201).send({ course_id: await createCourse(ctx, body) }),
-  );
+    config: { references: courseReferences },
+    handler: async ({ ctx, body }, reply) => reply.code(201).send({ course_id: await createCourse(ctx, body) }),
+  });
 
-  app.put(
-    '/:id',
-    {
-      schema: {
-        operationId: 'updateCourse',
-        summary: 'Update a course',
-        description: 'Only the fields sent change, of the main product too. An equal title is an error here too.',
-        tags,
-        profiles: ['full'],
-        item: 'Course',
-        params,
-        body: CourseChange,
-        response: responses.ok(CourseId),
-      },
-      config: { readBack, references: courseReferences },
+  app.put('/:id', {
+    schema: {
+      operationId: 'updateCourse',
+      summary: 'Update a course',
+      description: 'Only the fields sent change, of the main product too. An equal title is an error here too.',
+      tags,
+      profiles: ['full'],
+      item: 'Course',
+      params,
+      body: CourseChange,
+      response: responses.ok(CourseId),
     },
-    async ({ ctx, params, body }) => ({ course_id: await updateCourse(ctx, params.id, body) }),
-  );
+    config: { readBack, references: courseReferences },
+    handler: async ({ ctx, params, body }) => ({ course_id: await updateCourse(ctx, params.id, body) }),
+  });
 
-  app.delete(
-    '/:id',
-    {
-      schema: {
-        operationId: 'deleteCourse',
-        summary: 'Delete a course',
-        description: 'Its dates without participants are deleted too. Refused while an upcoming date has participants.',
-        tags,
-        profiles: ['full'],
-        item: 'Course',
-        params,
-        response: responses.ok(CourseId),
-      },
+  app.delete('/:id', {
+    schema: {
+      operationId: 'deleteCourse',
+      summary: 'Delete a course',
+      description: 'Its dates without participants are deleted too. Refused while an upcoming date has participants.',
+      tags,
+      profiles: ['full'],
+      item: 'Course',
+      params,
+      response: responses.ok(CourseId),
     },
-    async ({ ctx, params }) => ({ course_id: await deleteCourse(ctx, params.id) }),
-  );
+    handler: async ({ ctx, params }) => ({ course_id: await deleteCourse(ctx, params.id) }),
+  });
 };

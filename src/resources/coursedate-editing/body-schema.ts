@@ -9,7 +9,7 @@ const { Optional } = Type;
 
 const deadline = t.DayField({ description: 'yyyy-mm-dd; start_at unless sent' });
 const timezone = t.Line({ description: 'An IANA name; the service time zone unless sent' });
-const language = { ...codes.TeachingLanguageCode, description: "The course's language unless sent" };
+const language = { ...codes.teachingLanguage.Code, description: "The course's language unless sent" };
 const placeId = { ...t.Id, description: 'The id of a place' };
 const placeText = t.Note({ description: 'Additional text on the place, also without a place' });
 const placeSearch = t.Title({

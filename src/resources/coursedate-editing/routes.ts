@@ -32,59 +32,50 @@ const readBack = {
 };
 
 export const courseDateEditingRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  app.post(
-    '',
-    {
-      schema: {
-        operationId: 'createCourseDate',
-        summary: 'Create a course date',
-        description: 'It ends after it starts, in its own time zone, and its deadline is not after its end.',
-        tags,
-        profiles: ['full'],
-        item: 'Course',
-        params: CourseParams,
-        body: CourseDateBody,
-        response: responses.created(CourseDateWritten),
-      },
-      config: { references: courseDateReferences, findBodyErrors: courseDateErrors },
+  app.post('', {
+    schema: {
+      operationId: 'createCourseDate',
+      summary: 'Create a course date',
+      description: 'It ends after it starts, in its own time zone, and its deadline is not after its end.',
+      tags,
+      profiles: ['full'],
+      item: 'Course',
+      params: CourseParams,
+      body: CourseDateBody,
+      response: responses.created(CourseDateWritten),
     },
-    async ({ ctx, params, body }, reply) => reply.code(201).send(await createCourseDate(ctx, params.course_id, body)),
-  );
+    config: { references: courseDateReferences, findBodyErrors: courseDateErrors },
+    handler: async ({ ctx, params, body }, reply) => reply.code(201).send(await createCourseDate(ctx, params.course_id, body)),
+  });
 
-  app.put(
-    '/:id',
-    {
-      schema: {
-        operationId: 'updateCourseDate',
-        summary: 'Update a course date',
-        description:
-          'Only the fields sent change; `gatherings` replace the existing ones, `custom_properties` are merged.',
-        tags,
-        profiles: ['full'],
-        item: 'Course',
-        params: CourseDateParams,
-        body: CourseDateChange,
-        response: responses.ok(CourseDateWritten),
-      },
-      config: { readBack, references: courseDateReferences, findBodyErrors: courseDateErrors },
+  app.put('/:id', {
+    schema: {
+      operationId: 'updateCourseDate',
+      summary: 'Update a course date',
+      description:
+        'Only the fields sent change; `gatherings` replace the existing ones, `custom_properties` are merged.',
+      tags,
+      profiles: ['full'],
+      item: 'Course',
+      params: CourseDateParams,
+      body: CourseDateChange,
+      response: responses.ok(CourseDateWritten),
     },
-    ({ ctx, params, body }) => updateCourseDate(ctx, params.course_id, params.id, body),
-  );
+    config: { readBack, references: courseDateReferences, findBodyErrors: courseDateErrors },
+    handler: ({ ctx, params, body }) => updateCourseDate(ctx, params.course_id, params.id, body),
+  });
 
-  app.delete(
-    '/:id',
-    {
-      schema: {
-        operationId: 'deleteCourseDate',
-        summary: 'Delete a course date',
-        description: 'Its child dates are deleted too. Refused while participants hold seats.',
-        tags,
-        profiles: ['full'],
-        item: 'Course',
-        params: CourseDateParams,
-        response: responses.ok(CourseDateWritten),
-      },
+  app.delete('/:id', {
+    schema: {
+      operationId: 'deleteCourseDate',
+      summary: 'Delete a course date',
+      description: 'Its child dates are deleted too. Refused while participants hold seats.',
+      tags,
+      profiles: ['full'],
+      item: 'Course',
+      params: CourseDateParams,
+      response: responses.ok(CourseDateWritten),
     },
-    ({ ctx, params }) => deleteCourseDate(ctx, params.course_id, params.id),
-  );
+    handler: ({ ctx, params }) => deleteCourseDate(ctx, params.course_id, params.id),
+  });
 };

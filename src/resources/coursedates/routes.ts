@@ -37,109 +37,94 @@ const dependsOnClock = ({ include, ...query }: Record<string, unknown>) =>
   );
 
 export const courseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  app.get(
-    '',
-    {
-      schema: {
-        operationId: 'listCourseDates',
-        summary: 'List course dates',
-        description: 'Always the envelope with `pagination` and `items`.',
-        tags,
-        profiles: ['full', 'read', 'booking', 'publishable'],
-        publicQuery: publicDates,
-        querystring: courseDateList.Query,
-        response: responses.ok(CourseDates),
-      },
-      ...listRoute.cached(courseDateList.readAreas, dependsOnClock),
+  app.get('', {
+    schema: {
+      operationId: 'listCourseDates',
+      summary: 'List course dates',
+      description: 'Always the envelope with `pagination` and `items`.',
+      tags,
+      profiles: ['full', 'read', 'booking', 'publishable'],
+      publicQuery: publicDates,
+      querystring: courseDateList.Query,
+      response: responses.ok(CourseDates),
     },
-    async (request, reply) =>
+    ...listRoute.cached(courseDateList.readAreas, dependsOnClock),
+    handler: async (request, reply) =>
       send.envelope(request, reply, await listCourseDates(listRoute.toCtx(request), request.query)),
-  );
+  });
 };
 
 export const nextCourseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  app.get(
-    '',
-    {
-      schema: {
-        operationId: 'listNextCourseDates',
-        summary: 'List the next course dates',
-        description:
-          'Sorted by start, from today on: visible dates, not canceled, of an active course. `course`, ' +
-          '`location`, `place`, `gatherings`, `teaching_language` and `status` are always embedded.',
-        tags,
-        profiles: ['full', 'read', 'booking', 'publishable'],
-        publicQuery: publicCalendar,
-        querystring: nextCourseDateList.Query,
-        response: responses.ok(Type.Array(nextCourseDateList.View)),
-      },
-      ...listRoute.limited,
+  app.get('', {
+    schema: {
+      operationId: 'listNextCourseDates',
+      summary: 'List the next course dates',
+      description:
+        'Sorted by start, from today on: visible dates, not canceled, of an active course. `course`, ' +
+        '`location`, `place`, `gatherings`, `teaching_language` and `status` are always embedded.',
+      tags,
+      profiles: ['full', 'read', 'booking', 'publishable'],
+      publicQuery: publicCalendar,
+      querystring: nextCourseDateList.Query,
+      response: responses.ok(Type.Array(nextCourseDateList.View)),
     },
-    async (request, reply) => send.items(request, reply, await listNextCourseDates(request.ctx, request.query)),
-  );
+    ...listRoute.limited,
+    handler: async (request, reply) => send.items(request, reply, await listNextCourseDates(request.ctx, request.query)),
+  });
 };
 
 export const datesOfCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  app.get(
-    '',
-    {
-      schema: {
-        operationId: 'listDatesOfCourse',
-        summary: 'List the dates of a course',
-        description:
-          'An array. `course`, `location`, `place`, `gatherings`, `teaching_language` and `status` are ' +
-          'always embedded.',
-        tags,
-        profiles: ['full', 'read', 'booking', 'publishable'],
-        publicQuery: publicDates,
-        item: 'Course',
-        params: CourseParams,
-        querystring: datesOfCourseList.Query,
-        response: responses.ok(Type.Array(datesOfCourseList.View)),
-      },
-      ...listRoute.limited,
+  app.get('', {
+    schema: {
+      operationId: 'listDatesOfCourse',
+      summary: 'List the dates of a course',
+      description:
+        'An array. `course`, `location`, `place`, `gatherings`, `teaching_language` and `status` are ' +
+        'always embedded.',
+      tags,
+      profiles: ['full', 'read', 'booking', 'publishable'],
+      publicQuery: publicDates,
+      item: 'Course',
+      params: CourseParams,
+      querystring: datesOfCourseList.Query,
+      response: responses.ok(Type.Array(datesOfCourseList.View)),
     },
-    async (request, reply) =>
+    ...listRoute.limited,
+    handler: async (request, reply) =>
       send.items(request, reply, await listDatesOfCourse(request.ctx, request.params.course_id, request.query)),
-  );
+  });
 
-  app.get(
-    '/:id',
-    {
-      schema: {
-        operationId: 'getCourseDate',
-        summary: 'Get a course date',
-        description: "A date of one of the school's own courses.",
-        tags,
-        profiles: ['full', 'read', 'booking', 'publishable'],
-        publicQuery: publicDate,
-        item: 'Course',
-        params: CourseDateParams,
-        querystring: courseDateList.ItemQuery,
-        response: responses.ok(courseDateList.View),
-      },
+  app.get('/:id', {
+    schema: {
+      operationId: 'getCourseDate',
+      summary: 'Get a course date',
+      description: "A date of one of the school's own courses.",
+      tags,
+      profiles: ['full', 'read', 'booking', 'publishable'],
+      publicQuery: publicDate,
+      item: 'Course',
+      params: CourseDateParams,
+      querystring: courseDateList.ItemQuery,
+      response: responses.ok(courseDateList.View),
     },
-    ({ ctx, params, query }) => getCourseDate(ctx, params.course_id, params.id, query),
-  );
+    handler: ({ ctx, params, query }) => getCourseDate(ctx, params.course_id, params.id, query),
+  });
 };
 
 export const batchCourseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  app.get(
-    '',
-    {
-      schema: {
-        operationId: 'batchListCourseDates',
-        summary: 'List the dates of several courses',
-        description: 'The dates of the courses named by `course_ids[]`, in one request.',
-        tags,
-        profiles: ['full', 'read', 'booking', 'publishable'],
-        publicQuery: publicBatch,
-        querystring: batchCourseDateList.Query,
-        response: responses.ok(Type.Array(batchCourseDateList.View)),
-      },
-      ...listRoute.cached(batchCourseDateList.readAreas, dependsOnClock),
+  app.get('', {
+    schema: {
+      operationId: 'batchListCourseDates',
+      summary: 'List the dates of several courses',
+      description: 'The dates of the courses named by `course_ids[]`, in one request.',
+      tags,
+      profiles: ['full', 'read', 'booking', 'publishable'],
+      publicQuery: publicBatch,
+      querystring: batchCourseDateList.Query,
+      response: responses.ok(Type.Array(batchCourseDateList.View)),
     },
-    async (request, reply) =>
+    ...listRoute.cached(batchCourseDateList.readAreas, dependsOnClock),
+    handler: async (request, reply) =>
       send.items(request, reply, await listCourseDatesOfCourses(listRoute.toCtx(request), request.query)),
-  );
+  });
 };

@@ -143,7 +143,6 @@ function seatsStatus({ capacityMax }: CourseDateRow, { free }: Seats) {
   return free.num_waiting > 0 ? 'waiting_list' : 'fully_booked';
 }
 
-export const DateLanguage = t.NamedObject('Language', t.member.open.all({ id: text, title: text }));
 export const DateStatus = t.NamedObject(
   'CourseDateStatus',
   t.member.open.all({ id: StatusId, idType: StatusId, title: text }),

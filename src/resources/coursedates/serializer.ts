@@ -1,9 +1,9 @@
 import { Type, type TObject, type TSchema } from '@sinclair/typebox';
+import * as codes from '../../core/schema/codes.ts';
 import { t } from '../../core/schema/types.ts';
 import * as tables from '../../database/tables/coursedates.ts';
 import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
-import * as reference from '../../core/reference/courses.ts';
 import * as statuses from '../../core/reference/statuses.ts';
 import { includeCalendarCourse, includeCourse, loadCatalogUrl } from '../courses/serializer.ts';
 import { includeGatherings } from '../gatherings/serializer.ts';
@@ -13,8 +13,7 @@ import { loadLinkedInstructors } from '../instructors/serializer.ts';
 import { includeLocation } from '../locations/serializer.ts';
 import { placeInclude } from '../places/serializer.ts';
 import { providerInclude } from '../schools/provider-serializer.ts';
-import { Bundle, CourseDate, DateLanguage, DateStatus, toCourseDate } from './schema.ts';
-import type { CourseDateRow } from './schema.ts';
+import { Bundle, CourseDate, DateStatus, toCourseDate, type CourseDateRow } from './schema.ts';
 
 const common = {
   responseSchema: CourseDate,
@@ -46,12 +45,10 @@ const includes = {
   gatherings: includeGatherings,
   place: placeInclude,
   teaching_language: relation.include(
-    t.member.open(DateLanguage),
+    t.member.open(codes.teachingLanguage.Item),
     async ({ language }) =>
-      ({ teachingLanguageId: id }: CourseDateRow) => ({
-        id,
-        title: reference.teachingLanguages.get(id)?.[language] ?? '',
-      }),
+      (row: CourseDateRow) =>
+        codes.teachingLanguage.toItem(row.teachingLanguageId, language),
   ),
   status: relation.include(t.member.open(DateStatus), async ({ language }) => ({ statusId: id }: CourseDateRow) => ({
     id,

@@ -17,7 +17,7 @@ const common = {
   notDeleted: isNull(tables.courses.deletedAt),
 };
 const description_language = filter.parameter({
-  ...codes.TeachingLanguageCode,
+  ...codes.teachingLanguage.Code,
   description: 'Texts in this language, where a course has them; in its own language unless sent',
 });
 

@@ -19,43 +19,37 @@ const publicCourses = {
 const publicCourse = { parameters: ['description_language'], includes: courseIncludes };
 
 export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  app.get(
-    '',
-    {
-      schema: {
-        operationId: 'listCourses',
-        summary: 'List courses',
-        description: 'An array, or with `paginate=true` the envelope with `pagination` and `items`.',
-        tags,
-        profiles: ['full', 'read', 'booking', 'publishable'],
-        publicQuery: publicCourses,
-        querystring: courseList.Query,
-        response: responses.ok(responses.listOrEnvelope(courseList.View)),
-      },
-      ...listRoute.cached(courseList.readAreas),
+  app.get('', {
+    schema: {
+      operationId: 'listCourses',
+      summary: 'List courses',
+      description: 'An array, or with `paginate=true` the envelope with `pagination` and `items`.',
+      tags,
+      profiles: ['full', 'read', 'booking', 'publishable'],
+      publicQuery: publicCourses,
+      querystring: courseList.Query,
+      response: responses.ok(responses.listOrEnvelope(courseList.View)),
     },
-    async (request, reply) => {
+    ...listRoute.cached(courseList.readAreas),
+    handler: async (request, reply) => {
       const page = await listCourses(listRoute.toCtx(request), request.query);
       return request.query.paginate ? send.envelope(request, reply, page) : send.items(request, reply, page);
     },
-  );
+  });
 
-  app.get(
-    '/:id',
-    {
-      schema: {
-        operationId: 'getCourse',
-        summary: 'Get a course',
-        description: "A course of the school's own, or a partner's with `include_partners` or `partner_id`.",
-        tags,
-        profiles: ['full', 'read', 'booking', 'publishable'],
-        publicQuery: publicCourse,
-        item: 'Course',
-        params,
-        querystring: courseItem.Query,
-        response: responses.ok(courseItem.View),
-      },
+  app.get('/:id', {
+    schema: {
+      operationId: 'getCourse',
+      summary: 'Get a course',
+      description: "A course of the school's own, or a partner's with `include_partners` or `partner_id`.",
+      tags,
+      profiles: ['full', 'read', 'booking', 'publishable'],
+      publicQuery: publicCourse,
+      item: 'Course',
+      params,
+      querystring: courseItem.Query,
+      response: responses.ok(courseItem.View),
     },
-    ({ ctx, params, query }) => getCourse(ctx, params.id, query),
-  );
+    handler: ({ ctx, params, query }) => getCourse(ctx, params.id, query),
+  });
 };

@@ -3,7 +3,6 @@ import type { Ctx } from '../../database/context.ts';
 import { formatTimestamp } from '../../core/timestamps.ts';
 import * as codes from '../../core/schema/codes.ts';
 import { t } from '../../core/schema/types.ts';
-import * as reference from '../../core/reference/courses.ts';
 import * as durations from '../../core/reference/durations.ts';
 import { catalogUrl } from '../../core/catalog-urls.ts';
 import { Category } from '../categories/schema.ts';
@@ -14,8 +13,6 @@ const text = Type.String();
 const openPrice = t.member.access({ data: 'financial', partner: true, publishable: true });
 /** Partners do not see the tags of another school. */
 const publicTags = t.member.access({ data: 'operational', publishable: true });
-const Titled = (name: string, titles: typeof reference.levels) =>
-  t.NamedObject(name, t.member.open.all({ id: Type.Integer({ description: codes.describe(titles) }), title: text }));
 const DurationCode = Type.String({ description: codes.list([...durations.units.values()].map(({ code }) => code)) });
 const Duration = t.NamedObject(
   'CourseDuration',
@@ -66,10 +63,10 @@ export const Course = t.NamedObject('Course', {
   }),
   ...t.member.shared.all({ lessons_hours: Type.Null(), type: Type.String({ description: typeDescription }) }),
   ...t.member.open.all({
-    level: Titled('CourseLevel', reference.levels),
-    form_of_teaching: Titled('FormOfTeaching', reference.formsOfTeaching),
-    teaching_language: t.NamedObject('Language', t.member.open.all({ id: text, title: text })),
-    time_of_day: t.Nullable(Titled('TimeOfDay', reference.timesOfDay)),
+    level: codes.level.Item,
+    form_of_teaching: codes.formOfTeaching.Item,
+    teaching_language: codes.teachingLanguage.Item,
+    time_of_day: t.Nullable(codes.timeOfDay.Item),
   }),
   publishing_platform: t.member.shared(Type.String({ description: platformDescription })),
   duration: t.member.open(t.Nullable(Duration)),
@@ -128,7 +125,6 @@ export function toEmbeddedCourse(
   relations: EmbeddedCourseRelations,
   { language, settings }: Ctx,
 ): EmbeddedCourse {
-  const labelled = (labels: typeof reference.levels, id: number) => ({ id, title: labels.get(id)?.[language] ?? '' });
   return {
     id: row.id,
     title: row.title,
@@ -139,13 +135,10 @@ export function toEmbeddedCourse(
     is_part_time: row.isPartTime ?? false,
     lessons_hours: null,
     type: row.type,
-    level: labelled(reference.levels, row.levelId),
-    form_of_teaching: labelled(reference.formsOfTeaching, row.formOfTeachingId),
-    teaching_language: {
-      id: row.teachingLanguageId,
-      title: reference.teachingLanguages.get(row.teachingLanguageId)?.[language] ?? '',
-    },
-    time_of_day: row.timeOfDayId === null ? null : labelled(reference.timesOfDay, row.timeOfDayId),
+    level: codes.level.toItem(row.levelId, language),
+    form_of_teaching: codes.formOfTeaching.toItem(row.formOfTeachingId, language),
+    teaching_language: codes.teachingLanguage.toItem(row.teachingLanguageId, language),
+    time_of_day: row.timeOfDayId === null ? null : codes.timeOfDay.toItem(row.timeOfDayId, language),
     duration:
       row.durationValue === null || row.durationUnitId === null
         ? null

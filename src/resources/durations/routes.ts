@@ -5,20 +5,17 @@ import { responses } from '../../http/responses.ts';
 import { Duration, toDurations } from './schema.ts';
 
 export const durationRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  app.get(
-    '',
-    {
-      schema: {
-        operationId: 'listDurationUnits',
-        summary: 'List duration units',
-        description: 'The units of the durations of courses.',
-        tags: ['Courses'],
-        profiles: ['full', 'read', 'booking', 'publishable'],
-        publicQuery: { parameters: [] },
-        response: responses.ok(Type.Array(Duration)),
-      },
-      ...listRoute.cached(() => []),
+  app.get('', {
+    schema: {
+      operationId: 'listDurationUnits',
+      summary: 'List duration units',
+      description: 'The units of the durations of courses.',
+      tags: ['Courses'],
+      profiles: ['full', 'read', 'booking', 'publishable'],
+      publicQuery: { parameters: [] },
+      response: responses.ok(Type.Array(Duration)),
     },
-    async (request) => toDurations(listRoute.toCtx(request)),
-  );
+    ...listRoute.cached(() => []),
+    handler: async (request) => toDurations(listRoute.toCtx(request)),
+  });
 };

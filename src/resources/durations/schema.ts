@@ -1,16 +1,14 @@
 import { Type, type Static } from '@sinclair/typebox';
 import * as codes from '../../core/schema/codes.ts';
 import { t } from '../../core/schema/types.ts';
-import * as durations from '../../core/reference/durations.ts';
+import { units } from '../../core/reference/durations.ts';
 import type { Ctx } from '../../database/context.ts';
-
-const titles = new Map([...durations.units].map(([id, { many }]) => [id, many.en]));
 
 export type Duration = Static<typeof Duration>;
 export const Duration = t.NamedObject(
   'DurationUnit',
   t.member.open.all({
-    id: Type.String({ description: codes.describe(titles) }),
+    id: Type.String({ description: codes.DurationUnitId.description }),
     code: Type.String(),
     title: Type.String(),
     title_plural: Type.String(),
@@ -18,7 +16,7 @@ export const Duration = t.NamedObject(
 );
 
 export const toDurations = ({ language }: Pick<Ctx, 'language'>): Duration[] =>
-  [...durations.units].map(([id, { code, one, many }]) => ({
+  [...units].map(([id, { code, one, many }]) => ({
     id: String(id),
     code,
     title: one[language],
