@@ -7,7 +7,7 @@ import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { sameTenant, inScope } from '../../lists/tenant-scope.ts';
 import * as statuses from '../../core/reference/statuses.ts';
-import { partnerParameters } from '../schools/partner-schema.ts';
+import { partnerParameters, withPartners } from '../schools/partner-filters.ts';
 import { tagParameters } from '../tags/filters.ts';
 import { fetchCourseDates, isPublicDate, isShownAfterDeadline } from './loaders.ts';
 import { courseDateSerializer, dateOfCourseSerializer, nextCourseDateSerializer } from './serializer.ts';
@@ -66,23 +66,27 @@ const dates = {
   fetch: fetchCourseDates,
 };
 
-export const courseDateList = defineList({ ...dates, serializer: courseDateSerializer, filters });
+export const courseDateList = withPartners(defineList({ ...dates, serializer: courseDateSerializer, filters }));
 
-export const datesOfCourseList = defineList({
-  ...dates,
-  serializer: dateOfCourseSerializer,
-  filters,
-  includeName: 'CourseDateInclude',
-});
+export const datesOfCourseList = withPartners(
+  defineList({
+    ...dates,
+    serializer: dateOfCourseSerializer,
+    filters,
+    includeName: 'CourseDateInclude',
+  }),
+);
 
 /** The dates of the courses in `course_ids`, on shorter pages. */
-export const batchCourseDateList = defineList({
-  ...dates,
-  serializer: courseDateSerializer,
-  filters: { course_ids: ofCourses({ description: 'Only dates of these courses', examples: [[1, 39]] }), ...filters },
-  requiredFilters: ['course_ids'],
-  paging: { defaultLimit: 25 },
-});
+export const batchCourseDateList = withPartners(
+  defineList({
+    ...dates,
+    serializer: courseDateSerializer,
+    filters: { course_ids: ofCourses({ description: 'Only dates of these courses', examples: [[1, 39]] }), ...filters },
+    requiredFilters: ['course_ids'],
+    paging: { defaultLimit: 25 },
+  }),
+);
 
 /** Visible dates of active courses, not canceled and no children, from today on in the date's time zone. */
 const upcoming = and(
@@ -105,15 +109,17 @@ const upcoming = and(
 )!;
 
 /** The calendar, in order of time; by default one page holds it all. */
-export const nextCourseDateList = defineList({
-  table: tables.courseDates,
-  serializer: nextCourseDateSerializer,
-  scope: (tenant, scope) => and(within(tenant, scope), upcoming)!,
-  filters: {
-    ...partnerParameters,
-    ...tagParameters(tables.courseDates, tables.courseDates.courseId, 'dates of courses'),
-  },
-  paging: { defaultLimit: 250, sinceId: false },
-  order: () => ({ column: tables.courseDates.startsAt }),
-  fetch: fetchCourseDates,
-});
+export const nextCourseDateList = withPartners(
+  defineList({
+    table: tables.courseDates,
+    serializer: nextCourseDateSerializer,
+    scope: (tenant, scope) => and(within(tenant, scope), upcoming)!,
+    filters: {
+      ...partnerParameters,
+      ...tagParameters(tables.courseDates, tables.courseDates.courseId, 'dates of courses'),
+    },
+    paging: { defaultLimit: 250, sinceId: false },
+    order: () => ({ column: tables.courseDates.startsAt }),
+    fetch: fetchCourseDates,
+  }),
+);

@@ -4,13 +4,7 @@ import { listRoute } from '../../http/list-cache/index.ts';
 import { responses, send } from '../../http/responses.ts';
 import { batchCourseDateList, courseDateList, datesOfCourseList, nextCourseDateList } from './list.ts';
 import { CourseParams, CourseDateParams } from './schema.ts';
-import {
-  getCourseDate,
-  listCourseDates,
-  listCourseDatesOfCourses,
-  listDatesOfCourse,
-  listNextCourseDates,
-} from './query-service.ts';
+import { getCourseDate, listDatesOfCourse } from './query-service.ts';
 
 const tags = ['Course dates'];
 const CourseDates = responses.envelope(courseDateList.View);
@@ -49,8 +43,10 @@ export const courseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: responses.ok(CourseDates),
     },
     ...listRoute.cached(courseDateList.readAreas, dependsOnClock),
-    handler: async (request, reply) =>
-      send.envelope(request, reply, await listCourseDates(listRoute.toCtx(request), request.query)),
+    handler: async (request, reply) => {
+      const page = await courseDateList.page(listRoute.toCtx(request), request.query, { withTotal: true });
+      return send.envelope(request, reply, page);
+    },
   });
 };
 
@@ -69,7 +65,7 @@ export const nextCourseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: responses.ok(Type.Array(nextCourseDateList.View)),
     },
     ...listRoute.limited,
-    handler: async (request, reply) => send.items(request, reply, await listNextCourseDates(request.ctx, request.query)),
+    handler: async (request, reply) => send.items(request, reply, await nextCourseDateList.page(request.ctx, request.query)),
   });
 };
 
@@ -125,6 +121,6 @@ export const batchCourseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     ...listRoute.cached(batchCourseDateList.readAreas, dependsOnClock),
     handler: async (request, reply) =>
-      send.items(request, reply, await listCourseDatesOfCourses(listRoute.toCtx(request), request.query)),
+      send.items(request, reply, await batchCourseDateList.page(listRoute.toCtx(request), request.query)),
   });
 };

@@ -6,7 +6,7 @@ import * as tables from '../../database/tables/courses.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { tenantWhere, inScope } from '../../lists/tenant-scope.ts';
-import { partnerParameters } from '../schools/partner-schema.ts';
+import { partnerParameters, withPartners } from '../schools/partner-filters.ts';
 import { tagParameters } from '../tags/filters.ts';
 import { isPublicCourse } from './loaders.ts';
 import { courseItemSerializer, courseSerializer } from './serializer.ts';
@@ -21,31 +21,36 @@ const description_language = filter.parameter({
   description: 'Texts in this language, where a course has them; in its own language unless sent',
 });
 
-export const courseList = defineList({
-  ...common,
-  serializer: courseSerializer,
-  filters: {
-    customer_id: filter.selective(
-      { ...t.Id, description: 'Only the corporate courses of this customer; all courses unless sent' },
-      (customerId, ctx) => tenantWhere(ctx, tables.courses, eq(tables.courses.customerId, customerId)),
-    ),
-    ...filter.dateRange('created_at', tables.courses.createdAt),
-    ...filter.dateRange('updated_at', tables.courses.updatedAt),
-    description_language,
-    ...tagParameters(tables.courses, tables.courses.id, 'courses'),
-    ...partnerParameters,
-    paginate: filter.parameter(
-      t.Flag({ default: false, description: 'true: an object with `pagination` and `items` instead of an array' }),
-    ),
-  },
-});
+export const courseList = withPartners(
+  defineList({
+    ...common,
+    serializer: courseSerializer,
+    filters: {
+      customer_id: filter.selective(
+        { ...t.Id, description: 'Only the corporate courses of this customer; all courses unless sent' },
+        (customerId, ctx) => tenantWhere(ctx, tables.courses, eq(tables.courses.customerId, customerId)),
+      ),
+      ...filter.dateRange('created_at', tables.courses.createdAt),
+      ...filter.dateRange('updated_at', tables.courses.updatedAt),
+      description_language,
+      ...tagParameters(tables.courses, tables.courses.id, 'courses'),
+      ...partnerParameters,
+      paginate: filter.parameter(
+        t.Flag({ default: false, description: 'true: an object with `pagination` and `items` instead of an array' }),
+      ),
+    },
+  }),
+);
 
-const item = defineList({
-  ...common,
-  serializer: courseItemSerializer,
-  filters: { description_language, ...partnerParameters },
-  paging: false,
-});
+const item = withPartners(
+  defineList({
+    ...common,
+    serializer: courseItemSerializer,
+    filters: { description_language, ...partnerParameters },
+    paging: false,
+  }),
+);
+
 const { include, include_deleted } = item.itemParameters;
 
 /** One course, with more includes than in a list. */

@@ -4,7 +4,7 @@ import { t } from '../../core/schema/types.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses, send } from '../../http/responses.ts';
 import { courseItem, courseList } from './list.ts';
-import { getCourse, listCourses } from './query-service.ts';
+import { getCourse } from './query-service.ts';
 
 const tags = ['Courses'];
 const params = Type.Object({ id: t.Id });
@@ -32,8 +32,9 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     ...listRoute.cached(courseList.readAreas),
     handler: async (request, reply) => {
-      const page = await listCourses(listRoute.toCtx(request), request.query);
-      return request.query.paginate ? send.envelope(request, reply, page) : send.items(request, reply, page);
+      const { paginate = false } = request.query;
+      const page = await courseList.page(listRoute.toCtx(request), request.query, { withTotal: paginate });
+      return paginate ? send.envelope(request, reply, page) : send.items(request, reply, page);
     },
   });
 

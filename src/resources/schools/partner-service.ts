@@ -1,62 +1,10 @@
-import { asc, eq, sql } from 'drizzle-orm';
-import type { Ctx } from '../../database/context.ts';
+import { asc, eq } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
 import type { Database } from '../../database/client.ts';
-import { partnerConnections, providers, providerState } from '../../database/tables/providers.ts';
-import { defaultScope, tenantWhere, type TenantScope } from '../../lists/tenant-scope.ts';
-import type { Connection, PartnerQuery } from './partner-schema.ts';
+import { partnerConnections, providers } from '../../database/tables/providers.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
 
-/**
- * Returns the tenant scope of a query, and the query with `provider` included if it names partners.
- * Throws `forbidden` for a `partner_id` without an approved connection, and for an unknown one.
- */
-export async function resolvePartners<Q extends PartnerQuery & { include?: string[] }>(ctx: Ctx, query: Q) {
-  const scope = await loadScope(ctx, query);
-  const hasPartners = query.include_partners === true || query.partner_id !== undefined;
-  return { scope, query: hasPartners ? { ...query, include: [...(query.include ?? []), 'provider'] } : query };
-}
-
-async function loadScope(ctx: Ctx, { include_partners, partner_id }: PartnerQuery): Promise<TenantScope> {
-  if (partner_id === ctx.providerId || (partner_id === undefined && !include_partners)) return defaultScope(ctx);
-  const approved = await ctx.db
-    .select({
-      id: partnerConnections.partnerId,
-      isActive: sql<boolean>`${providers.isActive} and ${providers.closedAt} is null`,
-      syncedThrough: sql<string>`${syncedThrough(ctx)}::text`,
-      seconds: sql<number>`extract(epoch from ${syncedThrough(ctx)})::float8`,
-    })
-    .from(partnerConnections)
-    .innerJoin(providers, eq(providers.id, partnerConnections.partnerId))
-    .innerJoin(providerState, eq(providerState.providerId, partnerConnections.partnerId))
-    .where(tenantWhere(ctx, partnerConnections, eq(partnerConnections.status, 'approved')));
-  const active = approved.filter((partner) => partner.isActive);
-  if (partner_id === undefined) return createScope(ctx, true, active);
-  if (!approved.some((partner) => partner.id === partner_id)) {
-    throw new Problem('forbidden', 'The partner connection is not approved');
-  }
-  return createScope(
-    ctx,
-    false,
-    active.filter((partner) => partner.id === partner_id),
-  );
-}
-
-/**
- * The instant up to which own and partner changes are complete: the partner's clock, but at least five minutes ago.
- * No transaction lasts that long, so an uncommitted change has a later timestamp.
- */
-const syncedThrough = ({ version }: Ctx) =>
-  sql`least(${version}::timestamptz, greatest(${providerState.changedAt}, now() - interval '5 minutes'))`;
-
-type Partner = { id: number; syncedThrough: string; seconds: number };
-
-function createScope({ version }: Ctx, own: boolean, partners: Partner[]): TenantScope {
-  const earliest = partners.reduce((a, b) => (a.seconds < b.seconds ? a : b), {
-    syncedThrough: version,
-    seconds: Infinity,
-  });
-  return { own, partnerIds: partners.map(({ id }) => id), syncedThrough: earliest.syncedThrough };
-}
+export type Connection = { provider_id: number; partner_id: number; status: 'requested' | 'approved' | 'revoked' };
 
 export const requestPartner = (database: Database, providerId: number, partnerId: number) =>
   setStatus(database, providerId, partnerId, 'requested');

@@ -1,11 +1,13 @@
 import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
+import { Problem } from '../../core/errors.ts';
 import { schoolOf, type Ctx } from '../../database/context.ts';
 import { t } from '../../core/schema/types.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 import * as tables from '../../database/tables/courses.ts';
 import { filter } from '../../lists/filters.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { visibleTags } from './loaders.ts';
 
 const TagMatch = t.named('TagMatch', t.OneOf(['any', 'all']));
 
@@ -14,6 +16,7 @@ export const tagParameters = (table: { providerId: PgColumn }, courseId: PgColum
   tag_ids: filter.plain(
     t.List(t.Id, { description: `Only ${owner} with these of the school's own tags; all unless sent` }),
     async (tagIds: number[], reader, { tag_match }, hasSelective) => {
+      await assertVisible(reader, tagIds);
       const ctx = { ...reader, providerId: schoolOf(reader) };
       if (hasSelective) return tenantWhere(ctx, table, hasTags(ctx, courseId, tagIds, tag_match));
       const tagged = taggedCourses(ctx, tagIds, tag_match);
@@ -26,6 +29,13 @@ export const tagParameters = (table: { providerId: PgColumn }, courseId: PgColum
   ),
   tag_match: filter.parameter({ ...TagMatch, default: 'any', description: 'Any of the tags, or every one' }),
 });
+
+/** Throws if any of the ids is not a tag that the reader sees. */
+async function assertVisible(ctx: Ctx, tagIds: number[]) {
+  const ids = [...new Set(tagIds)];
+  if ((await ctx.db.$count(catalog.tags, visibleTags(ctx, ids))) !== ids.length)
+    throw Problem.invalidFields({ notValid: ['tag_ids'] });
+}
 
 /** A condition on each row, for a query whose other filters leave only a few. */
 function hasTags(ctx: Ctx, courseId: PgColumn, tagIds: number[], match: unknown) {

@@ -1,4 +1,5 @@
-import { and, asc, eq, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, sql } from 'drizzle-orm';
+import { schoolOf, type Ctx } from '../../database/context.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { batchLoader } from '../../lists/loaders.ts';
@@ -8,12 +9,20 @@ import { isPublicCourse } from '../courses/loaders.ts';
 const ofTag = sameTenant(courses, catalog.courseTags, eq(courses.id, catalog.courseTags.courseId));
 
 /** Tags that a public course has. */
-export const isTagOfPublicCourse = sql`exists (
+const isTagOfPublicCourse = sql`exists (
   select from ${catalog.courseTags} join ${courses} on ${ofTag} where ${sameTenant(
     catalog.courseTags,
     catalog.tags,
     and(eq(catalog.courseTags.tagId, catalog.tags.id), isPublicCourse),
   )})`;
+
+/** The tags of the provider; with a publishable key, those of public courses. */
+export function visibleTags(ctx: Ctx, ids?: number[]) {
+  const { tags } = catalog;
+  const own = tenantWhere({ providerId: schoolOf(ctx) }, tags, ids && inArray(tags.id, ids));
+  if (ctx.publishableFor === undefined) return own;
+  return ctx.publishableFor.isActive ? and(own, isTagOfPublicCourse) : sql`false`;
+}
 
 export const fetchTags = batchLoader((ctx, keys) =>
   ctx.db

@@ -1,6 +1,5 @@
-import { and, asc, inArray, sql } from 'drizzle-orm';
-import { schoolOf, type Ctx } from '../../database/context.ts';
-import { Problem } from '../../core/errors.ts';
+import { asc, sql } from 'drizzle-orm';
+import type { Ctx } from '../../database/context.ts';
 import type { Tx } from '../../database/client.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 import { replaceLinks } from '../../lists/links.ts';
@@ -8,15 +7,7 @@ import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { matchFolded } from '../../database/tables/columns.ts';
 import { foldText } from '../../core/text.ts';
 import type { TagBody } from './body-schema.ts';
-import { isTagOfPublicCourse } from './loaders.ts';
-
-/** The tags of the provider; with a publishable key, those of public courses. */
-function visibleTags(ctx: Ctx, ids?: number[]) {
-  const { tags } = catalog;
-  const own = tenantWhere({ providerId: schoolOf(ctx) }, tags, ids && inArray(tags.id, ids));
-  if (ctx.publishableFor === undefined) return own;
-  return ctx.publishableFor.isActive ? and(own, isTagOfPublicCourse) : sql`false`;
-}
+import { visibleTags } from './loaders.ts';
 
 /** All tags of the provider, or those of the ids, without paging. */
 export const listTags = (ctx: Ctx, ids?: number[]) =>
@@ -38,14 +29,6 @@ export const createTag = (ctx: Ctx, { title }: TagBody) =>
     tx.recordAffected(created!.id);
     return { tag: created!, isNew: true };
   });
-
-/** Throws if any of the ids is not a tag of the provider. */
-export async function assertOwnTags(ctx: Ctx, tagIds: number[] | undefined) {
-  if (tagIds === undefined) return;
-  const ids = [...new Set(tagIds)];
-  if ((await ctx.db.$count(catalog.tags, visibleTags(ctx, ids))) !== ids.length)
-    throw Problem.invalidFields({ notValid: ['tag_ids'] });
-}
 
 type TagInput = number | { id?: number; title?: string };
 type TagFields = { tags?: TagInput[] | null | undefined; labels?: TagInput[] | null | undefined };
