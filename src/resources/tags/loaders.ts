@@ -1,9 +1,10 @@
 import { and, asc, eq, inArray, sql } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
 import { schoolOf, type Ctx } from '../../database/context.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { batchLoader } from '../../lists/loaders.ts';
-import { sameTenant } from '../../lists/tenant-scope.ts';
+import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 import { isPublicCourse } from '../courses/loaders.ts';
 
 const ofTag = sameTenant(courses, catalog.courseTags, eq(courses.id, catalog.courseTags.courseId));
@@ -24,26 +25,19 @@ export function visibleTags(ctx: Ctx, ids?: number[]) {
   return ctx.publishableFor.isActive ? and(own, isTagOfPublicCourse) : sql`false`;
 }
 
-export const fetchTags = batchLoader((ctx, keys) =>
-  ctx.db
-    .select({ ownerId: catalog.courseTags.courseId, id: catalog.tags.id, title: catalog.tags.title })
-    .from(catalog.courseTags)
-    .innerJoin(
-      catalog.tags,
-      sameTenant(catalog.tags, catalog.courseTags, eq(catalog.tags.id, catalog.courseTags.tagId)),
-    )
-    .where(keys.match(catalog.courseTags, catalog.courseTags.courseId))
-    .orderBy(asc(catalog.tags.id)),
-);
+export type TagTable = typeof catalog.tags | typeof catalog.labels;
+type Links = typeof catalog.courseTags | typeof catalog.courseLabels;
 
-export const fetchLabels = batchLoader((ctx, keys) =>
-  ctx.db
-    .select({ ownerId: catalog.courseLabels.courseId, id: catalog.labels.id, title: catalog.labels.title })
-    .from(catalog.courseLabels)
-    .innerJoin(
-      catalog.labels,
-      sameTenant(catalog.labels, catalog.courseLabels, eq(catalog.labels.id, catalog.courseLabels.labelId)),
-    )
-    .where(keys.match(catalog.courseLabels, catalog.courseLabels.courseId))
-    .orderBy(asc(catalog.labels.id)),
-);
+/** The tags or the labels of courses; `column` names them. */
+const fetchLinked = (table: TagTable, links: Links, column: PgColumn) =>
+  batchLoader((ctx, keys) =>
+    ctx.db
+      .select({ ownerId: links.courseId, id: table.id, title: table.title })
+      .from(links)
+      .innerJoin(table, sameTenant(table, links, eq(table.id, column)))
+      .where(keys.match(links, links.courseId))
+      .orderBy(asc(table.id)),
+  );
+
+export const fetchTags = fetchLinked(catalog.tags, catalog.courseTags, catalog.courseTags.tagId);
+export const fetchLabels = fetchLinked(catalog.labels, catalog.courseLabels, catalog.courseLabels.labelId);

@@ -7,7 +7,7 @@ import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { matchFolded } from '../../database/tables/columns.ts';
 import { foldText } from '../../core/text.ts';
 import type { TagBody } from './body-schema.ts';
-import { visibleTags } from './loaders.ts';
+import { visibleTags, type TagTable } from './loaders.ts';
 
 /** All tags of the provider, or those of the ids, without paging. */
 export const listTags = (ctx: Ctx, ids?: number[]) =>
@@ -32,8 +32,6 @@ export const createTag = (ctx: Ctx, { title }: TagBody) =>
 
 type TagInput = number | { id?: number; title?: string };
 type TagFields = { tags?: TagInput[] | null | undefined; labels?: TagInput[] | null | undefined };
-
-type TagTable = typeof catalog.tags | typeof catalog.labels;
 
 /** Replaces the tags and the labels of a course, each if it is sent; returns which of them that changed. */
 export async function replaceTags(
