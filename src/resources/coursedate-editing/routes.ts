@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from '@sinclair/typebox';
+import { t } from '../../core/schema/types.ts';
 import { responses } from '../../http/responses.ts';
-import { CourseDateParams, CourseParams } from '../coursedates/schema.ts';
 import { CourseDateBody, CourseDateChange } from './body-schema.ts';
 import { CourseDateWritten } from './schema.ts';
 import {
@@ -13,6 +14,8 @@ import {
 } from './service.ts';
 
 const tags = ['Course dates'];
+const CourseParams = Type.Object({ course_id: t.Id });
+const CourseDateParams = Type.Object({ course_id: t.Id, id: { ...t.Id, description: 'Id of the course date' } });
 
 const readBack = {
   read: readCourseDate,

@@ -1,12 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
+import { t } from '../../core/schema/types.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses, send } from '../../http/responses.ts';
 import { batchCourseDateList, courseDateList, datesOfCourseList, nextCourseDateList } from './list.ts';
-import { CourseParams, CourseDateParams } from './schema.ts';
 import { getCourseDate, listDatesOfCourse } from './query-service.ts';
 
 const tags = ['Course dates'];
+const CourseParams = Type.Object({ course_id: t.Id });
+const CourseDateParams = Type.Object({ course_id: t.Id, id: { ...t.Id, description: 'Id of the course date' } });
 const CourseDates = responses.envelope(courseDateList.View);
 
 const includes = [

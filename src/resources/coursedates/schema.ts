@@ -149,7 +149,3 @@ export const DateStatus = t.NamedObject(
 );
 /** A group of course dates; the serializer adds its `items`. */
 export const Bundle = t.NamedObject('Bundle', t.member.open.all({ id: Type.Integer(), title: text }));
-
-/** The path of the dates of a course, and of one of them. */
-export const CourseParams = Type.Object({ course_id: t.Id });
-export const CourseDateParams = Type.Object({ course_id: t.Id, id: { ...t.Id, description: 'Id of the course date' } });
