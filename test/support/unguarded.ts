@@ -29,7 +29,7 @@ const changes = {
     to: 'work(client)',
   },
   /** The check before the unique index. */
-  equalTitle: { file: /resources\/courses\/service\.ts$/, from: 'if (!isActive) return;', to: 'return;' },
+  equalTitle: { file: /resources\/course-editing\/service\.ts$/, from: 'if (!isActive) return;', to: 'return;' },
   /** A voucher pays no more than its balance. */
   voucherBalance: { file: /resources\/booking\/sql\.ts$/, from: ' and balance >= $4', to: '' },
 } satisfies Record<string, Change>;

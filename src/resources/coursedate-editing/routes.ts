@@ -48,7 +48,8 @@ export const courseDateEditingRoutes: FastifyPluginAsyncTypebox = async (app) =>
       response: responses.created(CourseDateWritten),
     },
     config: { references: courseDateReferences, findBodyErrors: courseDateErrors },
-    handler: async ({ ctx, params, body }, reply) => reply.code(201).send(await createCourseDate(ctx, params.course_id, body)),
+    handler: async ({ ctx, params, body }, reply) =>
+      reply.code(201).send(await createCourseDate(ctx, params.course_id, body)),
   });
 
   app.put('/:id', {

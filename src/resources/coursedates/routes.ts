@@ -67,7 +67,8 @@ export const nextCourseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: responses.ok(Type.Array(nextCourseDateList.View)),
     },
     ...listRoute.limited,
-    handler: async (request, reply) => send.items(request, reply, await nextCourseDateList.page(request.ctx, request.query)),
+    handler: async (request, reply) =>
+      send.items(request, reply, await nextCourseDateList.page(request.ctx, request.query)),
   });
 };
 
