@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
-import { mergeCustomProperties } from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { holdsSeat } from '../../core/reference/statuses.ts';
@@ -30,7 +30,7 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
       completed: body.completed,
       passed: body.passed,
       noShow: body.no_show,
-      customProperties: mergeCustomProperties(row.customProperties, body.custom_properties),
+      customProperties: t.mergeCustomProperties(row.customProperties, body.custom_properties),
       statusId,
       statusUpdatedAt: statusId === row.statusId ? undefined : now,
     };
