@@ -10,6 +10,7 @@ import * as tables from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import * as placeTables from '../../database/tables/places.ts';
 import { bodyColumns } from '../../lists/body-columns.ts';
+import { replaceLinks } from '../../lists/links.ts';
 import { defineReferences } from '../../lists/references.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import * as statuses from '../../core/reference/statuses.ts';
@@ -23,7 +24,6 @@ import {
   needsNewGatherings,
   updateGatherings,
 } from '../gatherings/service.ts';
-import { addInstructors, replaceInstructors } from './instructor-service.ts';
 import { findPlaceForBody } from '../places/service.ts';
 import { promoteWaitingLists } from '../seats/service.ts';
 import { CourseDateBody, isSent, misorderedDays, type CourseDateChange, type Days } from './body-schema.ts';
@@ -71,7 +71,7 @@ export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseD
       customProperties: t.mergeCustomProperties(null, body.custom_properties),
     });
     tx.recordAffected(id);
-    await addInstructors(ctx, tx, id, body.instructors ?? []);
+    if (body.instructors) await replaceInstructors(ctx, tx, id, body.instructors);
     await addGatherings(ctx, tx, now, { id, zone }, body.gatherings ?? []);
     await touchCourse(ctx, tx, now, courseId);
     return { coursedate_id: id, course_id: courseId };
@@ -169,6 +169,10 @@ export const deleteCourseDate = (ctx: Ctx, courseId: number, id: number): Promis
     await touchCourse(ctx, tx, now, courseId);
     return { coursedate_id: id, course_id: courseId };
   });
+
+/** Returns true if that changed any. */
+const replaceInstructors = (ctx: Ctx, tx: Tx, courseDateId: number, ids: number[]) =>
+  replaceLinks(ctx, tx, tables.courseDateInstructors, { courseDateId }, 'instructorId', ids);
 
 type Seats = Pick<CourseDateRow, 'statusId' | 'capacityMax' | 'capacityOverbook'>;
 
