@@ -19,8 +19,8 @@ import {
   datesOfCourseRoutes,
   nextCourseDateRoutes,
 } from '../resources/coursedates/routes.ts';
-import { courseEditingRoutes } from '../resources/course-editing/routes.ts';
-import { courseRoutes } from '../resources/courses/routes.ts';
+import { courseItemEditingRoutes, newCourseRoutes } from '../resources/course-editing/routes.ts';
+import { courseItemRoutes, courseRoutes } from '../resources/courses/routes.ts';
 import { customerRoutes } from '../resources/customers/routes.ts';
 import { durationRoutes } from '../resources/durations/routes.ts';
 import { instructorRoutes } from '../resources/instructors/routes.ts';
@@ -47,7 +47,9 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   const addMethodNotAllowed = methodNotAllowed(app);
 
   await app.register(courseRoutes, { prefix: '/courses' });
-  await app.register(courseEditingRoutes, { prefix: '/courses' });
+  await app.register(newCourseRoutes, { prefix: '/courses' });
+  await app.register(courseItemRoutes, { prefix: '/courses/:id' });
+  await app.register(courseItemEditingRoutes, { prefix: '/courses/:id' });
   await app.register(courseDateRoutes, { prefix: '/coursedates' });
   await app.register(datesOfCourseRoutes, { prefix: '/courses/:course_id/coursedates' });
   await app.register(courseDateEditingRoutes, { prefix: '/courses/:course_id/coursedates' });

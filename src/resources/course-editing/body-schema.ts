@@ -16,7 +16,6 @@ const { Optional } = Type;
 const CourseType = t.named('CourseType', t.OneOf(courseTypes));
 const PublishingPlatform = t.named('PublishingPlatform', t.OneOf(publishingPlatforms));
 
-
 /** Fields of a new course in both interfaces. */
 const common = t.describeFields(
   {

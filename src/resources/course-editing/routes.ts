@@ -33,7 +33,7 @@ const readBack = {
   },
 };
 
-export const courseEditingRoutes: FastifyPluginAsyncTypebox = async (app) => {
+export const newCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('', {
     schema: {
       operationId: 'createCourse',
@@ -47,8 +47,10 @@ export const courseEditingRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { references: courseReferences },
     handler: async ({ ctx, body }, reply) => reply.code(201).send({ course_id: await createCourse(ctx, body) }),
   });
+};
 
-  app.put('/:id', {
+export const courseItemEditingRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.put('', {
     schema: {
       operationId: 'updateCourse',
       summary: 'Update a course',
@@ -64,7 +66,7 @@ export const courseEditingRoutes: FastifyPluginAsyncTypebox = async (app) => {
     handler: async ({ ctx, params, body }) => ({ course_id: await updateCourse(ctx, params.id, body) }),
   });
 
-  app.delete('/:id', {
+  app.delete('', {
     schema: {
       operationId: 'deleteCourse',
       summary: 'Delete a course',

@@ -37,8 +37,10 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
       return paginate ? send.envelope(request, reply, page) : send.items(request, reply, page);
     },
   });
+};
 
-  app.get('/:id', {
+export const courseItemRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.get('', {
     schema: {
       operationId: 'getCourse',
       summary: 'Get a course',
