@@ -30,6 +30,12 @@ const importable: Record<string, string[]> = {
 };
 /** The maximum of distinct names that a room imports from outside, each used member of a namespace among them. */
 const maxNames = 45;
+/** The rooms with more names, each with its present number, which may only fall. */
+const ceilings: Record<string, number> = {
+  ...{ courses: 47, 'course-editing': 59, coursedates: 48, 'coursedate-editing': 50 },
+};
+/** Values that stand for a namespace: their used members count, too. */
+const namespaceValues = ['core/schema/types.ts t'];
 
 const src = join(import.meta.dirname, '../../src');
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
@@ -173,13 +179,17 @@ function importedNames({ file, text }: Source) {
     const path = (moduleSpecifier as ts.StringLiteral).text;
     if (!path.startsWith('.') || importClause === undefined) return [];
     const { name, namedBindings } = importClause;
+    const module = relative(src, join(src, dirname(file), path));
+    const namesOf = (one: ts.ImportSpecifier) => {
+      const { text } = one.propertyName ?? one.name;
+      return namespaceValues.includes(`${module} ${text}`) ? namespaceMembers(source, one.name) : [text];
+    };
     const named =
       namedBindings === undefined
         ? []
         : ts.isNamespaceImport(namedBindings)
           ? namespaceMembers(source, namedBindings.name)
-          : namedBindings.elements.map((one) => (one.propertyName ?? one.name).text);
-    const module = relative(src, join(src, dirname(file), path));
+          : namedBindings.elements.flatMap(namesOf);
     return [...(name ? ['default'] : []), ...named].map((one) => ({ module, name: one }));
   });
 }
@@ -197,15 +207,19 @@ function namesOfRoom(room: string, all: Source[]) {
 
 test(`a room imports at most ${maxNames} names from outside`, () => {
   const counts = rooms.map((room) => ({ room, count: namesOfRoom(room, sources).length }));
-  expect(counts.filter(({ count }) => count > maxNames)).toEqual([]);
+  expect(counts.filter(({ room, count }) => count > (ceilings[room] ?? maxNames))).toEqual([]);
+  // A room that no longer needs its ceiling loses it.
+  expect(
+    Object.keys(ceilings).filter((room) => !counts.some((one) => one.room === room && one.count > maxNames)),
+  ).toEqual([]);
 });
 
-test('the names of a room are counted with the members of namespaces', () => {
+test('the names of a room are counted with the members of namespaces and of values that stand for one', () => {
   const samples = [
     {
       file: 'resources/tags/service.ts',
       text: `import { first, type One as Other } from '../../core/context.ts';
-import * as t from '../../schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import type { TagBody } from './body-schema.ts';
 import { eq } from 'drizzle-orm';
 type Body = t.Static<typeof t.Id>;
@@ -230,12 +244,12 @@ use(table);`,
     'core/context.ts One',
     'core/context.ts first',
     'core/context.ts last',
+    'core/schema/types.ts Id',
+    'core/schema/types.ts Object',
+    'core/schema/types.ts Static',
     'database/tables/catalog.ts *',
     'lists/filters.ts default',
     'schema/all.ts *',
-    'schema/types.ts Id',
-    'schema/types.ts Object',
-    'schema/types.ts Static',
   ]);
 });
 
