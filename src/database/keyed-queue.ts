@@ -56,8 +56,8 @@ class KeyedQueue {
     return count;
   }
 
-  /** True if a waiting entry is too many: a full queue still holds an equal share for each fairness key. */
-  #isTooMany({ fairnessKey }: Entry) {
+  /** True if the queue is over its limit and the fairness key has more than an equal share of it. */
+  #exceedsShare({ fairnessKey }: Entry) {
     if (this.#waiting.size <= this.#limits.waiting) return false;
     if (fairnessKey === undefined) return true;
     const fairnessKeys = new Set([...this.#waiting].map((entry) => entry.fairnessKey));
@@ -88,7 +88,7 @@ class KeyedQueue {
       this.#waiting.add(entry);
       this.#startNext();
       if (!this.#waiting.has(entry)) return;
-      if (this.#isTooMany(entry)) {
+      if (this.#exceedsShare(entry)) {
         this.#waiting.delete(entry);
         reject(new QueueTimeoutError('the queue is full'));
         return;

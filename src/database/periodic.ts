@@ -12,7 +12,7 @@ export type Job = {
   run: (signal: AbortSignal) => Promise<void>;
 };
 
-/** An unavailable database is no news: requests and `/ready` report it. */
+/** Does not log an unavailable database, which requests and `/ready` report. */
 export function warnOfFailure(log: Pick<Log, 'warn'>, name: string, error: unknown) {
   if (classifyError(error)?.kind !== 'unavailable') log.warn(`${name} failed: ${describeError(error)}`);
 }
@@ -26,9 +26,9 @@ export function startJobs(jobs: Job[], log: Pick<Log, 'warn'>) {
 }
 
 /**
- * Runs a job now, unless it is delayed, and then at every interval, in each process, but never twice at once in one process. To have one
- * process of many do the work, the job calls `database.exclusively`. A failure is logged, and the job runs again at the
- * next interval; an unavailable database is not logged here. Returns a function that stops it.
+ * Runs a job now, unless it is delayed, and at every interval, never twice at once in a process. Each process runs it;
+ * a job for one of many calls `database.exclusively`. A failure is logged, and the job runs again at the next interval.
+ * Returns a function that stops it.
  */
 export function startPeriodic({ name, intervalMs, isDelayed = false, run }: Job, log: Pick<Log, 'warn'>) {
   const stopping = new AbortController();

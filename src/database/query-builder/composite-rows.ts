@@ -6,8 +6,8 @@ import { parseComposites, parseInSlices, rowsPerSlice, type Kind } from './compo
 
 /** A column of a result, and its place in the object that a row becomes. */
 export type Field = { path: string[]; field: unknown };
-/** Whether the row of each table is always there, by its name; those of outer joins are not. */
-export type Nullable = Record<string, boolean> | undefined;
+/** By table name: true if the join never returns a null row; false for the nullable side of an outer join. */
+export type JoinsNotNull = Record<string, boolean> | undefined;
 export type Cells = (string | null)[];
 /** `maxBytes` is a parameter of the statement. */
 type Bounds = { maxRows: number; maxBytes: string };
@@ -18,7 +18,7 @@ type Found<Row> = { rows: Row[]; bytes: number } | undefined;
  * in one text, or, where a row has long texts, which a literal would quote, one row at a time with its long texts in
  * columns of their own. The database sends nothing beyond the bounds.
  */
-export function toCompositeRows<Row>(sql: string, all: Field[], notNull: Nullable, { maxRows, maxBytes }: Bounds) {
+export function toCompositeRows<Row>(sql: string, all: Field[], notNull: JoinsNotNull, { maxRows, maxBytes }: Bounds) {
   const [short, long] = [all.filter((one) => !isLong(one)), all.filter(isLong)];
   const kinds = short.map(({ field }) => getKind(field));
   const getName = (one: Field) => `c${all.indexOf(one)}`;
@@ -74,7 +74,7 @@ type Value = unknown;
 type DecodeRow = (row: Value[]) => Value;
 
 /** Generates code: an object that is filled in a loop takes several times as long to create and to read. */
-function compileRowDecoder(fields: Field[], notNull: Nullable): DecodeRow {
+function compileRowDecoder(fields: Field[], notNull: JoinsNotNull): DecodeRow {
   if (fields.some(({ path }) => path.length > 2)) throw new Error('rows nest one level deep at most');
   const decoders = fields.map(({ field }) => getDecoder(field));
   const toValue = (n: number) =>
@@ -116,7 +116,7 @@ function getDecoder(field: unknown): DriverValueDecoder<unknown, unknown> {
 }
 
 /** The row of an outer join may be absent: then its first column, a part of its key, is null. */
-function isOfOuterJoin(columns: unknown[], notNull: Nullable) {
+function isOfOuterJoin(columns: unknown[], notNull: JoinsNotNull) {
   const tables = new Set(columns.map((column) => (is(column, Column) ? getTableName(column.table) : undefined)));
   const [table] = tables;
   return notNull !== undefined && tables.size === 1 && table !== undefined && !notNull[table];

@@ -1,7 +1,7 @@
 import { fillPlaceholders } from 'drizzle-orm';
 import type { Reader } from '../reader.ts';
 import { hashedName, type Queryable } from '../statements.ts';
-import { toCompositeRows, type Cells, type Field, type Nullable } from './composite-rows.ts';
+import { toCompositeRows, type Cells, type Field, type JoinsNotNull } from './composite-rows.ts';
 
 /** A select of the query builder. */
 export type Select<Row> = {
@@ -39,4 +39,4 @@ export function prepareRows<Row>(query: Select<Row>, { maxRows }: { maxRows: num
 }
 
 /** Of a prepared query of drizzle-orm, in the version of package.json. */
-type PrivateMembers = { fields: Field[]; joinsNotNullableMap: Nullable };
+type PrivateMembers = { fields: Field[]; joinsNotNullableMap: JoinsNotNull };

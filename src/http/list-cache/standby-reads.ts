@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** A preHandler that lets `listRoute.toCtx` read a standby that has all versions which the ETag names, if there are such. */
+/** A preHandler: `listRoute.toCtx` reads a standby that has the versions of the ETag; without an ETag, the primary. */
 export function readFromStandby(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void) {
   const { openSnapshot, sources } = request.server.listCache;
   const state = request.listCache!;
@@ -16,7 +16,7 @@ export function readFromStandby(request: FastifyRequest, _reply: FastifyReply, d
   }, done);
 }
 
-/** Gives the connection back that the list was read by. */
+/** Releases the connection of a list and counts the server that it was read from. */
 export function closeSnapshot({ listCache, server }: FastifyRequest) {
   if (!listCache?.snapshot) return;
   server.listCache.sources[listCache.snapshot.close()] += 1;

@@ -96,8 +96,8 @@ export async function promoteWaitingLists({ providerId }: Ctx, tx: Tx, now: stri
 type Participant = Pick<typeof participants.$inferSelect, 'id' | 'statusId' | 'courseDateId'>;
 
 /**
- * The status that a participant gets who requests one. Confirmed and unconfirmed hold the same seat, so they swap
- * freely. Throws if it cannot be requested, or no seat is available.
+ * Returns the status for a requested one. Confirmed and unconfirmed hold the same seat, so they swap freely. Throws if
+ * the status cannot be requested, or no seat is available.
  */
 export async function decideStatus(ctx: Ctx, tx: Tx, participant: Participant, requested: number): Promise<number> {
   const { statusId, courseDateId } = participant;
@@ -128,7 +128,7 @@ export async function decideStatus(ctx: Ctx, tx: Tx, participant: Participant, r
 const isRequestable = (statusId: number): statusId is SeatRequest['status'] =>
   requestableStatuses.some((id) => id === statusId);
 
-/** Deregisters those who have not left, frees their seats and promotes the waiting lists; returns those who leave. */
+/** Deregisters participants, frees their seats and promotes the waiting lists; returns those who had not left before. */
 export async function deregisterParticipants<P extends Participant>(
   ctx: Ctx,
   tx: Tx,
