@@ -124,8 +124,14 @@ async function observeWrongPassword(schools: Schools, opened: Opened) {
 async function observeFaults(schools: Schools, opened: Opened, standby: Postgres) {
   const { server } = opened;
   await readLists(schools, server);
+  let metrics = await readStandbyMetrics(server);
+  // The lag is of the latest examination, which may be between a commit and its replay.
+  await waitUntil(async () => {
+    metrics = await readStandbyMetrics(server);
+    return metrics.lagSeconds < 1;
+  }, 20_000);
   const healthy = {
-    ...(await readStandbyMetrics(server)),
+    ...metrics,
     doctor: await readDoctor(opened),
     warnings: warnings(server).length,
   };
