@@ -9,6 +9,9 @@ const root = `${import.meta.dirname}/..`;
 /** The slow tests that CI runs too: a race and a property. */
 const samples = ['property/courses', 'race/course-titles'].map((name) => `test/slow/${name}.test.ts`);
 
+/** Reads what all the others have sent. */
+const last = 'test/api/database/tenant-statements.test.ts';
+
 /** The files that take longest, in the order in which they start, so that none of them runs alone at the end. */
 const longest = [
   'process/docs-browser',
@@ -38,7 +41,7 @@ const rank = ({ moduleId }: TestSpecification) => {
 };
 
 /** A worker ends where the next file is of another project, so all files of a project follow each other. */
-const projects = ['slow', 'sample', 'fast'];
+const projects = ['slow', 'sample', 'fast', 'last'];
 const projectRank = ({ project }: TestSpecification) => projects.indexOf(project.name);
 
 class LongestFirst extends BaseSequencer {
@@ -76,7 +79,11 @@ export default defineConfig({
     globalSetup: ['test/support/setup.ts'],
     sequence: { sequencer: LongestFirst },
     projects: [
-      { plugins, test: { ...fast, name: 'fast', include: ['test/api/**/*.test.ts', 'test/unit/**/*.test.ts'] } },
+      {
+        plugins,
+        test: { ...fast, name: 'fast', include: ['test/api/**/*.test.ts', 'test/unit/**/*.test.ts'], exclude: [last] },
+      },
+      { plugins, test: { ...fast, name: 'last', include: [last], sequence: { groupOrder: 1 } } },
       { test: { ...slow, name: 'sample', include: samples } },
       {
         test: { ...slow, name: 'slow', include: ['test/slow/**/*.test.ts', 'test/client/*.test.ts'], exclude: samples },

@@ -4,6 +4,7 @@ import { importLines, type ImportOptions } from '../../src/plugins/transfer/impo
 import type { Line } from '../../src/plugins/transfer/lines.ts';
 import type { BadLine } from '../../src/plugins/transfer/staging.ts';
 import type { Database } from '../../src/database/client.ts';
+import { collectDuring } from './collect-statements.ts';
 import { openTestDatabase, settings, type Provider } from './test-app.ts';
 
 type Fields = Record<string, unknown>;
@@ -22,10 +23,9 @@ export async function importObjects(
     let number = 0;
     for await (const fields of objects) yield { number: (number += 1), fields };
   }
-  const summary = await importLines(database, settings, me.id, lines(), {
-    onBadLine: (one) => bad.push(one),
-    ...options,
-  });
+  const summary = await collectDuring(() =>
+    importLines(database, settings, me.id, lines(), { onBadLine: (one) => bad.push(one), ...options }),
+  );
   return { ...summary, reasons: bad.map(({ line, reason }) => `${line}: ${reason}`) };
 }
 

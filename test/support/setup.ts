@@ -13,6 +13,8 @@ declare module 'vitest' {
     /** The database that most tests share, each with its own providers. */
     shared: string;
     template: string;
+    /** A folder to which each worker writes the distinct statements that it sends. */
+    statements: string;
   }
 }
 
@@ -23,11 +25,16 @@ const root = join(import.meta.dirname, '../..');
  * the database of TEST_DATABASE_URL, which is left as it is.
  */
 export default async function setup(project: TestProject) {
+  const statements = mkdtempSync(join(tmpdir(), 'booking-statements-'));
   const { server, template, shared, stop } = await (process.env['TEST_DATABASE_URL'] ? useServer() : startEmbedded());
   project.provide('server', server);
   project.provide('template', template);
   project.provide('shared', shared);
-  return stop;
+  project.provide('statements', statements);
+  return async () => {
+    await stop();
+    rmSync(statements, { recursive: true, force: true });
+  };
 }
 
 /** Creates the databases of the run on the server of TEST_DATABASE_URL. */

@@ -8,6 +8,7 @@ import type { Ctx } from '../../src/database/context.ts';
 import type { Settings } from '../../src/core/settings.ts';
 import { openDatabase, type Database, type DatabaseOptions } from '../../src/database/client.ts';
 import { createContext, createTitledProvider } from '../../src/resources/schools/provider-service.ts';
+import { collectFromPool, collectFromRequests } from './collect-statements.ts';
 import { injectInto, remoteBase } from './remote-app.ts';
 
 export const settings: Settings = {
@@ -41,8 +42,8 @@ const { buildApp: buildTestApp } = process.env['TEST_APP']
 
 export const connectionTo = (database: string): ClientConfig => ({ ...inject('server'), database });
 
-export const openTestDatabase = (name: string, options: Partial<DatabaseOptions> = {}, open = openDatabase) =>
-  open({
+export function openTestDatabase(name: string, options: Partial<DatabaseOptions> = {}, open = openDatabase) {
+  const database = open({
     connection: connectionTo(name),
     timezone: settings.timezone,
     poolSize: 4,
@@ -51,11 +52,15 @@ export const openTestDatabase = (name: string, options: Partial<DatabaseOptions>
     writeMs: 30_000,
     ...options,
   });
+  collectFromPool(database.pool);
+  return database;
+}
 
 /** The application on a database, and a function that creates providers; closed after the test or file. */
 export async function openTestApp(database: Database, options: Partial<AppOptions> = {}, build = buildTestApp) {
   const app = await build({ database, settings, version: 'test', limits, ...options });
   await app.ready();
+  if (build === buildTestApp) collectFromRequests(app);
   return {
     app,
     database,
