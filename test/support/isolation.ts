@@ -164,8 +164,8 @@ export async function createOwner(testApp: TestApp) {
 }
 export type Owner = Awaited<ReturnType<typeof createOwner>>;
 
-/** Inserts a row with the marker in its texts into each table of items that needs no more and has no row of the owner. */
-async function fillOtherTables({ database: { pool } }: TestApp, me: Provider) {
+/** Inserts rows with a text into each table of items that needs no more and has no row of the owner. */
+export async function fillOtherTables({ database: { pool } }: TestApp, me: Provider, rowTexts = [marker]) {
   const { rows: tables } = await pool.query<{ name: string; texts: string[] | null }>(
     `select table_name as name, array_agg(column_name::text) filter (where data_type = 'text') as texts
       from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
@@ -178,13 +178,17 @@ async function fillOtherTables({ database: { pool } }: TestApp, me: Provider) {
     const { rows } = await pool.query(`select from ${name} where provider_id = $1 limit 1`, [me.id]);
     if (rows.length > 0 || texts === null) continue;
     const columns = sql.raw(['provider_id', 'created_at', 'updated_at', ...texts].join(', '));
-    const values = sql.join(
-      texts.map(() => sql`${marker}`),
-      sql`, `,
-    );
-    await write(me, (tx, now) =>
-      tx.execute(sql`insert into ${sql.identifier(name)} (${columns}) values (${me.id}, ${now}, ${now}, ${values})`),
-    );
+    const valuesOf = (text: string) =>
+      sql.join(
+        texts.map(() => sql`${text}`),
+        sql`, `,
+      );
+    await write(me, async (tx, now) => {
+      for (const text of rowTexts) {
+        const values = sql`${me.id}, ${now}, ${now}, ${valuesOf(text)}`;
+        await tx.execute(sql`insert into ${sql.identifier(name)} (${columns}) values (${values})`);
+      }
+    });
   }
 }
 

@@ -132,11 +132,21 @@ export function parametersFor({ ids: own }: VariedData): Record<string, Paramete
 }
 
 /** A parameter as the OpenAPI document describes it. */
-type Documented = { name: string; schema: { type?: string; enum?: (string | number)[] }; example?: unknown };
+type Documented = {
+  name: string;
+  schema: { type?: string; enum?: (string | number)[]; minimum?: number };
+  example?: unknown;
+};
 
-/** The values of a documented parameter: those of its type, or its examples, which stand beside the filter. */
-export function sampleValues({ name, schema, example = [] }: Documented): (string | number)[] {
-  const values = schema.type === 'boolean' ? ['true', 'false'] : (schema.enum ?? ([example].flat() as string[]));
+/**
+ * The values of a documented parameter: those of its type, or its examples, which stand beside the filter. A number
+ * needs none.
+ */
+export function sampleValues({ name, schema, example }: Documented): (string | number)[] {
+  const { type, minimum = 0 } = schema;
+  const fallback = type === 'integer' ? [minimum, minimum + 1] : [];
+  const values =
+    type === 'boolean' ? ['true', 'false'] : (schema.enum ?? ([example ?? fallback].flat() as (string | number)[]));
   if (values.length === 0) throw new Error(`${name} has neither values here nor an example in the document`);
   return values;
 }

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { approvePartner } from '../../src/resources/schools/partner-service.ts';
 import { addBundle, addDate, addGathering, addInstructor, addLocation, assignInstructor } from './dates.ts';
+import { fillOtherTables } from './isolation.ts';
 import { createCampaign, createCustomer, createOrder, createUser, write } from './orders.ts';
 import type { Provider, TestApp } from './test-app.ts';
 
@@ -44,6 +45,7 @@ export async function createVariedData(testApp: TestApp) {
   const [me, friend] = [await testApp.createProvider(), await testApp.createProvider()];
   const ids = await fill(me);
   await fill(friend);
+  for (const school of [me, friend]) await fillOtherTables(testApp, school, ['a', 'b', 'c', 'd', 'e', 'f']);
   await approvePartner(testApp.database, me.id, friend.id);
   return { me, ids: { ...ids, partner: friend.id } };
 }
