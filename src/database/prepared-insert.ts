@@ -3,7 +3,7 @@ import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { statementBuilder } from './reader.ts';
 import { execute, type Queryable, type Statement, type ParameterValue } from './statements.ts';
 
-type TableWithId = PgTable & { id: PgColumn };
+export type TableWithId = PgTable & { id: PgColumn };
 
 /**
  * Returns a function that inserts one row of the table and returns its id. Its statement has every column and is

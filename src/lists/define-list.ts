@@ -1,4 +1,5 @@
 import { Type, type Static, type TObject } from '@sinclair/typebox';
+import { and } from 'drizzle-orm';
 import type { Budget, Ctx } from '../database/context.ts';
 import type { Area } from '../database/areas.ts';
 import type { Filters } from './filters.ts';
@@ -7,12 +8,13 @@ import type { ListSpec, Page } from './list-types.ts';
 import { rowLoader, toKeySet, type BatchLoader, type Key } from './loaders.ts';
 import { createPageFinder, type PageSource } from './paging/index.ts';
 import { loadFitting, loadOne } from './response-budget.ts';
-import { defaultScope, type TenantScope } from './tenant-scope.ts';
+import { defaultScope, inScope, tenantWhere, type Tenant, type TenantScope } from './tenant-scope.ts';
 
 /**
  * Declares a list: the validated query, the SQL, the response schema and the OpenAPI parameters follow from it. One
- * query finds a page, and one loads each relation. `scope` limits it to a tenant; `notDeleted` hides rows unless
- * `include_deleted=true`; `fetch` loads rows by their keys, exactly one for each.
+ * query finds a page, and one loads each relation. It is limited to the tenant, with `isPublic` to public rows of
+ * partners, too; `notDeleted` hides rows unless `include_deleted=true`; `fetch` loads rows by their keys, exactly one
+ * for each.
  */
 export function defineList<
   Row extends Key,
@@ -88,9 +90,11 @@ function readAreasWith({ readAreas }: { readAreas(includes: string[]): readonly 
 function toPageSource<Row extends Key, V extends TObject, F extends Filters, P extends Filters, R extends keyof F>(
   spec: ListSpec<Row, V, F, P, R> & { fetch: BatchLoader<Row> },
 ): PageSource<Row> {
-  const { table, scope, notDeleted, order, fetch } = spec;
+  const { table, isPublic, condition, notDeleted, order, fetch } = spec;
+  const ofTenant = isPublic ? inScope(table, isPublic) : (tenant: Tenant) => tenantWhere(tenant, table);
   return {
-    ...{ table, scope, fetch, ...(notDeleted && { notDeleted }) },
+    scope: (tenant, scope) => and(ofTenant(tenant, scope), condition)!,
+    ...{ table, fetch, ...(notDeleted && { notDeleted }) },
     filters: { ...spec.filters, ...spec.pathFilters },
     ...(order && { order: (query) => order(query as ListQuery<F>) }),
   };

@@ -1,5 +1,5 @@
 import { Type, type Static, type TProperties, type TSchema } from '@sinclair/typebox';
-import { effectiveMaximum, Flag, List, named, nameOf, OneOf } from '../core/schema/types.ts';
+import { effectiveMaximum, List, named, nameOf, OneOf } from '../core/schema/types.ts';
 import type { Filter, Filters } from './filters.ts';
 
 const [defaultLimit, maxLimit] = [75, 250];
@@ -25,7 +25,7 @@ type ItemSpec = { serializer: { schema: TSchema; names: string[] }; notDeleted?:
 /** Parameters that a list and a single item share. */
 export function itemParameters({ serializer, notDeleted, includeName }: ItemSpec): TProperties {
   const Include = named(includeName ?? `${nameOf(serializer.schema)}Include`, OneOf(serializer.names));
-  const deleted = Flag({ default: false, description: 'true: with deleted items' });
+  const deleted = Type.Boolean({ default: false, description: 'true: with deleted items' });
   return {
     ...(notDeleted !== undefined && { include_deleted: Type.Optional(deleted) }),
     ...(serializer.names.length > 0 && {

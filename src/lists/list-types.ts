@@ -1,4 +1,5 @@
 import type { TObject } from '@sinclair/typebox';
+import type { SQL } from 'drizzle-orm';
 import type { Filters } from './filters.ts';
 import type { ListQuery, Paging } from './list-query.ts';
 import type { BatchLoader, Key } from './loaders.ts';
@@ -30,7 +31,11 @@ export type ListSpec<
   F extends Filters,
   P extends Filters,
   R extends keyof F,
-> = Omit<PageSource<Row>, 'filters' | 'order' | 'fetch'> & {
+> = Omit<PageSource<Row>, 'scope' | 'filters' | 'order' | 'fetch'> & {
+  /** Rows that partners and the public may see; without it, the list shows the provider's own rows alone. */
+  isPublic?: SQL;
+  /** A condition on every row. */
+  condition?: SQL;
   serializer: Serializer<Row, V>;
   /** All columns of the table by default. */
   fetch?: BatchLoader<Row>;

@@ -9,14 +9,16 @@ import { tenantWhere } from './tenant-scope.ts';
 type Scope = { ctx: Ctx; reader: Pick<Reader, '$count'>; params?: Record<string, number> };
 type Check<V> = (value: V, scope: Scope) => Promise<boolean>;
 export type References = ReturnType<typeof defineReferences>;
+/** Checks of fields that name other items: by the column with their ids, or by a function. */
+export type ReferenceChecks<B> = { [K in keyof B]?: PgColumn | Check<NonNullable<B[K]>> };
 
 /**
  * Declares the fields of a body that name other items, in the order of the schema: by the column with the ids of the
  * provider's rows (of all rows in a table without a provider), or by a check.
  */
-export function defineReferences<B>(fields: { [K in keyof B]?: PgColumn | Check<NonNullable<B[K]>> }) {
-  const checks = Object.entries<PgColumn | Check<never> | undefined>(fields).map(
-    ([name, one]) => [name, (is(one, PgColumn) ? areOwn(one) : one) as Check<unknown>] as const,
+export function defineReferences<B>(fields: ReferenceChecks<B>) {
+  const checks = Object.entries<PgColumn | Check<never> | undefined>(fields).flatMap(([name, one]) =>
+    one === undefined ? [] : [[name, (is(one, PgColumn) ? areOwn(one) : one) as Check<unknown>] as const],
   );
   async function findUnknown(body: object, scope: Scope) {
     const unknown: string[] = [];

@@ -43,6 +43,6 @@ export const teachingLanguage = titled(
   Type.String(),
 );
 export const DurationUnitId = Code('DurationUnitId', new Map([...units].map(([id, { many }]) => [id, many.en])));
-export const CourseDateStatusId = Code('CourseDateStatusId', courseDateStatuses);
+export const courseDateStatus = titled({ code: 'CourseDateStatusId', item: 'CourseDateStatus' }, courseDateStatuses);
 export const CountryCode = named('CountryCode', UpperCode(countryCodes, { description: 'ISO 3166-1 alpha-2' }));
 export const CurrencyCode = named('CurrencyCode', UpperCode(currencyCodes, { description: 'ISO 4217' }));

@@ -132,7 +132,6 @@ function getType(schema: TSchema) {
 
 export const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 export const Count = (options: SchemaOptions = {}) => Type.Integer({ minimum: 0, maximum: 2_147_483_647, ...options });
-export const Flag = (options: SchemaOptions = {}) => Type.Boolean(options);
 
 /** Text lengths are in code points. */
 export const Title = (options: SchemaOptions = {}) =>
@@ -168,19 +167,22 @@ export const List = <S extends TSchema>(item: S, options: SchemaOptions = {}) =>
 const JsonList = <S extends TSchema>(item: S, options: SchemaOptions = {}) =>
   coerced('json', Type.Array(item, { maxItems: 1_000, ...options }));
 
+/** An object with such keys, all of an enumeration or at most `maxProperties`, or a text with the object as JSON. */
+const JsonRecord = <T>(key: SchemaOptions, value: SchemaOptions, options: SchemaOptions = {}) => {
+  const maxProperties = (key['enum'] as unknown[] | undefined)?.length;
+  const keywords = { type: 'object', maxProperties, propertyNames: key, additionalProperties: value };
+  return coerced('json', Type.Unsafe<Record<string, T>>({ ...keywords, ...options }));
+};
+
 const maxCustomProperties = 200;
 
-/** An object with arbitrary keys; values are text or null. */
+/** Values are text or null. */
 export const CustomProperties = named(
   'CustomProperties',
-  coerced(
-    'json',
-    Type.Unsafe<Record<string, string | null>>({
-      type: 'object',
-      maxProperties: maxCustomProperties,
-      propertyNames: { type: 'string', minLength: 1, maxLength: 40 },
-      additionalProperties: { type: ['string', 'null'], maxLength: 255 },
-    }),
+  JsonRecord<string | null>(
+    { type: 'string', minLength: 1, maxLength: 40 },
+    { type: ['string', 'null'], maxLength: 255 },
+    { maxProperties: maxCustomProperties },
   ),
 );
 
@@ -239,7 +241,7 @@ type CustomPropertyValues = Record<string, string | null>;
  * Merges an update into stored properties; null values remove their keys. An undefined input changes nothing, a null
  * input removes all. Returns null if none is left; throws if there are more than 200.
  */
-function mergeCustomProperties(
+export function mergeCustomProperties(
   stored: CustomPropertyValues | null,
   input: CustomPropertyValues | null | undefined,
 ): CustomPropertyValues | null {
@@ -252,19 +254,10 @@ function mergeCustomProperties(
 /** For text columns that are not nullable. */
 const emptyIfNull = (input: string | null | undefined) => (input === null ? '' : input);
 
-/** Adds descriptions to fields of an object. */
-const describeFields = <P extends TProperties>(properties: P, descriptions: { [K in keyof P]?: string }): P =>
-  Object.fromEntries(
-    Object.entries(properties).map(([name, schema]) => {
-      const description = descriptions[name];
-      return [name, description === undefined ? schema : { ...schema, description }];
-    }),
-  ) as P;
-
 /** The types of fields and members, and what a field or a member declares. */
 export const t = {
-  ...{ named, NamedObject, Nullable, withDefault, describeFields, partialUpdate, member, stored },
-  ...{ Id, Count, Flag, Title, Line, LongLine, Note, Html, Email, EmailParameter, Url, OneOf, List, JsonList },
+  ...{ named, NamedObject, Nullable, withDefault, partialUpdate, member, stored },
+  ...{ Id, Count, Title, Line, LongLine, Note, Html, Email, EmailParameter, Url, OneOf, List, JsonList, JsonRecord },
   ...{ DayField, TimeField, LocalTimeField, DateTime, PlainDateTime },
   ...{ CustomProperties, mergeCustomProperties, emptyIfNull },
 };

@@ -20,7 +20,7 @@ export const AdminUserBody = t.NamedObject(
     phone: Optional(t.LongLine()),
     booking_email: Optional(t.Email()),
     send_invite: Optional(
-      t.Flag({
+      Type.Boolean({
         default: true,
         description: 'true: a new admin user without a password gets an invitation by e-mail',
       }),

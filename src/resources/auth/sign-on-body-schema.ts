@@ -10,7 +10,9 @@ export const CredentialsBody = t.NamedObject(
       description: 'Compared without regard to case and to kinds of blanks, apostrophes and hyphens',
     }),
     password: Type.String({ minLength: 1, maxLength: 5_000 }),
-    create_login_url: Type.Optional(t.Flag({ default: false, description: 'true: the response has a `login_url`' })),
+    create_login_url: Type.Optional(
+      Type.Boolean({ default: false, description: 'true: the response has a `login_url`' }),
+    ),
   },
   { examples: [{ username: 'ida.ovrebo@havbris.example', password: 'fjord og fjell', create_login_url: true }] },
 );

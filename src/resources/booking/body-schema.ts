@@ -30,25 +30,30 @@ export const ParticipantBody = t.NamedObject('BookingParticipant', {
 });
 
 const json = { [coercionKind]: 'json' as const };
-const receipt = Optional(t.Flag({ default: false, description: 'true: each participant gets a receipt by e-mail' }));
+const receipt = Optional(
+  Type.Boolean({ default: false, description: 'true: each participant gets a receipt by e-mail' }),
+);
 const Config = Type.Object(
   {
     reject_cancelled_course_date: Optional(
-      t.Flag({ default: true, description: 'true: an error if the date is canceled' }),
+      Type.Boolean({ default: true, description: 'true: an error if the date is canceled' }),
     ),
-    reject_passed_deadline: Optional(t.Flag({ default: true, description: 'true: an error after the deadline' })),
+    reject_passed_deadline: Optional(Type.Boolean({ default: true, description: 'true: an error after the deadline' })),
     seats_availability_check: Optional(
-      t.Flag({
+      Type.Boolean({
         default: true,
         description: 'false: each participant gets the requested status, even without a free seat',
       }),
     ),
     waiting_list_when_full: Optional(
-      t.Flag({ default: false, description: 'Puts participants without a free seat on the waiting list' }),
+      Type.Boolean({ default: false, description: 'Puts participants without a free seat on the waiting list' }),
     ),
     send_receipt_email_to_participant: receipt,
     send_account_created_email_to_user: Optional(
-      t.Flag({ default: false, description: 'true: each new course user gets a link to choose a password by e-mail' }),
+      Type.Boolean({
+        default: false,
+        description: 'true: each new course user gets a link to choose a password by e-mail',
+      }),
     ),
   },
   json,
@@ -57,53 +62,29 @@ const Config = Type.Object(
 /** POST /v2/booking. */
 export const BookingBody = t.NamedObject(
   'BookingCreate',
-  t.describeFields(
-    {
-      coursedate_id: t.Id,
-      payment_method: t.OneOf(['invoice']),
-      currency: Optional({ ...codes.CurrencyCode, description: "The course's currency unless sent" }),
-      campaign_code: Optional(t.Title()),
-      voucher_code: Optional(t.Title()),
-      booker_name: Optional(t.Line()),
-      booker_email: Optional(t.Email()),
-      booker_phone: Optional(t.LongLine()),
-      company: Optional(t.Line()),
-      company_number: Optional(t.Line()),
-      gln_number: Optional(t.Line()),
-      customer_id: Optional(t.Id),
-      invoice_reference: Optional(t.Line()),
-      invoice_address_1: Optional(t.Line()),
-      invoice_address_2: Optional(t.Line()),
-      invoice_address_3: Optional(t.Line()),
-      invoice_zipcode: Optional(t.Line()),
-      invoice_city: Optional(t.Line()),
-      invoice_email: Optional(t.Email()),
-      participants: t.JsonList(ParticipantBody, { minItems: 1 }),
-      config: Optional(Config),
-    },
-    {
-      coursedate_id: 'Id of the course date to book',
-      payment_method: 'How the order is paid',
-      campaign_code: 'Code of a running campaign; lowers the price',
-      voucher_code: 'Code of a voucher; its balance pays a part',
-      booker_name: 'Person who books, as the order names them',
-      booker_email: 'E-mail address of the person who books',
-      booker_phone: 'Phone number of the person who books',
-      company: 'Company of the participants who name none',
-      company_number: 'Organization number of the company',
-      gln_number: 'Global Location Number for electronic invoices',
-      customer_id: 'Id of an active customer who pays',
-      invoice_reference: 'Reference on the invoice',
-      invoice_address_1: 'Invoice address, first line',
-      invoice_address_2: 'Second line',
-      invoice_address_3: 'Third line',
-      invoice_zipcode: 'Postal code',
-      invoice_city: 'City',
-      invoice_email: 'E-mail address for the invoice',
-      participants: '1 to 1,000 persons',
-      config: 'Checks and mails of this booking',
-    },
-  ),
+  {
+    coursedate_id: { ...t.Id, description: 'Id of the course date to book' },
+    payment_method: { ...t.OneOf(['invoice']), description: 'How the order is paid' },
+    currency: Optional({ ...codes.CurrencyCode, description: "The course's currency unless sent" }),
+    campaign_code: Optional({ ...t.Title(), description: 'Code of a running campaign; lowers the price' }),
+    voucher_code: Optional({ ...t.Title(), description: 'Code of a voucher; its balance pays a part' }),
+    booker_name: Optional({ ...t.Line(), description: 'Person who books, as the order names them' }),
+    booker_email: Optional({ ...t.Email(), description: 'E-mail address of the person who books' }),
+    booker_phone: Optional({ ...t.LongLine(), description: 'Phone number of the person who books' }),
+    company: Optional({ ...t.Line(), description: 'Company of the participants who name none' }),
+    company_number: Optional({ ...t.Line(), description: 'Organization number of the company' }),
+    gln_number: Optional({ ...t.Line(), description: 'Global Location Number for electronic invoices' }),
+    customer_id: Optional({ ...t.Id, description: 'Id of an active customer who pays' }),
+    invoice_reference: Optional({ ...t.Line(), description: 'Reference on the invoice' }),
+    invoice_address_1: Optional({ ...t.Line(), description: 'Invoice address, first line' }),
+    invoice_address_2: Optional({ ...t.Line(), description: 'Second line' }),
+    invoice_address_3: Optional({ ...t.Line(), description: 'Third line' }),
+    invoice_zipcode: Optional({ ...t.Line(), description: 'Postal code' }),
+    invoice_city: Optional({ ...t.Line(), description: 'City' }),
+    invoice_email: Optional({ ...t.Email(), description: 'E-mail address for the invoice' }),
+    participants: { ...t.JsonList(ParticipantBody, { minItems: 1 }), description: '1 to 1,000 persons' },
+    config: Optional({ ...Config, description: 'Checks and mails of this booking' }),
+  },
   {
     examples: [
       {
@@ -137,7 +118,9 @@ export const DeregisterBody = t.NamedObject(
     config: Optional(
       Type.Object(
         {
-          with_fee: Optional(t.Flag({ default: false, description: 'true: the status is 8, deregistered with fee' })),
+          with_fee: Optional(
+            Type.Boolean({ default: false, description: 'true: the status is 8, deregistered with fee' }),
+          ),
           send_receipt_email_to_participant: receipt,
         },
         json,

@@ -8,7 +8,8 @@ import { categories, courseCategories } from '../../database/tables/catalog.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { replaceAddress } from '../course-editing/address-service.ts';
-import { matchCourse, touchDates } from '../course-editing/service.ts';
+import { matchCourse } from '../course-editing/service.ts';
+import { touchDatesOfCourse } from '../coursedate-editing/course-service.ts';
 
 export const listCategories = (database: Database) =>
   database.db
@@ -108,6 +109,6 @@ export function categorizeCourse(ctx: Ctx, courseId: number, categoryId: number)
       .update(courses)
       .set({ ...slugs, updatedAt: now, relatedItemsUpdatedAt: now })
       .where(course);
-    if (isFirst && ctx.settings.catalogUrl !== null) await touchDates(ctx, tx, now, courseId);
+    if (isFirst && ctx.settings.catalogUrl !== null) await touchDatesOfCourse(ctx, tx, now, courseId, 'url');
   });
 }

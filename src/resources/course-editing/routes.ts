@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { t } from '../../core/schema/types.ts';
 import { responses } from '../../http/responses.ts';
-import { memberNames } from '../courses/schema.ts';
+import { descriptionMembers } from '../courses/schema.ts';
 import { CourseBody, CourseChange } from './body-schema.ts';
 import { courseReferences, createCourse, deleteCourse, readCourse, updateCourse } from './service.ts';
 
@@ -11,7 +11,10 @@ const params = Type.Object({ id: t.Id });
 const CourseId = t.NamedObject('CourseReference', { course_id: Type.Integer() });
 
 const textInputs: Record<string, string> = Object.fromEntries(
-  memberNames.map((name) => [`descriptions.${name}`, `text_${name === 'hotelInfo' ? 'hotel_info' : name}`]),
+  Object.keys(descriptionMembers).map((name) => [
+    `descriptions.${name}`,
+    `text_${name === 'hotelInfo' ? 'hotel_info' : name}`,
+  ]),
 );
 const readBack = {
   read: readCourse,

@@ -1,44 +1,31 @@
-import { and, eq, gt, inArray, isNotNull, isNull, ne, notInArray, sql, type SQL } from 'drizzle-orm';
+import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
 import { toSlug } from '../../core/catalog-urls.ts';
 import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
-import { t } from '../../core/schema/types.ts';
 import type { Tx } from '../../database/client.ts';
-import { prepareInsert } from '../../database/prepared-insert.ts';
-import * as catalog from '../../database/tables/catalog.ts';
-import { matchFolded, currentTime } from '../../database/tables/columns.ts';
-import { courseDates } from '../../database/tables/coursedates.ts';
+import { matchFolded } from '../../database/tables/columns.ts';
 import * as tables from '../../database/tables/courses.ts';
-import { customers } from '../../database/tables/customers.ts';
-import { bodyColumns } from '../../lists/body-columns.ts';
-import { defineReferences } from '../../lists/references.ts';
+import { bodyWriter } from '../../lists/body-writer.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { canceled } from '../../core/reference/statuses.ts';
 import { assignAddresses, releaseAddress, replaceAddress } from './address-service.ts';
+import { deleteDatesOfCourse, touchDatesOfCourse } from '../coursedate-editing/course-service.ts';
 import { courseItem } from '../courses/list.ts';
 import { descriptionMembers, type CourseRow, type Texts } from '../courses/schema.ts';
 import { insertMainProduct, updateMainProduct } from '../products/service.ts';
-import { replaceTags } from '../tags/service.ts';
+import { replaceTags, tagReferences } from '../tags/service.ts';
 import { CourseBody, type CourseChange } from './body-schema.ts';
 
 /** The course with what a GET may embed, to compare a PUT with. */
 export const readCourse = (ctx: Ctx, { id }: { id: number }) =>
   courseItem.byId(ctx, id, { include: ['products', 'provider', 'labels'] });
 
-export const courseReferences = defineReferences<CourseChange>({
-  tags: catalog.tags.id,
-  labels: catalog.labels.id,
-  customer_id: customers.id,
-});
-
-const toColumns = bodyColumns(tables.courses, CourseBody.properties);
+const { toColumns, insert, references } = bodyWriter(tables.courses, CourseBody, tagReferences);
+export const courseReferences = references;
 
 const equalTitle = () => new Problem('invalid', 'An active course with an equal title exists already');
 const titleRule = 'courses_active_title';
 const foreignCustomer = () => Problem.invalidFields({ notValid: ['customer_id'] });
 const constraints = { [titleRule]: equalTitle, courses_customer_fk: foreignCustomer };
-
-const insertCourse = prepareInsert(tables.courses);
 
 /** Creates a course with its main product; returns its id. */
 export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> {
@@ -49,14 +36,13 @@ export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> 
     ...{ ...fields, title, slug: toSlug(title), slugHasId: false, isActive: active },
     ...{ levelId: level, formOfTeachingId: form_of_teaching, teachingLanguageId: teaching_language },
     ...{ priceValue: fields.priceValue ?? null, priceCurrency: fields.priceCurrency ?? 'NOK' },
-    customProperties: t.mergeCustomProperties(null, body.custom_properties),
   };
   validateCrossFields(columns);
   const work = ctx.write(['catalog'], async (tx, now) => {
     await assertTitleIsFree(ctx, tx, { title, isActive: active });
     await courseReferences.assertKnown(body, { ctx, reader: tx });
     const timestamps = { createdAt: now, updatedAt: now, relatedItemsUpdatedAt: now };
-    const courseId = tx.recordAffected(await insertCourse(tx, { ...columns, ...timestamps, providerId }));
+    const courseId = tx.recordAffected(await insert(tx, { ...columns, ...timestamps, providerId }));
     await assignAddresses(ctx, tx, [{ ...columns, id: courseId }]);
     await insertMainProduct(ctx, tx, now, courseId, columns);
     await replaceTags(ctx, tx, now, courseId, body);
@@ -72,7 +58,7 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
   const work = ctx.write(['catalog', 'dates'], async (tx, now) => {
     const [before] = await tx.select().from(tables.courses).where(course);
     if (!before) throw Problem.notFound('Course');
-    const columns = { ...withoutUnset(before, toColumns(body)), ...toCustomerColumn(body) };
+    const columns = { ...withoutUnset(before, toColumns(body, before)), ...toCustomerColumn(body) };
     const after = { ...before, ...definedOnly(columns) };
     validateCrossFields(after);
     // Courses of earlier versions may have titles that are equal now.
@@ -84,13 +70,12 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
     const { hasOtherTags, hasOtherLabels } = await replaceTags(ctx, tx, now, id, body);
     const hasOtherTexts = await updateTranslations(ctx, tx, id, body.translations);
     const hasOtherProduct = await updateMainProduct(ctx, tx, now, id, columns);
-    const customProperties = t.mergeCustomProperties(before.customProperties, body.custom_properties);
     const hasOtherUrl = hasOtherSlug && ctx.settings.catalogUrl !== null;
-    const affected = hasOtherUrl ? undefined : isNull(courseDates.title);
-    const hasRenamedDates = after.title !== before.title && (await touchDates(ctx, tx, now, id, affected));
+    const shown = hasOtherUrl ? 'url' : 'title';
+    const hasRenamedDates = after.title !== before.title && (await touchDatesOfCourse(ctx, tx, now, id, shown));
     const relatedItemsUpdatedAt = hasOtherTags || hasOtherProduct || hasRenamedDates ? now : undefined;
     const updatedAt = hasOtherLabels || hasOtherTexts ? now : undefined;
-    const values = { ...columns, ...slugs, customProperties, relatedItemsUpdatedAt, updatedAt };
+    const values = { ...columns, ...slugs, relatedItemsUpdatedAt, updatedAt };
     const changed = await tx.updateChanged(tables.courses, course, values, now);
     return changed === 0 ? tx.rollbackNoChange(id) : id;
   });
@@ -100,25 +85,12 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
 /** Deletes a course and its dates without participants, and returns its id. Throws if an upcoming date has participants. */
 export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
   const course = matchCourse(ctx, id);
-  const dates = tenantWhere(ctx, courseDates, eq(courseDates.courseId, id), isNull(courseDates.deletedAt));
   return ctx.write(['catalog', 'dates'], async (tx, now) => {
     if ((await tx.$count(tables.courses, course)) === 0) throw Problem.notFound('Course');
-    const isComing = and(ne(courseDates.statusId, canceled), gt(courseDates.endsAt, currentTime));
-    const hasParticipants = eq(courseDates.hasParticipants, true);
-    if ((await tx.$count(courseDates, and(dates, hasParticipants, isComing))) > 0) {
-      throw new Problem('invalid', 'The course has dates with coming participants');
-    }
-    const timestamps = { deletedAt: now, updatedAt: now };
-    const parents = tx
-      .selectDistinct({ id: courseDates.parentId })
-      .from(courseDates)
-      .where(and(dates, hasParticipants, isNotNull(courseDates.parentId)));
-    const empty = and(dates, eq(courseDates.hasParticipants, false), notInArray(courseDates.id, parents));
-    const deleted = await tx.update(courseDates).set(timestamps).where(empty).returning({ id: courseDates.id });
-    const related = deleted.length > 0 ? { relatedItemsUpdatedAt: now } : {};
+    const related = (await deleteDatesOfCourse(ctx, tx, now, id)) ? { relatedItemsUpdatedAt: now } : {};
     await tx
       .update(tables.courses)
-      .set({ ...timestamps, ...related })
+      .set({ deletedAt: now, updatedAt: now, ...related })
       .where(course);
     await releaseAddress(ctx, tx, id);
     return id;
@@ -127,13 +99,6 @@ export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
 
 export const matchCourse = (ctx: Ctx, id: number) =>
   tenantWhere(ctx, tables.courses, eq(tables.courses.id, id), isNull(tables.courses.deletedAt));
-
-/** Sets `updated_at` of the dates that show changed values of their course, deleted ones too; false if there are none. */
-export async function touchDates(ctx: Ctx, tx: Tx, now: string, courseId: number, condition?: SQL): Promise<boolean> {
-  const dates = tenantWhere(ctx, courseDates, eq(courseDates.courseId, courseId), condition);
-  const { rowCount } = await tx.update(courseDates).set({ updatedAt: now }).where(dates);
-  return rowCount !== 0;
-}
 
 export type CrossFields = Partial<Pick<CourseRow, 'durationValue' | 'durationUnitId' | 'type' | 'customerId'>>;
 

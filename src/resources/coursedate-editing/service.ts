@@ -1,19 +1,14 @@
 import { and, eq, getTableColumns, isNull, ne, or, sql, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../database/context.ts';
-import { t } from '../../core/schema/types.ts';
 import { Problem } from '../../core/errors.ts';
 import { findInvalidTimezone } from '../../database/time-zones.ts';
 import type { Tx } from '../../database/client.ts';
-import { prepareInsert } from '../../database/prepared-insert.ts';
 import { currentTime } from '../../database/tables/columns.ts';
 import * as tables from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
-import * as placeTables from '../../database/tables/places.ts';
-import { bodyColumns } from '../../lists/body-columns.ts';
-import { replaceLinks } from '../../lists/links.ts';
-import { defineReferences } from '../../lists/references.ts';
+import { instructors, locations } from '../../database/tables/places.ts';
+import { bodyWriter } from '../../lists/body-writer.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import * as statuses from '../../core/reference/statuses.ts';
 import type { CourseDateRow } from '../coursedates/schema.ts';
 import { courseDateSerializer } from '../coursedates/serializer.ts';
 import { getCourseDate } from '../coursedates/query-service.ts';
@@ -24,28 +19,25 @@ import {
   needsNewGatherings,
   updateGatherings,
 } from '../gatherings/service.ts';
+import { replaceInstructors } from '../instructors/service.ts';
 import { findPlaceForBody } from '../places/service.ts';
-import { promoteWaitingLists } from '../seats/service.ts';
+import { promoteAfterUpdate } from '../seats/service.ts';
 import { CourseDateBody, isSent, misorderedDays, type CourseDateChange, type Days } from './body-schema.ts';
 import type { CourseDateWritten } from './schema.ts';
 
-export const courseDateReferences = defineReferences<CourseDateChange>({
-  place_id: placeTables.places.id,
-  location_id: placeTables.locations.id,
-  instructors: placeTables.instructors.id,
+const { toColumns, insert, references } = bodyWriter(tables.courseDates, CourseDateBody, {
+  instructors: instructors.id,
   gatherings: haveOwnReferences,
   parent_id: (parentId, { ctx, reader, params = {} }) =>
     canBeParent(ctx, reader, params['course_id']!, params['id'], parentId),
 });
+export const courseDateReferences = references;
 
 /** The date with what a GET embeds under these names, to compare a PUT with. */
 export function readCourseDate(ctx: Ctx, { course_id, id }: { course_id: number; id: number }, names: string[]) {
   const include = courseDateSerializer.names.filter((name) => names.includes(name.split('.')[0]!));
   return getCourseDate(ctx, course_id, id, { include });
 }
-
-const toColumns = bodyColumns(tables.courseDates, CourseDateBody.properties);
-const insertCourseDate = prepareInsert(tables.courseDates);
 
 /** Creates a date of an own course, by default with the capacities of its location. */
 export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseDateBody): Promise<CourseDateWritten> {
@@ -58,7 +50,7 @@ export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseD
     await assertNoErrors(ctx, tx, { courseId, id: null, body, days, child, errors });
     const location = await findLocation(ctx, tx, body.location_id);
     const zone = body.timezone ?? settings.timezone;
-    const id = await insertCourseDate(tx, {
+    const id = await insert(tx, {
       ...toColumns(body),
       ...(await findPlaceForBody(tx, body)),
       ...days,
@@ -68,7 +60,6 @@ export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseD
       capacityMin: body.capacity_min ?? location?.capacityMin,
       capacityOverbook: body.capacity_overbook ?? location?.capacityOverbook,
       capacityWait: body.capacity_wait ?? location?.capacityWait,
-      customProperties: t.mergeCustomProperties(null, body.custom_properties),
     });
     tx.recordAffected(id);
     if (body.instructors) await replaceInstructors(ctx, tx, id, body.instructors);
@@ -120,7 +111,7 @@ export async function updateCourseDate(
       await tx.update(tables.courseDates).set({ updatedAt: now }).where(target);
     }
     await touchCourse(ctx, tx, now, courseId);
-    if (before.isOver || addsSeats(before, date)) await promoteWaitingLists(ctx, tx, now, [id]);
+    await promoteAfterUpdate(ctx, tx, now, before, date);
     return written;
   });
   return Problem.mapConstraints(constraints, work);
@@ -137,7 +128,7 @@ function toUpdatedColumns(
   // A date without a title of its own is read with that of its course.
   const isTitleOfCourse = before.title === null && body.title === course.title;
   return {
-    ...toColumns(body),
+    ...toColumns(body, before),
     title: isTitleOfCourse ? undefined : body.title,
     zone: orElse(body.timezone, ctx.settings.timezone),
     teachingLanguageId: orElse(body.teaching_language, course.teachingLanguageId),
@@ -145,7 +136,6 @@ function toUpdatedColumns(
     capacityMin: orElse(body.capacity_min, 0),
     capacityOverbook: orElse(body.capacity_overbook, 0),
     capacityWait: orElse(body.capacity_wait, 0),
-    customProperties: t.mergeCustomProperties(before.customProperties, body.custom_properties),
   };
 }
 
@@ -169,22 +159,6 @@ export const deleteCourseDate = (ctx: Ctx, courseId: number, id: number): Promis
     await touchCourse(ctx, tx, now, courseId);
     return { coursedate_id: id, course_id: courseId };
   });
-
-/** Returns true if that changed any. */
-const replaceInstructors = (ctx: Ctx, tx: Tx, courseDateId: number, ids: number[]) =>
-  replaceLinks(ctx, tx, tables.courseDateInstructors, { courseDateId }, 'instructorId', ids);
-
-type Seats = Pick<CourseDateRow, 'statusId' | 'capacityMax' | 'capacityOverbook'>;
-
-/** True if a change may give a waiting or overbooked participant a seat; a capacity of 0 is no limit. */
-export function addsSeats(before: Seats, after: Seats): boolean {
-  const limit = ({ capacityMax }: Seats) => (capacityMax === 0 ? Infinity : capacityMax);
-  return (
-    limit(after) > limit(before) ||
-    after.capacityOverbook > before.capacityOverbook ||
-    (before.statusId === statuses.canceled && after.statusId !== statuses.canceled)
-  );
-}
 
 const notDeleted = isNull(tables.courseDates.deletedAt);
 const matchCourseDate = (ctx: Ctx, courseId: number, id: number) =>
@@ -221,8 +195,8 @@ async function findLocation(ctx: Ctx, tx: Tx, id: number | undefined) {
   if (id === undefined) return undefined;
   const [location] = await tx
     .select()
-    .from(placeTables.locations)
-    .where(tenantWhere(ctx, placeTables.locations, eq(placeTables.locations.id, id)));
+    .from(locations)
+    .where(tenantWhere(ctx, locations, eq(locations.id, id)));
   return location;
 }
 

@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox';
 import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
 import * as codes from '../../core/schema/codes.ts';
 import { t } from '../../core/schema/types.ts';
@@ -5,14 +6,12 @@ import * as tables from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { sameTenant, inScope } from '../../lists/tenant-scope.ts';
+import { sameTenant } from '../../lists/tenant-scope.ts';
 import * as statuses from '../../core/reference/statuses.ts';
 import { partnerParameters, withPartners } from '../schools/partner-filters.ts';
 import { tagParameters } from '../tags/filters.ts';
 import { fetchCourseDates, isPublicDate, isShownAfterDeadline } from './loaders.ts';
 import { courseDateSerializer, dateOfCourseSerializer, nextCourseDateSerializer } from './serializer.ts';
-
-const within = inScope(tables.courseDates, isPublicDate);
 
 const ofCourses = (options: { description: string; examples?: number[][] }) =>
   filter.selective(
@@ -34,11 +33,11 @@ const filters = {
   ...filter.momentRange('start_date_at', tables.courseDates.startsAt),
   ...filter.momentRange('end_date_at', tables.courseDates.endsAt),
   status_id: filter.plain(
-    { ...codes.CourseDateStatusId, description: 'Only dates of this status; all unless sent' },
+    { ...codes.courseDateStatus.Code, description: 'Only dates of this status; all unless sent' },
     (id) => eq(tables.courseDates.statusId, id),
   ),
   has_participants: filter.plain(
-    t.Flag({
+    Type.Boolean({
       description:
         'true: with a participant, confirmed, overbooked, unconfirmed or waiting; false: without any; all unless sent',
     }),
@@ -56,7 +55,7 @@ const filters = {
 
 const dates = {
   table: tables.courseDates,
-  scope: within,
+  isPublic: isPublicDate,
   notDeleted: isNull(tables.courseDates.deletedAt),
   order({ order_by, order_direction }: { order_by?: unknown; order_direction?: unknown }) {
     const descending = order_direction === 'desc';
@@ -113,7 +112,8 @@ export const nextCourseDateList = withPartners(
   defineList({
     table: tables.courseDates,
     serializer: nextCourseDateSerializer,
-    scope: (tenant, scope) => and(within(tenant, scope), upcoming)!,
+    isPublic: isPublicDate,
+    condition: upcoming,
     filters: {
       ...partnerParameters,
       ...tagParameters(tables.courseDates, tables.courseDates.courseId, 'dates of courses'),

@@ -2,14 +2,13 @@ import { Type, type Static } from '@sinclair/typebox';
 import { formatTimestamp } from '../../core/timestamps.ts';
 import * as codes from '../../core/schema/codes.ts';
 import { t } from '../../core/schema/types.ts';
-import * as statuses from '../../core/reference/statuses.ts';
 import type * as tables from '../../database/tables/coursedates.ts';
 
 const text = Type.String();
 const count = Type.Integer();
 const Day = Type.String({ format: 'date' });
 const TimeOfDay = Type.String({ description: 'hh:mm:ss' });
-const StatusId = Type.Integer({ description: codes.describe(statuses.courseDateStatuses) });
+const status = codes.courseDateStatus.Item.properties;
 
 const Seats = t.NamedObject('Seats', {
   allocated_capacity: t.member.shared(
@@ -75,7 +74,7 @@ export const CourseDate = t.NamedObject('CourseDate', {
     location_id: t.Nullable(Type.Integer()),
     place_id: t.Nullable(Type.Integer()),
     teaching_language_id: text,
-    status_id: StatusId,
+    status_id: status.id,
   }),
 });
 
@@ -145,7 +144,7 @@ function seatsStatus({ capacityMax }: CourseDateRow, { free }: Seats) {
 
 export const DateStatus = t.NamedObject(
   'CourseDateStatus',
-  t.member.open.all({ id: StatusId, idType: StatusId, title: text }),
+  t.member.open.all({ id: status.id, idType: status.id, title: text }),
 );
 /** A group of course dates; the serializer adds its `items`. */
 export const Bundle = t.NamedObject('Bundle', t.member.open.all({ id: Type.Integer(), title: text }));

@@ -1,15 +1,13 @@
-import { Type, type TObject, type TSchema } from '@sinclair/typebox';
+import type { TObject, TSchema } from '@sinclair/typebox';
 import * as codes from '../../core/schema/codes.ts';
 import { t } from '../../core/schema/types.ts';
 import * as tables from '../../database/tables/coursedates.ts';
 import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
-import * as statuses from '../../core/reference/statuses.ts';
 import { includeCalendarCourse, includeCourse, loadCatalogUrl } from '../courses/serializer.ts';
 import { includeGatherings } from '../gatherings/serializer.ts';
 import { fetchBundles, fetchChildren, fetchMembers } from './loaders.ts';
-import { EmbeddedInstructor } from '../instructors/schema.ts';
-import { loadLinkedInstructors } from '../instructors/serializer.ts';
+import { includeLinkedInstructors } from '../instructors/serializer.ts';
 import { includeLocation } from '../locations/serializer.ts';
 import { placeInclude } from '../places/serializer.ts';
 import { providerInclude } from '../schools/provider-serializer.ts';
@@ -53,12 +51,9 @@ const includes = {
   status: relation.include(t.member.open(DateStatus), async ({ language }) => ({ statusId: id }: CourseDateRow) => ({
     id,
     idType: id,
-    title: statuses.courseDateStatuses.get(id)?.[language] ?? '',
+    title: codes.courseDateStatus.toItem(id, language).title,
   })),
-  instructors: relation.include(
-    t.member.openPersonal(Type.Array(EmbeddedInstructor)),
-    loadLinkedInstructors(tables.courseDateInstructors, tables.courseDateInstructors.courseDateId),
-  ),
+  instructors: includeLinkedInstructors(tables.courseDateInstructors, tables.courseDateInstructors.courseDateId),
   subinstances: relation.includeMany<CourseDateRow & { ownerId: number }>(
     fetchChildren,
     plainSerializer,

@@ -5,7 +5,7 @@ import { t } from '../../core/schema/types.ts';
 import * as tables from '../../database/tables/courses.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { tenantWhere, inScope } from '../../lists/tenant-scope.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { partnerParameters, withPartners } from '../schools/partner-filters.ts';
 import { tagParameters } from '../tags/filters.ts';
 import { isPublicCourse } from './loaders.ts';
@@ -13,7 +13,7 @@ import { courseItemSerializer, courseSerializer } from './serializer.ts';
 
 const common = {
   table: tables.courses,
-  scope: inScope(tables.courses, isPublicCourse),
+  isPublic: isPublicCourse,
   notDeleted: isNull(tables.courses.deletedAt),
 };
 const description_language = filter.parameter({
@@ -36,7 +36,10 @@ export const courseList = withPartners(
       ...tagParameters(tables.courses, tables.courses.id, 'courses'),
       ...partnerParameters,
       paginate: filter.parameter(
-        t.Flag({ default: false, description: 'true: an object with `pagination` and `items` instead of an array' }),
+        Type.Boolean({
+          default: false,
+          description: 'true: an object with `pagination` and `items` instead of an array',
+        }),
       ),
     },
   }),

@@ -3,9 +3,9 @@ import type { Ctx } from '../../database/context.ts';
 import { formatTimestamp } from '../../core/timestamps.ts';
 import * as codes from '../../core/schema/codes.ts';
 import { t } from '../../core/schema/types.ts';
-import * as durations from '../../core/reference/durations.ts';
 import { catalogUrl } from '../../core/catalog-urls.ts';
 import { Category } from '../categories/schema.ts';
+import { CourseDuration, toCourseDuration } from '../durations/schema.ts';
 import { Tag } from '../tags/schema.ts';
 import type * as tables from '../../database/tables/courses.ts';
 
@@ -13,20 +13,23 @@ const text = Type.String();
 const openPrice = t.member.access({ data: 'financial', partner: true, publishable: true });
 /** Partners do not see the tags of another school. */
 const publicTags = t.member.access({ data: 'operational', publishable: true });
-const DurationCode = Type.String({ description: codes.list([...durations.units.values()].map(({ code }) => code)) });
-const Duration = t.NamedObject(
-  'CourseDuration',
-  t.member.open.all({ value: Type.Number(), code: DurationCode, unit: text }),
-);
 const Price = t.NamedObject(
   'CoursePrice',
   openPrice.all({ value: Type.Number(), currency: text, comment: t.Nullable(text) }),
 );
 
-export const courseTypes = ['public', 'internal', 'corporate'] as const;
-export const publishingPlatforms = ['both', 'catalog', 'own'] as const;
-export const typeDescription = 'public, internal (not for the public) or corporate (for one customer)';
-export const platformDescription = 'both, catalog (the public catalog only) or own (own pages only)';
+export const CourseType = t.named(
+  'CourseType',
+  t.OneOf(['public', 'internal', 'corporate'], {
+    description: 'public, internal (not for the public) or corporate (for one customer)',
+  }),
+);
+export const PublishingPlatform = t.named(
+  'PublishingPlatform',
+  t.OneOf(['both', 'catalog', 'own'], {
+    description: 'both, catalog (the public catalog only) or own (own pages only)',
+  }),
+);
 
 /** Members of `descriptions` → columns. */
 export const descriptionMembers = {
@@ -42,7 +45,7 @@ export const descriptionMembers = {
 } as const;
 type Member = keyof typeof descriptionMembers;
 export type Texts = Record<(typeof descriptionMembers)[Member], string>;
-export const memberNames = Object.keys(descriptionMembers) as Member[];
+const memberNames = Object.keys(descriptionMembers) as Member[];
 
 const Descriptions = t.NamedObject(
   'CourseDescriptions',
@@ -61,15 +64,15 @@ export const Course = t.NamedObject('Course', {
     is_full_time: Type.Boolean(),
     is_part_time: Type.Boolean(),
   }),
-  ...t.member.shared.all({ lessons_hours: Type.Null(), type: Type.String({ description: typeDescription }) }),
+  ...t.member.shared.all({ lessons_hours: Type.Null(), type: Type.String({ description: CourseType.description }) }),
   ...t.member.open.all({
     level: codes.level.Item,
     form_of_teaching: codes.formOfTeaching.Item,
     teaching_language: codes.teachingLanguage.Item,
     time_of_day: t.Nullable(codes.timeOfDay.Item),
   }),
-  publishing_platform: t.member.shared(Type.String({ description: platformDescription })),
-  duration: t.member.open(t.Nullable(Duration)),
+  publishing_platform: t.member.shared(Type.String({ description: PublishingPlatform.description })),
+  duration: t.member.open(t.Nullable(CourseDuration)),
   price: openPrice(Price),
   ...t.member.open.all({
     categories: Type.Array(Category),
@@ -120,11 +123,8 @@ export type EmbeddedCourseRelations = {
 };
 export type CourseRelations = EmbeddedCourseRelations & { description_languages: string[]; translation: Texts | null };
 
-export function toEmbeddedCourse(
-  row: EmbeddedCourseRow,
-  relations: EmbeddedCourseRelations,
-  { language, settings }: Ctx,
-): EmbeddedCourse {
+export function toEmbeddedCourse(row: EmbeddedCourseRow, relations: EmbeddedCourseRelations, ctx: Ctx): EmbeddedCourse {
+  const { language, settings } = ctx;
   return {
     id: row.id,
     title: row.title,
@@ -139,14 +139,7 @@ export function toEmbeddedCourse(
     form_of_teaching: codes.formOfTeaching.toItem(row.formOfTeachingId, language),
     teaching_language: codes.teachingLanguage.toItem(row.teachingLanguageId, language),
     time_of_day: row.timeOfDayId === null ? null : codes.timeOfDay.toItem(row.timeOfDayId, language),
-    duration:
-      row.durationValue === null || row.durationUnitId === null
-        ? null
-        : {
-            value: row.durationValue,
-            code: durations.units.get(row.durationUnitId)!.code,
-            unit: durations.unitTitle(row.durationUnitId, row.durationValue, language),
-          },
+    duration: toCourseDuration(row.durationValue, row.durationUnitId, ctx),
     price: { value: Number(row.priceValue ?? 0), currency: row.priceCurrency, comment: row.priceComment },
     categories: relations.categories,
     external_booking_url: row.externalBookingUrl,

@@ -4,7 +4,6 @@ import { customers } from '../../database/tables/customers.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { relation, type Serializer } from '../../lists/relations.ts';
-import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { fetchEmployees, maxEmbedded } from '../users/loaders.ts';
 import { courseUserSerializer } from '../users/serializer.ts';
 import type { CourseUser } from '../users/schema.ts';
@@ -50,7 +49,6 @@ export const customerList = defineList({
   includeName: 'CustomerInclude',
   table: customers,
   serializer: listedSerializer,
-  scope: (ctx) => tenantWhere(ctx, customers),
   filters: {
     ...filter.dateRange('created_at', customers.createdAt),
     ...filter.dateRange('updated_at', customers.updatedAt),

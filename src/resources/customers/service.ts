@@ -3,18 +3,13 @@ import type { Static } from '@sinclair/typebox';
 import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { customers } from '../../database/tables/customers.ts';
-import { adminMemberships } from '../../database/tables/people.ts';
-import { bodyColumns } from '../../lists/body-columns.ts';
-import { defineReferences } from '../../lists/references.ts';
+import { bodyWriter } from '../../lists/body-writer.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { CustomerBody, type CustomerChange } from './body-schema.ts';
 import { customerList } from './list.ts';
 
-export const customerReferences = defineReferences<CustomerChange>({
-  seller_id: adminMemberships.adminUserId,
-});
-
-const toColumns = bodyColumns(customers, CustomerBody.properties);
+const { toColumns, insert, references } = bodyWriter(customers, CustomerBody);
+export const customerReferences = references;
 
 export const getCustomer = async (ctx: Ctx, id: number, query: Static<typeof customerList.ItemQuery>) =>
   Problem.assertFound(await customerList.byId(ctx, id, query), 'Customer');
@@ -23,11 +18,8 @@ export function createCustomer(ctx: Ctx, body: CustomerBody): Promise<number> {
   const { providerId } = ctx;
   return ctx.write(['people'], async (tx, now) => {
     await customerReferences.assertKnown(body, { ctx, reader: tx });
-    const [customer] = await tx
-      .insert(customers)
-      .values({ ...toColumns(body), title: body.title, providerId, createdAt: now, updatedAt: now })
-      .returning({ id: customers.id });
-    return tx.recordAffected(customer!.id);
+    const timestamps = { createdAt: now, updatedAt: now };
+    return tx.recordAffected(await insert(tx, { ...toColumns(body), title: body.title, ...timestamps, providerId }));
   });
 }
 

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import * as codes from '../../core/schema/codes.ts';
 import { t } from '../../core/schema/types.ts';
-import { units } from '../../core/reference/durations.ts';
+import { unitTitle, units } from '../../core/reference/durations.ts';
 import type { Ctx } from '../../database/context.ts';
 
 export type Duration = Static<typeof Duration>;
@@ -22,3 +22,21 @@ export const toDurations = ({ language }: Pick<Ctx, 'language'>): Duration[] =>
     title: one[language],
     title_plural: many[language],
   }));
+
+const code = Type.String({ description: codes.list([...units.values()].map(({ code }) => code)) });
+/** The duration of a course, with the title of its unit. */
+export type CourseDuration = Static<typeof CourseDuration>;
+export const CourseDuration = t.NamedObject(
+  'CourseDuration',
+  t.member.open.all({ value: Type.Number(), code, unit: Type.String() }),
+);
+
+/** Null without a value or a unit. */
+export const toCourseDuration = (
+  value: number | null,
+  unitId: number | null,
+  { language }: Pick<Ctx, 'language'>,
+): CourseDuration | null =>
+  value === null || unitId === null
+    ? null
+    : { value, code: units.get(unitId)!.code, unit: unitTitle(unitId, value, language) };

@@ -24,7 +24,7 @@ export const InstructorBody = t.NamedObject(
     position: t.stored(instructors.position, Optional(t.LongLine())),
     company: t.stored(instructors.company, Optional(t.Line())),
     description: t.stored(instructors.description, Optional(t.Note())),
-    show_on_web: t.stored(instructors.showOnWeb, t.withDefault(t.Flag(), false)),
+    show_on_web: t.stored(instructors.showOnWeb, t.withDefault(Type.Boolean(), false)),
     idUser: t.stored(instructors.adminUserId, Optional(userId), 'admin_user'),
   },
   { examples: [example] },

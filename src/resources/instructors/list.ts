@@ -1,7 +1,6 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import { instructors } from '../../database/tables/places.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { inScope } from '../../lists/tenant-scope.ts';
 import { fetchInstructors } from './loaders.ts';
 import { instructorSerializer } from './serializer.ts';
 
@@ -12,7 +11,7 @@ const isPublicInstructor = and(eq(instructors.showOnWeb, true), isNull(instructo
 export const instructorList = defineList({
   table: instructors,
   serializer: instructorSerializer,
-  scope: inScope(instructors, isPublicInstructor),
+  isPublic: isPublicInstructor,
   filters: {},
   fetch: fetchInstructors,
 });

@@ -1,7 +1,9 @@
+import { Type } from '@sinclair/typebox';
+import { t } from '../../core/schema/types.ts';
 import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { fetchLinkedInstructors } from './loaders.ts';
-import { Instructor, toEmbeddedInstructor, toInstructor, type InstructorRow } from './schema.ts';
+import { EmbeddedInstructor, Instructor, toEmbeddedInstructor, toInstructor, type InstructorRow } from './schema.ts';
 
 export const instructorSerializer = defineSerializer<InstructorRow>()({
   reads: ['catalog'],
@@ -11,3 +13,7 @@ export const instructorSerializer = defineSerializer<InstructorRow>()({
 
 export const loadLinkedInstructors = (...args: Parameters<typeof fetchLinkedInstructors>) =>
   relation.hasMany(fetchLinkedInstructors(...args), (row, ctx) => toEmbeddedInstructor(row, ctx));
+
+/** The instructors of course dates or gatherings. */
+export const includeLinkedInstructors = (...args: Parameters<typeof fetchLinkedInstructors>) =>
+  relation.include(t.member.openPersonal(Type.Array(EmbeddedInstructor)), loadLinkedInstructors(...args));

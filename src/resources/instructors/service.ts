@@ -1,20 +1,18 @@
 import { eq } from 'drizzle-orm';
 import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
-import { adminMemberships } from '../../database/tables/people.ts';
+import type { Tx } from '../../database/client.ts';
+import { courseDateInstructors } from '../../database/tables/coursedates.ts';
 import { instructors } from '../../database/tables/places.ts';
-import { bodyColumns } from '../../lists/body-columns.ts';
-import { defineReferences } from '../../lists/references.ts';
+import { bodyWriter } from '../../lists/body-writer.ts';
+import { replaceLinks } from '../../lists/links.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { InstructorBody, type InstructorChange } from './body-schema.ts';
 import { instructorList } from './list.ts';
 import { toInstructor, type Instructor } from './schema.ts';
 
-export const instructorReferences = defineReferences<InstructorChange>({
-  idUser: adminMemberships.adminUserId,
-});
-
-const toColumns = bodyColumns(instructors, InstructorBody.properties);
+const { toColumns, references } = bodyWriter(instructors, InstructorBody);
+export const instructorReferences = references;
 
 export const createInstructor = (ctx: Ctx, body: InstructorBody): Promise<Instructor> =>
   ctx.write(['catalog'], async (tx, now) => {
@@ -55,3 +53,7 @@ export const archiveInstructor = (ctx: Ctx, id: number): Promise<Instructor> =>
     const [archived] = await tx.update(instructors).set(timestamps).where(instructor).returning();
     return toInstructor(archived!);
   });
+
+/** Replaces the instructors of a course date; returns true if that changed any. */
+export const replaceInstructors = (ctx: Ctx, tx: Tx, courseDateId: number, ids: number[]) =>
+  replaceLinks(ctx, tx, courseDateInstructors, { courseDateId }, 'instructorId', ids);

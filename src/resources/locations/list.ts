@@ -3,7 +3,7 @@ import { courseDates, gatherings } from '../../database/tables/coursedates.ts';
 import { locations } from '../../database/tables/places.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { inScope, sameTenant } from '../../lists/tenant-scope.ts';
+import { sameTenant } from '../../lists/tenant-scope.ts';
 import { isPublicDate } from '../coursedates/loaders.ts';
 import { fetchLocations } from './loaders.ts';
 import { locationSerializer } from './serializer.ts';
@@ -26,7 +26,7 @@ const isPublicLocation = sql`exists (
 export const locationList = defineList({
   table: locations,
   serializer: locationSerializer,
-  scope: inScope(locations, isPublicLocation),
+  isPublic: isPublicLocation,
   filters: {
     ...filter.dateRange('created_at', locations.createdAt),
     ...filter.dateRange('updated_at', locations.updatedAt),

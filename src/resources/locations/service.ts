@@ -2,30 +2,22 @@ import { eq } from 'drizzle-orm';
 import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { findInvalidTimezone } from '../../database/time-zones.ts';
-import { instructors, locations, places } from '../../database/tables/places.ts';
-import { bodyColumns } from '../../lists/body-columns.ts';
-import { defineReferences } from '../../lists/references.ts';
+import { locations } from '../../database/tables/places.ts';
+import { bodyWriter } from '../../lists/body-writer.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { LocationBody, type LocationChange } from './body-schema.ts';
 import { locationList } from './list.ts';
 import type { Location } from './schema.ts';
 
-export const locationReferences = defineReferences<LocationChange>({
-  place_id: places.id,
-  idInstructor: instructors.id,
-});
-
-const toColumns = bodyColumns(locations, LocationBody.properties);
+const { toColumns, insert, references } = bodyWriter(locations, LocationBody);
+export const locationReferences = references;
 
 export async function createLocation(ctx: Ctx, body: LocationBody): Promise<Location> {
   const { providerId } = ctx;
   await assertValidReferences(ctx, body);
   const id = await ctx.write(['catalog'], async (tx, now) => {
-    const [created] = await tx
-      .insert(locations)
-      .values({ ...toColumns(body), providerId, createdAt: now, updatedAt: now })
-      .returning({ id: locations.id });
-    return tx.recordAffected(created!.id);
+    const timestamps = { createdAt: now, updatedAt: now };
+    return tx.recordAffected(await insert(tx, { ...toColumns(body), title: body.title, ...timestamps, providerId }));
   });
   return reload(ctx, id);
 }

@@ -33,12 +33,11 @@ function isOfCourse(ctx: Ctx, courseId: number) {
   return sql`${orders.id} = any(array(${selling.union(paying)}))`;
 }
 
-const userData = t.Flag({ default: false, description: 'true: each line has its course users in `users`' });
+const userData = Type.Boolean({ default: false, description: 'true: each line has its course users in `users`' });
 
 export const orderList = defineList({
   table: orders,
   serializer: orderSerializer,
-  scope: (ctx) => tenantWhere(ctx, orders),
   filters: {
     course_id: filter.plain(
       { ...t.Id, description: 'Only orders with a line of this course; all unless sent' },
@@ -48,7 +47,7 @@ export const orderList = defineList({
     ...filter.dateRange('updated_at', orders.updatedAt),
     ...filter.dateRange('exported_at', orders.exportedAt),
     exported: filter.constant(
-      t.Flag({ default: false, description: 'true: with exported orders; implied by a filter on exported_at' }),
+      Type.Boolean({ default: false, description: 'true: with exported orders; implied by a filter on exported_at' }),
       (exported, _ctx, { exported_at_min, exported_at_max }) =>
         exported || exported_at_min !== undefined || exported_at_max !== undefined
           ? undefined

@@ -2,7 +2,6 @@ import { products } from '../../database/tables/courses.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
-import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { OrderProduct, toOrderProduct, type OrderProductRow } from './product-schema.ts';
 
 /** Archived products stay listed: lines of older orders name them. */
@@ -13,7 +12,6 @@ export const orderProductList = defineList({
     responseSchema: OrderProduct,
     toResponse: toOrderProduct,
   }),
-  scope: (ctx) => tenantWhere(ctx, products),
   filters: {
     ...filter.dateRange('created_at', products.createdAt),
     ...filter.dateRange('updated_at', products.updatedAt),

@@ -28,7 +28,7 @@ export const SchoolBody = t.NamedObject(
     post_city: t.stored(providers.postCity, t.Line()),
     active: t.stored(
       providers.isActive,
-      Optional(t.Flag({ default: true, description: 'true unless sent, also in an update' })),
+      Optional(Type.Boolean({ default: true, description: 'true unless sent, also in an update' })),
     ),
     reference: t.stored(providers.reference, Optional(t.Nullable(t.Line()))),
     email: t.stored(providers.email, Optional(t.Nullable(t.Email()))),

@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox';
 import { eq, sql } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
 import { t } from '../../core/schema/types.ts';
@@ -9,7 +10,7 @@ import { defaultScope, tenantWhere, type TenantScope } from '../../lists/tenant-
 /** Parameters of a list `withPartners`. */
 export const partnerParameters = {
   include_partners: filter.parameter(
-    t.Flag({ default: false, description: "true adds approved partners' public items" }),
+    Type.Boolean({ default: false, description: "true adds approved partners' public items" }),
   ),
   partner_id: filter.parameter({
     ...t.Id,

@@ -93,6 +93,29 @@ export async function promoteWaitingLists({ providerId }: Ctx, tx: Tx, now: stri
   tx.countEvents('promotions', promotions.length);
 }
 
+type Capacity = Pick<typeof courseDates.$inferSelect, 'statusId' | 'capacityMax' | 'capacityOverbook'>;
+
+/** True if a change may give a waiting or overbooked participant a seat; a capacity of 0 is no limit. */
+export function addsSeats(before: Capacity, after: Capacity): boolean {
+  const limit = ({ capacityMax }: Capacity) => (capacityMax === 0 ? Infinity : capacityMax);
+  return (
+    limit(after) > limit(before) ||
+    after.capacityOverbook > before.capacityOverbook ||
+    (before.statusId === canceled && after.statusId !== canceled)
+  );
+}
+
+/** Promotes the waiting list of an updated course date that was over or that has more places. */
+export async function promoteAfterUpdate(
+  ctx: Ctx,
+  tx: Tx,
+  now: string,
+  before: Capacity & { isOver: boolean },
+  after: Capacity & { id: number },
+) {
+  if (before.isOver || addsSeats(before, after)) await promoteWaitingLists(ctx, tx, now, [after.id]);
+}
+
 type Participant = Pick<typeof participants.$inferSelect, 'id' | 'statusId' | 'courseDateId'>;
 
 /**

@@ -6,7 +6,7 @@ import { replaceLinks } from '../../lists/links.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { matchFolded } from '../../database/tables/columns.ts';
 import { foldText } from '../../core/text.ts';
-import type { TagBody } from './body-schema.ts';
+import type { TagBody, TagInput } from './body-schema.ts';
 import { visibleTags, type TagTable } from './loaders.ts';
 
 /** All tags of the provider, or those of the ids, without paging. */
@@ -30,7 +30,9 @@ export const createTag = (ctx: Ctx, { title }: TagBody) =>
     return { tag: created!, isNew: true };
   });
 
-type TagInput = number | { id?: number; title?: string };
+/** The columns of what `replaceTags` names by id. */
+export const tagReferences = { tags: catalog.tags.id, labels: catalog.labels.id };
+
 type TagFields = { tags?: TagInput[] | null | undefined; labels?: TagInput[] | null | undefined };
 
 /** Replaces the tags and the labels of a course, each if it is sent; returns which of them that changed. */

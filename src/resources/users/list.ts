@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox';
 import { eq, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { t } from '../../core/schema/types.ts';
@@ -5,7 +6,6 @@ import { caseFolded, folded } from '../../database/tables/columns.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { fetchCourseUsers } from './loaders.ts';
 import { courseUserSerializer } from './serializer.ts';
 
@@ -27,7 +27,6 @@ const equals = (column: PgColumn, examples: string[]) =>
 export const courseUserList = defineList({
   table: courseUsers,
   serializer: courseUserSerializer,
-  scope: (ctx) => tenantWhere(ctx, courseUsers),
   filters: {
     email: equals(courseUsers.email, ['ida.ovrebo@havbris.example']),
     firstname: startsWith(courseUsers.firstname),
@@ -43,13 +42,15 @@ export const courseUserList = defineList({
 export const employeeList = defineList({
   table: courseUsers,
   serializer: courseUserSerializer,
-  scope: (ctx) => tenantWhere(ctx, courseUsers),
   pathFilters: { customer_id: filter.selective(t.Id, (id) => eq(courseUsers.customerId, id)) },
   filters: {
     ...filter.dateRange('created_at', courseUsers.createdAt),
     ...filter.dateRange('updated_at', courseUsers.updatedAt),
     paginate: filter.parameter(
-      t.Flag({ default: false, description: 'true: an object with `pagination` and `items` instead of an array' }),
+      Type.Boolean({
+        default: false,
+        description: 'true: an object with `pagination` and `items` instead of an array',
+      }),
     ),
   },
   fetch: fetchCourseUsers,

@@ -21,7 +21,7 @@ export const WebhookBody = t.NamedObject(
     ),
     description: Optional(t.Line()),
     payload: t.withDefault({ ...WebhookPayload, description: '`thin` sends ids alone' }, 'full'),
-    is_active: t.withDefault(t.Flag(), true),
+    is_active: t.withDefault(Type.Boolean(), true),
   },
   {
     examples: [{ url: 'https://crm.example/hooks', types: ['participant.created', 'coursedate.seats_changed'] }],

@@ -8,7 +8,7 @@ import { units } from '../../../src/core/reference/durations.ts';
 import { courseDateStatuses } from '../../../src/core/reference/statuses.ts';
 import { campaignTypes, discountTypes } from '../../../src/resources/campaigns/schema.ts';
 import { seatsStatuses } from '../../../src/resources/coursedates/schema.ts';
-import { courseTypes, publishingPlatforms } from '../../../src/resources/courses/schema.ts';
+import { CourseType, PublishingPlatform } from '../../../src/resources/courses/schema.ts';
 import { customerStatuses, customerTypes } from '../../../src/resources/customers/schema.ts';
 import { entrySources, paidStates, participantStatuses } from '../../../src/resources/participants/schema.ts';
 import { allAreas } from '../../../src/database/areas.ts';
@@ -164,8 +164,8 @@ describe('the components', () => {
     ['FormOfTeaching', 'id', reference.formsOfTeaching.keys()],
     ['TimeOfDay', 'id', reference.timesOfDay.keys()],
     ['CourseDuration', 'code', [...units.values()].map(({ code }) => code)],
-    ['Course', 'type', courseTypes],
-    ['Course', 'publishing_platform', publishingPlatforms],
+    ['Course', 'type', CourseType['enum'] as string[]],
+    ['Course', 'publishing_platform', PublishingPlatform['enum'] as string[]],
     ['Customer', 'idStatus', customerStatuses.keys()],
     ['Customer', 'status', customerTitles(customerStatuses)],
     ['Customer', 'type', customerTitles(customerTypes)],

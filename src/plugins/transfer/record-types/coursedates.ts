@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { caseFoldedSql } from '../../../database/tables/columns.ts';
 import { parseTimestamp } from '../../../core/timestamps.ts';
 import { Problem } from '../../../core/errors.ts';
-import { Flag, Note, StoredMoment } from '../../../core/schema/types.ts';
+import { Note, StoredMoment } from '../../../core/schema/types.ts';
 import {
   bundles,
   courseDateInstructors,
@@ -112,7 +112,7 @@ export const coursedate: BulkRecordType = {
       deadline_at: field(courseDates.deadlineAt, Optional(Day)),
       start_time_at: field(courseDates.startTimeAt, Optional(TimeOfDay)),
       end_time_at: field(courseDates.endTimeAt, Optional(TimeOfDay)),
-      place_is_sought: field(courseDates.placeIsSought, Optional(Flag())),
+      place_is_sought: field(courseDates.placeIsSought, Optional(Type.Boolean())),
       internal_note: field(courseDates.internalNote, Optional(Note())),
       deleted_at: field(courseDates.deletedAt, Optional(StoredMoment())),
     },

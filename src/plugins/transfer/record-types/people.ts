@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { Problem } from '../../../core/errors.ts';
-import { CustomProperties, Email, Flag, Line, LongLine, StoredMoment, Title } from '../../../core/schema/types.ts';
+import { CustomProperties, Email, Line, LongLine, StoredMoment, Title } from '../../../core/schema/types.ts';
 import { customers } from '../../../database/tables/customers.ts';
 import { instructors, locations } from '../../../database/tables/places.ts';
 import { todayIn } from '../../../core/timestamps.ts';
@@ -50,7 +50,7 @@ export const customer: BulkRecordType = {
     idParentCustomer: refersTo('customer', customers.parentCustomerId),
     turnover: field(customers.turnover, line),
     invoice_method: field(customers.invoiceMethod, line),
-    always_use_customer_reference: field(customers.alwaysUseCustomerReference, Optional(Flag())),
+    always_use_customer_reference: field(customers.alwaysUseCustomerReference, Optional(Type.Boolean())),
     custom_properties: field(customers.customProperties, Optional(CustomProperties)),
   },
 };

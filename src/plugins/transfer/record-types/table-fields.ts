@@ -1,7 +1,7 @@
 import { Type, type TSchema } from '@sinclair/typebox';
 import { getTableColumns } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
-import { CustomProperties, Flag, Line, StoredMoment, Title } from '../../../core/schema/types.ts';
+import { CustomProperties, Line, StoredMoment, Title } from '../../../core/schema/types.ts';
 import { columnName, Ref, type Field } from '../record-type.ts';
 import { Amount, Day, Percentage } from './value-formats.ts';
 
@@ -35,7 +35,7 @@ function toField(column: PgColumn, { schema, to }: Difference = {}): Field {
 }
 
 const schemas: Record<string, TSchema> = {
-  boolean: Flag(),
+  boolean: Type.Boolean(),
   date: Day,
   jsonb: CustomProperties,
   'numeric(12, 2)': Amount,

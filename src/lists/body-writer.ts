@@ -1,0 +1,35 @@
+import type { Static, TObject } from '@sinclair/typebox';
+import { getTableConfig, type PgColumn } from 'drizzle-orm/pg-core';
+import { storageOf } from '../core/schema/types.ts';
+import { prepareInsert, type TableWithId } from '../database/prepared-insert.ts';
+import { bodyColumns } from './body-columns.ts';
+import { defineReferences, type ReferenceChecks } from './references.ts';
+
+/**
+ * Derives writes of a table from the schema of a new item: `toColumns` makes the columns of a body, `insert` adds a row
+ * and returns its id, and `references` checks the fields whose columns have foreign keys, and those of `checks`.
+ */
+export function bodyWriter<T extends TableWithId, S extends TObject>(
+  table: T,
+  { properties }: S,
+  checks: ReferenceChecks<Static<S>> = {},
+) {
+  const stored = Object.entries(properties).map(([name, schema]) => [name, referencedBy(storageOf(schema)?.column)]);
+  return {
+    toColumns: bodyColumns(table, properties),
+    insert: prepareInsert(table),
+    references: defineReferences<Static<S>>({
+      ...(Object.fromEntries(stored) as ReferenceChecks<Static<S>>),
+      ...checks,
+    }),
+  };
+}
+
+/** The column of another table that a foreign key names; keys within a tenant begin with the provider. */
+function referencedBy(column: object | undefined): PgColumn | undefined {
+  if (column === undefined) return undefined;
+  const { table, name } = column as PgColumn;
+  const { foreignKeys } = getTableConfig(table);
+  const keys = foreignKeys.map((key) => key.reference());
+  return keys.find(({ columns }) => columns.at(-1)!.name === name)?.foreignColumns.at(-1);
+}

@@ -1,0 +1,39 @@
+import { and, eq, gt, isNotNull, isNull, ne, notInArray } from 'drizzle-orm';
+import { canceled } from '../../core/reference/statuses.ts';
+import { Problem } from '../../core/errors.ts';
+import type { Tx } from '../../database/client.ts';
+import type { Ctx } from '../../database/context.ts';
+import { currentTime } from '../../database/tables/columns.ts';
+import { courseDates } from '../../database/tables/coursedates.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
+
+/**
+ * Deletes the dates of a course without participants; returns true if there were any. Throws if an upcoming date has
+ * participants.
+ */
+export async function deleteDatesOfCourse(ctx: Ctx, tx: Tx, now: string, courseId: number): Promise<boolean> {
+  const dates = tenantWhere(ctx, courseDates, eq(courseDates.courseId, courseId), isNull(courseDates.deletedAt));
+  const isComing = and(ne(courseDates.statusId, canceled), gt(courseDates.endsAt, currentTime));
+  const hasParticipants = eq(courseDates.hasParticipants, true);
+  if ((await tx.$count(courseDates, and(dates, hasParticipants, isComing))) > 0) {
+    throw new Problem('invalid', 'The course has dates with coming participants');
+  }
+  const parents = tx
+    .selectDistinct({ id: courseDates.parentId })
+    .from(courseDates)
+    .where(and(dates, hasParticipants, isNotNull(courseDates.parentId)));
+  const empty = and(dates, eq(courseDates.hasParticipants, false), notInArray(courseDates.id, parents));
+  const { rowCount } = await tx.update(courseDates).set({ deletedAt: now, updatedAt: now }).where(empty);
+  return rowCount !== 0;
+}
+
+/**
+ * Sets `updated_at` of the dates that show a changed URL or title of their course, deleted ones too; returns false if
+ * there are none. A date with a title of its own shows the URL alone.
+ */
+export async function touchDatesOfCourse(ctx: Ctx, tx: Tx, now: string, courseId: number, shown: 'url' | 'title') {
+  const affected = shown === 'title' ? isNull(courseDates.title) : undefined;
+  const dates = tenantWhere(ctx, courseDates, eq(courseDates.courseId, courseId), affected);
+  const { rowCount } = await tx.update(courseDates).set({ updatedAt: now }).where(dates);
+  return rowCount !== 0;
+}
