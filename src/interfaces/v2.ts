@@ -25,7 +25,7 @@ import { customerRoutes } from '../resources/customers/routes.ts';
 import { durationRoutes } from '../resources/durations/routes.ts';
 import { instructorRoutes } from '../resources/instructors/routes.ts';
 import { locationRoutes } from '../resources/locations/routes.ts';
-import { orderProductRoutes } from '../resources/orders/product-routes.ts';
+import { orderProductRoutes } from '../resources/products/routes.ts';
 import { orderRoutes } from '../resources/orders/routes.ts';
 import { participantRoutes } from '../resources/participants/routes.ts';
 import { schoolRoutes } from '../resources/schools/routes.ts';

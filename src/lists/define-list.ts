@@ -2,12 +2,13 @@ import { Type, type Static, type TObject } from '@sinclair/typebox';
 import { and } from 'drizzle-orm';
 import type { Budget, Ctx } from '../database/context.ts';
 import type { Area } from '../database/areas.ts';
-import type { Filters } from './filters.ts';
+import type { Filters } from './filter-types.ts';
 import { itemParameters, getLimit, listParameters, type ItemQuery, type ListQuery } from './list-query.ts';
 import type { ListSpec, Page } from './list-types.ts';
 import { rowLoader, toKeySet, type BatchLoader, type Key } from './loaders.ts';
 import { createPageFinder, type PageSource } from './paging/index.ts';
 import { loadFitting, loadOne } from './response-budget.ts';
+import { addSorting } from './sorting.ts';
 import { defaultScope, inScope, tenantWhere, type Tenant, type TenantScope } from './tenant-scope.ts';
 
 /**
@@ -25,10 +26,11 @@ export function defineList<
   R extends keyof F = never,
 >(spec: ListSpec<Row, V, F, P, R>) {
   const { serializer, paging, fetch = rowLoader(spec.table) as unknown as BatchLoader<Row> } = spec;
-  const finder = createPageFinder(toPageSource({ ...spec, fetch }));
+  const { filters, order } = addSorting(spec);
+  const finder = createPageFinder(toPageSource({ ...spec, ...(order && { order }), fetch }));
   const parameters = itemParameters(spec);
   const Query = Type.Unsafe<ListQuery<F, R>>(
-    Type.Object({ ...listParameters(spec.filters, paging, spec.requiredFilters), ...parameters }),
+    Type.Object({ ...listParameters(filters, paging, spec.requiredFilters), ...parameters }),
   );
 
   async function page(

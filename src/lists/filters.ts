@@ -1,28 +1,10 @@
-import { sql, type SQL } from 'drizzle-orm';
+import { inArray, or, sql, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
-import type { Static, TSchema } from '@sinclair/typebox';
-import type { Ctx } from '../database/context.ts';
-import { Moment, NowOrMoment } from '../core/schema/types.ts';
-
-/** A query parameter and the condition that a value makes; undefined makes none. */
-export type Filter<S extends TSchema = TSchema> = {
-  schema: S;
-  /** `query` has the other parameters; `hasSelective` is true if one of them is selective. */
-  where(
-    value: Static<S>,
-    ctx: Ctx,
-    query: Record<string, unknown>,
-    hasSelective: boolean,
-  ): SQL | undefined | Promise<SQL>;
-  isConstant?: true;
-  /** True for a value that few rows match, by an index of their own. */
-  isSelective?(value: Static<S>): boolean;
-  /** The column that a range filter bounds. */
-  range?: PgColumn;
-};
-
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a table of filters over different schemas
-export type Filters = Record<string, Filter<any>>;
+import type { Static, TSchema, TString } from '@sinclair/typebox';
+import { EmailParameter, Line, List, Moment, NowOrMoment } from '../core/schema/types.ts';
+import { caseFolded } from '../database/tables/columns.ts';
+import type { Filter } from './filter-types.ts';
+import { search } from './search.ts';
 
 const plain = <S extends TSchema>(schema: S, where: Filter<S>['where']): Filter<S> => ({ schema, where });
 
@@ -37,6 +19,28 @@ const selective = <S extends TSchema>(
   isSelective: (value: Static<S>) => boolean = () => true,
 ): Filter<S> => ({ ...plain(schema, where), isSelective });
 
+type TextOptions = { description: string; examples: string[] };
+
+/** Equal in one of the columns, without regard to case; each has an index of its own. */
+const caseless =
+  (schemaOf: (options: TextOptions) => TString) =>
+  (options: TextOptions, ...columns: PgColumn[]): Filter<TString> =>
+    selective(schemaOf(options), (text) =>
+      or(...columns.map((column) => sql`${caseFolded(column)} = ${caseFolded(text)}`)),
+    );
+
+const indexed = <S extends TSchema>(
+  schema: S,
+  by: NonNullable<Filter<S>['indexed']>,
+  where: Filter<S>['where'],
+): Filter<S> => ({
+  ...plain(schema, where),
+  indexed: by,
+});
+
+const anyOf = <S extends TSchema & { static: number | string }>(item: S, description: string, column: PgColumn) =>
+  indexed(List(item, { description }), { column }, (values) => inArray(column, values));
+
 const parameter = <S extends TSchema>(schema: S) => plain(schema, () => undefined);
 
 const formatHint = 'yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone unless it has an offset';
@@ -50,7 +54,7 @@ const range =
     const instant = (value: string) => (value === 'now' ? sql`now()` : sql`${value}::timestamptz`);
     const bound = (when: string, where: (value: string) => SQL) => ({
       ...plain(schemaOf({ description: `${toLabel(name)} ${when} this time: ${formats}` }), where),
-      range: column,
+      indexed: { column },
     });
     return {
       [`${name}_min`]: bound('at or after', (value) => sql`${column} >= ${instant(value)}`),
@@ -66,6 +70,17 @@ export const filter = {
   constant,
   /** A filter that few rows match, such as course dates by their course; for all values unless `isSelective` is given. */
   selective,
+  /** `q`: words of the texts of an item. */
+  search,
+  text: caseless((options) => Line({ minLength: 1, ...options })),
+  email: caseless(EmailParameter),
+  /**
+   * A filter that few or many rows match. Few are found by its index and sorted; of many a page is found in the order of
+   * the list.
+   */
+  indexed,
+  /** One of several values of an indexed column. */
+  anyOf,
   /** `<name>_min` is inclusive and `<name>_max` exclusive, so that windows tile. */
   dateRange: range(Moment, formatHint),
   /** `dateRange` whose bounds may also be `now`. */

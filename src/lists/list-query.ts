@@ -1,6 +1,6 @@
 import { Type, type Static, type TProperties, type TSchema } from '@sinclair/typebox';
 import { effectiveMaximum, List, named, nameOf, OneOf } from '../core/schema/types.ts';
-import type { Filter, Filters } from './filters.ts';
+import type { Filter, Filters } from './filter-types.ts';
 
 const [defaultLimit, maxLimit] = [75, 250];
 const { MAX_SAFE_INTEGER } = Number;

@@ -1,10 +1,11 @@
 import type { TObject } from '@sinclair/typebox';
 import type { SQL } from 'drizzle-orm';
-import type { Filters } from './filters.ts';
+import type { Filters } from './filter-types.ts';
 import type { ListQuery, Paging } from './list-query.ts';
 import type { BatchLoader, Key } from './loaders.ts';
 import type { FoundPage, PageSource } from './paging/index.ts';
 import type { Serializer } from './relations.ts';
+import type { Sorting } from './sorting.ts';
 
 export type Page<T> = {
   items: T[];
@@ -46,5 +47,7 @@ export type ListSpec<
   /** Name of the values of `include[]` in the OpenAPI document; follows from the name of the items. */
   includeName?: string;
   paging?: Paging;
+  /** With it clients choose the order: by `id`, `created_at`, `updated_at` or one of its columns. */
+  sorting?: Sorting;
   order?(query: ListQuery<F>): ReturnType<NonNullable<PageSource<Row>['order']>>;
 };

@@ -158,7 +158,7 @@ export async function createOwner(testApp: TestApp) {
     ...{ webhook, webhookToDelete },
     ...{ provider: me.id, adminUser: adminUserId, role: person.roleId, customer, instructor, location, ...words },
     ...{ course, corporate, date, privateDate, user, order: order.orderId, participant: order.participantIds[0]! },
-    ...{ toExport, product, booking: order.bookingId },
+    ...{ toExport, product, booking: order.bookingId, campaign },
   };
   return { me, ids };
 }

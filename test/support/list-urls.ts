@@ -9,7 +9,10 @@ import { sampleValues } from './query-parameters.ts';
 export type ListUrl = { path: string; query: string; url: string };
 
 type Values = Record<string, (string | number)[]>;
-type Ids = Record<'course' | 'date' | 'customer' | 'tag' | 'otherTag' | 'deep', number>;
+type Ids = Record<
+  'course' | 'date' | 'customer' | 'tag' | 'otherTag' | 'deep' | 'location' | 'instructor' | 'order',
+  number
+>;
 type FilterValues = { ids: Ids; values: Values; firstHours: Map<string, string> };
 type Parameter = Parameters<typeof sampleValues>[0] & {
   deprecated?: boolean;
@@ -26,6 +29,9 @@ export async function collectFilterValues({ pool }: Database, providerId: number
     date: Number(await one('select min(id) + 7 as value from course_dates where provider_id = $1')),
     customer: Number(await one('select min(id) + 7 as value from customers where provider_id = $1')),
     tag: Number(await one('select min(id) as value from tags where provider_id = $1')),
+    location: Number(await one('select min(location_id) + 7 as value from course_dates where provider_id = $1')),
+    instructor: Number(await one('select min(id) + 7 as value from instructors where provider_id = $1')),
+    order: Number(await one('select min(id) + 7 as value from orders where provider_id = $1')),
     // Every fourth course has both tags.
     otherTag: Number(await one('select min(id) + 1 as value from tags where provider_id = $1')),
     deep: Number(await one('select max(id) - 200 as value from course_dates where provider_id = $1')),
@@ -52,6 +58,7 @@ const tables = {
   '/v2/courses/{course_id}/coursedates': 'course_dates',
   '/v2/batch/coursedates': 'course_dates',
   '/v2/locations': 'locations',
+  '/v2/instructors': 'instructors',
   '/v2/orders': 'orders',
   '/v2/orders/products': 'products',
   '/v2/participants': 'participants',
@@ -62,7 +69,7 @@ const tables = {
 const timestamps = ['created_at', 'updated_at', 'exported_at'];
 
 /** Excludes resources without data. */
-function valuesFor({ course, date, customer, tag, otherTag, deep }: Ids, hour: string, day: string): Values {
+function valuesFor({ course, date, customer, tag, otherTag, deep, ...ids }: Ids, hour: string, day: string): Values {
   return {
     ...{ limit: [75], page: [2, 20], since_id: [deep] },
     ...Object.fromEntries(timestamps.map((name) => [`${name}_min`, [hour, day, '2000-01-01']])),
@@ -70,7 +77,15 @@ function valuesFor({ course, date, customer, tag, otherTag, deep }: Ids, hour: s
     ...{ end_date_at_min: ['2027-12-27'], end_date_at_max: ['2024-01-05'] },
     ...{ course_id: [course], course_ids: [course], coursedate_id: [date] },
     ...{ customer_id: [customer], user_id: [course], tag_ids: [tag] },
-    ...{ status_id: [3], has_participants: ['true', 'false'], exported: ['true'], order_by: ['startdate'] },
+    ...{ status_id: [3], has_participants: ['true', 'false'], exported: ['true'] },
+    ...{ seats_status: ['open', 'fully_booked'], location_id: [ids.location], instructor_id: [ids.instructor] },
+    ...{
+      order_id: [ids.order],
+      booking_id: [ids.order],
+      campaign_id: [1],
+      q: ['n', 'customer 17', 'course', 'ola 29', 'x'],
+    },
+    ...{ reference: ['K-17'], orgnr: ['917'] },
     ...{ order_direction: ['desc'], include_deleted: ['true'], user_data: ['true'], paginate: ['1'] },
     ...{ description_language: ['en'], tag_match: [`all&tag_ids=${tag},${otherTag}`] },
     // A path parameter.
@@ -121,9 +136,13 @@ const pageNumber = (query: string) => Number(/^page=(\d+)/.exec(query)?.[1] ?? 0
 
 /** Combinations of order and filter often get bad plans. */
 const both = (each: string[]) =>
-  each.includes('order_by=startdate')
-    ? each.filter((one) => !one.startsWith('order_')).map((one) => `${one}&order_by=startdate&order_direction=desc`)
-    : [];
+  ['startdate', 'updated_at'].flatMap((column) =>
+    each.includes(`order_by=${column}`)
+      ? each
+          .filter((one) => !/^(order_|since_id)/.test(one))
+          .map((one) => `${one}&order_by=${column}&order_direction=desc`)
+      : [],
+  );
 
 /** So do ranges of nearly all rows or of the last day, combined with another filter or since_id. */
 const besideRange = (each: string[], values: Values) => {

@@ -106,6 +106,14 @@ export function parametersFor({ ids: own }: VariedData): Record<string, Paramete
     user_id: id([...own.users, unknown]),
     'tag_ids[]': ids(own.tags),
     status_id: number([1, 2, 3, 4], ['0', '5', '1,2']),
+    'status_id[]': list([1, 4, 7], ['0', '5', '1,9']),
+    'seats_status[]': list(['open', 'waiting_list', 'fully_booked'], ['full', 'open,full', 'OPEN']),
+    ...Object.fromEntries(
+      ['location_id', 'instructor_id', 'order_id', 'booking_id', 'campaign_id'].map((name) => [
+        name,
+        id([1, 2, unknown]),
+      ]),
+    ),
     has_participants: flag,
     email: keyword(['person1@PEOPLE.example', ' Person3@people.example ', 'person', 'nobody@x.example']),
     firstname: keyword(['ÅS', 'åse', 'K', '%', 'x']),
@@ -116,7 +124,6 @@ export function parametersFor({ ids: own }: VariedData): Record<string, Paramete
     partner_id: id([own.provider, own.partner]),
     description_language: choice(['en', 'no', 'sv-SE']),
     tag_match: choice(['any', 'all']),
-    order_by: choice(['id', 'startdate']),
     order_direction: choice(['asc', 'desc']),
     username: keyword(['user', 'USER-', 'user-3']),
     'course_ids[]': ids(own.courses),
@@ -151,14 +158,14 @@ export function sampleValues({ name, schema, example }: Documented): (string | n
   return values;
 }
 
-/** A filter that has no values of its own here. */
+/** A filter or an order that has no values of its own here. */
 export function documentedParameter(documented: Documented): Parameter {
   const { name, schema } = documented;
   const values = sampleValues(documented);
   const isNumber = schema.type === 'integer';
   const ofText = schema.enum ? choice(values as string[]) : keyword(values as string[]);
   const kind = schema.type === 'boolean' ? flag : isNumber ? number(values as number[]) : ofText;
-  return { role: 'filter', ...kind(name) };
+  return { role: name === 'order_by' ? 'setting' : 'filter', ...kind(name) };
 }
 
 /** `include[]` with these names. */

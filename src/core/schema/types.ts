@@ -143,7 +143,7 @@ export const Html = (options: SchemaOptions = {}) => Type.String({ maxLength: 65
 export const Email = (options: SchemaOptions = {}) =>
   coerced('email', Type.String({ maxLength: 254, pattern: addressPattern, ...options }));
 /** An address in a query, where a blank is an unescaped `+`; any text, since it may match nothing. */
-const EmailParameter = (options: SchemaOptions = {}) =>
+export const EmailParameter = (options: SchemaOptions = {}) =>
   coerced('email-parameter', Type.String({ minLength: 1, maxLength: 255, ...options }));
 const Url = (options: SchemaOptions = {}) =>
   Type.String({
@@ -257,7 +257,7 @@ const emptyIfNull = (input: string | null | undefined) => (input === null ? '' :
 /** The types of fields and members, and what a field or a member declares. */
 export const t = {
   ...{ named, NamedObject, Nullable, withDefault, partialUpdate, member, stored },
-  ...{ Id, Count, Title, Line, LongLine, Note, Html, Email, EmailParameter, Url, OneOf, List, JsonList, JsonRecord },
+  ...{ Id, Count, Title, Line, LongLine, Note, Html, Email, Url, OneOf, List, JsonList, JsonRecord },
   ...{ DayField, TimeField, LocalTimeField, DateTime, PlainDateTime },
   ...{ CustomProperties, mergeCustomProperties, emptyIfNull },
 };

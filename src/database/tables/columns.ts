@@ -3,6 +3,8 @@ import {
   bigint,
   customType,
   foreignKey,
+  getTableConfig,
+  index,
   PgCustomColumn,
   timestamp,
   type AnyPgColumn,
@@ -64,5 +66,19 @@ export const matchFolded = (column: AnyPgColumn, value: SQL | string) => ({
   isEqual: sql`${folded(column)} = ${folded(value)}`,
   order: sql`${caseFolded(column)} <> ${caseFolded(value)}`,
 });
+/** An index of the words of texts, each below its provider. A table has at most one. */
+export function searchIndex(name: string, providerId: AnyPgColumn, texts: AnyPgColumn[]) {
+  const text = sql.join(
+    texts.map((text) => sql`coalesce(${text}, '')`),
+    sql` || ' ' || `,
+  );
+  return index(name).using('gin', sql`search_words(${providerId}, ${text})`);
+}
+/** The words in the search index of a table, if it has one. */
+export const searchedWords = (table: PgTable): SQL | undefined =>
+  getTableConfig(table).indexes.find(({ config }) => config.method === 'gin')?.config.columns[0] as SQL | undefined;
+/** A search for words that begin with those of a text. */
+export const searchQuery = (providerId: AnyPgColumn | number, text: string) =>
+  sql`search_query(${providerId}, ${text})`;
 /** `folded` for SQL written as text. */
 export const foldedSql = (expression: string) => `fold_text(${expression}) collate "C"`;

@@ -16,7 +16,7 @@ import {
   timestamp,
   unique,
 } from 'drizzle-orm/pg-core';
-import { caseFolded, id, instant, reference, tenantKey, timestamps } from './columns.ts';
+import { caseFolded, id, instant, reference, searchIndex, tenantKey, timestamps } from './columns.ts';
 import { courses } from './courses.ts';
 import { instructors, locations, places } from './places.ts';
 import { providers } from './providers.ts';
@@ -33,6 +33,28 @@ export const bundles = pgTable(
 
 const day = () => date({ mode: 'string' });
 const counter = () => integer().notNull().default(0);
+
+type Counted = Record<
+  | 'capacityMax'
+  | 'capacityMin'
+  | 'capacityWait'
+  | 'numConfirmed'
+  | 'numOverbooked'
+  | 'numUnconfirmed'
+  | 'numWaiting'
+  | 'statusId',
+  AnyPgColumn
+>;
+
+/** `seats_status` of a date, as its schema shows it. */
+export const seatsStatus = (t: Counted) => sql`(case
+  when ${t.capacityMax} = 0 or ${t.capacityMax} > ${t.numConfirmed} + ${t.numOverbooked} + ${t.numUnconfirmed} then 'open'
+  when ${t.capacityWait} > ${t.numWaiting} then 'waiting_list'
+  else 'fully_booked' end)`;
+
+/** Fewer confirmed participants than `capacity_min`, on a date that is not canceled. */
+export const isUnderMinimum = (t: Counted) =>
+  sql`${t.numConfirmed} + ${t.numOverbooked} < ${t.capacityMin} and ${t.statusId} <> 3`;
 
 /** A scheduled run of a course. `timezone` is the client's value; `zone` falls back to the service's time zone. */
 export const courseDates = pgTable(
@@ -100,6 +122,10 @@ export const courseDates = pgTable(
     index('course_dates_list')
       .on(t.providerId, t.id, t.courseId, t.isVisible, t.statusId)
       .where(sql`${t.deletedAt} is null`),
+    index('course_dates_visible').on(t.providerId, t.isVisible, t.id),
+    index('course_dates_seats').on(t.providerId, seatsStatus(t), t.id),
+    index('course_dates_under_minimum').on(t.providerId, t.id).where(isUnderMinimum(t)),
+    searchIndex('course_dates_words', t.providerId, [t.title]),
     index('course_dates_starts').on(t.providerId, t.startsAt, t.id),
     // Covers the query for next course dates.
     index('course_dates_upcoming')
@@ -144,6 +170,7 @@ export const courseDateInstructors = pgTable(
     primaryKey({ name: 'course_date_instructors_pk', columns: [t.providerId, t.courseDateId, t.instructorId] }),
     tenantKey('course_date_instructors_date_fk', t.courseDateId, courseDates.id),
     tenantKey('course_date_instructors_instructor_fk', t.instructorId, instructors.id),
+    index('course_date_instructors_instructor').on(t.providerId, t.instructorId, t.courseDateId),
   ],
 );
 
@@ -188,5 +215,6 @@ export const gatheringInstructors = pgTable(
     primaryKey({ name: 'gathering_instructors_pk', columns: [t.providerId, t.gatheringId, t.instructorId] }),
     tenantKey('gathering_instructors_gathering_fk', t.gatheringId, gatherings.id),
     tenantKey('gathering_instructors_instructor_fk', t.instructorId, instructors.id),
+    index('gathering_instructors_instructor').on(t.providerId, t.instructorId, t.gatheringId),
   ],
 );

@@ -12,7 +12,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
-import { caseFolded, folded, id, instant, longText, reference, tenantKey, timestamps } from './columns.ts';
+import { caseFolded, folded, id, instant, longText, reference, searchIndex, tenantKey, timestamps } from './columns.ts';
 import { customers } from './customers.ts';
 import { providers } from './providers.ts';
 
@@ -91,6 +91,11 @@ export const courses = pgTable(
     index('courses_list')
       .on(t.providerId, t.id, t.isActive, t.type, t.publishingPlatform)
       .where(sql`${t.deletedAt} is null`),
+    index('courses_active').on(t.providerId, t.isActive, t.id),
+    index('courses_reference')
+      .on(t.providerId, caseFolded(t.reference))
+      .where(sql`${t.reference} is not null`),
+    searchIndex('courses_words', t.providerId, [t.title, t.reference]),
     index('courses_created').on(t.providerId, t.createdAt, t.id),
     index('courses_updated').on(t.providerId, t.updatedAt, t.id),
     index('courses_customer')

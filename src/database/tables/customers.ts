@@ -11,7 +11,7 @@ import {
   smallint,
   text,
 } from 'drizzle-orm/pg-core';
-import { id, reference, tenantKey, timestamps } from './columns.ts';
+import { caseFolded, id, reference, searchIndex, tenantKey, timestamps } from './columns.ts';
 import { adminMemberships } from './people.ts';
 import { providers } from './providers.ts';
 
@@ -64,6 +64,25 @@ export const customers = pgTable(
     foreignKey({ name: 'customers_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     tenantKey('customers_parent_fk', t.parentCustomerId, t.id),
     tenantKey('customers_seller_fk', t.sellerId, adminMemberships.adminUserId),
+    index('customers_orgnr')
+      .on(t.providerId, t.orgnr)
+      .where(sql`${t.orgnr} is not null`),
+    index('customers_email')
+      .on(t.providerId, caseFolded(t.email))
+      .where(sql`${t.email} is not null`),
+    index('customers_reference_id')
+      .on(t.providerId, caseFolded(t.customerReferenceId))
+      .where(sql`${t.customerReferenceId} is not null`),
+    index('customers_reference')
+      .on(t.providerId, caseFolded(t.customerReference))
+      .where(sql`${t.customerReference} is not null`),
+    searchIndex('customers_words', t.providerId, [
+      t.title,
+      t.orgnr,
+      t.email,
+      t.customerReferenceId,
+      t.customerReference,
+    ]),
     index('customers_created').on(t.providerId, t.createdAt, t.id),
     index('customers_parent').on(t.providerId, t.parentCustomerId),
     index('customers_updated').on(t.providerId, t.updatedAt, t.id),

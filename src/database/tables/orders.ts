@@ -13,7 +13,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
 import { campaigns } from './campaigns.ts';
-import { id, instant, reference, tenantKey, timestamps } from './columns.ts';
+import { id, instant, reference, searchIndex, tenantKey, timestamps } from './columns.ts';
 import { courseDates } from './coursedates.ts';
 import { products } from './courses.ts';
 import { customers } from './customers.ts';
@@ -64,6 +64,11 @@ export const orders = pgTable(
       .on(t.providerId, t.id)
       .where(sql`${t.exportedAt} is null`),
     index('orders_exported').on(t.providerId, t.exportedAt, t.id),
+    index('orders_paid').on(t.providerId, t.isPaid, t.id),
+    index('orders_campaign')
+      .on(t.providerId, t.campaignId, t.id)
+      .where(sql`${t.campaignId} is not null`),
+    searchIndex('orders_words', t.providerId, [t.yourReference, t.booker]),
     index('orders_created').on(t.providerId, t.createdAt, t.id),
     index('orders_updated').on(t.providerId, t.updatedAt, t.id),
     index('orders_customer').on(t.providerId, t.customerId, t.id),

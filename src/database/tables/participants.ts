@@ -54,6 +54,8 @@ export const participants = pgTable(
     index('participants_course').on(t.providerId, t.courseId, t.id),
     index('participants_user').on(t.providerId, t.userId, t.id),
     index('participants_booking').on(t.providerId, t.bookingId, t.id),
+    index('participants_status').on(t.providerId, t.statusId, t.id),
+    index('participants_paid').on(t.providerId, t.paidId, t.id),
     index('participants_created').on(t.providerId, t.createdAt, t.id),
     index('participants_updated').on(t.providerId, t.updatedAt, t.id),
     check('participants_status', sql`${t.statusId} in (1, 2, 3, 4, 7, 8)`),

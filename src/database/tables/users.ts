@@ -1,5 +1,5 @@
 import { date, foreignKey, index, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
-import { caseFolded, folded, id, instant, reference, tenantKey, timestamps } from './columns.ts';
+import { caseFolded, folded, id, instant, reference, searchIndex, tenantKey, timestamps } from './columns.ts';
 import { customers } from './customers.ts';
 import { providers } from './providers.ts';
 
@@ -55,6 +55,9 @@ export const courseUsers = pgTable(
     index('course_users_folded_firstname').on(t.providerId, folded(t.firstname)),
     index('course_users_folded_lastname').on(t.providerId, folded(t.lastname)),
     index('course_users_folded_username').on(t.providerId, folded(t.username)),
+    index('course_users_created').on(t.providerId, t.createdAt, t.id),
+    index('course_users_updated').on(t.providerId, t.updatedAt, t.id),
+    searchIndex('course_users_words', t.providerId, [t.firstname, t.lastname, t.email]),
     index('course_users_customer').on(t.providerId, t.customerId, t.id),
   ],
 );

@@ -1,16 +1,17 @@
 import { and, asc, eq, gt, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../database/context.ts';
-import type { Filter, Filters } from '../filters.ts';
+import type { Filter, Filters } from '../filter-types.ts';
 import type { BatchLoader, Key } from '../loaders.ts';
 import type { ItemQuery } from '../list-query.ts';
 import { newBudget, ResponseTooLarge } from '../response-budget.ts';
 import { defaultScope, type Tenant, type TenantScope, type TenantTable } from '../tenant-scope.ts';
 import { countOnce, nearestCursor, noPageHints, rememberCursor, setUpperBound } from './page-hints.ts';
 import { preparedPage } from './prepared-page.ts';
-import { findKeysByRange, orderBy, selectPageKeys, type Order, type Slice } from './range-scan.ts';
+import { findKeysByProbes, orderBy, selectPageKeys, type Order, type Probe, type Slice } from './index-probes.ts';
 
 type Query = { since_id?: number; include_deleted?: boolean } & Record<string, unknown>;
-type Condition = { name: string; filter: Filter; condition: SQL };
+/** `found` is the condition that an index finds rows by, and `isBroad` is true in the database if it leaves some out. */
+type Condition = { name: string; filter: Filter; condition: SQL; found: SQL; isBroad: SQL | undefined };
 
 export type PageSource<Row extends Key> = {
   table: TenantTable;
@@ -33,7 +34,7 @@ export type FoundPage<Row> = {
 };
 
 /**
- * Finds the keys of a page by the cheapest of three ways: a prepared statement in the order of ids, a range scan, or a
+ * Finds the keys of a page by the cheapest of three ways: a prepared statement in the order of ids, index probes, or a
  * statement planned for its values. Page hints shorten offsets and counts; without `ctx.pageHints` none are used.
  */
 export function createPageFinder<Row extends Key>(source: PageSource<Row>) {
@@ -133,14 +134,14 @@ function findKeys(source: Source, { ctx, query, scope, conditions, slice }: Page
   const { table, filters } = source;
   const order = source.order?.(query) ?? { column: table.id };
   const condition = where(source, ctx, query, scope, conditions);
-  const ranges = isOwn(scope) && !hasSelective(filters, query) ? getRanges(conditions, order) : [];
-  if (ranges.length === 0) {
+  const probes = isOwn(scope) && !hasSelective(filters, query) ? getProbes(conditions, order) : [];
+  if (probes.length === 0) {
     return selectPageKeys(ctx, table, condition, orderBy(table, order), slice).prepare('').execute();
   }
   const tenant = visible(source, ctx, { include_deleted: true }, scope);
   const after = query.since_id === undefined ? [] : [{ column: table.id, condition: gt(table.id, query.since_id) }];
-  const scoped = [...after, ...ranges].map((one) => ({ ...one, condition: and(tenant, one.condition) }));
-  return findKeysByRange(ctx, table, condition, scoped, order, slice);
+  const scoped = [...after, ...probes].map((one) => ({ ...one, condition: and(tenant, one.condition) }));
+  return findKeysByProbes(ctx, table, condition, scoped, order, slice);
 }
 
 /** Own items, or those of the school of a publishable key; by `since_id` a list of partners could miss rows. */
@@ -158,18 +159,23 @@ async function buildConditions(filters: Filters, ctx: Ctx, query: Query): Promis
   for (const [name, filter] of Object.entries(filters)) {
     const value = query[name];
     const condition = value === undefined ? undefined : await filter.where(value, ctx, query, isSelective);
-    if (condition !== undefined) conditions.push({ name, filter, condition });
+    if (condition === undefined) continue;
+    const { indexed } = filter;
+    const found = indexed?.condition?.(value, ctx) ?? condition;
+    conditions.push({ name, filter, condition, found, isBroad: indexed?.isBroad?.(value, ctx) });
   }
   return conditions;
 }
 
-/** The bounded columns other than the one that orders the page, whose index finds its range. */
-function getRanges(conditions: Condition[], order: Order) {
-  const columns = new Set(
-    conditions.flatMap(({ filter: { range } }) => (range && range !== order.column ? range : [])),
-  );
-  return [...columns].map((column) => ({
-    column,
-    condition: and(...conditions.filter(({ filter }) => filter.range === column).map((one) => one.condition)),
-  }));
+/** The indexed conditions, one for each column, but for the column that orders the page, whose index finds its range. */
+function getProbes(conditions: Condition[], order: Order): Probe[] {
+  const probes = new Map<unknown, Probe>();
+  for (const { filter, condition, found, isBroad } of conditions) {
+    const { column } = filter.indexed ?? {};
+    if (!filter.indexed || column === order.column) continue;
+    const key = column ?? filter;
+    const all = and(probes.get(key)?.condition, found);
+    probes.set(key, { column, condition: all, isAdditional: found !== condition, isBroad });
+  }
+  return [...probes.values()];
 }

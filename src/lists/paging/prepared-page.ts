@@ -1,7 +1,7 @@
 import { and, asc, gt, sql, type Placeholder, type SQL } from 'drizzle-orm';
 import { opaqueParam, type BatchLoader, type Key, type LoaderContext } from '../loaders.ts';
 import type { TenantTable } from '../tenant-scope.ts';
-import type { Slice } from './range-scan.ts';
+import type { Slice } from './index-probes.ts';
 
 type PreparedQuery = {
   /** Equal for queries whose conditions differ by the provider alone. */

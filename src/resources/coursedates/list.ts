@@ -3,11 +3,13 @@ import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
 import * as codes from '../../core/schema/codes.ts';
 import { t } from '../../core/schema/types.ts';
 import * as tables from '../../database/tables/coursedates.ts';
+import type { Ctx } from '../../database/context.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { sameTenant } from '../../lists/tenant-scope.ts';
+import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 import * as statuses from '../../core/reference/statuses.ts';
+import { seatParameters } from '../seats/filters.ts';
 import { partnerParameters, withPartners } from '../schools/partner-filters.ts';
 import { tagParameters } from '../tags/filters.ts';
 import { fetchCourseDates, isPublicDate, isShownAfterDeadline } from './loaders.ts';
@@ -20,8 +22,25 @@ const ofCourses = (options: { description: string; examples?: number[][] }) =>
     (ids) => ids.length <= 20,
   );
 
-const CourseDateOrder = t.named('CourseDateOrder', t.OneOf(['id', 'startdate']));
-const OrderDirection = t.named('OrderDirection', t.OneOf(['asc', 'desc']));
+/** Dates that the instructor is named for, or for one of their gatherings. */
+function isTaughtBy({ db, ...ctx }: Ctx, instructorId: number) {
+  const { courseDateInstructors: ofDates, gatheringInstructors: ofGatherings, gatherings } = tables;
+  const whole = db
+    .select({ id: ofDates.courseDateId })
+    .from(ofDates)
+    .where(tenantWhere(ctx, ofDates, eq(ofDates.instructorId, instructorId)));
+  const gathered = db
+    .select({ id: gatherings.courseDateId })
+    .from(ofGatherings)
+    .innerJoin(gatherings, sameTenant(gatherings, ofGatherings, eq(gatherings.id, ofGatherings.gatheringId)))
+    .where(
+      and(
+        tenantWhere(ctx, ofGatherings, eq(ofGatherings.instructorId, instructorId)),
+        tenantWhere(ctx, gatherings, isNull(gatherings.deletedAt)),
+      ),
+    );
+  return sql`${tables.courseDates.id} = any(array(${whole.union(gathered)}))`;
+}
 
 const filters = {
   course_id: ofCourses({ description: 'Only dates of these courses; all unless sent' }),
@@ -43,12 +62,26 @@ const filters = {
     }),
     (hasParticipants) => eq(tables.courseDates.hasParticipants, hasParticipants),
   ),
-  order_by: filter.parameter({
-    ...CourseDateOrder,
-    default: 'id',
-    description: 'Sort by id or start; equal starts by id',
+  q: filter.search(tables.courseDates, {
+    related: { table: courses, by: tables.courseDates.courseId },
+    description: 'the title of the date, or of the title or reference of its course',
   }),
-  order_direction: filter.parameter({ ...OrderDirection, default: 'asc', description: 'Ascending or descending' }),
+  ...seatParameters,
+  is_visible: filter.indexed(
+    Type.Boolean({ description: 'true: only visible dates; false: only hidden ones; all unless sent' }),
+    { column: tables.courseDates.isVisible },
+    (isVisible) => eq(tables.courseDates.isVisible, isVisible),
+  ),
+  location_id: filter.indexed(
+    { ...t.Id, description: 'Only dates at this location; all unless sent' },
+    { column: tables.courseDates.locationId },
+    (id) => eq(tables.courseDates.locationId, id),
+  ),
+  instructor_id: filter.indexed(
+    { ...t.Id, description: 'Only dates with this instructor, for the date or one of its gatherings; all unless sent' },
+    {},
+    (id, ctx) => isTaughtBy(ctx, id),
+  ),
   ...partnerParameters,
   ...tagParameters(tables.courseDates, tables.courseDates.courseId, 'dates of courses'),
 };
@@ -57,11 +90,7 @@ const dates = {
   table: tables.courseDates,
   isPublic: isPublicDate,
   notDeleted: isNull(tables.courseDates.deletedAt),
-  order({ order_by, order_direction }: { order_by?: unknown; order_direction?: unknown }) {
-    const descending = order_direction === 'desc';
-    if (order_by === 'startdate') return { column: tables.courseDates.startsAt, descending };
-    return descending ? { column: tables.courseDates.id, descending } : undefined;
-  },
+  sorting: { name: 'CourseDateOrder', columns: { startdate: tables.courseDates.startsAt } },
   fetch: fetchCourseDates,
 };
 

@@ -25,11 +25,25 @@ export const courseList = withPartners(
   defineList({
     ...common,
     serializer: courseSerializer,
+    sorting: {},
     filters: {
       customer_id: filter.selective(
         { ...t.Id, description: 'Only the corporate courses of this customer; all courses unless sent' },
         (customerId, ctx) => tenantWhere(ctx, tables.courses, eq(tables.courses.customerId, customerId)),
       ),
+      is_active: filter.indexed(
+        Type.Boolean({ description: 'true: only active courses; false: only inactive ones; all unless sent' }),
+        { column: tables.courses.isActive },
+        (isActive) => eq(tables.courses.isActive, isActive),
+      ),
+      reference: filter.text(
+        {
+          description: 'Only courses of this reference, without regard to case; all unless sent',
+          examples: ['K-101'],
+        },
+        tables.courses.reference,
+      ),
+      q: filter.search(tables.courses, { description: 'the title or reference' }),
       ...filter.dateRange('created_at', tables.courses.createdAt),
       ...filter.dateRange('updated_at', tables.courses.updatedAt),
       description_language,

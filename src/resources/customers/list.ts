@@ -1,3 +1,4 @@
+import { eq } from 'drizzle-orm';
 import { Type } from '@sinclair/typebox';
 import { t } from '../../core/schema/types.ts';
 import { customers } from '../../database/tables/customers.ts';
@@ -49,7 +50,33 @@ export const customerList = defineList({
   includeName: 'CustomerInclude',
   table: customers,
   serializer: listedSerializer,
+  sorting: {},
   filters: {
+    orgnr: filter.selective(
+      t.Line({
+        minLength: 1,
+        description: 'Only customers of this organization number; all unless sent',
+        examples: ['987654321'],
+      }),
+      (orgnr) => eq(customers.orgnr, orgnr),
+    ),
+    email: filter.email(
+      {
+        description: 'Only customers of this e-mail, without regard to case; all unless sent',
+        examples: ['post@havbris.example'],
+      },
+      customers.email,
+    ),
+    reference: filter.text(
+      {
+        description:
+          'Only customers whose `customer_reference_id` or `customer_reference` is this, without regard to case; all unless sent',
+        examples: ['4711'],
+      },
+      customers.customerReferenceId,
+      customers.customerReference,
+    ),
+    q: filter.search(customers, { description: 'the title, organization number, e-mail or a reference' }),
     ...filter.dateRange('created_at', customers.createdAt),
     ...filter.dateRange('updated_at', customers.updatedAt),
   },

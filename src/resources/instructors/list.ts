@@ -1,5 +1,6 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import { instructors } from '../../database/tables/places.ts';
+import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { fetchInstructors } from './loaders.ts';
 import { instructorSerializer } from './serializer.ts';
@@ -12,6 +13,9 @@ export const instructorList = defineList({
   table: instructors,
   serializer: instructorSerializer,
   isPublic: isPublicInstructor,
-  filters: {},
+  filters: {
+    ...filter.dateRange('created_at', instructors.createdAt),
+    ...filter.dateRange('updated_at', instructors.updatedAt),
+  },
   fetch: fetchInstructors,
 });

@@ -27,6 +27,7 @@ export const locationList = defineList({
   table: locations,
   serializer: locationSerializer,
   isPublic: isPublicLocation,
+  sorting: {},
   filters: {
     ...filter.dateRange('created_at', locations.createdAt),
     ...filter.dateRange('updated_at', locations.updatedAt),

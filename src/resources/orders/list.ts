@@ -3,7 +3,8 @@ import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../database/context.ts';
 import { t } from '../../core/schema/types.ts';
 import { products } from '../../database/tables/courses.ts';
-import { orderLines, orders } from '../../database/tables/orders.ts';
+import { customers } from '../../database/tables/customers.ts';
+import { bookings, orderLines, orders } from '../../database/tables/orders.ts';
 import { orderLineParticipants, participants } from '../../database/tables/participants.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
@@ -33,16 +34,53 @@ function isOfCourse(ctx: Ctx, courseId: number) {
   return sql`${orders.id} = any(array(${selling.union(paying)}))`;
 }
 
+/** Orders of the bookings of the participants that are on the date. */
+function isOfDate(ctx: Ctx, courseDateId: number) {
+  const booked = ctx.db
+    .select({ orderId: bookings.orderId })
+    .from(participants)
+    .innerJoin(bookings, sameTenant(bookings, participants, eq(bookings.id, participants.bookingId)))
+    .where(
+      and(tenantWhere(ctx, participants, eq(participants.courseDateId, courseDateId)), tenantWhere(ctx, bookings)),
+    );
+  return sql`${orders.id} = any(array(${booked}))`;
+}
+
 const userData = Type.Boolean({ default: false, description: 'true: each line has its course users in `users`' });
 
 export const orderList = defineList({
   table: orders,
   serializer: orderSerializer,
+  sorting: {},
   filters: {
     course_id: filter.plain(
       { ...t.Id, description: 'Only orders with a line of this course; all unless sent' },
       (id, ctx) => isOfCourse(ctx, id),
     ),
+    coursedate_id: filter.selective(
+      { ...t.Id, description: 'Only orders with a participant on this course date; all unless sent' },
+      (id, ctx) => isOfDate(ctx, id),
+    ),
+    customer_id: filter.indexed(
+      { ...t.Id, description: 'Only orders of this customer; all unless sent' },
+      { column: orders.customerId },
+      (id) => eq(orders.customerId, id),
+    ),
+    campaign_id: filter.indexed(
+      { ...t.Id, description: 'Only orders with this campaign; all unless sent' },
+      { column: orders.campaignId },
+      (id) => eq(orders.campaignId, id),
+    ),
+    is_paid: filter.indexed(
+      Type.Boolean({ description: 'true: only paid orders; false: only others; all unless sent' }),
+      { column: orders.isPaid },
+      (isPaid) => eq(orders.isPaid, isPaid),
+    ),
+    q: filter.search(orders, {
+      related: { table: customers, by: orders.customerId },
+      withId: true,
+      description: 'the reference, booker or customer; or it is the id',
+    }),
     ...filter.dateRange('created_at', orders.createdAt),
     ...filter.dateRange('updated_at', orders.updatedAt),
     ...filter.dateRange('exported_at', orders.exportedAt),

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { eq, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { t } from '../../core/schema/types.ts';
-import { caseFolded, folded } from '../../database/tables/columns.ts';
+import { folded } from '../../database/tables/columns.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
@@ -12,27 +12,30 @@ import { courseUserSerializer } from './serializer.ts';
 const wildcards = /[\\%_]/g;
 
 const startsWith = (column: PgColumn) =>
-  filter.plain(
+  filter.indexed(
     t.Title({
       description: 'Begins with this, without regard to case and to kinds of blanks, apostrophes and hyphens',
     }),
+    { column: folded(column) },
     (keyword) => sql`${folded(column)} like ${folded(keyword.replace(wildcards, '\\$&'))} || '%'`,
-  );
-const equals = (column: PgColumn, examples: string[]) =>
-  filter.plain(
-    t.EmailParameter({ description: 'Equal to this, without regard to case', examples }),
-    (keyword) => sql`${caseFolded(column)} = ${caseFolded(keyword)}`,
   );
 
 export const courseUserList = defineList({
   table: courseUsers,
   serializer: courseUserSerializer,
   filters: {
-    email: equals(courseUsers.email, ['ida.ovrebo@havbris.example']),
+    email: filter.email(
+      {
+        description: 'Equal to this, without regard to case',
+        examples: ['ida.ovrebo@havbris.example'],
+      },
+      courseUsers.email,
+    ),
     firstname: startsWith(courseUsers.firstname),
     lastname: startsWith(courseUsers.lastname),
     username: startsWith(courseUsers.username),
   },
+  sorting: {},
   // A search returns as many as it can by default.
   paging: { defaultLimit: 250 },
   fetch: fetchCourseUsers,
@@ -42,6 +45,7 @@ export const courseUserList = defineList({
 export const employeeList = defineList({
   table: courseUsers,
   serializer: courseUserSerializer,
+  sorting: {},
   pathFilters: { customer_id: filter.selective(t.Id, (id) => eq(courseUsers.customerId, id)) },
   filters: {
     ...filter.dateRange('created_at', courseUsers.createdAt),

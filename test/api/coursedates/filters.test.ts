@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { addDate, addParticipants } from '../../support/dates.ts';
+import {
+  addDate,
+  addGathering,
+  addInstructor,
+  addLocation,
+  addParticipants,
+  assignInstructor,
+} from '../../support/dates.ts';
 import { sharedTestApp, type TestResponse, type Provider } from '../../support/test-app.ts';
 
 const { createProvider } = await sharedTestApp();
@@ -133,7 +140,6 @@ test('orders by id or start, ascending or descending, equal starts by id', async
   expect(await query('order_by=startdate')).toEqual([early, same, late]);
   expect(await query('order_by=startdate&order_direction=desc')).toEqual([late, same, early]);
   expect(await query('order_by=startdate&limit=2&page=2')).toEqual([late]);
-  expect(await query(`order_by=startdate&since_id=${late}`)).toEqual([early, same]);
   for (const query of ['order_by=title', 'order_direction=up']) {
     expect((await me.get(`/v2/coursedates?${query}`)).status).toBe(400);
   }
@@ -163,4 +169,88 @@ test('filters by the tags of the course', async () => {
       expect([response.status, response.json().error]).toEqual([400, 'Field(s) not valid: tag_ids']);
     }
   }
+});
+
+test('filters by visibility, location and instructor', async () => {
+  const [me, other] = [await createProvider(), await createProvider()];
+  const course = await me.course();
+  const [locationId, otherLocation] = [await addLocation(me), await addLocation(other)];
+  const [instructor, foreign] = [await addInstructor(me), await addInstructor(other)];
+  const a = await addDate(me, course, { locationId });
+  const b = await addDate(me, course, { isVisible: false });
+  const c = await addDate(me, course, { locationId, isVisible: false });
+  await assignInstructor(me, a, instructor);
+  await addGathering(me, a, {}, [instructor]);
+  await addGathering(me, c, {}, [instructor]);
+  await addGathering(me, b, { deletedAt: '2026-01-01' }, [instructor]);
+  const query = listIds(me);
+  expect(await query('is_visible=1')).toEqual([a]);
+  expect(await query('is_visible=0')).toEqual([b, c]);
+  expect(await query(`location_id=${locationId}`)).toEqual([a, c]);
+  expect(await query(`location_id=${locationId}&is_visible=0`)).toEqual([c]);
+  expect(await query(`instructor_id=${instructor}`)).toEqual([a, c]);
+  expect(await query(`location_id=${otherLocation}`)).toEqual([]);
+  expect(await query(`instructor_id=${foreign}`)).toEqual([]);
+});
+
+test('filters by seats_status as it is shown', async () => {
+  const me = await createProvider();
+  const course = await me.course();
+  const statusOf = new Map<number, string>();
+  for (const [values, statuses] of [
+    [{}, [1, 1]],
+    [{ capacityMax: 2 }, [1, 4]],
+    [{ capacityMax: 2, capacityWait: 1 }, [1, 7]],
+    [{ capacityMax: 2, capacityWait: 1 }, [1, 7, 3]],
+    [{ capacityMax: 1, capacityOverbook: 1 }, [2]],
+  ] as const) {
+    const id = await addDate(me, course, values);
+    await addParticipants(me, course, id, [...statuses]);
+    const { seats_status } = (await me.get(`/v2/courses/${course}/coursedates/${id}`)).json<{ seats_status: string }>();
+    statusOf.set(id, seats_status);
+  }
+  expect([...new Set(statusOf.values())].sort()).toEqual(['fully_booked', 'open', 'waiting_list']);
+  const withStatus = (...statuses: string[]) =>
+    [...statusOf].flatMap(([id, status]) => (statuses.includes(status) ? [id] : []));
+  const query = listIds(me);
+  for (const status of ['open', 'waiting_list', 'fully_booked'])
+    expect(await query(`seats_status=${status}`)).toEqual(withStatus(status));
+  expect(await query('seats_status[]=open&seats_status[]=fully_booked')).toEqual(withStatus('open', 'fully_booked'));
+  expect((await me.get('/v2/coursedates?seats_status=full')).status).toBe(400);
+});
+
+test('filters by dates under their minimum', async () => {
+  const me = await createProvider();
+  const course = await me.course();
+  const under = await addDate(me, course, { capacityMin: 2 });
+  await addParticipants(me, course, under, [1, 7, 3, 4]);
+  const reached = await addDate(me, course, { capacityMin: 2 });
+  await addParticipants(me, course, reached, [1, 2]);
+  const without = await addDate(me, course);
+  await addDate(me, course, { capacityMin: 2, statusId: 3 });
+  const query = listIds(me);
+  expect(await query('under_minimum=1')).toEqual([under]);
+  expect(await query('under_minimum=0')).toHaveLength(4);
+  expect(await query('')).toContain(without);
+});
+
+test('q finds words of the title of a date or its course', async () => {
+  const [me, other] = [await createProvider(), await createProvider()];
+  const [truck, cooking] = [
+    await me.course({ title: 'Truckfører' }),
+    await me.course({ title: 'Matlaging', reference: 'TR-1' }),
+  ];
+  const a = await addDate(me, truck);
+  const b = await addDate(me, cooking, { title: 'Sommerkurs med truck' });
+  const c = await addDate(me, cooking);
+  await addDate(other, await other.course({ title: 'Truckfører' }));
+  const query = listIds(me);
+  expect(await query('q=truck')).toEqual([a, b]);
+  expect(await query('q=matlaging')).toEqual([b, c]);
+  expect(await query('q=sommerkurs truck')).toEqual([b]);
+  expect(await query('q=tr-1')).toEqual([b, c]);
+  expect(await query('q=fører')).toEqual([]);
+  expect(await query(`q=truck&course_id=${cooking}`)).toEqual([b]);
+  const envelope = (await me.get('/v2/coursedates?q=truck&limit=1')).json<{ pagination: object }>();
+  expect(envelope.pagination).toMatchObject({ total_items: 2, next_page: 2 });
 });

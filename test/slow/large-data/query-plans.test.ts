@@ -97,13 +97,16 @@ test(
         for (const statement of sent.filter(({ text }) => /^(with|select(?! count))/.test(text))) {
           const part = query.includes('page=20') ? 2 : 5;
           const mayBeRead = statement.text.startsWith('with "probe') ? few : 0;
-          // Selectivity of tags and ranges is known when the statement is built.
-          const isRead = query.includes('tag_') || query.match(/_(min|max)=/g)?.length === 2;
+          // Selectivity of tags, searches and ranges is known when the statement is built.
+          const isRead = /tag_|\bq=/.test(query) || query.match(/_(min|max)=/g)?.length === 2;
           const mayBeDropped = isRead ? mayBeRead : 0;
           const errors = planErrors(await planOf(statement), large, { mayBeRead, mayBeDropped, part });
           // Named statements get a generic plan, shared by all providers.
           const forAll = statement.name ? await planForAllOf(statement) : undefined;
-          if (compositeRows.test(statement.text)) named.set(statement.name!, statement);
+          // With the most ids: for a page without items a plan for its values is always the cheapest.
+          const known = named.get(statement.name!);
+          const isLarger = known === undefined || String(statement.values).length > String(known.values).length;
+          if (compositeRows.test(statement.text) && isLarger) named.set(statement.name!, statement);
           if (forAll) {
             const more = [...planErrors(forAll, large, { part }), ...indexGaps(forAll, indexes)];
             errors.push(...more.map((fault) => `for all, ${fault}`));
@@ -165,7 +168,9 @@ test(
       // In reverse order as well: the last ones were created last.
       const madeLast = day.replace('updated', 'created');
       const { items: firstOfDay } = await datesBy(`${madeLast}&limit=1`, 1);
-      const since = `since_id=${firstOfDay[0]!.coursedate_id - 1}`;
+      expect(await datesBy(madeLast)).toEqual(await datesBy(`since_id=${firstOfDay[0]!.coursedate_id - 1}`));
+      const later = `since_id=${firstOfDay[0]!.coursedate_id + 500}`;
+      expect(await datesBy(`${madeLast}&${later}`)).toEqual(await datesBy(later));
       for (const order of [
         'order_by=id',
         'order_by=startdate',
@@ -174,9 +179,6 @@ test(
       ]) {
         const paged = await datesBy(`${madeLast}&${order}`);
         expect(paged.items).toHaveLength(250);
-        expect(paged).toEqual(await datesBy(`${since}&${order}`));
-        const later = `since_id=${firstOfDay[0]!.coursedate_id + 500}&${order}`;
-        expect(await datesBy(`${madeLast}&${later}`)).toEqual(await datesBy(later));
         expect(await datesBy(`${madeLast}&start_date_at_min=2000-01-01&${order}`)).toEqual(paged);
         expect(await datesBy(`updated_at_min=2000-01-01&${order}`)).toEqual(await datesBy(order));
       }

@@ -45,6 +45,12 @@ const parametersOf = (endpoint: Endpoint) =>
         : (known[one.name] ?? documentedParameter(one as Parameters<typeof documentedParameter>[0])),
     ]);
 
+/** True for the order in which `since_id` continues a list. */
+const isById = (settings: QueryParameter[]) =>
+  settings.every(
+    ({ name, value }) => !(name === 'order_by' && value !== 'id') && !(name === 'order_direction' && value !== 'asc'),
+  );
+
 /** Arbitrary combinations of a list's parameters. */
 function arbitraryQuery(endpoint: Endpoint) {
   const parameters = parametersOf(endpoint);
@@ -57,12 +63,16 @@ function arbitraryQuery(endpoint: Endpoint) {
       .subarray(those, { maxLength: Math.min(max, those.length) })
       .chain((chosen) => fc.tuple(...[...new Set([...needed, ...chosen])].map(([, { good }]) => good)));
   };
-  return fc.record({
+  const query = fc.record({
     filters: arbitraryParameters('filter', 3),
     settings: arbitraryParameters('setting', 3),
     paging: arbitraryParameters('paging', 3),
     include: arbitraryParameters('include', 1),
   });
+  return query.map(({ filters, ...others }) => ({
+    ...others,
+    filters: filters.filter(({ name }) => name !== 'since_id' || isById(others.settings)),
+  }));
 }
 type ListQuery = {
   filters: QueryParameter[];

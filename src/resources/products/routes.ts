@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { addPageRoute } from '../../http/page-route.ts';
-import { orderProductList } from './product-list.ts';
+import { orderProductList } from './list.ts';
 
 export const orderProductRoutes: FastifyPluginAsyncTypebox = async (app) => {
   addPageRoute(app, orderProductList, {

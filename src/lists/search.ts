@@ -1,0 +1,67 @@
+import { eq, or, sql, type SQL } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
+import { Title } from '../core/schema/types.ts';
+import type { Ctx } from '../database/context.ts';
+import { searchedWords, searchQuery } from '../database/tables/columns.ts';
+import type { Filter } from './filter-types.ts';
+import { sameTenant, tenantWhere, type TenantTable } from './tenant-scope.ts';
+
+type Related = { table: TenantTable; by: PgColumn };
+type Search = {
+  /** Names the texts in the documentation. */
+  description: string;
+  /** A table whose texts are searched too, and the column that names its rows. */
+  related?: Related;
+  /** True if a number is also an id. */
+  withId?: boolean;
+};
+
+const Query = Title({ examples: ['an'] });
+
+/** More related rows than this are not collected. */
+const maxRelated = 5_000;
+
+/**
+ * The filter `q`: each of its words is the start of a word of the texts, without regard to case. The texts are those of
+ * the search index of the table, if it has one, and of the related table's.
+ */
+export function search(table: TenantTable, { description, related, withId = false }: Search): Filter<typeof Query> {
+  const isId = (q: string) => (withId && /^\s*\d{1,15}\s*$/.test(q) ? eq(table.id, Number(q)) : undefined);
+  const condition = (q: string, ctx: Ctx) => {
+    const isCollected = related && sql`${related.by} = any(${collect(ctx, related.table, q)})`;
+    return or(isId(q), matches(table, ctx.providerId, q), isCollected)!;
+  };
+  const isBroad = (q: string, ctx: Ctx) => sql`cardinality(${collect(ctx, related!.table, q)}) > ${maxRelated}`;
+  return {
+    schema: {
+      ...Query,
+      description: `Each word is the start of a word of ${description}, without regard to case; all unless sent`,
+    },
+    where: (q, ctx) => or(isId(q), matches(table, table.providerId, q), related && isRelated(ctx, table, related, q)),
+    indexed: { condition, ...(related && { isBroad }) },
+  };
+}
+
+function matches(table: TenantTable, provider: number | PgColumn, q: string) {
+  const words = searchedWords(table);
+  return words && sql`${words} @@ ${searchQuery(provider, q)}`;
+}
+
+/** The ids of the rows that match, at most one more than `maxRelated`. */
+function collect(ctx: Ctx, table: TenantTable, q: string): SQL {
+  const found = ctx.db
+    .select({ id: table.id })
+    .from(table)
+    .where(tenantWhere(ctx, table, matches(table, ctx.providerId, q)))
+    .limit(maxRelated + 1);
+  return sql`array(${found})`;
+}
+
+/** A condition on each row. For an EXISTS the words of the whole related table would be read into a hash table. */
+function isRelated({ db }: Ctx, owner: TenantTable, { table, by }: Related, q: string): SQL {
+  const isFound = sql`${matches(table, table.providerId, q)}`;
+  return sql`${db
+    .select({ isFound })
+    .from(table)
+    .where(sameTenant(table, owner, eq(table.id, by)))}`;
+}

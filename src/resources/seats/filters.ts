@@ -1,0 +1,26 @@
+import { Type } from '@sinclair/typebox';
+import { inArray } from 'drizzle-orm';
+import { describe } from '../../core/schema/codes.ts';
+import { t } from '../../core/schema/types.ts';
+import { courseDates, isUnderMinimum, seatsStatus } from '../../database/tables/coursedates.ts';
+import { filter } from '../../lists/filters.ts';
+import { seatsStatuses } from '../coursedates/schema.ts';
+
+/** Filters of course dates by their seats. */
+export const seatParameters = {
+  seats_status: filter.indexed(
+    t.List(t.named('SeatsStatus', t.OneOf([...seatsStatuses.keys()])), {
+      description: `Only dates of these: ${describe(seatsStatuses)}; all unless sent`,
+    }),
+    {},
+    (values) => inArray(seatsStatus(courseDates), values),
+  ),
+  under_minimum: filter.indexed(
+    Type.Boolean({
+      description:
+        'true: only dates that are not canceled and have fewer confirmed participants than `capacity_min`; all unless sent',
+    }),
+    {},
+    (isUnder) => (isUnder ? isUnderMinimum(courseDates) : undefined),
+  ),
+};
