@@ -20,7 +20,7 @@ const providerColumn = (table: string) =>
 
 /** Keys without `provider_id`, each with its reason. */
 const keysWithoutProvider: Record<string, string> = {
-  tokens_mail: 'servers of version 0.2 replace the token of a mail by it',
+  tokens_mail: 'the id of a mail is unique among all providers',
 };
 
 test('each primary key and unique index of a tenant table contains provider_id', async () => {
