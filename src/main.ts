@@ -150,7 +150,7 @@ const appOptions = ({ config, database, log }: ServerContext): AppOptions => ({
   requestLog: config.LOG_REQUESTS,
 });
 
-/** `provider limit` promises it. */
+/** The maximum age of a limit in a server, as the command `provider limit` documents it. */
 const limitsMs = 10_000;
 
 /** The background work of a server, started once the database is migrated. */

@@ -54,8 +54,8 @@ export async function resolveTarget(host: string, { allow, resolve }: CallPolicy
 const isLocalName = (host: string) => host === 'localhost' || host.endsWith('.localhost');
 
 /**
- * Asks DNS servers without `getaddrinfo`, which would occupy a thread of the pool for as long as they are silent. Names
- * of this machine have no other addresses (RFC 6761).
+ * Queries DNS servers without `getaddrinfo`, which occupies a thread of the pool until they respond. Names of this
+ * machine have no other addresses (RFC 6761).
  */
 async function resolveByDns(host: string) {
   if (isLocalName(host)) return ['127.0.0.1', '::1'];

@@ -68,7 +68,7 @@ function drain(response: IncomingMessage) {
   response.on('close', () => clearTimeout(timer));
 }
 
-/** Hands out the checked addresses, whatever name is asked for. */
+/** Resolves every name to the checked addresses. */
 const lookupOf = (addresses: string[]): LookupFunction => {
   const entries = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
   return (_hostname, { all }, callback) =>

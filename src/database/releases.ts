@@ -24,7 +24,7 @@ export async function assertReleaseIsSupported(database: Queryable) {
 }
 
 async function findReleases(database: Queryable): Promise<string[]> {
-  // Databases of older versions do not have the column.
+  // An empty database, and one before the baseline, has no such column.
   const { rows } = await database.query(
     `select from pg_attribute where attrelid = to_regclass('service_state') and attname = 'releases'`,
   );

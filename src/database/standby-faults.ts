@@ -35,7 +35,7 @@ export function toConnectionFault(error: unknown): StandbyFault {
   return { text: `it cannot be reached${code && ` (${code})`}`, hint };
 }
 
-/** Reason for which a standby that answers could not read lists. */
+/** The fault of a standby that responds but fails on lists. */
 export function toQueryFault(error: unknown): StandbyFault {
   if (getErrorCode(error) === '40001')
     return {

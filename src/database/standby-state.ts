@@ -85,7 +85,7 @@ function createLagMeasurement() {
   };
 }
 
-/** Null where the primary cannot be asked; requests and `/ready` report why. */
+/** Null if the primary does not respond; requests and `/ready` report why. */
 const readPosition = (primary: Pool) =>
   queryWithin<{ position: string }>(primary, 'select pg_current_wal_lsn()::text as position', []).then(
     ({ position }) => position,

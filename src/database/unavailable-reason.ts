@@ -44,7 +44,7 @@ function reasonByMessage(error: unknown) {
   );
 }
 
-/** What an operator can do about a reason; undefined where the error itself says it. */
+/** Advice for the operator by reason; none where the message contains it. */
 export const unavailableHints: Partial<Record<string, string>> = {
   disk_full: 'the disk of the database is full: free space or enlarge it; reads continue',
   too_many_connections:

@@ -15,7 +15,7 @@ import { NamedObject } from '../core/schema/types.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Set on routes that an orchestrator asks whether the server works. */
+    /** Set on the routes of health checks. */
     isProbe?: true;
   }
 }
@@ -124,7 +124,7 @@ async function findUnreadyReason(database: Database, timezone: string) {
   return difference;
 }
 
-/** Callers share the check in flight, so that a flood of requests uses one connection. */
+/** Callers share the check in flight, so that many concurrent requests use one connection. */
 function shareInFlight<T>(check: () => Promise<T>) {
   let inFlight: Promise<T> | undefined;
   return () => (inFlight ??= check().finally(() => (inFlight = undefined)));

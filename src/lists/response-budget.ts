@@ -16,7 +16,10 @@ export class ResponseTooLarge extends Problem {
 
 export const newBudget = (): Budget => ({ rows: responseBudget.embedded, bytes: responseBudget.bytes });
 
-/** Subtracts rows from what a response may still read, and returns them; throws if they are more, or were not sent. */
+/**
+ * Subtracts the rows and bytes of a statement from the budget, and returns the rows; throws if the budget is exceeded, or
+ * the statement returned none because of its bound.
+ */
 export function charge<Row>(budget: Budget | undefined, found: { rows: Row[]; bytes: number } | undefined): Row[] {
   if (!found) throw new ResponseTooLarge();
   if (budget) {

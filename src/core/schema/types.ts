@@ -42,7 +42,7 @@ export const componentDescription = Symbol('componentDescription');
 /** Schema key of the maximum that the OpenAPI document states; larger values are valid and count as this one. */
 export const effectiveMaximum = Symbol('effectiveMaximum');
 
-/** Schema key of what a member of a response declares. */
+/** Schema key of the access that a member of a response declares. */
 const memberAccess = Symbol('memberAccess');
 type MemberAccess = {
   /** The kind of its data, for rules on storage and transport. */

@@ -52,8 +52,8 @@ export function limitUnroutable(trustProxy: string[]) {
 }
 
 /**
- * As `limitByAddress`, for paths that an orchestrator asks: above the limit a request is answered and its connection
- * closed, since a server that refuses it would be started anew.
+ * As `limitByAddress`, for health checks: above the limit the server responds and closes the connection, since an
+ * orchestrator restarts a server that refuses them.
  */
 export const closeByAddress = (countRequest: CountRequest) => async (request: FastifyRequest, reply: FastifyReply) => {
   if ((await countByAddress(countRequest, request)) !== null) reply.header('connection', 'close');

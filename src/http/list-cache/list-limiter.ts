@@ -10,8 +10,8 @@ export const createListLimiter = (limits: ListLimits | undefined) =>
   limits ? createKeyedQueue({ slots: limits.atOnce, waiting: limits.waiting ?? 1_000, waitMs: limits.waitMs }) : null;
 
 /**
- * Limits concurrent list queries, fair by tenant. Runs as a callback hook before the handler starts: pending handler
- * promises get tenured by V8 and keep their rows alive. Aborted requests are skipped.
+ * Limits concurrent list queries, fair by tenant. Runs as a callback hook before the handler starts, since V8 promotes
+ * pending handler promises to its old generation, which retains their rows. Aborted requests are skipped.
  */
 export function acquireSlot(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) {
   const { limiter, acceptGate } = request.server.listCache;

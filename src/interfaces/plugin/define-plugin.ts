@@ -43,7 +43,7 @@ export type ServerPart = {
   listen?: () => Promise<void>;
   /** Once the database is migrated. */
   periodic?: Job[];
-  /** Work that is not periodic, once the database is migrated. `stop` resolves when what is in progress has ended. */
+  /** Work that is not periodic, once the database is migrated. `stop` resolves when the work in progress has ended. */
   work?: () => { stop(): Promise<void> } | undefined;
   close?: () => Promise<unknown>;
 };

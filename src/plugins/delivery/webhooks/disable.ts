@@ -12,8 +12,8 @@ const administrator = 1;
 type Leased = { id: number; updatedAt: string; token: string };
 
 /**
- * Disables a webhook while it has this lease, unless its settings have changed since the attempt. Tells the school
- * by its e-mail for administration, or its administrators without one.
+ * Disables a webhook while it has this lease, unless its settings have changed since the attempt. Notifies the
+ * school by its e-mail for administration, or its administrators without one.
  */
 export const disableWebhook = (ctx: Ctx, { id, updatedAt, token }: Leased, reason: (typeof disabledReasons)[number]) =>
   ctx.write(['school'], async (tx, now) => {

@@ -10,6 +10,7 @@ import {
   vouchers,
 } from '../../../database/tables/campaigns.ts';
 import { currencyCodes } from '../../../core/reference/currencies.ts';
+import { campaignTypes, discountTypes } from '../../../resources/campaigns/schema.ts';
 import { links, type BulkRecordType } from '../record-type.ts';
 import { tableFields } from './table-fields.ts';
 import { Amount } from './value-formats.ts';
@@ -34,12 +35,12 @@ export const campaign: BulkRecordType = {
     applies: ({ campaign_code: code, is_archived: isArchived }) => code !== undefined && isArchived !== true,
   },
   fields: tableFields(campaigns, {
-    type: { schema: Optional(OneOf(['Campaign', 'Agreement'], { default: 'Campaign' })) },
+    type: { schema: Optional(OneOf(campaignTypes, { default: 'Campaign' })) },
     isActive: { name: 'active' },
     campaignCode: { schema: Optional(Code) },
     endsAt: { schema: Optional(StoredEnd()) },
     currency: { schema: Currency },
-    discountType: { schema: OneOf(['Percent', 'Value']) },
+    discountType: { schema: OneOf([...discountTypes.keys()]) },
   }),
   parts: {
     courses: links(campaignCourses.campaignId, campaignCourses.courseId, 'course'),

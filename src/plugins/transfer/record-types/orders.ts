@@ -7,7 +7,7 @@ import { attendances, orderLineParticipants, participants } from '../../../datab
 import { teachingLanguageCodes } from '../../../core/reference/courses.ts';
 import { currencyCodes } from '../../../core/reference/currencies.ts';
 import { ParticipantBody } from '../../../resources/booking/body-schema.ts';
-import { paidStates, participantStatuses } from '../../../resources/participants/schema.ts';
+import { entrySources, paidStates, participantStatuses } from '../../../resources/participants/schema.ts';
 import { agreedTotals, type AgreedLine } from '../../../resources/quotes/price-service.ts';
 import { links, type BulkRecordType, type Fields, type Item } from '../record-type.ts';
 import { tableFields } from './table-fields.ts';
@@ -134,7 +134,7 @@ export const participant: BulkRecordType = {
     statusId: { name: 'idStatus', schema: Optional(OneOf([...participantStatuses.keys()])) },
     statusUpdatedAt: { schema: Optional(StoredMoment()) },
     paidId: { name: 'idPaid', schema: Optional(OneOf([...paidStates.keys()])) },
-    entrySource: { schema: Optional(OneOf(['User', 'School'], { default: 'School' })) },
+    entrySource: { schema: Optional(OneOf([...entrySources.keys()], { default: 'School' })) },
     userComment: { schema: ParticipantBody.properties.comment },
   }),
   derived: { course_id: participants.courseId },
