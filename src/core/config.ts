@@ -156,10 +156,12 @@ export function declareVariables(plugins: readonly WithSettings[]): Record<strin
   const all: [string, Declaration][] = Object.entries(coreVariables);
   // From the last one, since each group comes directly behind the variable that it follows.
   for (const { settings } of plugins.toReversed()) {
-    let before = '';
+    let before: string | undefined;
     for (const entry of Object.entries(settings?.variables ?? {})) {
       const anchor = settings!.after[entry[0]] ?? before;
-      all.splice(all.findIndex(([name]) => name === anchor) + 1, 0, entry);
+      const index = all.findIndex(([name]) => name === anchor);
+      if (index < 0) throw new Error(`${entry[0]} follows ${anchor}, which is no variable`);
+      all.splice(index + 1, 0, entry);
       before = entry[0];
     }
   }

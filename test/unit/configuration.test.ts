@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { describeConfig } from '../../src/interfaces/cli/config.ts';
-import { ConfigError } from '../../src/core/config.ts';
 import { describeError } from '../../src/database/describe-error.ts';
+import { ConfigError, declareVariables } from '../../src/core/config.ts';
 import { backupSettings } from '../../src/plugins/backup/settings.ts';
 import { declarations, readConfig } from '../support/config.ts';
 
@@ -115,4 +115,13 @@ test('REQUIRE_HTTPS needs a trusted proxy and a public address of https', () => 
   expect(linesOf(address)).toEqual([needsProxy]);
   expect(readConfig({ REQUIRE_HTTPS: 'true', ...proxy, ...address }).REQUIRE_HTTPS).toBe(true);
   expect(readConfig({}).REQUIRE_HTTPS).toBe(false);
+});
+
+test('a setting of a plugin that follows an unknown variable is refused', () => {
+  const variables = { ADDED: declarations['PORT']! };
+  const plugin = (after: Record<string, string>) => ({ settings: { variables, after } as never });
+  const names = Object.keys(declareVariables([plugin({ ADDED: 'PORT' })]));
+  expect(names.indexOf('ADDED')).toBe(names.indexOf('PORT') + 1);
+  expect(() => declareVariables([plugin({ ADDED: 'PROT' })])).toThrow('ADDED follows PROT, which is no variable');
+  expect(() => declareVariables([plugin({})])).toThrow('ADDED follows undefined, which is no variable');
 });
