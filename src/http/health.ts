@@ -46,8 +46,8 @@ export function healthRoutes(
   app.addHook('preParsing', (request, reply) =>
     request.routeOptions.config.isProbe ? close(request, reply) : limit(request),
   );
-  const findReason = shareInFlight(() => findUnreadyReason(database, timezone));
-  const shareWarnings = shareInFlight(() => getWarnings(database));
+  const findReason = joinInFlight(() => findUnreadyReason(database, timezone));
+  const shareWarnings = joinInFlight(() => getWarnings(database));
   const addMethodNotAllowed = methodNotAllowed(app);
   const documented = { tags: ['Health checks'], security: [] };
 
@@ -125,7 +125,7 @@ async function findUnreadyReason(database: Database, timezone: string) {
 }
 
 /** Callers share the check in flight, so that many concurrent requests use one connection. */
-function shareInFlight<T>(check: () => Promise<T>) {
+function joinInFlight<T>(check: () => Promise<T>) {
   let inFlight: Promise<T> | undefined;
   return () => (inFlight ??= check().finally(() => (inFlight = undefined)));
 }

@@ -49,7 +49,7 @@ export const responses = {
   ok: <S extends TSchema>(view: S) => ({ 200: view, ...problems }),
   created: <S extends TSchema>(view: S) => ({ 201: view, ...problems }),
   /** Errors of the booking endpoints: every error with its code. */
-  bookingErrors: { '4xx': CodedErrorsBody, '5xx': CodedErrorsBody },
+  codedErrors: { '4xx': CodedErrorsBody, '5xx': CodedErrorsBody },
   /** A page with its total. */
   envelope,
   /** A list or its envelope, distinguished by type: a union would make the serializer validate every item. */

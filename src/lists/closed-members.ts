@@ -15,7 +15,7 @@ export const isOpen = (member: TSchema, ctx: ReaderContext) => accessOf(member)?
 export function hideClosedMembers({ properties }: TObject) {
   const closedTo = (reader: Reader) => {
     const closed = Object.entries(properties).filter(([, member]) => accessOf(member)?.[reader] !== true);
-    return Object.fromEntries(closed.map(([name, member]) => [name, emptyValue(member)]));
+    return Object.fromEntries(closed.map(([name, member]) => [name, toEmptyValue(member)]));
   };
   const hidden = { partner: closedTo('partner'), publishable: closedTo('publishable') };
   return <T extends object>(item: T, { providerId }: { providerId: number }, ctx: ReaderContext): T =>
@@ -25,11 +25,11 @@ export function hideClosedMembers({ properties }: TObject) {
 const emptyByType: Record<string, unknown> = { null: null, string: '', integer: 0, number: 0, boolean: false };
 
 /** Null where the schema allows it. */
-export function emptyValue(schema: TSchema): unknown {
+export function toEmptyValue(schema: TSchema): unknown {
   const types = [schema['type'] as string | string[]].flat();
   if (types.includes('null')) return null;
   if (types.includes('array')) return [];
   if (!types.includes('object')) return emptyByType[types[0]!];
   const members = Object.entries((schema['properties'] ?? {}) as Record<string, TSchema>);
-  return Object.fromEntries(members.map(([name, member]) => [name, emptyValue(member)]));
+  return Object.fromEntries(members.map(([name, member]) => [name, toEmptyValue(member)]));
 }

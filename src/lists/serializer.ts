@@ -3,7 +3,7 @@ import { Type, type Static, type TObject } from '@sinclair/typebox';
 import type { Ctx } from '../database/context.ts';
 import type { Area } from '../database/areas.ts';
 import { copyName } from '../core/schema/types.ts';
-import { emptyValue, hideClosedMembers, isOpen } from './closed-members.ts';
+import { toEmptyValue, hideClosedMembers, isOpen } from './closed-members.ts';
 import type { Key } from './loaders.ts';
 import type { Includes, RelationValues, Query, Relations, Serializer } from './relations.ts';
 
@@ -47,7 +47,7 @@ export const defineSerializer =
         const isOwn = row.providerId === ctx.providerId;
         for (const [name, getValue] of included) {
           const { schema } = includes[name]!;
-          item[name] = isOwn || isOpen(schema, ctx) ? getValue(row) : emptyValue(schema);
+          item[name] = isOwn || isOpen(schema, ctx) ? getValue(row) : toEmptyValue(schema);
         }
         return hideClosed(item, row, ctx);
       };

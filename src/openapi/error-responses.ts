@@ -1,6 +1,6 @@
 import { Problem, type ProblemKind } from '../core/errors.ts';
 import {
-  formatBookingError,
+  formatCodedError,
   formatLegacyError,
   formatV2Error,
   type ErrorFormatter,
@@ -20,7 +20,7 @@ import {
 /** Names of components, and formatters, by the schema of an interface's errors. */
 const formats: Record<string, { prefix: string; format: ErrorFormatter; unauthorized?: string }> = {
   Error: { prefix: '', format: formatV2Error },
-  BookingError: { prefix: 'Booking', format: formatBookingError },
+  BookingError: { prefix: 'Booking', format: formatCodedError },
   LegacyError: { prefix: 'Legacy', format: formatLegacyError, unauthorized: 'LegacyUnauthorized' },
 };
 

@@ -78,14 +78,14 @@ export const formatV2Error: ErrorFormatter = ({ kind, message }) =>
 export const formatLegacyError: ErrorFormatter = ({ kind, message }) =>
   kind === 'unauthenticated' ? { status: 'failure', message } : { status: 'failure', error: message };
 
-/** Format of the booking endpoints: all errors with a code each. */
-export const formatBookingError: ErrorFormatter = ({ kind, message, errors }) => ({
+/** All errors with a code each, as the booking endpoints respond. */
+export const formatCodedError: ErrorFormatter = ({ kind, message, errors }) => ({
   successful: false,
   errors:
     errors.length > 0 ? errors.map(({ code, message }) => ({ code, message })) : [{ code: errorCodes[kind], message }],
   error: message,
 });
-export const registerBookingErrorFormat = (app: FastifyInstance) => registerErrorFormat(app, formatBookingError);
+export const registerCodedErrorFormat = (app: FastifyInstance) => registerErrorFormat(app, formatCodedError);
 
 /** The codes of a problem, each once: those of the booking, else one by its kind. */
 export const codesOf = ({ kind, errors }: Problem) =>

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import type { CodedError } from '../../core/errors.ts';
 import { t } from '../../core/schema/types.ts';
 import { responses } from '../../http/responses.ts';
-import { registerBookingErrorFormat } from '../../http/errors/error-handler.ts';
+import { registerCodedErrorFormat } from '../../http/errors/error-handler.ts';
 import { participantSerializer } from '../participants/serializer.ts';
 import { todayIn } from '../../core/timestamps.ts';
 import { BookingBody, DeregisterBody, collectValidationErrors, type ValidationError } from './body-schema.ts';
@@ -16,7 +16,7 @@ const withIdempotencyKey = (description: string) =>
   Type.Object({ 'idempotency-key': Type.Optional(Type.String({ description })) });
 
 export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  registerBookingErrorFormat(app);
+  registerCodedErrorFormat(app);
 
   app.post('', {
     schema: {
@@ -31,7 +31,7 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
       ),
       body: BookingBody,
       invalidSamples: { no_seats_available: bookingProblem([participantError(0, 'no_seats_available')]) },
-      response: { 201: BookingResult, ...responses.bookingErrors },
+      response: { 201: BookingResult, ...responses.codedErrors },
     },
     attachValidation: true,
     config: { countsRefusals: true },
@@ -64,7 +64,7 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
         'A key that was used for a booking is refused. No response is stored; the request can be repeated without a key.',
       ),
       body: DeregisterBody,
-      response: { 200: DeregistrationResult(participantSerializer.schema), ...responses.bookingErrors },
+      response: { 200: DeregistrationResult(participantSerializer.schema), ...responses.codedErrors },
     },
     config: { references: deregistrationReferences },
     handler: async (request) => {

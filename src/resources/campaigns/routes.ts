@@ -4,7 +4,7 @@ import { Problem } from '../../core/errors.ts';
 import { t } from '../../core/schema/types.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses } from '../../http/responses.ts';
-import { registerBookingErrorFormat } from '../../http/errors/error-handler.ts';
+import { registerCodedErrorFormat } from '../../http/errors/error-handler.ts';
 import { Campaign, ValidCampaign, ValidVoucher } from './schema.ts';
 import { listCampaigns, validateCampaign, validateVoucher } from './service.ts';
 
@@ -25,7 +25,7 @@ export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
 };
 
 export const campaignValidationRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  registerBookingErrorFormat(app);
+  registerCodedErrorFormat(app);
 
   const schema = {
     description:
@@ -38,7 +38,7 @@ export const campaignValidationRoutes: FastifyPluginAsyncTypebox = async (app) =
         errors: [{ code: 'missing_course_id', message: 'coursedate_id or course_id is missing' }],
       }),
     },
-    response: { 200: ValidCampaign, ...responses.bookingErrors },
+    response: { 200: ValidCampaign, ...responses.codedErrors },
   };
   const Code = Type.Object({ code: t.Title({ description: 'The campaign code', examples: ['KVELDSKAFFE'] }) });
   const Booked = Type.Object({
@@ -76,14 +76,14 @@ export const campaignValidationRoutes: FastifyPluginAsyncTypebox = async (app) =
 };
 
 export const voucherValidationRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  registerBookingErrorFormat(app);
+  registerCodedErrorFormat(app);
 
   const schema = {
     description: 'An expired, archived or deleted voucher is returned with its state.',
     tags: ['Booking'],
     profiles: ['full', 'read', 'booking'] as const,
     item: 'Voucher',
-    response: { 200: ValidVoucher, ...responses.bookingErrors },
+    response: { 200: ValidVoucher, ...responses.codedErrors },
   };
   const Code = Type.Object({ code: t.Title({ description: 'The voucher code', examples: ['GAVE-FJORD-2408'] }) });
 
