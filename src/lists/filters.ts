@@ -19,7 +19,7 @@ const selective = <S extends TSchema>(
   isSelective: (value: Static<S>) => boolean = () => true,
 ): Filter<S> => ({ ...plain(schema, where), isSelective });
 
-type TextOptions = { description: string; examples: string[] };
+type TextOptions = { description: string; examples?: string[] };
 
 /** Equal in one of the columns, without regard to case; each has an index of its own. */
 const caseless =

@@ -16,7 +16,7 @@ type Search = {
   withId?: boolean;
 };
 
-const Query = Title({ examples: ['an'] });
+const Query = Title();
 
 /** More related rows than this are not collected. */
 const maxRelated = 5_000;

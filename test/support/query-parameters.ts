@@ -146,12 +146,12 @@ type Documented = {
 };
 
 /**
- * The values of a documented parameter: those of its type, or its examples, which stand beside the filter. A number
- * needs none.
+ * The values of a documented parameter: those of its type, or its examples, which stand beside the filter. A number and
+ * a text need none: the reference sends the examples of a list with its first request.
  */
 export function sampleValues({ name, schema, example }: Documented): (string | number)[] {
   const { type, minimum = 0 } = schema;
-  const fallback = type === 'integer' ? [minimum, minimum + 1] : [];
+  const fallback = type === 'integer' ? [minimum, minimum + 1] : type === 'string' ? ['an', 'K-17'] : [];
   const values =
     type === 'boolean' ? ['true', 'false'] : (schema.enum ?? ([example ?? fallback].flat() as (string | number)[]));
   if (values.length === 0) throw new Error(`${name} has neither values here nor an example in the document`);

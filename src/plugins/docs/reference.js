@@ -26,6 +26,10 @@ const repairs = {
     element.setAttribute('placeholder', 'Your API key'),
   '.cm-content:not([aria-label])': (element) => element.setAttribute('aria-label', 'Code'),
   '.cm-scroller[tabindex="-1"]': (element) => element.setAttribute('tabindex', '0'),
+  // The menu of a parameter without a value.
+  '[role=dialog] button[aria-haspopup=menu]:not([aria-label])': (element) => {
+    if (element.textContent.trim() === '') element.setAttribute('aria-label', 'Choose a value');
+  },
   'button[aria-label^=Copy][aria-controls]': (element) => {
     if (!document.getElementById(element.getAttribute('aria-controls'))) element.removeAttribute('aria-controls');
   },

@@ -39,7 +39,6 @@ export const courseList = withPartners(
       reference: filter.text(
         {
           description: 'Only courses of this reference, without regard to case; all unless sent',
-          examples: ['K-101'],
         },
         tables.courses.reference,
       ),

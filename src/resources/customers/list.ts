@@ -56,14 +56,12 @@ export const customerList = defineList({
       t.Line({
         minLength: 1,
         description: 'Only customers of this organization number; all unless sent',
-        examples: ['987654321'],
       }),
       (orgnr) => eq(customers.orgnr, orgnr),
     ),
     email: filter.email(
       {
         description: 'Only customers of this e-mail, without regard to case; all unless sent',
-        examples: ['post@havbris.example'],
       },
       customers.email,
     ),
@@ -71,7 +69,6 @@ export const customerList = defineList({
       {
         description:
           'Only customers whose `customer_reference_id` or `customer_reference` is this, without regard to case; all unless sent',
-        examples: ['4711'],
       },
       customers.customerReferenceId,
       customers.customerReference,
