@@ -21,7 +21,7 @@ export type Filter<S extends TSchema = TSchema> = {
 };
 
 type Indexed<S extends TSchema> = {
-  /** What the index orders by after the provider; several filters of one column are one condition. */
+  /** The column or expression that the index sorts by after `provider_id`; filters of one column share a probe. */
   column?: PgColumn | SQL;
   /** The condition that the index finds rows by, where `where` is for each row. */
   condition?(value: Static<S>, ctx: Ctx): SQL;

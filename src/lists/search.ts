@@ -7,6 +7,7 @@ import type { Filter } from './filter-types.ts';
 import { sameTenant, tenantWhere, type TenantTable } from './tenant-scope.ts';
 
 type Related = { table: TenantTable; by: PgColumn };
+type SearchedTable = Related & { words: SQL };
 type Search = {
   /** Names the texts in the documentation. */
   description: string;
@@ -16,7 +17,9 @@ type Search = {
   withId?: boolean;
 };
 
-const Query = Title();
+const maxWords = 10;
+/** Each word is a scan of the index. */
+const Query = Title({ pattern: `^[^\\p{L}\\p{N}]*(?:[\\p{L}\\p{N}]+(?:[^\\p{L}\\p{N}]+|$)){0,${maxWords}}$` });
 
 /** More related rows than this are not collected. */
 const maxRelated = 5_000;
@@ -26,40 +29,39 @@ const maxRelated = 5_000;
  * the search index of the table, if it has one, and of the related table's.
  */
 export function search(table: TenantTable, { description, related, withId = false }: Search): Filter<typeof Query> {
+  const own = searchedWords(table);
+  const other = related && { ...related, words: searchedWords(related.table)! };
   const isId = (q: string) => (withId && /^\s*\d{1,15}\s*$/.test(q) ? eq(table.id, Number(q)) : undefined);
   const condition = (q: string, ctx: Ctx) => {
-    const isCollected = related && sql`${related.by} = any(${collect(ctx, related.table, q)})`;
-    return or(isId(q), matches(table, ctx.providerId, q), isCollected)!;
+    const isCollected = other && sql`${other.by} = any(${collect(ctx, other, q)})`;
+    return or(isId(q), own && matches(own, ctx.providerId, q), isCollected)!;
   };
-  const isBroad = (q: string, ctx: Ctx) => sql`cardinality(${collect(ctx, related!.table, q)}) > ${maxRelated}`;
+  const isBroad = (q: string, ctx: Ctx) => sql`cardinality(${collect(ctx, other!, q)}) > ${maxRelated}`;
   return {
     schema: {
       ...Query,
-      description: `Each word is the start of a word of ${description}, without regard to case; all unless sent`,
+      description: `Each of at most ${maxWords} words is the start of a word of ${description}, without regard to case; all unless sent`,
     },
-    where: (q, ctx) => or(isId(q), matches(table, table.providerId, q), related && isRelated(ctx, table, related, q)),
-    indexed: { condition, ...(related && { isBroad }) },
+    where: (q, ctx) => or(isId(q), own && matches(own, table.providerId, q), other && isRelated(ctx, table, other, q)),
+    indexed: { condition, ...(other && { isBroad }) },
   };
 }
 
-function matches(table: TenantTable, provider: number | PgColumn, q: string) {
-  const words = searchedWords(table);
-  return words && sql`${words} @@ ${searchQuery(provider, q)}`;
-}
+const matches = (words: SQL, provider: number | PgColumn, q: string) => sql`${words} @@ ${searchQuery(provider, q)}`;
 
 /** The ids of the rows that match, at most one more than `maxRelated`. */
-function collect(ctx: Ctx, table: TenantTable, q: string): SQL {
+function collect(ctx: Ctx, { table, words }: SearchedTable, q: string): SQL {
   const found = ctx.db
     .select({ id: table.id })
     .from(table)
-    .where(tenantWhere(ctx, table, matches(table, ctx.providerId, q)))
+    .where(tenantWhere(ctx, table, matches(words, ctx.providerId, q)))
     .limit(maxRelated + 1);
   return sql`array(${found})`;
 }
 
 /** A condition on each row. For an EXISTS the words of the whole related table would be read into a hash table. */
-function isRelated({ db }: Ctx, owner: TenantTable, { table, by }: Related, q: string): SQL {
-  const isFound = sql`${matches(table, table.providerId, q)}`;
+function isRelated({ db }: Ctx, owner: TenantTable, { table, words, by }: SearchedTable, q: string): SQL {
+  const isFound = matches(words, table.providerId, q);
   return sql`${db
     .select({ isFound })
     .from(table)

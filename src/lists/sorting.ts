@@ -7,7 +7,7 @@ import { filter } from './filters.ts';
 import type { Order } from './paging/index-probes.ts';
 import type { TenantTable } from './tenant-scope.ts';
 
-/** The values of `order_by` beside `id`, `created_at` and `updated_at`, and the name of the enum in the OpenAPI document. */
+/** Values of `order_by` beside `id`, `created_at` and `updated_at`; `name` is that of the enum in the OpenAPI document. */
 export type Sorting = { name?: string; columns?: Record<string, PgColumn> };
 
 const OrderDirection = named('OrderDirection', OneOf(['asc', 'desc']));

@@ -46,6 +46,9 @@ test('q finds words of title and reference from their start', async () => {
   expect(await listIds(me)('q=')).toEqual([cooking, driving]);
   expect(await listIds(me)('q=kurs&order_by=created_at&order_direction=desc')).toEqual([driving]);
   expect((await me.get(`/v2/courses?q=${'x'.repeat(256)}`)).status).toBe(400);
+  const words = (count: number) =>
+    me.get(`/v2/courses?q=${Array.from({ length: count }, (_, n) => `æ${n}`).join('-')}`);
+  expect([(await words(10)).status, (await words(11)).status]).toEqual([200, 400]);
 });
 
 test('q finds the changed title of a course, and not the former one', async () => {
