@@ -10,7 +10,7 @@ import { coerceRequests } from '../http/parsing/request-coercion.ts';
 import { adminUserRoutes, appUserRoutes, roleRoutes } from '../resources/admin-users/routes.ts';
 import { signOnRoutes, whoAmIRoutes } from '../resources/auth/routes.ts';
 import { bookingRoutes } from '../resources/booking/routes.ts';
-import { campaignRoutes, campaignValidationRoutes, voucherValidationRoutes } from '../resources/campaigns/routes.ts';
+import { campaignRoutes, campaignValidationRoutes } from '../resources/campaigns/routes.ts';
 import { changeRoutes } from '../resources/changes/routes.ts';
 import { courseDateEditingRoutes } from '../resources/coursedate-editing/routes.ts';
 import {
@@ -31,6 +31,7 @@ import { participantRoutes } from '../resources/participants/routes.ts';
 import { schoolRoutes } from '../resources/schools/routes.ts';
 import { tagRoutes } from '../resources/tags/routes.ts';
 import { courseUserRoutes, employeeRoutes, searchUserRoutes } from '../resources/users/routes.ts';
+import { voucherValidationRoutes } from '../resources/vouchers/routes.ts';
 import { webhookRoutes } from '../resources/webhooks/routes.ts';
 
 /** The current interface: every route group with its prefix. */

@@ -1,8 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { formatPlainTimestamp } from '../../core/timestamps.ts';
 import * as codes from '../../core/schema/codes.ts';
 import { t } from '../../core/schema/types.ts';
-import type { campaigns, vouchers } from '../../database/tables/campaigns.ts';
+import type { campaigns } from '../../database/tables/campaigns.ts';
 
 const ids = Type.Array(Type.Integer());
 
@@ -63,40 +62,4 @@ export const toEmbeddedCampaign = (row: CampaignRow): EmbeddedCampaign => ({
   currency: row.currency.toLowerCase(),
   discount_type: row.discountType,
   discount_value: Number(row.discountValue),
-});
-
-/** An amount that can be spent in parts. */
-export type Voucher = Static<typeof Voucher>;
-export const Voucher = t.NamedObject(
-  'Voucher',
-  t.member.financial.all({
-    id: Type.String(),
-    currency: Type.String(),
-    code: Type.String(),
-    balance: Type.String(),
-    is_expired: Type.Boolean(),
-    is_deleted: Type.Boolean(),
-    expires_at: t.Nullable(t.PlainDateTime),
-    archived_at: t.Nullable(t.PlainDateTime),
-    created_at: t.PlainDateTime,
-  }),
-);
-
-export const ValidVoucher = t.NamedObject(
-  'ValidVoucher',
-  t.member.financial.all({ successful: Type.Boolean(), voucher: Voucher }),
-);
-
-export type VoucherRow = typeof vouchers.$inferSelect & { isExpired: boolean };
-
-export const toVoucher = (row: VoucherRow): Voucher => ({
-  id: String(row.id),
-  currency: row.currency.toLowerCase(),
-  code: row.code,
-  balance: row.balance,
-  is_expired: row.isExpired,
-  is_deleted: row.deletedAt !== null,
-  expires_at: formatPlainTimestamp(row.expiresAt),
-  archived_at: formatPlainTimestamp(row.archivedAt),
-  created_at: formatPlainTimestamp(row.createdAt),
 });

@@ -1,13 +1,13 @@
-import { asc, desc, eq, getTableColumns, inArray, isNull, sql } from 'drizzle-orm';
+import { asc, desc, eq, inArray, isNull, sql } from 'drizzle-orm';
 import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
-import { campaigns, vouchers } from '../../database/tables/campaigns.ts';
+import { campaigns } from '../../database/tables/campaigns.ts';
 import { caseFolded } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { newBudget } from '../../lists/response-budget.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { toEmbeddedCampaign, toVoucher } from './schema.ts';
+import { toEmbeddedCampaign } from './schema.ts';
 import { campaignColumns, isForCourse } from './loaders.ts';
 import { campaignSerializer } from './serializer.ts';
 
@@ -55,16 +55,4 @@ async function findCourseId(ctx: Ctx, { coursedate_id, course_id }: { coursedate
   const [row] = await ctx.db.select({ id: courses.id }).from(courses).where(course);
   if (!row) throw Problem.notFound('Course');
   return row.id;
-}
-
-/** The voucher with this code, case ignored; a deleted one only if there is no other. */
-export async function validateVoucher(ctx: Ctx, code: string) {
-  const [voucher] = await ctx.db
-    .select({ ...getTableColumns(vouchers), isExpired: sql<boolean>`coalesce(now() >= ${vouchers.expiresAt}, false)` })
-    .from(vouchers)
-    .where(tenantWhere(ctx, vouchers, sql`${caseFolded(vouchers.code)} = ${caseFolded(code)}`))
-    .orderBy(desc(sql`${vouchers.deletedAt} is null`), desc(vouchers.id))
-    .limit(1);
-  if (!voucher) throw Problem.notFound('Voucher');
-  return { successful: true, voucher: toVoucher(voucher) };
 }
