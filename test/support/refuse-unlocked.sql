@@ -2,22 +2,21 @@
 -- that has not declared the area of the table, whose clock the lock then moves.
 create function area_of(table_name text) returns text language plpgsql immutable as $$
 begin
-  return case
+  case
     when table_name in ('courses', 'course_translations', 'products', 'course_categories', 'tags', 'course_tags',
-      'labels', 'course_labels', 'catalog_addresses', 'locations', 'instructors') then 'catalog'
+      'labels', 'course_labels', 'catalog_addresses', 'locations', 'instructors') then return 'catalog';
     when table_name in ('course_dates', 'course_date_instructors', 'gatherings', 'gathering_instructors', 'bundles')
-      then 'dates'
+      then return 'dates';
     when table_name in ('course_users', 'participants', 'attendances', 'order_line_participants', 'customers',
-      'admin_memberships', 'admin_membership_roles', 'roles') then 'people'
+      'admin_memberships', 'admin_membership_roles', 'roles') then return 'people';
     when table_name in ('orders', 'order_lines', 'bookings', 'vouchers', 'voucher_redemptions', 'campaigns',
-      'campaign_courses', 'campaign_customers', 'campaign_tags') then 'money'
-    when table_name in ('providers', 'partner_connections', 'webhooks') then 'school'
+      'campaign_courses', 'campaign_customers', 'campaign_tags') then return 'money';
+    when table_name in ('providers', 'partner_connections', 'webhooks') then return 'school';
     -- No list reads these.
     when table_name in ('api_keys', 'outbox', 'audit_entries', 'idempotency_records', 'import_refs',
-      'provider_limits') then null
-    -- The area of another table is that of its list, which the test of the data versions compares.
-    else null
-  end;
+      'provider_limits') then return null;
+    else raise exception 'test/support/refuse-unlocked.sql lists no area of the table %', table_name;
+  end case;
 end $$;
 
 create function refuse_unlocked() returns trigger language plpgsql as $$
@@ -51,6 +50,7 @@ begin
       and table_name not in ('provider_state', 'tokens', 'sessions', 'sign_on_failures', 'api_keys', 'api_key_uses', 'outbox', 'audit_entries',
         'events', 'webhooks', 'webhook_deliveries', 'webhook_wakeups', 'webhook_tests', 'staged_lines', 'provider_usage')
   loop
+    perform area_of(name);
     execute format('create trigger refuse_unlocked_insert after insert on %I referencing new table as changed for each statement execute function refuse_unlocked()', name);
     execute format('create trigger refuse_unlocked_update after update on %I referencing new table as changed for each statement execute function refuse_unlocked()', name);
     -- Deleted without the lock by housekeeping alone.

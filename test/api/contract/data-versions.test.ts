@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
 import { allWrites, buildAppWithWrongArea, cachedUrls } from '../../support/data-versions.ts';
 import { createOwner, getEndpoints, type Owner } from '../../support/isolation.ts';
@@ -97,4 +98,16 @@ test('the test database refuses a write to an area that was not declared', async
   const me = await wrong.createProvider();
   expect((await me.post('/v2/instructors', person)).status).toBe(500);
   await wrong.close();
+});
+
+test('a test database of a tenant table without an area cannot be created', async () => {
+  const changed = await ownDatabase();
+  const guard = readFileSync('test/support/refuse-unlocked.sql', 'utf8');
+  await execute(
+    changed,
+    'drop function refuse_unlocked cascade; drop function area_of; create table news (provider_id bigint)',
+  );
+  await expect(execute(changed, guard)).rejects.toThrow('lists no area of the table news');
+  await execute(changed, 'drop table news');
+  await execute(changed, guard);
 });
