@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type ClientConfig } from 'pg';
 import { getErrorCode } from '../core/database-errors.ts';
-import { databaseIsOlder } from './migration-differences.ts';
+import { compareMigrations, databaseIsOlder, describeMigrationDifferences } from './migration-differences.ts';
 import {
   isAtLastEarlier,
   isBeforeBaseline,
@@ -58,17 +58,19 @@ async function applyWithRetries(client: Client) {
 
 type Migrations = ReturnType<typeof readMigrations>;
 
-/** Applies the migrations that are later than the latest applied one. */
+/** Applies the migrations that are later than the latest applied one. Throws if an earlier one is missing. */
 async function applyPending(client: Client) {
   const applied = await readAppliedMigrations(client);
   if (isBeforeBaseline(applied)) throw new Error(databaseIsOlder);
   const recorded = isAtLastEarlier(applied) ? readBaseline() : [];
-  await recordMigrations(client, recorded);
   const latest = Math.max(
     ...[0, ...applied.map(({ createdAt }) => createdAt)],
     ...recorded.map(({ folderMillis }) => folderMillis),
   );
   const pending = readMigrations().filter(({ folderMillis }) => folderMillis > latest);
+  if (!includesOwn([...applied, ...recorded, ...pending]))
+    throw new Error(describeMigrationDifferences(compareMigrations(applied)).join('. '));
+  await recordMigrations(client, recorded);
   if (pending.length > 0) await applyMigrations(client, pending);
   await recordReleases(client);
   return pending.length;
@@ -97,8 +99,10 @@ type Queryable = { query(text: string): Promise<{ rows: unknown[] }> };
 
 const ownHashes = readMigrations().map(({ hash }) => hash);
 
-/** True if all migrations of this build are applied; more, from a newer build, are fine. */
-export async function isMigrated(database: Queryable) {
-  const applied = new Set((await readAppliedMigrations(database)).map(({ hash }) => hash));
-  return ownHashes.every((hash) => applied.has(hash));
+function includesOwn(migrations: { hash: string }[]) {
+  const hashes = new Set(migrations.map(({ hash }) => hash));
+  return ownHashes.every((hash) => hashes.has(hash));
 }
+
+/** True if all migrations of this build are applied; more, from a newer build, are fine. */
+export const isMigrated = async (database: Queryable) => includesOwn(await readAppliedMigrations(database));

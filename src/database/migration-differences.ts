@@ -13,6 +13,8 @@ export type MigrationDifferences = {
   changed: string[];
   /** The first migration of this build in whose place the database has another one. */
   replaced?: string;
+  /** True if the replaced one is not applied in another place either. */
+  isMissing?: true;
   /** Applied migrations that this build does not have. */
   newer: number;
 };
@@ -28,20 +30,28 @@ export function compareMigrations(applied: AppliedMigration[]): MigrationDiffere
   const replacedAt = common.findIndex(({ createdAt }, n) => createdAt !== own[n]!.folderMillis);
   const matching = replacedAt < 0 ? common : common.slice(0, replacedAt);
   const changed = names.filter((_, n) => n < matching.length && matching[n]!.hash !== own[n]!.hash);
+  const isMissing = replacedAt >= 0 && applied.every(({ hash }) => hash !== own[replacedAt]!.hash);
   return {
     ...{ changed, newer: sinceBaseline.length - common.length },
     ...(replacedAt >= 0 && { replaced: names[replacedAt]! }),
+    ...(isMissing && { isMissing }),
   };
 }
 
 /** One sentence for each difference that a restore would meet. */
-export const describeMigrationDifferences = ({ changed, replaced }: MigrationDifferences) => [
+export const describeMigrationDifferences = ({ changed, replaced, isMissing }: MigrationDifferences) => [
   ...(changed.length === 0
     ? []
     : [
         `${changed.length === 1 ? 'The migration' : 'The migrations'} ${changed.join(', ')} ${changed.length === 1 ? 'was' : 'were'} applied with other contents than this version has`,
       ]),
-  ...(replaced === undefined ? [] : [`Another migration was applied in the place of ${replaced}`]),
+  ...(replaced === undefined
+    ? []
+    : [
+        isMissing
+          ? `The migration ${replaced} is missing: another one was applied in its place`
+          : `Another migration was applied in the place of ${replaced}`,
+      ]),
 ];
 
 export const databaseIsOlder = `The database is older than this version can migrate: run \`migrate\` of ${lastEarlierBuild} first, as in docs/operate/upgrade.md`;

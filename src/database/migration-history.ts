@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
@@ -21,7 +22,8 @@ export type AppliedMigration = { hash: string; createdAt: number };
 /** The migrations before the baseline: a database at the last of them has the tables of the baseline. */
 const earlier = {
   ...{ count: 51, firstCreatedAt: 1_795_268_102_864 },
-  lastHash: 'f810017669b1e853bead934098773f9d76e11e7c58a677a72b6829e9b1652545',
+  /** Of all their hashes, in order. */
+  hash: '2f701b72da9dee5eb95ab0c1d59829f3c483a1ef518100fe3e690118daa236e2',
 };
 
 /** Number of the first migrations, which make the tables that the earlier ones made. */
@@ -33,9 +35,13 @@ export const lastEarlierBuild = `version 0.3.0-dev of commit ${lastEarlierCommit
 
 const beginsWithEarlier = (applied: AppliedMigration[]) => applied[0]?.createdAt === earlier.firstCreatedAt;
 
-/** True if some of the earlier migrations are missing, which this build does not have. */
-export const isBeforeBaseline = (applied: AppliedMigration[]) =>
-  beginsWithEarlier(applied) && applied[earlier.count - 1]?.hash !== earlier.lastHash;
+function hasEarlier(applied: AppliedMigration[]) {
+  const hashes = applied.slice(0, earlier.count).map((migration) => migration.hash);
+  return hash('sha256', hashes.join('')) === earlier.hash;
+}
+
+/** True if some of the earlier migrations, which this build does not have, are missing or have other contents. */
+export const isBeforeBaseline = (applied: AppliedMigration[]) => beginsWithEarlier(applied) && !hasEarlier(applied);
 
 /** True if the tables are those of the baseline, and its migrations are not recorded. */
 export const isAtLastEarlier = (applied: AppliedMigration[]) =>

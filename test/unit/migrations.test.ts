@@ -102,8 +102,14 @@ test('applied migrations are compared by their place, moment and contents', () =
   expect(compareMigrations([...own, newer])).toEqual({ changed: [], newer: 1 });
   expect(compareMigrations([...own.slice(0, 2), newer])).toEqual({
     ...{ changed: [], newer: 0 },
-    replaced: '0002_storage-and-reference-rows',
+    ...{ replaced: '0002_storage-and-reference-rows', isMissing: true },
   });
+  expect(describe(own.toSpliced(2, 1))).toEqual([
+    'The migration 0002_storage-and-reference-rows is missing: another one was applied in its place',
+  ]);
+  expect(describe(own.toSpliced(2, 0, newer))).toEqual([
+    'Another migration was applied in the place of 0002_storage-and-reference-rows',
+  ]);
 });
 
 test('the migrations before the baseline count as the baseline, if all are applied', () => {
@@ -121,7 +127,9 @@ test('the migrations before the baseline count as the baseline, if all are appli
   }
   expect(describe([])).toEqual({ isBefore: false, isAtLast: false, since: [] });
   const partial = [earlierMigrations.slice(0, -1), earlierMigrations.slice(0, 1), [earlierMigrations[0]!, ...own]];
-  for (const applied of partial) expect(describe(applied)).toMatchObject({ isBefore: true, isAtLast: false });
+  const changed = earlierMigrations.map((_, n, all) => all.with(n, { ...all[n]!, hash: 'f'.repeat(64) }));
+  for (const applied of [...partial, ...changed])
+    expect(describe(applied)).toMatchObject({ isBefore: true, isAtLast: false });
   // Another history is of no build of this service.
   expect(describe([newer])).toEqual({ isBefore: false, isAtLast: false, since: [newer] });
   expect(compareMigrations([...earlierMigrations, newer])).toMatchObject({ replaced: '0000_tables' });

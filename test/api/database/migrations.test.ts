@@ -98,13 +98,18 @@ test.each([earlierMigrations.length - 1, own.length, 1])(
   },
 );
 
-test('the last migration before the baseline with other contents is refused', async () => {
-  const { name, client } = await createEarlierDatabase();
-  await client.query(`update drizzle.__drizzle_migrations set hash = repeat('a', 64) where id = $1`, [
-    earlierMigrations.length,
-  ]);
-  await expect(migrateDatabase(connectionTo(name))).rejects.toThrow(databaseIsOlder);
-});
+test.each([1, 26, earlierMigrations.length])(
+  'migration %i of those before the baseline with other contents is refused, and accepted with its own',
+  async (id) => {
+    const { name, client } = await createEarlierDatabase();
+    const setHash = (hash: string) =>
+      client.query('update drizzle.__drizzle_migrations set hash = $1 where id = $2', [hash, id]);
+    await setHash('a'.repeat(64));
+    await expect(migrateDatabase(connectionTo(name))).rejects.toThrow(databaseIsOlder);
+    await setHash(earlierMigrations[id - 1]!.hash);
+    expect(await migrateDatabase(connectionTo(name))).toEqual({ applied: later });
+  },
+);
 
 test('a database is migrated if it has the hash of each migration, and may have more', async () => {
   const name = await ownDatabase();

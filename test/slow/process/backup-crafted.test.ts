@@ -132,7 +132,7 @@ test('a migration of other contents is named by doctor, migrate, backup, verify 
   const named = 'The migration 0001_functions-and-triggers was applied with other contents than this version has';
   const env = { DATABASE_URL: databaseUrl(source) };
   expect((await runCli(['doctor', '--only', 'system'], env)).stdout).toContain(`error    migrations       ${named}`);
-  expect(await runCli(['migrate'], env)).toMatchObject({ code: 0, stderr: `warning: ${named}\n` });
+  expect(await runCli(['migrate'], env)).toMatchObject({ code: 1, stderr: `error: ${named}\n` });
   const made = await runCli(['backup', '--to', folder, '--json'], env);
   const { file, warning } = made.json<{ file: string; warning: string }>();
   expect([made.code, warning]).toEqual([0, expect.stringMatching(named)]);

@@ -38,6 +38,29 @@ test('a role without DDL rights starts on a migrated database', async () => {
   expect((await fetch(`${server.url}/v2/courses`, request)).status).toBe(201);
 });
 
+test('`migrate` and a start refuse a database that lacks a migration before the latest, as `/ready` does', async () => {
+  const name = await ownDatabase();
+  const admin = openTestDatabase(name, { poolSize: 1 });
+  onTestFinished(admin.close);
+  const env = { DATABASE_URL: databaseUrl(name) };
+  expect(await runCli(['migrate'], env)).toMatchObject({ code: 0, stdout: 'Already up to date\n' });
+  const readRows = async () => (await admin.pool.query('select * from drizzle.__drizzle_migrations order by id')).rows;
+  const reason = 'The migration 0003_drop-distributed-change-feed is missing: another one was applied in its place';
+
+  // The latest is pending too, and is not applied either.
+  for (const condition of ['id = 4', 'id > 5']) {
+    await admin.pool.query(`delete from drizzle.__drizzle_migrations where ${condition}`);
+    const rows = await readRows();
+    expect(await runCli(['migrate'], env)).toMatchObject({ code: 1, stdout: '', stderr: `error: ${reason}\n` });
+    expect(await readRows()).toEqual(rows);
+  }
+  const migrating = await startServer({ ...env, MIGRATE_ON_START: 'true' });
+  expect([await migrating.ended, migrating.errors()]).toEqual([1, `The server could not start: ${reason}\n`]);
+  const server = await startServer({ ...env, MIGRATE_ON_START: 'false' });
+  const ready = await fetch(`${server.url}/ready`);
+  expect([ready.status, await ready.json()]).toEqual([503, { status: 'not ready', reason }]);
+});
+
 test('a server and the command line accept a database of two later releases, and refuse one of three', async () => {
   const name = await ownDatabase();
   const admin = openTestDatabase(name, { poolSize: 1 });
