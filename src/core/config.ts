@@ -1,6 +1,6 @@
 import { Type, type Static, type TObject, type TProperties } from '@sinclair/typebox';
 import * as check from './config/checks.ts';
-import { boolean, days, integer, oneOf, secret, text, withFiles, type Declaration } from './config/declare.ts';
+import { boolean, days, integer, choice, secret, text, withFiles, type Declaration } from './config/declare.ts';
 import { ConfigError, readVariables } from './config/read.ts';
 import { languages } from './reference/language.ts';
 import type { Settings } from './settings.ts';
@@ -11,7 +11,7 @@ const { Optional } = Type;
 /** The variables of the core; a test compares docs/reference/configuration.md with these and those of the plugins. */
 const coreVariables = {
   NODE_ENV: Optional(
-    oneOf(['production', 'development', 'test'], '`production`: no embedded database and no demo data unless enabled'),
+    choice(['production', 'development', 'test'], '`production`: no embedded database and no demo data unless enabled'),
   ),
   HOST: Optional(text('Address to listen on; default `127.0.0.1` with demo data, else `0.0.0.0`')),
   PORT: integer('Port to listen on', 3000, 0, 65_535),
@@ -53,7 +53,7 @@ const coreVariables = {
     default: 'Europe/Oslo',
     check: check.timezone,
   }),
-  DEFAULT_LANGUAGE: oneOf(languages, 'The language of labels when a request prefers none', { default: 'en' }),
+  DEFAULT_LANGUAGE: choice(languages, 'The language of labels when a request prefers none', { default: 'en' }),
   TRUST_PROXY: Optional(
     text('Comma-separated addresses or CIDR ranges of trusted proxies (X-Forwarded-For)', { check: check.ranges }),
   ),
@@ -66,15 +66,15 @@ const coreVariables = {
       check: check.ranges,
     }),
   ),
-  LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'How much is logged', {
+  LOG_LEVEL: choice(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'How much is logged', {
     default: 'info',
   }),
-  LOG_FORMAT: oneOf(
+  LOG_FORMAT: choice(
     ['auto', 'json', 'pretty'],
     '`json`: one object a line and nothing else; `pretty`: lines for people; `auto`: pretty on a terminal, else json',
     { default: 'auto' },
   ),
-  LOG_REQUESTS: oneOf(
+  LOG_REQUESTS: choice(
     ['all', 'errors', 'off'],
     'Which responses get a line at the level `info`: `all`, `errors` (from status 400, and aborted requests), or `off`',
     { default: 'errors' },

@@ -29,7 +29,7 @@ export async function post(url: string, { policy, headers, body, timeoutMs }: Po
     const host = parseTarget(url);
     if (host === null) throw new TargetError('the address is not valid');
     const addresses = await rejectOnAbort(signal, resolveTarget(host, policy));
-    return await rejectOnAbort(signal, send(url, { signal, headers, body, lookup: lookupOf(addresses) }));
+    return await rejectOnAbort(signal, send(url, { signal, headers, body, lookup: createLookup(addresses) }));
   } catch (error) {
     return { error: signal.aborted ? `no response within ${timeoutMs / 1000} s` : toOneLine(error) };
   } finally {
@@ -69,7 +69,7 @@ function drain(response: IncomingMessage) {
 }
 
 /** Resolves every name to the checked addresses. */
-const lookupOf = (addresses: string[]): LookupFunction => {
+const createLookup = (addresses: string[]): LookupFunction => {
   const entries = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
   return (_hostname, { all }, callback) =>
     all === true ? callback(null, entries) : callback(null, entries[0]!.address, entries[0]!.family);

@@ -74,5 +74,5 @@ export type Ctx = {
 };
 
 /** The school that a context reads, also with a publishable key. */
-export const schoolOf = ({ providerId, publishableFor }: Pick<Ctx, 'providerId' | 'publishableFor'>) =>
+export const getSchoolId = ({ providerId, publishableFor }: Pick<Ctx, 'providerId' | 'publishableFor'>) =>
   publishableFor?.id ?? providerId;

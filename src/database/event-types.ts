@@ -1,10 +1,10 @@
 import { eventResources } from './tables/events.ts';
 import { named, OneOf } from '../core/schema/types.ts';
 
-const changesOf = (resource: string) => ['created', 'updated', 'deleted'].map((change) => `${resource}.${change}`);
+const toChangeTypes = (resource: string) => ['created', 'updated', 'deleted'].map((change) => `${resource}.${change}`);
 
 /** Types of events, as `course.created`. */
-export const eventTypes = [...eventResources.flatMap(changesOf), 'coursedate.seats_changed', 'resync'];
+export const eventTypes = [...eventResources.flatMap(toChangeTypes), 'coursedate.seats_changed', 'resync'];
 
 export const EventType = named('EventType', OneOf(eventTypes, { examples: ['course.updated'] }));
 export const EventResource = named('EventResource', OneOf(eventResources, { examples: ['course'] }));

@@ -43,14 +43,14 @@ class KeyedQueue {
         continue;
       }
       if (entry.fairnessKey === undefined) return entry;
-      const active = this.#countOf(this.#running, entry.fairnessKey);
+      const active = this.#countEntries(this.#running, entry.fairnessKey);
       const lastStart = this.#lastStarts.get(entry.fairnessKey) ?? 0;
       if (!best || (active - best.active || lastStart - best.lastStart) < 0) best = { entry, active, lastStart };
     }
     return best?.entry;
   }
 
-  #countOf(entries: Set<Entry>, fairnessKey: number) {
+  #countEntries(entries: Set<Entry>, fairnessKey: number) {
     let count = 0;
     for (const entry of entries) if (entry.fairnessKey === fairnessKey) count += 1;
     return count;
@@ -62,7 +62,7 @@ class KeyedQueue {
     if (fairnessKey === undefined) return true;
     const fairnessKeys = new Set([...this.#waiting].map((entry) => entry.fairnessKey));
     return (
-      this.#countOf(this.#waiting, fairnessKey) > Math.max(1, Math.floor(this.#limits.waiting / fairnessKeys.size))
+      this.#countEntries(this.#waiting, fairnessKey) > Math.max(1, Math.floor(this.#limits.waiting / fairnessKeys.size))
     );
   }
 

@@ -22,7 +22,7 @@ const listWriters = new WeakMap<object, ListSerializer>();
 export const getListSerializer = (serializer: unknown) => listWriters.get(serializer as object);
 
 /** The serializer of the status; for a success to a publishable key, that of public members. */
-export function getSerializerOf(reply: FastifyReply) {
+export function getReplySerializer(reply: FastifyReply) {
   return getPublicSerializer(reply) ?? reply.getSerializationFunction(String(reply.statusCode));
 }
 
@@ -45,7 +45,7 @@ export function serializeLargeItems(
   done: (error: Error | null, payload?: unknown) => void,
 ) {
   const publicSerializer = getPublicSerializer(reply);
-  const serialize = itemWriters.get(getSerializerOf(reply) ?? {});
+  const serialize = itemWriters.get(getReplySerializer(reply) ?? {});
   if (!serialize || !isLarge(payload)) {
     if (publicSerializer) reply.serializer(publicSerializer);
     done(null, payload);

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { schoolOf, type Ctx } from '../database/context.ts';
+import { getSchoolId, type Ctx } from '../database/context.ts';
 import type { Problem } from '../core/errors.ts';
-import { codesOf } from './errors/error-handler.ts';
+import { listCodes } from './errors/error-handler.ts';
 import { sampleRefusals } from './refusal-sampling.ts';
-import { traceIdOf } from './trace-context.ts';
+import { parseTraceId } from './trace-context.ts';
 
 export type RequestLogMode = 'all' | 'errors' | 'off';
 
@@ -30,7 +30,10 @@ export function logRequests(app: FastifyInstance, mode: RequestLogMode) {
   });
   app.addHook('onRequestAbort', (request, done) => {
     if (hasContext(request) || mayLog(request))
-      request.log.info({ ...aboutRequest(request), aborted: true }, `${request.method} ${routeOf(request)} aborted`);
+      request.log.info(
+        { ...aboutRequest(request), aborted: true },
+        `${request.method} ${getRoutePattern(request)} aborted`,
+      );
     done();
   });
 }
@@ -53,19 +56,19 @@ function logLine(request: FastifyRequest, reply: FastifyReply) {
       ...{ status, ms: Math.round(reply.elapsedTime * 10) / 10, bytes },
       ...(request.problem && aboutProblem(request.problem)),
     },
-    `${request.method} ${routeOf(request)} ${status}`,
+    `${request.method} ${getRoutePattern(request)} ${status}`,
   );
 }
 
 /** The route's template: a path may contain a token. */
-const routeOf = ({ routeOptions }: FastifyRequest) => routeOptions.url ?? 'unknown path';
+const getRoutePattern = ({ routeOptions }: FastifyRequest) => routeOptions.url ?? 'unknown path';
 
 function aboutRequest(request: FastifyRequest) {
   const { ctx } = request as { ctx?: Ctx };
-  const trace = traceIdOf(request.headers['traceparent']);
+  const trace = parseTraceId(request.headers['traceparent']);
   return {
-    ...{ method: request.method, route: routeOf(request), address: request.ip },
-    ...(ctx && { provider: schoolOf(ctx), key: ctx.key?.id }),
+    ...{ method: request.method, route: getRoutePattern(request), address: request.ip },
+    ...(ctx && { provider: getSchoolId(ctx), key: ctx.key?.id }),
     ...(trace !== undefined && { trace }),
   };
 }
@@ -75,7 +78,7 @@ const maxFields = 20;
 function aboutProblem(problem: Problem) {
   const fields = [...problem.missing, ...problem.notValid].filter(isName).slice(0, maxFields);
   return {
-    code: codesOf(problem).slice(0, maxFields).join(','),
+    code: listCodes(problem).slice(0, maxFields).join(','),
     ...(fields.length > 0 && { fields }),
     // A fixed text, such as that the body is not valid JSON; a server error has a line of its own.
     ...(fields.length === 0 && problem.errors.length === 0 && problem.status < 500 && { reason: problem.message }),

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Page } from '../lists/list-types.ts';
 import { formatExactTimestamp } from '../core/timestamps.ts';
 import { itemTooLarge } from '../lists/response-budget.ts';
-import { getListSerializer, getSerializerOf } from './list-serializer.ts';
+import { getListSerializer, getReplySerializer } from './list-serializer.ts';
 
 const ProblemBody = t.NamedObject('Error', { error: Type.String() });
 const problems = { '4xx': ProblemBody, '5xx': ProblemBody };
@@ -76,7 +76,7 @@ async function sendEnvelope<T>(request: FastifyRequest, reply: FastifyReply, pag
  * numbers at a page of a smaller size, so that the page ends where such a page can begin.
  */
 async function fit<T>(reply: FastifyReply, page: Page<T>) {
-  const writer = getListSerializer(getSerializerOf(reply))!;
+  const writer = getListSerializer(getReplySerializer(reply))!;
   let { written, count } = await writer.items(page.items, page.mayHoldLarge);
   if (count === 0 && page.items.length > 0) throw itemTooLarge(page.ids[0]);
   let fitting = page;

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import writerOf, { type AnySchema } from 'fast-json-stringify';
+import createWriter, { type AnySchema } from 'fast-json-stringify';
 
 export type Schema = {
   items?: Schema;
@@ -59,7 +59,7 @@ const serializers = new WeakMap<object, Write>();
 export function getSerializer(schema: object): Write {
   return (data) => {
     let write = serializers.get(schema);
-    if (!write) serializers.set(schema, (write = writerOf(schema as AnySchema) as Write));
+    if (!write) serializers.set(schema, (write = createWriter(schema as AnySchema) as Write));
     return write(data);
   };
 }
@@ -128,20 +128,20 @@ function* toMembers(schema: Schema, value: Record<string, unknown>) {
 }
 
 type Member = { name: string; member: Schema; alone: object };
-const membersOf = new WeakMap<Schema, Member[]>();
+const membersBySchema = new WeakMap<Schema, Member[]>();
 
 /** The members of a schema, each with a schema that has it alone. */
 function getMembers(schema: Schema): Member[] {
   const { properties = {}, required = [] } = schema;
   const isRequired = (name: string) => Number(required.includes(name));
   const members =
-    membersOf.get(schema) ??
+    membersBySchema.get(schema) ??
     Object.entries(properties)
       .sort(([a], [b]) => isRequired(b) - isRequired(a))
       .map(([name, member]) => {
         const alone = { type: 'object', properties: { [name]: member }, required: isRequired(name) ? [name] : [] };
         return { name, member, alone };
       });
-  membersOf.set(schema, members);
+  membersBySchema.set(schema, members);
   return members;
 }

@@ -1,7 +1,7 @@
 import type { TProperties } from '@sinclair/typebox';
 import { getTableColumns } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
-import { mergeCustomProperties, storageOf } from '../core/schema/types.ts';
+import { mergeCustomProperties, findStorage } from '../core/schema/types.ts';
 
 type Values = Record<string, unknown>;
 type Columns<T extends PgTable> = { [K in keyof T['$inferInsert']]?: T['$inferInsert'][K] };
@@ -13,7 +13,7 @@ type Columns<T extends PgTable> = { [K in keyof T['$inferInsert']]?: T['$inferIn
 export function bodyColumns<T extends PgTable>(table: T, properties: TProperties) {
   const columns = Object.entries<PgColumn>(getTableColumns(table));
   const fields = Object.entries(properties).flatMap(([field, schema]) => {
-    const [found] = columns.filter(([, column]) => column === storageOf(schema)?.column);
+    const [found] = columns.filter(([, column]) => column === findStorage(schema)?.column);
     return found ? [[field, ...found] as const] : [];
   });
   return (body: object, before: Values = {}) => {

@@ -1,6 +1,6 @@
 import type { Static, TObject } from '@sinclair/typebox';
 import { getTableConfig, type PgColumn } from 'drizzle-orm/pg-core';
-import { storageOf } from '../core/schema/types.ts';
+import { findStorage } from '../core/schema/types.ts';
 import { prepareInsert, type TableWithId } from '../database/prepared-insert.ts';
 import { bodyColumns } from './body-columns.ts';
 import { defineReferences, type ReferenceChecks } from './references.ts';
@@ -14,7 +14,7 @@ export function bodyWriter<T extends TableWithId, S extends TObject>(
   { properties }: S,
   checks: ReferenceChecks<Static<S>> = {},
 ) {
-  const stored = Object.entries(properties).map(([name, schema]) => [name, referencedBy(storageOf(schema)?.column)]);
+  const stored = Object.entries(properties).map(([name, schema]) => [name, referencedBy(findStorage(schema)?.column)]);
   return {
     toColumns: bodyColumns(table, properties),
     insert: prepareInsert(table),

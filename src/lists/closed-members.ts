@@ -1,6 +1,6 @@
 import type { TObject, TSchema } from '@sinclair/typebox';
 import type { Ctx } from '../database/context.ts';
-import { accessOf } from '../core/schema/types.ts';
+import { findAccess } from '../core/schema/types.ts';
 
 type Reader = 'partner' | 'publishable';
 type ReaderContext = Pick<Ctx, 'providerId' | 'publishableFor'>;
@@ -9,12 +9,12 @@ const readerIn = ({ publishableFor }: ReaderContext): Reader =>
   publishableFor === undefined ? 'partner' : 'publishable';
 
 /** True if the member is shown to the reader of another provider's item. */
-export const isOpen = (member: TSchema, ctx: ReaderContext) => accessOf(member)?.[readerIn(ctx)] === true;
+export const isOpen = (member: TSchema, ctx: ReaderContext) => findAccess(member)?.[readerIn(ctx)] === true;
 
 /** Sets the members of another provider's item that the reader may not see to the empty values of their types. */
 export function hideClosedMembers({ properties }: TObject) {
   const closedTo = (reader: Reader) => {
-    const closed = Object.entries(properties).filter(([, member]) => accessOf(member)?.[reader] !== true);
+    const closed = Object.entries(properties).filter(([, member]) => findAccess(member)?.[reader] !== true);
     return Object.fromEntries(closed.map(([name, member]) => [name, toEmptyValue(member)]));
   };
   const hidden = { partner: closedTo('partner'), publishable: closedTo('publishable') };

@@ -23,9 +23,9 @@ type TextOptions = { description: string; examples?: string[] };
 
 /** Equal in one of the columns, without regard to case; each has an index of its own. */
 const caseless =
-  (schemaOf: (options: TextOptions) => TString) =>
+  (toSchema: (options: TextOptions) => TString) =>
   (options: TextOptions, ...columns: PgColumn[]): Filter<TString> =>
-    selective(schemaOf(options), (text) =>
+    selective(toSchema(options), (text) =>
       or(...columns.map((column) => sql`${caseFolded(column)} = ${caseFolded(text)}`)),
     );
 
@@ -38,7 +38,7 @@ const indexed = <S extends TSchema>(
   indexed: by,
 });
 
-const anyOf = <S extends TSchema & { static: number | string }>(item: S, description: string, column: PgColumn) =>
+const valueList = <S extends TSchema & { static: number | string }>(item: S, description: string, column: PgColumn) =>
   indexed(List(item, { description }), { column }, (values) => inArray(column, values));
 
 const parameter = <S extends TSchema>(schema: S) => plain(schema, () => undefined);
@@ -49,11 +49,11 @@ const formatHint = 'yyyy-mm-dd or yyyy-mm-dd hh:mm:ss, in the service time zone 
 const toLabel = (name: string) => name.charAt(0).toUpperCase() + name.slice(1).replace(/_at$/, '').replaceAll('_', ' ');
 
 const range =
-  (schemaOf: typeof Moment, formats: string) =>
+  (toSchema: typeof Moment, formats: string) =>
   <N extends string>(name: N, column: PgColumn) => {
     const instant = (value: string) => (value === 'now' ? sql`now()` : sql`${value}::timestamptz`);
     const bound = (when: string, where: (value: string) => SQL) => ({
-      ...plain(schemaOf({ description: `${toLabel(name)} ${when} this time: ${formats}` }), where),
+      ...plain(toSchema({ description: `${toLabel(name)} ${when} this time: ${formats}` }), where),
       indexed: { column },
     });
     return {
@@ -80,7 +80,7 @@ export const filter = {
    */
   indexed,
   /** One of several values of an indexed column. */
-  anyOf,
+  valueList,
   /** `<name>_min` is inclusive and `<name>_max` exclusive, so that windows tile. */
   dateRange: range(Moment, formatHint),
   /** `dateRange` whose bounds may also be `now`. */

@@ -1,5 +1,5 @@
 import { Type, type Static, type TProperties, type TSchema } from '@sinclair/typebox';
-import { effectiveMaximum, List, named, nameOf, OneOf } from '../core/schema/types.ts';
+import { effectiveMaximum, List, named, findName, OneOf } from '../core/schema/types.ts';
 import type { Filter, Filters } from './filter-types.ts';
 
 const [defaultLimit, maxLimit] = [75, 250];
@@ -24,7 +24,7 @@ type ItemSpec = { serializer: { schema: TSchema; names: string[] }; notDeleted?:
 
 /** Parameters that a list and a single item share. */
 export function itemParameters({ serializer, notDeleted, includeName }: ItemSpec): TProperties {
-  const Include = named(includeName ?? `${nameOf(serializer.schema)}Include`, OneOf(serializer.names));
+  const Include = named(includeName ?? `${findName(serializer.schema)}Include`, OneOf(serializer.names));
   const deleted = Type.Boolean({ default: false, description: 'true: with deleted items' });
   return {
     ...(notDeleted !== undefined && { include_deleted: Type.Optional(deleted) }),

@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox';
-import { accessOf, storageOf } from '../../src/core/schema/types.ts';
+import { findAccess, findStorage } from '../../src/core/schema/types.ts';
 
 type Node = TSchema & { items?: Node; properties?: Record<string, Node> };
 
@@ -13,12 +13,12 @@ export const membersOf = ({ items, properties }: Node): Record<string, Node> => 
 export function isOpenTo(reader: 'partner' | 'publishable', schema: Node, [name, ...below]: string[]): boolean {
   if (name === undefined) return true;
   const member = membersOf(schema)[name];
-  return member !== undefined && accessOf(member)?.[reader] === true && isOpenTo(reader, member, below);
+  return member !== undefined && findAccess(member)?.[reader] === true && isOpenTo(reader, member, below);
 }
 
 /** The paths of the members, at any depth, that declare nothing; fields of a body declare their column. */
 export const findUndeclared = (schema: Node, path: string): string[] =>
   Object.entries(membersOf(schema)).flatMap(([name, member]) => [
-    ...(accessOf(member) === undefined && storageOf(member) === undefined ? [`${path}.${name}`] : []),
+    ...(findAccess(member) === undefined && findStorage(member) === undefined ? [`${path}.${name}`] : []),
     ...findUndeclared(member, `${path}.${name}`),
   ]);

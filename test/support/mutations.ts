@@ -52,7 +52,7 @@ export const mutations: Record<string, Mutation> = {
     says: /to deeply equal \[ 503, '5' \]/,
   },
   'all requests count for one provider': {
-    changes: [['src/plugins/operations/usage/recorder.ts', 'count(schoolOf(ctx),', 'count(1,']],
+    changes: [['src/plugins/operations/usage/recorder.ts', 'count(getSchoolId(ctx),', 'count(1,']],
     ...{ file: 'test/api/operation/usage.test.ts', title: 'requests are counted by provider and hour' },
     says: /to match object \{ requests: 5/,
   },

@@ -4,7 +4,7 @@ import { Type, type TSchema } from '@sinclair/typebox';
 import { expect, test } from 'vitest';
 import { hideClosedMembers } from '../../src/lists/closed-members.ts';
 import { toPublicSchema } from '../../src/http/publishable/serializer.ts';
-import { nameOf, t } from '../../src/core/schema/types.ts';
+import { findName, t } from '../../src/core/schema/types.ts';
 import { personalResources } from '../../src/resources/changes/item-schema.ts';
 import { findUndeclared } from '../support/member-access.ts';
 
@@ -27,7 +27,7 @@ test('each member of a response says who sees it and the kind of its data', asyn
     const module = (await import(join(resources, file))) as Record<string, unknown>;
     for (const [name, exported] of Object.entries(module).filter(([name]) => !name.endsWith('Query')))
       for (const schema of responseSchemas(exported)) {
-        seen.add(nameOf(schema) ?? name);
+        seen.add(findName(schema) ?? name);
         found.push(...findUndeclared(schema, `${file} ${name}`));
       }
   }

@@ -25,7 +25,7 @@ export const integer = (description: string, fallback?: number, minimum = 1, max
 export const days = (description: string, fallback?: number, minimum = 0) =>
   integer(description, fallback, minimum, 3_650);
 
-export const oneOf = <const T extends readonly string[]>(values: T, description: string, options: Options = {}) =>
+export const choice = <const T extends readonly string[]>(values: T, description: string, options: Options = {}) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: values, description, ...options });
 
 const withDefault = (fallback: unknown) => (fallback === undefined ? {} : { default: fallback });
@@ -36,11 +36,11 @@ export function withFiles(variables: Record<string, Declaration>): Record<string
     schema.secret
       ? [
           [name, schema],
-          [fileOf(name), text(`A file that holds \`${name}\``)],
+          [toFileVariable(name), text(`A file that holds \`${name}\``)],
         ]
       : [[name, schema]],
   );
   return Object.fromEntries(entries);
 }
 
-export const fileOf = (name: string) => `${name}_FILE`;
+export const toFileVariable = (name: string) => `${name}_FILE`;

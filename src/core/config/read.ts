@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { fileOf, type Declaration } from './declare.ts';
+import { toFileVariable, type Declaration } from './declare.ts';
 import { unknownVariableWarnings } from './unknown-variables.ts';
 
 type Declarations = Record<string, Declaration>;
@@ -36,7 +36,8 @@ export function readVariables(env: NodeJS.ProcessEnv, declarations: Declarations
   return { values, sources, problems, warnings };
 }
 
-const describeName = (name: string, { kind }: Source) => (kind === 'file' ? `${name} (from ${fileOf(name)})` : name);
+const describeName = (name: string, { kind }: Source) =>
+  kind === 'file' ? `${name} (from ${toFileVariable(name)})` : name;
 
 /** An empty variable counts as not set. */
 const read = (env: NodeJS.ProcessEnv, name: string) => env[name] || undefined;
@@ -45,8 +46,9 @@ type Found = { raw?: string; source: Source };
 
 function find(env: NodeJS.ProcessEnv, name: string, { secret }: Pick<Declaration, 'secret'>): Found {
   const own = read(env, name);
-  const file = secret ? read(env, fileOf(name)) : undefined;
-  if (own !== undefined && file !== undefined) throw new Error(`${name} and ${fileOf(name)} exclude each other`);
+  const file = secret ? read(env, toFileVariable(name)) : undefined;
+  if (own !== undefined && file !== undefined)
+    throw new Error(`${name} and ${toFileVariable(name)} exclude each other`);
   if (file !== undefined) return { raw: readSecretFile(name, file), source: { kind: 'file', name: file } };
   return own === undefined ? { source: { kind: 'default' } } : { raw: own, source: { kind: 'environment' } };
 }
@@ -90,8 +92,8 @@ function readSecretFile(name: string, file: string) {
     text = readFileSync(file, 'utf8').replace(/[\r\n]+$/, '');
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new Error(`${fileOf(name)} names a file that cannot be read (${code ?? message})`, { cause: error });
+    throw new Error(`${toFileVariable(name)} names a file that cannot be read (${code ?? message})`, { cause: error });
   }
-  if (text === '') throw new Error(`${fileOf(name)} names an empty file`);
+  if (text === '') throw new Error(`${toFileVariable(name)} names an empty file`);
   return text;
 }

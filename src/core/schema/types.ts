@@ -65,11 +65,11 @@ function access(declared: MemberAccess): Declare {
 }
 
 /** Undefined for a member that declares nothing, which nobody but the school sees. */
-export const accessOf = (schema: TSchema) => (schema as { [memberAccess]?: MemberAccess })[memberAccess];
+export const findAccess = (schema: TSchema) => (schema as { [memberAccess]?: MemberAccess })[memberAccess];
 
 /** True for personal data that only the school sees. */
 export function isPrivate(schema: TSchema) {
-  const { data, partner, publishable } = accessOf(schema) ?? {};
+  const { data, partner, publishable } = findAccess(schema) ?? {};
   return data === 'personal' && !partner && !publishable;
 }
 
@@ -95,16 +95,16 @@ const stored = <S extends TSchema>(column: object, schema: S, to?: string): S =>
   ...schema,
   [storage]: { column, to } satisfies Storage,
 });
-export const storageOf = (schema: TSchema) => (schema as { [storage]?: Storage })[storage];
+export const findStorage = (schema: TSchema) => (schema as { [storage]?: Storage })[storage];
 
 /** Names a schema: the OpenAPI document defines it once, and refers to it by its name. */
 export const named = <S extends TSchema>(name: string, schema: S): S => ({ ...schema, [componentName]: name });
 
-export const nameOf = (schema: TSchema) => (schema as { [componentName]?: string })[componentName];
+export const findName = (schema: TSchema) => (schema as { [componentName]?: string })[componentName];
 
 /** The derived schema under the name of the original, or without a name. */
 export function copyName<S extends TSchema>(original: TSchema, derived: S): S {
-  const name = nameOf(original);
+  const name = findName(original);
   return name === undefined ? derived : named(name, derived);
 }
 

@@ -18,11 +18,11 @@ export const casing = 'snake_case';
 export const id = () => bigint({ mode: 'number' }).notNull().generatedAlwaysAsIdentity();
 export const reference = () => bigint({ mode: 'number' });
 
-const providerOf = ({ table }: AnyPgColumn) => (table as unknown as { providerId: AnyPgColumn }).providerId;
+const getProviderColumn = ({ table }: AnyPgColumn) => (table as unknown as { providerId: AnyPgColumn }).providerId;
 
 /** A foreign key to a row of the same provider. */
 export const tenantKey = (name: string, column: AnyPgColumn, to: AnyPgColumn) =>
-  foreignKey({ name, columns: [providerOf(column), column], foreignColumns: [providerOf(to), to] });
+  foreignKey({ name, columns: [getProviderColumn(column), column], foreignColumns: [getProviderColumn(to), to] });
 
 /** A timestamp with microseconds, read as text in the service's time zone; a JavaScript Date would lose precision. */
 export const instant = () => timestamp({ withTimezone: true, precision: 6, mode: 'string' });

@@ -19,22 +19,22 @@ export type PublicQuery = { parameters: readonly string[]; includes?: readonly s
 type Node = TSchema & { items?: Node; properties?: Record<string, Node> };
 
 /** The members of an object, or of the items of a list or an envelope. */
-const membersOf = ({ items, properties }: Node): Record<string, Node> => ({
-  ...(items && membersOf(items)),
-  ...(properties?.['pagination'] && properties['items'] && membersOf(properties['items'])),
+const getMembers = ({ items, properties }: Node): Record<string, Node> => ({
+  ...(items && getMembers(items)),
+  ...(properties?.['pagination'] && properties['items'] && getMembers(properties['items'])),
   ...properties,
 });
 
 /** True for an include of people who are not public: of people, booking keys read the instructors of the catalog alone. */
 function showsPersonal(schema: Node, [name = '', ...below]: string[]): boolean {
-  const member = membersOf(schema)[name];
+  const member = getMembers(schema)[name];
   return member !== undefined && (isPrivate(member) || showsPersonal(member, below));
 }
 
 /** Refuses calls, query parameters and includes that the profile of the key does not allow, with 403. */
 export function checkProfiles(app: FastifyInstance) {
   app.addHook('preParsing', (request, _reply, _payload, done) => {
-    const profile = profileOf(request);
+    const profile = getProfile(request);
     if (profile !== 'full' && !isAllowed(request, profile))
       throw new Problem('forbidden', `A key with the profile ${profile} may not do this`);
     done();
@@ -42,12 +42,12 @@ export function checkProfiles(app: FastifyInstance) {
 
   // Before coercion, which adds the default values.
   app.addHook('preValidation', (request, _reply, done) => {
-    if (profileOf(request) === 'publishable') checkPublicQuery(request);
+    if (getProfile(request) === 'publishable') checkPublicQuery(request);
     done();
   });
 
   app.addHook('preHandler', (request, _reply, done) => {
-    const profile = profileOf(request);
+    const profile = getProfile(request);
     if (profile === 'booking' || profile === 'publishable') checkIncludes(request, profile);
     done();
   });
@@ -82,4 +82,4 @@ function checkIncludes(
 }
 
 /** A request without a key is answered by 404 or 405. */
-const profileOf = ({ ctx }: Partial<FastifyRequest>) => ctx?.key?.profile ?? 'full';
+const getProfile = ({ ctx }: Partial<FastifyRequest>) => ctx?.key?.profile ?? 'full';

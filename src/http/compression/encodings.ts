@@ -20,11 +20,11 @@ const compressors: Partial<Record<Encoding, Compress>> = {
   br: (bytes, effort) =>
     brotli(bytes, { chunkSize, params: { [constants.BROTLI_PARAM_QUALITY]: effort === 'once' ? 9 : 4 } }),
   gzip: (bytes, effort) => gzip(bytes, { chunkSize, level: effort === 'once' ? 9 : 3 }),
-  ...zstdOf(zlib),
+  ...findZstd(zlib),
 };
 
 /** Node 20 lacks zstd. */
-function zstdOf({ zstdCompress }: Partial<typeof zlib>): { zstd?: Compress } {
+function findZstd({ zstdCompress }: Partial<typeof zlib>): { zstd?: Compress } {
   if (!zstdCompress) return {};
   const zstd = promisify<Buffer, zlib.ZstdOptions, Buffer>(zstdCompress);
   const parameters = (level: number) => ({ chunkSize, params: { [constants.ZSTD_c_compressionLevel]: level } });

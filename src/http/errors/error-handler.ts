@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { toFieldsProblem } from '../../core/schema/validator.ts';
-import { schoolOf, type Ctx } from '../../database/context.ts';
+import { getSchoolId, type Ctx } from '../../database/context.ts';
 import { Problem, type ProblemKind } from '../../core/errors.ts';
 import { toLoggableError, classifyError } from '../../core/database-errors.ts';
 import { unavailableHints, unavailableReason } from '../../database/unavailable-reason.ts';
@@ -56,7 +56,7 @@ export function registerErrorFormat(app: FastifyInstance, format: ErrorFormatter
 function logProblem(problem: Problem, request: FastifyRequest) {
   const { kind, cause } = problem;
   const { ctx } = request as { ctx?: Ctx };
-  const by = ctx && { provider: schoolOf(ctx) };
+  const by = ctx && { provider: getSchoolId(ctx) };
   if (kind === 'internal')
     request.log.error({ ...by, err: toLoggableError(cause ?? problem) }, `${getRoute(request)} failed`);
   if (kind === 'unavailable') {
@@ -88,7 +88,7 @@ export const formatCodedError: ErrorFormatter = ({ kind, message, errors }) => (
 export const registerCodedErrorFormat = (app: FastifyInstance) => registerErrorFormat(app, formatCodedError);
 
 /** The codes of a problem, each once: those of the booking, else one by its kind. */
-export const codesOf = ({ kind, errors }: Problem) =>
+export const listCodes = ({ kind, errors }: Problem) =>
   errors.length > 0 ? [...new Set(errors.map(({ code }) => code))] : [errorCodes[kind]];
 
 const errorCodes: Record<ProblemKind, string> = {

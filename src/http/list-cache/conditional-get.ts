@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { schoolOf, type Ctx, type Versions } from '../../database/context.ts';
+import { getSchoolId, type Ctx, type Versions } from '../../database/context.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { Area } from '../../database/areas.ts';
 import { negotiateEncoding } from '../compression/encodings.ts';
@@ -40,7 +40,7 @@ export const handleConditionalGet =
       return;
     }
     const { version: clock, versions } = ctx;
-    request.listCache!.needed = { providerId: schoolOf(ctx), version: clock, shared: versions.shared };
+    request.listCache!.needed = { providerId: getSchoolId(ctx), version: clock, shared: versions.shared };
     // By the URL, not the coerced query: the next page's link repeats ignored parameters.
     const cacheKey = `${state} ${ctx.language} ${negotiateEncoding(request.raw)} ${request.url}`;
     const cached = server.listCache.responses?.get(cacheKey);

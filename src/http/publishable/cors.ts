@@ -22,7 +22,7 @@ const responseHeaders = [
  */
 export function allowOrigins(app: FastifyInstance, vary: string) {
   app.addHook('preParsing', (request, reply, _payload, done) => {
-    const origins = originsOf(request);
+    const origins = findOrigins(request);
     if (origins !== undefined) {
       reply.header('vary', `${vary}, Origin`);
       const { origin } = request.headers;
@@ -42,7 +42,7 @@ export function allowOrigins(app: FastifyInstance, vary: string) {
 export function checkOrigins(app: FastifyInstance) {
   app.addHook('preParsing', (request, _reply, _payload, done) => {
     const { origin } = request.headers;
-    if (origin !== undefined && originsOf(request)?.includes(origin) === false)
+    if (origin !== undefined && findOrigins(request)?.includes(origin) === false)
       throw new Problem('forbidden', 'The key may not be used from this origin');
     done();
   });
@@ -65,4 +65,4 @@ function answerPreflight({ headers }: FastifyRequest, reply: FastifyReply) {
 }
 
 /** Undefined without a publishable key. */
-const originsOf = ({ ctx }: Partial<FastifyRequest>) => ctx?.publishableFor?.origins;
+const findOrigins = ({ ctx }: Partial<FastifyRequest>) => ctx?.publishableFor?.origins;

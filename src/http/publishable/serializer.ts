@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { accessOf } from '../../core/schema/types.ts';
+import { findAccess } from '../../core/schema/types.ts';
 import { compileSerializer } from '../list-serializer.ts';
 
 type Node = TSchema & {
@@ -25,7 +25,7 @@ export function toPublicSchema(schema: Node, path: string): Node {
   const { items, properties = {}, required, ...others } = schema;
   const isObject = [schema.type].flat().includes('object');
   if (!isObject) return items ? { ...schema, items: toPublicSchema(items, path) } : schema;
-  const kept = Object.entries(properties).filter(([, member]) => accessOf(member)?.publishable === true);
+  const kept = Object.entries(properties).filter(([, member]) => findAccess(member)?.publishable === true);
   if (kept.length === 0) throw new Error(`No member of ${path} is open to publishable keys`);
   return {
     ...others,

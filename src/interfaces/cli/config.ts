@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Config } from '../../core/config.ts';
-import { fileOf } from '../../core/config/declare.ts';
+import { toFileVariable } from '../../core/config/declare.ts';
 import type { Source } from '../../core/config/read.ts';
 import { command, print, readEnvironment, table, type Options } from './run.ts';
 
@@ -28,7 +28,7 @@ type Described = { name: string; value: string | number | boolean | null; source
 /** The variables with their values in force, also those that follow from others; null without one. */
 export function describeConfig(config: Config): Described[] {
   const declarations = Object.entries(config.declarations);
-  const files = declarations.filter(([, { secret }]) => secret).map(([name]) => fileOf(name));
+  const files = declarations.filter(([, { secret }]) => secret).map(([name]) => toFileVariable(name));
   return declarations
     .filter(([name]) => !files.includes(name))
     .map(([name, { secret }]) => {

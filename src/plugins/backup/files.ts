@@ -41,24 +41,24 @@ async function readNames(folder: string) {
  * of each of the last 8 weeks that have one. Days and weeks are those of the time zone; a week begins on Monday.
  */
 export function selectObsolete(names: string[], database: string, timezone: string) {
-  const dayOf = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short' });
+  const dayFormat = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short' });
   const nightly = names
     .flatMap((name) => {
       const parsed = parseBackupName(name);
       if (parsed?.kind !== 'nightly' || parsed.database !== database) return [];
-      return [{ name, at: parsed.at.getTime(), day: dayOf.format(parsed.at) }];
+      return [{ name, at: parsed.at.getTime(), day: dayFormat.format(parsed.at) }];
     })
     .sort((a, b) => b.at - a.at);
-  const newestOf = (period: (day: string) => string, count: number) => {
+  const listNewest = (period: (day: string) => string, count: number) => {
     const newest = new Map<string, string>();
     for (const { name, day } of nightly) if (!newest.has(period(day))) newest.set(period(day), name);
     return [...newest.values()].slice(0, count);
   };
-  const kept = new Set([...newestOf((day) => day, dailyKept), ...newestOf(mondayOf, weeklyKept)]);
+  const kept = new Set([...listNewest((day) => day, dailyKept), ...listNewest(toMonday, weeklyKept)]);
   return nightly.map(({ name }) => name).filter((name) => !kept.has(name));
 }
 
-function mondayOf(day: string) {
+function toMonday(day: string) {
   const date = new Date(`${day}T00:00:00Z`);
   date.setUTCDate(date.getUTCDate() - ((date.getUTCDay() + 6) % 7));
   return date.toISOString().slice(0, 10);

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { defineSettings } from '../../core/config.ts';
 import { must, parseUrl } from '../../core/config/checks.ts';
-import { boolean, days, oneOf, secret, text } from '../../core/config/declare.ts';
+import { boolean, days, choice, secret, text } from '../../core/config/declare.ts';
 import { isEmailAddress } from '../../core/text.ts';
 
 const smtpUrl = must('be an smtp or smtps address', (value) => {
@@ -25,7 +25,7 @@ export const deliverySettings = defineSettings({
     MAIL_FROM: Type.Optional(
       text('The address mails come from; default `no-reply@` and the host of `PUBLIC_URL`', { check: email }),
     ),
-    WEBHOOKS: oneOf(['on', 'off'], 'off: no changes are sent to webhooks, for a copy of the database', {
+    WEBHOOKS: choice(['on', 'off'], 'off: no changes are sent to webhooks, for a copy of the database', {
       default: 'on',
     }),
     MAIL_RETENTION_DAYS: days('How many days a mail remains in the outbox after it was sent, or has failed', 90, 1),

@@ -4,7 +4,7 @@ import { toSnakeCase } from 'drizzle-orm/casing';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
-import { storageOf } from '../../core/schema/types.ts';
+import { findStorage } from '../../core/schema/types.ts';
 import type { Database, Tx } from '../../database/client.ts';
 
 export type Fields = Record<string, unknown>;
@@ -82,7 +82,7 @@ export const field = (column: PgColumn, schema: TSchema): Field => ({ column, sc
 export const storedFields = (properties: Record<string, TSchema>): Record<string, Field> =>
   Object.fromEntries(
     Object.entries(properties).flatMap(([name, body]) => {
-      const { column, to } = storageOf(body) ?? {};
+      const { column, to } = findStorage(body) ?? {};
       const schema = to === undefined ? body : Type.Optional(Ref);
       return column === undefined ? [] : [[name, { column: column as PgColumn, schema, to }] as const];
     }),

@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm';
-import { schoolOf, type Ctx } from '../../database/context.ts';
+import { getSchoolId, type Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { apiKeys, providers } from '../../database/tables/providers.ts';
 import { formatTimestamp } from '../../core/timestamps.ts';
@@ -24,11 +24,11 @@ export async function describeKey(ctx: Ctx, { findRate, version }: ServerFacts):
     })
     .from(apiKeys)
     .innerJoin(providers, eq(providers.id, apiKeys.providerId))
-    .where(tenantWhere({ providerId: schoolOf(ctx) }, apiKeys, eq(apiKeys.id, id)));
+    .where(tenantWhere({ providerId: getSchoolId(ctx) }, apiKeys, eq(apiKeys.id, id)));
   if (!found || ctx.publishableFor?.isActive === false) throw Problem.notFound('School');
   const rate = findRate(ctx.fairnessKey);
   return {
-    provider: { id: schoolOf(ctx), title: found.title },
+    provider: { id: getSchoolId(ctx), title: found.title },
     key: { id, label: found.label, profile, expires_at: formatTimestamp(found.expiresAt) },
     rate_limit: rate ? { per_second: rate.perSecond, burst: rate.burst } : null,
     timezone: ctx.settings.timezone,

@@ -135,9 +135,9 @@ async function areSame(ctx: Ctx, tx: Tx, stored: StoredGathering[], added: Gathe
     .select()
     .from(gatheringInstructors)
     .where(tenantWhere(ctx, gatheringInstructors, inArray(gatheringInstructors.gatheringId, ids)));
-  const instructorsOf = (id: number) => links.flatMap((link) => (link.gatheringId === id ? link.instructorId : []));
+  const listInstructorIds = (id: number) => links.flatMap((link) => (link.gatheringId === id ? link.instructorId : []));
   const keys = stored.map((row) =>
-    toKey(toMinute(row.gatheringAt), toMinute(row.gatheringEndAt), row, instructorsOf(row.id)),
+    toKey(toMinute(row.gatheringAt), toMinute(row.gatheringEndAt), row, listInstructorIds(row.id)),
   );
   const addedKeys = added.map((one) => toKey(toMinute(one.start), toMinute(one.end), toColumns(one), one.instructors));
   return JSON.stringify(keys.sort()) === JSON.stringify(addedKeys.sort());

@@ -55,7 +55,7 @@ export const participantList = defineList({
     booking_id: filter.selective({ ...t.Id, description: 'Only participants of this booking; all unless sent' }, (id) =>
       eq(participants.bookingId, id),
     ),
-    status_id: filter.anyOf(
+    status_id: filter.valueList(
       codes.Code('ParticipantStatusId', participantStatusTitles),
       'Only participants of these statuses; all unless sent',
       participants.statusId,

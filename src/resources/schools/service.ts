@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { toSlug } from '../../core/catalog-urls.ts';
-import { schoolOf, type Ctx } from '../../database/context.ts';
+import { getSchoolId, type Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { providers } from '../../database/tables/providers.ts';
 import { bodyColumns } from '../../lists/body-columns.ts';
@@ -12,7 +12,7 @@ export async function getSchool(ctx: Ctx): Promise<School> {
   const [row] = await ctx.db
     .select()
     .from(providers)
-    .where(eq(providers.id, schoolOf(ctx)));
+    .where(eq(providers.id, getSchoolId(ctx)));
   if (!row || ctx.publishableFor?.isActive === false) throw Problem.notFound('School');
   return toSchool(row);
 }

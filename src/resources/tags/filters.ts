@@ -1,7 +1,7 @@
 import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { Problem } from '../../core/errors.ts';
-import { schoolOf, type Ctx } from '../../database/context.ts';
+import { getSchoolId, type Ctx } from '../../database/context.ts';
 import { t } from '../../core/schema/types.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 import * as tables from '../../database/tables/courses.ts';
@@ -17,7 +17,7 @@ export const tagParameters = (table: { providerId: PgColumn }, courseId: PgColum
     t.List(t.Id, { description: `Only ${owner} with these of the school's own tags; all unless sent` }),
     async (tagIds: number[], reader, { tag_match }, hasSelective) => {
       await assertVisible(reader, tagIds);
-      const ctx = { ...reader, providerId: schoolOf(reader) };
+      const ctx = { ...reader, providerId: getSchoolId(reader) };
       if (hasSelective) return tenantWhere(ctx, table, hasTags(ctx, courseId, tagIds, tag_match));
       const tagged = taggedCourses(ctx, tagIds, tag_match);
       // `is true` makes it a condition of each row; a join would begin with all tagged courses.

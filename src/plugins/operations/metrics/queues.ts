@@ -24,7 +24,7 @@ export const queueMetrics: CreateArea = ({ gauge, readCounter }, { database }) =
   );
   return {
     refresh(app) {
-      for (const [queue, usage] of Object.entries(queuesOf(app, database.usage().writes))) {
+      for (const [queue, usage] of Object.entries(getQueues(app, database.usage().writes))) {
         waiting.set({ queue }, usage.waiting);
         running.set({ queue }, usage.running);
         longestWait.set({ queue }, usage.longestWaitMs / 1_000);
@@ -36,7 +36,7 @@ export const queueMetrics: CreateArea = ({ gauge, readCounter }, { database }) =
 };
 
 /** The hashes of all applications in a process share one queue. */
-const queuesOf = ({ listCache: { limiter } }: FastifyInstance, writes: QueueUsage) => ({
+const getQueues = ({ listCache: { limiter } }: FastifyInstance, writes: QueueUsage) => ({
   ...(limiter && { lists: limiter.usage() }),
   ...{ writes, passwords: passwordQueueUsage() },
 });

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { Histogram } from 'prom-client';
 import { unavailableHints, unavailableReason } from '../../../database/unavailable-reason.ts';
-import { codesOf } from '../../../http/errors/error-handler.ts';
+import { listCodes } from '../../../http/errors/error-handler.ts';
 import type { CreateArea } from '../../../interfaces/plugin/metrics.ts';
 import { signOnCounts } from '../../../resources/auth/session-service.ts';
 
@@ -26,17 +26,17 @@ export const requestMetrics: CreateArea = ({ register, counter }) => {
   for (const reason of Object.keys(unavailableHints)) unavailable.inc({ reason }, 0);
   return {
     onResponse(request, reply) {
-      const labels = labelsOf(request);
+      const labels = toLabels(request);
       requests.inc({ ...labels, status: `${Math.floor(reply.statusCode / 100)}xx` });
       duration.observe(labels, reply.elapsedTime / 1_000);
       if (reply.statusCode === 503) unavailable.inc({ reason: unavailableReason(request.problem) });
     },
-    onAbort: (request) => requests.inc({ ...labelsOf(request), status: 'aborted' }),
+    onAbort: (request) => requests.inc({ ...toLabels(request), status: 'aborted' }),
   };
 };
 
 /** One series per route for all methods that it refuses, and one for all unknown paths. */
-function labelsOf({ method, routeOptions: { url, config } }: FastifyRequest) {
+function toLabels({ method, routeOptions: { url, config } }: FastifyRequest) {
   if (url === undefined) return { method: 'other', route: 'unknown' };
   return { method: config.isMethodNotAllowed ? 'other' : method, route: url };
 }
@@ -84,7 +84,7 @@ export const bookingMetrics: CreateArea = ({ counter, readCounter }, { database:
     },
     onResponse({ routeOptions, problem }) {
       if (problem === null || !routeOptions.config.countsRefusals) return;
-      for (const code of codesOf(problem)) refused.inc({ code });
+      for (const code of listCodes(problem)) refused.inc({ code });
     },
   };
 };

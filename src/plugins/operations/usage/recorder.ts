@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { schoolOf, type Ctx } from '../../../database/context.ts';
+import { getSchoolId, type Ctx } from '../../../database/context.ts';
 import type { Database } from '../../../database/client.ts';
 
 const counts = { requests: 0, refused: 0, failed: 0, milliseconds: 0 };
@@ -48,7 +48,7 @@ export function createUsageRecorder(now: () => number = Date.now) {
     observe(app: FastifyInstance) {
       app.addHook('onResponse', (request, reply, done) => {
         const { ctx } = request as { ctx?: Ctx };
-        if (ctx !== undefined) count(schoolOf(ctx), reply.statusCode, reply.elapsedTime);
+        if (ctx !== undefined) count(getSchoolId(ctx), reply.statusCode, reply.elapsedTime);
         done();
       });
     },
