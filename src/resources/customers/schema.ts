@@ -20,24 +20,16 @@ export const Address = t.NamedObject(
   }),
 );
 
-type Address = Static<typeof Address>;
-type AddressRow<K extends string> = Record<
-  `${K}${'Address' | 'Address2' | 'Address3' | 'Zipcode' | 'City'}`,
-  string | null
->;
+type Text = string | null;
 
-/** Makes a function that reads the address whose columns begin with `kind`. */
-export function addressReader<K extends string>(kind: K) {
-  const [address, address2, address3] = [`${kind}Address`, `${kind}Address2`, `${kind}Address3`] as const;
-  const [zipcode, city] = [`${kind}Zipcode`, `${kind}City`] as const;
-  return (row: AddressRow<K>): Address => ({
-    address: row[address],
-    address_2: row[address2],
-    address_3: row[address3],
-    zipcode: row[zipcode],
-    city: row[city],
-  });
-}
+/** A literal, without computed names and spreads, which made the list of orders half as fast. */
+export const toAddress = (
+  address: Text,
+  address_2: Text,
+  address_3: Text,
+  zipcode: Text,
+  city: Text,
+): Static<typeof Address> => ({ address, address_2, address_3, zipcode, city });
 
 export const privateType = 2;
 export const customerTypes = new Map([
@@ -101,10 +93,6 @@ export const Customer = t.NamedObject('Customer', {
   ...t.member.closed.all({ created_at: t.DateTime, updated_at: t.DateTime }),
 });
 
-const toInvoiceAddress = addressReader('invoice');
-const toPostAddress = addressReader('post');
-const toVisitAddress = addressReader('visit');
-
 export const toCustomer = (row: CustomerRow, { seller }: { seller: AppUser | null }, { language }: Ctx): Customer => ({
   id: row.id,
   title: row.title,
@@ -132,9 +120,15 @@ export const toCustomer = (row: CustomerRow, { seller }: { seller: AppUser | nul
   type: customerTypes.get(row.type) ?? '',
   duedate_days: row.duedateDays,
   seller,
-  invoice_address: toInvoiceAddress(row),
-  post_address: toPostAddress(row),
-  visit_address: toVisitAddress(row),
+  invoice_address: toAddress(
+    row.invoiceAddress,
+    row.invoiceAddress2,
+    row.invoiceAddress3,
+    row.invoiceZipcode,
+    row.invoiceCity,
+  ),
+  post_address: toAddress(row.postAddress, row.postAddress2, row.postAddress3, row.postZipcode, row.postCity),
+  visit_address: toAddress(row.visitAddress, row.visitAddress2, row.visitAddress3, row.visitZipcode, row.visitCity),
   custom_properties: row.customProperties,
   created_at: formatTimestamp(row.createdAt),
   updated_at: formatTimestamp(row.updatedAt),

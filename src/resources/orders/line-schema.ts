@@ -3,7 +3,7 @@ import { code } from 'currency-codes';
 import { formatTimestamp } from '../../core/timestamps.ts';
 import { t } from '../../core/schema/types.ts';
 import type { orderLines } from '../../database/tables/orders.ts';
-import { Address, addressReader } from '../customers/schema.ts';
+import { Address } from '../customers/schema.ts';
 import { Product, toProduct, type ProductRow } from '../products/schema.ts';
 import type { CourseUserRow } from '../users/schema.ts';
 
@@ -49,9 +49,15 @@ export const orderUserFields = [
 ];
 export type OrderUserRow = Pick<CourseUserRow, (typeof orderUserFields)[number]>;
 
-const toInvoiceAddress = addressReader('invoice');
-const toHomeAddress = addressReader('home');
-const toWorkAddress = addressReader('work');
+type Text = string | null;
+const toOrderAddress = (
+  address: Text,
+  address_2: Text,
+  address_3: Text,
+  zipcode: Text,
+  city: Text,
+  phone: Text,
+): Static<typeof OrderAddress> => ({ address, address_2, address_3, zipcode, city, phone });
 
 export const toOrderUser = (row: OrderUserRow): OrderUser => ({
   id: row.id,
@@ -62,9 +68,30 @@ export const toOrderUser = (row: OrderUserRow): OrderUser => ({
   phone: row.phone,
   company: row.company,
   position: row.position,
-  invoice_address: { ...toInvoiceAddress(row), phone: row.invoicePhone },
-  home_address: { ...toHomeAddress(row), phone: row.homePhone },
-  work_address: { ...toWorkAddress(row), phone: row.workPhone },
+  invoice_address: toOrderAddress(
+    row.invoiceAddress,
+    row.invoiceAddress2,
+    row.invoiceAddress3,
+    row.invoiceZipcode,
+    row.invoiceCity,
+    row.invoicePhone,
+  ),
+  home_address: toOrderAddress(
+    row.homeAddress,
+    row.homeAddress2,
+    row.homeAddress3,
+    row.homeZipcode,
+    row.homeCity,
+    row.homePhone,
+  ),
+  work_address: toOrderAddress(
+    row.workAddress,
+    row.workAddress2,
+    row.workAddress3,
+    row.workZipcode,
+    row.workCity,
+    row.workPhone,
+  ),
 });
 
 /** Formats `2026-07-01` as `01.07.2026`. */

@@ -2,7 +2,7 @@ import { Type, type Static } from '@sinclair/typebox';
 import { formatTimestamp } from '../../core/timestamps.ts';
 import { t } from '../../core/schema/types.ts';
 import type { courseUsers } from '../../database/tables/users.ts';
-import { Address, addressReader, Customer } from '../customers/schema.ts';
+import { Address, toAddress, Customer } from '../customers/schema.ts';
 
 const text = t.Nullable(Type.String());
 
@@ -38,10 +38,6 @@ export const CourseUser = t.NamedObject(
   }),
 );
 
-const toInvoiceAddress = addressReader('invoice');
-const toHomeAddress = addressReader('home');
-const toWorkAddress = addressReader('work');
-
 export const toCourseUser = (row: CourseUserRow, { customer }: { customer: Customer | null }): CourseUser => ({
   id: row.id,
   firstname: row.firstname,
@@ -55,9 +51,16 @@ export const toCourseUser = (row: CourseUserRow, { customer }: { customer: Custo
   department: row.department,
   legaldepartment: row.legaldepartment,
   date_of_birth: row.dateOfBirth,
-  invoice_address: { ...toInvoiceAddress(row), invoice_phone: row.invoicePhone },
-  home_address: toHomeAddress(row),
-  work_address: toWorkAddress(row),
+  invoice_address: {
+    address: row.invoiceAddress,
+    address_2: row.invoiceAddress2,
+    address_3: row.invoiceAddress3,
+    zipcode: row.invoiceZipcode,
+    city: row.invoiceCity,
+    invoice_phone: row.invoicePhone,
+  },
+  home_address: toAddress(row.homeAddress, row.homeAddress2, row.homeAddress3, row.homeZipcode, row.homeCity),
+  work_address: toAddress(row.workAddress, row.workAddress2, row.workAddress3, row.workZipcode, row.workCity),
   external_id: row.externalId,
   company_employee_number: row.companyEmployeeNumber,
   custom_properties: row.customProperties,
