@@ -1,4 +1,4 @@
-import { Problem, type ProblemKind } from '../core/errors.ts';
+import { Problem } from '../core/errors.ts';
 import {
   formatCodedError,
   formatLegacyError,
@@ -15,6 +15,7 @@ import {
   type Document,
   type Operation,
   type Response,
+  type Samples,
 } from './operation-types.ts';
 
 /** Names of components, and formatters, by the schema of an interface's errors. */
@@ -28,10 +29,10 @@ type SharedResponse = {
   name: string;
   description: string;
   headers: HeaderName[];
-  samples: Record<string, { kind: ProblemKind; message: string }>;
+  samples: Samples;
 };
 
-/** Responses that are equal for all operations of an interface; a name begins with the status. */
+/** Responses by status that are equal for all operations of an interface. */
 const shared = errors as Record<string, SharedResponse>;
 
 /** The sample of 400 responses without another one. */
@@ -40,7 +41,7 @@ const anyInvalid = { too_many_parameters: new Problem('invalid', 'The query has 
 /** Documents every error status with samples in the format of the interface. */
 export function addErrors(
   operation: Operation,
-  { item, invalidSamples }: Declared,
+  { item, invalidSamples, forbidden }: Declared,
   document: Document,
   components: Record<string, Response>,
 ) {
@@ -74,9 +75,8 @@ export function addErrors(
           410: sampled('The cursor is not valid any more', { gone: Problem.invalidCursor() }, { ref: 'Gone' }),
         }),
       };
-  for (const key of isPublic ? ['4XX'] : getShared(operation)) {
-    const status = key.slice(0, 3);
-    const { name, description, headers, samples } = shared[key]!;
+  for (const status of isPublic ? ['4XX'] : getShared(operation)) {
+    const { name, description, headers, samples } = status === '403' ? toForbidden(forbidden) : shared[status]!;
     const component = `${prefix}${name}`;
     const ref = status === '401' ? unauthorized : schemaName;
     const problems = mapValues(samples, ({ kind, message }) => new Problem(kind, message));
@@ -89,10 +89,16 @@ export function addErrors(
   operation.responses = { ...own, ...Object.fromEntries(declaredStatuses) };
 }
 
-/** Names of `shared` responses. */
-function getShared({ parameters = [], requestBody }: Operation) {
-  const forbidden = parameters.some(({ name }) => name === 'include_partners') ? '403 with partners' : '403';
-  return ['401', forbidden, ...(requestBody ? ['413', '415'] : []), ...['429', '4XX', '500', '503']];
+/** Statuses of `shared` responses. */
+const getShared = ({ requestBody }: Operation) => [
+  ...['401', '403'],
+  ...(requestBody ? ['413', '415'] : []),
+  ...['429', '4XX', '500', '503'],
+];
+
+function toForbidden(declared: Declared['forbidden']): SharedResponse {
+  const byProfile = shared['403']!;
+  return { ...byProfile, ...declared, samples: { ...declared?.samples, ...byProfile.samples } };
 }
 
 function samplesOfFields({ parameters = [], requestBody }: Operation, document: Document): Record<string, Problem> {

@@ -1,5 +1,7 @@
 import type { FastifySchema } from 'fastify';
-import type { Problem } from '../core/errors.ts';
+import type { Problem, ProblemKind } from '../core/errors.ts';
+
+export type Samples = Record<string, { kind: ProblemKind; message: string }>;
 
 declare module 'fastify' {
   interface FastifySchema {
@@ -7,13 +9,15 @@ declare module 'fastify' {
     item?: string;
     /** Samples of the 400 response, if they do not follow from the fields. */
     invalidSamples?: Record<string, Problem>;
+    /** The 403 response, if the profile of the key is not its only reason. */
+    forbidden?: { name: string; description: string; samples: Samples };
     /** Headers of a success beside those that follow from the parameters. */
     responseHeaders?: readonly 'X-Warning'[];
   }
 }
 
 /** Declarations of a route for the OpenAPI document. */
-export type Declared = Pick<FastifySchema, 'item' | 'invalidSamples' | 'responseHeaders'>;
+export type Declared = Pick<FastifySchema, 'item' | 'invalidSamples' | 'forbidden' | 'responseHeaders'>;
 
 export type Schema = { $ref?: string; type?: string | string[]; required?: string[]; examples?: unknown[] };
 type Media = { schema: Schema; example?: unknown; examples?: Record<string, { value: object }> };

@@ -10,24 +10,24 @@ import { serveFromCache } from './single-flight.ts';
 
 type Query = Record<string, unknown> & { include?: string[] };
 
-/** Areas that the response to a query depends on, beside the school's own record. */
-export type ReadAreas = (query: { include?: string[] }, isPublishable: boolean) => readonly Area[];
+/** Areas that the response to a query depends on, beside the school's own record; undefined for other schools' data. */
+export type ReadAreas = (query: { include?: string[] }, isPublishable: boolean) => readonly Area[] | undefined;
 
 /**
  * A preHandler that computes a list's ETag before any data is read: a hash of the provider, the versions of the areas
  * that the query reads, the build, the settings, the language and the query. It replies 304 or, unless the list is not
- * stored, from the cache. A list with partners has no ETag.
+ * stored, from the cache. A list with data of other schools has no ETag.
  */
 export const handleConditionalGet =
   (readAreas: ReadAreas, dependsOnOtherData: (query: Query) => boolean, { isStored = true } = {}) =>
   (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
     const query = request.query as Query;
     const { ctx, server } = request;
-    if (query['include_partners'] || query['partner_id'] !== undefined || !ctx.versions) {
+    const areas = readAreas(query, ctx.publishableFor !== undefined);
+    if (!areas || !ctx.versions) {
       done();
       return;
     }
-    const areas = readAreas(query, ctx.publishableFor !== undefined);
     const state = `${toReader(ctx, areas)} ${toVersion(ctx.versions, areas)}`;
     const compute = (error?: Error) => {
       // Page hints (totals, cursors) are equal with and without includes.

@@ -73,6 +73,7 @@ const { include, include_deleted } = item.itemParameters;
 export const courseItem = {
   byId: item.byId,
   View: item.View,
+  forbidden: item.forbidden,
   Query: Type.Unsafe<Parameters<typeof item.page>[1]>(
     Type.Object({
       description_language: Type.Optional(description_language.schema),

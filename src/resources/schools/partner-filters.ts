@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { eq, sql } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
 import { t } from '../../core/schema/types.ts';
+import type { Area } from '../../database/areas.ts';
 import type { Ctx } from '../../database/context.ts';
 import { partnerConnections, providers, providerState } from '../../database/tables/providers.ts';
 import { filter } from '../../lists/filters.ts';
@@ -19,15 +20,37 @@ export const partnerParameters = {
 };
 type PartnerQuery = { include_partners?: boolean; partner_id?: number; include?: string[] };
 
+const notApproved = () => new Problem('forbidden', 'The partner connection is not approved');
+
+/** The 403 response of a route. */
+const forbidden = {
+  name: 'PartnerForbidden',
+  description: 'The partner is not approved, or the profile of the key does not allow it',
+  samples: { forbidden: notApproved() },
+};
+
 type List = {
+  readAreas(query: PartnerQuery): readonly Area[];
   page(ctx: Ctx, query: PartnerQuery, options?: object): Promise<unknown>;
   byId(ctx: Ctx, id: number, query?: PartnerQuery, options?: object): Promise<unknown>;
   exists(ctx: Ctx, id: number, query?: PartnerQuery, options?: object): Promise<boolean>;
 };
 
+type Partnered<L> = Omit<L, 'readAreas'> & {
+  /** Undefined for a query with partners. */
+  readAreas(query: PartnerQuery): readonly Area[] | undefined;
+  forbidden: typeof forbidden;
+};
+
+/** True for queries that read items of other schools. */
+const readsPartners = ({ include_partners, partner_id }: PartnerQuery) =>
+  include_partners === true || partner_id !== undefined;
+
 /** The list in the scope that `partnerParameters` of a query name: the provider's own items by default. */
-export const withPartners = <L extends List>(list: L): L => ({
+export const withPartners = <L extends List>(list: L): Partnered<L> => ({
   ...list,
+  forbidden,
+  readAreas: (query: PartnerQuery) => (readsPartners(query) ? undefined : list.readAreas(query)),
   async page(ctx: Ctx, input: PartnerQuery, options?: object) {
     const { query, scope } = await resolvePartners(ctx, input);
     return list.page(ctx, query, { ...options, scope });
@@ -48,8 +71,7 @@ export const withPartners = <L extends List>(list: L): L => ({
  */
 async function resolvePartners<Q extends PartnerQuery>(ctx: Ctx, query: Q) {
   const scope = await loadScope(ctx, query);
-  const hasPartners = query.include_partners === true || query.partner_id !== undefined;
-  return { scope, query: hasPartners ? { ...query, include: [...(query.include ?? []), 'provider'] } : query };
+  return { scope, query: readsPartners(query) ? { ...query, include: [...(query.include ?? []), 'provider'] } : query };
 }
 
 async function loadScope(ctx: Ctx, { include_partners, partner_id }: PartnerQuery): Promise<TenantScope> {
@@ -67,9 +89,7 @@ async function loadScope(ctx: Ctx, { include_partners, partner_id }: PartnerQuer
     .where(tenantWhere(ctx, partnerConnections, eq(partnerConnections.status, 'approved')));
   const active = approved.filter((partner) => partner.isActive);
   if (partner_id === undefined) return createScope(ctx, true, active);
-  if (!approved.some((partner) => partner.id === partner_id)) {
-    throw new Problem('forbidden', 'The partner connection is not approved');
-  }
+  if (!approved.some((partner) => partner.id === partner_id)) throw notApproved();
   return createScope(
     ctx,
     false,

@@ -113,12 +113,15 @@ test('equivalent queries have the same ETag', async () => {
 test('lists with partners have no ETag', async () => {
   const [me, partner] = [await createProvider(), await createProvider()];
   await approvePartner(database, me.id, partner.id);
-  for (const query of ['include_partners=1', 'include_partners=YES', `partner_id=${partner.id}`]) {
-    const response = await me.get(`/v2/courses?${query}`, { 'if-none-match': '*' });
-    expect(response.status, query).toBe(200);
-    expect(response.headers).not.toHaveProperty('etag');
+  const course = await me.course();
+  for (const list of ['/v2/courses?', '/v2/coursedates?', `/v2/batch/coursedates?course_ids=${course}&`]) {
+    for (const query of ['include_partners=1', 'include_partners=YES', `partner_id=${partner.id}`]) {
+      const response = await me.get(list + query, { 'if-none-match': '*' });
+      expect(response.status, list + query).toBe(200);
+      expect(response.headers).not.toHaveProperty('etag');
+    }
+    expect(await tagOf(me, `${list}include_partners=0`)).toBeTruthy();
   }
-  expect(await tagOf(me, '/v2/courses?include_partners=0')).toBeTruthy();
 });
 
 test('a list by updated_at_min has X-Updated-Through', async () => {
