@@ -11,6 +11,7 @@ import {
 } from './migration-history.ts';
 import { recordReleases } from './releases.ts';
 import { setTenantStatistics } from './tenant-statistics.ts';
+import type { PoolOrClient } from './statements.ts';
 
 /** Advisory lock for replicas that start at once; any number unique to this service. */
 export const migrationLockKey = 7_291_543_018;
@@ -95,8 +96,6 @@ async function recordMigrations(client: Client, migrations: Migrations) {
     ]);
 }
 
-type Queryable = { query(text: string): Promise<{ rows: unknown[] }> };
-
 const ownHashes = readMigrations().map(({ hash }) => hash);
 
 function includesOwn(migrations: { hash: string }[]) {
@@ -105,4 +104,4 @@ function includesOwn(migrations: { hash: string }[]) {
 }
 
 /** True if all migrations of this build are applied; more, from a newer build, are fine. */
-export const isMigrated = async (database: Queryable) => includesOwn(await readAppliedMigrations(database));
+export const isMigrated = async (database: PoolOrClient) => includesOwn(await readAppliedMigrations(database));

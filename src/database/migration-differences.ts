@@ -7,8 +7,9 @@ import {
   toMigrationsSinceBaseline,
   type AppliedMigration,
 } from './migration-history.ts';
+import type { PoolOrClient } from './statements.ts';
 
-export type MigrationDifferences = {
+type MigrationDifferences = {
   /** Names of migrations that were applied with other contents than this build has. */
   changed: string[];
   /** The first migration of this build in whose place the database has another one. */
@@ -56,15 +57,13 @@ export const describeMigrationDifferences = ({ changed, replaced, isMissing }: M
 
 export const databaseIsOlder = `The database is older than this version can migrate: run \`migrate\` of ${lastEarlierBuild} first, as in docs/operate/upgrade.md`;
 
-type Queryable = { query(text: string): Promise<{ rows: unknown[] }> };
-
 /** The differences of a database; none without migrations. */
-export async function findMigrationDifferences(database: Queryable) {
+export async function findMigrationDifferences(database: PoolOrClient) {
   const applied = await readAppliedMigrations(database);
   return isBeforeBaseline(applied) ? [databaseIsOlder] : describeMigrationDifferences(compareMigrations(applied));
 }
 
 /** Throws if the database has not all of the migrations before the baseline. */
-export async function assertSinceBaseline(database: Queryable) {
+export async function assertSinceBaseline(database: PoolOrClient) {
   if (isBeforeBaseline(await readAppliedMigrations(database))) throw new Error(databaseIsOlder);
 }

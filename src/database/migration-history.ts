@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import { projectRoot } from '../core/project-root.ts';
+import type { PoolOrClient } from './statements.ts';
 
 const migrationsFolder = join(projectRoot, 'migrations');
 
@@ -55,10 +56,8 @@ export function toMigrationsSinceBaseline(applied: AppliedMigration[]): AppliedM
   return beginsWithEarlier(applied) && !isBeforeBaseline(applied) ? applied.slice(earlier.count) : applied;
 }
 
-type Queryable = { query(text: string): Promise<{ rows: unknown[] }> };
-
 /** The applied migrations, the oldest first; none in a database without their table. */
-export async function readAppliedMigrations(database: Queryable): Promise<AppliedMigration[]> {
+export async function readAppliedMigrations(database: PoolOrClient): Promise<AppliedMigration[]> {
   const table = await database.query("select to_regclass('drizzle.__drizzle_migrations') is not null as there");
   if (!(table.rows[0] as { there: boolean }).there) return [];
   const { rows } = await database.query(

@@ -11,8 +11,10 @@ export const hashedName = (prefix: 'q_' | 'r_', text: string) =>
 /** Parameter types that the driver serializes without failing, so a pipelined statement is never skipped. */
 export type ParameterValue = string | number | boolean | null | undefined;
 
+export type PoolOrClient = Pick<Pool, 'query'>;
+
 /** A transaction, or a pool. */
-export type Queryable = { $client: Pick<Pool, 'query'> };
+export type Queryable = { $client: PoolOrClient };
 
 /** Returns the rows: int8 as number; cast other types than numbers and text to text. */
 export async function execute<Row extends QueryResultRow>(on: Queryable, { name, text }: Statement, values: unknown[]) {

@@ -1,14 +1,14 @@
+import type { PoolOrClient } from './statements.ts';
+
 /** One row per provider, at most one, and few. */
 const tablesOfFewRows = ['provider_state', 'provider_limits', 'api_keys'];
-
-type Queryable = { query(text: string): Promise<unknown> };
 
 /**
  * Makes generic plans assume a tenant with a twentieth of all rows: by the true number of providers they would be for a
  * few rows, and then may walk through all of a large one's. Changes tables that a migration created; the lock is that of
  * ANALYZE.
  */
-export const setTenantStatistics = (database: Queryable) =>
+export const setTenantStatistics = (database: PoolOrClient) =>
   database.query(`do $$
     declare
       tenant_table regclass;

@@ -1,6 +1,4 @@
-import type { Pool } from 'pg';
-
-type Queryable = Pick<Pool, 'query'>;
+import type { PoolOrClient } from '../../database/statements.ts';
 
 export type LastBackup = {
   /** Seconds since the end of the last successful backup; null without one. */
@@ -25,7 +23,7 @@ const selectLast = {
 };
 
 /** The state of the backups of all processes, for metrics and `doctor`. */
-export async function findLastBackup(pool: Queryable): Promise<LastBackup> {
+export async function findLastBackup(pool: PoolOrClient): Promise<LastBackup> {
   return (await pool.query<LastBackup>(selectLast)).rows[0]!;
 }
 
@@ -39,7 +37,7 @@ export type Result = {
 };
 
 /** Stores the start of an attempt, and returns its id. Nightly ones without an end have ended with their process. */
-export async function recordStart(pool: Queryable, isNightly: boolean, startedAt: string) {
+export async function recordStart(pool: PoolOrClient, isNightly: boolean, startedAt: string) {
   if (isNightly)
     await pool.query(
       `update backup_runs set finished_at = $1, error = 'interrupted' where is_nightly and finished_at is null`,
@@ -52,7 +50,7 @@ export async function recordStart(pool: Queryable, isNightly: boolean, startedAt
   return rows[0]!.id;
 }
 
-export const recordResult = (pool: Queryable, id: string, { elapsedMs, file, bytes, error, restoreTest }: Result) =>
+export const recordResult = (pool: PoolOrClient, id: string, { elapsedMs, file, bytes, error, restoreTest }: Result) =>
   pool.query(
     `update backup_runs set finished_at = started_at + $2 * interval '1 millisecond', file = $3, bytes = $4, error = $5,
       restore_test = $6 where id = $1`,
@@ -64,7 +62,7 @@ export const recordResult = (pool: Queryable, id: string, { elapsedMs, file, byt
  * eight minutes, and no attempt without an end within the last hour. `restoreTestDue` if none has passed or was skipped for a week. Undefined if it is not due.
  */
 export async function findDue(
-  pool: Queryable,
+  pool: PoolOrClient,
   { at, timezone, now }: { at: string; timezone: string; now?: string | undefined },
 ) {
   const { rows } = await pool.query<{ startedAt: string; restoreTestDue: boolean }>(
