@@ -31,7 +31,7 @@ import { v2 } from './interfaces/v2.ts';
 import type { Plugin, ServerPart } from './interfaces/plugin/define-plugin.ts';
 import { plugins as allPlugins } from './plugins.ts';
 
-export type Limits = {
+type Limits = {
   bodyBytes: number;
   headersMs: number;
   requestMs: number;

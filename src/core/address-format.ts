@@ -7,7 +7,7 @@ export type Location = {
 };
 
 /** Venue of a course date. */
-export type Venue = {
+type Venue = {
   isVirtual: boolean | null;
   location: Location | null;
   placeTitle: string | null;

@@ -197,7 +197,7 @@ export function readConfig(env: NodeJS.ProcessEnv, plugins: readonly WithSetting
   };
 }
 
-export type CoreConfig = ReturnType<typeof toCoreConfig>;
+type CoreConfig = ReturnType<typeof toCoreConfig>;
 
 function toCoreConfig(variables: Variables) {
   const { PUBLIC_URL, CATALOG_URL, BOOTSTRAP_PROVIDER } = variables;

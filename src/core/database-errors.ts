@@ -5,7 +5,7 @@ import { DatabaseError } from 'pg';
 export class QueueTimeoutError extends Error {}
 
 /** Kind of a database error, by SQLSTATE class. */
-export type Failure =
+type Failure =
   | { kind: 'input' }
   | { kind: 'rule'; constraint: string }
   | { kind: 'retry' }

@@ -16,7 +16,7 @@ const statuses = {
 } as const;
 
 export type ProblemKind = keyof typeof statuses;
-export type ProblemStatus = (typeof statuses)[ProblemKind];
+type ProblemStatus = (typeof statuses)[ProblemKind];
 
 /** One error with its code, for interfaces that respond with error codes; `field` is for the log. */
 export type CodedError = { code: string; message: string; field?: string };

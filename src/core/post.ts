@@ -4,7 +4,7 @@ import { isIPv6, type LookupFunction } from 'node:net';
 import { parseTarget, resolveTarget, TargetError, type CallPolicy } from './outgoing-target.ts';
 import { toOneLine } from './text.ts';
 
-export type PostOptions = {
+type PostOptions = {
   policy?: CallPolicy | undefined;
   headers: Record<string, string>;
   body: string;
@@ -12,7 +12,7 @@ export type PostOptions = {
   timeoutMs: number;
 };
 /** The response's status, or the reason why there is none. */
-export type PostResult = { status: number; retryAfter?: string | undefined } | { error: string };
+type PostResult = { status: number; retryAfter?: string | undefined } | { error: string };
 
 /** Limits for reading a response body, after which the connection is closed. */
 const drainLimit = { bytes: 65_536, ms: 1_000 };

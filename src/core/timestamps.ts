@@ -25,7 +25,7 @@ export function parseStoredTimestamp(text: string): string | undefined {
 }
 
 /** True for a valid date from year 1 on. */
-export function isDate(year: number, month: number, day: number) {
+function isDate(year: number, month: number, day: number) {
   if (year < 1 || month < 1 || month > 12 || day < 1) return false;
   const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
   return day <= [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]!;

@@ -3,7 +3,7 @@
  * A new area needs a column in `provider_state`, and new versions of the functions that name all areas: `find_key`,
  * `set_clocks` and `move_area_clocks`.
  */
-export const areas = ['catalog', 'dates', 'people', 'money', 'school'] as const;
+const areas = ['catalog', 'dates', 'people', 'money', 'school'] as const;
 export type Area = (typeof areas)[number];
 /** Not empty: a lock that moves no area's clock would move all of them. */
 export type Areas = readonly [Area, ...Area[]];

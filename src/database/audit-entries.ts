@@ -4,7 +4,7 @@ import { execute } from './statements.ts';
 import { sharedDataProviderId } from './tables/audit.ts';
 
 /** Ids only; `action` is a route or the name of a command. */
-export type AuditEntry = {
+type AuditEntry = {
   entry_id: number;
   at: string;
   /** Null for shared data. */
@@ -16,7 +16,7 @@ export type AuditEntry = {
   item_ids: number[];
 };
 
-export type AuditSelection = { providerId: number | null; since: string | null; limit: number };
+type AuditSelection = { providerId: number | null; since: string | null; limit: number };
 
 const listEntries = {
   name: 'list_audit_entries',

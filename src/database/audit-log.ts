@@ -14,7 +14,7 @@ export type AuditContext = {
 };
 
 /** A transaction's share of its audit entry, and its events to count once it is committed. */
-export type AffectedItems = { changed: boolean; itemIds: number[]; events: CountedEvents };
+type AffectedItems = { changed: boolean; itemIds: number[]; events: CountedEvents };
 type CountedEvents = Partial<Record<CommittedEvent, number>>;
 /** The members of a transaction that make its audit entry and its counts. */
 export type Audited = {

@@ -22,7 +22,7 @@ export type DatabaseOptions = PoolOptions & {
 };
 
 /** Connections of the pool, and the queue of writes. */
-export type DatabaseUsage = {
+type DatabaseUsage = {
   connections: { max: number; open: number; idle: number; waiting: number };
   writes: QueueUsage;
 };

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 /** A stored clock that is ahead of the database's by `seconds`; null is the clock of shared data. */
 export type ClockAhead = { provider_id: number | null; seconds: number };
 
-export type ClocksAhead = { count: number; seconds: number };
+type ClocksAhead = { count: number; seconds: number };
 
 /** Clocks that are more than a minute ahead, the furthest first. */
 export async function findClocksAhead(pool: Pick<Pool, 'query'>, providerId?: number): Promise<ClockAhead[]> {

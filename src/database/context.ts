@@ -31,7 +31,7 @@ export type PageHintStore = {
 export type Budget = { rows: number; bytes: number };
 
 /** The school of a publishable key. */
-export type PublicSchool = {
+type PublicSchool = {
   id: number;
   /** False hides its catalog. */
   isActive: boolean;

@@ -21,7 +21,7 @@ export const sendWithOrigin = (client: Pick<Pool, 'query'>, origin: Origin): Pic
   }) as Pool['query'],
 });
 
-export type ClientOptions = {
+type ClientOptions = {
   prepare: boolean;
   /** Called once when a pooler turns out to lose prepared statements, and `prepare` is off from then on. */
   onUnprepared?: (() => void) | undefined;

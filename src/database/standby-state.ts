@@ -4,7 +4,7 @@ import { classifyError } from '../core/database-errors.ts';
 import { notStandby, toConnectionFault, toLagFault, toQueryFault, type StandbyFault } from './standby-faults.ts';
 import { createOpenSnapshot, standbyConnectMs, type OpenSnapshot } from './standby.ts';
 
-export type StandbyState = {
+type StandbyState = {
   /** True if it answers and replays a primary. */
   isUp: boolean;
   fault?: StandbyFault;
@@ -19,7 +19,7 @@ export type Standby = {
 };
 
 /** A standby with a larger lag gets a warning. */
-export const standbyLagSeconds = 10;
+const standbyLagSeconds = 10;
 
 /** An error of a list counts as a fault for so long. */
 const errorMs = 60_000;

@@ -7,8 +7,8 @@ import type { Origin } from './preparing-client.ts';
  * Times as of `performance.now()`: `lockUntil` bounds each wait for a lock, and at `abortAt` the connection is closed,
  * since many short statements on a slow network would otherwise hold the lock longer than `statement_timeout`.
  */
-export type Deadlines = { lockUntil: number; abortAt?: number };
-export type TransactionOptions = Deadlines & { origin?: Origin | undefined };
+type Deadlines = { lockUntil: number; abortAt?: number };
+type TransactionOptions = Deadlines & { origin?: Origin | undefined };
 
 export const commit = (client: PoolClient): Promise<unknown> => client.query('commit');
 export const rollback = (client: PoolClient): Promise<unknown> => client.query('rollback');

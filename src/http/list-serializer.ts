@@ -10,7 +10,7 @@ declare module 'fastify' {
 }
 
 /** Serializes a list with pauses for the event loop, up to the response budget. */
-export type ListSerializer = {
+type ListSerializer = {
   /** The bytes of the first items that fit, and their number. Large items are serialized in pieces. */
   items(items: unknown[], mayHoldLarge: boolean): Promise<{ written: Buffer[]; count: number }>;
   /** The response with these serialized items. */

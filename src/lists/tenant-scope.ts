@@ -17,7 +17,7 @@ export type TenantScope = {
   syncedThrough?: string;
 };
 
-export const ownScope: TenantScope = { own: true, partnerIds: [] };
+const ownScope: TenantScope = { own: true, partnerIds: [] };
 
 /** The provider's own items; with a publishable key, the public ones of its school. */
 export const defaultScope = ({ publishableFor, version }: Pick<Ctx, 'publishableFor' | 'version'>): TenantScope =>

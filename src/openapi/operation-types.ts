@@ -19,7 +19,7 @@ declare module 'fastify' {
 /** Declarations of a route for the OpenAPI document. */
 export type Declared = Pick<FastifySchema, 'item' | 'invalidSamples' | 'forbidden' | 'responseHeaders'>;
 
-export type Schema = { $ref?: string; type?: string | string[]; required?: string[]; examples?: unknown[] };
+type Schema = { $ref?: string; type?: string | string[]; required?: string[]; examples?: unknown[] };
 type Media = { schema: Schema; example?: unknown; examples?: Record<string, { value: object }> };
 export type Content = Record<string, Media>;
 export type Response = { description: string; content?: Content; headers?: object } | { $ref: string };

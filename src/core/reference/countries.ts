@@ -1,7 +1,7 @@
 import entries from './countries.json' with { type: 'json' };
 import type { Label } from './language.ts';
 
-export type Country = { id: number; title: Label };
+type Country = { id: number; title: Label };
 
 /**
  * Countries by two-letter code, in the order of the interface specification. Ids are ISO 3166-1 numeric, except Kosovo and

@@ -251,13 +251,10 @@ export function mergeCustomProperties(
   return merged.length === 0 ? null : Object.fromEntries(merged);
 }
 
-/** For text columns that are not nullable. */
-const emptyIfNull = (input: string | null | undefined) => (input === null ? '' : input);
-
 /** The types of fields and members, and what a field or a member declares. */
 export const t = {
   ...{ named, NamedObject, Nullable, withDefault, partialUpdate, member, stored },
   ...{ Id, Count, Title, Line, LongLine, Note, Html, Email, Url, OneOf, List, JsonList, JsonRecord },
   ...{ DayField, TimeField, LocalTimeField, DateTime, PlainDateTime },
-  ...{ CustomProperties, mergeCustomProperties, emptyIfNull },
+  ...{ CustomProperties, mergeCustomProperties },
 };

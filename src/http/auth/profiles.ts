@@ -14,7 +14,7 @@ declare module 'fastify' {
 }
 
 /** All other parameters and includes are refused. */
-export type PublicQuery = { parameters: readonly string[]; includes?: readonly string[] };
+type PublicQuery = { parameters: readonly string[]; includes?: readonly string[] };
 
 type Node = TSchema & { items?: Node; properties?: Record<string, Node> };
 

@@ -37,7 +37,7 @@ declare module 'fastify' {
   }
 }
 
-export type ListRequest = {
+type ListRequest = {
   /** Set where the response may be cached. */
   cacheKey?: string;
   /** Stores the response, or passes an error to the requests that wait for it; null makes them query themselves. */

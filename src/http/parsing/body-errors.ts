@@ -6,7 +6,7 @@ import type { References } from '../../lists/references.ts';
 import { toProblem } from '../errors/error-handler.ts';
 
 /** Fields that violate a rule outside the schema. */
-export type BodyErrors = { missing: string[]; notValid: string[] };
+type BodyErrors = { missing: string[]; notValid: string[] };
 type Fields = Record<string, unknown>;
 
 declare module 'fastify' {

@@ -3,7 +3,7 @@ import type { Config } from '../../core/config.ts';
 import type { Standby } from '../../database/standby-state.ts';
 
 /** `skipped`: the role may not look, or there is nothing to look at. */
-export type Level = 'ok' | 'warning' | 'error' | 'skipped';
+type Level = 'ok' | 'warning' | 'error' | 'skipped';
 export type Result = { level: Level; message: string };
 export type Finding = { check: string } & Result;
 

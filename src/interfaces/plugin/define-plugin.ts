@@ -14,7 +14,7 @@ import type { CreateArea } from './metrics.ts';
 export type CommandGroup = { names: string[]; load: () => Promise<(program: Command) => void> };
 
 /** Routes outside the interfaces, with the error format and the checks of the plugin itself. */
-export type Routes = {
+type Routes = {
   prefix?: string;
   /** A path below the prefix that cannot be decoded reaches the plugin, with `%` escaped. */
   repairsPaths?: true;
@@ -52,7 +52,7 @@ export type ServerPart = {
 export type FirstData = { note: string; welcome(address: string): string[] };
 
 /** The documentation of a plugin. */
-export type Docs = {
+type Docs = {
   /** Names of the pages of docs/ that are served and linked with the plugin alone. */
   pages: string[];
   /** Path of the guides, where the plugin serves those of all plugins. */

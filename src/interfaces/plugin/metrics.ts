@@ -15,7 +15,7 @@ export type MetricsSources = {
 };
 
 /** The metrics of one part of the service, registered at creation. */
-export type Area = {
+type Area = {
   /** Sets values that are read at the scrape; must not throw. */
   refresh?: (app: FastifyInstance) => void | Promise<void>;
   /** Called for every response; on the path of each request. */
@@ -34,7 +34,7 @@ export async function within<T>(work: Promise<T>): Promise<T> {
   return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
 }
 
-export type Meters = ReturnType<typeof createMeters>;
+type Meters = ReturnType<typeof createMeters>;
 
 /** Creates metrics in a registry, with the names of their labels behind the help. */
 export const createMeters = (register: Registry) => ({

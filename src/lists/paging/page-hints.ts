@@ -6,7 +6,7 @@ export const noPageHints: PageHintStore = { find: () => undefined, open: createP
 /** Enough for a few clients that page through a list at the same time. */
 const maxCursors = 8;
 
-export type Cursor = { count: number; id: number };
+type Cursor = { count: number; id: number };
 
 /** The last cursor at or before an offset: only the rows between have to be skipped. */
 export function nearestCursor(hints: PageHints | undefined, offset: number): Cursor | undefined {

@@ -1,10 +1,10 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-export const dailyKept = 14;
-export const weeklyKept = 8;
+const dailyKept = 14;
+const weeklyKept = 8;
 
-export type BackupKind = 'nightly' | 'manual';
+type BackupKind = 'nightly' | 'manual';
 
 /**
  * Such as `booking-nightly-1f3a90c2-2026-11-03T02-15-00Z.zip`: names of a database sort by time, and have no sign that

@@ -11,9 +11,9 @@ import { quote, type BackupSequence, type Manifest } from './format.ts';
 import { describeEndedSequences, findObstacle } from './manifest.ts';
 import { assertWhole, transferTable, withBackup, type OpenBackup } from './read.ts';
 
-export type Restored = { manifest: Manifest; unknownTables: string[]; migrated: number };
+type Restored = { manifest: Manifest; unknownTables: string[]; migrated: number };
 
-export type RestoreOptions = {
+type RestoreOptions = {
   /** Restore the rows of migrations that this build has with other contents. */
   acceptMigrations?: boolean | undefined;
   signal?: AbortSignal | undefined;

@@ -3,7 +3,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { Log } from '../../core/log.ts';
 
 type Environment = Record<string, string | undefined>;
-export type Tracing = { plugin: FastifyPluginAsync; stop(): Promise<void> };
+type Tracing = { plugin: FastifyPluginAsync; stop(): Promise<void> };
 
 /** By the standard variables of OpenTelemetry: on where an endpoint is set, unless something switches traces off. */
 const isWanted = (env: Environment) =>

@@ -20,7 +20,7 @@ export const signOnCounts = {
   link: { succeeded: 0, failed: 0 },
 };
 
-export type SignedIn = { providerId: number; userId: number };
+type SignedIn = { providerId: number; userId: number };
 
 /** Returns the secret for the cookie. */
 export async function openSession(on: Queryable, { providerId, userId }: SignedIn) {

@@ -17,7 +17,7 @@ type UserRow = Pick<typeof courseUsers.$inferSelect, 'id' | 'passwordHash' | 'fi
 export type Verified = UserRow & { passwordHash: string };
 type Credentials = Pick<CredentialsBody, 'username' | 'password'>;
 /** The key or person that asks, and the route, for the audit log. */
-export type SignOnCaller = Pick<AuditContext, 'actor' | 'actorId' | 'action'>;
+type SignOnCaller = Pick<AuditContext, 'actor' | 'actorId' | 'action'>;
 
 /** Failures respond at the next multiple of this; checking the costliest importable hash takes less. */
 const failureMs = 1_000;

@@ -97,7 +97,7 @@ export const BookingBody = t.NamedObject(
 );
 
 type ValidBooking = Static<typeof BookingBody>;
-export type ParticipantInput = Partial<Static<typeof ParticipantBody>>;
+type ParticipantInput = Partial<Static<typeof ParticipantBody>>;
 /** A booking request before its errors are known: any field may be missing. */
 export type BookingInput = Partial<Omit<ValidBooking, 'participants'>> & { participants?: ParticipantInput[] };
 

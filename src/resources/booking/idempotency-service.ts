@@ -5,7 +5,7 @@ import { execute } from '../../database/statements.ts';
 import { currentTimeSql } from '../../database/tables/columns.ts';
 
 /** An `Idempotency-Key` and its request, both hashed. */
-export type RequestKey = { keyHash: string; fingerprint: string };
+type RequestKey = { keyHash: string; fingerprint: string };
 
 const hash = (text: string) => createHash('sha256').update(text).digest('base64url');
 

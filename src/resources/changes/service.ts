@@ -7,7 +7,7 @@ import { formatExactTimestamp } from '../../core/timestamps.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { maxLimit, type Change } from './schema.ts';
 
-export type ChangeQuery = { since?: string; types?: string[]; limit?: number };
+type ChangeQuery = { since?: string; types?: string[]; limit?: number };
 
 /** An event by its id and its time in microseconds: after a restore of the database, ids are given again. */
 export type Position = { id: number; clock: number };

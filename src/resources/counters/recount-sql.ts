@@ -18,7 +18,7 @@ export const selectPage = (db: Reader, table: TenantTable, condition: SQL, limit
     .orderBy(asc(table.providerId), asc(table.id))
     .limit(limit)
     .as('page');
-export type Page = ReturnType<typeof selectPage>;
+type Page = ReturnType<typeof selectPage>;
 
 /** Join condition of a page's ids and their table. */
 export const matchesPage = (table: TenantTable, page: Page) => sameTenant(table, page, eq(table.id, page.id));

@@ -11,7 +11,7 @@ const checks: Check[] = [seatCheck, totalsCheck, balanceCheck];
 
 const pageSize = 1_000;
 
-export type Difference = {
+type Difference = {
   provider_id: number;
   items: string;
   id: number;
@@ -27,7 +27,7 @@ export type Report = {
   fixed: boolean;
 };
 /** `failure` is the first error while storing. */
-export type CheckResult = Report & { failure?: unknown };
+type CheckResult = Report & { failure?: unknown };
 
 /** Compares stored counters with a recount, for one provider or all; `fix` stores the recounted values. */
 export async function checkCounters(

@@ -117,11 +117,11 @@ export const EmbeddedCourse = t.named(
 /** A course without its long texts. */
 export type EmbeddedCourseRow = Omit<CourseRow, (typeof descriptionMembers)[Member]>;
 
-export type EmbeddedCourseRelations = {
+type EmbeddedCourseRelations = {
   categories: (Static<typeof Category> & { slug: string })[];
   tags: Static<typeof Tag>[];
 };
-export type CourseRelations = EmbeddedCourseRelations & { description_languages: string[]; translation: Texts | null };
+type CourseRelations = EmbeddedCourseRelations & { description_languages: string[]; translation: Texts | null };
 
 export function toEmbeddedCourse(row: EmbeddedCourseRow, relations: EmbeddedCourseRelations, ctx: Ctx): EmbeddedCourse {
   const { language, settings } = ctx;

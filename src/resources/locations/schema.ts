@@ -54,7 +54,7 @@ export const Location = t.NamedObject('Location', {
   ...t.member.closed.all({ notification_days: Type.Integer(), notification_role: Type.Null() }),
 });
 
-export type LocationRelations = { place: LocationPlace | null; instructor: EmbeddedInstructor | null };
+type LocationRelations = { place: LocationPlace | null; instructor: EmbeddedInstructor | null };
 
 export function toLocation(row: LocationRow, { place, instructor }: LocationRelations, { language }: Ctx): Location {
   // Not spread: members after a spread are added one by one, which is slow.

@@ -29,7 +29,7 @@ export const OrderUser = t.NamedObject(
     work_address: OrderAddress,
   }),
 );
-export const LineUser = t.NamedObject(
+const LineUser = t.NamedObject(
   'OrderLineUser',
   t.member.personal.all({ ...OrderUser.properties, invoice_reference: text }),
 );
@@ -47,7 +47,7 @@ export const orderUserFields = [
   ...(['homeAddress', 'homeAddress2', 'homeAddress3', 'homeZipcode', 'homeCity', 'homePhone'] as const),
   ...(['workAddress', 'workAddress2', 'workAddress3', 'workZipcode', 'workCity', 'workPhone'] as const),
 ];
-export type OrderUserRow = Pick<CourseUserRow, (typeof orderUserFields)[number]>;
+type OrderUserRow = Pick<CourseUserRow, (typeof orderUserFields)[number]>;
 
 type Text = string | null;
 const toOrderAddress = (

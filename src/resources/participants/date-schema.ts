@@ -79,7 +79,7 @@ export const participantDateColumns = {
   ...{ isVirtual, eventUrl, internalNote, teachingLanguageId, deletedAt },
 };
 
-export type ParticipantDateRow = {
+type ParticipantDateRow = {
   date: Pick<typeof courseDates.$inferSelect, keyof typeof participantDateColumns>;
   location: LocationRow | null;
   place: string | null;

@@ -130,7 +130,7 @@ export const toParticipantCourse = (row: CourseRow): Static<typeof ParticipantCo
   updated_at: formatTimestamp(row.updatedAt),
 });
 
-export type ParticipantRelations = {
+type ParticipantRelations = {
   booking: Booking;
   course: Static<typeof ParticipantCourse>;
   coursedate: ParticipantDate;

@@ -5,7 +5,7 @@ import type { Language } from '../../core/reference/language.ts';
 
 const text = Type.String();
 
-export type PlaceRow = {
+type PlaceRow = {
   id: number;
   title: string;
   country: string;

@@ -32,7 +32,7 @@ export type Discount = { campaignId: number; type: 'Percent' | 'Value'; value: s
 export type OrderedProduct = { productId: number; price: string; vatPercentage: string; quantity: number };
 
 /** The discount's percentage and amount are those of one item. */
-export type PricedLine = AgreedLine & {
+type PricedLine = AgreedLine & {
   productId: number;
   discountPercentAtOrder: string;
   discountAmountAtOrder: string;
@@ -76,7 +76,7 @@ function toTotals(lines: PricedLine[]) {
   const vat = toMinorUnits(agreed.totalVat);
   return { agreed, exclVat, vat, inclVat: exclVat + vat };
 }
-export type OrderTotals = ReturnType<typeof toTotals>;
+type OrderTotals = ReturnType<typeof toTotals>;
 
 /** The largest `numeric(12,2)`, in minor units. */
 const maxMoney = 999_999_999_999n;

@@ -4,7 +4,7 @@ import type { Database } from '../../database/client.ts';
 import { partnerConnections, providers } from '../../database/tables/providers.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 
-export type Connection = { provider_id: number; partner_id: number; status: 'requested' | 'approved' | 'revoked' };
+type Connection = { provider_id: number; partner_id: number; status: 'requested' | 'approved' | 'revoked' };
 
 export const requestPartner = (database: Database, providerId: number, partnerId: number) =>
   setStatus(database, providerId, partnerId, 'requested');

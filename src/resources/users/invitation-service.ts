@@ -8,7 +8,7 @@ import { adminMemberships, adminUsers } from '../../database/tables/people.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 
-export type Invitee = { userId: number } | { adminUserId: number };
+type Invitee = { userId: number } | { adminUserId: number };
 
 /** Queues a mail with a new link that sets a password, for a course user or admin user. Throws if there is no address. */
 export function invite(ctx: Ctx, person: Invitee): Promise<{ mailId: number; email: string }> {

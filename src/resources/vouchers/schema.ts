@@ -4,8 +4,8 @@ import { t } from '../../core/schema/types.ts';
 import type { vouchers } from '../../database/tables/campaigns.ts';
 
 /** An amount that can be spent in parts. */
-export type Voucher = Static<typeof Voucher>;
-export const Voucher = t.NamedObject(
+type Voucher = Static<typeof Voucher>;
+const Voucher = t.NamedObject(
   'Voucher',
   t.member.financial.all({
     id: Type.String(),
@@ -25,7 +25,7 @@ export const ValidVoucher = t.NamedObject(
   t.member.financial.all({ successful: Type.Boolean(), voucher: Voucher }),
 );
 
-export type VoucherRow = typeof vouchers.$inferSelect & { isExpired: boolean };
+type VoucherRow = typeof vouchers.$inferSelect & { isExpired: boolean };
 
 export const toVoucher = (row: VoucherRow): Voucher => ({
   id: String(row.id),

@@ -10,7 +10,6 @@ import { providers } from '../../database/tables/providers.ts';
 import { webhookDeliveries, webhooks } from '../../database/tables/webhooks.ts';
 import { parseTarget, resolveTarget, TargetError } from '../../core/outgoing-target.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { t } from '../../core/schema/types.ts';
 import { findNewest } from '../changes/service.ts';
 import { attemptDelivery, attemptTimeoutMs, toLogValues, type Endpoint } from './attempt-service.ts';
 import type { WebhookBody, WebhookChange } from './body-schema.ts';
@@ -209,7 +208,7 @@ const newSigningSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
 
 const toColumns = ({ types, description, payload, is_active }: WebhookChange) => ({
   ...(types === undefined ? {} : { types: types === null || types.length === 0 ? null : [...new Set(types)] }),
-  description: t.emptyIfNull(description),
+  description: description === null ? '' : description,
   payload,
   isActive: is_active,
 });

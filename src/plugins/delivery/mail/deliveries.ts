@@ -20,7 +20,7 @@ import {
 } from './query.ts';
 import { isPermanentFailure, sendTimeoutMs, type Transport } from './transport.ts';
 
-export type MailOptions = {
+type MailOptions = {
   database: Pick<Database, 'pool' | 'counters'>;
   settings: Settings;
   transport: Transport;

@@ -32,7 +32,7 @@ export type ClaimedWebhook = Endpoint & {
   updatedAt: string;
 };
 
-export type Delivery = {
+type Delivery = {
   ctx: Ctx;
   on: Queryable;
   log: Pick<Logger, 'warn' | 'error'>;

@@ -9,7 +9,7 @@ import { deliver, release, type ClaimedWebhook } from './deliver.ts';
 import { createItemCache } from './items.ts';
 import { defaultSchedule, type Schedule } from './schedule.ts';
 
-export type WebhookOptions = { database: Database; settings: Settings; log: WorkerLog; schedule?: Schedule };
+type WebhookOptions = { database: Database; settings: Settings; log: WorkerLog; schedule?: Schedule };
 
 /** Webhooks that a process delivers to at once. */
 const slots = 32;

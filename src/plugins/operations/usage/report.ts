@@ -1,6 +1,6 @@
 import type { Database } from '../../../database/client.ts';
 
-export type ProviderUsage = {
+type ProviderUsage = {
   provider_id: number;
   title: string | null;
   requests: number;

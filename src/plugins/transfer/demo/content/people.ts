@@ -51,7 +51,7 @@ function getHome(n: number) {
 const staffSize = 7;
 
 /** Credentials of a course user; docs/tutorial/getting-started.md contains them. */
-export const signOn = { ref: 'havbris/2', password: 'fjord og fjell' };
+const signOn = { ref: 'havbris/2', password: 'fjord og fjell' };
 
 const employees: Line[] = companies.flatMap((company, place) =>
   Array.from({ length: staffSize }, (_, member) => {

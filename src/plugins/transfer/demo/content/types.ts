@@ -1,4 +1,4 @@
-export type DemoTexts = {
+type DemoTexts = {
   lead?: string;
   description?: string;
   place?: string;
