@@ -13,10 +13,10 @@ const layers = [
   ['plugins'],
   ['plugins.ts', 'app.ts', 'main.ts', 'cli.ts'],
 ];
-/** The files of a room by what they hold; within a room a file imports from the kinds before its own. */
+/** The files of a resource by what they hold; within a resource a file imports from the kinds before its own. */
 const kinds = ['schema', 'body-schema', 'loaders', 'serializer', 'filters', 'list', 'sql', 'service', 'routes'];
 const kindOf = (file: string) => kinds.findLast((kind) => new RegExp(`(^|[/-])${kind}\\.ts$`).test(file));
-/** The kinds of files that a file may import from another room. */
+/** The kinds of files that a file may import from another resource. */
 const importable: Record<string, string[]> = {
   schema: ['schema'],
   'body-schema': ['schema', 'body-schema'],
@@ -28,7 +28,7 @@ const importable: Record<string, string[]> = {
   service: ['schema', 'loaders', 'serializer', 'list', 'service'],
   routes: ['schema', 'serializer'],
 };
-/** The maximum of distinct names that a room imports from outside, each used member of a namespace among them. */
+/** The maximum of distinct names that a resource imports from outside, each used member of a namespace among them. */
 const maxNames = 45;
 /** Values that stand for a namespace: their used members count, too. */
 const namespaceValues = ['core/schema/types.ts t'];
@@ -106,30 +106,30 @@ test('no hook assigns to a context', () => {
   expect(files.filter((file) => /\.ctx = /.test(code(file)))).toEqual(['http/auth/authenticate.ts']);
 });
 
-const ofRooms = files.filter((file) => file.startsWith('resources/'));
+const ofResources = files.filter((file) => file.startsWith('resources/'));
 
-/** The imports of a file of a room that its kind may not have. */
+/** The imports of a file of a resource that its kind may not have. */
 function importsOfLaterKinds(file: string, imported = imports(file)) {
-  const room = file.split('/')[1];
+  const resource = file.split('/')[1];
   const kind = kindOf(file);
   if (kind === undefined) return [`${file}: no kind`];
   const intruding = imported.filter((to) => {
-    const [folder, otherRoom] = to.split('/');
+    const [folder, otherResource] = to.split('/');
     if (folder === 'interfaces') return true;
     if (folder === 'http') return kind !== 'routes';
     if (folder !== 'resources') return false;
     const other = kindOf(to)!;
-    if (otherRoom === room) return kinds.indexOf(other) > kinds.indexOf(kind);
+    if (otherResource === resource) return kinds.indexOf(other) > kinds.indexOf(kind);
     return !importable[kind]!.includes(other);
   });
   return intruding.map((to) => `${file}: ${to}`);
 }
 
-test('every file of a room imports only what its kind may', () => {
-  expect(ofRooms.flatMap((file) => importsOfLaterKinds(file))).toEqual([]);
+test('every file of a resource imports only what its kind may', () => {
+  expect(ofResources.flatMap((file) => importsOfLaterKinds(file))).toEqual([]);
 });
 
-test('a file of a room that imports what its kind may not is found', () => {
+test('a file of a resource that imports what its kind may not is found', () => {
   const file = 'resources/tags/loaders.ts';
   const imported = ['resources/tags/schema.ts', 'resources/tags/service.ts', 'resources/users/loaders.ts'];
   const others = ['resources/users/service.ts', 'http/auth.ts', 'lists/filters.ts'];
@@ -139,14 +139,14 @@ test('a file of a room that imports what its kind may not is found', () => {
   expect(importsOfLaterKinds('resources/tags/other.ts', [])).toEqual(['resources/tags/other.ts: no kind']);
 });
 
-test('batch loaders are in the loaders of a room', () => {
+test('batch loaders are in the loaders of a resource', () => {
   const building = files.filter((file) => file.startsWith('resources/') && code(file).includes('batchLoader('));
   expect(building.filter((file) => kindOf(file) !== 'loaders')).toEqual([]);
 });
 
 type Source = { file: string; text: string };
 const sources = files.map((file): Source => ({ file, text: code(file) }));
-const rooms = [...new Set(ofRooms.map((file) => file.split('/')[1]!))];
+const resources = [...new Set(ofResources.map((file) => file.split('/')[1]!))];
 
 const parse = ({ file, text }: Source) => ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
 
@@ -190,9 +190,9 @@ function importedNames({ file, text }: Source) {
   });
 }
 
-/** The distinct names that the files of a room import from outside it. */
-function namesOfRoom(room: string, all: Source[]) {
-  const folder = `resources/${room}/`;
+/** The distinct names that the files of a resource import from outside it. */
+function namesOfResource(resource: string, all: Source[]) {
+  const folder = `resources/${resource}/`;
   const names = all
     .filter(({ file }) => file.startsWith(folder))
     .flatMap(importedNames)
@@ -201,12 +201,12 @@ function namesOfRoom(room: string, all: Source[]) {
   return [...new Set(names)].sort();
 }
 
-test(`a room imports at most ${maxNames} names from outside`, () => {
-  const counts = rooms.map((room) => ({ room, count: namesOfRoom(room, sources).length }));
+test(`a resource imports at most ${maxNames} names from outside`, () => {
+  const counts = resources.map((resource) => ({ resource, count: namesOfResource(resource, sources).length }));
   expect(counts.filter(({ count }) => count > maxNames)).toEqual([]);
 });
 
-test('the names of a room are counted with the members of namespaces and of values that stand for one', () => {
+test('the names of a resource are counted with the members of namespaces and of values that stand for one', () => {
   const samples = [
     {
       file: 'resources/tags/service.ts',
@@ -232,7 +232,7 @@ use(table);`,
     },
     { file: 'resources/users/routes.ts', text: "import { more } from '../../core/context.ts';" },
   ];
-  expect(namesOfRoom('tags', samples)).toEqual([
+  expect(namesOfResource('tags', samples)).toEqual([
     'core/context.ts One',
     'core/context.ts first',
     'core/context.ts last',
