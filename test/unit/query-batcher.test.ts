@@ -1,5 +1,6 @@
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
+import { waitForBlocked } from '../support/locks.ts';
 import { connectionTo, openTestDatabase, openTestApp, ownDatabase } from '../support/test-app.ts';
 
 const pid = 'select pg_backend_pid() as pid, ';
@@ -27,14 +28,20 @@ test('all queries of a batch fail when there is no connection or it breaks', asy
   const other = new Client(connectionTo(name));
   await other.connect();
   onTestFinished(() => other.end());
-  const three = () => Promise.allSettled([1, 2, 3].map((n) => database.pool.query(`select pg_sleep(9), ${n}`)));
-  const [first] = [three(), await turn(), three(), await turn()];
+  await other.query('select pg_advisory_lock(1)');
+  const three = () =>
+    Promise.allSettled([1, 2, 3].map((n) => database.pool.query(`select pg_advisory_xact_lock_shared(1), ${n}`)));
+  const first = three();
+  await waitForBlocked(other, 1);
+  const second = three();
+  await waitForBlocked(other, 2);
   const without = await three();
   expect(without.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
   await other.query(
     'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
   );
-  expect((await first).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  for (const batch of [first, second])
+    expect((await batch).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
   expect((await database.pool.query('select 1 as n')).rows).toEqual([{ n: 1 }]);
 });
 
@@ -50,7 +57,7 @@ test('an invalid query rejects its caller and releases the connection', async ()
 });
 
 test("requests do not wait for the key's last-use update", async () => {
-  const { name, database } = await opened({ statementMs: 3_000 });
+  const { name, database } = await opened();
   const testApp = await openTestApp(database);
   const me = await testApp.createProvider();
   const lock = new Client(connectionTo(name));
@@ -58,15 +65,9 @@ test("requests do not wait for the key's last-use update", async () => {
   onTestFinished(() => lock.end());
   await lock.query('begin');
   await lock.query('select from api_keys where provider_id = $1 for update', [me.id]);
-  let done = false;
-  const existing = lock
-    .query('select pg_sleep(2)')
-    .then(() => lock.query('rollback'))
-    .then(() => (done = true));
   expect((await me.get('/v2/courses')).status).toBe(200);
-  expect(done).toBe(false);
-  await existing;
+  // The update is not over yet.
+  await waitForBlocked(lock, 1);
+  await lock.query('rollback');
+  await expect.poll(async () => (await lock.query('select from api_key_uses')).rowCount).toBe(1);
 });
-
-/** Resolves when the queries of this turn have been sent. */
-const turn = () => new Promise((done) => setTimeout(done, 100));

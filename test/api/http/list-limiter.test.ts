@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { get as httpGet, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { waitForBlocked } from '../../support/locks.ts';
 import { dereference } from '../../support/openapi.ts';
 import { recordStatements } from '../../support/record-statements.ts';
 import { connectionTo, limits, openTestDatabase, openTestApp, ownDatabase } from '../../support/test-app.ts';
@@ -15,9 +15,9 @@ type Responses = Record<string, { content?: { 'application/json': { schema: View
 type Document = { paths: Record<string, { get?: { responses: Responses } }> };
 
 /** A server that runs that many list queries at once, and a lock that blocks location queries. */
-async function openLimitedApp({ concurrency = 1, waitMs = 10_000, waiting = 10, responseCacheBytes = 0 } = {}) {
+async function openLimitedApp({ concurrency = 1, waitMs = 300_000, waiting = 10, responseCacheBytes = 0 } = {}) {
   const name = await ownDatabase();
-  const testApp = await openTestApp(openTestDatabase(name), {
+  const testApp = await openTestApp(openTestDatabase(name, { statementMs: 300_000 }), {
     limits: { ...limits, responseCacheBytes, lists: { atOnce: concurrency, waitMs, waiting } },
   });
   onTestFinished(() => testApp.close());
@@ -29,13 +29,6 @@ async function openLimitedApp({ concurrency = 1, waitMs = 10_000, waiting = 10, 
   await me.get('/v2/durations');
   const isKeyUseRecorded = async () => (await locker.query('select from api_key_uses')).rowCount === 1;
   await expect.poll(isKeyUseRecorded).toBe(true);
-  const waitingStatements = async () => {
-    // Other tests wait for locks on the same server.
-    const { rows } = await locker.query<{ n: number }>(
-      'select count(*)::int as n from pg_locks where not granted and database = (select oid from pg_database where datname = current_database())',
-    );
-    return rows[0]!.n;
-  };
   return {
     me,
     breakList: () => locker.query('alter table locations rename to elsewhere'),
@@ -45,9 +38,28 @@ async function openLimitedApp({ concurrency = 1, waitMs = 10_000, waiting = 10, 
     blockMore: (table: string) => locker.query(`savepoint more; lock table ${table} in access exclusive mode`),
     releaseMore: () => locker.query('rollback to savepoint more'),
     release: () => locker.query('rollback'),
-    isBlocked: (times = 1) => expect.poll(waitingStatements).toBe(times),
+    isBlocked: (times = 1) => waitForBlocked(locker, times),
     /** That many lists wait for a slot. */
     isQueued: (lists: number) => expect.poll(() => testApp.app.listCache.limiter!.usage().waiting).toBe(lists),
+    /** The next list that waits for a slot may do so until the returned function is called. */
+    endWaitByHand() {
+      const timers = vi.spyOn(globalThis, 'setTimeout');
+      return () => {
+        const [end, , reason] = timers.mock.calls.find((call) => call.includes('timed out in the queue')) as unknown[];
+        (end as (reason: unknown) => void)(reason);
+      };
+    },
+    /** Resolves once a list has looked for a cached response that is not there. */
+    missesCache() {
+      const { lookups } = testApp.app.listCache.responses!;
+      const { misses } = lookups;
+      return expect.poll(() => lookups.misses).toBe(misses + 1);
+    },
+    /** The server has noticed that the clients of its sockets are gone. */
+    isDisconnected: () =>
+      expect
+        .poll(() => new Promise((resolve) => testApp.app.server.getConnections((_error, count) => resolve(count))))
+        .toBe(0),
     /** Over a socket, for clients that disconnect early or do not read the response. */
     async listening() {
       await testApp.app.listen({ port: 0, host: '127.0.0.1' });
@@ -92,9 +104,6 @@ test('waiting requests run one after the other', async () => {
   const all = [existing, other, existing, '/v2/courses', other].map((path, n) => me.get(`${path}?limit=${n + 1}`));
   await isBlocked();
   await isQueued(4);
-  // The second list that the lock would block has not started.
-  await pause(200);
-  await isBlocked();
   await release();
   expect((await Promise.all(all)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
 });
@@ -128,8 +137,8 @@ test('304s, errors and cached responses need no slot', async () => {
 });
 
 test('a client that disconnects while waiting leaves the queue without a query', async () => {
-  // Shorter than the lock timeout, and nobody else of the school could queue.
-  const { me, block, release, isBlocked, isQueued, listening } = await openLimitedApp({ waitMs: 9_000, waiting: 1 });
+  // Nobody else of the school could queue.
+  const { me, block, release, isBlocked, isQueued, listening } = await openLimitedApp({ waiting: 1 });
   const request = await listening();
   await block();
   const first = me.get(existing);
@@ -149,29 +158,32 @@ test('a client that disconnects while waiting leaves the queue without a query',
 });
 
 test('a client that disconnects during its query keeps the slot until the query ends', async () => {
-  const { me, block, release, isBlocked, listening } = await openLimitedApp({ waitMs: 300 });
+  const { me, block, release, isBlocked, isQueued, isDisconnected, listening } = await openLimitedApp();
   const request = await listening();
   await block();
   const first = request(existing);
   await isBlocked();
   first.destroy();
-  await pause(100);
-  expect((await me.get(other)).status).toBe(503);
+  await isDisconnected();
+  const second = me.get(other);
+  await isQueued(1);
   await release();
-  expect((await me.get(other)).status).toBe(200);
+  expect((await second).status).toBe(200);
 });
 
 test('a later equal request waits with the first', async () => {
-  const { me, block, release, isBlocked } = await openLimitedApp({
-    waitMs: 4_000,
+  const { me, block, release, isBlocked, isQueued, endWaitByHand } = await openLimitedApp({
     responseCacheBytes: limits.responseCacheBytes ?? 0,
   });
   await block();
   const holding = me.get(existing);
   await isBlocked();
+  const endWait = endWaitByHand();
   const first = me.get(other);
-  await pause(2_000);
+  await isQueued(1);
   const second = me.get(other);
+  await isQueued(2);
+  endWait();
   expect((await first).status).toBe(503);
   await release();
   expect((await second).status).toBe(200);
@@ -181,7 +193,6 @@ test('a later equal request waits with the first', async () => {
 test('a list runs before a second list of another provider', async () => {
   const { me, createProvider, block, blockMore, release, releaseMore, isBlocked, isQueued } = await openLimitedApp({
     concurrency: 2,
-    waitMs: 9_000,
   });
   const them = await createProvider();
   await block();
@@ -200,7 +211,6 @@ test('a list runs before a second list of another provider', async () => {
 
 test('a list runs before a second list of another provider, with a single slot', async () => {
   const { me, createProvider, block, blockMore, release, releaseMore, isBlocked, isQueued } = await openLimitedApp({
-    waitMs: 9_000,
     waiting: 1,
   });
   const them = await createProvider();
@@ -222,7 +232,7 @@ test('a list runs before a second list of another provider, with a single slot',
 
 test('a request that waits for an equal in-flight one releases its slot', async () => {
   const { me, block, blockMore, release, releaseMore, isBlocked, isQueued } = await openLimitedApp({
-    ...{ concurrency: 2, waitMs: 9_000, responseCacheBytes: limits.responseCacheBytes ?? 0 },
+    ...{ concurrency: 2, responseCacheBytes: limits.responseCacheBytes ?? 0 },
   });
   await block();
   await blockMore('courses');
@@ -264,7 +274,7 @@ test('every list acquires a slot', async () => {
 });
 
 test('a client that disconnects before its query key is known blocks no equal request', async () => {
-  const { me, block, release, isBlocked, listening } = await openLimitedApp({
+  const { me, block, release, isBlocked, isDisconnected, missesCache, listening } = await openLimitedApp({
     responseCacheBytes: limits.responseCacheBytes ?? 0,
   });
   const request = await listening();
@@ -272,18 +282,16 @@ test('a client that disconnects before its query key is known blocks no equal re
   const first = request(other);
   await isBlocked();
   first.destroy();
-  // Lets the server notice the disconnect first.
-  await pause(200);
+  await isDisconnected();
+  const missed = missesCache();
   await release();
-  await pause(200);
+  await missed;
   expect((await me.get(other)).status).toBe(200);
 });
 
 test('a client that disconnects before its query key is known does not enter the queue', async () => {
-  const { me, block, blockMore, release, releaseMore, isBlocked, isQueued, listening } = await openLimitedApp({
-    waitMs: 9_000,
-    waiting: 1,
-  });
+  const { me, block, blockMore, release, releaseMore, isBlocked, isQueued, isDisconnected, missesCache, listening } =
+    await openLimitedApp({ waiting: 1, responseCacheBytes: limits.responseCacheBytes ?? 0 });
   const request = await listening();
   await block();
   const first = me.get(existing);
@@ -292,9 +300,10 @@ test('a client that disconnects before its query key is known does not enter the
   const gone = request(other);
   await isBlocked(2);
   gone.destroy();
-  await pause(200);
+  await isDisconnected();
+  const missed = missesCache();
   await releaseMore();
-  await pause(200);
+  await missed;
   const second = me.get(other);
   await isQueued(1);
   await release();

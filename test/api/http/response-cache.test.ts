@@ -1,11 +1,11 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import { eq } from 'drizzle-orm';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { categories } from '../../../src/database/tables/catalog.ts';
 import { addCategory, categorizeCourse } from '../../../src/resources/categories/service.ts';
 import { allAreas } from '../../../src/database/areas.ts';
 import { createBookableDate, bookingBody } from '../../support/booking.ts';
+import { waitForBlocked } from '../../support/locks.ts';
 import { recordStatements } from '../../support/record-statements.ts';
 import {
   asAdmin,
@@ -15,6 +15,7 @@ import {
   openTestApp,
   ownDatabase,
   openTestAppForFile,
+  type TestApp,
   type TestResponse,
   type Provider,
 } from '../../support/test-app.ts';
@@ -295,9 +296,17 @@ test('concurrent equal requests of one provider share one query', async () => {
   expect(sent.filter(({ text }) => text.includes('from "courses"'))).toHaveLength(2);
 });
 
+/** Waits until that many more requests wait for a response that another one is computing. */
+function waitForSharing({ app: { listCache } }: TestApp) {
+  const pending = vi.spyOn(listCache.responses!, 'pending');
+  const sharing = () => pending.mock.results.filter(({ value }) => value !== undefined).length;
+  return (requests: number) => expect.poll(sharing).toBe(requests);
+}
+
 test('waiting requests share the failure, and the next request runs the query again', async () => {
   const name = await ownDatabase();
-  const own = await openTestApp(openTestDatabase(name, { statementMs: 2_000 }));
+  const own = await openTestApp(openTestDatabase(name));
+  const isSharedBy = waitForSharing(own);
   const lock = new Client(connectionTo(name));
   await lock.connect();
   try {
@@ -306,7 +315,13 @@ test('waiting requests share the failure, and the next request runs the query ag
     await lock.query('begin');
     await lock.query('lock table courses in access exclusive mode');
     const sent = await recordStatements(async () => {
-      const responses = await Promise.all(Array.from({ length: 10 }, () => me.get(list)));
+      const requests = Array.from({ length: 10 }, () => me.get(list));
+      await waitForBlocked(lock, 1);
+      await isSharedBy(9);
+      await lock.query(
+        'select pg_cancel_backend(pid) from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))',
+      );
+      const responses = await Promise.all(requests);
       expect(responses.map(({ status }) => status)).toEqual(Array(10).fill(503));
     });
     expect(sent.filter(({ text }) => text.includes('from "courses"'))).toHaveLength(1);
@@ -321,6 +336,8 @@ test('waiting requests share the failure, and the next request runs the query ag
 test('when the first client disconnects, waiting requests still get the response', async () => {
   const name = await ownDatabase();
   const own = await openTestApp(openTestDatabase(name));
+  const isSharedBy = waitForSharing(own);
+  const connections = () => new Promise((resolve) => own.app.server.getConnections((_error, count) => resolve(count)));
   const lock = new Client(connectionTo(name));
   await lock.connect();
   try {
@@ -334,12 +351,12 @@ test('when the first client disconnects, waiting requests still get the response
     const sent = await recordStatements(async () => {
       const first = new AbortController();
       const gone = request(first.signal).catch(() => 'gone');
-      await pause(200);
+      await waitForBlocked(lock, 1);
       const waiting = [request(), request(), request()];
-      await pause(200);
+      await isSharedBy(3);
       first.abort();
       expect(await gone).toBe('gone');
-      await pause(200);
+      await expect.poll(connections).toBe(3);
       await lock.query('rollback');
       const responses = await Promise.all(waiting);
       expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
