@@ -304,6 +304,7 @@ test('a client that disconnects before its query key is known does not enter the
   const missed = missesCache();
   await releaseMore();
   await missed;
+  await isQueued(0);
   const second = me.get(other);
   await isQueued(1);
   await release();

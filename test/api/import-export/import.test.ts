@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { getTableColumns } from 'drizzle-orm';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { checkCounters } from '../../../src/resources/counters/service.ts';
@@ -9,6 +8,7 @@ import type { BadLine } from '../../../src/plugins/transfer/staging.ts';
 import { allAreas } from '../../../src/database/areas.ts';
 import { differences } from '../../support/compare-responses.ts';
 import { fetchAllResponses, exportToLines, importObjects } from '../../support/all-responses.ts';
+import { createGate } from '../../support/gate.ts';
 import { importFields } from '../../support/import-fields.ts';
 import { schoolFile } from '../../support/import-file.ts';
 import {
@@ -503,15 +503,33 @@ test('importing a participant later updates its order', async () => {
 });
 
 test('a slow input stream does not lose its database connection', async () => {
-  const me = await (await sharedTestApp()).createProvider();
-  async function* slowly() {
+  const { createProvider, database } = await sharedTestApp();
+  const [me, other] = [await createProvider(), await createProvider()];
+  const [paused, lost] = [createGate(), createGate()];
+  async function* slowly(pause: () => Promise<unknown>) {
     for (let n = 0; n < 1_001; n += 1) yield course(`c${n}`);
-    await sleep(400);
+    await pause();
     yield course('last');
   }
-  expect(await importObjects(me, slowly(), {}, { idleMs: 0 })).toMatchObject({ written: 1_002, reasons: [] });
-  const other = await (await sharedTestApp()).createProvider();
-  await expect(importObjects(other, slowly(), {}, { idleMs: 100 })).rejects.toThrow('the lock of the import');
+  const permanent = importObjects(
+    me,
+    slowly(() => {
+      paused.open();
+      return lost.opened;
+    }),
+    {},
+    { idleMs: 0 },
+  );
+  await paused.opened;
+  const locked = `select from pg_locks where locktype = 'advisory'
+    and (classid::bigint << 32 | objid::bigint) = hashtextextended('import', $1)`;
+  const isLocked = async ({ id }: Provider) => (await database.pool.query(locked, [id])).rowCount === 1;
+  const untilLost = () => expect.poll(() => isLocked(other)).toBe(false);
+  const idle = importObjects(other, slowly(untilLost), {}, { idleMs: 100 });
+  await expect(idle).rejects.toThrow('the lock of the import');
+  expect(await isLocked(me)).toBe(true);
+  lost.open();
+  expect(await permanent).toMatchObject({ written: 1_002, reasons: [] });
 });
 
 test('an import whose session ends between two writes stops, and the next run continues it', async () => {
@@ -522,8 +540,7 @@ test('an import whose session ends between two writes stops, and the next run co
   const endSession = async () => {
     const { rows } = await own.pool.query<{ pid: number }>('select pg_backend_pid() as pid');
     await database.pool.query('select pg_terminate_backend($1, 5000)', [rows[0]!.pid]);
-    // Until the pool has noticed.
-    await sleep(200);
+    await expect.poll(() => own.usage().connections.open).toBe(0);
   };
   let writes = 0;
   const queuedAs: typeof own.queuedAs = (key) => {

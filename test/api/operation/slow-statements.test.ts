@@ -1,10 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import type { SlowStatement } from '../../../src/database/preparing-client.ts';
 import { courses } from '../../../src/database/tables/courses.ts';
 import { batchLoader } from '../../../src/lists/loaders.ts';
+import { waitForBlocked } from '../../support/locks.ts';
 import { connectionTo, openTestApp, openTestDatabase, ownDatabase, settings } from '../../support/test-app.ts';
 
 test('a slow statement is reported with the provider and the id of its request, a read and a write', async () => {
@@ -26,10 +26,8 @@ test('a slow statement is reported with the provider and the id of its request, 
     me.put(`/v2/courses/${courseId}`, { title: 'Slow' }, { 'x-request-id': 'a-write' }),
     other.get('/v2/courses', { 'x-request-id': 'a-list' }),
   ]);
-  const waiting = async () => (await locker.query(`select from pg_locks where not granted`)).rowCount;
-  await expect.poll(waiting).toBeGreaterThanOrEqual(3);
   // The limit of a slow statement is half a second.
-  await pause(700);
+  await waitForBlocked(locker, 3, 0.6);
   await locker.query('rollback');
   expect((await responses).map(({ status }) => status)).toEqual([200, 200, 200]);
   const found = reported.map(({ provider, reqId }) => [reqId, provider]);

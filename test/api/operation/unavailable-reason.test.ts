@@ -1,7 +1,6 @@
 import { DrizzleQueryError } from 'drizzle-orm/errors';
 import { readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import { createServer as createTlsServer, connect } from 'node:tls';
 import { Client, type Pool } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
@@ -10,6 +9,7 @@ import type { DatabaseOptions } from '../../../src/database/client.ts';
 import { createKeyedQueue } from '../../../src/database/keyed-queue.ts';
 import { unavailableReason } from '../../../src/database/unavailable-reason.ts';
 import { createAuthority, createCertificate } from '../../support/certificates.ts';
+import { waitForBlocked } from '../../support/locks.ts';
 import { temporaryFolder } from '../../support/processes.ts';
 import { succeeds } from '../../support/programs.ts';
 import { asAdmin, connectionTo, openTestDatabase } from '../../support/test-app.ts';
@@ -45,9 +45,17 @@ async function writeTooLong() {
 
 async function useAllConnections() {
   // acquireMs is the time limit of a new connection too.
-  await withDatabase({ poolSize: 1, acquireMs: 1_000 }, async (pool) => {
-    await pool.query('select 1');
-    await Promise.all([pool.query('select pg_sleep(3)'), pause(20).then(() => pool.query('select 1'))]);
+  const holder = new Client(connectionTo(shared));
+  await holder.connect();
+  onTestFinished(() => holder.end());
+  await holder.query("select pg_advisory_lock(hashtext('use all connections'))");
+  await withDatabase({ poolSize: 1, acquireMs: 2_000 }, async (pool) => {
+    const blocked = pool.query("select pg_advisory_xact_lock(hashtext('use all connections'))");
+    await waitForBlocked(holder, 1);
+    await pool
+      .query('select 1')
+      .finally(() => holder.query("select pg_advisory_unlock(hashtext('use all connections'))"));
+    await blocked;
   });
 }
 

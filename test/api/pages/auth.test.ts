@@ -95,7 +95,7 @@ test.each(['sign_in', 'password'] as const)(
 );
 
 test.each([
-  ['sign_in', '14 minutes 59 seconds', '15 minutes 1 second'],
+  ['sign_in', '14 minutes 30 seconds', '15 minutes 1 second'],
   ['password', '6 days 23 hours 59 minutes', '7 days 1 second'],
 ] as const)('a %s link works after %s and not after %s', async (purpose, young, old) => {
   const path = purpose === 'sign_in' ? '/my/sign-in' : '/my/password';
