@@ -9,9 +9,8 @@ export type MetricsSources = {
   /** The commit that was built. */
   commit?: string;
   /** Folders whose disks are measured. */
-  folders?: Record<string, string>;
-  /** Absent in tests. */
-  config?: Config;
+  folders: Record<string, string>;
+  config: Config;
 };
 
 /** The metrics of one part of the service, registered at creation. */

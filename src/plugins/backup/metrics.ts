@@ -13,7 +13,7 @@ export const backupMetrics: CreateArea = ({ gauge }, { database, config }) => {
     '1 if the last restore of a backup for a test failed, else 0',
   );
   const help = '1 if this process, or one beside it, makes the nightly backup, else 0';
-  gauge('booking_backup_configured', help).set(config?.of(backupSettings).hasBackups ? 1 : 0);
+  gauge('booking_backup_configured', help).set(config.of(backupSettings).hasBackups ? 1 : 0);
   return {
     async refresh() {
       const last = await within(findLastBackup(database.pool)).catch(() => undefined);

@@ -26,7 +26,7 @@ export const diskMetrics: CreateArea = ({ gauge }, { database, folders }) => {
     async refresh() {
       full.set(isDiskFull(database.counters) ? 1 : 0);
       await Promise.all([
-        ...Object.entries(folders ?? {}).map(([place, folder]) => set(place, readDiskSpace(folder))),
+        ...Object.entries(folders).map(([place, folder]) => set(place, readDiskSpace(folder))),
         set('database', findDatabaseDiskSpace(database.pool)),
       ]);
     },
