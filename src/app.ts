@@ -28,8 +28,8 @@ import { legacy } from './interfaces/legacy.ts';
 import { strictTransport } from './http/strict-transport.ts';
 import { compileSerializer, serializeLargeItems } from './http/list-serializer.ts';
 import { v2 } from './interfaces/v2.ts';
-import type { Plugin, ServerPart } from './interfaces/plugin/define-plugin.ts';
-import { plugins as allPlugins } from './plugins.ts';
+import type { ServerPart } from './interfaces/plugin/define-plugin.ts';
+import { plugins } from './plugins.ts';
 
 type Limits = {
   bodyBytes: number;
@@ -64,9 +64,7 @@ export type AppOptions = {
   requestLog?: RequestLogMode;
   /** Limits of single providers; default none. */
   providerLimits?: ProviderLimits | undefined;
-  /** Whose routes are served; default all. */
-  plugins?: readonly Plugin[];
-  /** Their parts of a running server. */
+  /** The plugins' parts of a running server. */
   parts?: ServerPart[];
 };
 
@@ -74,16 +72,8 @@ const maxHeaders = 100;
 
 /** Builds the application without listening. */
 export async function buildApp(options: AppOptions) {
-  const {
-    database,
-    settings,
-    version,
-    limits,
-    isShuttingDown = { now: false },
-    plugins = allPlugins,
-    parts = [],
-  } = options;
-  const app = createServer(options, plugins);
+  const { database, settings, version, limits, isShuttingDown = { now: false }, parts = [] } = options;
+  const app = createServer(options);
   const { findKey, isKnown } = createKeyLookup(database);
   yieldBetweenRequests(app.server, isKnown);
   for (const { instrumentation } of parts) if (instrumentation) await app.register(instrumentation);
@@ -126,7 +116,7 @@ export async function buildApp(options: AppOptions) {
   return app;
 }
 
-function createServer({ limits, trustProxy = [], logger, settings }: AppOptions, plugins: readonly Plugin[]) {
+function createServer({ limits, trustProxy = [], logger, settings }: AppOptions) {
   const repaired = plugins.flatMap(({ routes }) => (routes?.repairsPaths ? (routes.prefix ?? []) : []));
   const hsts = strictTransport(settings.publicUrl);
   return Fastify({

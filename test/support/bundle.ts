@@ -1,12 +1,20 @@
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { build, buildSync, type BuildOptions, type Plugin } from 'esbuild';
 import { copyAssets } from '../../.build-reference.js';
+import type { BuildApp } from './test-app.ts';
 
 /** Bundles a test program with its imports from src; returns the path of the bundle. */
 export async function bundle(entry: string, plugins: Plugin[] = []): Promise<string> {
   const outfile = pathOf([entry, ...plugins.map(({ name }) => name)]);
   await build({ ...optionsOf(entry, outfile), plugins });
   return outfile;
+}
+
+/** `buildApp` with a replaced module. */
+export async function buildAppWith(replacement: Plugin) {
+  const module = (await import(resolve(await bundle('src/app.ts', [replacement])))) as { buildApp: BuildApp };
+  return module.buildApp;
 }
 
 export function bundleSync(entry: string): string {

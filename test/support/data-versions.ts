@@ -1,6 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import type { Plugin } from 'esbuild';
 import { setPassword } from '../../src/resources/auth/password-service.ts';
 import { createKey, revokeKey } from '../../src/resources/auth/key-service.ts';
 import { renameAdminUser } from '../../src/resources/admin-users/service.ts';
@@ -11,7 +8,7 @@ import { checkCounters } from '../../src/resources/counters/service.ts';
 import { invite } from '../../src/resources/users/invitation-service.ts';
 import { importObjects } from './all-responses.ts';
 import { bookOrFail, deregister } from './booking.ts';
-import { bundle } from './bundle.ts';
+import { buildAppWith, replaceIn } from './bundle.ts';
 import { addDate } from './dates.ts';
 import { schoolFile } from './import-file.ts';
 import { fillPath, getEndpoints, readRequests, type Owner } from './isolation.ts';
@@ -133,22 +130,13 @@ export async function cachedUrls(testApp: TestApp, { me, ids }: Owner) {
   return responses.filter(({ headers }) => headers['etag'] !== undefined).map(({ route, url }) => ({ route, url }));
 }
 
+const wrongArea = replaceIn(
+  'wrong-area',
+  /resources\/instructors\/service\.ts$/,
+  "ctx.write(['catalog']",
+  "ctx.write(['money']",
+);
+
 let withWrongArea: Promise<BuildApp> | undefined;
 /** `buildApp` in which a new instructor moves the clock of another area. */
-export const buildAppWithWrongArea = () => (withWrongArea ??= bundleWithWrongArea());
-
-async function bundleWithWrongArea() {
-  const wrongArea: Plugin = {
-    name: 'wrong-area',
-    setup({ onLoad }) {
-      onLoad({ filter: /resources\/instructors\/service\.ts$/ }, async ({ path }) => {
-        const source = await readFile(path, 'utf8');
-        const contents = source.replace("ctx.write(['catalog']", "ctx.write(['money']");
-        if (contents === source) throw new Error('the area of a new instructor was not found');
-        return { contents, loader: 'ts' };
-      });
-    },
-  };
-  const module = (await import(resolve(await bundle('src/app.ts', [wrongArea])))) as { buildApp: BuildApp };
-  return module.buildApp;
-}
+export const buildAppWithWrongArea = () => (withWrongArea ??= buildAppWith(wrongArea));

@@ -1,7 +1,5 @@
-import { resolve } from 'node:path';
 import type { Plugin } from 'esbuild';
-import { bundle } from './bundle.ts';
-import type { BuildApp } from './test-app.ts';
+import { buildAppWith, bundle } from './bundle.ts';
 
 /** The conditions of `lists/tenant-predicate.ts` without a tenant. */
 const stub = `
@@ -21,7 +19,4 @@ const withoutTenancy: Plugin = {
 export const bundleWithoutTenancy = (entry: string) => bundle(entry, [withoutTenancy]);
 
 /** `buildApp` without tenancy. */
-export async function buildAppWithoutTenancy() {
-  const module = (await import(resolve(await bundleWithoutTenancy('src/app.ts')))) as { buildApp: BuildApp };
-  return module.buildApp;
-}
+export const buildAppWithoutTenancy = () => buildAppWith(withoutTenancy);

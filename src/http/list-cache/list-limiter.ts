@@ -2,12 +2,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createKeyedQueue } from '../../database/keyed-queue.ts';
 import { closeSnapshot } from './standby-reads.ts';
 
-/** How many lists run at once, how many others wait (1,000 unless given), and how long before 503. */
-export type ListLimits = { atOnce: number; waitMs: number; waiting?: number };
+/** How many lists run at once, and how long others wait before 503. */
+export type ListLimits = { atOnce: number; waitMs: number };
 
 /** Null runs all at once. */
 export const createListLimiter = (limits: ListLimits | undefined) =>
-  limits ? createKeyedQueue({ slots: limits.atOnce, waiting: limits.waiting ?? 1_000, waitMs: limits.waitMs }) : null;
+  limits ? createKeyedQueue({ slots: limits.atOnce, waiting: 1_000, waitMs: limits.waitMs }) : null;
 
 /**
  * Limits concurrent list queries, fair by tenant. Runs as a callback hook before the handler starts, since V8 promotes

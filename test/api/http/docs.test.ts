@@ -6,7 +6,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { loadGuides } from '../../../src/plugins/docs/guides.ts';
 import { findReferenceBundle } from '../../../src/plugins/docs/reference-bundle.ts';
 import { referenceRoutes } from '../../../src/plugins/docs/reference-routes.ts';
-import { plugins } from '../../../src/plugins.ts';
+import { buildAppWith, replaceIn } from '../../support/bundle.ts';
 import { docsPages, getPage, pageName } from '../../support/docs-pages.ts';
 import { openTestDatabase, openTestApp, send, settings, sharedTestApp } from '../../support/test-app.ts';
 
@@ -17,6 +17,13 @@ async function openAppAt(publicUrl: string) {
   const testApp = await openTestApp(openTestDatabase(inject('shared')), { settings: { ...settings, publicUrl } });
   onTestFinished(testApp.close);
   return testApp.app;
+}
+
+async function openWithout(plugin: string) {
+  const list = replaceIn(`without-${plugin}`, /src\/plugins\.ts$/, `${plugin}, `, '');
+  const testApp = await openTestApp(openTestDatabase(inject('shared')), {}, await buildAppWith(list));
+  onTestFinished(testApp.close);
+  return testApp;
 }
 
 /** Addresses of the resources that a page loads. */
@@ -214,9 +221,7 @@ describe('guides', () => {
   });
 
   test('without a plugin its pages are neither served nor listed nor linked', async () => {
-    const options = { settings, plugins: plugins.filter(({ name }) => name !== 'delivery') };
-    const testApp = await openTestApp(openTestDatabase(inject('shared')), options);
-    onTestFinished(testApp.close);
+    const testApp = await openWithout('delivery');
     const load = async (url: string) => (await send(testApp.app, { url })).text;
     for (const file of ['webhooks', 'webhooks.md'])
       expect((await send(testApp.app, { url: `/docs/guides/${file}` })).status).toBe(404);
@@ -233,9 +238,7 @@ describe('guides', () => {
 
   test('the OpenAPI document links the guides where they are served', async () => {
     const load = async (removed: string) => {
-      const options = { settings, plugins: plugins.filter(({ name }) => name !== removed) };
-      const testApp = await openTestApp(openTestDatabase(inject('shared')), options);
-      onTestFinished(testApp.close);
+      const testApp = await openWithout(removed);
       return (await send(testApp.app, { url: '/openapi.json' })).json<Record<string, unknown>>()['externalDocs'];
     };
     expect(await load('delivery')).toEqual({ description: 'Guides', url: 'http://localhost:3000/docs/guides' });

@@ -6,7 +6,15 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { waitForBlocked } from '../../support/locks.ts';
 import { dereference } from '../../support/openapi.ts';
 import { recordStatements } from '../../support/record-statements.ts';
-import { connectionTo, limits, openTestDatabase, openTestApp, ownDatabase } from '../../support/test-app.ts';
+import { buildAppWith, replaceIn } from '../../support/bundle.ts';
+import {
+  connectionTo,
+  limits,
+  openTestDatabase,
+  openTestApp,
+  ownDatabase,
+  type BuildApp,
+} from '../../support/test-app.ts';
 
 const [existing, other] = ['/v2/locations', '/v2/instructors'];
 
@@ -14,12 +22,16 @@ type View = { type?: string; properties?: Record<string, unknown> };
 type Responses = Record<string, { content?: { 'application/json': { schema: View } } }>;
 type Document = { paths: Record<string, { get?: { responses: Responses } }> };
 
+/** One list waits, and one of each other school. */
+const buildWithShortQueue = await buildAppWith(
+  replaceIn('short-queue', /list-limiter\.ts$/, 'waiting: 1_000', 'waiting: 1'),
+);
+
 /** A server that runs that many list queries at once, and a lock that blocks location queries. */
-async function openLimitedApp({ concurrency = 1, waitMs = 300_000, waiting = 10, responseCacheBytes = 0 } = {}) {
+async function openLimitedApp({ concurrency = 1, waitMs = 300_000, responseCacheBytes = 0 } = {}, build?: BuildApp) {
   const name = await ownDatabase();
-  const testApp = await openTestApp(openTestDatabase(name, { statementMs: 300_000 }), {
-    limits: { ...limits, responseCacheBytes, lists: { atOnce: concurrency, waitMs, waiting } },
-  });
+  const ownLimits = { ...limits, responseCacheBytes, lists: { atOnce: concurrency, waitMs } };
+  const testApp = await openTestApp(openTestDatabase(name, { statementMs: 300_000 }), { limits: ownLimits }, build);
   onTestFinished(() => testApp.close());
   const me = await testApp.createProvider();
   const locker = new Client(connectionTo(name));
@@ -45,7 +57,9 @@ async function openLimitedApp({ concurrency = 1, waitMs = 300_000, waiting = 10,
     endWaitByHand() {
       const timers = vi.spyOn(globalThis, 'setTimeout');
       return () => {
-        const [end, , reason] = timers.mock.calls.find((call) => call.includes('timed out in the queue')) as unknown[];
+        const [end, , reason] = timers.mock.calls.find((call: unknown[]) =>
+          call.includes('timed out in the queue'),
+        ) as unknown[];
         (end as (reason: unknown) => void)(reason);
       };
     },
@@ -138,7 +152,7 @@ test('304s, errors and cached responses need no slot', async () => {
 
 test('a client that disconnects while waiting leaves the queue without a query', async () => {
   // Nobody else of the school could queue.
-  const { me, block, release, isBlocked, isQueued, listening } = await openLimitedApp({ waiting: 1 });
+  const { me, block, release, isBlocked, isQueued, listening } = await openLimitedApp({}, buildWithShortQueue);
   const request = await listening();
   await block();
   const first = me.get(existing);
@@ -210,9 +224,10 @@ test('a list runs before a second list of another provider', async () => {
 });
 
 test('a list runs before a second list of another provider, with a single slot', async () => {
-  const { me, createProvider, block, blockMore, release, releaseMore, isBlocked, isQueued } = await openLimitedApp({
-    waiting: 1,
-  });
+  const { me, createProvider, block, blockMore, release, releaseMore, isBlocked, isQueued } = await openLimitedApp(
+    {},
+    buildWithShortQueue,
+  );
   const them = await createProvider();
   await block();
   await blockMore('courses');
@@ -291,7 +306,7 @@ test('a client that disconnects before its query key is known blocks no equal re
 
 test('a client that disconnects before its query key is known does not enter the queue', async () => {
   const { me, block, blockMore, release, releaseMore, isBlocked, isQueued, isDisconnected, missesCache, listening } =
-    await openLimitedApp({ waiting: 1, responseCacheBytes: limits.responseCacheBytes ?? 0 });
+    await openLimitedApp({ responseCacheBytes: limits.responseCacheBytes ?? 0 }, buildWithShortQueue);
   const request = await listening();
   await block();
   const first = me.get(existing);
