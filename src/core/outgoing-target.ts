@@ -2,15 +2,10 @@ import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { createAddressList, isPublicAddress } from './public-address.ts';
 
-/** All addresses of a name. */
-export type Resolve = (hostname: string) => Promise<string[]>;
-
 /** Which addresses may be called. */
 export type CallPolicy = {
   /** Addresses and CIDR ranges that may be called although they are not public. */
   allow: string[];
-  /** The DNS unless given. */
-  resolve?: Resolve | undefined;
 };
 
 /** Thrown for an address that may not be called, or not now, with a text for the caller. */
@@ -39,8 +34,8 @@ export function parseTarget(text: string): string | null {
 }
 
 /** Resolves the host once. Throws unless it has an address and each of its addresses may be called. */
-export async function resolveTarget(host: string, { allow, resolve }: CallPolicy = { allow: [] }): Promise<string[]> {
-  const addresses = isIP(host) > 0 ? [host] : await (resolve ?? resolveByDns)(host);
+export async function resolveTarget(host: string, { allow }: CallPolicy = { allow: [] }): Promise<string[]> {
+  const addresses = isIP(host) > 0 ? [host] : await resolveByDns(host);
   const isAllowed = createAddressList(allow);
   const mayCall = (address: string) => isPublicAddress(address) || isAllowed(address);
   // One text for both: a caller must not learn which internal names exist.

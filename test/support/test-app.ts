@@ -1,3 +1,4 @@
+import { Resolver } from 'node:dns/promises';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { afterAll, inject, onTestFinished } from 'vitest';
@@ -16,12 +17,14 @@ export const settings: Settings = {
   defaultLanguage: 'en',
   publicUrl: 'http://localhost:3000',
   catalogUrl: 'https://catalog.example',
-  // Names of receivers lead to this machine.
-  callPolicy: {
-    allow: ['127.0.0.0/8'],
-    resolve: async (host) => (host.endsWith('.example') ? ['127.0.0.1'] : []),
-  },
+  callPolicy: { allow: ['127.0.0.0/8'] },
 };
+
+/** The DNS of the tests: names of receivers lead to this machine, and others have no address. */
+Object.assign(Resolver.prototype, {
+  resolve4: async (host: string) => (host.endsWith('.example') ? ['127.0.0.1'] : []),
+  resolve6: async () => [],
+});
 
 export const limits: AppOptions['limits'] = {
   bodyBytes: 1_048_576,

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { TargetError } from '../../../src/core/outgoing-target.ts';
+import { Resolver } from 'node:dns/promises';
+import { expect, test, vi } from 'vitest';
 import { closeProvider, createContext, createTitledProvider } from '../../../src/resources/schools/provider-service.ts';
 import { createKey } from '../../../src/resources/auth/key-service.ts';
 import { testWebhook } from '../../../src/resources/webhooks/service.ts';
@@ -209,10 +209,9 @@ test('a test of a closed school says so', async () => {
 });
 
 test('a look-up that fails just now is no refusal of the name', async () => {
-  const resolve = async () => {
-    throw new TargetError('the name of the host cannot be looked up just now', { isMomentary: true });
-  };
-  const testApp = await openWebhookTestApp({ allow: [], resolve });
+  const noAnswer = Object.assign(new Error('no answer'), { code: 'ETIMEOUT' });
+  vi.spyOn(Resolver.prototype, 'resolve4').mockRejectedValue(noAnswer);
+  const testApp = await openWebhookTestApp({ allow: [] });
   const me = await testApp.createProvider();
   const response = await me.post('/v2/webhooks', { url: 'https://hooks.example/' });
   expect([response.status, response.json()]).toEqual([

@@ -46,8 +46,10 @@ test('SIGTERM with a message in flight repeats none, and WEBHOOKS=off sends none
 });
 
 const script = `
+  import { Resolver } from 'node:dns/promises';
   import { post } from './src/core/post.ts';
-  const options = { headers: {}, body: '{}', timeoutMs: 5000, policy: { allow: ['127.0.0.1'], resolve: async () => ['127.0.0.1'] } };
+  Object.assign(Resolver.prototype, { resolve4: async () => ['127.0.0.1'], resolve6: async () => [] });
+  const options = { headers: {}, body: '{}', timeoutMs: 5000, policy: { allow: ['127.0.0.1'] } };
   const results = [];
   for (const name of ['hooks.invalid', 'other.invalid', '127.0.0.1'])
     results.push(await post('https://' + name + ':' + process.env.RECEIVER, options));
