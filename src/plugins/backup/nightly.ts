@@ -24,11 +24,6 @@ export type NightlyOptions = {
   /** The database is on the disk of this machine. */
   isEmbedded: boolean;
   signal?: AbortSignal;
-  /** The present moment in tests. */
-  now?: string;
-  /** Overrides in tests. */
-  write?: typeof writeBackup;
-  restore?: typeof restoreIntoScratch;
 };
 
 export type Nightly = Result & {
@@ -72,13 +67,13 @@ export async function runNightly(options: NightlyOptions): Promise<Nightly | und
 type Due = { startedAt: string; restoreTestDue: boolean };
 
 async function attempt(options: NightlyOptions, database: string, { startedAt, restoreTestDue }: Due) {
-  const { connection, folder, signal, write = writeBackup } = options;
+  const { connection, folder, signal } = options;
   const began = performance.now();
   const file = join(folder, backupName(new Date(startedAt), 'nightly', database));
   const elapsedMs = () => Math.round(performance.now() - began);
   try {
     await deleteUnfinished(folder, database);
-    await write(connection, file, options);
+    await writeBackup(connection, file, options);
     const rows = countRows(await verifyOrRename(folder, file, database));
     const { size: bytes } = await stat(file);
     const test = restoreTestDue ? await testRestore(options, file) : undefined;
@@ -99,9 +94,9 @@ const verifyOrRename = (folder: string, file: string, database: string) =>
     throw error;
   });
 
-async function testRestore({ connection, timezone, signal, isEmbedded, ...options }: NightlyOptions, file: string) {
-  const { restore = restoreIntoScratch } = options;
-  const test = await restore(connection, file, { timezone, isEmbedded, signal }).catch((cause: unknown) => ({ cause }));
+async function testRestore({ connection, timezone, signal, isEmbedded }: NightlyOptions, file: string) {
+  const tested = restoreIntoScratch(connection, file, { timezone, isEmbedded, signal });
+  const test = await tested.catch((cause: unknown) => ({ cause }));
   signal?.throwIfAborted();
   return test;
 }

@@ -61,12 +61,9 @@ export const recordResult = (pool: PoolOrClient, id: string, { elapsedMs, file, 
  * The present moment, if a nightly backup is due: none since the last `at` in the time zone, no failure within the last
  * eight minutes, and no attempt without an end within the last hour. `restoreTestDue` if none has passed or was skipped for a week. Undefined if it is not due.
  */
-export async function findDue(
-  pool: PoolOrClient,
-  { at, timezone, now }: { at: string; timezone: string; now?: string | undefined },
-) {
+export async function findDue(pool: PoolOrClient, { at, timezone }: { at: string; timezone: string }) {
   const { rows } = await pool.query<{ startedAt: string; restoreTestDue: boolean }>(
-    `with clock as (select coalesce($3::timestamptz, clock_timestamp()) as now),
+    `with clock as (select clock_timestamp() as now),
       due as (select now, max(moment) as at from clock, lateral (
         select ((now at time zone $2)::date - days + $1::time) at time zone $2 as moment from generate_series(0, 1) days
       ) moments where moment <= now group by now)
@@ -77,7 +74,7 @@ export async function findDue(
     where not exists (select from backup_runs where is_nightly and file is not null and started_at >= due.at)
       and not exists (select from backup_runs where is_nightly and file is null and case when error is null
         then started_at > now - interval '1 hour' else finished_at > now - interval '8 minutes' end)`,
-    [at, timezone, now ?? null],
+    [at, timezone],
   );
   return rows[0];
 }

@@ -14,17 +14,13 @@ type ScratchOptions = {
   timezone: string;
   isEmbedded: boolean;
   signal?: AbortSignal | undefined;
-  /** Override in tests. */
-  readFreeBytes?: typeof readFree;
 };
-
-const readFree = async (folder: string) => (await readDiskSpace(folder)).free;
 
 /** Restores a backup into a new database on the same server, recounts as `doctor` does, and drops the database. */
 export async function restoreIntoScratch(
   connection: ClientConfig,
   file: string,
-  { timezone, isEmbedded, signal, readFreeBytes = readFree }: ScratchOptions,
+  { timezone, isEmbedded, signal }: ScratchOptions,
 ): Promise<ScratchResult> {
   const client = new Client({ ...connection, connectionTimeoutMillis: 10_000 });
   client.on('error', () => undefined);
@@ -40,8 +36,7 @@ export async function restoreIntoScratch(
     );
     const { name, may } = rows[0]!;
     if (!may) return { skipped: 'the role of DATABASE_URL may not create databases' };
-    if (isEmbedded && !(await hasSpace(client, readFreeBytes)))
-      return { skipped: 'the disk has too little free space' };
+    if (isEmbedded && !(await hasSpace(client))) return { skipped: 'the disk has too little free space' };
     // No other database has this name: one that exists is of an interrupted test.
     const drop = `drop database if exists ${quote(name)} with (force)`;
     await client.query(drop);
@@ -63,10 +58,10 @@ export async function restoreIntoScratch(
 /** The restored database is as large as this one, and has a write-ahead log. */
 const neededSpace = 1.5;
 
-async function hasSpace(client: Client, readFreeBytes: typeof readFree) {
+async function hasSpace(client: Client) {
   const { rows } = await client.query<{ folder: string; bytes: number }>(
     `select current_setting('data_directory') as folder, pg_database_size(current_database())::float8 as bytes`,
   );
   const { folder, bytes } = rows[0]!;
-  return (await readFreeBytes(folder)) >= neededSpace * bytes;
+  return (await readDiskSpace(folder)).free >= neededSpace * bytes;
 }

@@ -1,21 +1,22 @@
-import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, rmdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { execPath } from 'node:process';
 import { Client } from 'pg';
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { readDatabaseId } from '../../../src/plugins/backup/catalog.ts';
 import { backupName, damagedName } from '../../../src/plugins/backup/files.ts';
-import { nightlyLock, runNightly, type NightlyOptions } from '../../../src/plugins/backup/nightly.ts';
+import { nightlyLock } from '../../../src/plugins/backup/nightly.ts';
 import { verifyBackup } from '../../../src/plugins/backup/read.ts';
 import { findLastBackup } from '../../../src/plugins/backup/runs.ts';
-import { restoreIntoScratch } from '../../../src/plugins/backup/scratch.ts';
-import { writeBackup } from '../../../src/plugins/backup/write.ts';
+import type { restoreIntoScratch } from '../../../src/plugins/backup/scratch.ts';
 import { backupUndecided } from '../../../src/plugins/backup/settings.ts';
 import { startJobs } from '../../../src/database/periodic.ts';
 import { nightlyJobs } from '../../../src/plugins/backup/nightly-job.ts';
 import { readConfig } from '../../support/config.ts';
 import { runSql } from '../../support/backups.ts';
+import { bundle, replaceIn } from '../../support/bundle.ts';
 import { fastMinutes } from '../../support/fast-minutes.ts';
+import { loadNightly, type DatedOptions } from '../../support/nightly-backup.ts';
 import { databaseUrl, startProcess, startServer, temporaryFolder } from '../../support/processes.ts';
 import { asAdmin, connectionTo, openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
@@ -27,8 +28,10 @@ const { pool } = testApp.database;
 const databaseId = await readDatabaseId(pool);
 const nameAt = (at: string, database = databaseId) => backupName(new Date(at), 'nightly', database);
 
+const runNightly = await loadNightly();
+
 /** The options of a process, in a folder of the test; earlier runs are forgotten. No restore for a test is due. */
-async function process(options: Partial<NightlyOptions> = {}): Promise<NightlyOptions> {
+async function process(options: Partial<DatedOptions> = {}): Promise<DatedOptions> {
   await pool.query('delete from backup_runs');
   await pool.query(`insert into backup_runs (is_nightly, started_at, finished_at, file, restore_test)
     values (false, '2099-01-01', '2000-01-01', 'tested', 'passed')`);
@@ -40,7 +43,7 @@ async function process(options: Partial<NightlyOptions> = {}): Promise<NightlyOp
   };
 }
 const runs = () => runSql<{ file: string | null }>(name, 'select * from backup_runs where is_nightly order by id');
-const inTurn = async (options: NightlyOptions, ...times: string[]) => {
+const inTurn = async (options: DatedOptions, ...times: string[]) => {
   const made = [];
   for (const now of times) made.push((await runNightly({ ...options, now })) !== undefined);
   return made;
@@ -121,20 +124,31 @@ test('two processes of `backup --nightly` make one backup', async () => {
   expect([readdirSync(folder).length, (await runs()).length]).toEqual([1, 1]);
 });
 
+/** A backup, and what happens while it waits for a lock of a table. */
+async function runMeanwhile(options: DatedOptions, work: () => unknown) {
+  const locker = new Client(connectionTo(name));
+  await locker.connect();
+  await locker.query('begin; lock table courses in access exclusive mode');
+  const made = runNightly(options);
+  made.catch(() => undefined);
+  const part = new RegExp(`^${nameAt('2026-11-26T03:00:00Z')}\\.[0-9a-f]+\\.part$`);
+  await expect.poll(() => readdirSync(options.folder).some((file) => part.test(file))).toBe(true);
+  await work();
+  await locker.end();
+  return made;
+}
+
 const cutLock = () =>
   runSql(
     name,
     `select pg_terminate_backend(pid) from pg_locks join pg_database d on d.oid = database
-      where locktype = 'advisory' and datname = current_database()`,
+      where locktype = 'advisory' and mode = 'ExclusiveLock' and datname = current_database()`,
   );
 
 test('a backup whose lock is lost meanwhile is recorded, and not made again', async () => {
   const options = await process();
-  const write: typeof writeBackup = async (...args) => {
-    expect(await cutLock()).toHaveLength(1);
-    return writeBackup(...args);
-  };
-  expect(await runNightly({ ...options, write })).toMatchObject({ error: null });
+  const made = await runMeanwhile(options, async () => expect(await cutLock()).toHaveLength(1));
+  expect(made).toMatchObject({ error: null });
   expect(await runs()).toMatchObject([{ error: null, file: expect.any(String) as string }]);
   expect(await inTurn(options, '2026-11-26 05:30+01')).toEqual([false]);
 });
@@ -149,12 +163,11 @@ test('an attempt that was killed is repeated an hour later, without its unfinish
     nameAt('2025-01-01T03:00:00Z', 'ffffffff'),
   ].sort();
   for (const file of others) writeFileSync(join(options.folder, file), '');
-  const write: typeof writeBackup = async () => {
+  const killed = runMeanwhile({ ...options, signal: stopping.signal }, () => {
     writeFileSync(join(options.folder, left), '');
     stopping.abort(new Error('killed'));
-    return Promise.reject(new Error('killed'));
-  };
-  await expect(runNightly({ ...options, write, signal: stopping.signal })).rejects.toThrow('killed');
+  });
+  await expect(killed).rejects.toThrow('killed');
   expect(await runs()).toMatchObject([{ finished_at: null, file: null, error: null }]);
   expect(await inTurn(options, '2026-11-26 04:01+01', '2026-11-26 05:01+01')).toEqual([false, true]);
   expect(await runs()).toMatchObject([{ error: 'interrupted' }, { error: null }]);
@@ -169,31 +182,36 @@ test('an attempt that was killed is repeated an hour later, without its unfinish
 });
 
 test('a failure is recorded and tried again within ten minutes, and older backups stay', async () => {
-  const write: typeof writeBackup = async () => Promise.reject(Object.assign(new Error('full'), { code: 'ENOSPC' }));
   const options = await process();
   await runNightly({ ...options, now: '2026-11-01 04:00+01' });
   const before = readdirSync(options.folder);
   const { ageSeconds } = await findLastBackup(pool);
-  const failing = { ...options, write };
-  const failed = (await runNightly(failing))!;
-  expect(failed).toMatchObject({ error: 'ENOSPC', file: null });
+  // No file can have the name of a folder.
+  const folder = join(options.folder, nameAt('2026-11-26T03:00:00Z'));
+  expect(await runMeanwhile(options, () => mkdirSync(folder))).toMatchObject({ error: 'EISDIR', file: null });
+  rmdirSync(folder);
   expect(readdirSync(options.folder)).toEqual(before);
   const last = await findLastBackup(pool);
-  expect(last.lastError).toBe('ENOSPC');
+  expect(last.lastError).toBe('EISDIR');
   expect(last.ageSeconds).toBeGreaterThanOrEqual(ageSeconds!);
   expect(await inTurn(options, '2026-11-26 04:07+01', '2026-11-26 04:09+01')).toEqual([false, true]);
   expect(await findLastBackup(pool)).toMatchObject({ lastError: null });
 });
 
+/** Adds a character to the file of a backup before a statement. */
+const damageBefore = (statement: string) =>
+  replaceIn(
+    `damage-before-${statement}`,
+    /backup\/nightly\.ts$/,
+    statement,
+    `await import('node:fs').then(({ appendFileSync }) => appendFileSync(file, 'x')); ${statement}`,
+  );
+
 test('a file that does not verify gets another name and is no backup; one such file stays', async () => {
   const options = await process();
-  const write: typeof writeBackup = async (connection, file, writeOptions) => {
-    const manifest = await writeBackup(connection, file, writeOptions);
-    writeFileSync(file, 'x', { flag: 'a' });
-    return manifest;
-  };
+  const runDamaged = await loadNightly(damageBefore('const rows = '));
   writeFileSync(join(options.folder, damagedName(nameAt('2026-11-25T03:00:00Z'))), '');
-  expect(await runNightly({ ...options, write })).toMatchObject({
+  expect(await runDamaged(options)).toMatchObject({
     file: null,
     error: expect.stringMatching(/is damaged/) as string,
   });
@@ -207,26 +225,23 @@ test('a restore for a test that fails is recorded, tried again the next night, a
     (await pool.query(`select from pg_database where datname like '${name}_backup_test_%'`)).rows.length > 0;
   // A test that was killed has left its database.
   await asAdmin(`create database ${name}_backup_test_${databaseId}`);
-  const restore: typeof restoreIntoScratch = async (connection, file, scratchOptions) => {
-    writeFileSync(file, 'x', { flag: 'a' });
-    return restoreIntoScratch(connection, file, scratchOptions);
-  };
-  const failed = (await runNightly({ ...options, restore }))!;
+  const runDamaged = await loadNightly(damageBefore('const tested = '));
+  const failed = (await runDamaged(options))!;
   expect(failed).toMatchObject({ error: null, restoreTest: 'failed' });
   expect(String((failed.test as { cause: unknown }).cause)).toMatch(/is damaged/);
   expect(await findLastBackup(pool)).toMatchObject({ lastError: null, lastRestoreTest: 'failed' });
   expect(await isLeft()).toBe(false);
-  const passing: typeof restoreIntoScratch = async () => Promise.resolve({ differences: 0 });
-  const next = (await runNightly({ ...options, restore: passing, now: '2026-11-27 04:00+01' }))!;
+  const next = (await runNightly({ ...options, now: '2026-11-27 04:00+01' }))!;
   expect(next).toMatchObject({ restoreTest: 'passed' });
 });
 
 test('the restore for a test is skipped where the disk of the embedded database has no room for it', async () => {
   const options = await process();
   const { file } = (await runNightly(options))!;
-  const readFreeBytes = async () => Promise.resolve(1_000_000);
-  const scratchOptions = { timezone: options.timezone, isEmbedded: true, readFreeBytes };
-  expect(await restoreIntoScratch(options.connection, file!, scratchOptions)).toEqual({
+  const large = replaceIn('large', /backup\/scratch\.ts$/, 'neededSpace = 1.5', 'neededSpace = 1e12');
+  const module: unknown = await import(resolve(await bundle('src/plugins/backup/scratch.ts', [large])));
+  const { restoreIntoScratch: restore } = module as { restoreIntoScratch: typeof restoreIntoScratch };
+  expect(await restore(options.connection, file!, { timezone: options.timezone, isEmbedded: true })).toEqual({
     skipped: 'the disk has too little free space',
   });
 });

@@ -1,10 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { runNightly, type NightlyOptions } from '../../../src/plugins/backup/nightly.ts';
 import { verifyBackup } from '../../../src/plugins/backup/read.ts';
 import { runSql } from '../../support/backups.ts';
-import { bundle, replaceIn } from '../../support/bundle.ts';
+import { hourly, loadNightly } from '../../support/nightly-backup.ts';
 import { temporaryFolder } from '../../support/processes.ts';
 import { connectionTo, openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
@@ -13,9 +12,7 @@ const testApp = await openTestApp(openTestDatabase(name));
 afterAll(testApp.close);
 await testApp.createProvider();
 
-const hourly = replaceIn('hourly', /backup\/runs\.ts$/, "interval '8 minutes'", "interval '1 hour'");
-const bundled = resolve(await bundle('src/plugins/backup/nightly.ts', [hourly]));
-const { runNightly: runHourly } = (await import(bundled)) as { runNightly: typeof runNightly };
+const [runNightly, runHourly] = [await loadNightly(), await loadNightly(hourly)];
 
 const due = Date.parse('2026-11-26T03:15:00+01:00');
 const minute = 60_000;
@@ -34,7 +31,7 @@ async function minutesUntilBackup(run: typeof runNightly, causeMinutes: number) 
   );
   const folder = join(temporaryFolder(), 'backups');
   writeFileSync(folder, '');
-  const options: NightlyOptions = {
+  const options = {
     ...{ connection: connectionTo(name), folder, at: '03:15', timezone: 'Europe/Oslo', serviceVersion: '1.2.3' },
     isEmbedded: false,
   };
