@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { Settings } from '../../src/core/settings.ts';
 import { defaultSchedule, type Schedule } from '../../src/plugins/delivery/webhooks/schedule.ts';
 import { startWebhooks } from '../../src/plugins/delivery/webhooks/deliveries.ts';
@@ -23,7 +23,6 @@ export type ReceivedMessage = {
   body: Body;
   /** As received. */
   text: string;
-  at: number;
 };
 /** Answers the n-th message, from 1: by the status that it returns, or by itself. */
 export type Answer = (message: ReceivedMessage, n: number, response: ServerResponse) => unknown;
@@ -38,7 +37,7 @@ export async function startReceiver(answer: Answer = () => 204, address = '127.0
       const text = Buffer.concat(chunks).toString();
       const { headers } = request;
       const body = JSON.parse(text) as Body;
-      const message = { id: String(headers['webhook-id']), headers, body, text, at: Date.now() };
+      const message = { id: String(headers['webhook-id']), headers, body, text };
       received.push(message);
       void Promise.resolve(answer(message, received.length, response)).then((status) => {
         if (typeof status === 'number') response.writeHead(status).end();
@@ -55,8 +54,11 @@ export async function startReceiver(answer: Answer = () => 204, address = '127.0
 }
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-/** Pauses of a tenth of a second. */
-export const quickSchedule: Schedule = { ...defaultSchedule, retries: [0.1], pollMs: 20, renewMs: 200 };
+/** Pauses of a tenth of a second, and time for a receiver that waits for a state. */
+export const quickSchedule: Schedule = {
+  ...defaultSchedule,
+  ...{ retries: [0.1], pollMs: 20, renewMs: 200, attemptTimeoutMs: 60_000 },
+};
 
 /** A worker of all webhooks of the app, stopped after the test. */
 export function startWebhookWorker(
@@ -74,6 +76,31 @@ export function startWebhookWorker(
   onTestFinished(worker.stop);
   return { log, stop: worker.stop };
 }
+
+/** The app with a database that counts the statements of workers which have ended, by name. */
+export function countStatements<App extends Pick<TestApp, 'database'>>({ database, ...rest }: App) {
+  const ended = new Map<string, number>();
+  const query = async (...args: [never]) => {
+    const result = await (database.pool.query(...args) as unknown as Promise<unknown>);
+    const { name } = args[0] as { name: string };
+    ended.set(name, countOf(name) + 1);
+    return result;
+  };
+  const countOf = (name: string) => ended.get(name) ?? 0;
+  return {
+    ...rest,
+    database: { ...database, pool: { query } as never },
+    /** Waits until as many more have ended. */
+    waitForMore(name: string, count: number) {
+      const before = countOf(name);
+      return expect.poll(() => countOf(name)).toBeGreaterThanOrEqual(before + count);
+    },
+  };
+}
+
+/** Waits for two claims: the second one began after this call. */
+export const waitForClaim = (app: { waitForMore(name: string, count: number): Promise<void> }) =>
+  app.waitForMore('claim_webhooks', 2);
 
 export type CreatedWebhook = { id: number; secret: string } & Record<string, unknown>;
 

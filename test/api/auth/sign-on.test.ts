@@ -1,7 +1,7 @@
 import { hash, verify } from '@node-rs/argon2';
 import { Value } from '@sinclair/typebox/value';
 import type { QueryConfig } from 'pg';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import type { Ctx } from '../../../src/database/context.ts';
 import { PasswordHash } from '../../../src/resources/auth/password-schema.ts';
@@ -364,13 +364,20 @@ test('a link opened during a password change creates no session', async () => {
   const { id } = await newUser(me);
   const token = await createToken(ctx.unlockedStore, 'sign_in', { providerId: me.id, userId: id, adminUserId: null });
   let opening: Promise<string | undefined> | undefined;
+  let isOpened = false;
   await ctx.write(allAreas, async (tx) => {
+    const blocked = `select from pg_locks where not granted and $1 = any(pg_blocking_pids(pid))`;
+    const { rows } = await tx.$client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const isOpenedOrBlocked = async () =>
+      isOpened || (await database.pool.query(blocked, [rows[0]!.pid])).rowCount === 1;
     const query = tx.$client.query.bind(tx.$client) as (config: QueryConfig, values?: unknown[]) => Promise<unknown>;
     const between = async (config: QueryConfig, values?: unknown[]) => {
       const result = await query(config, values);
       if (config.name === 'delete_sessions' || config.name === 'invalidate_tokens') {
-        opening ??= openSessionByToken(ctx.unlockedStore, { token, action: 'a test' });
-        await Promise.race([opening, sleep(200)]);
+        opening ??= openSessionByToken(ctx.unlockedStore, { token, action: 'a test' }).finally(() => (isOpened = true));
+        // In a later turn: the queries of one turn share a connection.
+        await nextTurn();
+        await expect.poll(isOpenedOrBlocked).toBe(true);
       }
       return result;
     };

@@ -52,7 +52,9 @@ test('a temporary SMTP error is retried with exponential delay and another link,
   const { log } = startWorker(testApp, { to: server.url });
   for (const minutes of [1, 2, 4]) {
     await eventually(async () =>
-      expect(await readOutbox(testApp)).toMatchObject([{ attempts: seen.length + 1, last_error: expect.any(String) }]),
+      expect(await readOutbox(testApp)).toMatchObject([
+        { attempts: seen.length + 1, last_error: expect.any(String) as string },
+      ]),
     );
     const [mail] = await readOutbox(testApp);
     expect(mail).toMatchObject({ sent: false, failed: false });

@@ -10,11 +10,13 @@ import { createGate } from '../../support/gate.ts';
 import { createOwner } from '../../support/isolation.ts';
 import { execute } from '../../support/booking.ts';
 import {
+  countStatements,
   createTag,
   createWebhook,
   openWebhookTestApp,
   startReceiver,
   startWebhookWorker,
+  waitForClaim,
 } from '../../support/webhooks.ts';
 
 test('each change from the creation on arrives once, in order, with its item', async () => {
@@ -209,6 +211,7 @@ test('a webhook that is 5 days behind the deletion of events gets a resync', asy
 });
 
 test('a resync on request is sent before what follows, each time under another id', async () => {
+  const before = Date.now();
   const testApp = await openWebhookTestApp();
   const me = await testApp.createProvider();
   const receiver = await startReceiver((_message, n) => (n === 1 ? 500 : 204));
@@ -225,7 +228,7 @@ test('a resync on request is sent before what follows, each time under another i
   expect(new Set([again, second, third, fourth].map((one) => one!.id)).size).toBe(4);
   const resources = [again, second, third, fourth].map((one) => one!.body.data['resource'] as string);
   expect(resources).toEqual(['order', 'tag', 'order', 'tag']);
-  expect(Date.now() - Date.parse(again!.body.timestamp)).toBeLessThan(60_000);
+  expect(Date.parse(again!.body.timestamp)).toBeGreaterThanOrEqual(before);
 });
 
 test('a stop lets the message in flight end, and no message is repeated', async () => {
@@ -286,9 +289,12 @@ test('a closed school gets no messages until it is opened', async () => {
   await testApp.database.write([me.id], ['school'], (tx) =>
     tx.execute(`update providers set closed_at = now() where id = ${me.id}`),
   );
-  startWebhookWorker(testApp);
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  const counted = countStatements(testApp);
+  const { stop } = startWebhookWorker(counted);
+  await waitForClaim(counted);
+  await stop();
   expect(receiver.received).toEqual([]);
+  startWebhookWorker(testApp);
   await testApp.database.write([me.id], ['school'], (tx) =>
     tx.execute(`update providers set closed_at = null where id = ${me.id}`),
   );
@@ -298,15 +304,23 @@ test('a closed school gets no messages until it is opened', async () => {
 /** Messages that arrive from two processes, which lease the webhook one after the other. */
 async function deliverByTwo(testApp: Awaited<ReturnType<typeof openWebhookTestApp>>) {
   const me = await testApp.createProvider();
-  const receiver = await startReceiver(async () => {
-    await new Promise((resolve) => setTimeout(resolve, 30));
+  const workers = [countStatements(testApp), countStatements(testApp)];
+  const ids: number[] = [];
+  let [waiting, isLast] = [0, false];
+  const receiver = await startReceiver(async ({ body }) => {
+    isLast ||= body.data['resource_id'] === ids.at(-1);
+    if (isLast) return 204;
+    waiting += 1;
+    // Each process tries to lease the webhook meanwhile.
+    await Promise.all(workers.map(waitForClaim));
+    waiting -= 1;
     return 204;
   });
   await createWebhook(me, { url: receiver.url });
-  const ids: number[] = [];
   for (let n = 1; n <= 20; n += 1) ids.push(await createTag(me, `Tag ${n}`));
-  for (let n = 1; n <= 2; n += 1) startWebhookWorker(testApp, { turnMs: 100 });
+  for (const worker of workers) startWebhookWorker(worker, { turnMs: 100 });
   await expect.poll(() => receiver.received.at(-1)?.body.data['resource_id'] as number).toBe(ids.at(-1));
+  await expect.poll(() => waiting).toBe(0);
   return { ids, arrived: receiver.received.map(({ body }) => body.data['resource_id'] as number) };
 }
 

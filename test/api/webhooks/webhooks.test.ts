@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { closeProvider, createContext, createTitledProvider } from '../../../src/resources/schools/provider-service.ts';
 import { createKey } from '../../../src/resources/auth/key-service.ts';
 import { testWebhook } from '../../../src/resources/webhooks/service.ts';
+import { createGate } from '../../support/gate.ts';
 import { settings, sharedTestApp } from '../../support/test-app.ts';
 import { attemptsOf, createWebhook, openWebhookTestApp, startReceiver } from '../../support/webhooks.ts';
 
@@ -151,18 +152,13 @@ test('a school and its sub-schools run one test at a time, and other schools the
   const ofKey = { 'x-api-key': apiKey };
   const other = await createProvider();
   let [open, most] = [0, 0];
-  const hanging = await startReceiver(
-    (_message, n) =>
-      new Promise((resolve) => {
-        most = Math.max(most, (open += 1));
-        // The first one is open until the second is refused.
-        const end = () => {
-          open -= 1;
-          resolve(204);
-        };
-        setTimeout(end, n === 1 ? 4_000 : 0);
-      }),
-  );
+  const secondIsRefused = createGate();
+  const hanging = await startReceiver(async (_message, n) => {
+    most = Math.max(most, (open += 1));
+    if (n === 1) await secondIsRefused.opened;
+    open -= 1;
+    return 204;
+  });
   const receiver = await startReceiver();
   const { id } = await createWebhook(me, { url: hanging.url });
   const ofSub = (await me.post('/v2/webhooks', { url: hanging.url }, ofKey)).json<{ id: number }>();
@@ -173,6 +169,7 @@ test('a school and its sub-schools run one test at a time, and other schools the
   const testOfSub = () => me.post(`/v2/webhooks/${ofSub.id}/test`, undefined, ofKey);
   const second = await testOfSub();
   expect([second.status, second.headers['retry-after']]).toEqual([503, '5']);
+  secondIsRefused.open();
   expect((await first).json()).toMatchObject({ status_code: 204 });
   expect((await testOfSub()).json()).toMatchObject({ status_code: 204 });
   expect(most).toBe(1);
