@@ -1,10 +1,10 @@
-import { and, getTableColumns, isNotNull, or, sql, type SQL } from 'drizzle-orm';
+import { and, getTableColumns, is, isNotNull, or, SQL, sql } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
 
 type Stamped = PgTable & { updatedAt: PgColumn };
 
-type Values<T extends Stamped> = { [K in keyof T['$inferInsert']]?: T['$inferInsert'][K] | undefined };
+type Values<T extends Stamped> = { [K in keyof T['$inferInsert']]?: T['$inferInsert'][K] | SQL | undefined };
 
 /** The member of a transaction by which items are updated. */
 export type UpdateChanged = {
@@ -30,7 +30,14 @@ export const createUpdateChanged = (db: NodePgDatabase): UpdateChanged => ({
   },
 });
 
-const isDistinct = (column: PgColumn, value: unknown) =>
-  value === null
-    ? isNotNull(column)
-    : sql`${column} is distinct from ${sql.param(value, column)}::${sql.raw(column.getSQLType())}`;
+function isDistinct(column: PgColumn, value: unknown) {
+  if (value === null) return isNotNull(column);
+  const changed = is(value, SQL) ? value : sql`${sql.param(value, column)}::${sql.raw(column.getSQLType())}`;
+  return sql`${column} is distinct from ${changed}`;
+}
+
+/** The value to store for a moment: the stored one if that reads the same, which is shown in whole seconds. */
+export const keepFraction = <V extends string | null | undefined>(column: PgColumn, value: V) =>
+  typeof value === 'string'
+    ? sql`case when date_trunc('second', ${column}) = ${value}::timestamptz then ${column} else ${value}::timestamptz end`
+    : value;

@@ -31,7 +31,7 @@ import { participantRoutes } from '../resources/participants/routes.ts';
 import { schoolRoutes } from '../resources/schools/routes.ts';
 import { tagRoutes } from '../resources/tags/routes.ts';
 import { courseUserRoutes, employeeRoutes, searchUserRoutes } from '../resources/users/routes.ts';
-import { voucherValidationRoutes } from '../resources/vouchers/routes.ts';
+import { voucherRoutes, voucherValidationRoutes } from '../resources/vouchers/routes.ts';
 import { webhookRoutes } from '../resources/webhooks/routes.ts';
 
 /** The current interface: every route group with its prefix. */
@@ -67,6 +67,7 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(bookingRoutes, { prefix: '/booking' });
   await app.register(campaignRoutes, { prefix: '/campaigns' });
   await app.register(campaignValidationRoutes, { prefix: '/campaigns/validate' });
+  await app.register(voucherRoutes, { prefix: '/vouchers' });
   await app.register(voucherValidationRoutes, { prefix: '/vouchers/validate' });
   await app.register(customerRoutes, { prefix: '/customers' });
   await app.register(employeeRoutes, { prefix: '/customers/:id/employees' });

@@ -361,6 +361,7 @@ const schoolLines = (partnerId: number): Line[] => [
     campaign_code: 'SUN',
     starts_at: '2026-06-01',
     ends_at: '2026-09-01 12:00:00',
+    max_uses: 40,
     currency: 'eur',
     discount_type: 'Value',
     discount_value: '12.50',

@@ -70,8 +70,11 @@ export const readTable: Read[] = [
   { route: 'GET /v2/participants', owner: 'own data', stranger: 200 },
   { route: 'GET /v2/participants/{id}', owner: 'own data', stranger: 404 },
   { route: 'GET /v2/campaigns', owner: 'own data', stranger: 200 },
+  { route: 'GET /v2/campaigns/{id}', owner: 'own data', stranger: 404 },
   { route: 'GET /v2/campaigns/validate', profiles: bookers, owner: 'own data', stranger: 404 },
   { route: 'GET /v2/campaigns/validate/{code}', profiles: bookers, owner: 'own data', stranger: 404 },
+  { route: 'GET /v2/vouchers', owner: 'own data', stranger: 200 },
+  { route: 'GET /v2/vouchers/{id}', owner: 'own data', stranger: 404 },
   { route: 'GET /v2/vouchers/validate', profiles: bookers, owner: 'own data', stranger: 404 },
   { route: 'GET /v2/vouchers/validate/{code}', profiles: bookers, owner: 'own data', stranger: 404 },
   { route: 'GET /v2/admin-users', owner: 'own data', stranger: 200 },
@@ -124,6 +127,7 @@ const named = { firstname: 'Changed', lastname: 'Changed' };
 export const days = { start_at: '2031-06-10', end_at: '2031-06-12' };
 const meeting = { date: '2031-06-10', time_start: '09:00', time_end: '10:00' };
 const payment_method = 'invoice';
+const discount = { title: 'Changed', discount_type: 'Percent', discount_value: 10 };
 const participant = { ...named, email: 'changed@x.example' };
 const email = `${marker}@x.example`;
 
@@ -231,6 +235,26 @@ export const writeTable: Write[] = [
     stranger: [404, 404],
     bodies: ({ adminUser }) => [{ title: 'Changed' }, { seller_id: adminUser }],
   },
+  {
+    route: 'POST /v2/campaigns',
+    stranger: [400, 201],
+    bodies: ({ course, customer, tag }) => [
+      { ...discount, courses: [course], customers: [customer], tags: [tag] },
+      { ...discount, campaign_code: 'changed' },
+    ],
+  },
+  {
+    route: 'PUT /v2/campaigns/{id}',
+    stranger: [404, 404],
+    bodies: ({ course, customer, tag }) => [
+      { max_uses: 1_000 },
+      { courses: [course], customers: [customer], tags: [tag] },
+    ],
+  },
+  { route: 'DELETE /v2/campaigns/{id}', stranger: [404], bodies: () => [{}] },
+  { route: 'POST /v2/vouchers', stranger: [201], bodies: () => [{ code: 'changed', amount: 1 }] },
+  { route: 'PUT /v2/vouchers/{id}', stranger: [404], bodies: () => [{ amount: 200 }] },
+  { route: 'DELETE /v2/vouchers/{id}', stranger: [404], bodies: () => [{}] },
   { route: 'PUT /v2/schools', stranger: [200], bodies: () => [wholeSchool] },
   { route: 'POST /schools', stranger: [200], subSchool: [400], bodies: () => [wholeSchool] },
   {
@@ -323,6 +347,14 @@ export const idTable: Record<string, IdParameter> = {
   'PUT /v2/locations/{id} body idInstructor': ['instructor', (id) => ({ idInstructor: id })],
   'POST /v2/instructors body idUser': ['adminUser', (id) => ({ ...named, idUser: id })],
   'PUT /v2/instructors/{id} path id': ['instructor', () => ({ phone: '1' })],
+  'POST /v2/campaigns body courses': ['course', (id) => ({ ...discount, courses: [id] })],
+  'POST /v2/campaigns body customers': ['customer', (id) => ({ ...discount, customers: [id] })],
+  'POST /v2/campaigns body tags': ['tag', (id) => ({ ...discount, tags: [id] })],
+  'PUT /v2/campaigns/{id} path id': ['campaign', () => ({ max_uses: 1_000 })],
+  'PUT /v2/campaigns/{id} body courses': ['course', (id) => ({ courses: [id] })],
+  'PUT /v2/campaigns/{id} body customers': ['customer', (id) => ({ customers: [id] })],
+  'PUT /v2/campaigns/{id} body tags': ['tag', (id) => ({ tags: [id] })],
+  'PUT /v2/vouchers/{id} path id': ['voucher', () => ({ amount: 200 })],
   'PUT /v2/webhooks/{id} path id': ['webhook', () => ({ description: 'x' })],
   'POST /v2/webhooks/{id}/test path id': ['webhook', () => ({})],
   'POST /v2/webhooks/{id}/rotate path id': ['webhook', () => ({})],

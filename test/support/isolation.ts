@@ -137,7 +137,13 @@ export async function createOwner(testApp: TestApp) {
   const { orderId: toExport } = await createOrder(me, { courseId: course, dateId: date, users: [user] });
   await createAttendance(me, order.participantIds[0]!, gathering, { attended: true });
   const worth = { amount: '100', balance: '100' };
-  await write(me, (tx, now) => tx.insert(vouchers).values({ code: marker, ...own(now), ...worth }));
+  const voucher = await write(me, async (tx, now) => {
+    const [added] = await tx
+      .insert(vouchers)
+      .values({ code: marker, ...own(now), ...worth })
+      .returning();
+    return added!.id;
+  });
 
   const [webhook = 0, webhookToDelete = 0] = await write(me, async (tx, now) => {
     const position = { position: 1, positionClock: 1, dueAt: now, previousSecretExpiresAt: now, leasedUntil: null };
@@ -158,7 +164,7 @@ export async function createOwner(testApp: TestApp) {
     ...{ webhook, webhookToDelete },
     ...{ provider: me.id, adminUser: adminUserId, role: person.roleId, customer, instructor, location, ...words },
     ...{ course, corporate, date, privateDate, user, order: order.orderId, participant: order.participantIds[0]! },
-    ...{ toExport, product, booking: order.bookingId, campaign },
+    ...{ toExport, product, booking: order.bookingId, campaign, voucher },
   };
   return { me, ids };
 }
@@ -295,6 +301,8 @@ const idOfPath: Record<string, keyof Owner['ids']> = {
   '/v2/orders/{id}/export': 'toExport',
   '/v2/participants/{id}': 'participant',
   '/v2/booking/{id}/deregister': 'booking',
+  '/v2/campaigns/{id}': 'campaign',
+  '/v2/vouchers/{id}': 'voucher',
   '/v2/webhooks/{id}': 'webhook',
   '/v2/webhooks/{id}/deliveries': 'webhook',
   '/v2/webhooks/{id}/test': 'webhook',

@@ -189,6 +189,23 @@ export const fullCourseDate = {
   gatherings: [{ gathering_at: '2030-06-10 09:00', gathering_end_at: '2030-06-10 11:30', theme: 'T' }],
 };
 
+let codes = 0;
+const newCode = () => `Code & ${process.pid} ${(codes += 1)}`;
+
+export const minimalCampaign = { title: 'Early birds', discount_type: 'Percent', discount_value: 10 };
+export const fullCampaign = {
+  title: 'Tidlig ute & mer 🚑',
+  type: 'Agreement',
+  active: false,
+  currency: 'eur',
+  discount_type: 'Value',
+  discount_value: 99.95,
+  starts_at: '2030-01-01 09:00',
+  ends_at: '2030-06-30',
+  max_uses: 50,
+};
+const minimalVoucher = { code: 'Gift & co', amount: '500.50' };
+
 let people = 0;
 /** Unique, since an existing address refers to the same admin user for every provider. */
 export const newEmail = () => `person-${process.pid}-${(people += 1)}@people.example`;
@@ -498,6 +515,53 @@ const describedEndpoints: WriteEndpoint[] = [
     read: readById('/v2/instructors'),
   },
   {
+    name: 'POST /v2/campaigns',
+    method: 'POST',
+    url: '/v2/campaigns',
+    created: 201,
+    minimal: minimalCampaign,
+    get full() {
+      return { ...fullCampaign, campaign_code: newCode() };
+    },
+    fresh: ['campaign_code'],
+    ids: ['courses', 'customers', 'tags'],
+    read: readById('/v2/campaigns'),
+  },
+  {
+    name: 'PUT /v2/campaigns/:id',
+    method: 'PUT',
+    url: itemPath('/v2/campaigns', minimalCampaign),
+    created: 200,
+    minimal: { title: 'Changed' },
+    full: { ...fullCampaign, campaign_code: 'Only & once' },
+    ids: ['courses', 'customers', 'tags'],
+    required: [],
+    read: readById('/v2/campaigns'),
+  },
+  {
+    name: 'POST /v2/vouchers',
+    method: 'POST',
+    url: '/v2/vouchers',
+    created: 201,
+    minimal: minimalVoucher,
+    full: { ...minimalVoucher, currency: 'eur', expires_at: '2030-12-31' },
+    title: null,
+    flag: null,
+    read: readById('/v2/vouchers'),
+  },
+  {
+    name: 'PUT /v2/vouchers/:id',
+    method: 'PUT',
+    url: itemPath('/v2/vouchers', { code: 'To be changed', amount: 1 }),
+    created: 200,
+    minimal: minimalVoucher,
+    full: { ...minimalVoucher, expires_at: '2030-12-31' },
+    required: [],
+    title: null,
+    flag: null,
+    read: readById('/v2/vouchers'),
+  },
+  {
     name: 'POST /v2/admin-users',
     method: 'POST',
     url: '/v2/admin-users',
@@ -568,6 +632,8 @@ export async function countRows(provider: Provider) {
       + (select count(*) from locations where provider_id = $1)
       + (select count(*) from customers where provider_id = $1)
       + (select count(*) from instructors where provider_id = $1)
+      + (select count(*) from campaigns where provider_id = $1)
+      + (select count(*) from vouchers where provider_id = $1)
       + (select count(*) from admin_memberships where provider_id = $1) as count`,
     [provider.id],
   );

@@ -133,6 +133,10 @@ function getType(schema: TSchema) {
 export const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 export const Count = (options: SchemaOptions = {}) => Type.Integer({ minimum: 0, maximum: 2_147_483_647, ...options });
 
+/** An amount or a percentage with two decimals at most. */
+const Amount = (options: SchemaOptions = {}) =>
+  Type.Number({ minimum: 0, maximum: 9_999_999_999.99, multipleOf: 0.01, ...options });
+
 /** Text lengths are in code points. */
 export const Title = (options: SchemaOptions = {}) =>
   coerced('title', Type.String({ minLength: 1, maxLength: 255, ...options }));
@@ -190,10 +194,12 @@ export const CustomProperties = named(
 export const Moment = (options: SchemaOptions = {}) => coerced('date-time', Type.String({ maxLength: 40, ...options }));
 
 /** A stored timestamp; its year is within 1 to 9999 in every time zone. */
-export const StoredMoment = () => coerced('stored-date-time', Type.String({ maxLength: 40 }));
+export const StoredMoment = (options: SchemaOptions = {}) =>
+  coerced('stored-date-time', Type.String({ maxLength: 40, ...options }));
 
 /** As `StoredMoment`; a bare day stands for its end. */
-export const StoredEnd = () => coerced('stored-end-date-time', Type.String({ maxLength: 40 }));
+export const StoredEnd = (options: SchemaOptions = {}) =>
+  coerced('stored-end-date-time', Type.String({ maxLength: 40, ...options }));
 
 /** Local dates and times of requests, without a time zone. */
 const DayField = (options: SchemaOptions = {}) =>
@@ -254,7 +260,7 @@ export function mergeCustomProperties(
 /** The types of fields and members, and what a field or a member declares. */
 export const t = {
   ...{ named, NamedObject, Nullable, withDefault, partialUpdate, member, stored },
-  ...{ Id, Count, Title, Line, LongLine, Note, Html, Email, Url, OneOf, List, JsonList, JsonRecord },
-  ...{ DayField, TimeField, LocalTimeField, DateTime, PlainDateTime },
+  ...{ Id, Count, Amount, Title, Line, LongLine, Note, Html, Email, Url, OneOf, List, JsonList, JsonRecord },
+  ...{ DayField, TimeField, LocalTimeField, StoredMoment, StoredEnd, DateTime, PlainDateTime },
   ...{ CustomProperties, mergeCustomProperties },
 };

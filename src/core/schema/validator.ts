@@ -8,7 +8,11 @@ type Fields = Record<string, unknown>;
 type SchemaError = Pick<ErrorObject, 'keyword' | 'instancePath' | 'params'> & { schemaPath?: string };
 
 /** Shared by all schemas, because each instance compiles the meta-schema again. */
-const ajv = new Ajv({ coerceTypes: false, useDefaults: true, allErrors: true, addUsedSchema: false });
+const ajv = new Ajv({
+  ...{ coerceTypes: false, useDefaults: true, allErrors: true, addUsedSchema: false },
+  // Of an amount in hundredths, which binary fractions cannot represent.
+  multipleOfPrecision: 3,
+});
 formats.default(ajv);
 
 /** Key of a body with the names of fields that were sent as they were read; required ones may be missing. */

@@ -4,6 +4,7 @@ import {
   check,
   foreignKey,
   index,
+  integer,
   numeric,
   pgTable,
   primaryKey,
@@ -16,7 +17,7 @@ import { courses } from './courses.ts';
 import { customers } from './customers.ts';
 import { providers } from './providers.ts';
 
-/** A discount for a period: a campaign or a customer's agreement. Its status follows from the current time. */
+/** A discount for a period: a campaign or a customer's agreement. Its status follows from the time and its orders. */
 export const campaigns = pgTable(
   'campaigns',
   {
@@ -29,6 +30,7 @@ export const campaigns = pgTable(
     campaignCode: text(),
     startsAt: instant(),
     endsAt: instant(),
+    maxUses: integer(),
     currency: text().notNull().default('NOK'),
     discountType: text({ enum: ['Percent', 'Value'] }).notNull(),
     discountValue: numeric({ precision: 12, scale: 2 }).notNull(),
@@ -48,6 +50,7 @@ export const campaigns = pgTable(
     ),
     check('campaigns_currency', sql`${t.currency} ~ '^[A-Z]{3}$'`),
     check('campaigns_window', sql`${t.endsAt} > ${t.startsAt}`),
+    check('campaigns_max_uses', sql`${t.maxUses} > 0`),
   ],
 );
 
@@ -104,6 +107,9 @@ export const vouchers = pgTable(
     uniqueIndex('vouchers_code')
       .on(t.providerId, caseFolded(t.code))
       .where(sql`${t.deletedAt} is null`),
+    index('vouchers_code_any').on(t.providerId, caseFolded(t.code), t.id),
+    index('vouchers_created').on(t.providerId, t.createdAt, t.id),
+    index('vouchers_updated').on(t.providerId, t.updatedAt, t.id),
     check('vouchers_balance', sql`${t.balance} >= 0 and ${t.balance} <= ${t.amount}`),
     check('vouchers_currency', sql`${t.currency} ~ '^[A-Z]{3}$'`),
   ],

@@ -22,6 +22,7 @@ const messages = {
   exchange_rate_does_not_exist: 'A product is not sold in this currency',
   campaign_code_invalid: 'The campaign code is not valid for this booking',
   campaign_code_expired: 'The campaign has ended',
+  campaign_code_used_up: 'The campaign has been used up',
   voucher_code_invalid: 'The voucher code is not valid for this booking',
   voucher_code_expired: 'The voucher has expired',
   order_could_not_be_created: 'The total of the order is too large',

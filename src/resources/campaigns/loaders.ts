@@ -8,11 +8,27 @@ import {
 } from '../../database/tables/campaigns.ts';
 import { batchLoader } from '../../lists/loaders.ts';
 
-/** The columns of a campaign and its state by the database's clock. */
+/** SQL: true for a campaign with as many orders as it may have. */
+export const isUsedUp = (campaign: string) => `(${campaign}.max_uses is not null and (
+  select count(*) from (
+    select from orders o where o.provider_id = ${campaign}.provider_id and o.campaign_id = ${campaign}.id
+    limit ${campaign}.max_uses) u) >= ${campaign}.max_uses)`;
+
+/** The columns of a campaign and its state by its orders and the database's clock. */
 export const campaignColumns = {
   ...getTableColumns(campaigns),
   isWaiting: sql<boolean>`coalesce(now() < ${campaigns.startsAt}, false)`,
   isExpired: sql<boolean>`coalesce(now() >= ${campaigns.endsAt}, false)`,
+  isUsedUp: sql<boolean>`${sql.raw(isUsedUp('campaigns'))}`,
+};
+
+/** With the number of its orders. */
+export const campaignDetailColumns = {
+  ...campaignColumns,
+  uses: sql<number>`(
+    select count(*) from orders o where o.provider_id = campaigns.provider_id and o.campaign_id = campaigns.id)`.mapWith(
+    Number,
+  ),
 };
 
 /** SQL: true for a provider's campaign of the course or of one of its tags, or without courses and tags. */

@@ -1,12 +1,28 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
+import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { t } from '../../core/schema/types.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses } from '../../http/responses.ts';
 import { registerCodedErrorFormat } from '../../http/errors/error-handler.ts';
-import { Campaign, ValidCampaign } from './schema.ts';
-import { listCampaigns, validateCampaign } from './service.ts';
+import { CampaignBody, CampaignChange } from './body-schema.ts';
+import { Campaign, CampaignDetails, ValidCampaign } from './schema.ts';
+import {
+  archiveCampaign,
+  campaignReferences,
+  createCampaign,
+  findCampaign,
+  getCampaign,
+  listCampaigns,
+  updateCampaign,
+  validateCampaign,
+} from './service.ts';
+
+/** They change by themselves between a read and a write. */
+const readOnly = ['expired', 'running', 'waiting', 'uses'];
+const readBack = { read: (ctx: Ctx, { id }: { id: number }) => findCampaign(ctx, id) };
+const params = Type.Object({ id: t.Id });
 
 export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
   // Without an ETag: campaign states depend on the clock.
@@ -21,6 +37,64 @@ export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     ...listRoute.limited,
     handler: ({ ctx }) => listCampaigns(ctx),
+  });
+
+  app.post('', {
+    schema: {
+      operationId: 'createCampaign',
+      summary: 'Create a campaign',
+      description: 'A campaign applies to all courses and customers unless it names some.',
+      tags: ['Orders'],
+      profiles: ['full'],
+      body: CampaignBody,
+      response: responses.created(CampaignDetails),
+    },
+    config: { readOnly, references: campaignReferences },
+    handler: async ({ ctx, body }, reply) => reply.code(201).send(await createCampaign(ctx, body)),
+  });
+
+  app.get('/:id', {
+    schema: {
+      operationId: 'getCampaign',
+      summary: 'Get a campaign',
+      description: 'Archived or not, with its period and its uses.',
+      tags: ['Orders'],
+      profiles: ['full', 'read'],
+      item: 'Campaign',
+      params,
+      response: responses.ok(CampaignDetails),
+    },
+    handler: ({ ctx, params }) => getCampaign(ctx, params.id),
+  });
+
+  app.put('/:id', {
+    schema: {
+      operationId: 'updateCampaign',
+      summary: 'Update a campaign',
+      description: 'Only the fields sent change. Orders keep what was agreed.',
+      tags: ['Orders'],
+      profiles: ['full'],
+      item: 'Campaign',
+      params,
+      body: CampaignChange,
+      response: responses.ok(CampaignDetails),
+    },
+    config: { readOnly, readBack, references: campaignReferences },
+    handler: ({ ctx, params, body }) => updateCampaign(ctx, params.id, body),
+  });
+
+  app.delete('/:id', {
+    schema: {
+      operationId: 'archiveCampaign',
+      summary: 'Archive a campaign',
+      description: 'It applies no more, and its code is free for another one. A second request changes nothing.',
+      tags: ['Orders'],
+      profiles: ['full'],
+      item: 'Campaign',
+      params,
+      response: responses.ok(CampaignDetails),
+    },
+    handler: ({ ctx, params }) => archiveCampaign(ctx, params.id),
   });
 };
 

@@ -1,4 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
+import { formatTimestamp } from '../../core/timestamps.ts';
 import * as codes from '../../core/schema/codes.ts';
 import { t } from '../../core/schema/types.ts';
 import type { campaigns } from '../../database/tables/campaigns.ts';
@@ -6,7 +7,7 @@ import type { campaigns } from '../../database/tables/campaigns.ts';
 const ids = Type.Array(Type.Integer());
 
 export const campaignTypes = ['Campaign', 'Agreement'] as const;
-export const discountTypes = new Map([
+export const discountTypes = new Map<'Percent' | 'Value', string>([
   ['Percent', 'a percentage of the price'],
   ['Value', 'an amount in `currency`'],
 ]);
@@ -34,6 +35,18 @@ export const Campaign = t.NamedObject(
   }),
 );
 
+/** GET /v2/campaigns/:id. */
+export type CampaignDetails = Static<typeof CampaignDetails>;
+export const CampaignDetails = t.NamedObject('CampaignDetails', {
+  ...Campaign.properties,
+  ...t.member.financial.all({
+    starts_at: t.Nullable(t.DateTime),
+    ends_at: t.Nullable({ ...t.DateTime, description: 'The first moment at which it no longer applies' }),
+    max_uses: t.Nullable(Type.Integer({ description: 'Orders that may have it' })),
+    uses: Type.Integer({ description: 'Orders that have it' }),
+  }),
+});
+
 export type EmbeddedCampaign = Static<typeof EmbeddedCampaign>;
 export const EmbeddedCampaign = t.named('EmbeddedCampaign', Type.Omit(Campaign, ['courses', 'customers', 'tags']));
 
@@ -46,7 +59,7 @@ export const ValidCampaign = t.NamedObject(
   }),
 );
 
-export type CampaignRow = typeof campaigns.$inferSelect & { isWaiting: boolean; isExpired: boolean };
+export type CampaignRow = typeof campaigns.$inferSelect & { isWaiting: boolean; isExpired: boolean; isUsedUp: boolean };
 
 export const toEmbeddedCampaign = (row: CampaignRow): EmbeddedCampaign => ({
   id: row.id,
@@ -54,7 +67,7 @@ export const toEmbeddedCampaign = (row: CampaignRow): EmbeddedCampaign => ({
   type: row.type,
   active: row.isActive,
   expired: row.isExpired,
-  running: row.isActive && !row.isArchived && !row.isWaiting && !row.isExpired,
+  running: row.isActive && !row.isArchived && !row.isWaiting && !row.isExpired && !row.isUsedUp,
   waiting: row.isWaiting,
   is_archived: row.isArchived,
   uses_code: row.campaignCode !== null,
@@ -62,4 +75,9 @@ export const toEmbeddedCampaign = (row: CampaignRow): EmbeddedCampaign => ({
   currency: row.currency.toLowerCase(),
   discount_type: row.discountType,
   discount_value: Number(row.discountValue),
+});
+
+export const toDates = ({ startsAt, endsAt }: CampaignRow) => ({
+  starts_at: formatTimestamp(startsAt),
+  ends_at: formatTimestamp(endsAt),
 });

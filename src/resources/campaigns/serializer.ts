@@ -3,20 +3,42 @@ import { member } from '../../core/schema/types.ts';
 import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { fetchCampaigns, fetchLinkedIds } from './loaders.ts';
-import { Campaign, EmbeddedCampaign, toEmbeddedCampaign, type CampaignRow } from './schema.ts';
+import {
+  Campaign,
+  CampaignDetails,
+  EmbeddedCampaign,
+  toDates,
+  toEmbeddedCampaign,
+  type CampaignRow,
+} from './schema.ts';
 
 const linkedIds = (...args: Parameters<typeof fetchLinkedIds>) =>
   relation.hasMany(fetchLinkedIds(...args), ({ id }) => id);
 
+const relations = {
+  courses: linkedIds(campaignCourses, campaignCourses.courseId),
+  customers: linkedIds(campaignCustomers, campaignCustomers.customerId),
+  tags: linkedIds(campaignTags, campaignTags.tagId),
+};
+
 export const campaignSerializer = defineSerializer<CampaignRow>()({
   reads: ['money'],
   responseSchema: Campaign,
-  relations: {
-    courses: linkedIds(campaignCourses, campaignCourses.courseId),
-    customers: linkedIds(campaignCustomers, campaignCustomers.customerId),
-    tags: linkedIds(campaignTags, campaignTags.tagId),
-  },
+  relations,
   toResponse: (row, relations) => ({ ...toEmbeddedCampaign(row), ...relations }),
+});
+
+export const campaignDetailsSerializer = defineSerializer<CampaignRow & { uses: number }>()({
+  reads: ['money'],
+  responseSchema: CampaignDetails,
+  relations,
+  toResponse: (row, relations) => ({
+    ...toEmbeddedCampaign(row),
+    ...relations,
+    ...toDates(row),
+    max_uses: row.maxUses,
+    uses: row.uses,
+  }),
 });
 
 /** A campaign inside an order, without its courses, customers and tags. */

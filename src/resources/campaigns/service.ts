@@ -1,15 +1,22 @@
 import { asc, desc, eq, inArray, isNull, sql } from 'drizzle-orm';
 import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
-import { campaigns } from '../../database/tables/campaigns.ts';
+import type { Tx } from '../../database/client.ts';
+import { campaignCourses, campaignCustomers, campaigns, campaignTags } from '../../database/tables/campaigns.ts';
+import { tags } from '../../database/tables/catalog.ts';
 import { caseFolded } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
+import { customers } from '../../database/tables/customers.ts';
+import { keepFraction } from '../../database/update-changed.ts';
+import { bodyWriter } from '../../lists/body-writer.ts';
+import { replaceLinks } from '../../lists/links.ts';
 import { newBudget } from '../../lists/response-budget.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { toEmbeddedCampaign } from './schema.ts';
-import { campaignColumns, isForCourse } from './loaders.ts';
-import { campaignSerializer } from './serializer.ts';
+import { CampaignBody, type CampaignChange } from './body-schema.ts';
+import { toEmbeddedCampaign, type CampaignDetails } from './schema.ts';
+import { campaignColumns, campaignDetailColumns, isForCourse } from './loaders.ts';
+import { campaignDetailsSerializer, campaignSerializer } from './serializer.ts';
 
 /** All campaigns of the provider, or those of the ids, without paging. */
 export async function listCampaigns(ctx: Ctx, ids?: number[]) {
@@ -19,6 +26,78 @@ export async function listCampaigns(ctx: Ctx, ids?: number[]) {
     .where(tenantWhere(ctx, campaigns, ids && inArray(campaigns.id, ids)))
     .orderBy(asc(campaigns.id));
   return campaignSerializer.embed({ ...ctx, budget: newBudget() }, rows, {}, []);
+}
+
+const linked = { courses: courses.id, customers: customers.id, tags: tags.id };
+const { toColumns, insert, references } = bodyWriter(campaigns, CampaignBody, linked);
+export const campaignReferences = references;
+
+const constraints = {
+  campaigns_code: () => new Problem('invalid', 'A campaign with an equal code exists already'),
+  campaigns_discount: () => Problem.invalidFields({ notValid: ['discount_value'] }),
+  campaigns_window: () => Problem.invalidFields({ notValid: ['ends_at'] }),
+};
+
+const matchCampaign = (ctx: Ctx, id: number) => tenantWhere(ctx, campaigns, eq(campaigns.id, id));
+
+/** Undefined if there is none. */
+export async function findCampaign(ctx: Ctx, id: number): Promise<CampaignDetails | undefined> {
+  const rows = await ctx.db.select(campaignDetailColumns).from(campaigns).where(matchCampaign(ctx, id));
+  return (await campaignDetailsSerializer.embed(ctx, rows, {}, []))[0];
+}
+
+/** Archived ones too. */
+export const getCampaign = async (ctx: Ctx, id: number) => Problem.assertFound(await findCampaign(ctx, id), 'Campaign');
+
+export async function createCampaign(ctx: Ctx, body: CampaignBody): Promise<CampaignDetails> {
+  const { type = 'Campaign', discount_type: discountType, discount_value } = body;
+  const work = ctx.write(['money'], async (tx, now) => {
+    await references.assertKnown(body, { ctx, reader: tx });
+    const own = { providerId: ctx.providerId, createdAt: now, updatedAt: now };
+    const columns = { ...toColumns(body), type, discountType, discountValue: String(discount_value), ...own };
+    const id = tx.recordAffected(await insert(tx, columns));
+    await replaceLinked(ctx, tx, id, body);
+    return id;
+  });
+  return getCampaign(ctx, await Problem.mapConstraints(constraints, work));
+}
+
+export async function updateCampaign(ctx: Ctx, id: number, body: CampaignChange): Promise<CampaignDetails> {
+  const work = ctx.write(['money'], async (tx, now) => {
+    if ((await tx.$count(campaigns, matchCampaign(ctx, id))) === 0) throw Problem.notFound('Campaign');
+    await references.assertKnown(body, { ctx, reader: tx });
+    const { startsAt, endsAt, ...columns } = toColumns(body);
+    const values = {
+      ...columns,
+      startsAt: keepFraction(campaigns.startsAt, startsAt),
+      endsAt: keepFraction(campaigns.endsAt, endsAt),
+      updatedAt: (await replaceLinked(ctx, tx, id, body)) ? now : undefined,
+    };
+    if ((await tx.updateChanged(campaigns, matchCampaign(ctx, id), values, now)) === 0) tx.rollbackNoChange();
+  });
+  await Problem.mapConstraints(constraints, work);
+  return getCampaign(ctx, id);
+}
+
+/** Idempotent. Orders still show an archived campaign. */
+export async function archiveCampaign(ctx: Ctx, id: number): Promise<CampaignDetails> {
+  await ctx.write(['money'], async (tx, now) => {
+    if ((await tx.$count(campaigns, matchCampaign(ctx, id))) === 0) throw Problem.notFound('Campaign');
+    const changed = await tx.updateChanged(campaigns, matchCampaign(ctx, id), { isArchived: true }, now);
+    if (changed === 0) tx.rollbackNoChange();
+  });
+  return getCampaign(ctx, id);
+}
+
+/** Replaces the courses, customers and tags, each if it is sent; returns true if that changed any. */
+async function replaceLinked(ctx: Ctx, tx: Tx, campaignId: number, { courses, customers, tags }: CampaignChange) {
+  const owner = { campaignId };
+  const changes = [
+    courses !== undefined && (await replaceLinks(ctx, tx, campaignCourses, owner, 'courseId', courses ?? [])),
+    customers !== undefined && (await replaceLinks(ctx, tx, campaignCustomers, owner, 'customerId', customers ?? [])),
+    tags !== undefined && (await replaceLinks(ctx, tx, campaignTags, owner, 'tagId', tags ?? [])),
+  ];
+  return changes.some(Boolean);
 }
 
 /** Finds a campaign of the course by its code, running or not; archived ones come last. */

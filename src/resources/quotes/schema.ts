@@ -31,6 +31,7 @@ export type CampaignFound = {
   isNamed: boolean;
   isRunning: boolean;
   isExpired: boolean;
+  isUsedUp: boolean;
   forCourse: boolean;
   forCustomer: boolean;
   currency: string;

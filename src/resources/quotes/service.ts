@@ -181,7 +181,7 @@ function discountsFor(
 ): Discount[] {
   const candidates = campaigns.filter(({ isNamed }) => isNamed === (campaign_code !== undefined));
   return candidates
-    .filter((campaign) => applies(campaign, currency))
+    .filter((campaign) => !campaign.isUsedUp && applies(campaign, currency))
     .map(({ id, type, value }) => ({ campaignId: id, type, value }));
 }
 
@@ -196,7 +196,8 @@ function checkCampaign(
   if (campaign?.isExpired) return [bookingError('campaign_code_expired')];
   // Without a date only the campaign itself can be checked.
   const isValid = campaign && (date ? applies(campaign, currency) : campaign.isRunning);
-  return isValid ? [] : [bookingError('campaign_code_invalid')];
+  if (!isValid) return [bookingError('campaign_code_invalid')];
+  return campaign.isUsedUp ? [bookingError('campaign_code_used_up')] : [];
 }
 
 function checkVoucher(

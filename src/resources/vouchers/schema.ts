@@ -20,12 +20,42 @@ const Voucher = t.NamedObject(
   }),
 );
 
+/** GET /v2/vouchers. */
+export const ListedVoucher = t.NamedObject('ListedVoucher', {
+  ...Voucher.properties,
+  ...t.member.financial.all({
+    id: Type.Integer(),
+    amount: Type.String({ description: 'What it was worth', examples: ['500.00'] }),
+    balance: Type.String({ description: 'What is left of it', examples: ['120.50'] }),
+  }),
+});
+
+/** Redemptions of a response. */
+export const maxRedemptions = 100;
+
+const Redemption = t.NamedObject(
+  'VoucherRedemption',
+  t.member.financial.all({ order_id: Type.Integer(), amount: Type.String(), created_at: t.PlainDateTime }),
+);
+
+/** GET /v2/vouchers/:id. */
+export type VoucherDetails = Static<typeof VoucherDetails>;
+export const VoucherDetails = t.NamedObject('VoucherDetails', {
+  ...ListedVoucher.properties,
+  ...t.member.financial.all({
+    redemptions: Type.Array(Redemption, { maxItems: maxRedemptions, description: 'The newest first' }),
+    redemptions_truncated: Type.Optional(
+      Type.Literal(true, { description: `Only where it has more than ${maxRedemptions} redemptions` }),
+    ),
+  }),
+});
+
 export const ValidVoucher = t.NamedObject(
   'ValidVoucher',
   t.member.financial.all({ successful: Type.Boolean(), voucher: Voucher }),
 );
 
-type VoucherRow = typeof vouchers.$inferSelect & { isExpired: boolean };
+export type VoucherRow = typeof vouchers.$inferSelect & { isExpired: boolean };
 
 export const toVoucher = (row: VoucherRow): Voucher => ({
   id: String(row.id),
@@ -36,5 +66,17 @@ export const toVoucher = (row: VoucherRow): Voucher => ({
   is_deleted: row.deletedAt !== null,
   expires_at: formatPlainTimestamp(row.expiresAt),
   archived_at: formatPlainTimestamp(row.archivedAt),
+  created_at: formatPlainTimestamp(row.createdAt),
+});
+
+export const toListedVoucher = (row: VoucherRow): Static<typeof ListedVoucher> => ({
+  ...toVoucher(row),
+  id: row.id,
+  amount: row.amount,
+});
+
+export const toRedemption = (row: { orderId: number; amount: string; createdAt: string }) => ({
+  order_id: row.orderId,
+  amount: row.amount,
   created_at: formatPlainTimestamp(row.createdAt),
 });

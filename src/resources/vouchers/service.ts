@@ -1,15 +1,90 @@
-import { desc, getTableColumns, sql } from 'drizzle-orm';
+import { desc, eq, isNull, sql } from 'drizzle-orm';
 import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
+import { toDecimal, toMinorUnits } from '../../core/money.ts';
 import { vouchers } from '../../database/tables/campaigns.ts';
 import { caseFolded } from '../../database/tables/columns.ts';
+import { voucherRedemptions } from '../../database/tables/redemptions.ts';
+import { keepFraction } from '../../database/update-changed.ts';
+import { bodyWriter } from '../../lists/body-writer.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { toVoucher } from './schema.ts';
+import { VoucherBody, type VoucherChange } from './body-schema.ts';
+import { voucherList } from './list.ts';
+import { voucherColumns } from './loaders.ts';
+import { maxRedemptions, toRedemption, toVoucher, type VoucherDetails } from './schema.ts';
+
+const { toColumns, insert } = bodyWriter(vouchers, VoucherBody);
+
+const constraints = {
+  vouchers_code: () => new Problem('invalid', 'A voucher with an equal code exists already'),
+};
+
+const matchVoucher = (ctx: Ctx, id: number) =>
+  tenantWhere(ctx, vouchers, eq(vouchers.id, id), isNull(vouchers.deletedAt));
+
+/** Undefined if there is none. */
+export async function findVoucher(ctx: Ctx, id: number): Promise<VoucherDetails | undefined> {
+  const voucher = await voucherList.byId(ctx, id);
+  if (!voucher) return undefined;
+  const rows = await ctx.db
+    .select()
+    .from(voucherRedemptions)
+    .where(tenantWhere(ctx, voucherRedemptions, eq(voucherRedemptions.voucherId, id)))
+    .orderBy(desc(voucherRedemptions.orderId))
+    .limit(maxRedemptions + 1);
+  const redemptions = rows.slice(0, maxRedemptions).map(toRedemption);
+  return { ...voucher, redemptions, ...(rows.length > maxRedemptions && { redemptions_truncated: true as const }) };
+}
+
+/** Archived ones too. */
+export const getVoucher = async (ctx: Ctx, id: number) => Problem.assertFound(await findVoucher(ctx, id), 'Voucher');
+
+export async function createVoucher(ctx: Ctx, body: VoucherBody): Promise<VoucherDetails> {
+  const { code } = body;
+  const amount = body.amount.toFixed(2);
+  const work = ctx.write(['money'], async (tx, now) => {
+    const own = { providerId: ctx.providerId, createdAt: now, updatedAt: now };
+    return tx.recordAffected(await insert(tx, { ...toColumns(body), code, amount, balance: amount, ...own }));
+  });
+  return getVoucher(ctx, await Problem.mapConstraints(constraints, work));
+}
+
+/** What was spent of the amount stays so. */
+export async function updateVoucher(ctx: Ctx, id: number, body: VoucherChange): Promise<VoucherDetails> {
+  const voucher = matchVoucher(ctx, id);
+  const work = ctx.write(['money'], async (tx, now) => {
+    const [before] = await tx.select().from(vouchers).where(voucher);
+    if (!before) throw Problem.notFound('Voucher');
+    const { expiresAt, ...columns } = toColumns(body);
+    const amount = body.amount?.toFixed(2) ?? before.amount;
+    const balance = toMinorUnits(amount) - toMinorUnits(before.amount) + toMinorUnits(before.balance);
+    if (balance < 0n) throw Problem.invalidFields({ notValid: ['amount'] });
+    const values = {
+      ...{ ...columns, amount, balance: toDecimal(balance) },
+      expiresAt: keepFraction(vouchers.expiresAt, expiresAt),
+    };
+    if ((await tx.updateChanged(vouchers, voucher, values, now)) === 0) tx.rollbackNoChange();
+  });
+  await Problem.mapConstraints(constraints, work);
+  return getVoucher(ctx, id);
+}
+
+/** Idempotent. Its code stays taken. */
+export async function archiveVoucher(ctx: Ctx, id: number): Promise<VoucherDetails> {
+  const voucher = matchVoucher(ctx, id);
+  await ctx.write(['money'], async (tx, now) => {
+    const [before] = await tx.select().from(vouchers).where(voucher);
+    if (!before) throw Problem.notFound('Voucher');
+    if (before.archivedAt !== null) tx.rollbackNoChange();
+    else await tx.update(vouchers).set({ archivedAt: now, updatedAt: now }).where(voucher);
+  });
+  return getVoucher(ctx, id);
+}
 
 /** The voucher with this code, case ignored; a deleted one only if there is no other. */
 export async function validateVoucher(ctx: Ctx, code: string) {
   const [voucher] = await ctx.db
-    .select({ ...getTableColumns(vouchers), isExpired: sql<boolean>`coalesce(now() >= ${vouchers.expiresAt}, false)` })
+    .select(voucherColumns)
     .from(vouchers)
     .where(tenantWhere(ctx, vouchers, sql`${caseFolded(vouchers.code)} = ${caseFolded(code)}`))
     .orderBy(desc(sql`${vouchers.deletedAt} is null`), desc(vouchers.id))

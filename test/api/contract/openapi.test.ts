@@ -504,6 +504,10 @@ const complete: Record<string, object> = {
   '/v2/courses/{id}': { text_lead: 'Complete' },
   '/v2/courses/{course_id}/coursedates': { start_at: '2030-06-10', end_at: '2030-06-10' },
   '/v2/courses/{course_id}/coursedates/{id}': { status_id: 2 },
+  '/v2/campaigns': { title: 'C', discount_type: 'Value', discount_value: 1 },
+  '/v2/campaigns/{id}': { max_uses: 5 },
+  '/v2/vouchers': { code: 'new', amount: 1 },
+  '/v2/vouchers/{id}': { amount: 200 },
   '/v2/webhooks': { url: 'https://hooks.example/' },
   '/v2/webhooks/{id}': { description: 'CRM' },
   '/courses': { title: 'Complete' },
@@ -523,6 +527,8 @@ async function idFor(me: Provider, path: string) {
   if (!path.includes('{id}')) return '';
   if (path.startsWith('/v2/orders/')) return (await createOrder(me, { courseId: await me.course() })).orderId;
   if (path === '/v2/courses/{id}') return me.course();
+  if (path === '/v2/campaigns/{id}') return createCampaign(me);
+  if (path === '/v2/vouchers/{id}') return (await createVoucher(me, { amount: '100' })).id;
   if (path.startsWith('/v2/webhooks/'))
     return (await me.post('/v2/webhooks', { url: 'https://hooks.example/' })).json<{ id: number }>().id;
   if (['/v2/booking/{id}/deregister', '/v2/participants/{id}'].includes(path)) {

@@ -3,6 +3,7 @@ import { addAdminUser, findMunicipality } from '../../support/dates.ts';
 import { bookOrFail, createBookableDate, person } from '../../support/booking.ts';
 import { eventsSince, newestEvent } from '../../support/changes.ts';
 import { contentTypeHeader, dialects, encodeBody, type Dialect } from '../../support/dialects.ts';
+import { createCampaign } from '../../support/orders.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
 const { app, createProvider } = await sharedTestApp();
@@ -64,6 +65,18 @@ async function createItems(me: Provider): Promise<Record<string, Readable>> {
   const { dateId } = await createBookableDate(me);
   const { participants } = await bookOrFail(me, dateId, { participants: [person({ custom_properties: { a: 'b' } })] });
   const { id: hook } = (await me.post('/v2/webhooks', { url: 'http://a.example:8080/x', is_active: 0 })).json<Item>();
+  const discount = {
+    title: 'Sun',
+    campaign_code: 'SUN',
+    discount_type: 'Value',
+    discount_value: 12.5,
+    currency: 'EUR',
+  };
+  const named = { courses: [course], customers: [customer_id], starts_at: '2026-01-01', ends_at: '2031-06-30' };
+  const { id: campaign } = (await me.post('/v2/campaigns', { ...discount, ...named, max_uses: 3 })).json<Item>();
+  const bareCampaign = await createCampaign(me);
+  const gift = { code: 'GIFT', amount: 100.5, currency: 'EUR', expires_at: '2031-06-30' };
+  const { id: voucher } = (await me.post('/v2/vouchers', gift)).json<Item>();
   await me.put('/v2/schools', school);
   const listed = async (id: number) =>
     (await me.get('/v2/locations')).json<Item[]>().find((one) => one['id'] === id) as Item;
@@ -80,6 +93,9 @@ async function createItems(me: Provider): Promise<Record<string, Readable>> {
     customer: at(`/v2/customers/${customer_id}`, 'employees'),
     participant: at(`/v2/participants/${participants[0]!.id}`, 'attendance'),
     school: { put: '/v2/schools', read: async () => (await me.get('/v2/schools')).json<Item>()['school'] as Item },
+    campaign: at(`/v2/campaigns/${campaign as number}`),
+    'bare campaign': at(`/v2/campaigns/${bareCampaign}`),
+    voucher: at(`/v2/vouchers/${voucher as number}`),
     webhook: at(`/v2/webhooks/${hook}`),
   };
 }

@@ -111,6 +111,9 @@ const allowed: Record<string, string> = {
   '/v2/locations/1': 'PUT',
   '/v2/instructors/1': 'GET, HEAD, DELETE, PUT',
   '/v2/customers/1': 'GET, HEAD, PUT',
+  '/v2/campaigns': 'GET, HEAD, POST',
+  '/v2/campaigns/1': 'GET, HEAD, DELETE, PUT',
+  '/v2/vouchers/1': 'GET, HEAD, DELETE, PUT',
   '/schools': 'GET, HEAD, POST',
   '/courses': 'POST',
 };

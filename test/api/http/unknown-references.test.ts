@@ -54,8 +54,10 @@ const references: Record<
   string,
   { toValue?: (id: number) => unknown; create(me: Provider, url: string): Promise<number> }
 > = {
-  tags: { toValue: (id) => [{ id }], create: (me) => titled(me, tags) },
-  labels: { toValue: (id) => [id], create: (me) => titled(me, labels) },
+  tags: { toValue: (id) => [id], create: (me) => titled(me, tags) },
+  labels: { toValue: (id) => [{ id }], create: (me) => titled(me, labels) },
+  courses: { toValue: (id) => [id], create: (me) => me.course() },
+  customers: { toValue: (id) => [id], create: (me) => createCustomer(me) },
   customer_id: { create: (me) => createCustomer(me) },
   // Places belong to no provider.
   place_id: { create: () => createPlace(testApp) },
@@ -83,6 +85,7 @@ const faults: Record<string, Fields> = {
   locations: { lat: 91 },
   instructors: { email: 'x' },
   customers: { email: 'x' },
+  campaigns: { discount_value: 'x' },
   'admin-users': { email: 'x' },
   deregister: { config: { with_fee: 'x' } },
 };

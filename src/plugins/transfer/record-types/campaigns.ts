@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { toDecimal, toMinorUnits } from '../../../core/money.ts';
 import { Problem } from '../../../core/errors.ts';
-import { Line, OneOf, coercionKind, StoredEnd, UpperCode } from '../../../core/schema/types.ts';
+import { Count, Line, OneOf, coercionKind, StoredEnd, UpperCode } from '../../../core/schema/types.ts';
 import {
   campaignCourses,
   campaignCustomers,
@@ -39,6 +39,7 @@ export const campaign: BulkRecordType = {
     isActive: { name: 'active' },
     campaignCode: { schema: Optional(Code) },
     endsAt: { schema: Optional(StoredEnd()) },
+    maxUses: { schema: Optional(Count({ minimum: 1 })) },
     currency: { schema: Currency },
     discountType: { schema: OneOf([...discountTypes.keys()]) },
   }),

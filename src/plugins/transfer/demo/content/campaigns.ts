@@ -10,6 +10,7 @@ type Campaign = {
   discount: { type: 'Percent' | 'Value'; value: string };
   starts?: number;
   ends?: number;
+  maxUses?: number;
   code?: string;
   courses?: string[];
   /** Customer of an agreement. */
@@ -32,7 +33,8 @@ const campaigns: Campaign[] = [
     ref: 'kveldskaffe',
     title: 'Kveldskaffe: kurs etter jobb',
     discount: { type: 'Percent', value: '15' },
-    ...{ starts: -30, ends: 60, code: 'KVELDSKAFFE', courses: ['MAT-115', 'MAT-205', 'FRI-210', 'FRI-301', 'SPR-ES2'] },
+    ...{ starts: -30, ends: 60, code: 'KVELDSKAFFE', maxUses: 100 },
+    courses: ['MAT-115', 'MAT-205', 'FRI-210', 'FRI-301', 'SPR-ES2'],
   },
   {
     ref: 'kollega',
@@ -81,7 +83,7 @@ const campaigns: Campaign[] = [
 
 /** Campaigns in every status, and vouchers. */
 export const campaignLines = ({ today }: Calendar): Line[] => [
-  ...campaigns.map(({ ref, title, discount, starts, ends, code, courses, customer, tags, withdrawn }) => ({
+  ...campaigns.map(({ ref, title, discount, starts, ends, maxUses, code, courses, customer, tags, withdrawn }) => ({
     kind: 'campaign',
     ref,
     title,
@@ -89,6 +91,7 @@ export const campaignLines = ({ today }: Calendar): Line[] => [
     campaign_code: code,
     starts_at: starts === undefined ? undefined : plusDays(today, starts),
     ends_at: ends === undefined ? undefined : plusDays(today, ends),
+    max_uses: maxUses,
     discount_type: discount.type,
     discount_value: discount.value,
     courses,
