@@ -114,7 +114,7 @@ export function splitPage({ page, limit }: Pick<Page<unknown>, 'page' | 'limit'>
   throw new Error('no page size fits a truncated page');
 }
 
-function setSyncHeader(request: FastifyRequest, reply: FastifyReply, { syncedThrough }: Page<unknown>) {
+export function setSyncHeader(request: FastifyRequest, reply: FastifyReply, { syncedThrough }: Page<unknown>) {
   const { updated_at_min } = request.query as { updated_at_min?: string };
   if (updated_at_min !== undefined) reply.header('x-updated-through', formatExactTimestamp(syncedThrough));
 }
@@ -131,6 +131,12 @@ function toEnvelope<T>({ items, limit, page, total = 0 }: Page<T>) {
     next_page: page < pages ? page + 1 : null,
   };
   return { pagination, items };
+}
+
+/** The address of the page after this one; by its number where the page was read in parts. */
+export function setNextPage(request: FastifyRequest, reply: FastifyReply, page: Page<unknown>) {
+  const whole: Page<unknown> = page.isTruncated ? { ...page, isTruncated: false, nextBy: 'page' } : page;
+  if (page.hasMore) reply.header('link', `<${nextPage(request, whole)}>; rel="next"`);
 }
 
 /** The host is that of PUBLIC_URL, never the client's. */

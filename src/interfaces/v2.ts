@@ -6,6 +6,7 @@ import { methodNotAllowed } from '../http/errors/method-not-allowed.ts';
 import { registerErrorHandler, formatV2Error } from '../http/errors/error-handler.ts';
 import { allowOrigins, checkOrigins } from '../http/publishable/cors.ts';
 import { addPublicSerializers } from '../http/publishable/serializer.ts';
+import { decorateSpreadsheets } from '../http/spreadsheets.ts';
 import { coerceRequests } from '../http/parsing/request-coercion.ts';
 import { adminUserRoutes, appUserRoutes, roleRoutes } from '../resources/admin-users/routes.ts';
 import { signOnRoutes, whoAmIRoutes } from '../resources/auth/routes.ts';
@@ -45,6 +46,7 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   checkProfiles(app);
   coerceRequests(app);
   addPublicSerializers(app);
+  decorateSpreadsheets(app);
   const addMethodNotAllowed = methodNotAllowed(app);
 
   await app.register(courseRoutes, { prefix: '/courses' });

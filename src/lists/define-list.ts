@@ -4,7 +4,7 @@ import type { Budget, Ctx } from '../database/context.ts';
 import type { Area } from '../database/areas.ts';
 import type { Filters } from './filter-types.ts';
 import { itemParameters, getLimit, listParameters, type ItemQuery, type ListQuery } from './list-query.ts';
-import type { ListSpec, Page } from './list-types.ts';
+import type { ListSpec, Page, PageOptions } from './list-types.ts';
 import { rowLoader, toKeySet, type BatchLoader, type Key } from './loaders.ts';
 import { createPageFinder, type PageSource } from './paging/index.ts';
 import { loadFitting, loadOne } from './response-budget.ts';
@@ -25,21 +25,19 @@ export function defineList<
   P extends Filters = Record<never, never>,
   R extends keyof F = never,
 >(spec: ListSpec<Row, V, F, P, R>) {
-  const { serializer, paging, fetch = rowLoader(spec.table) as unknown as BatchLoader<Row> } = spec;
+  const { serializer, spreadsheet, paging, fetch = rowLoader(spec.table) as unknown as BatchLoader<Row> } = spec;
   const { filters, order } = addSorting(spec);
   const finder = createPageFinder(toPageSource({ ...spec, ...(order && { order }), fetch }));
   const parameters = itemParameters(spec);
-  const Query = Type.Unsafe<ListQuery<F, R>>(
-    Type.Object({ ...listParameters(filters, paging, spec.requiredFilters), ...parameters }),
-  );
+  const Query = Type.Unsafe<ListQuery<F, R>>(Type.Object({ ...listParameters({ ...spec, filters }), ...parameters }));
 
   async function page(
     ctx: Ctx,
     query: ListQuery<F> & ListQuery<P>,
-    { scope = defaultScope(ctx), withTotal = false }: { scope?: TenantScope; withTotal?: boolean } = {},
+    { scope = defaultScope(ctx), withTotal = false, after }: PageOptions = {},
   ): Promise<Page<Static<V>>> {
     const [limit, page] = [getLimit(query, paging), query.page ?? 1];
-    const found = await finder.findPage(ctx, query, { scope, page, limit });
+    const found = await finder.findPage(ctx, query, { scope, page, limit, after });
     const load = async (budget: Budget, keys: Key[]) => {
       const context = { ...ctx, budget };
       const rows = found.rows?.slice(0, keys.length) ?? (await fetchInOrder(fetch, context, keys));
@@ -56,6 +54,7 @@ export function defineList<
       limit,
       hasMore: found.hasMore || isTruncated,
       nextBy: found.nextBy,
+      lastKey: found.keys[fitting.count - 1],
       syncedThrough: scope.syncedThrough ?? ctx.version,
       ...(total === undefined ? {} : { total }),
     };
@@ -75,7 +74,7 @@ export function defineList<
 
   const ItemQuery = Type.Unsafe<ItemQuery>(Type.Object(parameters));
   const schemas = { Query, ItemQuery, itemParameters: parameters, View: serializer.schema };
-  return { ...schemas, readAreas: readAreasWith(serializer), page, byId, exists: finder.exists };
+  return { ...schemas, spreadsheet, readAreas: readAreasWith(serializer), page, byId, exists: finder.exists };
 }
 
 /** Below this many bytes no item is checked for being large. */

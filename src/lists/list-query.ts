@@ -1,8 +1,10 @@
 import { Type, type Static, type TProperties, type TSchema } from '@sinclair/typebox';
 import { effectiveMaximum, List, named, findName, OneOf } from '../core/schema/types.ts';
 import type { Filter, Filters } from './filter-types.ts';
+import { spreadsheetParameters, type Spreadsheet } from './spreadsheet.ts';
 
-const [defaultLimit, maxLimit] = [75, 250];
+const defaultLimit = 75;
+export const maxLimit = 250;
 const { MAX_SAFE_INTEGER } = Number;
 
 /** Paging parameters of a list; `false` for a list without any. */
@@ -34,9 +36,17 @@ export function itemParameters({ serializer, notDeleted, includeName }: ItemSpec
   };
 }
 
-export function listParameters(filters: Filters, paging: Paging = {}, required: PropertyKey[] = []): TProperties {
-  const optional = Object.entries<{ schema: TSchema }>(filters).map(([name, { schema }]) =>
-    required.includes(name) ? [name, schema] : [name, Type.Optional(schema)],
+type ParameterSpec = { filters: Filters; paging?: Paging; requiredFilters?: PropertyKey[]; spreadsheet?: Spreadsheet };
+
+export function listParameters({
+  filters,
+  paging = {},
+  requiredFilters = [],
+  spreadsheet,
+}: ParameterSpec): TProperties {
+  const all = { ...filters, ...(spreadsheet && spreadsheetParameters) };
+  const optional = Object.entries<{ schema: TSchema }>(all).map(([name, { schema }]) =>
+    requiredFilters.includes(name) ? [name, schema] : [name, Type.Optional(schema)],
   );
   return { ...(paging && pagingParameters(paging)), ...Object.fromEntries(optional) } as TProperties;
 }

@@ -3,9 +3,11 @@ import type { SQL } from 'drizzle-orm';
 import type { Filters } from './filter-types.ts';
 import type { ListQuery, Paging } from './list-query.ts';
 import type { BatchLoader, Key } from './loaders.ts';
-import type { FoundPage, PageSource } from './paging/index.ts';
+import type { FoundPage, PageSource, Position } from './paging/index.ts';
 import type { Serializer } from './relations.ts';
 import type { Sorting } from './sorting.ts';
+import type { Spreadsheet } from './spreadsheet.ts';
+import type { TenantScope } from './tenant-scope.ts';
 
 export type Page<T> = {
   items: T[];
@@ -20,10 +22,19 @@ export type Page<T> = {
   hasMore: boolean;
   /** Parameter of the next page; `since_id` stays right while rows are added. */
   nextBy: FoundPage<unknown>['nextBy'];
+  /** The position of the last item; undefined on an empty page. */
+  lastKey: Position | undefined;
   /** Sync cursor: the version before this page was read. */
   syncedThrough: string;
   /** Number of items on all pages, with `withTotal`. */
   total?: number;
+};
+
+export type PageOptions = {
+  scope?: TenantScope;
+  withTotal?: boolean;
+  /** The page is that after this position, whatever `since_id` says. */
+  after?: Position | undefined;
 };
 
 export type ListSpec<
@@ -49,5 +60,7 @@ export type ListSpec<
   paging?: Paging;
   /** With it clients choose the order: by `id`, `created_at`, `updated_at` or one of its columns. */
   sorting?: Sorting;
+  /** With it clients may read the list as CSV. */
+  spreadsheet?: Spreadsheet;
   order?(query: ListQuery<F>): ReturnType<NonNullable<PageSource<Row>['order']>>;
 };

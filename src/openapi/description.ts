@@ -45,9 +45,10 @@ export const description = fp(async (app: FastifyInstance, { version, publicUrl,
     },
     transform({ schema, url, route }) {
       if (schema.hide) return { schema, url };
-      declared.set(schema.operationId ?? '', schema);
+      const { hasEtag, hasSpreadsheet } = route.config ?? {};
+      declared.set(schema.operationId ?? '', { ...schema, hasSpreadsheet });
       const documented = components.toReferences(documentMaximum(toDocumentedSchema(schema)));
-      return { schema: route.config?.hasEtag ? withNotModified(documented) : documented, url };
+      return { schema: hasEtag ? withNotModified(documented) : documented, url };
     },
     transformObject(generated) {
       if ('swaggerObject' in generated) return generated.swaggerObject;

@@ -19,9 +19,13 @@ export async function addExamples<D extends object>(document: D): Promise<D> {
 }
 
 function addToOperation(operation: Operation, examples: Record<string, unknown>): Operation {
+  const withExample = <M extends object>(media: M, status: string, type: string): M => {
+    const example = examples[type === 'text/csv' ? `${status} ${type}` : status];
+    return { ...media, ...(example !== undefined && { example }) };
+  };
   const addExample = (response: Response, status: string): Response =>
     status in examples && 'content' in response && response.content
-      ? { ...response, content: mapValues(response.content, (media) => ({ ...media, example: examples[status] })) }
+      ? { ...response, content: mapValues(response.content, (media, type) => withExample(media, status, type)) }
       : response;
   return { ...operation, responses: mapValues(operation.responses, addExample) };
 }

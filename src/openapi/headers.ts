@@ -1,5 +1,5 @@
 import document from './document.json' with { type: 'json' };
-import type { Declared, Operation } from './operation-types.ts';
+import type { Operation } from './operation-types.ts';
 
 export type HeaderName = keyof typeof document.components.headers;
 
@@ -13,10 +13,7 @@ export const invalidHeaders = toHeaders(['X-Ignored-Parameters', 'X-Request-Id']
 export const notModifiedHeaders = toHeaders(['ETag', 'X-Request-Id']);
 
 /** The headers of a successful response. */
-export function successHeaders(
-  { parameters = [], responses, security }: Operation,
-  declared: Declared['responseHeaders'] = [],
-) {
+export function successHeaders({ parameters = [], responses, security }: Operation, declared: readonly HeaderName[]) {
   const isPublic = security?.length === 0;
   const hasParameter = (name: string) => parameters.some((parameter) => parameter.name === name);
   return toHeaders([

@@ -17,7 +17,9 @@ declare module 'fastify' {
 }
 
 /** Declarations of a route for the OpenAPI document. */
-export type Declared = Pick<FastifySchema, 'item' | 'invalidSamples' | 'forbidden' | 'responseHeaders'>;
+export type Declared = Pick<FastifySchema, 'item' | 'invalidSamples' | 'forbidden' | 'responseHeaders'> & {
+  hasSpreadsheet?: true | undefined;
+};
 
 type Schema = { $ref?: string; type?: string | string[]; required?: string[]; examples?: unknown[] };
 type Media = { schema: Schema; example?: unknown; examples?: Record<string, { value: object }> };

@@ -54,17 +54,23 @@ function addRequestExample({ requestBody }: Operation, document: Document) {
   }
 }
 
-function describeResponses(operation: Operation, { responseHeaders }: Declared, document: Document) {
+function describeResponses(
+  operation: Operation,
+  { responseHeaders = [], hasSpreadsheet }: Declared,
+  document: Document,
+) {
   const { responses } = operation;
   if (responses['304']) responses['304'] = { $ref: '#/components/responses/NotModified' };
   for (const [status, response] of Object.entries(responses)) {
     if ('$ref' in response) continue;
     const isSuccess = status.startsWith('2');
     response.headers = isSuccess
-      ? successHeaders(operation, responseHeaders)
+      ? successHeaders(operation, hasSpreadsheet ? [...responseHeaders, 'Content-Disposition'] : responseHeaders)
       : (errorHeaders[status] ?? requestIdHeader);
     const isList = response.content?.['application/json']?.schema.type?.includes('array') ?? false;
     if (isSuccess) response.description = describeSuccess(status, isList, '201' in responses);
+    if (isSuccess && hasSpreadsheet)
+      response.content = { ...response.content, 'text/csv': { schema: { type: 'string' } } };
     if (status === '503') addExamples(response.content, { not_ready: notReady });
     if (status !== '400') continue;
     response.description = 'The request is not valid';

@@ -15,6 +15,8 @@ const date = { course_id: 39, id: 76 };
 const employee = 9;
 const webhook = ({ createWebhook }: Responses) => ({ id: createWebhook.id });
 
+const spreadsheets = ['listCourseDates', 'listOrders', 'listParticipants', 'listCustomers'];
+
 const reads: ExampleRequest[] = [
   { operationId: 'getLiveness' },
   { operationId: 'getReadiness' },
@@ -56,6 +58,7 @@ const reads: ExampleRequest[] = [
   { operationId: 'listAdminRoles' },
   { operationId: 'listAppUsers' },
   { operationId: 'getLegacySchool' },
+  ...spreadsheets.map((operationId) => ({ operationId, query: 'format=csv&limit=1' })),
 ];
 
 const writes: ExampleRequest[] = [

@@ -125,6 +125,9 @@ export function parametersFor({ ids: own }: VariedData): Record<string, Paramete
     description_language: choice(['en', 'no', 'sv-SE']),
     tag_match: choice(['any', 'all']),
     order_direction: choice(['asc', 'desc']),
+    // Those as CSV have a test of their own.
+    format: choice(['json']),
+    delimiter: choice(['comma', 'semicolon']),
     username: keyword(['user', 'USER-', 'user-3']),
     'course_ids[]': ids(own.courses),
   };

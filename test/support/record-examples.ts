@@ -7,8 +7,10 @@ type Body = { content: Record<string, { example?: object }> };
 export type Operation = { operationId: string; requestBody?: Body; responses: Record<string, unknown> };
 export type Paths<O = Operation> = Record<string, Record<string, O>>;
 export type Recorded = { operationId: string; status: number; body: unknown };
-/** Response bodies by operation and status. */
+/** Response bodies by operation and status; those as CSV by `200 text/csv`. */
 export type Examples = Record<string, Record<string, unknown>>;
+
+const csv = 'text/csv';
 
 export const examplesFile = 'src/openapi/examples.json';
 
@@ -23,8 +25,10 @@ export async function recordResponses({ app }: TestApp, apiKey: string): Promise
   for (const request of listExampleRequests(operations)) {
     const options = toRequest(request, operations, responses);
     const response = await send(app, { ...options, headers: { 'x-api-key': apiKey } });
-    responses[request.operationId] = response.json();
-    recorded.push({ operationId: request.operationId, status: response.status, body: response.json() });
+    const isCsv = String(response.headers['content-type']).startsWith(csv);
+    if (!isCsv) responses[request.operationId] = response.json();
+    const body: unknown = isCsv ? response.text : response.json();
+    recorded.push({ operationId: request.operationId, status: response.status, body });
   }
   return recorded;
 }
@@ -50,9 +54,13 @@ function toRequest({ operationId, path = {}, query, body }: ExampleRequest, oper
 export function toExamples(recorded: Recorded[]): Examples {
   const examples: Examples = {};
   for (const { operationId, status, body } of recorded.filter(({ status }) => status < 300))
-    examples[operationId] = { ...examples[operationId], [status]: replaceVolatile(shorten(body)) };
+    examples[operationId] = { ...examples[operationId], [exampleKey(status, body)]: replaceVolatile(shorten(body)) };
   return examples;
 }
+
+/** A body as CSV is a text. */
+export const exampleKey = (status: number, body: unknown) =>
+  typeof body === 'string' ? `${status} ${csv}` : `${status}`;
 
 function shorten(body: unknown): unknown {
   if (Array.isArray(body)) return body.slice(0, 1);

@@ -4,6 +4,7 @@ import type { Counters } from '../../database/counters.ts';
 import type { NeededVersions, OpenSnapshot, Snapshot } from '../../database/standby.ts';
 import type { AcceptGate } from '../accept-gate.ts';
 import { handleConditionalGet, matchAnyTag, type ReadAreas } from './conditional-get.ts';
+import { withSpreadsheet, type ReadableList } from '../spreadsheets.ts';
 import { createListLimiter, acquireSlot, releaseSlot, type ListLimits } from './list-limiter.ts';
 import { createPageHintCache } from './page-hint-cache.ts';
 import { createResponseCache, type ResponseCache } from './response-cache.ts';
@@ -84,14 +85,20 @@ export const listRoute = {
   },
   /**
    * 304 by ETag, then the response cache, then the concurrency limit, then single-flight, then a standby. A query that is
-   * true for `unless` depends on more than the provider's data; it has neither ETag nor cache.
+   * true for `unless` depends on more than the provider's data; it has neither ETag nor cache. Where `list` has a
+   * spreadsheet, it is also sent as CSV.
    */
-  cached: (readAreas: ReadAreas, unless: (query: Record<string, unknown>) => boolean = () => false) => ({
-    config: { hasEtag: true as const },
-    preHandler: [begin, handleConditionalGet(readAreas, unless), acquireSlot, shareInFlight, readFromStandby],
-    onSend: [releaseSlot, storeResponse, matchAnyTag],
-    onError: failInFlight,
-  }),
+  cached: (
+    readAreas: ReadAreas,
+    unless: (query: Record<string, unknown>) => boolean = () => false,
+    list?: ReadableList<never>,
+  ) =>
+    withSpreadsheet(list, {
+      config: { hasEtag: true as const },
+      preHandler: [begin, handleConditionalGet(readAreas, unless), acquireSlot, shareInFlight, readFromStandby],
+      onSend: [releaseSlot, storeResponse, matchAnyTag],
+      onError: failInFlight,
+    }),
   /** As `cached`, without the response cache: for a list that few clients read, each with another query. */
   conditional: (readAreas: ReadAreas) => ({
     config: { hasEtag: true as const },

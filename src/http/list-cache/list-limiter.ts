@@ -37,6 +37,17 @@ export function acquireSlot(request: FastifyRequest, reply: FastifyReply, done: 
   });
 }
 
+/** Runs work in a slot of its own: a part of a list that is sent while it is read. */
+export function inSlot<T>(
+  { ctx, server }: FastifyRequest,
+  work: () => Promise<T>,
+  onWait: (cancel: () => void) => void,
+): Promise<T> {
+  const { limiter, acceptGate } = server.listCache;
+  const start = () => new Promise<void>(acceptGate).then(work);
+  return limiter ? limiter([], start, { fairnessKey: ctx.fairnessKey, onWait }) : start();
+}
+
 /** In onSend, once the response is serialized; a slow client occupies neither a slot nor a connection. */
 export function releaseSlot(
   request: FastifyRequest,

@@ -7,7 +7,17 @@ import { newBudget, ResponseTooLarge } from '../response-budget.ts';
 import { defaultScope, type Tenant, type TenantScope, type TenantTable } from '../tenant-scope.ts';
 import { countOnce, nearestCursor, noPageHints, rememberCursor, setUpperBound } from './page-hints.ts';
 import { preparedPage } from './prepared-page.ts';
-import { findKeysByProbes, orderBy, selectPageKeys, type Order, type Probe, type Slice } from './index-probes.ts';
+import {
+  findKeysByProbes,
+  isAfter,
+  orderBy,
+  selectPageKeys,
+  type Order,
+  type PlacedKey,
+  type Position,
+  type Probe,
+  type Slice,
+} from './index-probes.ts';
 
 type Query = { since_id?: number; include_deleted?: boolean } & Record<string, unknown>;
 /** `found` is the condition that an index finds rows by, and `isBroad` is true in the database if it leaves some out. */
@@ -23,7 +33,7 @@ export type PageSource<Row extends Key> = {
 };
 
 export type FoundPage<Row> = {
-  keys: Key[];
+  keys: PlacedKey[];
   /** Present where the rows came with the keys. */
   rows?: Row[];
   /** True if there are more items after this page. */
@@ -41,14 +51,15 @@ export function createPageFinder<Row extends Key>(source: PageSource<Row>) {
   const { table, filters, fetch } = source;
   const loadPreparedPage = preparedPage(table, fetch);
 
-  /** Page `page` (from 1) of `limit` items. */
+  /** Page `page` (from 1) of `limit` items, of those after a position if there is one. */
   async function findPage(
     ctx: Ctx,
-    query: Query,
-    { scope, page, limit }: { scope: TenantScope; page: number; limit: number },
+    input: Query,
+    { scope, page, limit, after }: PagePosition & { scope: TenantScope },
   ): Promise<FoundPage<Row>> {
     const offset = (page - 1) * limit;
-    const isById = source.order?.(query) === undefined;
+    const isById = source.order?.(input) === undefined;
+    const query = after && isById ? { ...input, since_id: after.id } : input;
     const { pageHints = noPageHints } = ctx;
     const queryKey = JSON.stringify({ ...query, page: undefined, limit: undefined, include: undefined });
     const hints = pageHints.find(queryKey);
@@ -56,10 +67,10 @@ export function createPageFinder<Row extends Key>(source: PageSource<Row>) {
     let pending: Promise<Condition[]> | undefined;
     const conditions = () => (pending ??= buildConditions(filters, ctx, query));
 
-    const find = async (): Promise<{ keys: Key[]; rows?: Row[] }> => {
+    const find = async (): Promise<{ keys: PlacedKey[]; rows?: Row[] }> => {
       const from = cursor ? { ...query, since_id: cursor.id } : query;
       const oneMore = { limit: limit + 1, offset: offset - (cursor?.count ?? 0) };
-      const request = { ctx, query: from, scope, conditions: await conditions(), slice: oneMore };
+      const request = { ctx, query: from, scope, conditions: await conditions(), slice: oneMore, after };
       const rows = await findPrepared(source, loadPreparedPage, request);
       return rows ? { keys: rows, rows } : { keys: await findKeys(source, request) };
     };
@@ -94,7 +105,15 @@ export function createPageFinder<Row extends Key>(source: PageSource<Row>) {
 }
 
 type Source = Omit<PageSource<never>, 'fetch'>;
-type PageRequest = { ctx: Ctx; query: Query; scope: TenantScope; conditions: Condition[]; slice: Slice };
+type PagePosition = { page: number; limit: number; after: Position | undefined };
+type PageRequest = {
+  ctx: Ctx;
+  query: Query;
+  scope: TenantScope;
+  conditions: Condition[];
+  slice: Slice;
+  after: Position | undefined;
+};
 
 const visible = ({ scope: scoped, notDeleted }: Source, tenant: Tenant, query: Query, scope: TenantScope) =>
   and(scoped(tenant, scope), query.include_deleted ? undefined : notDeleted);
@@ -130,13 +149,16 @@ async function findPrepared<Row extends Key>(
   }
 }
 
-function findKeys(source: Source, { ctx, query, scope, conditions, slice }: PageRequest): Promise<Key[]> {
+function findKeys(source: Source, request: PageRequest): Promise<PlacedKey[]> {
+  const { ctx, query, scope, conditions, slice } = request;
   const { table, filters } = source;
-  const order = source.order?.(query) ?? { column: table.id };
-  const condition = where(source, ctx, query, scope, conditions);
+  const ordered = source.order?.(query);
+  const order = ordered ?? { column: table.id };
+  const isLater = ordered && request.after && isAfter(table, ordered, request.after);
+  const condition = and(where(source, ctx, query, scope, conditions), isLater);
   const probes = isOwn(scope) && !hasSelective(filters, query) ? getProbes(conditions, order) : [];
   if (probes.length === 0) {
-    return selectPageKeys(ctx, table, condition, orderBy(table, order), slice).prepare('').execute();
+    return selectPageKeys(ctx, table, condition, orderBy(table, order), slice, ordered?.column).prepare('').execute();
   }
   const tenant = visible(source, ctx, { include_deleted: true }, scope);
   const after = query.since_id === undefined ? [] : [{ column: table.id, condition: gt(table.id, query.since_id) }];

@@ -1,4 +1,4 @@
-import { and, asc, desc, not, sql, type SQL } from 'drizzle-orm';
+import { and, asc, desc, gt, lt, not, sql, type SQL, type SQLWrapper } from 'drizzle-orm';
 import { unionAll, type PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../../database/context.ts';
 import type { Key } from '../loaders.ts';
@@ -9,19 +9,33 @@ export type Slice = { limit: number; offset: number };
 /** An order by a column of the list's own table; rows with equal values are by id, in the same direction. */
 export type Order = { column: PgColumn | SQL; descending?: boolean };
 
+/** A row's place in an order: its id, and the value of the order's column, which is never null. */
+export type Position = { id: number; place?: string | undefined };
+export type PlacedKey = Key & Position;
+
+/** True for the rows after a position. */
+export function isAfter(table: TenantTable, { column, descending = false }: Order, { id, place }: Position): SQL {
+  if (column === table.id) return descending ? lt(table.id, id) : gt(table.id, id);
+  return sql`(${column}, ${table.id}) ${sql.raw(descending ? '<' : '>')} (${place}, ${id})`;
+}
+
+/** The exact value of a column as a text. By the name of the column, `order by` would sort the texts. */
+const toPlace = (column: SQLWrapper) => sql<string>`${column}::text`.as('place_text');
+
 export const orderBy = (table: TenantTable, { column, descending = false }: Order) =>
   [column, table.id].map(descending ? desc : asc);
 
-/** Selects only the keys of a page, an index-only scan; the rows are loaded by them. */
+/** Selects only the keys of a page, an index-only scan; the rows are loaded by them. `placedBy` adds their places. */
 export const selectPageKeys = (
   ctx: Pick<Ctx, 'db'>,
   table: TenantTable,
   condition: SQL | undefined,
   order: SQL[],
   { limit, offset }: Slice,
+  placedBy?: PgColumn | SQL,
 ) =>
   ctx.db
-    .select({ providerId: table.providerId, id: table.id })
+    .select({ providerId: table.providerId, id: table.id, ...(placedBy && { place: toPlace(placedBy) }) })
     .from(table)
     .where(condition)
     .orderBy(...order)
@@ -52,7 +66,7 @@ export function findKeysByProbes(
   probes: Probe[],
   order: Order,
   { limit, offset }: Slice,
-): Promise<Key[]> {
+): Promise<PlacedKey[]> {
   const selectBy = (column: PgColumn | SQL | undefined, where: SQL | undefined) =>
     db
       .select({ providerId: table.providerId, id: table.id, place: sql`${order.column}`.as('place') })
@@ -87,7 +101,7 @@ export function findKeysByProbes(
   // Without a statement name the plan is made for these values.
   return db
     .with(...counted)
-    .select({ providerId: keys.providerId, id: keys.id })
+    .select({ providerId: keys.providerId, id: keys.id, place: toPlace(keys.place) })
     .from(keys)
     .orderBy(directed(keys.place), directed(keys.id))
     .prepare('')

@@ -7,4 +7,5 @@
  */
 
 export { createPageFinder, type FoundPage, type PageSource } from './find-page.ts';
+export type { Position } from './index-probes.ts';
 export { createPageHints } from './page-hints.ts';

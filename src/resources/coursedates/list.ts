@@ -94,7 +94,9 @@ const dates = {
   fetch: fetchCourseDates,
 };
 
-export const courseDateList = withPartners(defineList({ ...dates, serializer: courseDateSerializer, filters }));
+export const courseDateList = withPartners(
+  defineList({ ...dates, serializer: courseDateSerializer, filters, spreadsheet: {} }),
+);
 
 export const datesOfCourseList = withPartners(
   defineList({

@@ -21,6 +21,7 @@ const publicFilters = [
   ...['course_id', 'coursedate_id', 'status_id'],
 ];
 const publicDates = { parameters: publicFilters, includes };
+const publicList = { parameters: [...publicFilters, 'format', 'delimiter'], includes };
 const publicBatch = { parameters: ['course_ids', ...publicFilters], includes };
 const publicCalendar = { parameters: ['limit', 'page', 'tag_ids', 'tag_match'], includes };
 const publicDate = { parameters: [], includes };
@@ -40,12 +41,12 @@ export const courseDateRoutes: FastifyPluginAsyncTypebox = async (app) => {
       description: 'Always the envelope with `pagination` and `items`.',
       tags,
       profiles: ['full', 'read', 'booking', 'publishable'],
-      publicQuery: publicDates,
+      publicQuery: publicList,
       forbidden: courseDateList.forbidden,
       querystring: courseDateList.Query,
       response: responses.ok(CourseDates),
     },
-    ...listRoute.cached(courseDateList.readAreas, dependsOnClock),
+    ...listRoute.cached(courseDateList.readAreas, dependsOnClock, courseDateList),
     handler: async (request, reply) => {
       const page = await courseDateList.page(listRoute.toCtx(request), request.query, { withTotal: true });
       return send.envelope(request, reply, page);

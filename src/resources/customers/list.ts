@@ -51,6 +51,7 @@ export const customerList = defineList({
   table: customers,
   serializer: listedSerializer,
   sorting: {},
+  spreadsheet: {},
   filters: {
     orgnr: filter.selective(
       t.Line({

@@ -52,6 +52,7 @@ export const orderList = defineList({
   table: orders,
   serializer: orderSerializer,
   sorting: {},
+  spreadsheet: { rows: 'lines' },
   filters: {
     course_id: filter.plain(
       { ...t.Id, description: 'Only orders with a line of this course; all unless sent' },

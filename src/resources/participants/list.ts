@@ -32,6 +32,7 @@ export const participantList = defineList({
   table: participants,
   serializer: participantSerializer,
   sorting: {},
+  spreadsheet: { brief: ['coursedate.location', 'user.customer'] },
   filters: {
     course_id: filter.plain({ ...t.Id, description: 'Only participants of this course; all unless sent' }, (id) =>
       eq(participants.courseId, id),

@@ -121,7 +121,7 @@ const publicParameters: Record<string, string[]> = {
     ...['tag_ids', 'tag_match', 'include'],
   ],
   'GET /v2/courses/{id}': ['description_language', 'include'],
-  'GET /v2/coursedates': dates,
+  'GET /v2/coursedates': [...dates, 'format', 'delimiter'],
   'GET /v2/nextcoursedates': ['limit', 'page', 'tag_ids', 'tag_match', 'include'],
   'GET /v2/batch/coursedates': ['course_ids', ...dates],
   'GET /v2/courses/{course_id}/coursedates': dates,

@@ -90,6 +90,30 @@ describe.each(table.readTable)('$route', ({ route, owner, stranger, partner }) =
   });
 });
 
+const spreadsheets = reads.filter((endpoint) => support.hasParameter(endpoint, 'format'));
+test.each(spreadsheets)(
+  '$name as CSV shows the owner its data, others none, partners open members',
+  async (endpoint) => {
+    const requests = readRequests(endpoint, ids).map((request) => ({ ...request, url: `${request.url}&format=csv` }));
+    const rowsIn = (text: string) => text.split('\r\n').length - 2;
+    const leaks: string[] = [];
+    for (const { url, partnerQuery } of requests) {
+      if (partnerQuery === '') expect((await me.get(url)).text, url).toContain(marker);
+      for (const [actorName, actor] of Object.entries(actors)) {
+        cells += 1;
+        const { status, text } = await actor.get(url);
+        const isPartner = actorName === 'partner' && partnerQuery !== '';
+        const found = leaksIn(text).filter((secret) => !isPartner || secret !== marker);
+        if (found.length > 0 || containsText(text, support.unlistedMarker)) leaks.push(`${actorName} ${url}`);
+        if (partnerQuery === '') expect([status, rowsIn(text)], `${actorName} ${url}`).toEqual([200, 0]);
+        if (isPartner) expect(text, url).toContain(marker);
+      }
+    }
+    expect(spreadsheets.length).toBeGreaterThan(3);
+    expect(leaks).toEqual([]);
+  },
+);
+
 test.each(invalidKeys)('%s gets 401 on every endpoint', async (_, headers) => {
   for (const { name, method, path } of endpoints) {
     const bodies = table.writeTable.find(({ route }) => route === name)?.bodies(ids) ?? [undefined];

@@ -1,0 +1,16 @@
+/** The qualities of the media types that an `Accept` header names. */
+function getQualities(accept: string): Map<string, number> {
+  const entries = accept.split(',').map((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? 1;
+    return [type, Number(quality) || 0] as const;
+  });
+  return new Map(entries);
+}
+
+/** True if the header names the media type, and neither JSON nor any type at an equal or higher quality. */
+export function prefersToJson(accept: string | undefined, type: string): boolean {
+  const qualities = getQualities(accept ?? '');
+  const json = Math.max(qualities.get('application/json') ?? 0, qualities.get('*/*') ?? 0);
+  return (qualities.get(type) ?? 0) > json;
+}

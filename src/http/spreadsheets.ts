@@ -1,0 +1,146 @@
+import { Readable } from 'node:stream';
+import type { TObject } from '@sinclair/typebox';
+import { stringify } from 'csv-stringify/sync';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { toLoggableError } from '../core/database-errors.ts';
+import { todayIn } from '../core/timestamps.ts';
+import { getSchoolId, type Ctx } from '../database/context.ts';
+import { getLimit, maxLimit } from '../lists/list-query.ts';
+import type { Page, PageOptions } from '../lists/list-types.ts';
+import { defineColumns, type Spreadsheet } from '../lists/spreadsheet.ts';
+import { prefersToJson } from './accept.ts';
+import { getRoute, toProblem } from './errors/error-handler.ts';
+import { inSlot } from './list-cache/list-limiter.ts';
+import { toPublicSchema } from './publishable/serializer.ts';
+import { setNextPage, setSyncHeader } from './responses.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Documents that the list is also sent as CSV. */
+    hasSpreadsheet?: true;
+  }
+  interface FastifyRequest {
+    /** Set where the list is sent as CSV; `isWhole` is true without `limit` and `page`. */
+    spreadsheet: { isWhole: boolean } | null;
+  }
+}
+
+type Query = { include?: string[]; limit?: number; format?: 'json' | 'csv'; delimiter?: 'comma' | 'semicolon' };
+type Item = Record<string, unknown>;
+export type ReadableList<Q> = {
+  View: TObject;
+  spreadsheet?: Spreadsheet | undefined;
+  /** With a spreadsheet it passes its options on to the list, or each page would be the first. */
+  page(ctx: Ctx, query: Q, options?: PageOptions): Promise<Page<Item>>;
+};
+type Hooks = { config: object; preHandler: object[] };
+
+export const decorateSpreadsheets = (app: FastifyInstance) => app.decorateRequest('spreadsheet', null);
+
+/** The hooks of a list, with those that send it as CSV if it has a spreadsheet. */
+export function withSpreadsheet<H extends Hooks>(list: ReadableList<never> | undefined, hooks: H) {
+  const { spreadsheet } = list ?? {};
+  if (!spreadsheet) return hooks;
+  const sendIfCsv = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
+    if (!request.spreadsheet) {
+      done();
+      return;
+    }
+    sendCsv(request, reply, list as ReadableList<Query>, spreadsheet).catch((error: unknown) => {
+      if (!reply.raw.destroyed) done(error as Error);
+    });
+  };
+  return {
+    ...hooks,
+    config: { ...hooks.config, hasSpreadsheet: true as const },
+    preValidation: negotiateFormat,
+    preHandler: [sendIfCsv, ...hooks.preHandler],
+  };
+}
+
+/** In preValidation: the validator adds the default of `limit`. */
+function negotiateFormat(request: FastifyRequest, _reply: FastifyReply, done: () => void) {
+  const { format, limit, page } = request.query as Record<string, unknown>;
+  if (format === 'csv' || (format === undefined && prefersToJson(request.headers.accept, 'text/csv')))
+    request.spreadsheet = { isWhole: limit === undefined && page === undefined };
+  done();
+}
+
+/** Errors before the first row are those of the list as JSON. */
+async function sendCsv(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  list: ReadableList<Query>,
+  spreadsheet: Spreadsheet,
+) {
+  const { ctx, method, routeOptions, spreadsheet: state } = request;
+  const { include = [], delimiter } = request.query as Query;
+  const pages = readPages(request, reply, list);
+  const { value: first } = (await pages.next()) as { value: Page<Item> };
+  const schema = ctx.publishableFor ? (toPublicSchema(list.View, getRoute(request)) as TObject) : list.View;
+  const { names, toRows } = defineColumns(schema, spreadsheet, include);
+
+  async function* write() {
+    const toText = (rows: unknown[][], bom = false) =>
+      stringify(rows, { ...format, bom, delimiter: delimiter === 'semicolon' ? ';' : ',' });
+    try {
+      yield toText([names, ...first.items.flatMap(toRows)], true);
+      for await (const { items } of pages) yield toText(items.flatMap(toRows));
+    } catch (error) {
+      logTruncated(request, reply, error);
+      throw error;
+    }
+  }
+  setSyncHeader(request, reply, first);
+  if (!state!.isWhole) setNextPage(request, reply, first);
+  const name = routeOptions.url!.split('/').at(-1)!;
+  reply
+    .header('vary', `${String(reply.getHeader('vary'))}, Accept`)
+    .header('content-disposition', `attachment; filename="${name}-${todayIn(ctx.settings.timezone)}.csv"`)
+    .type('text/csv; charset=utf-8');
+  return reply.send(method === 'HEAD' ? Readable.from([]) : Readable.from(write(), { objectMode: false }));
+}
+
+const format = {
+  record_delimiter: '\r\n',
+  quote_record_delimiter: true,
+  escape_formulas: true,
+  cast: { boolean: String },
+};
+
+/**
+ * Reads pages as the client takes them, each by its own statements in its own slot; nothing is held between them. A page
+ * begins after the last row of the one before, whatever changed meanwhile.
+ */
+async function* readPages(request: FastifyRequest, reply: FastifyReply, list: ReadableList<Query>) {
+  const { ctx, spreadsheet } = request;
+  const query = request.query as Query;
+  let cancel: (() => void) | undefined;
+  reply.raw.once('close', () => cancel?.());
+  let left = spreadsheet!.isWhole ? Infinity : getLimit(query);
+  for (let page: Page<Item> | undefined; page === undefined || (left > 0 && isUnfinished(page));) {
+    const part = { ...query, limit: Math.min(left, maxLimit), ...(page && { page: 1 }) };
+    const after = page?.lastKey;
+    page = await inSlot(
+      request,
+      () => list.page(ctx, part, { after }),
+      (remove) => (cancel = remove),
+    );
+    yield page;
+    left -= page.items.length;
+  }
+
+  function isUnfinished({ hasMore, isTruncated }: Page<Item>) {
+    return spreadsheet!.isWhole ? hasMore : isTruncated;
+  }
+}
+
+/** The connection is destroyed, so that the client notices. */
+function logTruncated(request: FastifyRequest, reply: FastifyReply, error: unknown) {
+  if (reply.raw.destroyed) return;
+  const problem = toProblem(error as Error & { code: string; name: string }, request);
+  request.log[problem.kind === 'internal' ? 'error' : 'warn'](
+    { provider: getSchoolId(request.ctx), err: toLoggableError(problem.cause ?? problem) },
+    `${getRoute(request)} ended before its last row`,
+  );
+}
