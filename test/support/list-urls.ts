@@ -148,6 +148,6 @@ const both = (each: string[]) =>
 /** So do ranges of nearly all rows or of the last day, combined with another filter or since_id. */
 const besideRange = (each: string[], values: Values) => {
   const ranges = values['updated_at_min']!.slice(1).map((value) => `updated_at_min=${value}`);
-  const others = each.filter((one) => !/^(updated_at|limit|include|order_)/.test(one));
+  const others = each.filter((one) => !/^(updated_at|limit|include|order_|format)/.test(one));
   return each.includes(ranges[0]!) ? ranges.flatMap((range) => others.map((one) => `${one}&${range}`)) : [];
 };

@@ -126,7 +126,7 @@ export function parametersFor({ ids: own }: VariedData): Record<string, Paramete
     tag_match: choice(['any', 'all']),
     order_direction: choice(['asc', 'desc']),
     // Those as CSV have a test of their own.
-    format: choice(['json']),
+    format: single(['json'], [...noWords, 'xlsx', 'JSON']),
     delimiter: choice(['comma', 'semicolon']),
     username: keyword(['user', 'USER-', 'user-3']),
     'course_ids[]': ids(own.courses),

@@ -93,7 +93,7 @@ test(
           if (!isRefused) expect([url, status]).toEqual([url, 200]);
         };
         // A statement gets its name on its second execution.
-        const sent = [...(await recordStatements(request)), ...(await recordStatements(request))];
+        const sent = lastOfEach([...(await recordStatements(request)), ...(await recordStatements(request))]);
         for (const statement of sent.filter(({ text }) => /^(with|select(?! count))/.test(text))) {
           const part = query.includes('page=20') ? 2 : 5;
           const mayBeRead = statement.text.startsWith('with "probe') ? few : 0;
@@ -276,6 +276,15 @@ async function addLocations(database: Database, providerId: number) {
       (select min(id) from locations where provider_id = $1 and title = 'Hall 1') + id % 50 where provider_id = $1`);
   });
   await database.pool.query('vacuum analyze');
+}
+
+/** The last two of equal texts: those of a CSV file repeat with later positions. */
+function lastOfEach(sent: RecordedStatement[]) {
+  const seen = new Map<string, number>();
+  return sent.toReversed().filter(({ text }) => {
+    seen.set(text, (seen.get(text) ?? 0) + 1);
+    return seen.get(text)! <= 2;
+  });
 }
 
 /** Sort threshold of range filters. */

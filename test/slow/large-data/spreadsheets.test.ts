@@ -48,7 +48,6 @@ test('300,000 participants as CSV for a slow client take the memory of a few pag
   for await (const part of response)
     for (let at = (part as Buffer).indexOf('\r\n'); at >= 0; at = (part as Buffer).indexOf('\r\n', at + 2)) lines += 1;
   const atEnd = peakMegabytes(server.pid);
-  console.log({ ofPages, whilePaused, atEnd });
   expect(lines).toBeGreaterThan(count - 100);
   expect(whilePaused - ofPages).toBeLessThan(60);
   expect(atEnd - ofPages).toBeLessThan(60);
