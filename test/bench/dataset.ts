@@ -5,7 +5,7 @@ import { allAreas } from '../../src/database/areas.ts';
 /** Row counts of the large provider at size 1; everything else is the same at every size. */
 const rows = {
   ...{ courses: 20_000, courseDates: 200_000, orders: 100_000, participants: 300_000 },
-  ...{ users: 100_000, customers: 20_000 },
+  ...{ users: 100_000, customers: 20_000, vouchers: 100_000 },
 };
 const small = { providers: 500, courses: 4, courseDates: 20 };
 
@@ -96,10 +96,11 @@ const dates = (
 /** Inserts of the large provider, one per table. */
 function statements(scaled: (count: number) => number) {
   const [courseCount, dateCount, orderCount] = [scaled(rows.courses), scaled(rows.courseDates), scaled(rows.orders)];
-  const [participantCount, userCount, customerCount] = [
+  const [participantCount, userCount, customerCount, voucherCount] = [
     scaled(rows.participants),
     scaled(rows.users),
     scaled(rows.customers),
+    scaled(rows.vouchers),
   ];
   return [
     `insert into locations (provider_id, title, address, zipcode, city, short_text, created_at, updated_at)
@@ -149,5 +150,7 @@ function statements(scaled: (count: number) => number) {
     `insert into order_line_participants (provider_id, order_line_id, participant_id)
       select :me, l.id, p.id from participants p join bookings b on b.provider_id = :me and b.id = p.booking_id
         join order_lines l on l.provider_id = :me and l.order_id = b.order_id where p.provider_id = :me`,
+    `insert into vouchers (provider_id, code, amount, balance, created_at, updated_at)
+      select :me, 'Gift ' || n, 1000, 500, ${timestamps(voucherCount)} from generate_series(1, ${voucherCount}) n`,
   ];
 }

@@ -116,6 +116,7 @@ export function parametersFor({ ids: own }: VariedData): Record<string, Paramete
     ),
     has_participants: flag,
     email: keyword(['person1@PEOPLE.example', ' Person3@people.example ', 'person', 'nobody@x.example']),
+    code: keyword(['gift 1', 'GIFT 6', 'Gift 7', 'gift']),
     firstname: keyword(['ÅS', 'åse', 'K', '%', 'x']),
     lastname: keyword(['n', 'NORD', 'nilsen 50%', 'nilsen 5_', '_']),
   };

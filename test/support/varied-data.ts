@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { approvePartner } from '../../src/resources/schools/partner-service.ts';
+import { createVoucher } from './booking.ts';
 import { addBundle, addDate, addGathering, addInstructor, addLocation, assignInstructor } from './dates.ts';
 import { fillOtherTables } from './isolation.ts';
 import { createCampaign, createCustomer, createOrder, createUser, write } from './orders.ts';
@@ -14,6 +15,7 @@ const timestampedTables = [
   'course_users',
   'orders',
   'participants',
+  'vouchers',
 ];
 
 const hour = 3_600_000;
@@ -114,6 +116,10 @@ async function fill(me: Provider) {
       },
       participant: { statusId: [1, 7, 1, 3, 4][n % 5]! },
     });
+  }
+  for (let n = 0; n < 8; n += 1) {
+    const state = { expiresAt: n % 3 ? null : '2020-01-01', archivedAt: n % 4 ? null : '2026-01-01' };
+    await createVoucher(me, { code: `Gift ${n}`, amount: '100', ...state, deletedAt: n === 7 ? '2026-01-01' : null });
   }
   await write(me, async (tx) => {
     await tx.execute(

@@ -58,7 +58,7 @@ test(
         large.set(table, Number(await one(`select count(*) as value from ${table} where provider_id = $1`)));
       }
       expect([...large.keys()].sort()).toEqual(
-        expect.arrayContaining(['course_dates', 'courses', 'orders', 'participants']),
+        expect.arrayContaining(['course_dates', 'courses', 'orders', 'participants', 'vouchers']),
       );
 
       const indexes = new Map(

@@ -115,7 +115,8 @@ function keeps(
     case 'since_id':
       return idOf(item) > Number(value);
     case 'coursedate_id':
-      return (coursedate?.id ?? item['coursedate_id']) === value;
+      // An order does not show it.
+      return item['lines'] ? undefined : (coursedate?.id ?? item['coursedate_id']) === value;
     case 'course_id':
       if (Array.isArray(value)) return value.includes(item['course_id']);
       return user ? course.id === value : undefined;
@@ -133,8 +134,9 @@ function keeps(
       const all = settings.some((one) => one.name === 'tag_match' && one.value === 'all');
       return all ? (value as number[]).every(isOn) : (value as number[]).some(isOn);
     }
+    case 'code':
     case 'email':
-      return String(item['email']).toLowerCase() === String(value).trim().toLowerCase();
+      return String(item[name]).toLowerCase() === String(value).trim().toLowerCase();
     case 'firstname':
     case 'lastname':
       return startsWith(item[name], value);
