@@ -11,6 +11,7 @@ import { coerceRequests } from '../http/parsing/request-coercion.ts';
 import { adminUserRoutes, appUserRoutes, roleRoutes } from '../resources/admin-users/routes.ts';
 import { signOnRoutes, whoAmIRoutes } from '../resources/auth/routes.ts';
 import { bookingRoutes } from '../resources/booking/routes.ts';
+import { bookingSummaryRoutes } from '../resources/booking-summary/routes.ts';
 import { campaignRoutes, campaignValidationRoutes } from '../resources/campaigns/routes.ts';
 import { changeRoutes } from '../resources/changes/routes.ts';
 import { courseDateEditingRoutes } from '../resources/coursedate-editing/routes.ts';
@@ -67,6 +68,7 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(orderProductRoutes, { prefix: '/orders/products' });
   await app.register(participantRoutes, { prefix: '/participants' });
   await app.register(bookingRoutes, { prefix: '/booking' });
+  await app.register(bookingSummaryRoutes, { prefix: '/booking/:id' });
   await app.register(campaignRoutes, { prefix: '/campaigns' });
   await app.register(campaignValidationRoutes, { prefix: '/campaigns/validate' });
   await app.register(voucherRoutes, { prefix: '/vouchers' });

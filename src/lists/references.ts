@@ -1,4 +1,4 @@
-import { is, sql } from 'drizzle-orm';
+import { is, isNull, sql } from 'drizzle-orm';
 import { PgColumn, type PgTable } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../database/context.ts';
 import { Problem } from '../core/errors.ts';
@@ -37,6 +37,8 @@ export function defineReferences<B>(fields: ReferenceChecks<B>) {
 
 type Item = number | { id?: number };
 
+/** Rows that no input may name any more. */
+const isDetachable = (table: PgTable): table is PgTable & { detachedAt: PgColumn } => 'detachedAt' in table;
 const hasProvider = (table: PgTable): table is PgTable & { providerId: PgColumn } => 'providerId' in table;
 
 /** True if each id of a field is a row that the provider may name; items without an id do not count. */
@@ -47,6 +49,7 @@ const areOwn =
     if (ids.size === 0) return true;
     const { table } = column;
     const named = sql`${column} = any(${sql.param([...ids])}::bigint[])`;
-    const condition = hasProvider(table) ? tenantWhere(ctx, table, named) : named;
+    const isAttached = isDetachable(table) ? isNull(table.detachedAt) : undefined;
+    const condition = hasProvider(table) ? tenantWhere(ctx, table, named, isAttached) : named;
     return (await reader.$count(table, condition)) === ids.size;
   };

@@ -52,6 +52,13 @@ const acceptedWrites: OwnWrite[] = [
     },
   },
   {
+    route: 'DELETE /v2/course-tags/{id}',
+    name: 'DELETE /v2/course-tags/{id} of a course without campaigns',
+    async run({ me, ids }) {
+      return (await me.request('DELETE')(`/v2/course-tags/${ids.tagToDelete}`)).status === 200;
+    },
+  },
+  {
     route: 'POST /courses',
     name: 'POST /courses with a new title',
     run: async ({ me }) => (await me.post('/courses', { title: 'By the older interface' })).status < 300,

@@ -69,6 +69,15 @@ const schoolLines = (partnerId: number): Line[] => [
     role_ids: ['admin', 'seller'],
   },
   {
+    kind: 'admin_user',
+    ref: 'left',
+    email: `left-${partnerId}@moved.example`,
+    firstname: 'Lise',
+    lastname: 'Berg',
+    role_ids: [],
+    detached: true,
+  },
+  {
     kind: 'instructor',
     ref: 'ola',
     firstname: 'Ola',

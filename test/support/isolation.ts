@@ -95,15 +95,17 @@ export async function createOwner(testApp: TestApp) {
     const values = { title: 'Of all', slug: `of-all-${me.id}`, createdAt: now, updatedAt: now };
     return (await tx.insert(categories).values(values).returning())[0]!.id;
   });
-  const words = await write(me, async (tx) => {
+  const words = await write(me, async (tx, now) => {
     await tx.update(courses).set(marked(courses)).where(eq(courses.id, course));
     await tx.update(products).set(marked(products)).where(eq(products.courseId, course));
     await tx.insert(courseCategories).values({ providerId, courseId: course, categoryId: category });
     const translation = { providerId, courseId: course, languageId: 'et-EE' };
     await tx.insert(courseTranslations).values({ ...marked(courseTranslations), ...translation });
     const [tag] = await tx.select().from(tags).where(eq(tags.providerId, providerId));
+    const own = { title: `${marker} to delete`, createdAt: now, updatedAt: now, providerId };
+    const [tagToDelete] = await tx.insert(tags).values(own).returning();
     const [label] = await tx.select().from(labels).where(eq(labels.providerId, providerId));
-    return { tag: tag!.id, label: label!.id };
+    return { tag: tag!.id, tagToDelete: tagToDelete!.id, label: label!.id };
   });
   const product = await createProduct(me, course, marked(products));
   const corporate = await me.course({ title: unlistedMarker, type: 'corporate', customer_id: customer });
@@ -294,6 +296,9 @@ const idOfPath: Record<string, keyof Owner['ids']> = {
   '/v2/courses/{course_id}/coursedates/{id}': 'date',
   '/v2/locations/{id}': 'location',
   '/v2/instructors/{id}': 'instructor',
+  '/v2/course-tags/{id}': 'tag',
+  '/v2/admin-users/{id}': 'adminUser',
+  '/v2/booking/{id}': 'booking',
   '/v2/customers/{id}': 'customer',
   '/v2/customers/{id}/employees': 'customer',
   '/v2/course-users/{id}': 'user',

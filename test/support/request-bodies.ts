@@ -372,6 +372,17 @@ const describedEndpoints: WriteEndpoint[] = [
     read: readListed('/v2/course-tags'),
   },
   {
+    name: 'PUT /v2/course-tags/:id',
+    method: 'PUT',
+    url: itemPath('/v2/course-tags', { title: 'To be changed' }),
+    created: 200,
+    minimal: { title: 'Tag' },
+    full: { title: 'Tag & co' },
+    required: [],
+    flag: null,
+    read: readById('/v2/course-tags'),
+  },
+  {
     name: 'POST /v2/courses/:id/coursedates',
     method: 'POST',
     url: datesUrl,

@@ -32,7 +32,7 @@ const commandLineOnly = [
   'A revoked or expired key',
   'A category with the slug ',
   'A provider cannot be its own partner',
-  'Admin user ',
+  'Admin user …',
   'Category ',
   'Key ',
   'Parent category ',

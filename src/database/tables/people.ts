@@ -31,6 +31,8 @@ export const adminMemberships = pgTable(
     phonePrefix: text().notNull().default(''),
     phone: text().notNull().default(''),
     bookingEmail: text().notNull().default(''),
+    /** Set for a person that left the provider; the row stays for the items that name it. */
+    detachedAt: instant(),
     ...timestamps(),
   },
   (t) => [
@@ -41,7 +43,10 @@ export const adminMemberships = pgTable(
   ],
 );
 
-/** Role 1, Administrator, is created with the provider; custom roles start at 100. */
+/** The role Administrator, which is created with the provider. */
+export const administratorRoleId = 1;
+
+/** Custom roles start at 100. */
 export const roles = pgTable(
   'roles',
   {

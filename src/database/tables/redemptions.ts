@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { check, numeric, pgTable, primaryKey } from 'drizzle-orm/pg-core';
+import { check, index, numeric, pgTable, primaryKey } from 'drizzle-orm/pg-core';
 import { vouchers } from './campaigns.ts';
 import { instant, reference, tenantKey } from './columns.ts';
 import { orders } from './orders.ts';
@@ -18,6 +18,7 @@ export const voucherRedemptions = pgTable(
     primaryKey({ name: 'voucher_redemptions_pk', columns: [t.providerId, t.voucherId, t.orderId] }),
     tenantKey('voucher_redemptions_voucher_fk', t.voucherId, vouchers.id),
     tenantKey('voucher_redemptions_order_fk', t.orderId, orders.id),
+    index('voucher_redemptions_order').on(t.providerId, t.orderId),
     check('voucher_redemptions_amount', sql`${t.amount} > 0`),
   ],
 );

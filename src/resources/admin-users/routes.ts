@@ -6,7 +6,19 @@ import { responses } from '../../http/responses.ts';
 import { registerErrorHandler, formatV2Error, type ErrorFormatter } from '../../http/errors/error-handler.ts';
 import { AdminUserBody } from './body-schema.ts';
 import { AdminUser, AppUser, Role } from './schema.ts';
-import { adminUserReferences, listAdminUsers, listAppUsers, listRoles, saveAdminUser } from './service.ts';
+import {
+  adminUserFilters,
+  adminUserReferences,
+  detachAdminUser,
+  getAdminUser,
+  listAdminUsers,
+  listAppUsers,
+  listRoles,
+  saveAdminUser,
+} from './service.ts';
+
+const tags = ['People'];
+const params = Type.Object({ id: t.Id });
 
 const AdminUserError = t.NamedObject(
   'AdminUserError',
@@ -30,12 +42,43 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'listAdminUsers',
       summary: 'List admin users',
       description: 'All admin users of the school.',
-      tags: ['People'],
+      tags,
       profiles: ['full', 'read'],
+      querystring: adminUserFilters.Query,
       response: responses.ok(Type.Array(AdminUser)),
     },
     ...listRoute.cached(() => ['people']),
-    handler: (request) => listAdminUsers(listRoute.toCtx(request)),
+    handler: (request) => listAdminUsers(listRoute.toCtx(request), request.query),
+  });
+
+  app.get('/:id', {
+    schema: {
+      operationId: 'getAdminUser',
+      summary: 'Get an admin user',
+      description: 'One that was detached is not found.',
+      tags,
+      profiles: ['full', 'read'],
+      item: 'Admin user',
+      params,
+      response: responses.ok(AdminUser),
+    },
+    handler: ({ ctx, params }) => getAdminUser(ctx, params.id),
+  });
+
+  app.delete('/:id', {
+    schema: {
+      operationId: 'detachAdminUser',
+      summary: 'Detach an admin user from the school',
+      description:
+        'Returns the admin user as it was. Its roles and its links end; customers, orders and instructors still name ' +
+        'it. The last administrator cannot be detached. `POST /v2/admin-users` attaches the person again.',
+      tags,
+      profiles: ['full'],
+      item: 'Admin user',
+      params,
+      response: responses.ok(AdminUser),
+    },
+    handler: ({ ctx, params }) => detachAdminUser(ctx, params.id),
   });
 
   await app.register(createAdminUserRoute);
@@ -52,7 +95,7 @@ const createAdminUserRoute: FastifyPluginAsyncTypebox = async (app) => {
         'A person whose e-mail address is known keeps all profile fields and gets exactly these roles at ' +
         'this school: 200. A new person needs `firstname` and `lastname`: 201. Later schools get these names; ' +
         'those that they send are ignored.',
-      tags: ['People'],
+      tags,
       profiles: ['full'],
       body: AdminUserBody,
       response: { 200: AdminUser, ...responses.created(AdminUser), 400: AdminUserError },
@@ -71,7 +114,7 @@ export const roleRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'listAdminRoles',
       summary: 'List admin roles',
       description: 'The roles of admin users.',
-      tags: ['People'],
+      tags,
       profiles: ['full', 'read'],
       response: responses.ok(Type.Array(Role)),
     },
@@ -86,7 +129,7 @@ export const appUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'listAppUsers',
       summary: 'List sellers',
       description: 'The admin users that a customer can have as its seller.',
-      tags: ['People'],
+      tags,
       profiles: ['full', 'read'],
       response: responses.ok(Type.Array(AppUser)),
     },

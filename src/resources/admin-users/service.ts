@@ -1,25 +1,40 @@
-import { asc, eq, sql } from 'drizzle-orm';
+import { and, asc, eq, isNotNull, sql, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import { caseFolded, currentTime } from '../../database/tables/columns.ts';
 import { outbox } from '../../database/tables/outbox.ts';
-import { adminMembershipRoles, adminMemberships, adminUsers, roles } from '../../database/tables/people.ts';
+import {
+  administratorRoleId,
+  adminMembershipRoles,
+  adminMemberships,
+  adminUsers,
+  roles,
+} from '../../database/tables/people.ts';
 import { replaceLinks } from '../../lists/links.ts';
 import { defineReferences } from '../../lists/references.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { timestampFilters, type TimestampQuery } from '../../lists/timestamp-filters.ts';
 import type { AdminUserBody } from './body-schema.ts';
 import type { AdminUser, AppUser } from './schema.ts';
-import { fetchMembers } from './loaders.ts';
+import { fetchMembers, isMember } from './loaders.ts';
 import { adminUserSerializer } from './serializer.ts';
 
 export const adminUserReferences = defineReferences<AdminUserBody>({ role_ids: roles.id });
 
-/** All admin users of the provider, without paging. */
-export const listAdminUsers = async (ctx: Ctx) =>
-  adminUserSerializer.embed(ctx, await fetchMembers(ctx, tenantWhere(ctx, adminMemberships)), {}, []);
+export const adminUserFilters = timestampFilters(adminMemberships);
 
-export const listAppUsers = (ctx: Ctx): PromiseLike<AppUser[]> => fetchMembers(ctx, tenantWhere(ctx, adminMemberships));
+/** All admin users of the provider, without paging. */
+export const listAdminUsers = (ctx: Ctx, query: TimestampQuery = {}) =>
+  loadMembers(ctx, and(isMember(ctx), adminUserFilters.where(ctx, query))!);
+
+export const listAppUsers = (ctx: Ctx): PromiseLike<AppUser[]> => fetchMembers(ctx, isMember(ctx));
+
+export const getAdminUser = async (ctx: Ctx, id: number): Promise<AdminUser> =>
+  Problem.assertFound((await loadMembers(ctx, isMember(ctx, id)))[0], 'Admin user');
+
+const loadMembers = async (ctx: Ctx, condition: SQL): Promise<AdminUser[]> =>
+  adminUserSerializer.embed(ctx, await fetchMembers(ctx, condition), {}, []);
 
 export const listRoles = (ctx: Ctx) =>
   ctx.db
@@ -30,7 +45,8 @@ export const listRoles = (ctx: Ctx) =>
 
 /**
  * Makes a person a member of the provider with exactly these roles. A person with this e-mail at any provider is
- * attached under its names as first given, without the names and the profile of the body.
+ * attached under its names as first given, without the names and the profile of the body; one who was detached, under
+ * the names at this provider.
  */
 export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: AdminUser; isNew: boolean }> {
   const { providerId } = ctx;
@@ -46,9 +62,13 @@ export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: Ad
     const joined = await tx
       .insert(adminMemberships)
       .values(isNew ? { ...values, ...toProfile(body) } : values)
-      .onConflictDoNothing()
+      .onConflictDoUpdate({
+        target: [adminMemberships.providerId, adminMemberships.adminUserId],
+        set: { detachedAt: null, updatedAt: now },
+        setWhere: isNotNull(adminMemberships.detachedAt),
+      })
       .returning({ adminUserId: adminMemberships.adminUserId });
-    const member = tenantWhere(ctx, adminMemberships, eq(adminMemberships.adminUserId, adminUserId));
+    const member = isMember(ctx, adminUserId);
     const hasOtherRoles = await replaceLinks(ctx, tx, adminMembershipRoles, { adminUserId }, 'roleId', roleIds);
     const isJoined = joined.length > 0;
     if (hasOtherRoles && !isJoined) {
@@ -60,8 +80,7 @@ export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: Ad
         .insert(outbox)
         .values({ providerId, adminUserId, purpose: 'invitation', createdAt: now, dueAt: currentTime });
     }
-    const txCtx = { ...ctx, db: tx };
-    const [user] = await adminUserSerializer.embed(txCtx, await fetchMembers(txCtx, member), {}, []);
+    const [user] = await loadMembers({ ...ctx, db: tx }, member);
     const saved = { user: user!, isNew };
     return hasOtherRoles || isJoined ? saved : tx.rollbackNoChange(saved);
   });
@@ -104,9 +123,26 @@ async function createPerson(tx: Tx, now: string, { email, firstname = '', lastna
     : { person: (await findPerson(tx, email))!, isNew: false };
 }
 
+/** Detaches a person from the provider and returns it as it was. Items that name it keep doing so. */
+export const detachAdminUser = (ctx: Ctx, adminUserId: number): Promise<AdminUser> =>
+  ctx.write(['people'], async (tx, now) => {
+    const user = await getAdminUser({ ...ctx, db: tx }, adminUserId);
+    if (user.role_ids.includes(administratorRoleId)) {
+      const isAdministrator = eq(adminMembershipRoles.roleId, administratorRoleId);
+      const administrators = await tx.$count(
+        adminMembershipRoles,
+        tenantWhere(ctx, adminMembershipRoles, isAdministrator),
+      );
+      if (administrators === 1) throw new Problem('invalid', 'The last administrator of the school cannot be detached');
+    }
+    await replaceLinks(ctx, tx, adminMembershipRoles, { adminUserId }, 'roleId', []);
+    await tx.update(adminMemberships).set({ detachedAt: now, updatedAt: now }).where(isMember(ctx, adminUserId));
+    return user;
+  });
+
 export const renameAdminUser = (ctx: Ctx, adminUserId: number, names: { firstname: string; lastname: string }) =>
   ctx.write(['people'], async (tx, now) => {
-    const member = tenantWhere(ctx, adminMemberships, eq(adminMemberships.adminUserId, adminUserId));
+    const member = isMember(ctx, adminUserId);
     if ((await tx.$count(adminMemberships, member)) === 0) throw Problem.notFound(`Admin user ${adminUserId}`);
     if ((await tx.updateChanged(adminMemberships, member, names, now)) === 0) tx.rollbackNoChange();
     else tx.recordAffected(adminUserId);

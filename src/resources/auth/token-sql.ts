@@ -1,6 +1,11 @@
-/** A token of a provider ($1) by hash ($2) and purpose ($3), not used and not expired; the provider is open. */
+/**
+ * A token of a provider ($1) by hash ($2) and purpose ($3), not used and not expired; the provider is open, and its admin
+ * user is not detached.
+ */
 const isUsable = `provider_id = $1 and hash = $2 and purpose = $3 and used_at is null and expires_at > now()
-  and exists (select from providers p where p.id = $1 and p.closed_at is null)`;
+  and exists (select from providers p where p.id = $1 and p.closed_at is null)
+  and not exists (select from admin_memberships m
+    where m.provider_id = $1 and m.admin_user_id = tokens.admin_user_id and m.detached_at is not null)`;
 const ownerColumns = 'provider_id as "providerId", user_id as "userId", admin_user_id as "adminUserId"';
 
 /** Marks a token as used; only one of several concurrent requests gets the row. */

@@ -1,4 +1,4 @@
-import { Type, type Static, type TObject } from '@sinclair/typebox';
+import { Type, type Static, type TObject, type TProperties } from '@sinclair/typebox';
 import { t } from '../../core/schema/types.ts';
 import { Problem, type CodedError } from '../../core/errors.ts';
 import { dayText } from '../orders/line-schema.ts';
@@ -52,29 +52,31 @@ export function bookingProblem(errors: CodedError[]) {
   return new Problem('invalid', unique[0]!.message, { errors: unique, notValid: [...new Set(notValid)] });
 }
 
-const BookedParticipant = Type.Object(t.member.personal.all({ id: Type.Integer(), status_id: ParticipantStatusId }));
+const BookedParticipant = t.NamedObject(
+  'BookedParticipant',
+  t.member.personal.all({ id: Type.Integer(), status_id: ParticipantStatusId }),
+);
+
+export const bookingSummary = {
+  order_id: Type.String(),
+  booking_id: Type.String(),
+  coursedate_id: Type.String(),
+  currency: Type.String({ description: 'In lower case', examples: ['nok'] }),
+  total_excl_vat: Type.Number(),
+  total_incl_vat: Type.Number(),
+  total_vat: Type.Number(),
+  number_of_participants: Type.Integer(),
+  participants: Type.Array(BookedParticipant),
+};
+export const withSummary = <P extends TProperties>(name: string, members: P) =>
+  t.NamedObject(
+    name,
+    t.member.financial.all({ successful: Type.Boolean(), summary: Type.Object(t.member.financial.all(members)) }),
+  );
 
 /** POST /v2/booking. Amounts are in the order's currency. */
 export type BookingResult = Static<typeof BookingResult>;
-export const BookingResult = t.NamedObject(
-  'Booking',
-  t.member.financial.all({
-    successful: Type.Boolean(),
-    summary: Type.Object(
-      t.member.financial.all({
-        order_id: Type.String(),
-        booking_id: Type.String(),
-        coursedate_id: Type.String(),
-        currency: Type.String({ description: 'In lower case', examples: ['nok'] }),
-        total_excl_vat: Type.Number(),
-        total_incl_vat: Type.Number(),
-        total_vat: Type.Number(),
-        number_of_participants: Type.Integer(),
-        participants: Type.Array(BookedParticipant),
-      }),
-    ),
-  }),
-);
+export const BookingResult = withSummary('Booking', bookingSummary);
 
 /** The days and the place of a course date, for its order. */
 export const detailedOrderTitle = (startAt: string, endAt: string, place: string | null) =>

@@ -7,9 +7,10 @@ import { responses } from '../../http/responses.ts';
 import { LocationBody, LocationChange } from './body-schema.ts';
 import { locationList } from './list.ts';
 import { Location } from './schema.ts';
-import { createLocation, locationErrors, locationReferences, updateLocation } from './service.ts';
+import { createLocation, getLocation, locationErrors, locationReferences, updateLocation } from './service.ts';
 
 const tags = ['Course dates'];
+const params = Type.Object({ id: t.Id });
 const readBack = {
   read: (ctx: Ctx, { id }: { id: number }) => locationList.byId(ctx, id),
   inputs: {
@@ -57,6 +58,21 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
     handler: async ({ ctx, body }, reply) => reply.code(201).send(await createLocation(ctx, body)),
   });
 
+  app.get('/:id', {
+    schema: {
+      operationId: 'getLocation',
+      summary: 'Get a location',
+      description: 'Archived or not.',
+      tags,
+      profiles: ['full', 'read', 'booking', 'publishable'],
+      publicQuery: { parameters: [] },
+      item: 'Location',
+      params,
+      response: responses.ok(Location),
+    },
+    handler: ({ ctx, params }) => getLocation(ctx, params.id),
+  });
+
   app.put('/:id', {
     schema: {
       operationId: 'updateLocation',
@@ -65,7 +81,7 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags,
       profiles: ['full'],
       item: 'Location',
-      params: Type.Object({ id: t.Id }),
+      params,
       body: LocationChange,
       response: responses.ok(Location),
     },

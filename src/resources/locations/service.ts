@@ -12,6 +12,10 @@ import type { Location } from './schema.ts';
 const { toColumns, insert, references } = bodyWriter(locations, LocationBody);
 export const locationReferences = references;
 
+/** Archived ones too. */
+export const getLocation = async (ctx: Ctx, id: number): Promise<Location> =>
+  Problem.assertFound(await locationList.byId(ctx, id), 'Location');
+
 export async function createLocation(ctx: Ctx, body: LocationBody): Promise<Location> {
   const { providerId } = ctx;
   await assertValidReferences(ctx, body);

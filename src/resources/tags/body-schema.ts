@@ -5,6 +5,12 @@ import { t } from '../../core/schema/types.ts';
 export type TagBody = Static<typeof TagBody>;
 export const TagBody = t.NamedObject('TagCreate', { title: t.Title() }, { examples: [{ title: 'Weekend' }] });
 
+/** PUT /v2/course-tags/:id. */
+export type TagChange = Static<typeof TagChange>;
+export const TagChange = t.NamedObject('TagUpdate', t.partialUpdate(TagBody.properties), {
+  examples: [{ title: 'Weekend' }],
+});
+
 /** A tag or label of a course: an own id, `{id}`, or `{title}`, which is created if missing. */
 export type TagInput = Static<typeof TagInput>;
 const TagInput = Type.Union([

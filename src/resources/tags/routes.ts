@@ -1,10 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
+import { t } from '../../core/schema/types.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses } from '../../http/responses.ts';
-import { TagBody } from './body-schema.ts';
+import { TagBody, TagChange } from './body-schema.ts';
 import { Tag } from './schema.ts';
-import { createTag, listTags } from './service.ts';
+import { createTag, deleteTag, getTag, listTags, renameTag, tagFilters } from './service.ts';
+
+const tags = ['Courses'];
+const params = Type.Object({ id: t.Id });
 
 export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('', {
@@ -12,13 +16,14 @@ export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'listTags',
       summary: 'List tags',
       description: "All of the school's own tags.",
-      tags: ['Courses'],
+      tags,
       profiles: ['full', 'read', 'booking', 'publishable'],
       publicQuery: { parameters: [] },
+      querystring: tagFilters.Query,
       response: responses.ok(Type.Array(Tag)),
     },
     ...listRoute.cached(() => ['catalog']),
-    handler: (request) => listTags(listRoute.toCtx(request)),
+    handler: (request) => listTags(listRoute.toCtx(request), undefined, request.query),
   });
 
   app.post('', {
@@ -28,7 +33,7 @@ export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
       description:
         'An existing tag with an equal title, without regard to case, blanks, apostrophes and hyphens, is returned with ' +
         '200; a new one with 201.',
-      tags: ['Courses'],
+      tags,
       profiles: ['full'],
       body: TagBody,
       response: { 200: Tag, ...responses.created(Tag) },
@@ -37,5 +42,50 @@ export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { tag, isNew } = await createTag(ctx, body);
       return reply.code(isNew ? 201 : 200).send(tag);
     },
+  });
+
+  app.get('/:id', {
+    schema: {
+      operationId: 'getTag',
+      summary: 'Get a tag',
+      description: 'With a publishable key, a tag of a public course.',
+      tags,
+      profiles: ['full', 'read', 'booking', 'publishable'],
+      publicQuery: { parameters: [] },
+      item: 'Tag',
+      params,
+      response: responses.ok(Tag),
+    },
+    handler: ({ ctx, params }) => getTag(ctx, params.id),
+  });
+
+  app.put('/:id', {
+    schema: {
+      operationId: 'updateTag',
+      summary: 'Rename a tag',
+      description: 'A title that is equal to that of another tag is refused.',
+      tags,
+      profiles: ['full'],
+      item: 'Tag',
+      params,
+      body: TagChange,
+      response: responses.ok(Tag),
+    },
+    config: { readBack: { read: (ctx, { id }: { id: number }) => getTag(ctx, id) } },
+    handler: ({ ctx, params, body }) => renameTag(ctx, params.id, body),
+  });
+
+  app.delete('/:id', {
+    schema: {
+      operationId: 'deleteTag',
+      summary: 'Delete a tag',
+      description: 'Courses lose it. Refused while a campaign is for courses with it.',
+      tags,
+      profiles: ['full'],
+      item: 'Tag',
+      params,
+      response: responses.ok(Tag),
+    },
+    handler: ({ ctx, params }) => deleteTag(ctx, params.id),
   });
 };

@@ -1,21 +1,29 @@
-import { asc, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, sql } from 'drizzle-orm';
+import { Problem } from '../../core/errors.ts';
 import type { Ctx } from '../../database/context.ts';
 import type { Tx } from '../../database/client.ts';
 import * as catalog from '../../database/tables/catalog.ts';
+import { campaignTags } from '../../database/tables/campaigns.ts';
+import { courses } from '../../database/tables/courses.ts';
 import { replaceLinks } from '../../lists/links.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { timestampFilters, type TimestampQuery } from '../../lists/timestamp-filters.ts';
 import { matchFolded } from '../../database/tables/columns.ts';
 import { foldText } from '../../core/text.ts';
-import type { TagBody, TagInput } from './body-schema.ts';
+import type { TagBody, TagChange, TagInput } from './body-schema.ts';
 import { visibleTags, type TagTable } from './loaders.ts';
 
+export const tagFilters = timestampFilters(catalog.tags);
+
 /** All tags of the provider, or those of the ids, without paging. */
-export const listTags = (ctx: Ctx, ids?: number[]) =>
+export const listTags = (ctx: Ctx, ids?: number[], query: TimestampQuery = {}) =>
   ctx.db
     .select({ id: catalog.tags.id, title: catalog.tags.title })
     .from(catalog.tags)
-    .where(visibleTags(ctx, ids))
+    .where(and(visibleTags(ctx, ids), tagFilters.where(ctx, query)))
     .orderBy(asc(catalog.tags.id));
+
+export const getTag = async (ctx: Ctx, id: number) => Problem.assertFound((await listTags(ctx, [id]))[0], 'Tag');
 
 /** Creates a tag, or returns the one with an equal title (folded). */
 export const createTag = (ctx: Ctx, { title }: TagBody) =>
@@ -29,6 +37,47 @@ export const createTag = (ctx: Ctx, { title }: TagBody) =>
     tx.recordAffected(created!.id);
     return { tag: created!, isNew: true };
   });
+
+/** Renames a tag; throws if another has an equal title (folded). */
+export const renameTag = (ctx: Ctx, id: number, { title }: TagChange) =>
+  ctx.write(['catalog'], async (tx, now) => {
+    const tag = await getTag({ ...ctx, db: tx }, id);
+    if (title === undefined) return tx.rollbackNoChange(tag);
+    const [found] = await findByTitle(ctx, tx, catalog.tags, [title]);
+    if (found && found.id !== id)
+      throw new Problem('invalid', `Tag ${found.id} has this title`, { notValid: ['title'] });
+    const named = tenantWhere(ctx, catalog.tags, eq(catalog.tags.id, id));
+    const changed = await tx.updateChanged(catalog.tags, named, { title }, now);
+    return changed === 0 ? tx.rollbackNoChange(tag) : { id, title };
+  });
+
+/** Deletes a tag and returns it; courses lose it. Throws while a campaign is for its courses. */
+export const deleteTag = (ctx: Ctx, id: number) =>
+  ctx.write(['catalog'], async (tx, now) => {
+    const { courseTags, tags } = catalog;
+    const tag = await getTag({ ...ctx, db: tx }, id);
+    const limited = await tx
+      .select({ id: campaignTags.campaignId })
+      .from(campaignTags)
+      .where(tenantWhere(ctx, campaignTags, eq(campaignTags.tagId, id)))
+      .orderBy(asc(campaignTags.campaignId))
+      .limit(maxNamed);
+    // Without its tags a campaign would be for all courses.
+    if (limited.length > 0)
+      throw new Problem('invalid', `Campaigns are for courses of the tag: ${limited.map((one) => one.id).join(',')}`);
+    const links = tenantWhere(ctx, courseTags, eq(courseTags.tagId, id));
+    const tagged = tx.select({ id: courseTags.courseId }).from(courseTags).where(links);
+    await tx
+      .update(courses)
+      .set({ updatedAt: now })
+      .where(tenantWhere(ctx, courses, inArray(courses.id, tagged)));
+    await tx.delete(courseTags).where(links);
+    await tx.delete(tags).where(tenantWhere(ctx, tags, eq(tags.id, id)));
+    return tag;
+  });
+
+/** Campaigns that an error names. */
+const maxNamed = 10;
 
 /** The columns of what `replaceTags` names by id. */
 export const tagReferences = { tags: catalog.tags.id, labels: catalog.labels.id };

@@ -222,9 +222,9 @@ test('an unreadable body is invalid input; other errors have the usual format', 
   const wrongMethod = await me.request('DELETE')('/v2/admin-users');
   expect([wrongMethod.status, wrongMethod.headers['allow']]).toEqual([405, 'GET, HEAD, POST']);
   expect(wrongMethod.json()).toEqual({ error: expect.any(String) });
-  const below = await me.get('/v2/admin-users/1');
+  const below = await me.get('/v2/admin-users/1/roles');
   expect([below.status, below.json()]).toEqual([404, { error: 'There is nothing at this path' }]);
-  expect((await send(app, { method: 'GET', url: '/v2/admin-users/1' })).status).toBe(401);
+  expect((await send(app, { method: 'GET', url: '/v2/admin-users/1/roles' })).status).toBe(401);
 });
 
 test('twenty parallel posts of one e-mail from two providers create one person', async () => {

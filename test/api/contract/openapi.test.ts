@@ -13,6 +13,7 @@ import { customerStatuses, customerTypes } from '../../../src/resources/customer
 import { entrySources, paidStates, participantStatuses } from '../../../src/resources/participants/schema.ts';
 import { allAreas } from '../../../src/database/areas.ts';
 import { addDate } from '../../support/dates.ts';
+import { newEmail } from '../../support/request-bodies.ts';
 import { createBookableDate, bookOrFail, bookingBody, createVoucher } from '../../support/booking.ts';
 import { toCompactJson } from '../../support/compact-json.ts';
 import * as documented from '../../support/document.ts';
@@ -302,6 +303,9 @@ test.each<[string, Schema, unknown]>([
   ['School, older interface', responseSchema('/schools', 'get', '200').properties!['school']!, documented.legacySchool],
   ['Course tag', responseSchema('/v2/course-tags', 'get', '200').items!, documented.courseTag],
   ['Course tag, created', responseSchema('/v2/course-tags', 'post', '201'), documented.courseTag],
+  ['Course tag by its id', responseSchema('/v2/course-tags/{id}', 'get', '200'), documented.courseTag],
+  ['Course tag, renamed', responseSchema('/v2/course-tags/{id}', 'put', '200'), documented.courseTag],
+  ['Course tag, deleted', responseSchema('/v2/course-tags/{id}', 'delete', '200'), documented.courseTag],
   ['Course tag, found', responseSchema('/v2/course-tags', 'post', '200'), documented.courseTag],
   [
     'Course date',
@@ -344,6 +348,7 @@ test.each<[string, Schema, unknown]>([
     { ...dates.courseDate, ...dates.nextCourseDateIncludes },
   ],
   ['Location', responseSchema('/v2/locations', 'get', '200').items!, dates.location],
+  ['Location by its id', responseSchema('/v2/locations/{id}', 'get', '200'), dates.location],
   ['Location, created', responseSchema('/v2/locations', 'post', '201'), dates.location],
   ['Location, updated', responseSchema('/v2/locations/{id}', 'put', '200'), dates.location],
   ['Instructor', responseSchema('/v2/instructors', 'get', '200').items!, dates.instructor],
@@ -396,6 +401,7 @@ test('deregister returns list participants and an update returns one of them', (
 
 const ofBooking = [
   '/v2/booking',
+  '/v2/booking/{id}',
   '/v2/booking/{id}/deregister',
   '/v2/campaigns/validate',
   '/v2/campaigns/validate/{code}',
@@ -495,6 +501,7 @@ const complete: Record<string, object> = {
   '/v2/customers': { title: 'C' },
   '/v2/customers/{id}': { note: 'N' },
   '/v2/course-tags': { title: 'T' },
+  '/v2/course-tags/{id}': { title: 'T' },
   '/v2/locations': { title: 'L' },
   '/v2/locations/{id}': { city: 'Bergen' },
   '/v2/instructors': { firstname: 'A', lastname: 'B' },
@@ -531,7 +538,13 @@ async function idFor(me: Provider, path: string) {
   if (path === '/v2/vouchers/{id}') return (await createVoucher(me, { amount: '100' })).id;
   if (path.startsWith('/v2/webhooks/'))
     return (await me.post('/v2/webhooks', { url: 'https://hooks.example/' })).json<{ id: number }>().id;
-  if (['/v2/booking/{id}/deregister', '/v2/participants/{id}'].includes(path)) {
+  if (path === '/v2/admin-users/{id}') {
+    const names = { role_ids: [1], firstname: 'A', lastname: 'B' };
+    // The last administrator cannot be detached.
+    await me.post('/v2/admin-users', { ...names, email: newEmail() });
+    return (await me.post('/v2/admin-users', { ...names, email: newEmail() })).json<{ id: number }>().id;
+  }
+  if (['/v2/booking/{id}', '/v2/booking/{id}/deregister', '/v2/participants/{id}'].includes(path)) {
     const { booking_id, participants } = await bookOrFail(me, (await createBookableDate(me)).dateId);
     return path.startsWith('/v2/booking') ? booking_id : participants[0]!.id;
   }
@@ -542,6 +555,8 @@ async function idFor(me: Provider, path: string) {
       `insert into instructors (provider_id, firstname, lastname, created_at, updated_at) values (${me.id}, 'Kari', 'Nordmann', '${at}', '${at}') returning id`,
     '/v2/customers/{id}': (at) =>
       `insert into customers (provider_id, title, created_at, updated_at) values (${me.id}, 'C', '${at}', '${at}') returning id`,
+    '/v2/course-tags/{id}': (at) =>
+      `insert into tags (provider_id, title, created_at, updated_at) values (${me.id}, 'T', '${at}', '${at}') returning id`,
     '/v2/locations/{id}': (at) =>
       `insert into locations (provider_id, title, created_at, updated_at) values (${me.id}, 'L', '${at}', '${at}') returning id`,
   };

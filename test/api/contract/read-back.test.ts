@@ -77,6 +77,7 @@ async function createItems(me: Provider): Promise<Record<string, Readable>> {
   const bareCampaign = await createCampaign(me);
   const gift = { code: 'GIFT', amount: 100.5, currency: 'EUR', expires_at: '2031-06-30' };
   const { id: voucher } = (await me.post('/v2/vouchers', gift)).json<Item>();
+  const { id: tag } = (await me.post('/v2/course-tags', { title: 'Read back' })).json<Item>();
   await me.put('/v2/schools', school);
   const listed = async (id: number) =>
     (await me.get('/v2/locations')).json<Item[]>().find((one) => one['id'] === id) as Item;
@@ -97,6 +98,7 @@ async function createItems(me: Provider): Promise<Record<string, Readable>> {
     'bare campaign': at(`/v2/campaigns/${bareCampaign}`),
     voucher: at(`/v2/vouchers/${voucher as number}`),
     webhook: at(`/v2/webhooks/${hook}`),
+    tag: at(`/v2/course-tags/${tag}`),
   };
 }
 

@@ -2,12 +2,10 @@ import { eq, sql } from 'drizzle-orm';
 import type { Ctx } from '../../../database/context.ts';
 import { currentTime } from '../../../database/tables/columns.ts';
 import { outbox } from '../../../database/tables/outbox.ts';
-import { adminMembershipRoles } from '../../../database/tables/people.ts';
+import { administratorRoleId, adminMembershipRoles } from '../../../database/tables/people.ts';
 import { providers } from '../../../database/tables/providers.ts';
 import { webhooks, type disabledReasons } from '../../../database/tables/webhooks.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
-
-const administrator = 1;
 
 type Leased = { id: number; updatedAt: string; token: string };
 
@@ -35,7 +33,7 @@ export const disableWebhook = (ctx: Ctx, { id, updatedAt, token }: Leased, reaso
     const administrators = await tx
       .select({ adminUserId: adminMembershipRoles.adminUserId })
       .from(adminMembershipRoles)
-      .where(tenantWhere(ctx, adminMembershipRoles, sql`${adminMembershipRoles.roleId} = ${administrator}`));
+      .where(tenantWhere(ctx, adminMembershipRoles, eq(adminMembershipRoles.roleId, administratorRoleId)));
     const recipients = school!.email === '' ? administrators : [{ adminUserId: null }];
     if (recipients.length === 0) return;
     const mail = { providerId: ctx.providerId, purpose: 'webhook_disabled', webhookId: id } as const;

@@ -10,7 +10,7 @@ import { adminMemberships, roles } from '../../../database/tables/people.ts';
 import { providers } from '../../../database/tables/providers.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { AdminUserBody } from '../../../resources/admin-users/body-schema.ts';
-import { saveAdminUser } from '../../../resources/admin-users/service.ts';
+import { detachAdminUser, saveAdminUser } from '../../../resources/admin-users/service.ts';
 import { approvePartner, requestPartner, revokePartner } from '../../../resources/schools/partner-service.ts';
 import { SchoolBody } from '../../../resources/schools/body-schema.ts';
 import { updateSchool } from '../../../resources/schools/service.ts';
@@ -96,11 +96,17 @@ export const adminUser: SingleRecordType = {
     ...Type.Omit(AdminUserBody, ['role_ids', 'send_invite']).properties,
     firstname: Title(),
     lastname: Title(),
-    role_ids: RefList,
+    role_ids: Optional(RefList),
+    detached: Optional(Type.Boolean()),
   }),
   references: { role_ids: 'role' },
+  async verify(_, { role_ids = [], detached }) {
+    const hasRoles = (role_ids as string[]).length > 0;
+    if (!hasRoles && detached !== true) throw Problem.invalidFields({ missing: ['role_ids'] });
+  },
   async create(_, ctx, fields) {
-    const { user } = await saveAdminUser(ctx, { ...(fields as AdminUserBody), send_invite: false });
+    const { role_ids = [] } = fields as Partial<AdminUserBody>;
+    const { user } = await saveAdminUser(ctx, { ...(fields as AdminUserBody), role_ids, send_invite: false });
     const { firstname, lastname, position, phone, ...others } = fields as AdminUserBody;
     const { phone_prefix: phonePrefix, booking_email: bookingEmail } = others;
     await ctx.write(['people'], (tx, now) =>
@@ -109,6 +115,7 @@ export const adminUser: SingleRecordType = {
         .set({ firstname, lastname, position, phonePrefix, phone, bookingEmail, updatedAt: now })
         .where(tenantWhere(ctx, adminMemberships, eq(adminMemberships.adminUserId, user.id))),
     );
+    if (fields['detached'] === true) await detachAdminUser(ctx, user.id);
     return user.id;
   },
   export: (database, providerId) =>
@@ -116,7 +123,8 @@ export const adminUser: SingleRecordType = {
       database,
       `select u.id::text as ref, u.email, m.firstname, m.lastname, m.position, m.phone_prefix, m.phone, m.booking_email,
          array(select r.role_id::text from admin_membership_roles r
-           where r.provider_id = m.provider_id and r.admin_user_id = m.admin_user_id order by r.role_id) as role_ids
+           where r.provider_id = m.provider_id and r.admin_user_id = m.admin_user_id order by r.role_id) as role_ids,
+         case when m.detached_at is not null then true end as detached
        from admin_memberships m join admin_users u on u.id = m.admin_user_id where m.provider_id = $1 order by u.id`,
       providerId,
     ),

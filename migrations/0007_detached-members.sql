@@ -1,0 +1,2 @@
+ALTER TABLE "admin_memberships" ADD COLUMN "detached_at" timestamp(6) with time zone;--> statement-breakpoint
+CREATE INDEX "voucher_redemptions_order" ON "voucher_redemptions" USING btree ("provider_id","order_id");
