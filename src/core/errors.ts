@@ -1,4 +1,5 @@
 import { classifyError } from './database-errors.ts';
+import { kindCodes, type ErrorCode } from './error-codes.ts';
 
 const statuses = {
   invalid: 400,
@@ -18,8 +19,8 @@ const statuses = {
 export type ProblemKind = keyof typeof statuses;
 type ProblemStatus = (typeof statuses)[ProblemKind];
 
-/** One error with its code, for interfaces that respond with error codes; `field` is for the log. */
-export type CodedError = { code: string; message: string; field?: string };
+/** One error with its code, for interfaces that respond with error codes, and the path of its field. */
+export type CodedError = { code: ErrorCode; message: string; field?: string; isMissing?: boolean };
 
 type Details = {
   /** Invalid fields in schema order, for interfaces that list them. */
@@ -53,6 +54,11 @@ export class Problem extends Error {
 
   get status(): ProblemStatus {
     return statuses[this.kind];
+  }
+
+  /** Each code once: those of the booking, else one by the kind. */
+  get codes(): ErrorCode[] {
+    return this.errors.length > 0 ? [...new Set(this.errors.map(({ code }) => code))] : [kindCodes[this.kind]];
   }
 
   /** The cursor of a feed whose changes are not known any more. */

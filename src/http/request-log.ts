@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { getSchoolId, type Ctx } from '../database/context.ts';
 import type { Problem } from '../core/errors.ts';
-import { listCodes } from './errors/error-handler.ts';
 import { sampleRefusals } from './refusal-sampling.ts';
 import { parseTraceId } from './trace-context.ts';
 
@@ -78,7 +77,7 @@ const maxFields = 20;
 function aboutProblem(problem: Problem) {
   const fields = [...problem.missing, ...problem.notValid].filter(isName).slice(0, maxFields);
   return {
-    code: listCodes(problem).slice(0, maxFields).join(','),
+    code: problem.codes.slice(0, maxFields).join(','),
     ...(fields.length > 0 && { fields }),
     // A fixed text, such as that the body is not valid JSON; a server error has a line of its own.
     ...(fields.length === 0 && problem.errors.length === 0 && problem.status < 500 && { reason: problem.message }),

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifySchema } from 'fastify';
 import fp from 'fastify-plugin';
 import type { TSchema } from '@sinclair/typebox';
 import { effectiveMaximum } from '../core/schema/types.ts';
+import { ProblemDetails } from '../http/errors/problem-details.ts';
 import { createComponents } from './components.ts';
 import document from './document.json' with { type: 'json' };
 import { completeOperations } from './operations.ts';
@@ -19,7 +20,10 @@ has the address of the next page.
 
 Where requests are limited, every response to a valid key has the remaining requests: \`RateLimit-Limit\`,
 \`RateLimit-Remaining\`, \`RateLimit-Reset\` (seconds) and \`RateLimit-Policy\`, and the same as \`X-RateLimit-*\`. A
-request above the limit gets 429 with \`Retry-After\`.`;
+request above the limit gets 429 with \`Retry-After\`.
+
+Every error has its code in \`X-Error-Code\`. Clients that accept \`application/problem+json\` rather than JSON get it as of
+RFC 9457.`;
 
 /** `guidesPath` is where guides are served, if they are. */
 type DescriptionOptions = { version: string; publicUrl: string; guidesPath?: string | undefined };
@@ -30,6 +34,7 @@ export const toBasePath = (publicUrl: string) => new URL(publicUrl).pathname.rep
 /** Generates the OpenAPI document from the validation schemas. */
 export const description = fp(async (app: FastifyInstance, { version, publicUrl, guidesPath }: DescriptionOptions) => {
   const components = createComponents();
+  components.visit(ProblemDetails);
   const { title, summary, license } = document.info;
   const declared = new Map<string, Declared>();
   await app.register(swagger, {

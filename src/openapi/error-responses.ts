@@ -5,6 +5,7 @@ import {
   formatV2Error,
   type ErrorFormatter,
 } from '../http/errors/error-handler.ts';
+import { problemMediaType, toProblemDetails } from '../http/errors/problem-details.ts';
 import errors from './errors.json' with { type: 'json' };
 import { mapValues } from './examples.ts';
 import { invalidHeaders, requestIdHeader, toHeaders, type HeaderName } from './headers.ts';
@@ -19,9 +20,9 @@ import {
 } from './operation-types.ts';
 
 /** Names of components, and formatters, by the schema of an interface's errors. */
-const formats: Record<string, { prefix: string; format: ErrorFormatter; unauthorized?: string }> = {
-  Error: { prefix: '', format: formatV2Error },
-  BookingError: { prefix: 'Booking', format: formatCodedError },
+const formats: Record<string, { prefix: string; format: ErrorFormatter; unauthorized?: string; hasCodes?: true }> = {
+  Error: { prefix: '', format: formatV2Error, hasCodes: true },
+  BookingError: { prefix: 'Booking', format: formatCodedError, hasCodes: true },
   LegacyError: { prefix: 'Legacy', format: formatLegacyError, unauthorized: 'LegacyUnauthorized' },
 };
 
@@ -49,7 +50,10 @@ export function addErrors(
   const schemaName = declared?.content?.['application/json']?.schema.$ref?.split('/').at(-1) ?? '';
   const interfaceFormat = formats[schemaName];
   if (!interfaceFormat) return;
-  const { prefix, format, unauthorized = schemaName } = interfaceFormat;
+  const isPublic = operation.security?.length === 0;
+  const { format, unauthorized = schemaName } = interfaceFormat;
+  const prefix = isPublic ? 'Public' : interfaceFormat.prefix;
+  const hasCodes = !isPublic && interfaceFormat.hasCodes === true;
   const sampled = (
     description: string,
     samples: Record<string, Problem>,
@@ -61,7 +65,6 @@ export function addErrors(
       'application/json': { schema: { $ref: `#/components/schemas/${ref}` }, ...toExamples(format, samples) },
     },
   });
-  const isPublic = operation.security?.length === 0;
   const own: Record<string, Response> = isPublic
     ? {}
     : {
@@ -80,13 +83,29 @@ export function addErrors(
     const component = `${prefix}${name}`;
     const ref = status === '401' ? unauthorized : schemaName;
     const problems = mapValues(samples, ({ kind, message }) => new Problem(kind, message));
-    components[component] ??= sampled(description, problems, { headers: toHeaders(headers), ref });
+    const response = sampled(description, problems, { headers: toHeaders(headers), ref });
+    components[component] ??= hasCodes ? withCode(response, problems) : response;
     own[status] = { $ref: `#/components/responses/${component}` };
   }
   const declaredStatuses = Object.entries(operation.responses).filter(([status]) =>
     (isPublic ? /^(2..|503)$/ : /^(2..|304|400)$/).test(status),
   );
-  operation.responses = { ...own, ...Object.fromEntries(declaredStatuses) };
+  const all = { ...own, ...Object.fromEntries(declaredStatuses) };
+  const addCode = (response: Response, status: string) => (/^[45]/.test(status) ? withCode(response) : response);
+  operation.responses = hasCodes ? mapValues(all, addCode) : all;
+}
+
+/** Documents the code of an error, and the problem details with their samples. */
+function withCode(response: Response, samples?: Record<string, Problem>): Response {
+  if ('$ref' in response) return response;
+  const { headers, content } = response;
+  const schema = { $ref: '#/components/schemas/Problem' };
+  const examples = samples && toExamples((problem) => toProblemDetails(problem, 'req-1'), samples);
+  return {
+    ...response,
+    headers: { ...toHeaders(['X-Error-Code']), ...headers },
+    content: { ...content, [problemMediaType]: { schema, ...examples } },
+  };
 }
 
 /** Statuses of `shared` responses. */

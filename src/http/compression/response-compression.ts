@@ -24,7 +24,7 @@ export function compressResponses(app: FastifyInstance) {
   });
 }
 
-const isText = /^(text\/|application\/(json|javascript|yaml))/;
+const isText = /^(text\/|application\/((problem\+)?json|javascript|yaml))/;
 
 /** False without Accept-Encoding, and for a payload that is short, a stream, of a binary type, or encoded already. */
 const isCompressible = (request: FastifyRequest, reply: FastifyReply, payload: unknown) =>

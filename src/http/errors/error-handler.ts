@@ -1,11 +1,13 @@
 import type { TSchema } from '@sinclair/typebox';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { kindCodes } from '../../core/error-codes.ts';
 import { toFieldsProblem } from '../../core/schema/validator.ts';
 import { getSchoolId, type Ctx } from '../../database/context.ts';
 import { Problem, type ProblemKind } from '../../core/errors.ts';
 import { toLoggableError, classifyError } from '../../core/database-errors.ts';
 import { unavailableHints, unavailableReason } from '../../database/unavailable-reason.ts';
 import { closeGracefully } from '../idle-sockets.ts';
+import { addErrorCode } from './problem-details.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -39,7 +41,7 @@ export function registerErrorHandler(app: FastifyInstance, format: ErrorFormatte
       closeGracefully(request.raw.socket);
     }
     reply.removeHeader('etag').removeHeader('x-updated-through').removeHeader('content-type').code(problem.status);
-    return reply.send(format(problem, request, reply));
+    return reply.send(addErrorCode(problem, request, reply) ?? format(problem, request, reply));
   });
   app.setNotFoundHandler(() => {
     throw new Problem('not_found', 'There is nothing at this path');
@@ -73,7 +75,7 @@ export const getRoute = (request: FastifyRequest) =>
   `${request.method} ${request.routeOptions.url ?? 'an unknown path'}`;
 
 export const formatV2Error: ErrorFormatter = ({ kind, message }) =>
-  kind === 'gone' ? { error: message, code: errorCodes.gone } : { error: message };
+  kind === 'gone' ? { error: message, code: kindCodes.gone } : { error: message };
 
 export const formatLegacyError: ErrorFormatter = ({ kind, message }) =>
   kind === 'unauthenticated' ? { status: 'failure', message } : { status: 'failure', error: message };
@@ -82,29 +84,10 @@ export const formatLegacyError: ErrorFormatter = ({ kind, message }) =>
 export const formatCodedError: ErrorFormatter = ({ kind, message, errors }) => ({
   successful: false,
   errors:
-    errors.length > 0 ? errors.map(({ code, message }) => ({ code, message })) : [{ code: errorCodes[kind], message }],
+    errors.length > 0 ? errors.map(({ code, message }) => ({ code, message })) : [{ code: kindCodes[kind], message }],
   error: message,
 });
 export const registerCodedErrorFormat = (app: FastifyInstance) => registerErrorFormat(app, formatCodedError);
-
-/** The codes of a problem, each once: those of the booking, else one by its kind. */
-export const listCodes = ({ kind, errors }: Problem) =>
-  errors.length > 0 ? [...new Set(errors.map(({ code }) => code))] : [errorCodes[kind]];
-
-const errorCodes: Record<ProblemKind, string> = {
-  invalid: 'field_invalid',
-  unauthenticated: 'unauthorized',
-  forbidden: 'forbidden',
-  not_found: 'resource_not_found',
-  method_not_allowed: 'method_not_allowed',
-  gone: 'read_everything_again',
-  too_large: 'body_too_large',
-  unsupported_media_type: 'content_type_not_supported',
-  too_many_requests: 'too_many_requests',
-  headers_too_large: 'headers_too_large',
-  internal: 'internal_error',
-  unavailable: 'service_unavailable',
-};
 
 export function toProblem(error: FastifyError | Problem, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error;

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { Problem } from '../../core/errors.ts';
 import { closedConnection } from '../request-log.ts';
 import { formatV2Error, toProblem } from './error-handler.ts';
+import { addErrorCode, hasErrorCode } from './problem-details.ts';
 
 /** Formats an error for the interface that the URL belongs to. */
 function formatByUrl({ errorFormats }: FastifyInstance, url: string, problem: Problem) {
@@ -24,7 +25,7 @@ export const createFrameworkErrorHandler =
       void reply
         .code(problem.status)
         .header('x-request-id', request.id)
-        .send(formatByUrl(request.server, request.url, problem));
+        .send(addErrorCode(problem, request, reply) ?? formatByUrl(request.server, request.url, problem));
     };
     limit(request).then(() => respond(error), respond);
   };
@@ -49,6 +50,7 @@ export const createClientErrorHandler = (hsts: string | undefined) =>
     const start = Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString('latin1', 0, 100) : '';
     const [, url = ''] = /^[A-Z]+ (\S+)/.exec(start) ?? [];
     const body = JSON.stringify(formatByUrl(this, url, problem));
+    const codeLine = hasErrorCode(url) ? `x-error-code: ${problem.codes[0]}\r\n` : '';
     const hstsLine = hsts === undefined ? '' : `strict-transport-security: ${hsts}\r\n`;
     const reqId = randomUUID();
     if (this.mayLogRefusal(socket.remoteAddress ?? closedConnection))
@@ -57,6 +59,6 @@ export const createClientErrorHandler = (hsts: string | undefined) =>
         'unreadable request',
       );
     socket.end(
-      `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${body.length}\r\nx-request-id: ${reqId}\r\n${hstsLine}connection: close\r\n\r\n${body}`,
+      `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${body.length}\r\nx-request-id: ${reqId}\r\n${codeLine}${hstsLine}connection: close\r\n\r\n${body}`,
     );
   };

@@ -146,6 +146,8 @@ const participantErrorCodes: Record<string, BookingCode> = {
   products: 'participant_products_invalid',
 };
 
+/** A field that is missing or not valid. */
+type Fault = { path: string[]; isMissing: boolean };
 export type ValidationError = { instancePath: string; keyword: string; params: Record<string, unknown> };
 
 /**
@@ -157,14 +159,15 @@ export function collectValidationErrors(
   validationErrors: ValidationError[],
   today: string,
 ): { rest: BookingInput; errors: CodedError[] } {
-  const paths = validationErrors.map(({ instancePath, keyword, params }) => {
-    const missing = keyword === 'required' ? [String(params['missingProperty'])] : [];
-    return [...instancePath.split('/').slice(1), ...missing];
+  const faults = validationErrors.map(({ instancePath, keyword, params }) => {
+    const isMissing = keyword === 'required';
+    const parents = instancePath.split('/').slice(1);
+    return { path: isMissing ? [...parents, String(params['missingProperty'])] : parents, isMissing };
   });
   const { participants } = input;
   const rest = { ...input, ...(Array.isArray(participants) ? { participants: [...participants] } : {}) };
-  for (const path of paths) removeField(rest, path);
-  const fields = paths.flatMap(fieldsAt).sort((one, other) => getRank(one) - getRank(other));
+  for (const { path } of faults) removeField(rest, path);
+  const fields = faults.flatMap(fieldsAt).sort((one, other) => getRank(one.path) - getRank(other.path));
   return { rest, errors: [...fields.map(errorAt), ...tooLong(rest), ...bornLater(rest, today)] };
 }
 
@@ -187,19 +190,17 @@ const lenientConfig = {
 };
 
 /** A participant that is no object lacks a name and an address. */
-const fieldsAt = (path: string[]) =>
+const fieldsAt = ({ path, isMissing }: Fault): Fault[] =>
   path[0] === 'participants' && path.length === 2
-    ? [
-        [...path, 'firstname'],
-        [...path, 'email'],
-      ]
-    : [path];
+    ? ['firstname', 'email'].map((name) => ({ path: [...path, name], isMissing: true }))
+    : [{ path, isMissing }];
 
-function errorAt([top = '', at, field = '']: string[]): CodedError {
-  if (top in errorCodes && at === undefined) return bookingError(errorCodes[top]!);
-  if (top !== 'participants') return fieldError(at === undefined ? top : `${top}.${at}`);
+function errorAt({ path: [top = '', at, field = ''], isMissing }: Fault): CodedError {
+  if (top in errorCodes && at === undefined) return { ...bookingError(errorCodes[top]!), field: top, isMissing };
+  if (top !== 'participants') return { ...fieldError(at === undefined ? top : `${top}.${at}`), isMissing };
+  const fault = { ...fieldError(field, Number(at)), isMissing };
   const code = participantErrorCodes[field];
-  return code ? participantError(Number(at), code) : fieldError(field, Number(at));
+  return code ? { ...fault, ...participantError(Number(at), code) } : fault;
 }
 
 /** PostgreSQL's limit for an index entry; any name fits beside an ASCII e-mail. */

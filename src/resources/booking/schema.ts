@@ -1,4 +1,5 @@
 import { Type, type Static, type TObject, type TProperties } from '@sinclair/typebox';
+import type { ErrorCode } from '../../core/error-codes.ts';
 import { t } from '../../core/schema/types.ts';
 import { Problem, type CodedError } from '../../core/errors.ts';
 import { dayText } from '../orders/line-schema.ts';
@@ -28,7 +29,7 @@ const messages = {
   order_could_not_be_created: 'The total of the order is too large',
   no_seats_available: 'no seat is available',
   idempotency_key_reused: 'The Idempotency-Key was used with another request',
-} as const;
+} as const satisfies Partial<Record<ErrorCode, string>>;
 export type BookingCode = keyof typeof messages;
 
 export const bookingError = (code: BookingCode): CodedError => ({ code, message: messages[code] });
@@ -40,7 +41,7 @@ export const participantError = (index: number, code: BookingCode): CodedError =
 });
 export const fieldError = (field: string, index?: number): CodedError => ({
   code: 'field_invalid',
-  field,
+  field: index === undefined ? field : `participants[${index}].${field}`,
   message: index === undefined ? `${field} is not valid` : `${participantLabel(index)}: ${field} is not valid`,
 });
 const participantLabel = (index: number) => `Participant ${index + 1}`;
@@ -48,8 +49,11 @@ const participantLabel = (index: number) => `Participant ${index + 1}`;
 /** The error of a rejected booking, with each error once. */
 export function bookingProblem(errors: CodedError[]) {
   const unique = [...new Map(errors.map((one) => [`${one.code} ${one.message}`, one])).values()];
-  const notValid = unique.flatMap(({ field }) => field ?? []);
-  return new Problem('invalid', unique[0]!.message, { errors: unique, notValid: [...new Set(notValid)] });
+  const listFields = (missing: boolean) => [
+    ...new Set(errors.flatMap(({ field, isMissing = false }) => (isMissing === missing ? (field ?? []) : []))),
+  ];
+  const fields = { missing: listFields(true), notValid: listFields(false) };
+  return new Problem('invalid', unique[0]!.message, { errors: unique, ...fields });
 }
 
 const BookedParticipant = t.NamedObject(

@@ -87,7 +87,8 @@ describe('a request with a publishable key', () => {
       expect(headers['access-control-expose-headers']).toBe(
         'ETag, Link, Retry-After, X-Updated-Through, X-Page-Truncated, X-Ignored-Parameters, X-Request-Id, ' +
           'RateLimit-Policy, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, ' +
-          'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset',
+          'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset' +
+          (expected === 200 ? '' : ', X-Error-Code'),
       );
     }
   });

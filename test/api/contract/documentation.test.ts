@@ -36,6 +36,10 @@ test.each(operations)('the description of $name names only its parameters, field
 test('responses document the headers that they have', () => {
   expect(withStatus('503').length).toBeGreaterThan(0);
   expect(withHeader('Retry-After')).toEqual(withStatus('429', '503'));
+  const ofMainInterface = responses.filter(({ name, status }) => / \/v2\//.test(name) && /^[45]/.test(status));
+  expect(withHeader('X-Error-Code')).toEqual(ofMainInterface.map(({ name }) => name));
+  const isDetailed = ({ content }: { content?: object }) => 'application/problem+json' in (content ?? {});
+  expect(responses.filter(isDetailed)).toEqual(ofMainInterface);
   expect(withHeader('WWW-Authenticate')).toEqual(withStatus('401'));
   const hasIgnored = ({ name, status }: { name: string; status: string }) =>
     /^(2..|400)$/.test(status) && !/ \/(live|ready) /.test(name);

@@ -20,19 +20,21 @@ await me.post('/v2/booking', bookingBody(full.dateId));
 const { paths } = dereference<{ paths: Record<string, Record<string, Operation>> }>(
   (await me.get('/openapi.json')).json(),
 );
-const samples = Object.entries(paths).flatMap(([path, methods]) =>
-  Object.entries(methods).flatMap(([method, { responses }]) =>
-    Object.entries(responses).flatMap(([status, { content }]) =>
-      Object.entries(content?.['application/json']?.examples ?? {}).map(([name, { value }]) => ({
-        path,
-        method: method.toUpperCase() as Method,
-        status,
-        name,
-        value,
-      })),
+const listSamples = (type: string) =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { responses }]) =>
+      Object.entries(responses).flatMap(([status, { content }]) =>
+        Object.entries(content?.[type]?.examples ?? {}).map(([name, { value }]) => ({
+          path,
+          method: method.toUpperCase() as Method,
+          status,
+          name,
+          value,
+        })),
+      ),
     ),
-  ),
-);
+  );
+const samples = listSamples('application/json');
 type Sample = (typeof samples)[number];
 const of = (...names: string[]) =>
   samples

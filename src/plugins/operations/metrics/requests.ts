@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { Histogram } from 'prom-client';
 import { unavailableHints, unavailableReason } from '../../../database/unavailable-reason.ts';
-import { listCodes } from '../../../http/errors/error-handler.ts';
 import type { CreateArea } from '../../../interfaces/plugin/metrics.ts';
 import { signOnCounts } from '../../../resources/auth/session-service.ts';
 
@@ -84,7 +83,7 @@ export const bookingMetrics: CreateArea = ({ counter, readCounter }, { database:
     },
     onResponse({ routeOptions, problem }) {
       if (problem === null || !routeOptions.config.countsRefusals) return;
-      for (const code of listCodes(problem)) refused.inc({ code });
+      for (const code of problem.codes) refused.inc({ code });
     },
   };
 };

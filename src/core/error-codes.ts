@@ -1,0 +1,46 @@
+/** The code of each kind of error. */
+export const kindCodes = {
+  invalid: 'field_invalid',
+  unauthenticated: 'unauthorized',
+  forbidden: 'forbidden',
+  not_found: 'resource_not_found',
+  method_not_allowed: 'method_not_allowed',
+  gone: 'read_everything_again',
+  too_large: 'body_too_large',
+  unsupported_media_type: 'content_type_not_supported',
+  too_many_requests: 'too_many_requests',
+  headers_too_large: 'headers_too_large',
+  internal: 'internal_error',
+  unavailable: 'service_unavailable',
+} as const;
+
+/** Codes of bookings, and of looking up codes. */
+const bookingCodes = [
+  'course_date_identifier_invalid',
+  'course_date_cancelled',
+  'deadline_passed',
+  'payment_method_invalid',
+  'customer_invalid',
+  'participant_count_invalid',
+  'participant_name_invalid_empty',
+  'participant_email_invalid_empty',
+  'participant_products_invalid',
+  'too_many_products',
+  'participant_does_not_have_a_course_product',
+  'participant_have_multiple_course_products',
+  'default_course_product_missing',
+  'exchange_rate_does_not_exist',
+  'campaign_code_invalid',
+  'campaign_code_expired',
+  'campaign_code_used_up',
+  'voucher_code_invalid',
+  'voucher_code_expired',
+  'order_could_not_be_created',
+  'no_seats_available',
+  'idempotency_key_reused',
+  'missing_course_id',
+] as const;
+
+/** Every code of an error. */
+export const errorCodes = [...Object.values(kindCodes), ...bookingCodes];
+export type ErrorCode = (typeof errorCodes)[number];
