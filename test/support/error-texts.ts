@@ -111,7 +111,7 @@ export function readErrorTexts() {
 /** Entries of an object of strings that a file declares. */
 export function readEntries(file: string, name: string): [key: string, text: string][] {
   let initializer = findInitializers(parse(file)).get(name)![0]!;
-  if (ts.isAsExpression(initializer)) initializer = initializer.expression;
+  while (ts.isAsExpression(initializer) || ts.isSatisfiesExpression(initializer)) initializer = initializer.expression;
   return (initializer as ts.ObjectLiteralExpression).properties.flatMap((one) =>
     ts.isPropertyAssignment(one) && ts.isStringLiteralLike(one.initializer)
       ? [[one.name.getText(), one.initializer.text] as [string, string]]

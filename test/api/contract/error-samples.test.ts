@@ -131,6 +131,32 @@ test.each(of('headers_too_large'))('%s responds as its sample says: %s', async (
   expect([response.status, response.json()]).toEqual([431, sample.value]);
 });
 
+const headersOf: Record<string, Record<string, string>> = {
+  wrong_key: { 'x-api-key': 'wrong' },
+  profile: { 'x-api-key': publishable.apiKey },
+  too_large: { 'content-type': 'application/json' },
+  unsupported_media_type: { 'content-type': 'text/plain' },
+  headers_too_large: Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`x-${n}`, '1'])),
+};
+
+test.each(['/v2/courses', '/v2/booking'])('POST %s sends problem details as its samples say', async (path) => {
+  const detailed = listSamples('application/problem+json').filter((one) => one.path === path && one.method === 'POST');
+  expect(detailed.map(({ name }) => name)).toEqual([
+    ...['wrong_key', 'profile', 'too_large', 'unsupported_media_type', 'too_many_requests'],
+    ...['internal', 'unavailable', 'headers_too_large'],
+  ]);
+  for (const sample of detailed.filter(({ name }) => name in headersOf)) {
+    const headers = { 'x-api-key': me.apiKey, 'x-request-id': 'req-1', accept: 'application/problem+json' };
+    const { payload = {}, ...options } = requestOf(sample);
+    const response = await send(testApp.app, {
+      ...options,
+      payload: sample.name === 'unsupported_media_type' ? 'title' : payload,
+      headers: { ...headers, ...headersOf[sample.name] },
+    });
+    expect(response.json(), sample.name).toEqual(sample.value);
+  }
+});
+
 test('the samples of 403, 413 and 415 are compared with responses', () => {
   expect(of('forbidden').length).toBeGreaterThan(5);
   expect(of('too_large').length).toBeGreaterThan(15);

@@ -72,7 +72,8 @@ test('a refused booking is logged with every code, and no value of it', async ()
   });
   expect((await me.post('/v2/booking', bad)).status).toBe(400);
   expect(logged.logged().at(-1)).toMatchObject({
-    ...{ route: '/v2/booking', code: 'field_invalid,participant_email_invalid_empty', fields: ['currency', 'comment'] },
+    ...{ route: '/v2/booking', code: 'field_invalid,participant_email_invalid_empty' },
+    fields: ['currency', 'participants[0].email', 'participants[1].comment'],
   });
   await me.get('/v2/search-users?email=solveig@secret.example&limit=none');
   await me.post('/v2/check-user-credentials', { username: 'solveig@secret.example', password: 'secret-Pa55word' });
