@@ -23,6 +23,7 @@ import {
 } from '../resources/coursedates/routes.ts';
 import { courseItemEditingRoutes, newCourseRoutes } from '../resources/course-editing/routes.ts';
 import { courseItemRoutes, courseRoutes } from '../resources/courses/routes.ts';
+import { courseUserEditingRoutes } from '../resources/course-user-editing/routes.ts';
 import { customerRoutes } from '../resources/customers/routes.ts';
 import { durationRoutes } from '../resources/durations/routes.ts';
 import { instructorRoutes } from '../resources/instructors/routes.ts';
@@ -76,6 +77,7 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(customerRoutes, { prefix: '/customers' });
   await app.register(employeeRoutes, { prefix: '/customers/:id/employees' });
   await app.register(courseUserRoutes, { prefix: '/course-users' });
+  await app.register(courseUserEditingRoutes, { prefix: '/course-users' });
   await app.register(searchUserRoutes, { prefix: '/search-users' });
   await app.register(signOnRoutes, { prefix: '/check-user-credentials' });
   await app.register(changeRoutes, { prefix: '/changes' });

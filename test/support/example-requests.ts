@@ -15,7 +15,7 @@ const date = { course_id: 39, id: 76 };
 const employee = 9;
 const webhook = ({ createWebhook }: Responses) => ({ id: createWebhook.id });
 
-const spreadsheets = ['listCourseDates', 'listOrders', 'listParticipants', 'listCustomers'];
+const spreadsheets = ['listCourseDates', 'listOrders', 'listParticipants', 'listCustomers', 'listCourseUsers'];
 
 const reads: ExampleRequest[] = [
   { operationId: 'getLiveness' },
@@ -54,6 +54,7 @@ const reads: ExampleRequest[] = [
   { operationId: 'listCustomers' },
   { operationId: 'getCustomer', path: { id: 1 } },
   { operationId: 'listEmployees', path: { id: 2 } },
+  { operationId: 'listCourseUsers' },
   { operationId: 'getCourseUser', path: { id: employee } },
   { operationId: 'searchCourseUsers', query: 'email=ida.ovrebo@havbris.example' },
   { operationId: 'getBooking', path: { id: 1 } },
@@ -101,6 +102,10 @@ const writes: ExampleRequest[] = [
   { operationId: 'deleteTag', path: ({ createTag }) => ({ id: createTag.id }) },
   { operationId: 'createCustomer' },
   { operationId: 'updateCustomer', path: { id: 1 } },
+  { operationId: 'createCourseUser' },
+  // A second request finds the person.
+  { operationId: 'createCourseUser' },
+  { operationId: 'updateCourseUser', path: ({ createCourseUser }) => ({ id: createCourseUser.id }) },
   // The documented user does not exist: 200 with `valid: false`.
   { operationId: 'checkUserCredentials' },
   // A second request finds the person.

@@ -64,6 +64,7 @@ export const readTable: Read[] = [
   { route: 'GET /v2/customers', owner: 'own data', stranger: 200 },
   { route: 'GET /v2/customers/{id}', owner: 'own data', stranger: 404 },
   { route: 'GET /v2/customers/{id}/employees', owner: 'own data', stranger: 404 },
+  { route: 'GET /v2/course-users', owner: 'own data', stranger: 200 },
   { route: 'GET /v2/course-users/{id}', owner: 'own data', stranger: 404 },
   { route: 'GET /v2/search-users', owner: 'own data', stranger: 200 },
   { route: 'GET /v2/orders', owner: 'own data', stranger: 200 },
@@ -243,6 +244,19 @@ export const writeTable: Write[] = [
     bodies: ({ adminUser }) => [{ title: 'Changed' }, { seller_id: adminUser }],
   },
   {
+    route: 'POST /v2/course-users',
+    stranger: [400, 201],
+    bodies: ({ customer }) => [
+      { ...participant, customer_id: customer },
+      { ...participant, username: marker },
+    ],
+  },
+  {
+    route: 'PUT /v2/course-users/{id}',
+    stranger: [404, 404],
+    bodies: ({ customer }) => [{ ...participant, username: 'changed' }, { customer_id: customer }],
+  },
+  {
     route: 'POST /v2/campaigns',
     stranger: [400, 201],
     bodies: ({ course, customer, tag }) => [
@@ -298,6 +312,8 @@ export const allowedProfiles: Record<string, readonly KeyProfile[]> = Object.fro
 export const shownAfterWrite: Record<string, string[]> = {
   // A person who is attached has the names as first given.
   'POST /v2/admin-users': ['email', 'firstname', 'lastname'],
+  // Sent by the caller, whose school it is unique in.
+  'POST /v2/course-users': ['username'],
 };
 
 /** The owner's row that a parameter refers to and, for a body, the whole body; or the reason why it refers to none. */
@@ -335,6 +351,8 @@ const idsByName: Record<string, IdParameter> = {
   'body idStatus': 'the same for all',
   'body idPaid': 'the same for all',
   'body customer_reference_id': 'free text',
+  'body external_id': 'free text',
+  'query external_id': 'free text',
 };
 
 /** Parameters with an id whose name does not say what they refer to, or that need a body. */
@@ -381,6 +399,9 @@ export const idTable: Record<string, IdParameter> = {
   'POST /v2/customers body seller_id': ['adminUser', (id) => ({ title: 'C', seller_id: id })],
   'PUT /v2/customers/{id} path id': ['customer', () => ({ note: 'x' })],
   'PUT /v2/customers/{id} body seller_id': ['adminUser', (id) => ({ seller_id: id })],
+  'POST /v2/course-users body customer_id': ['customer', (id) => ({ ...participant, customer_id: id })],
+  'PUT /v2/course-users/{id} path id': ['user', () => ({ phone: '1' })],
+  'PUT /v2/course-users/{id} body customer_id': ['customer', (id) => ({ customer_id: id })],
   'PUT /v2/courses/{course_id}/coursedates/{id} path id': ['date', () => ({ title: marker })],
   ...dateBodyParameters('POST /v2/courses/{course_id}/coursedates', days),
   ...dateBodyParameters('PUT /v2/courses/{course_id}/coursedates/{id}', {}),

@@ -65,6 +65,7 @@ const tables = {
   '/v2/customers': 'customers',
   '/v2/vouchers': 'vouchers',
   '/v2/customers/{id}/employees': 'course_users',
+  '/v2/course-users': 'course_users',
 };
 
 const timestamps = ['created_at', 'updated_at', 'exported_at'];
@@ -86,7 +87,7 @@ function valuesFor({ course, date, customer, tag, otherTag, deep, ...ids }: Ids,
       campaign_id: [1],
       q: ['n', 'customer 17', 'course', 'ola 29', 'x'],
     },
-    ...{ reference: ['K-17'], orgnr: ['917'], code: ['gift 17'] },
+    ...{ reference: ['K-17'], orgnr: ['917'], code: ['gift 17'], external_id: ['E-17'] },
     ...{ order_direction: ['desc'], include_deleted: ['true'], user_data: ['true'], paginate: ['1'] },
     ...{ format: ['csv'], delimiter: [] },
     ...{ description_language: ['en'], tag_match: [`all&tag_ids=${tag},${otherTag}`] },

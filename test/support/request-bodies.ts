@@ -108,6 +108,40 @@ export const fullCustomer = {
   status: 2,
 };
 
+const minimalUser = { firstname: 'Åse', lastname: 'Ødegård & Sønn', email: 'ase@fjord.example' };
+const fullUser = {
+  firstname: 'Åse 🚑',
+  lastname: 'Ødegård',
+  email: 'Full@fjord.example',
+  phone: '+47 1',
+  company: 'Fjord = 100 %',
+  orgnr: '912 345 678',
+  position: 'Leder & sjef',
+  department: 'Innkjøp + salg',
+  legaldepartment: 'l',
+  date_of_birth: '1980-02-29',
+  invoice_address_1: 'i1',
+  invoice_address_2: 'i2',
+  invoice_address_3: 'i3',
+  invoice_zipcode: '0002',
+  invoice_city: 'ic',
+  invoice_phone: '+47 2',
+  home_address_1: 'h1',
+  home_address_2: 'h2',
+  home_address_3: 'h3',
+  home_zipcode: '0003',
+  home_city: 'hc',
+  work_address_1: 'w1',
+  work_address_2: 'w2',
+  work_address_3: 'w3',
+  work_zipcode: '0004',
+  work_city: 'Oslø',
+  external_id: 'E-1 %41',
+  company_employee_number: '17',
+  custom_properties: { colour: 'green' },
+  information_gathered_at: '2026-01-02 03:04:05',
+};
+
 /** Location fields that are returned unchanged. */
 export const fullLocation = {
   title: 'The hall',
@@ -209,6 +243,8 @@ const minimalVoucher = { code: 'Gift & co', amount: '500.50' };
 let people = 0;
 /** Unique, since an existing address refers to the same admin user for every provider. */
 export const newEmail = () => `person-${process.pid}-${(people += 1)}@people.example`;
+
+const newUsername = () => `User & ${process.pid} ${(people += 1)}`;
 
 export const minimalPerson = () => ({ email: newEmail(), role_ids: [1], ...names });
 
@@ -501,6 +537,36 @@ const describedEndpoints: WriteEndpoint[] = [
     read: readById('/v2/customers', 'customer_id'),
   },
   {
+    name: 'POST /v2/course-users',
+    method: 'POST',
+    url: '/v2/course-users',
+    created: 201,
+    get minimal() {
+      return { ...minimalUser, email: newEmail() };
+    },
+    get full() {
+      return { ...fullUser, email: newEmail(), username: newUsername() };
+    },
+    fresh: ['email', 'username'],
+    ids: ['customer_id'],
+    title: 'lastname',
+    flag: null,
+    read: readById('/v2/course-users'),
+  },
+  {
+    name: 'PUT /v2/course-users/:id',
+    method: 'PUT',
+    url: itemPath('/v2/course-users', minimalUser),
+    created: 200,
+    minimal: { lastname: 'Nordmann' },
+    full: { ...fullUser, username: 'Åse & co' },
+    ids: ['customer_id'],
+    required: [],
+    title: 'lastname',
+    flag: null,
+    read: readById('/v2/course-users'),
+  },
+  {
     name: 'POST /v2/instructors',
     method: 'POST',
     url: '/v2/instructors',
@@ -643,6 +709,7 @@ export async function countRows(provider: Provider) {
       + (select count(*) from locations where provider_id = $1)
       + (select count(*) from customers where provider_id = $1)
       + (select count(*) from instructors where provider_id = $1)
+      + (select count(*) from course_users where provider_id = $1)
       + (select count(*) from campaigns where provider_id = $1)
       + (select count(*) from vouchers where provider_id = $1)
       + (select count(*) from admin_memberships where provider_id = $1) as count`,

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { date, foreignKey, index, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { caseFolded, folded, id, instant, reference, searchIndex, tenantKey, timestamps } from './columns.ts';
 import { customers } from './customers.ts';
@@ -58,6 +59,9 @@ export const courseUsers = pgTable(
     index('course_users_created').on(t.providerId, t.createdAt, t.id),
     index('course_users_updated').on(t.providerId, t.updatedAt, t.id),
     searchIndex('course_users_words', t.providerId, [t.firstname, t.lastname, t.email]),
+    index('course_users_external_id')
+      .on(t.providerId, t.externalId)
+      .where(sql`${t.externalId} is not null`),
     index('course_users_customer').on(t.providerId, t.customerId, t.id),
   ],
 );

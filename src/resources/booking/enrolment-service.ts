@@ -25,7 +25,7 @@ export const findExistingUsers = ({ providerId }: Ctx, tx: Tx, persons: Person[]
  * (folded) stays as it is; others are created once each, as employees of the customer if one is given.
  */
 export async function enrolUsers(
-  { providerId }: Ctx,
+  ctx: Ctx,
   tx: Tx,
   now: string,
   persons: Person[],
@@ -35,11 +35,8 @@ export async function enrolUsers(
   const created = new Map<string, number>();
   const newUsers = usersToCreate(persons, found);
   if (newUsers.length > 0) {
-    const shared = withSharedEmail(newUsers);
-    const numbers =
-      shared.length > 0 ? await execute<FreeNumbers>(tx, findNumbers, [providerId, toRecordset(shared)]) : [];
-    const rows = toRecordset(assignUsernames(newUsers, numbers));
-    const ids = await execute<{ id: number }>(tx, createUsers, [providerId, now, customerId, rows]);
+    const rows = toRecordset(await nameUsers(ctx, tx, newUsers));
+    const ids = await execute<{ id: number }>(tx, createUsers, [ctx.providerId, now, customerId, rows]);
     newUsers.forEach(({ identity }, n) => created.set(identity, ids[n]!.id));
   }
   return persons.map((person, n) => {
@@ -48,7 +45,16 @@ export async function enrolUsers(
   });
 }
 
-const toIdentity = ({ email, firstname, lastname }: Person) =>
+/** New users with their usernames. */
+export async function nameUsers({ providerId }: Ctx, tx: Tx, newUsers: NewUser[]) {
+  const shared = withSharedEmail(newUsers);
+  const numbers =
+    shared.length > 0 ? await execute<FreeNumbers>(tx, findNumbers, [providerId, toRecordset(shared)]) : [];
+  return assignUsernames(newUsers, numbers);
+}
+
+/** Equal for the same person. */
+export const toIdentity = ({ email, firstname, lastname }: Pick<Person, 'email' | 'firstname' | 'lastname'>) =>
   [email.toLowerCase(), foldText(firstname), foldText(lastname)].join('\n');
 
 /** `isShared`: another user, or a person before in the booking, has this e-mail. */

@@ -20,21 +20,49 @@ const startsWith = (column: PgColumn) =>
     (keyword) => sql`${folded(column)} like ${folded(keyword.replace(wildcards, '\\$&'))} || '%'`,
   );
 
+const keywords = {
+  email: filter.email(
+    {
+      description: 'Equal to this, without regard to case',
+      examples: ['ida.ovrebo@havbris.example'],
+    },
+    courseUsers.email,
+  ),
+  firstname: startsWith(courseUsers.firstname),
+  lastname: startsWith(courseUsers.lastname),
+  username: startsWith(courseUsers.username),
+};
+const dates = {
+  ...filter.dateRange('created_at', courseUsers.createdAt),
+  ...filter.dateRange('updated_at', courseUsers.updatedAt),
+};
+
 export const courseUserList = defineList({
   table: courseUsers,
   serializer: courseUserSerializer,
   filters: {
-    email: filter.email(
-      {
-        description: 'Equal to this, without regard to case',
-        examples: ['ida.ovrebo@havbris.example'],
-      },
-      courseUsers.email,
+    ...keywords,
+    customer_id: filter.indexed(
+      { ...t.Id, description: 'Only course users of this customer; all unless sent' },
+      { column: courseUsers.customerId },
+      (id) => eq(courseUsers.customerId, id),
     ),
-    firstname: startsWith(courseUsers.firstname),
-    lastname: startsWith(courseUsers.lastname),
-    username: startsWith(courseUsers.username),
+    external_id: filter.selective(
+      t.Line({ minLength: 1, description: 'Only course users with this `external_id`; all unless sent' }),
+      (id) => eq(courseUsers.externalId, id),
+    ),
+    q: filter.search(courseUsers, { description: 'the names or the e-mail' }),
+    ...dates,
   },
+  sorting: {},
+  spreadsheet: { brief: ['customer'] },
+  fetch: fetchCourseUsers,
+});
+
+export const courseUserSearch = defineList({
+  table: courseUsers,
+  serializer: courseUserSerializer,
+  filters: keywords,
   sorting: {},
   // A search returns as many as it can by default.
   paging: { defaultLimit: 250 },
@@ -48,8 +76,7 @@ export const employeeList = defineList({
   sorting: {},
   pathFilters: { customer_id: filter.selective(t.Id, (id) => eq(courseUsers.customerId, id)) },
   filters: {
-    ...filter.dateRange('created_at', courseUsers.createdAt),
-    ...filter.dateRange('updated_at', courseUsers.updatedAt),
+    ...dates,
     paginate: filter.parameter(
       Type.Boolean({
         default: false,

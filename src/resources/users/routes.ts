@@ -5,19 +5,29 @@ import { t } from '../../core/schema/types.ts';
 import { addPageRoute } from '../../http/page-route.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses, send } from '../../http/responses.ts';
-import { courseUserList, employeeList } from './list.ts';
+import { courseUserList, courseUserSearch, employeeList } from './list.ts';
 import { getCourseUser, listEmployees, searchCourseUsers } from './service.ts';
 
+const tags = ['People'];
+const params = Type.Object({ id: t.Id });
 export const courseUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  addPageRoute(app, courseUserList, {
+    operationId: 'listCourseUsers',
+    summary: 'List course users',
+    description: 'An array, with the customer of each.',
+    tags,
+    profiles: ['full', 'read'],
+  });
+
   app.get('/:id', {
     schema: {
       operationId: 'getCourseUser',
       summary: 'Get a course user',
       description: 'A person who takes part in courses, with addresses and customer.',
-      tags: ['People'],
+      tags,
       profiles: ['full', 'read'],
       item: 'Course user',
-      params: Type.Object({ id: t.Id }),
+      params,
       response: responses.ok(courseUserList.View),
     },
     handler: ({ ctx, params }) => getCourseUser(ctx, params.id),
@@ -27,12 +37,12 @@ export const courseUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
 export const searchUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
   addPageRoute(
     app,
-    { ...courseUserList, page: searchCourseUsers },
+    { ...courseUserSearch, page: searchCourseUsers },
     {
       operationId: 'searchCourseUsers',
       summary: 'Search course users',
       description: 'At least one of `email`, `firstname`, `lastname` and `username` is required; all given must match.',
-      tags: ['People'],
+      tags,
       profiles: ['full', 'read'],
       invalidSamples: {
         missing: new Problem('invalid', 'Missing field(s): email, firstname, lastname or username'),
@@ -48,10 +58,10 @@ export const employeeRoutes: FastifyPluginAsyncTypebox = async (app) => {
       summary: 'List the employees of a customer',
       description:
         'The course users that belong to the customer: an array, or with `paginate=true` the envelope with `pagination` and `items`.',
-      tags: ['People'],
+      tags,
       profiles: ['full', 'read'],
       item: 'Customer',
-      params: Type.Object({ id: t.Id }),
+      params,
       querystring: employeeList.Query,
       response: responses.ok(responses.listOrEnvelope(employeeList.View)),
     },

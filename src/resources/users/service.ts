@@ -4,18 +4,18 @@ import type { Ctx } from '../../database/context.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { Problem } from '../../core/errors.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { courseUserList, employeeList } from './list.ts';
+import { courseUserList, courseUserSearch, employeeList } from './list.ts';
 
 export const getCourseUser = async (ctx: Ctx, id: number) =>
   Problem.assertFound(await courseUserList.byId(ctx, id), 'Course user');
 
 /** Course users that match all of the keywords. */
-export async function searchCourseUsers(ctx: Ctx, query: Static<typeof courseUserList.Query>) {
+export async function searchCourseUsers(ctx: Ctx, query: Static<typeof courseUserSearch.Query>) {
   const { email, firstname, lastname, username } = query;
   if ([email, firstname, lastname, username].every((keyword) => keyword === undefined)) {
     throw new Problem('invalid', 'Missing field(s): email, firstname, lastname or username');
   }
-  return courseUserList.page(ctx, query);
+  return courseUserSearch.page(ctx, query);
 }
 
 export async function listEmployees(ctx: Ctx, customerId: number, query: Static<typeof employeeList.Query>) {

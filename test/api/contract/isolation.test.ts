@@ -3,7 +3,7 @@ import * as support from '../../support/isolation.ts';
 import * as table from '../../support/isolation-table.ts';
 import { isOpenTo } from '../../support/member-access.ts';
 import { bookOrFail, createBookableDate } from '../../support/booking.ts';
-import { createCampaign } from '../../support/orders.ts';
+import { createCampaign, createUser } from '../../support/orders.ts';
 import { send, sharedTestApp, type Provider } from '../../support/test-app.ts';
 
 const { containsText, marker, markedPaths, readRequests } = support;
@@ -191,6 +191,7 @@ const creators: Partial<Record<keyof Ids, (actor: Provider) => Promise<number>>>
   customer: async (actor) =>
     (await actor.post('/v2/customers', { title: 'Own' })).json<{ customer_id: number }>().customer_id,
   campaign: (actor) => createCampaign(actor),
+  user: (actor) => createUser(actor),
   date: async (actor) => {
     const response = await actor.post(`/v2/courses/${await rowOf(actor, 'course')}/coursedates`, table.days);
     return response.json<{ coursedate_id: number }>().coursedate_id;

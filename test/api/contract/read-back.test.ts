@@ -3,7 +3,7 @@ import { addAdminUser, findMunicipality } from '../../support/dates.ts';
 import { bookOrFail, createBookableDate, person } from '../../support/booking.ts';
 import { eventsSince, newestEvent } from '../../support/changes.ts';
 import { contentTypeHeader, dialects, encodeBody, type Dialect } from '../../support/dialects.ts';
-import { createCampaign } from '../../support/orders.ts';
+import { createCampaign, createUser } from '../../support/orders.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
 const { app, createProvider } = await sharedTestApp();
@@ -44,6 +44,10 @@ async function createItems(me: Provider): Promise<Record<string, Readable>> {
     post_city: 'Bergen',
   };
   const { customer_id } = (await me.post('/v2/customers', { ...customer, status: 2 })).json<Item>();
+  const name = { firstname: 'Kari', lastname: 'Li', email: 'kari@x.example', customer_id };
+  const contact = { invoice_phone: '1', home_address_2: 'h', work_city: 'Oslo', custom_properties: { a: 'b' } };
+  const gathered = { date_of_birth: '1980-02-29', information_gathered_at: '2026-01-01 09:00:00' };
+  const { id: kari } = (await me.post('/v2/course-users', { ...name, ...contact, ...gathered })).json<Item>();
   const course = await me.course({
     ...{ level: 2, time_of_day: 1, duration_value: 2, duration_unit: 1, price_value: 900, price_comment: 'from' },
     ...{ tags: [{ title: 'Sea' }], labels: [{ title: 'Old' }], text_lead: '<p>Æ</p>', active: false },
@@ -92,6 +96,8 @@ async function createItems(me: Provider): Promise<Record<string, Readable>> {
     'bare location': { put: `/v2/locations/${bareLocation}`, read: () => listed(bareLocation as number) },
     instructor: at(`/v2/instructors/${instructorId}`),
     customer: at(`/v2/customers/${customer_id}`, 'employees'),
+    'course user': at(`/v2/course-users/${kari}`),
+    'bare course user': at(`/v2/course-users/${await createUser(me)}`),
     participant: at(`/v2/participants/${participants[0]!.id}`, 'attendance'),
     school: { put: '/v2/schools', read: async () => (await me.get('/v2/schools')).json<Item>()['school'] as Item },
     campaign: at(`/v2/campaigns/${campaign as number}`),
@@ -177,6 +183,8 @@ const others: [string, Item, string][] = [
   ['customer', { post_address: { city: 'Oslo' }, seller: null }, 'post_city,seller_id'],
   ['customer', { status: 'Active', type: 'Company', idStatus: '1' }, 'type,status'],
   ['customer', { country: { code: 'NO' } }, 'country'],
+  ['course user', { customer: { id: 5 }, home_address: { city: 'Oslo' } }, 'customer_id,home_city'],
+  ['course user', { invoice_address: { invoice_phone: '3' } }, 'invoice_phone'],
   ['school', { ...school, post_address: { address: 'Strandgaten 1', zip: '9999', city: 'Bergen' } }, 'post_zip'],
   ['participant', { status: { id: 4 }, paid: { id: 1 } }, 'idStatus,idPaid'],
   ['participant', { user: { id: 2 ** 40 } }, 'user'],

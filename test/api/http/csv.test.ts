@@ -28,7 +28,7 @@ const { me, ids } = await createVariedData(testApp);
 
 type Item = Record<string, any>;
 type Row = Record<string, string>;
-const paths = ['/v2/participants', '/v2/orders', '/v2/coursedates', '/v2/customers'];
+const paths = ['/v2/participants', '/v2/orders', '/v2/coursedates', '/v2/customers', '/v2/course-users'];
 const idOf = (item: Item) => String(item['coursedate_id'] ?? item['id']);
 const withQuery = (path: string, query: string) => `${path}?${query}`;
 

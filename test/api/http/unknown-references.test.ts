@@ -85,6 +85,7 @@ const faults: Record<string, Fields> = {
   locations: { lat: 91 },
   instructors: { email: 'x' },
   customers: { email: 'x' },
+  'course-users': { email: 'x' },
   campaigns: { discount_value: 'x' },
   'admin-users': { email: 'x' },
   deregister: { config: { with_fee: 'x' } },

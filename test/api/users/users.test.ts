@@ -8,7 +8,6 @@ let created = 0;
 const idsOf = (response: TestResponse) => response.json<{ id: number }[]>().map(({ id }) => id);
 const nowhere = { address: null, address_2: null, address_3: null, zipcode: null, city: null };
 
-/** No endpoint creates course users except bookings. */
 async function newUser(me: Provider, columns: Record<string, string | number> = {}) {
   const ctx = await me.ctx();
   return ctx.write(allAreas, async (tx, now) => {

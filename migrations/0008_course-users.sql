@@ -1,0 +1,1 @@
+CREATE INDEX "course_users_external_id" ON "course_users" USING btree ("provider_id","external_id") WHERE "course_users"."external_id" is not null;

@@ -1,0 +1,87 @@
+import { eq, ne } from 'drizzle-orm';
+import { Problem } from '../../core/errors.ts';
+import { todayIn } from '../../core/timestamps.ts';
+import type { Tx } from '../../database/client.ts';
+import type { Ctx } from '../../database/context.ts';
+import { matchFolded } from '../../database/tables/columns.ts';
+import { courseUsers } from '../../database/tables/users.ts';
+import { keepFraction } from '../../database/update-changed.ts';
+import { bodyWriter } from '../../lists/body-writer.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { voidTokens } from '../auth/token-service.ts';
+import { findExistingUsers, nameUsers, toIdentity, usersToCreate } from '../booking/enrolment-service.ts';
+import { courseUserList } from '../users/list.ts';
+import type { CourseUserRow } from '../users/schema.ts';
+import { getCourseUser } from '../users/service.ts';
+import { CourseUserBody, type CourseUserChange } from './body-schema.ts';
+
+const { toColumns, insert, references } = bodyWriter(courseUsers, CourseUserBody);
+export const courseUserReferences = references;
+
+export const findCourseUser = (ctx: Ctx, { id }: { id: number }) => courseUserList.byId(ctx, id);
+
+/** A person with an equal e-mail (case ignored) and equal names (folded) stays as it is. */
+export async function createCourseUser(ctx: Ctx, body: CourseUserBody) {
+  const { id, isNew } = await ctx.write(['people'], async (tx, now) => {
+    assertBorn(ctx, body);
+    await courseUserReferences.assertKnown(body, { ctx, reader: tx });
+    const found = await findExistingUsers(ctx, tx, [body]);
+    const [newUser] = usersToCreate([body], found);
+    if (!newUser) return tx.rollbackNoChange({ id: found[0]!.id!, isNew: false });
+    if (body.username !== undefined) await assertFreeUsername(ctx, tx, body.username);
+    const username = body.username ?? (await nameUsers(ctx, tx, [newUser]))[0]!.username;
+    const row = { ...toColumns(body), username, providerId: ctx.providerId, createdAt: now, updatedAt: now };
+    return { id: tx.recordAffected(await insert(tx, row)), isNew: true };
+  });
+  return { user: await getCourseUser(ctx, id), isNew };
+}
+
+/** A partial update. A new e-mail address ends the links that were mailed to the former one. */
+export async function updateCourseUser(ctx: Ctx, id: number, body: CourseUserChange) {
+  const user = tenantWhere(ctx, courseUsers, eq(courseUsers.id, id));
+  await ctx.write(['people'], async (tx, now) => {
+    const [before] = await tx.select().from(courseUsers).where(user);
+    if (!before) throw Problem.notFound('Course user');
+    assertBorn(ctx, body);
+    await courseUserReferences.assertKnown(body, { ctx, reader: tx });
+    if (body.username !== undefined) await assertFreeUsername(ctx, tx, body.username, id);
+    await assertNoSamePerson(ctx, tx, before, body);
+    const { informationGatheredAt, ...columns } = toColumns(body, before);
+    const values = {
+      ...columns,
+      informationGatheredAt: keepFraction(courseUsers.informationGatheredAt, informationGatheredAt),
+    };
+    if ((await tx.updateChanged(courseUsers, user, values, now)) === 0) {
+      tx.rollbackNoChange();
+      return;
+    }
+    const isMoved = body.email !== undefined && body.email.toLowerCase() !== before.email?.toLowerCase();
+    if (isMoved) await voidTokens(ctx, tx, id);
+  });
+  return getCourseUser(ctx, id);
+}
+
+function assertBorn(ctx: Ctx, { date_of_birth: born }: { date_of_birth?: string | null }) {
+  if (born && born > todayIn(ctx.settings.timezone)) throw Problem.invalidFields({ notValid: ['date_of_birth'] });
+}
+
+/** Usernames are compared as a sign-on does. */
+async function assertFreeUsername(ctx: Ctx, tx: Tx, username: string, ownId = 0) {
+  const { isEqual } = matchFolded(courseUsers.username, username);
+  if ((await tx.$count(courseUsers, tenantWhere(ctx, courseUsers, isEqual, ne(courseUsers.id, ownId)))) > 0)
+    throw new Problem('invalid', 'A course user with an equal username exists already', { notValid: ['username'] });
+}
+
+/** Throws if new names or a new e-mail would make a second course user of a person. */
+async function assertNoSamePerson(ctx: Ctx, tx: Tx, before: CourseUserRow, body: CourseUserChange) {
+  const { firstname, lastname, email } = { ...before, ...body };
+  if (firstname === null || lastname === null || email === null) return;
+  const person = { firstname, lastname, email };
+  const { firstname: first, lastname: last, email: address } = before;
+  const isSame =
+    toIdentity(person) === toIdentity({ firstname: first ?? '', lastname: last ?? '', email: address ?? '' });
+  if (isSame) return;
+  const [found] = await findExistingUsers(ctx, tx, [person]);
+  if (found!.id !== null)
+    throw new Problem('invalid', 'A course user with an equal e-mail and equal names exists already: merge them');
+}
