@@ -28,6 +28,7 @@ import { customerRoutes } from '../resources/customers/routes.ts';
 import { durationRoutes } from '../resources/durations/routes.ts';
 import { instructorRoutes } from '../resources/instructors/routes.ts';
 import { locationRoutes } from '../resources/locations/routes.ts';
+import { courseUserMergeRoutes, customerMergeRoutes } from '../resources/merges/routes.ts';
 import { orderProductRoutes } from '../resources/products/routes.ts';
 import { orderRoutes } from '../resources/orders/routes.ts';
 import { participantRoutes } from '../resources/participants/routes.ts';
@@ -78,6 +79,8 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(employeeRoutes, { prefix: '/customers/:id/employees' });
   await app.register(courseUserRoutes, { prefix: '/course-users' });
   await app.register(courseUserEditingRoutes, { prefix: '/course-users' });
+  await app.register(courseUserMergeRoutes, { prefix: '/course-users/:id/merge' });
+  await app.register(customerMergeRoutes, { prefix: '/customers/:id/merge' });
   await app.register(searchUserRoutes, { prefix: '/search-users' });
   await app.register(signOnRoutes, { prefix: '/check-user-credentials' });
   await app.register(changeRoutes, { prefix: '/changes' });

@@ -22,10 +22,11 @@ const WebhookMessage = named(
           id: { type: 'integer', description: 'Id of the change in `GET /v2/changes`' },
           resource: EventResource,
           resource_id: { type: ['integer', 'null'], description: 'Null for a `resync`' },
+          into: { type: 'integer', description: 'Of a merge alone: the id of the item that stays' },
           item: {
             type: ['object', 'null'],
             description:
-              'The item as the interface shows it at delivery, null if it is deleted; absent in thin messages, over 1 MB, and for ' +
+              'The item as the interface shows it at delivery, null if it is deleted or merged; absent in thin messages, over 1 MB, and for ' +
               'items that the interface does not show by themselves: bookings and sub-schools',
           },
           webhook_id: { type: 'integer', description: 'Of a `webhook.test`, which has no other ids' },

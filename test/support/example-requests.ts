@@ -106,6 +106,8 @@ const writes: ExampleRequest[] = [
   // A second request finds the person.
   { operationId: 'createCourseUser' },
   { operationId: 'updateCourseUser', path: ({ createCourseUser }) => ({ id: createCourseUser.id }) },
+  { operationId: 'mergeCourseUser', path: { id: employee } },
+  { operationId: 'mergeCustomer', path: { id: 2 }, body: { into: 1, dry_run: true } },
   // The documented user does not exist: 200 with `valid: false`.
   { operationId: 'checkUserCredentials' },
   // A second request finds the person.

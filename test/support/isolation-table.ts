@@ -257,6 +257,16 @@ export const writeTable: Write[] = [
     bodies: ({ customer }) => [{ ...participant, username: 'changed' }, { customer_id: customer }],
   },
   {
+    route: 'POST /v2/course-users/{id}/merge',
+    stranger: [404],
+    bodies: ({ user }) => [{ into: user }],
+  },
+  {
+    route: 'POST /v2/customers/{id}/merge',
+    stranger: [404],
+    bodies: ({ customer }) => [{ into: customer }],
+  },
+  {
     route: 'POST /v2/campaigns',
     stranger: [400, 201],
     bodies: ({ course, customer, tag }) => [
@@ -402,6 +412,8 @@ export const idTable: Record<string, IdParameter> = {
   'POST /v2/course-users body customer_id': ['customer', (id) => ({ ...participant, customer_id: id })],
   'PUT /v2/course-users/{id} path id': ['user', () => ({ phone: '1' })],
   'PUT /v2/course-users/{id} body customer_id': ['customer', (id) => ({ customer_id: id })],
+  'POST /v2/course-users/{id}/merge path id': ['userToMerge', () => ({ into: 1, dry_run: true })],
+  'POST /v2/customers/{id}/merge path id': ['customerToMerge', () => ({ into: 1, dry_run: true })],
   'PUT /v2/courses/{course_id}/coursedates/{id} path id': ['date', () => ({ title: marker })],
   ...dateBodyParameters('POST /v2/courses/{course_id}/coursedates', days),
   ...dateBodyParameters('PUT /v2/courses/{course_id}/coursedates/{id}', {}),

@@ -126,6 +126,8 @@ export async function createOwner(testApp: TestApp) {
   await assignInstructor(me, date, instructor);
 
   const user = await createUser(me, { ...marked(courseUsers), customerId: customer });
+  const userToMerge = await createUser(me);
+  const customerToMerge = await createCustomer(me);
   const named = { courses: [course], customers: [customer], tags: [words.tag] };
   const campaign = await createCampaign(me, { title: marker, campaignCode: marker }, named);
   const order = await createOrder(me, {
@@ -166,7 +168,7 @@ export async function createOwner(testApp: TestApp) {
     ...{ webhook, webhookToDelete },
     ...{ provider: me.id, adminUser: adminUserId, role: person.roleId, customer, instructor, location, ...words },
     ...{ course, corporate, date, privateDate, user, order: order.orderId, participant: order.participantIds[0]! },
-    ...{ toExport, product, booking: order.bookingId, campaign, voucher },
+    ...{ userToMerge, customerToMerge, toExport, product, booking: order.bookingId, campaign, voucher },
   };
   return { me, ids };
 }
@@ -301,7 +303,9 @@ const idOfPath: Record<string, keyof Owner['ids']> = {
   '/v2/booking/{id}': 'booking',
   '/v2/customers/{id}': 'customer',
   '/v2/customers/{id}/employees': 'customer',
+  '/v2/customers/{id}/merge': 'customerToMerge',
   '/v2/course-users/{id}': 'user',
+  '/v2/course-users/{id}/merge': 'userToMerge',
   '/v2/orders/{id}': 'order',
   '/v2/orders/{id}/export': 'toExport',
   '/v2/participants/{id}': 'participant',

@@ -18,7 +18,7 @@ export const eventResources = [
   'school',
 ] as const;
 /** A `resync` stands for all changes of a resource by a transaction with too many changes. */
-export const eventChanges = ['created', 'updated', 'deleted', 'seats_changed', 'resync'] as const;
+export const eventChanges = ['created', 'updated', 'deleted', 'seats_changed', 'merged', 'resync'] as const;
 
 /**
  * The change feed, written by triggers in the transaction of the change. Ids follow commit order within a provider,
@@ -36,9 +36,12 @@ export const events = pgTable(
     change: text({ enum: eventChanges }).notNull(),
     /** Null for a `resync`. */
     resourceId: reference(),
+    /** The item that stays of a `merged`. */
+    intoId: reference(),
   },
   (t) => [
     primaryKey({ name: 'events_pk', columns: [t.providerId, t.id] }),
+    check('events_into_id', sql`(${t.intoId} is null) = (${t.change} <> 'merged')`),
     check('events_resource_id', sql`(${t.resourceId} is null) = (${t.change} = 'resync')`),
   ],
 );

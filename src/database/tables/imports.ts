@@ -17,6 +17,7 @@ export const importRefs = pgTable(
   },
   (t) => [
     primaryKey({ name: 'import_refs_pk', columns: [t.providerId, t.kind, t.ref] }),
+    index('import_refs_item').on(t.providerId, t.kind, t.itemId),
     foreignKey({ name: 'import_refs_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
   ],
 );

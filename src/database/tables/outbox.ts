@@ -42,6 +42,9 @@ export const outbox = pgTable(
     index('outbox_unsent')
       .on(t.providerId, t.dueAt, t.id)
       .where(sql`${t.sentAt} is null and ${t.failedAt} is null`),
+    index('outbox_user')
+      .on(t.providerId, t.userId)
+      .where(sql`${t.userId} is not null`),
     index('outbox_id').on(t.id),
     check(
       'outbox_person',

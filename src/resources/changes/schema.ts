@@ -13,6 +13,7 @@ export const Change = t.NamedObject(
     resource: EventResource,
     resource_id: t.Nullable(Type.Integer({ description: 'Null for a resync: read all items of the resource again' })),
     at: Type.String({ format: 'date-time', description: 'Equal for all changes of one write' }),
+    into: Type.Optional(Type.Integer({ description: 'Of a merge alone: the id of the item that stays' })),
   }),
 );
 

@@ -24,7 +24,7 @@ export async function listChanges(ctx: Ctx, { since, types, limit = defaultLimit
   return { items: page.items.map(toChange), cursor: toCursor(ctx, page.position), has_more: page.hasMore };
 }
 
-type Event = Position & Omit<Static<typeof Change>, 'at'> & { at: string };
+type Event = Position & Omit<Static<typeof Change>, 'at' | 'into'> & { at: string; into: number | null };
 
 /**
  * Up to `limit` changes of these types after a position, and the position to continue from. A resync of a resource
@@ -64,6 +64,7 @@ const readEvents = (ctx: Ctx, fromId: number, limit: number): Promise<Event[]> =
       type: sql<string>`case ${events.change} when 'resync' then 'resync' else ${events.resource} || '.' || ${events.change} end`,
       resource: events.resource,
       resource_id: events.resourceId,
+      into: events.intoId,
     })
     .from(events)
     .where(tenantWhere(ctx, events, gte(events.id, fromId)))
@@ -82,12 +83,13 @@ export async function findNewest(ctx: Ctx): Promise<Position> {
   return newest;
 }
 
-const toChange = ({ id, type, resource, resource_id, at }: Event) => ({
+const toChange = ({ id, type, resource, resource_id, at, into }: Event) => ({
   id,
   type,
   resource,
   resource_id,
   at: formatExactTimestamp(at),
+  ...(into === null ? {} : { into }),
 });
 
 const toCursor = ({ providerId }: Ctx, { id, clock }: Position) =>

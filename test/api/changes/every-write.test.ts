@@ -33,9 +33,9 @@ const changedMembers = (before: Item, after: Item) =>
 const seats = /^(num_\w+|has_participants|updated_at)$/;
 
 /** The changes of a row; an import creates a deleted item by one event. */
-function toChanges({ before, after }: Difference, isImport: boolean) {
-  if (!before) return after?.['deleted_at'] && !isImport ? ['created', 'deleted'] : ['created'];
-  if (!after) return ['deleted'];
+function toChanges({ before, after }: Difference, write: string) {
+  if (!before) return after?.['deleted_at'] && !write.startsWith('import') ? ['created', 'deleted'] : ['created'];
+  if (!after) return [write.includes('merge') ? 'merged' : 'deleted'];
   const changed = changedMembers(before, after);
   if (changed.length === 0) return [];
   if (changed.includes('deleted_at')) return ['deleted'];
@@ -103,7 +103,7 @@ test.each(writes.filter((one) => one.name !== fix))(
     const after = await read();
     const { items, cursor: next } = await readChanges(cursor);
     const expected = compare(before.rows, after.rows).flatMap((row) =>
-      toChanges(row, name.startsWith('import')).map((change) => `${row.resource}.${change} ${row.id}`),
+      toChanges(row, name).map((change) => `${row.resource}.${change} ${row.id}`),
     );
     const changed = compare(before.lists, after.lists).filter(hasOwnChange);
     [before, cursor] = [after, next];

@@ -20,7 +20,7 @@ import * as documented from '../../support/document.ts';
 import * as booking from '../../support/documents/booking.ts';
 import * as dates from '../../support/documents/dates.ts';
 import * as people from '../../support/documents/people.ts';
-import { createCampaign, createOrder } from '../../support/orders.ts';
+import { createCampaign, createCustomer, createOrder, createUser } from '../../support/orders.ts';
 import { dereference, findRepeatedSchemas } from '../../support/openapi.ts';
 import { send, sharedTestApp, type Provider } from '../../support/test-app.ts';
 
@@ -491,6 +491,8 @@ const lookUp: Record<string, (me: Provider) => Promise<string>> = {
 };
 /** A body that refers to the provider's rows. */
 const toBook: Record<string, (me: Provider) => Promise<object>> = {
+  '/v2/course-users/{id}/merge': async (me) => ({ into: await createUser(me) }),
+  '/v2/customers/{id}/merge': async (me) => ({ into: await createCustomer(me) }),
   '/v2/booking': async (me) => bookingBody((await createBookableDate(me)).dateId),
 };
 
@@ -562,7 +564,8 @@ async function idFor(me: Provider, path: string) {
   };
   return (await me.ctx()).write(
     allAreas,
-    async (tx, at) => (await tx.execute<{ id: number }>(insert[path.replace('/employees', '')]!(at))).rows[0]!.id,
+    async (tx, at) =>
+      (await tx.execute<{ id: number }>(insert[path.replace(/\/(employees|merge)$/, '')]!(at))).rows[0]!.id,
   );
 }
 

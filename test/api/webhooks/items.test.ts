@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createTitledProvider } from '../../../src/resources/schools/provider-service.ts';
-import { write } from '../../support/orders.ts';
+import { createUser, write } from '../../support/orders.ts';
 import { createWebhook, openWebhookTestApp, startReceiver, startWebhookWorker } from '../../support/webhooks.ts';
 
 async function start() {
@@ -37,4 +37,15 @@ test('a new sub-school is left out, and the school itself is not', async () => {
   const [created, updated] = receiver.received.map(({ body }) => body.data);
   expect(created).toEqual({ id: expect.any(Number) as number, resource: 'school', resource_id: providerId });
   expect(updated).toMatchObject({ resource_id: me.id, item: { title: 'Renamed' } });
+});
+
+test('a merge has the id of the one that stays, and no item', async () => {
+  const { me, receiver } = await start();
+  const [from, into] = [await createUser(me), await createUser(me)];
+  expect((await me.post(`/v2/course-users/${from}/merge`, { into })).status).toBe(200);
+  await expect.poll(() => receiver.types()).toEqual(['courseuser.created', 'courseuser.created', 'courseuser.merged']);
+  const [created, , merged] = receiver.received.map(({ body }) => body.data);
+  expect(created).not.toHaveProperty('into');
+  const id = expect.any(Number) as number;
+  expect(merged).toEqual({ id, resource: 'courseuser', resource_id: from, into, item: null });
 });

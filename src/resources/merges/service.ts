@@ -1,0 +1,100 @@
+import type { Static } from '@sinclair/typebox';
+import { Problem } from '../../core/errors.ts';
+import type { Areas } from '../../database/areas.ts';
+import type { Tx } from '../../database/client.ts';
+import type { Ctx } from '../../database/context.ts';
+import { execute, type Statement } from '../../database/statements.ts';
+import { customers } from '../../database/tables/customers.ts';
+import { courseUsers } from '../../database/tables/users.ts';
+import { defineReferences } from '../../lists/references.ts';
+import { endSessions } from '../auth/session-service.ts';
+import type { MergeBody } from './body-schema.ts';
+import type { CourseUserMerge, CustomerMerge } from './schema.ts';
+import * as sql from './sql.ts';
+
+export const courseUserMergeReferences = defineReferences<MergeBody>({ into: courseUsers.id });
+export const customerMergeReferences = defineReferences<MergeBody>({ into: customers.id });
+
+/** Limits the time under the lock. */
+const maxMoved = 50_000;
+
+/** `move` moves everything of the merged one, and deletes it. */
+type Kind = {
+  notFound(): Problem;
+  resource: 'courseuser' | 'customer';
+  areas: Areas;
+  lock: Statement;
+  count: Statement;
+  counted: string[];
+  move(tx: Tx, ids: Ids, now: string): Promise<void>;
+};
+type Ids = [providerId: number, id: number, into: number];
+
+/** Without a change for `dry_run`. */
+function merge<Counts extends object>(kind: Kind, ctx: Ctx, id: number, { into, dry_run = false }: MergeBody) {
+  const ids: Ids = [ctx.providerId, id, into];
+  return ctx.write(kind.areas, async (tx, now) => {
+    const found = (await execute<{ id: number }>(tx, kind.lock, ids)).map((row) => row.id);
+    if (!found.includes(id)) throw kind.notFound();
+    if (id === into || !found.includes(into)) throw Problem.invalidFields({ notValid: ['into'] });
+
+    const [counts] = await execute<Record<string, number>>(tx, kind.count, [ctx.providerId, id]);
+    const moved = kind.counted.reduce((sum, name) => sum + counts![name]!, 0);
+    if (moved > maxMoved) throw new Problem('invalid', 'A merge moves at most 50,000 items');
+    const result = { id, into, dry_run, ...counts } as { id: number; into: number; dry_run: boolean } & Counts;
+    if (dry_run) return tx.rollbackNoChange(result);
+
+    await kind.move(tx, ids, now);
+    await execute(tx, sql.recordMerge(kind.resource), [...ids, now]);
+    tx.recordAffected(into);
+    return result;
+  });
+}
+
+/** What the person took part in follows; sessions, links and the password end. */
+export const mergeCourseUser = (ctx: Ctx, id: number, body: MergeBody) =>
+  merge<Static<typeof CourseUserMerge>>(
+    {
+      notFound: () => Problem.notFound('Course user'),
+      ...{ resource: 'courseuser', areas: ['people'] },
+      ...{ lock: sql.lockCourseUsers, count: sql.countOfCourseUser, counted: ['participants'] },
+      async move(tx, ids, now) {
+        const own = ids.slice(0, 2);
+        await execute(tx, sql.moveParticipants, [...ids, now]);
+        // Links before mails, whose keys they have.
+        await execute(tx, sql.endLinks, own);
+        await endSessions(ctx, tx, id);
+        await execute(tx, sql.dropInvitations, own);
+        await execute(tx, sql.moveMails, ids);
+        await execute(tx, sql.moveImportRefs('user'), ids);
+        await execute(tx, sql.deleteCourseUser, own);
+      },
+    },
+    ctx,
+    id,
+    body,
+  );
+
+/** Employees, child customers, corporate courses, agreements and orders follow. */
+export const mergeCustomer = (ctx: Ctx, id: number, body: MergeBody) =>
+  merge<Static<typeof CustomerMerge>>(
+    {
+      notFound: () => Problem.notFound('Customer'),
+      ...{ resource: 'customer', areas: ['people', 'catalog', 'money'] },
+      ...{ lock: sql.lockCustomers, count: sql.countOfCustomer },
+      counted: ['employees', 'customers', 'courses', 'campaigns', 'orders'],
+      async move(tx, ids, now) {
+        const own = ids.slice(0, 2);
+        for (const statement of [sql.moveEmployees, sql.moveCourses, sql.moveOrders, sql.moveParent, sql.moveChildren])
+          await execute(tx, statement, [...ids, now]);
+        await execute(tx, sql.touchCampaigns, [...own, now]);
+        await execute(tx, sql.moveCampaigns, ids);
+        await execute(tx, sql.leaveCampaigns, own);
+        await execute(tx, sql.moveImportRefs('customer'), ids);
+        await execute(tx, sql.deleteCustomer, own);
+      },
+    },
+    ctx,
+    id,
+    body,
+  );

@@ -1,0 +1,108 @@
+// `$1` is the provider, `$2` the merged one, `$3` the one that stays, `$4` the time.
+
+/** Locked, so that no session or link of the person begins meanwhile. */
+export const lockCourseUsers = {
+  name: 'lock_merged_course_users',
+  text: 'select id from course_users where provider_id = $1 and id in ($2, $3) order by id for update',
+};
+export const lockCustomers = {
+  name: 'lock_merged_customers',
+  text: 'select id from customers where provider_id = $1 and id in ($2, $3) order by id for update',
+};
+
+export const countOfCourseUser = {
+  name: 'count_merged_course_user',
+  text: `select
+      (select count(*) from participants p where p.provider_id = $1 and p.user_id = $2) as participants,
+      (select count(distinct b.order_id) from participants p
+        join bookings b on b.provider_id = $1 and b.id = p.booking_id
+        where p.provider_id = $1 and p.user_id = $2) as orders,
+      (select count(*) from participants p
+        join attendances a on a.provider_id = $1 and a.participant_id = p.id
+        where p.provider_id = $1 and p.user_id = $2) as attendances,
+      (select count(*) from sessions s where s.provider_id = $1 and s.user_id = $2) as sessions,
+      (select count(*) from tokens t where t.provider_id = $1 and t.user_id = $2 and t.used_at is null) as links`,
+};
+export const countOfCustomer = {
+  name: 'count_merged_customer',
+  text: `select
+      (select count(*) from course_users u where u.provider_id = $1 and u.customer_id = $2) as employees,
+      (select count(*) from customers c where c.provider_id = $1 and c.parent_customer_id = $2) as customers,
+      (select count(*) from courses c where c.provider_id = $1 and c.customer_id = $2) as courses,
+      (select count(*) from campaign_customers c where c.provider_id = $1 and c.customer_id = $2) as campaigns,
+      (select count(*) from orders o where o.provider_id = $1 and o.customer_id = $2) as orders`,
+};
+
+const move = (table: string, column: string) => ({
+  name: `merge_${table}`,
+  text: `update ${table} set ${column} = $3, updated_at = $4 where provider_id = $1 and ${column} = $2`,
+});
+
+export const moveParticipants = move('participants', 'user_id');
+export const endLinks = {
+  name: 'merge_tokens',
+  text: 'delete from tokens where provider_id = $1 and user_id = $2',
+};
+/** Mails that would offer a password. */
+export const dropInvitations = {
+  name: 'merge_invitations',
+  text: `delete from outbox where provider_id = $1 and user_id = $2 and purpose = 'account_created' and sent_at is null`,
+};
+export const moveMails = {
+  name: 'merge_outbox',
+  text: 'update outbox set user_id = $3 where provider_id = $1 and user_id = $2',
+};
+/** An import that continues finds the one that stays. */
+export const moveImportRefs = (kind: 'user' | 'customer') => ({
+  name: `merge_import_refs_${kind}`,
+  text: `update import_refs set item_id = $3 where provider_id = $1 and kind = '${kind}' and item_id = $2`,
+});
+export const deleteCourseUser = {
+  name: 'delete_merged_course_user',
+  text: 'delete from course_users where provider_id = $1 and id = $2',
+};
+
+export const moveEmployees = move('course_users', 'customer_id');
+export const moveOrders = move('orders', 'customer_id');
+export const moveCourses = move('courses', 'customer_id');
+/** One that is below the merged one takes the place of that, or its parents would be a circle. */
+export const moveParent = {
+  name: 'merge_parent',
+  text: `with recursive above as (
+      select parent_customer_id as id from customers where provider_id = $1 and id = $3
+      union select c.parent_customer_id from customers c join above a on c.id = a.id where c.provider_id = $1)
+    update customers set updated_at = $4,
+      parent_customer_id = (select parent_customer_id from customers where provider_id = $1 and id = $2)
+    where provider_id = $1 and id = $3 and $2 in (select id from above)`,
+};
+export const moveChildren = move('customers', 'parent_customer_id');
+/** `$3` is the time. */
+export const touchCampaigns = {
+  name: 'merge_campaigns',
+  text: `update campaigns set updated_at = $3 where provider_id = $1
+    and id in (select campaign_id from campaign_customers where provider_id = $1 and customer_id = $2)`,
+};
+export const moveCampaigns = {
+  name: 'merge_campaign_customers',
+  text: `insert into campaign_customers (provider_id, campaign_id, customer_id)
+    select provider_id, campaign_id, $3::bigint from campaign_customers where provider_id = $1 and customer_id = $2
+    on conflict do nothing`,
+};
+export const leaveCampaigns = {
+  name: 'leave_campaign_customers',
+  text: 'delete from campaign_customers where provider_id = $1 and customer_id = $2',
+};
+export const deleteCustomer = {
+  name: 'delete_merged_customer',
+  text: 'delete from customers where provider_id = $1 and id = $2',
+};
+
+/** Replaces the event of the deletion; after more changes than are recorded it stands beside a resync. */
+export const recordMerge = (resource: 'courseuser' | 'customer') => ({
+  name: `record_merged_${resource}`,
+  text: `with replaced as (
+      delete from events where provider_id = $1 and id >= first_event_id()
+        and resource = '${resource}' and resource_id = $2 and change = 'deleted')
+    insert into events (provider_id, at, resource, change, resource_id, into_id)
+    values ($1, $4, '${resource}', 'merged', $2, $3)`,
+});

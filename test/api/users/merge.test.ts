@@ -1,0 +1,180 @@
+import { expect, test } from 'vitest';
+import { outbox } from '../../../src/database/tables/outbox.ts';
+import { bookOrFail, createBookableDate, person } from '../../support/booking.ts';
+import { newestEvent } from '../../support/changes.ts';
+import { addGathering } from '../../support/dates.ts';
+import { contentTypeHeader, dialects, encodeBody } from '../../support/dialects.ts';
+import { createAttendance, createCustomer, createOrder, createUser, write } from '../../support/orders.ts';
+import { openTestAppForFile, type Provider } from '../../support/test-app.ts';
+
+const { database, createProvider } = await openTestAppForFile();
+
+type Change = { type: string; resource_id: number | null; into?: number };
+const merge = (me: Provider, id: number, body: object) => me.post(`/v2/course-users/${id}/merge`, body);
+const changesSince = async (me: Provider, cursor: string) =>
+  (await me.get(`/v2/changes?limit=1000&since=${cursor}`)).json<{ items: Change[] }>().items;
+const rowsOf = async (me: Provider, table: string, columns: string) =>
+  (await database.pool.query(`select ${columns} from ${table} where provider_id = $1 order by 1`, [me.id])).rows;
+
+/** Two course users with a place each on one date; the first also attended, and has a session, links and mails. */
+async function createTwo() {
+  const me = await createProvider();
+  const customerId = await createCustomer(me);
+  const twice = { firstname: 'Kari', lastname: 'Nordmann', passwordHash: 'x' };
+  const from = await createUser(me, { ...twice, username: 'from', email: 'kari@fjrod.example', phone: '1' });
+  const into = await createUser(me, { ...twice, username: 'into', email: 'kari@fjord.example', customerId });
+  const courseId = await me.course();
+  const first = await createOrder(me, { courseId, users: [from] });
+  const second = await createOrder(me, { courseId, dateId: first.dateId, users: [into] });
+  const gathering = await addGathering(me, first.dateId);
+  await createAttendance(me, first.participantIds[0]!, gathering, { attended: true });
+  const { pool } = database;
+  const times = "now(), now(), now() + interval '1 day'";
+  await pool.query(
+    `insert into sessions (provider_id, hash, user_id, created_at, used_at, expires_at)
+    values ($1, $2, $3, ${times}), ($1, $4, $5, ${times})`,
+    [me.id, `s${from}`, from, `s${into}`, into],
+  );
+  await write(me, async (tx, now) => {
+    const own = { providerId: me.id, createdAt: now, dueAt: '2999-01-01' };
+    await tx.insert(outbox).values([
+      { ...own, userId: from, purpose: 'account_created' },
+      { ...own, userId: from, purpose: 'receipt', participantId: first.participantIds[0]! },
+    ]);
+    await tx.execute(`insert into import_refs (provider_id, kind, ref, item_id)
+      values (${me.id}, 'user', 'a', ${from}), (${me.id}, 'customer', 'b', ${from})`);
+  });
+  await pool.query(
+    `insert into tokens (provider_id, hash, purpose, user_id, mail_id, created_at, expires_at)
+     select provider_id, 't' || id, 'password', user_id, id, now(), now() from outbox
+     where provider_id = $1 and purpose = 'account_created'`,
+    [me.id],
+  );
+  return { me, from, into, first, second };
+}
+
+const read = async (me: Provider, id: number) => (await me.get(`/v2/course-users/${id}`)).json<object>();
+const counts = { participants: 1, orders: 1, attendances: 1, sessions: 1, links: 1 };
+
+test('everything of the merged course user follows, and its access ends', async () => {
+  const { me, from, into, first, second } = await createTwo();
+  const [kept, cursor] = [await read(me, into), await newestEvent(me)];
+  const response = await merge(me, from, { into });
+  expect([response.status, response.json()]).toEqual([200, { id: from, into, dry_run: false, ...counts }]);
+
+  const places = [first, second].map(({ participantIds }) => participantIds[0]!);
+  for (const id of places) {
+    const participant = (await me.get(`/v2/participants/${id}?include=attendance`)).json<Record<string, any>>();
+    expect(participant).toMatchObject({ coursedate: { id: first.dateId }, user: { id: into } });
+    expect(participant['attendance']).toHaveLength(id === places[0] ? 1 : 0);
+  }
+  expect(await read(me, into)).toEqual(kept);
+  expect((await me.get(`/v2/course-users/${from}`)).status).toBe(404);
+  expect(await rowsOf(me, 'sessions', 'user_id')).toEqual([{ user_id: into }]);
+  expect(await rowsOf(me, 'tokens', 'user_id')).toEqual([]);
+  expect(await rowsOf(me, 'outbox', 'purpose, user_id')).toEqual([{ purpose: 'receipt', user_id: into }]);
+  expect(await rowsOf(me, 'import_refs', 'kind, item_id')).toEqual([
+    { kind: 'customer', item_id: from },
+    { kind: 'user', item_id: into },
+  ]);
+  expect((await rowsOf(me, 'course_dates', 'num_confirmed'))[0]).toEqual({ num_confirmed: 2 });
+  expect(await changesSince(me, cursor)).toMatchObject([
+    { type: 'participant.updated', resource_id: places[0] },
+    { type: 'courseuser.merged', resource_id: from, into },
+  ]);
+  const audited = await rowsOf(me, 'audit_entries', 'id, action, to_json(item_ids) as item_ids');
+  expect(audited.at(-1)).toMatchObject({ action: 'POST /v2/course-users/:id/merge', item_ids: [from, into] });
+
+  expect((await merge(me, from, { into })).status).toBe(404);
+});
+
+test('only a merge has `into` in the feed', async () => {
+  const { me, from, into } = await createTwo();
+  const cursor = await newestEvent(me);
+  await merge(me, from, { into });
+  await me.put(`/v2/course-users/${into}`, { phone: '2' });
+  const changes = await changesSince(me, cursor);
+  expect(changes.map((one) => [one.type, 'into' in one])).toEqual([
+    ['participant.updated', false],
+    ['courseuser.merged', true],
+    ['courseuser.updated', false],
+  ]);
+  const merged = await me.get(`/v2/changes?since=${cursor}&types[]=courseuser.merged`);
+  expect(merged.json<{ items: Change[] }>().items.map(({ type }) => type)).toEqual(['courseuser.merged']);
+});
+
+test.each(dialects)('a dry run counts and changes nothing: %s', async (dialect) => {
+  const { me, from, into } = await createTwo();
+  const [before, cursor] = [await read(me, from), await newestEvent(me)];
+  const body = encodeBody(dialect, { into, dry_run: true });
+  const response = await me.post(`/v2/course-users/${from}/merge`, body, contentTypeHeader(dialect));
+  expect([response.status, response.json()]).toEqual([200, { id: from, into, dry_run: true, ...counts }]);
+  expect(await read(me, from)).toEqual(before);
+  expect(await changesSince(me, cursor)).toEqual([]);
+});
+
+test('refuses what it cannot merge', async () => {
+  const [me, other] = [await createProvider(), await createProvider()];
+  const [mine, theirs] = [await createUser(me), await createUser(other)];
+  for (const [id, into, status, error] of [
+    [mine, mine, 400, 'Field(s) not valid: into'],
+    [mine, theirs, 400, 'Field(s) not valid: into'],
+    [mine, 2 ** 40, 400, 'Field(s) not valid: into'],
+    [theirs, mine, 404, 'Course user not found'],
+    [2 ** 40, mine, 404, 'Course user not found'],
+    [theirs, theirs, 404, 'Course user not found'],
+  ] as const) {
+    const response = await merge(me, id, { into });
+    expect([id, into, response.status, response.json()]).toEqual([id, into, status, { error }]);
+  }
+  expect((await merge(me, mine, {})).json()).toEqual({ error: 'Missing field(s): into' });
+  expect((await merge(me, mine, { into: 'x' })).json()).toEqual({ error: 'Field(s) not valid: into' });
+  expect((await me.get(`/v2/course-users/${mine}`)).status).toBe(200);
+});
+
+test('a later booking of the merged person creates another one', async () => {
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
+  const kari = person();
+  const book = async () => (await bookOrFail(me, dateId, { participants: [kari] })).participants[0]!.id;
+  const userOf = async (id: number) =>
+    (await me.get(`/v2/participants/${id}`)).json<{ user: { id: number } }>().user.id;
+  const first = await book();
+  const [from, into] = [await userOf(first), await createUser(me)];
+  expect((await merge(me, from, { into })).status).toBe(200);
+  const second = await userOf(await book());
+  expect([await userOf(first), second > into]).toEqual([into, true]);
+});
+
+/** Participants of a course user on one date, by one statement. */
+async function addPlaces(me: Provider, user: number, count: number) {
+  const { bookingId, dateId } = await createOrder(me, { courseId: await me.course(), users: [] });
+  await write(me, (tx, now) =>
+    tx.execute(`insert into participants (provider_id, booking_id, course_id, course_date_id, user_id, status_updated_at, entry_source, created_at, updated_at)
+        select b.provider_id, b.id, d.course_id, d.id, ${user}, '${now}', 'User', '${now}', '${now}'
+        from bookings b join course_dates d on d.provider_id = b.provider_id and d.id = ${dateId}, generate_series(1, ${count})
+        where b.provider_id = ${me.id} and b.id = ${bookingId}`),
+  );
+}
+
+test('a course user with 10,000 participants is merged; the feed asks to read the participants again', async () => {
+  const me = await createProvider();
+  const [from, into] = [await createUser(me), await createUser(me)];
+  await addPlaces(me, from, 10_000);
+  const cursor = await newestEvent(me);
+  const response = await merge(me, from, { into });
+  expect([response.status, response.json()]).toMatchObject([200, { participants: 10_000, orders: 1 }]);
+  expect((await changesSince(me, cursor)).map(({ type, resource_id }) => [type, resource_id])).toEqual([
+    ['resync', null],
+    ['resync', null],
+    ['courseuser.merged', from],
+  ]);
+});
+
+test('one with more than 50,000 is refused', async () => {
+  const me = await createProvider();
+  const [from, into] = [await createUser(me), await createUser(me)];
+  await addPlaces(me, from, 50_001);
+  const response = await merge(me, from, { into });
+  expect([response.status, response.json()]).toEqual([400, { error: 'A merge moves at most 50,000 items' }]);
+});
