@@ -114,7 +114,11 @@ export function splitPage({ page, limit }: Pick<Page<unknown>, 'page' | 'limit'>
   throw new Error('no page size fits a truncated page');
 }
 
-export function setSyncHeader(request: FastifyRequest, reply: FastifyReply, { syncedThrough }: Page<unknown>) {
+export function setSyncHeader(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { syncedThrough }: Pick<Page<unknown>, 'syncedThrough'>,
+) {
   const { updated_at_min } = request.query as { updated_at_min?: string };
   if (updated_at_min !== undefined) reply.header('x-updated-through', formatExactTimestamp(syncedThrough));
 }
@@ -156,6 +160,11 @@ function addressWith({ url, ctx }: FastifyRequest, changed: Record<string, numbe
 export const send = {
   /** As a list, with `Link: <…>; rel="next"` while there are more items, and the sync cursor. */
   items: sendItems,
+  /** A list without pages, with the sync cursor. */
+  async whole<T>(request: FastifyRequest, reply: FastifyReply, items: PromiseLike<T[]>): Promise<T[]> {
+    setSyncHeader(request, reply, { syncedThrough: request.ctx.version });
+    return await items;
+  },
   /** With its total in the envelope. */
   envelope: sendEnvelope,
 };

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { t } from '../../core/schema/types.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
-import { responses } from '../../http/responses.ts';
+import { responses, send } from '../../http/responses.ts';
 import { registerErrorHandler, formatV2Error, type ErrorFormatter } from '../../http/errors/error-handler.ts';
 import { AdminUserBody } from './body-schema.ts';
 import { AdminUser, AppUser, Role } from './schema.ts';
@@ -48,7 +48,7 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: responses.ok(Type.Array(AdminUser)),
     },
     ...listRoute.cached(() => ['people']),
-    handler: (request) => listAdminUsers(listRoute.toCtx(request), request.query),
+    handler: (request, reply) => send.whole(request, reply, listAdminUsers(listRoute.toCtx(request), request.query)),
   });
 
   app.get('/:id', {

@@ -1,5 +1,4 @@
 import { asc, getTableColumns, sql } from 'drizzle-orm';
-import type { PgColumn } from 'drizzle-orm/pg-core';
 import {
   campaigns,
   type campaignCourses,
@@ -46,9 +45,11 @@ export const fetchCampaigns = batchLoader((ctx, keys) =>
 );
 
 type Links = typeof campaignCourses | typeof campaignCustomers | typeof campaignTags;
+type LinkedId =
+  (typeof campaignCourses)['courseId'] | (typeof campaignCustomers)['customerId'] | (typeof campaignTags)['tagId'];
 
 /** The ids that a link table of campaigns stores, ascending. */
-export const fetchLinkedIds = (links: Links, id: PgColumn) =>
+export const fetchLinkedIds = (links: Links, id: LinkedId) =>
   batchLoader((ctx, keys) =>
     ctx.db
       .select({ ownerId: links.campaignId, id: sql<number>`${id}`.mapWith(Number) })

@@ -4,7 +4,7 @@ import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { t } from '../../core/schema/types.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
-import { responses } from '../../http/responses.ts';
+import { responses, send } from '../../http/responses.ts';
 import { registerCodedErrorFormat } from '../../http/errors/error-handler.ts';
 import { CampaignBody, CampaignChange } from './body-schema.ts';
 import { Campaign, CampaignDetails, ValidCampaign } from './schema.ts';
@@ -14,6 +14,7 @@ import {
   createCampaign,
   findCampaign,
   getCampaign,
+  campaignFilters,
   listCampaigns,
   updateCampaign,
   validateCampaign,
@@ -33,10 +34,11 @@ export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
       description: 'All campaigns and agreements of the school.',
       tags: ['Orders'],
       profiles: ['full', 'read'],
+      querystring: campaignFilters.Query,
       response: responses.ok(Type.Array(Campaign)),
     },
     ...listRoute.limited,
-    handler: ({ ctx }) => listCampaigns(ctx),
+    handler: (request, reply) => send.whole(request, reply, listCampaigns(request.ctx, undefined, request.query)),
   });
 
   app.post('', {

@@ -1,5 +1,5 @@
 import { campaignCourses, campaignCustomers, campaignTags } from '../../database/tables/campaigns.ts';
-import { member } from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { fetchCampaigns, fetchLinkedIds } from './loaders.ts';
@@ -48,4 +48,4 @@ const embeddedCampaignSerializer = defineSerializer<CampaignRow>()({
   toResponse: toEmbeddedCampaign,
 });
 
-export const includeCampaign = relation.includer(fetchCampaigns, embeddedCampaignSerializer, member.financial);
+export const includeCampaign = relation.includer(fetchCampaigns, embeddedCampaignSerializer, t.member.financial);

@@ -1,7 +1,7 @@
-import { asc, desc, eq, inArray, isNull, sql } from 'drizzle-orm';
+import type { Static } from '@sinclair/typebox';
+import { asc, desc, eq, isNull, sql } from 'drizzle-orm';
 import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
-import type { Tx } from '../../database/client.ts';
 import { campaignCourses, campaignCustomers, campaigns, campaignTags } from '../../database/tables/campaigns.ts';
 import { tags } from '../../database/tables/catalog.ts';
 import { caseFolded } from '../../database/tables/columns.ts';
@@ -13,17 +13,27 @@ import { bodyWriter } from '../../lists/body-writer.ts';
 import { replaceLinks } from '../../lists/links.ts';
 import { newBudget } from '../../lists/response-budget.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { timestampFilters } from '../../lists/timestamp-filters.ts';
 import { CampaignBody, type CampaignChange } from './body-schema.ts';
 import { toEmbeddedCampaign, type CampaignDetails } from './schema.ts';
 import { campaignColumns, campaignDetailColumns, isForCourse } from './loaders.ts';
 import { campaignDetailsSerializer, campaignSerializer } from './serializer.ts';
 
-/** All campaigns of the provider, or those of the ids, without paging. */
-export async function listCampaigns(ctx: Ctx, ids?: number[]) {
+export const campaignFilters = timestampFilters(campaigns);
+
+/** All campaigns of the provider, or the one with the id, without paging. */
+export async function listCampaigns(ctx: Ctx, id?: number, query: Static<typeof campaignFilters.Query> = {}) {
   const rows = await ctx.db
     .select(campaignColumns)
     .from(campaigns)
-    .where(tenantWhere(ctx, campaigns, ids && inArray(campaigns.id, ids)))
+    .where(
+      tenantWhere(
+        ctx,
+        campaigns,
+        id === undefined ? undefined : eq(campaigns.id, id),
+        campaignFilters.where(ctx, query),
+      ),
+    )
     .orderBy(asc(campaigns.id));
   return campaignSerializer.embed({ ...ctx, budget: newBudget() }, rows, {}, []);
 }
@@ -90,7 +100,12 @@ export async function archiveCampaign(ctx: Ctx, id: number): Promise<CampaignDet
 }
 
 /** Replaces the courses, customers and tags, each if it is sent; returns true if that changed any. */
-async function replaceLinked(ctx: Ctx, tx: Tx, campaignId: number, { courses, customers, tags }: CampaignChange) {
+async function replaceLinked(
+  ctx: Ctx,
+  tx: Parameters<typeof replaceLinks>[1],
+  campaignId: number,
+  { courses, customers, tags }: CampaignChange,
+) {
   const owner = { campaignId };
   const changes = [
     courses !== undefined && (await replaceLinks(ctx, tx, campaignCourses, owner, 'courseId', courses ?? [])),

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { t } from '../../core/schema/types.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
-import { responses } from '../../http/responses.ts';
+import { responses, send } from '../../http/responses.ts';
 import { TagBody, TagChange } from './body-schema.ts';
 import { Tag } from './schema.ts';
 import { createTag, deleteTag, getTag, listTags, renameTag, tagFilters } from './service.ts';
@@ -23,7 +23,8 @@ export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: responses.ok(Type.Array(Tag)),
     },
     ...listRoute.cached(() => ['catalog']),
-    handler: (request) => listTags(listRoute.toCtx(request), undefined, request.query),
+    handler: (request, reply) =>
+      send.whole(request, reply, listTags(listRoute.toCtx(request), undefined, request.query)),
   });
 
   app.post('', {

@@ -154,11 +154,14 @@ test('links of a detached admin user end, and its invitation is not sent', async
   expect(await usable()).toBe(0);
 });
 
-test('created_at and updated_at filter admin users and tags', async () => {
+test('created_at and updated_at filter admin users, tags and campaigns', async () => {
   const me = await createProvider();
   await attach(me, newEmail());
   await addTag(me, 'Weekend');
-  for (const path of ['/v2/admin-users', '/v2/course-tags']) {
+  expect((await me.post('/v2/campaigns', { title: 'Sun', discount_type: 'Percent', discount_value: 5 })).status).toBe(
+    201,
+  );
+  for (const path of ['/v2/admin-users', '/v2/course-tags', '/v2/campaigns']) {
     const counts = await Promise.all(
       [
         'created_at_min=2020-01-01',
@@ -168,6 +171,8 @@ test('created_at and updated_at filter admin users and tags', async () => {
       ].map(async (query) => (await me.get(`${path}?${query}`)).json<unknown[]>().length),
     );
     expect(counts).toEqual([1, 0, 0, 1]);
+    const cursor = (await me.get(`${path}?updated_at_min=2020-01-01`)).headers['x-updated-through'];
+    expect(cursor).toMatch(/^\d{4}-/);
   }
 });
 

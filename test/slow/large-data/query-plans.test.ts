@@ -33,7 +33,7 @@ const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nod
 
 test(
   'no list query scans or sorts a large table, and named statements use generic plans',
-  { timeout: 300_000 },
+  { timeout: 900_000 },
   async () => {
     const name = await ownDatabase();
     const testApp = await openTestApp(openTestDatabase(name, { statementMs: 120_000 }));

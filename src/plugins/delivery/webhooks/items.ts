@@ -43,7 +43,7 @@ const sources: Record<Exclude<Resource, 'booking'>, ReturnType<typeof source>> =
   courseuser: inList(courseUserList),
   instructor: inList(instructorList),
   location: inList(locationList),
-  campaign: source(Campaign, async (ctx, id) => (await listCampaigns(ctx, [id]))[0]),
+  campaign: source(Campaign, async (ctx, id) => (await listCampaigns(ctx, id))[0]),
   tag: source(Tag, async (ctx, id) => (await listTags(ctx, [id]))[0]),
   school: source(School, getSchool),
 };
