@@ -126,7 +126,7 @@ function statements(scaled: (count: number) => number) {
       from course_dates d join ${numberedRows('course_dates')} k on k.id = d.id and k.n % 10 = 0 cross join generate_series(0, 1) day
       where d.provider_id = :me`,
     `insert into course_users (provider_id, customer_id, username, email, firstname, lastname, phone, company, created_at, updated_at)
-      select :me, c.id, 'user' || n || '@company.example', 'user' || n || '@company.example', 'Ola', 'Nordmann ' || n, '99887766', 'Company AS', ${timestamps(userCount)}
+      select :me, c.id, 'user' || n || '@company.example', 'user' || n || '@company.example', (array['Ola', 'Kari', 'Per', 'Anne'])[n % 4 + 1], 'Nordmann ' || n, '99887766', 'Company AS', ${timestamps(userCount)}
       from generate_series(1, ${userCount}) n left join ${numberedRows('customers')} c (id, m) on c.m = n % ${2 * customerCount}`,
     `insert into orders (provider_id, customer_id, title, title_detailed, total_before_discounts, total_vat, your_reference, booker,
         invoice_address, invoice_zipcode, invoice_city, invoice_email, exported_at, created_at, updated_at)

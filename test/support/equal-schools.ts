@@ -104,7 +104,7 @@ async function sendAll(testApp: TestApp, name: string, school: School, isFull: b
 }
 
 const withoutIds = (text: string) => text.replaceAll(/\d+/g, '#');
-const isId = (name: string) => /(^|_)ids?$|^id[A-Z_]|[a-z]Ids?$/.test(name);
+const isId = (name: string) => /(^|_)ids?$|^id[A-Z_]|[a-z]Ids?$|^into$/.test(name);
 const isRandom = (name: string) => /^(api_key|message_id|secret|cursor)$|_ms$/.test(name);
 
 /** The values of a response by their paths: ids, and the rest without ids, times and secrets. */

@@ -457,7 +457,7 @@ test('every error of the booking endpoints has the booking error format', async 
   for (const [method, url] of endpoints) {
     const wrongKey = await send(app, { method, url, headers: { 'x-api-key': 'wrong' } });
     expect([wrongKey.status, wrongKey.json()]).toEqual([401, said('unauthorized', 'Wrong API Key')]);
-    const asMain = await me.request(method)(url.replace('?', '/more?') + '/more');
+    const asMain = await me.request(method)(url.replace('?', '/more?') + '/more/again');
     expect([asMain.status, errorCodes(asMain)]).toEqual([404, ['resource_not_found']]);
     const patched = await me.request('PATCH')(url);
     const allow = method === 'GET' ? 'GET, HEAD' : method;

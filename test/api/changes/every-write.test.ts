@@ -52,7 +52,8 @@ const compare = (before: Snapshot, after: Snapshot): Difference[] =>
   );
 
 /** Embedded items, whose changes leave events of their own. */
-const embedded = /^(course|coursedate|customer|user|location|instructors?|provider|seller|place|bundle|product|lines)$/;
+const embedded =
+  /^(course|coursedate|customer|user|location|instructors?|provider|seller|place|bundle|product|lines|tags)$/;
 const hasOwnChange = ({ before, after }: Difference) =>
   !before || !after || changedMembers(before, after).some((key) => !embedded.test(key));
 

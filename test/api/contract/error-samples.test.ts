@@ -61,7 +61,10 @@ function requestOf({ path, method, name }: Sample) {
       : []),
   ];
   const bodies: Record<string, object> = {
-    not_found: path.endsWith('/coursedates') ? { start_at: '2030-01-01', end_at: '2030-01-01' } : {},
+    not_found: {
+      ...(path.endsWith('/coursedates') && { start_at: '2030-01-01', end_at: '2030-01-01' }),
+      ...(path.endsWith('/merge') && { into: 1 }),
+    },
     no_seats_available: bookingBody(full.dateId),
     too_large: { note: 'x'.repeat(limits.bodyBytes) },
   };

@@ -108,7 +108,7 @@ const allowed: Record<string, string> = {
   '/v2/durations': 'GET, HEAD',
   '/v2/course-tags': 'GET, HEAD, POST',
   '/v2/courses/1': 'GET, HEAD, DELETE, PUT',
-  '/v2/locations/1': 'PUT',
+  '/v2/locations/1': 'GET, HEAD, PUT',
   '/v2/instructors/1': 'GET, HEAD, DELETE, PUT',
   '/v2/customers/1': 'GET, HEAD, PUT',
   '/v2/campaigns': 'GET, HEAD, POST',
