@@ -27,7 +27,7 @@ const WebhookMessage = named(
             type: ['object', 'null'],
             description:
               'The item as the interface shows it at delivery, null if it is deleted or merged; absent in thin messages, over 1 MB, and for ' +
-              'items that the interface does not show by themselves: bookings and sub-schools',
+              'bookings and sub-schools',
           },
           webhook_id: { type: 'integer', description: 'Of a `webhook.test`, which has no other ids' },
         },

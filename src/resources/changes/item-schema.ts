@@ -13,7 +13,7 @@ import { School } from '../schools/schema.ts';
 import { Tag } from '../tags/schema.ts';
 import { CourseUser } from '../users/schema.ts';
 
-/** The items of resources whose changes leave events; bookings are not shown by themselves. */
+/** The items of resources whose changes leave events; messages of bookings have no item. */
 const items: Record<Exclude<(typeof eventResources)[number], 'booking'>, TObject> = {
   course: Course,
   coursedate: CourseDate,

@@ -33,7 +33,7 @@ function source(schema: TSchema, load: Load) {
   return { load, serialize: (item: unknown) => (compiled ??= compileSerializer(schema))(item) };
 }
 
-/** Bookings are not shown by themselves. */
+/** Messages of bookings have no item. */
 const sources: Record<Exclude<Resource, 'booking'>, ReturnType<typeof source>> = {
   course: inList(courseItem),
   coursedate: inList(courseDateList),
@@ -68,7 +68,7 @@ export function createItemCache() {
 const noItem: Loaded = { item: undefined, length: 1 };
 
 /**
- * The item as the interface shows it now, null if it does not; undefined if it never shows it by itself, or if it is
+ * The item as the interface shows it now, null if it does not; undefined for bookings and sub-schools, and if it is
  * large.
  */
 export async function loadItem(ctx: Ctx, resource: Resource, id: number): Promise<Loaded> {
