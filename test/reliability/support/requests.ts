@@ -199,7 +199,9 @@ export function createGenerator(
     const share = 4 / (Object.keys(properties).length + 1);
     const fields: Fields = {};
     for (const [name, schema] of Object.entries(properties))
-      if (required.includes(name) || chance(share)) fields[name] = validValue(name, schema, path, depth);
+      if (required.includes(name) || chance(share))
+        // The code of a new item, which its response shows.
+        fields[name] = name === 'code' ? `${pick(words)} ${(created += 1)}` : validValue(name, schema, path, depth);
     if (additionalProperties && chance(0.7))
       fields[pick(['room', 'colour', 'no'])] = validValue('', additionalProperties, path);
     return fields;
