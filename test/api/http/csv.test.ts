@@ -171,6 +171,8 @@ test.each<[string | undefined, boolean]>([
   ['text/csv;q=0.5, application/json;q=0.5', false],
   ['text/csv;q=0', false],
   ['text/csv;q=x', false],
+  ['text/csv;q=5, application/json', false],
+  ['text/csv;q=Infinity, application/json', false],
   ['text/*', false],
   ['text/html', false],
   ['', false],
