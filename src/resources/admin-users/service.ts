@@ -15,6 +15,7 @@ import { replaceLinks } from '../../lists/links.ts';
 import { defineReferences } from '../../lists/references.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { timestampFilters, type TimestampQuery } from '../../lists/timestamp-filters.ts';
+import { voidAdminTokens } from '../auth/token-service.ts';
 import type { AdminUserBody } from './body-schema.ts';
 import type { AdminUser, AppUser } from './schema.ts';
 import { fetchMembers, isMember } from './loaders.ts';
@@ -123,7 +124,7 @@ async function createPerson(tx: Tx, now: string, { email, firstname = '', lastna
     : { person: (await findPerson(tx, email))!, isNew: false };
 }
 
-/** Detaches a person from the provider and returns it as it was. Items that name it keep doing so. */
+/** Detaches a person from the provider and returns it as it was. Customers, orders and instructors still name it. */
 export const detachAdminUser = (ctx: Ctx, adminUserId: number): Promise<AdminUser> =>
   ctx.write(['people'], async (tx, now) => {
     const user = await getAdminUser({ ...ctx, db: tx }, adminUserId);
@@ -137,6 +138,7 @@ export const detachAdminUser = (ctx: Ctx, adminUserId: number): Promise<AdminUse
     }
     await replaceLinks(ctx, tx, adminMembershipRoles, { adminUserId }, 'roleId', []);
     await tx.update(adminMemberships).set({ detachedAt: now, updatedAt: now }).where(isMember(ctx, adminUserId));
+    await voidAdminTokens(ctx, tx, adminUserId);
     return user;
   });
 

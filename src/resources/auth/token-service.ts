@@ -1,7 +1,14 @@
 import type { Ctx } from '../../database/context.ts';
 import { hashSecret, newProviderSecret, parseProviderId } from '../../core/secrets.ts';
 import { execute, type Queryable } from '../../database/statements.ts';
-import { findToken, storeSignInToken, storeToken, spendToken, voidTokensOfUser } from './token-sql.ts';
+import {
+  findToken,
+  storeSignInToken,
+  storeToken,
+  spendToken,
+  voidTokensOfAdminUser,
+  voidTokensOfUser,
+} from './token-sql.ts';
 import { lifetimes, type Purpose, type TokenOwner } from './token-schema.ts';
 
 /** Returns the secret, of which only a hash is stored. A token for a mail replaces the mail's last one. */
@@ -38,3 +45,7 @@ export async function consumeToken(on: Queryable, purpose: Purpose, token: strin
 /** Invalidates all tokens of a course user. */
 export const voidTokens = ({ providerId }: Ctx, on: Queryable, userId: number) =>
   execute(on, voidTokensOfUser, [providerId, userId]);
+
+/** Invalidates all tokens of an admin user at this provider. */
+export const voidAdminTokens = ({ providerId }: Ctx, on: Queryable, adminUserId: number) =>
+  execute(on, voidTokensOfAdminUser, [providerId, adminUserId]);

@@ -34,6 +34,11 @@ export const storeSignInToken = {
 export const findToken = { name: 'find_token', text: `select ${ownerColumns} from tokens where ${isUsable}` };
 export const spendToken = { name: 'spend_token', text: consumeToken };
 
+export const voidTokensOfAdminUser = {
+  name: 'invalidate_admin_tokens',
+  text: 'update tokens set used_at = now() where provider_id = $1 and admin_user_id = $2 and used_at is null',
+};
+
 export const voidTokensOfUser = {
   name: 'invalidate_tokens',
   text: 'update tokens set used_at = now() where provider_id = $1 and user_id = $2 and used_at is null',

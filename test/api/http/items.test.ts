@@ -136,10 +136,11 @@ test('the last administrator stays, also when all are detached at once', async (
   });
 });
 
-test('links of a detached admin user end, and its invitation is not sent', async () => {
+test('links of a detached admin user end, and stay so when it is attached again', async () => {
   const me = await createProvider();
   await attach(me, newEmail());
-  const id = await attach(me, newEmail());
+  const email = newEmail();
+  const id = await attach(me, email);
   await database.pool.query(
     `insert into tokens (provider_id, hash, purpose, admin_user_id, created_at, expires_at)
      values ($1, $2, 'password', $3, now(), now() + interval '1 day')`,
@@ -151,6 +152,8 @@ test('links of a detached admin user end, and its invitation is not sent', async
   };
   expect(await usable()).toBe(1);
   await me.request('DELETE')(`/v2/admin-users/${id}`);
+  expect(await usable()).toBe(0);
+  await attach(me, email);
   expect(await usable()).toBe(0);
 });
 
