@@ -5,6 +5,7 @@ import type { Tx } from '../../database/client.ts';
 import * as catalog from '../../database/tables/catalog.ts';
 import { campaignTags } from '../../database/tables/campaigns.ts';
 import { courses } from '../../database/tables/courses.ts';
+import { importRefs } from '../../database/tables/imports.ts';
 import { replaceLinks } from '../../lists/links.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { timestampFilters, type TimestampQuery } from '../../lists/timestamp-filters.ts';
@@ -72,6 +73,10 @@ export const deleteTag = (ctx: Ctx, id: number) =>
       .set({ updatedAt: now })
       .where(tenantWhere(ctx, courses, inArray(courses.id, tagged)));
     await tx.delete(courseTags).where(links);
+    // An import of the same file creates it again.
+    await tx
+      .delete(importRefs)
+      .where(tenantWhere(ctx, importRefs, eq(importRefs.kind, 'tag'), eq(importRefs.itemId, id)));
     await tx.delete(tags).where(tenantWhere(ctx, tags, eq(tags.id, id)));
     return tag;
   });

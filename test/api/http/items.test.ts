@@ -42,12 +42,18 @@ test('GET, PUT and DELETE of /v2/course-tags/:id', async () => {
   ]);
   expect(strangers.map(({ status }) => status)).toEqual([404, 404, 404]);
 
+  await write(me, (tx) =>
+    tx.execute(`insert into import_refs (provider_id, kind, ref, item_id)
+      values (${me.id}, 'tag', 'a', ${tag.id}), (${me.id}, 'tag', 'b', ${second.id})`),
+  );
   const cursor = await newestEvent(me);
   const deleted = await me.request('DELETE')(`/v2/course-tags/${tag.id}`);
   expect([deleted.status, deleted.json()]).toEqual([200, { id: tag.id, title: 'SATURDAYS' }]);
   expect((await me.get(`/v2/courses/${courseId}`)).json().tags).toEqual([second]);
   expect(await eventsSince(me, cursor)).toEqual(['course.updated', 'tag.deleted']);
   expect((await me.request('DELETE')(`/v2/course-tags/${tag.id}`)).status).toBe(404);
+  const left = await database.pool.query('select ref from import_refs where provider_id = $1', [me.id]);
+  expect(left.rows).toEqual([{ ref: 'b' }]);
 });
 
 test('a tag that limits a campaign is not deleted', async () => {
