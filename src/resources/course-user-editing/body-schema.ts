@@ -7,8 +7,8 @@ const { Optional } = Type;
 const line = (description: string) => Optional({ ...t.Line(), description });
 const longLine = (description: string) => Optional({ ...t.LongLine(), description });
 
-const born = Type.String({ format: 'date', pattern: '^(?!0000)', description: 'yyyy-mm-dd, not after today' });
-const gathered = t.StoredMoment({ description: 'When the person was informed that the data is held' });
+const BirthDate = Type.String({ format: 'date', pattern: '^(?!0000)', description: 'yyyy-mm-dd, not after today' });
+const InformedAt = t.StoredMoment({ description: 'When the person was informed that the data is held' });
 
 /** POST /v2/course-users. */
 export type CourseUserBody = Static<typeof CourseUserBody>;
@@ -28,7 +28,7 @@ export const CourseUserBody = t.NamedObject(
     position: t.stored(courseUsers.position, longLine('Position in the company')),
     department: t.stored(courseUsers.department, line('Department of the company')),
     legaldepartment: t.stored(courseUsers.legaldepartment, line('Department as registered')),
-    date_of_birth: t.stored(courseUsers.dateOfBirth, Optional(born)),
+    date_of_birth: t.stored(courseUsers.dateOfBirth, Optional(BirthDate)),
     customer_id: t.stored(
       courseUsers.customerId,
       Optional({ ...t.Id, description: 'Id of the customer that employs the person' }),
@@ -56,7 +56,7 @@ export const CourseUserBody = t.NamedObject(
       courseUsers.customProperties,
       Optional({ ...t.CustomProperties, description: 'Further values of your own' }),
     ),
-    information_gathered_at: t.stored(courseUsers.informationGatheredAt, Optional(gathered)),
+    information_gathered_at: t.stored(courseUsers.informationGatheredAt, Optional(InformedAt)),
   },
   { examples: [{ firstname: 'Kari', lastname: 'Nordmann', email: 'kari.nordmann@fjordenergy.example' }] },
 );

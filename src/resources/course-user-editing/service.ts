@@ -23,7 +23,7 @@ export const findCourseUser = (ctx: Ctx, { id }: { id: number }) => courseUserLi
 /** A person with an equal e-mail (case ignored) and equal names (folded) stays as it is. */
 export async function createCourseUser(ctx: Ctx, body: CourseUserBody) {
   const { id, isNew } = await ctx.write(['people'], async (tx, now) => {
-    assertBorn(ctx, body);
+    assertBirthDate(ctx, body);
     await courseUserReferences.assertKnown(body, { ctx, reader: tx });
     const found = await findExistingUsers(ctx, tx, [body]);
     const [newUser] = usersToCreate([body], found);
@@ -42,7 +42,7 @@ export async function updateCourseUser(ctx: Ctx, id: number, body: CourseUserCha
   await ctx.write(['people'], async (tx, now) => {
     const [before] = await tx.select().from(courseUsers).where(user);
     if (!before) throw Problem.notFound('Course user');
-    assertBorn(ctx, body);
+    assertBirthDate(ctx, body);
     await courseUserReferences.assertKnown(body, { ctx, reader: tx });
     if (body.username !== undefined) await assertFreeUsername(ctx, tx, body.username, id);
     await assertNoSamePerson(ctx, tx, before, body);
@@ -55,14 +55,15 @@ export async function updateCourseUser(ctx: Ctx, id: number, body: CourseUserCha
       tx.rollbackNoChange();
       return;
     }
-    const isMoved = body.email !== undefined && body.email.toLowerCase() !== before.email?.toLowerCase();
-    if (isMoved) await voidTokens(ctx, tx, id);
+    const hasNewEmail = body.email !== undefined && body.email.toLowerCase() !== before.email?.toLowerCase();
+    if (hasNewEmail) await voidTokens(ctx, tx, id);
   });
   return getCourseUser(ctx, id);
 }
 
-function assertBorn(ctx: Ctx, { date_of_birth: born }: { date_of_birth?: string | null }) {
-  if (born && born > todayIn(ctx.settings.timezone)) throw Problem.invalidFields({ notValid: ['date_of_birth'] });
+function assertBirthDate(ctx: Ctx, { date_of_birth: birthDate }: { date_of_birth?: string | null }) {
+  if (birthDate && birthDate > todayIn(ctx.settings.timezone))
+    throw Problem.invalidFields({ notValid: ['date_of_birth'] });
 }
 
 /** Usernames are compared as a sign-on does. */

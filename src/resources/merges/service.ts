@@ -30,7 +30,7 @@ type Kind = {
 };
 type Ids = [providerId: number, id: number, into: number];
 
-/** Without a change for `dry_run`. */
+/** `dry_run` counts and changes nothing. */
 function merge<Counts extends object>(kind: Kind, ctx: Ctx, id: number, { into, dry_run = false }: MergeBody) {
   const ids: Ids = [ctx.providerId, id, into];
   return ctx.write(kind.areas, async (tx, now) => {
@@ -51,7 +51,7 @@ function merge<Counts extends object>(kind: Kind, ctx: Ctx, id: number, { into, 
   });
 }
 
-/** What the person took part in follows; sessions, links and the password end. */
+/** Moves the participants, and ends the sessions, links and password of the merged person. */
 export const mergeCourseUser = (ctx: Ctx, id: number, body: MergeBody) =>
   merge<Static<typeof CourseUserMerge>>(
     {
@@ -75,7 +75,7 @@ export const mergeCourseUser = (ctx: Ctx, id: number, body: MergeBody) =>
     body,
   );
 
-/** Employees, child customers, corporate courses, agreements and orders follow. */
+/** Moves employees, child customers, corporate courses, agreements and orders. */
 export const mergeCustomer = (ctx: Ctx, id: number, body: MergeBody) =>
   merge<Static<typeof CustomerMerge>>(
     {

@@ -43,7 +43,7 @@ export const endLinks = {
   name: 'merge_tokens',
   text: 'delete from tokens where provider_id = $1 and user_id = $2',
 };
-/** Mails that would offer a password. */
+/** Deletes the unsent mails whose link sets a password. */
 export const dropInvitations = {
   name: 'merge_invitations',
   text: `delete from outbox where provider_id = $1 and user_id = $2 and purpose = 'account_created' and sent_at is null`,
@@ -65,7 +65,7 @@ export const deleteCourseUser = {
 export const moveEmployees = move('course_users', 'customer_id');
 export const moveOrders = move('orders', 'customer_id');
 export const moveCourses = move('courses', 'customer_id');
-/** One that is below the merged one takes the place of that, or its parents would be a circle. */
+/** One that is below the merged one takes the place of that, or its parents would form a cycle. */
 export const moveParent = {
   name: 'merge_parent',
   text: `with recursive above as (

@@ -49,7 +49,7 @@ export async function createVoucher(ctx: Ctx, body: VoucherBody): Promise<Vouche
   return getVoucher(ctx, await Problem.mapConstraints(constraints, work));
 }
 
-/** What was spent of the amount stays so. */
+/** The balance changes by as much as the amount. */
 export async function updateVoucher(ctx: Ctx, id: number, body: VoucherChange): Promise<VoucherDetails> {
   const voucher = matchVoucher(ctx, id);
   const work = ctx.write(['money'], async (tx, now) => {
