@@ -13,6 +13,7 @@ import { measureGrowth } from './growth.ts';
 import { measureLists, type ListFigures } from './lists.ts';
 import { describeMachine } from './machine.ts';
 import { measureAuth, measureCourses, measureItems, measureTwo, type OtherFigures } from './others.ts';
+import { measureNewest } from './newest.ts';
 import { measureLatency, type LatencyFigures } from './open-loop.ts';
 import { measureObservability } from './observability.ts';
 import { measureStale } from './stale.ts';
@@ -39,6 +40,7 @@ const length = { rounds: Number(values.rounds ?? preset.rounds), seconds: Number
 const shortLength = { ...length, rounds: Math.min(2, length.rounds) };
 const parts = [
   'lists',
+  'newest',
   'growth',
   'warm',
   'compression',
@@ -99,6 +101,13 @@ async function measure() {
     await withDatabase(size, async (subject, dataset) => {
       results['machine'] = await describeMachine(subject);
       if (isSelected('lists')) await measureCold(subject, dataset);
+      if (isSelected('newest')) {
+        const figures = await measureNewest(subject, dataset, length);
+        results['newest'] = figures;
+        console.table([Object.fromEntries(Object.entries(figures).map(([name, figure]) => [name, round(figure)]))]);
+        const name = 'a page of the 250 newest orders, relative to a page by id';
+        goals.push({ name, must: 1.3, atMost: true, measured: figures.ratio });
+      }
       // Before any writes.
       if (isSelected('growth')) {
         const measured = await measureGrowth(subject, dataset, size, length);
