@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished } from 'vitest';
 import type { Settings } from '../../src/core/settings.ts';
-import { defaultSchedule, type Schedule } from '../../src/plugins/delivery/webhooks/schedule.ts';
+import { schedule } from '../../src/plugins/delivery/webhooks/schedule.ts';
 import { startWebhooks } from '../../src/plugins/delivery/webhooks/deliveries.ts';
 import { openTestApp, openTestDatabase, ownDatabase, settings, type Provider, type TestApp } from './test-app.ts';
 
@@ -54,23 +54,22 @@ export async function startReceiver(answer: Answer = () => 204, address = '127.0
 }
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
+const defaults = { ...schedule };
 /** Pauses of a tenth of a second, and time for a receiver that waits for a state. */
-export const quickSchedule: Schedule = {
-  ...defaultSchedule,
-  ...{ retries: [0.1], pollMs: 20, renewMs: 200, attemptTimeoutMs: 60_000 },
-};
+const quick = { ...defaults, retries: [0.1], pollMs: 20, renewMs: 200, attemptTimeoutMs: 60_000 };
 
-/** A worker of all webhooks of the app, stopped after the test. */
+/** A worker of all webhooks of the app, stopped after the test; its times are those of all workers. */
 export function startWebhookWorker(
   { database, settings: own = settings }: Pick<TestApp, 'database'> & { settings?: Settings },
-  schedule: Partial<Schedule> = {},
+  times: Partial<typeof schedule> = {},
 ) {
+  Object.assign(schedule, quick, times);
+  onTestFinished(() => void Object.assign(schedule, defaults));
   const log: string[] = [];
   const logAt = (level: string) => (line: unknown) => void log.push(`${level}: ${String(line)}`);
   const worker = startWebhooks({
     database,
     settings: own,
-    schedule: { ...quickSchedule, ...schedule },
     log: { info: logAt('info'), warn: logAt('warn'), error: logAt('error') } as never,
   });
   onTestFinished(worker.stop);

@@ -1,10 +1,9 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { parseRetryAfter } from '../../src/resources/webhooks/attempt-service.ts';
-import { afterFailure, defaultSchedule } from '../../src/plugins/delivery/webhooks/schedule.ts';
+import { afterFailure, schedule } from '../../src/plugins/delivery/webhooks/schedule.ts';
 
 const failure = { attempts: 0, failingSeconds: 0, statusCode: 500, retryAfterSeconds: null };
-const after = (fields: Partial<Parameters<typeof afterFailure>[0]>) =>
-  afterFailure({ ...failure, ...fields }, defaultSchedule);
+const after = (fields: Partial<Parameters<typeof afterFailure>[0]>) => afterFailure({ ...failure, ...fields });
 const [minute, hour, day] = [60, 3_600, 86_400];
 
 test('the pauses are 5 s, 30 s, 2 min, 10 min and 30 min, then an hour each', () => {
@@ -13,7 +12,7 @@ test('the pauses are 5 s, 30 s, 2 min, 10 min and 30 min, then an hour each', ()
 });
 
 test('the times are those of the documentation', () => {
-  expect(defaultSchedule).toMatchObject({
+  expect(schedule).toMatchObject({
     retries: [5, 30, 2 * minute, 10 * minute, 30 * minute, hour],
     giveUpAfter: 5 * day,
     maxRetryAfter: day,

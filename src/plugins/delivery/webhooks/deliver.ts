@@ -10,7 +10,7 @@ import * as statements from '../../../resources/webhooks/sql.ts';
 import { disableWebhook } from './disable.ts';
 import type { ItemCache } from './items.ts';
 import { toMessage, toNotice, toResyncNotice, type Notice } from './message.ts';
-import { afterFailure, type Schedule } from './schedule.ts';
+import { afterFailure, schedule } from './schedule.ts';
 
 /** A webhook whose lease this process holds. */
 export type ClaimedWebhook = Endpoint & {
@@ -36,7 +36,6 @@ type Delivery = {
   ctx: Ctx;
   on: Queryable;
   log: Pick<Logger, 'warn' | 'error'>;
-  schedule: Schedule;
   isStopping(): boolean;
   cache: ItemCache;
   counters: DeliveryCounters['webhooks'];
@@ -51,7 +50,7 @@ const pageSize = 100;
 
 /** Delivers waiting messages in order until none waits, one fails or the turn ends, then gives the lease back. */
 export async function deliver(delivery: Delivery, webhook: ClaimedWebhook): Promise<void> {
-  const turnEnd = performance.now() + delivery.schedule.turnMs;
+  const turnEnd = performance.now() + schedule.turnMs;
   for await (const { notice, after } of findSteps(delivery, webhook)) {
     const mayGoOn = notice
       ? await deliverNotice(delivery, webhook, notice, after)
@@ -107,7 +106,7 @@ async function deliverNotice(delivery: Delivery, webhook: ClaimedWebhook, notice
 }
 
 /** A message that cannot be built is a failed attempt, so that it is seen and given up in the end. */
-async function attemptNotice({ ctx, log, schedule, cache }: Delivery, webhook: ClaimedWebhook, notice: Notice) {
+async function attemptNotice({ ctx, log, cache }: Delivery, webhook: ClaimedWebhook, notice: Notice) {
   try {
     const message = await toMessage(ctx, notice, { payload: webhook.payload, cache });
     const policy = ctx.settings.callPolicy;
@@ -121,8 +120,8 @@ async function attemptNotice({ ctx, log, schedule, cache }: Delivery, webhook: C
 }
 
 async function markFailure(delivery: Delivery, webhook: ClaimedWebhook, attempt: Attempt) {
-  const next = afterFailure({ ...webhook, ...attempt }, delivery.schedule);
-  const pause = typeof next === 'number' ? next : delivery.schedule.retries[0]!;
+  const next = afterFailure({ ...webhook, ...attempt });
+  const pause = typeof next === 'number' ? next : schedule.retries[0]!;
   const name = `Webhook ${webhook.id} of provider ${webhook.providerId}`;
   if (typeof next === 'string') {
     await disableWebhook(delivery.ctx, webhook, next);

@@ -1,31 +1,21 @@
 import { attemptTimeoutMs } from '../../../resources/webhooks/attempt-service.ts';
 import { pauseAfter } from '../worker.ts';
 
-/** All times in seconds, except those that end in `Ms`. Tests pass shorter ones. */
-export type Schedule = {
-  /** Pauses after the first failures; the last one repeats. */
-  retries: number[];
-  /** Time since the first failure after which an endpoint is disabled. */
-  giveUpAfter: number;
-  /** Longest pause that `Retry-After` may ask for. */
-  maxRetryAfter: number;
-  attemptTimeoutMs: number;
-  pollMs: number;
-  /** Interval of the renewal of leases. */
-  renewMs: number;
-  /** How long a webhook with waiting messages keeps its turn. */
-  turnMs: number;
-};
-
 const [minute, hour, day] = [60, 3_600, 86_400];
 
-export const defaultSchedule: Schedule = {
+/** All times in seconds, except those that end in `Ms`. */
+export const schedule = {
+  /** Pauses after the first failures; the last one repeats. */
   retries: [5, 30, 2 * minute, 10 * minute, 30 * minute, hour],
+  /** Time since the first failure after which an endpoint is disabled. */
   giveUpAfter: 5 * day,
+  /** Longest pause that `Retry-After` may ask for. */
   maxRetryAfter: day,
   attemptTimeoutMs,
   pollMs: 500,
+  /** Interval of the renewal of leases. */
   renewMs: 500,
+  /** How long a webhook with waiting messages keeps its turn. */
   turnMs: 5_000,
 };
 
@@ -37,10 +27,13 @@ type Failure = {
 };
 
 /** Returns the backoff delay in seconds after a failed attempt, or the reason to disable the endpoint. */
-export function afterFailure(
-  { attempts, failingSeconds, statusCode, retryAfterSeconds }: Failure,
-  { retries, giveUpAfter, maxRetryAfter }: Schedule,
-): number | 'gone' | 'failing' {
+export function afterFailure({
+  attempts,
+  failingSeconds,
+  statusCode,
+  retryAfterSeconds,
+}: Failure): number | 'gone' | 'failing' {
+  const { retries, giveUpAfter, maxRetryAfter } = schedule;
   if (statusCode === 410) return 'gone';
   if (failingSeconds >= giveUpAfter) return 'failing';
   return Math.max(pauseAfter(retries, attempts + 1), Math.min(retryAfterSeconds ?? 0, maxRetryAfter));
