@@ -3,6 +3,7 @@ import { t } from '../core/schema/types.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Page } from '../lists/list-types.ts';
 import { formatExactTimestamp } from '../core/timestamps.ts';
+import { CodedErrorBody } from './errors/problem-details.ts';
 import { itemTooLarge } from '../lists/response-budget.ts';
 import { getListSerializer, getReplySerializer } from './list-serializer.ts';
 
@@ -11,12 +12,7 @@ const problems = { '4xx': ProblemBody, '5xx': ProblemBody };
 
 const CodedErrorsBody = t.NamedObject('BookingError', {
   successful: Type.Boolean({ examples: [false] }),
-  errors: Type.Array(
-    Type.Object({
-      code: Type.String(),
-      message: Type.String(),
-    }),
-  ),
+  errors: Type.Array(CodedErrorBody),
   error: Type.String({ description: 'The first message' }),
 });
 

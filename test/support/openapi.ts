@@ -48,21 +48,36 @@ function toComparable(value: object): Node {
   return schema;
 }
 
-/** Pointers of objects and enums that occur more than once; a component's name counts for all its uses. */
-export function findRepeatedSchemas(document: object): string[][] {
-  const pointers = new Map<string, string[]>();
-
+/** Calls `see` with each schema of the document and its path. */
+function visitSchemas(document: object, see: (schema: Node, path: string[]) => void) {
   function visit(value: unknown, path: string[], isSchema = true) {
     if (typeof value !== 'object' || value === null) return;
-    const schema = toComparable(value);
-    if (isSchema && (isObject(schema) || isChoice(schema))) {
-      const key = JSON.stringify(schema);
-      pointers.set(key, [...(pointers.get(key) ?? []), path.join('/')]);
-    }
+    if (isSchema) see(value as Node, path);
     for (const [key, child] of Object.entries(value))
       if (!(isSchema && data.has(key))) visit(child, [...path, key], !isSchema || key !== 'properties');
   }
   visit(document, []);
-  const isInline = (pointer: string) => !/^components\/schemas\/\w+$/.test(pointer);
+}
+
+const isInline = (pointer: string) => !/^components\/schemas\/\w+$/.test(pointer);
+
+/** Pointers of objects and enums that occur more than once; a component's name counts for all its uses. */
+export function findRepeatedSchemas(document: object): string[][] {
+  const pointers = new Map<string, string[]>();
+  visitSchemas(document, (value, path) => {
+    const schema = toComparable(value);
+    if (!isObject(schema) && !isChoice(schema)) return;
+    const key = JSON.stringify(schema);
+    pointers.set(key, [...(pointers.get(key) ?? []), path.join('/')]);
+  });
   return [...pointers.values()].filter((places) => places.length > 1 && places.some(isInline));
+}
+
+/** Pointers of objects with members that are not components. */
+export function findInlineObjects(document: object): string[] {
+  const pointers: string[] = [];
+  visitSchemas(document, (schema, path) => {
+    if ([schema['type']].flat().includes('object') && hasMembers(schema)) pointers.push(path.join('/'));
+  });
+  return pointers.filter(isInline);
 }

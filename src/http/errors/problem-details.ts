@@ -9,6 +9,13 @@ export const problemMediaType = 'application/problem+json';
 
 const ErrorCode = t.named('ErrorCode', t.OneOf(errorCodes, { description: 'What went wrong' }));
 
+export const CodedErrorBody = t.NamedObject('CodedError', { code: ErrorCode, message: Type.String() });
+
+const ProblemField = t.NamedObject('ProblemField', {
+  field: Type.String({ description: 'Path of a field or parameter' }),
+  code: t.OneOf(['missing', 'invalid']),
+});
+
 /** An error as of RFC 9457. */
 export const ProblemDetails = t.NamedObject(
   'Problem',
@@ -18,20 +25,8 @@ export const ProblemDetails = t.NamedObject(
     status: Type.Integer(),
     code: ErrorCode,
     instance: Type.String({ description: 'The request id, as in `X-Request-Id` and in the log' }),
-    fields: Type.Optional(
-      Type.Array(
-        Type.Object({
-          field: Type.String({ description: 'Path of a field or parameter' }),
-          code: t.OneOf(['missing', 'invalid']),
-        }),
-        { description: 'The fields at fault, where there are any' },
-      ),
-    ),
-    errors: Type.Optional(
-      Type.Array(Type.Object({ code: ErrorCode, message: Type.String() }), {
-        description: 'Every error of a booking',
-      }),
-    ),
+    fields: Type.Optional(Type.Array(ProblemField, { description: 'The fields at fault, where there are any' })),
+    errors: Type.Optional(Type.Array(CodedErrorBody, { description: 'Every error of a booking' })),
   },
   {
     examples: [

@@ -75,7 +75,10 @@ export const bookingSummary = {
 export const withSummary = <P extends TProperties>(name: string, members: P) =>
   t.NamedObject(
     name,
-    t.member.financial.all({ successful: Type.Boolean(), summary: Type.Object(t.member.financial.all(members)) }),
+    t.member.financial.all({
+      successful: Type.Boolean(),
+      summary: t.NamedObject(`${name}Summary`, t.member.financial.all(members)),
+    }),
   );
 
 /** POST /v2/booking. Amounts are in the order's currency. */

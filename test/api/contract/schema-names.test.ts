@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { dereference, findInlineObjects } from '../../support/openapi.ts';
+import { send, sharedTestApp } from '../../support/test-app.ts';
+
+const { app } = await sharedTestApp();
+const document = app.swagger();
+
+/** Objects without a name of their own; a new one is named. */
+const unnamed = [
+  ...['/courses/post', '/schools/get', '/schools/post', '/v2/schools/get', '/v2/schools/put'].map(toResponse),
+  ...['/v2/courses/get', '/v2/coursedates/get', '/v2/customers/{id}/employees/get'].map(toResponse),
+  ...[
+    'AdminUserError/errors',
+    'BookingCreate/config',
+    'CourseCreate/translations',
+    'CourseCreate/translations/additionalProperties',
+    'CourseUpdate/translations',
+    'CourseUpdate/translations/additionalProperties',
+    'CourseUser/invoice_address',
+    'DeregistrationCreate/config',
+    'OrderProduct/currency',
+    'OrderProduct/vat',
+    'Place/parent',
+    'Seats/allocated_capacity',
+    'Seats/booking_status',
+    'Seats/free',
+    'ValidCampaign/campaign',
+    'WebhookMessage/data',
+    'WhoAmI/key',
+    'WhoAmI/rate_limit',
+  ].map((path) => `components/schemas/${path.replace('/', '/properties/')}`),
+];
+
+function toResponse(operation: string) {
+  return `paths/${operation}/responses/200/content/application/json/schema`;
+}
+
+test('every object of a request or a response is a component, except the older ones', () => {
+  expect(findInlineObjects(document).toSorted()).toEqual(unnamed.toSorted());
+});
+
+test('an object that is not a component is found', () => {
+  const inline = { type: 'object', properties: { id: { type: 'integer' } } };
+  const list = { type: ['array', 'null'], items: inline };
+  const schemas = { Pet: inline, Owner: { type: 'object', properties: { pets: list, properties: inline } } };
+  expect(findInlineObjects({ components: { schemas } })).toEqual([
+    'components/schemas/Owner/properties/pets/items',
+    'components/schemas/Owner/properties/properties',
+  ]);
+});
+
+type Schema = { enum?: string[]; properties?: Record<string, Schema>; items?: Schema };
+type Response = { content?: Record<string, { schema: Schema }> };
+
+const findCodes = ({ properties = {}, items }: Schema): Schema[] => [
+  ...Object.entries(properties).flatMap(([name, member]) => (name === 'code' ? member : findCodes(member))),
+  ...(items ? findCodes(items) : []),
+];
+
+test('every code of an error is one of a closed list', () => {
+  const { paths } = dereference<{ paths: Record<string, Record<string, { responses: Record<string, Response> }>> }>(
+    document,
+  );
+  const codes = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).flatMap(([method, { responses }]) =>
+      Object.entries(responses)
+        .filter(([status]) => /^[45]/.test(status))
+        .flatMap(([status, { content = {} }]) =>
+          Object.values(content)
+            .flatMap(({ schema }) => findCodes(schema))
+            .map((code) => ({ name: `${method} ${path} ${status}`, isListed: (code.enum ?? []).length > 0 })),
+        ),
+    ),
+  );
+  expect(codes.length).toBeGreaterThan(0);
+  expect(codes.filter(({ isListed }) => !isListed)).toEqual([]);
+});
+
+test('the served document is smaller than 600,000 bytes', async () => {
+  expect((await send(app, { url: '/openapi.json' })).text.length).toBeLessThan(600_000);
+});
