@@ -28,7 +28,10 @@ export async function migrateDatabase(connection: ClientConfig) {
   try {
     if (await isMigrated(client)) return { applied: 0 };
     await client.query('select pg_advisory_lock($1)', [migrationLockKey]);
-    return { applied: await applyWithRetries(client) };
+    await client.query(`set lock_timeout = '${attempts.lockTimeout}'; set statement_timeout = 0`);
+    let applied = 0;
+    while (await applyWithRetries(client)) applied += 1;
+    return { applied };
   } finally {
     await client.end();
   }
@@ -41,13 +44,12 @@ const attempts = { count: 30, lockTimeout: '2s', pauseMs: 1_000 };
  * write meanwhile, and a statement that waits for a lock makes their requests wait behind it.
  */
 async function applyWithRetries(client: Client) {
-  await client.query(`set lock_timeout = '${attempts.lockTimeout}'; set statement_timeout = 0`);
   for (let attempt = 1; ; attempt += 1) {
     try {
       await client.query('begin');
-      const applied = await applyPending(client);
+      const hasApplied = await applyNext(client);
       await client.query('commit');
-      return applied;
+      return hasApplied;
     } catch (error) {
       await client.query('rollback').catch(() => undefined);
       const isLockConflict = ['40P01', '55P03'].includes(getErrorCode(error));
@@ -59,8 +61,11 @@ async function applyWithRetries(client: Client) {
 
 type Migrations = ReturnType<typeof readMigrations>;
 
-/** Applies the migrations that are later than the latest applied one. Throws if an earlier one is missing. */
-async function applyPending(client: Client) {
+/**
+ * Applies the first migration that is later than the latest applied one; false without one. Each has a transaction of
+ * its own, so that the locks of one do not last until the end of all. Throws if an earlier one is missing.
+ */
+async function applyNext(client: Client) {
   const applied = await readAppliedMigrations(client);
   if (isBeforeBaseline(applied)) throw new Error(databaseIsOlder);
   const recorded = isAtLastEarlier(applied) ? readBaseline() : [];
@@ -69,12 +74,13 @@ async function applyPending(client: Client) {
     ...recorded.map(({ folderMillis }) => folderMillis),
   );
   const pending = readMigrations().filter(({ folderMillis }) => folderMillis > latest);
+  const [next] = pending;
   if (!includesOwn([...applied, ...recorded, ...pending]))
     throw new Error(describeMigrationDifferences(compareMigrations(applied)).join('. '));
   await recordMigrations(client, recorded);
-  if (pending.length > 0) await applyMigrations(client, pending);
-  await recordReleases(client);
-  return pending.length;
+  if (next) await applyMigrations(client, [next]);
+  if (pending.length <= 1) await recordReleases(client);
+  return next !== undefined;
 }
 
 /** Applies migrations within the transaction of `client`. */

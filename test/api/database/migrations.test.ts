@@ -1,8 +1,13 @@
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { isMigrated, migrateDatabase } from '../../../src/database/migrate.ts';
+import { applyMigrations, isMigrated, migrateDatabase } from '../../../src/database/migrate.ts';
 import { databaseIsOlder } from '../../../src/database/migration-differences.ts';
-import { readAppliedMigrations, readBaseline, readMigrations } from '../../../src/database/migration-history.ts';
+import {
+  readAppliedMigrations,
+  readBaseline,
+  readMigrationNames,
+  readMigrations,
+} from '../../../src/database/migration-history.ts';
 import { releases } from '../../../src/database/releases.ts';
 import { setTenantStatistics } from '../../../src/database/tenant-statistics.ts';
 import { migrationCheck } from '../../../src/plugins/operations/doctor/ages.ts';
@@ -131,6 +136,21 @@ test('a database is migrated if it has the hash of each migration, and may have 
     status: 'not ready',
     reason: 'The migration 0001_functions-and-triggers was applied with other contents than this version has',
   });
+});
+
+test('a migration that waits for a lock holds none of the migrations before it', async () => {
+  const name = await emptyDatabase();
+  const [client, holder] = [await connect(name), await connect(name)];
+  await applyMigrations(client, readBaseline());
+  await holder.query('begin; select from campaigns');
+  const migrating = migrateDatabase(connectionTo(name));
+  const before = readMigrationNames().indexOf('0006_campaign-uses');
+  await expect.poll(async () => (await readAppliedMigrations(client)).length).toBe(before);
+  await client.query("set lock_timeout = '1s'; begin; lock table tags in exclusive mode; rollback");
+  await holder.query('rollback');
+  expect(await migrating).toEqual({ applied: later });
+  const { rows } = await client.query('select releases from service_state');
+  expect(rows).toEqual([{ releases }]);
 });
 
 /** Tenant tables whose plans assume the true number of providers. */
