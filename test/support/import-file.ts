@@ -454,6 +454,7 @@ const schoolLines = (partnerId: number): Line[] => [
         price_at_order_per_item_vat_excluded: 99.5,
       },
     ],
+    redemptions: [{ voucher_id: 'gift', amount: '300.50' }],
   },
   {
     kind: 'order',
@@ -461,6 +462,7 @@ const schoolLines = (partnerId: number): Line[] => [
     title: 'In-house',
     booking: { ref: 'b2', coursedate_id: 'past' },
     lines: [{ product_id: 'inhouse/products/1', quantity: 1, price_at_order_per_item_vat_excluded: 0 }],
+    redemptions: [{ voucher_id: 'gift', amount: 50 }],
   },
   { kind: 'order', ref: 'bare', title: 'Without a booking' },
   {

@@ -20,6 +20,7 @@ const rules: Record<string, string> = {
   order_lines: 'lines of the order of the booking',
   parent_id: 'a course date of the same course without a parent_id',
   products: 'just one product with is_main_product true',
+  redemptions: 'each voucher once, and at most what it has spent in all (amount less balance)',
   status_updated_at: 'not in the future',
   timezone: 'an IANA time zone such as Europe/Oslo',
   trigger_value: 'a value that no other child of the parent has',

@@ -4,6 +4,7 @@ import { Problem } from '../../../core/errors.ts';
 import { Count, Email, Line, LongLine, OneOf, StoredMoment, UpperCode } from '../../../core/schema/types.ts';
 import { bookings, orderLines, orders } from '../../../database/tables/orders.ts';
 import { attendances, orderLineParticipants, participants } from '../../../database/tables/participants.ts';
+import { voucherRedemptions } from '../../../database/tables/redemptions.ts';
 import { teachingLanguageCodes } from '../../../core/reference/courses.ts';
 import { currencyCodes } from '../../../core/reference/currencies.ts';
 import { ParticipantBody } from '../../../resources/booking/body-schema.ts';
@@ -38,11 +39,35 @@ const orderLine: Item = {
   }),
 };
 
+/** An amount that a voucher has paid. */
+const redemption: Item = {
+  table: voucherRedemptions,
+  fields: tableFields(voucherRedemptions, { orderId: null, voucherId: { to: 'voucher' } }),
+  complete({ amount }) {
+    if (Number(amount) === 0) throw Problem.invalidFields({ notValid: ['amount'] });
+    return undefined;
+  },
+};
+
+/** Lines whose redemptions exceed what the voucher has spent, less those of earlier imports. */
+const redemptionsBeyondSpent = `
+  with own as (
+    select r.line, r.refs->'voucher_id'->>1 as voucher,
+      sum((r.data->>'amount')::numeric) over (partition by r.refs->'voucher_id'->>1 order by r.line) as total
+    from staged_lines r join staged_lines o on o.provider_id = $1 and o.line = r.line and o.part = 0
+    where r.provider_id = $1 and r.kind = 'order' and r."table" = 'voucher_redemptions' and o.bad is not true)
+  select distinct own.line from own
+  left join staged_lines s on s.provider_id = $1 and s.ref_kind = 'voucher' and s.ref = own.voucher and s.bad is not true
+  left join import_refs i on i.provider_id = $1 and i.kind = 'voucher' and i.ref = own.voucher
+  left join vouchers v on v.provider_id = $1 and v.id = i.item_id
+  where own.total > coalesce((s.data->>'spent_before')::numeric, v.spent_before)`;
+
 const { totalBeforeDiscounts, totalDiscounts, totalVat } = orders;
 
 export const order: BulkRecordType = {
   kind: 'order',
   table: orders,
+  checks: [{ field: 'redemptions', text: redemptionsBeyondSpent }],
   fields: tableFields(orders, {
     customerId: { to: 'customer' },
     campaignId: { name: 'idCampaign', to: 'campaign' },
@@ -63,14 +88,30 @@ export const order: BulkRecordType = {
   parts: {
     booking: { form: 'one', kind: 'booking', owner: bookings.orderId, item: booking },
     lines: { form: 'list', kind: 'order_line', owner: orderLines.orderId, item: orderLine },
+    redemptions: { form: 'list', owner: voucherRedemptions.orderId, item: redemption },
   },
   complete(fields) {
-    const lines = (fields['lines'] ?? []) as Fields[];
-    if (new Set(lines.map((one) => one['product_id'])).size < lines.length)
-      throw Problem.invalidFields({ notValid: ['lines'] });
+    const { lines = [], redemptions = [] } = fields as Record<string, Fields[] | undefined>;
+    const notValid = [
+      ...(hasRepeated(lines, 'product_id') ? ['lines'] : []),
+      ...(hasRepeated(redemptions, 'voucher_id') ? ['redemptions'] : []),
+    ];
+    if (notValid.length > 0) throw Problem.invalidFields({ notValid });
     return agreedTotals(lines.map(toAgreedLine));
   },
+  // A voucher's balance is that after its redemptions, so what it had spent before them is less.
+  async afterInsert({ providerId }, tx, ids) {
+    await tx.execute(sql`
+      update vouchers v set spent_before = v.spent_before - r.amount
+      from (
+        select voucher_id, sum(amount) as amount from voucher_redemptions
+        where provider_id = ${providerId} and order_id = any(array(${ids})) group by voucher_id
+      ) r
+      where v.provider_id = ${providerId} and v.id = r.voucher_id`);
+  },
 };
+
+const hasRepeated = (items: Fields[], name: string) => new Set(items.map((one) => one[name])).size < items.length;
 
 const toAgreedLine = (fields: Fields): AgreedLine => ({
   quantity: fields['quantity'] as number,
