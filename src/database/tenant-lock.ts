@@ -1,4 +1,5 @@
 import type { PoolClient } from 'pg';
+import { Problem } from '../core/errors.ts';
 import type { Areas } from './areas.ts';
 
 /** Takes a lock as the transaction's first statement; returns the transaction's timestamp. */
@@ -16,7 +17,7 @@ export const lockProviders =
     const statement = others.length === 0 ? lockOne : lockSeveral;
     const values = [others.length === 0 ? one : providerIds, areas];
     const now = await takeLock(client, statement, values);
-    if (now === null) throw new Error('a provider without its row in provider_state');
+    if (now === null) throw Problem.notFound('School');
     return now;
   };
 

@@ -1,5 +1,6 @@
 -- Only in test databases: refuses a write of a tenant's rows by a transaction that has not taken the provider's lock, or
--- that has not declared the area of the table, whose clock the lock then moves.
+-- that has not declared the area of the table, whose clock the lock then moves. A provider without a lock is being
+-- deleted.
 create function area_of(table_name text) returns text language plpgsql immutable as $$
 begin
   case
@@ -30,7 +31,7 @@ declare
 begin
   execute format(
     'select c.provider from (select distinct %I as provider from changed %s) c
-     where c.provider <> 0 and not exists (select from provider_state s where s.provider_id = c.provider and s.xmin = pg_current_xact_id()::xid and %s)
+     where c.provider <> 0 and exists (select from provider_state s where s.provider_id = c.provider) and not exists (select from provider_state s where s.provider_id = c.provider and s.xmin = pg_current_xact_id()::xid and %s)
      limit 1', key, condition, coalesce('s.' || area || '_changed_at = s.changed_at', 'true')) into unlocked;
   if unlocked is not null then
     raise exception 'a write to % without the lock of provider %, or without its area', tg_table_name, unlocked using errcode = 'XX001';

@@ -9,6 +9,7 @@ import {
   openProvider,
   setProviderLimit,
 } from '../../resources/schools/provider-service.ts';
+import { deleteCommand } from './provider-deletion.ts';
 import { command, count, id, run, table, title, type CommandContext, type Options } from './run.ts';
 
 type LimitOptions = Options & { perSecond?: number; burst?: number; none?: true };
@@ -46,11 +47,13 @@ export function providerCommands(program: Command) {
         created_at: formatTimestamp(row.created_at),
         closed_at: formatTimestamp(row.closed_at),
       }));
-      return { json: rows, text: table(rows, 'No providers yet') };
+      const cells = rows.map((row) => ({ ...row, is_deleted: row.is_deleted ? 'yes' : null }));
+      return { json: rows, text: table(cells, 'No providers yet') };
     }),
   );
 
   limitCommand(provider);
+  deleteCommand(provider);
 
   for (const [name, description, setState, state] of [
     [

@@ -77,6 +77,8 @@ export type Plugin = {
   /** Tables whose old rows are deleted. */
   housekeeping?: Task[];
   docs?: Docs;
+  /** Writes all data of a provider to a new file. */
+  exportProvider?: (database: Database, providerId: number, file: string) => Promise<unknown>;
   server?: (context: ServerContext) => Promise<ServerPart>;
   /** Fills an empty, migrated database, before requests come. */
   loadFirstData?: (context: Pick<ServerContext, 'config' | 'database' | 'log'>) => Promise<FirstData | undefined>;

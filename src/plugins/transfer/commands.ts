@@ -120,7 +120,12 @@ function importResult(summary: ImportSummary, dryRun: boolean): CommandResult {
 }
 
 /** Writes atomically with mode 0600, because the file contains password hashes. */
-async function exportFile(database: Database, providerId: number, file: string, kind?: string): Promise<CommandResult> {
+export async function exportFile(
+  database: Database,
+  providerId: number,
+  file: string,
+  kind?: string,
+): Promise<CommandResult> {
   if (existsSync(file)) throw new Problem('invalid', `${file} already exists and is not overwritten`);
   let lines = 0;
   async function* countedLines() {

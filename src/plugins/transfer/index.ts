@@ -24,5 +24,6 @@ export const transfer = definePlugin({
     },
   ],
   loadFirstData: async (context) => (await import('./demo/first-start.ts')).loadDemoAtStart(context),
+  exportProvider: async (...of) => (await import('./commands.ts')).exportFile(...of),
   docs: { pages: ['import', 'import-format'] },
 });

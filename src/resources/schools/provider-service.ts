@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull } from 'drizzle-orm';
+import { and, asc, eq, isNull, sql } from 'drizzle-orm';
 import { hashApiKey, newApiKey } from '../../core/api-key.ts';
 import { toSlug } from '../../core/catalog-urls.ts';
 import type { Config } from '../../core/config.ts';
@@ -78,7 +78,7 @@ export const closeProvider = (database: Database, providerId: number) => setClos
 export const openProvider = (database: Database, providerId: number) => setClosed(database, providerId, false);
 
 async function setClosed(database: Database, providerId: number, isClosed: boolean) {
-  if ((await database.db.$count(providers, eq(providers.id, providerId))) === 0)
+  if ((await database.db.$count(providerState, eq(providerState.providerId, providerId))) === 0)
     throw Problem.notFound(`Provider ${providerId}`);
   await database.write([providerId], ['school'], async (tx, now) => {
     const provider = eq(providers.id, providerId);
@@ -145,8 +145,10 @@ export const listProviders = (database: Database) =>
       parent_id: providers.parentId,
       created_at: providers.createdAt,
       closed_at: providers.closedAt,
+      is_deleted: sql<boolean>`${providerState.providerId} is null`,
     })
     .from(providers)
+    .leftJoin(providerState, eq(providerState.providerId, providers.id))
     .orderBy(asc(providers.id));
 
 export const hasNoProviders = async (database: Database) => (await database.db.$count(providers)) === 0;

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import type { Database } from '../../../src/database/client.ts';
 import { createUsageRecorder } from '../../../src/plugins/operations/usage/recorder.ts';
 import { listUsage } from '../../../src/plugins/operations/usage/report.ts';
 import { bookOrFail, createBookableDate } from '../../support/booking.ts';
@@ -96,8 +97,19 @@ test('bookings and storage are those of each provider, and earlier hours do not 
   expect(less!.storage_mb).toBeLessThan(all.storage_mb);
 });
 
+/** In an empty database they have the ids from 1 on. */
+const addProviders = (database: Database, count: number) =>
+  database.pool.query(
+    `with added as (
+       insert into providers (title, slug, created_at, updated_at)
+       select 'One', 'one', now(), now() from generate_series(1, $1) returning id)
+     insert into provider_state (provider_id, changed_at) select id, now() from added`,
+    [count],
+  );
+
 test('beyond 10,000 providers in an hour, the others share one row', async () => {
   const { usage, database } = await openCounted();
+  await addProviders(database, 10_005);
   for (let id = 1; id <= 10_005; id += 1) usage.count(id, 200, 1);
   await usage.store(database);
   const { rows } = await database.pool.query(
@@ -108,6 +120,7 @@ test('beyond 10,000 providers in an hour, the others share one row', async () =>
 
 test('without its database a process keeps the counts of the last 24 hours', async () => {
   const { clock, usage, database } = await openCounted();
+  await addProviders(database, 1);
   const failing = { pool: { query: () => Promise.reject(new Error('down')) } } as unknown as typeof database;
   for (let hour = 0; hour < 30; hour += 1) {
     usage.count(1, 200, 1);

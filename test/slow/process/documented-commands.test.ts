@@ -67,6 +67,11 @@ test('each command of the README and docs is run, or has a reason not to be', ()
 
 /** Commands whose row or file is not in the demo data, with the expected error. */
 const refused: Record<string, RegExp> = {
+  ...Object.fromEntries(
+    commands
+      .filter((command) => command.includes(' provider delete '))
+      .map((command) => [command, /Provider 9 not found/]),
+  ),
   [`${prefix}mail retry 17`]: /Mail 17 not found/,
   [`${prefix}backup verify restored.zip`]: /restored.zip cannot be read/,
   [`${prefix}restore FILE --into postgres://booking:password@host/booking_restored`]: /FILE cannot be read/,

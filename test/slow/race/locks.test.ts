@@ -117,7 +117,7 @@ test('a lock moves the clocks of its areas alone, and a provider without a row h
   expect(moved.sort()).toEqual(['changed_at', 'dates_changed_at', 'money_changed_at']);
   expect(new Set(moved.map((clock) => after[clock])).size).toBe(1);
   for (const ids of [[-1], [id, -1]])
-    await expect(database.write(ids, allAreas, async () => undefined)).rejects.toThrow('without its row');
+    await expect(database.write(ids, allAreas, async () => undefined)).rejects.toThrow('School not found');
 });
 
 test('locking several providers in a fixed order prevents deadlocks', async () => {

@@ -81,6 +81,7 @@ const storeUsage = `
   select provider_id, hour, requests, refused, failed, milliseconds, "peakPerMinute"
   from json_to_recordset($1::json) as r (provider_id bigint, hour timestamptz, requests bigint, refused bigint,
     failed bigint, milliseconds bigint, "peakPerMinute" int)
+  where provider_id = ${others} or exists (select from provider_state s where s.provider_id = r.provider_id)
   order by provider_id, hour
   on conflict (provider_id, hour) do update set requests = u.requests + excluded.requests,
     refused = u.refused + excluded.refused, failed = u.failed + excluded.failed,

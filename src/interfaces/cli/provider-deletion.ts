@@ -1,0 +1,75 @@
+import type { Command } from 'commander';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { Problem } from '../../core/errors.ts';
+import { normalizeTitle } from '../../core/text.ts';
+import { deleteSchool, findDeletable } from '../../resources/school-deletion/service.ts';
+import { closeProvider, openProvider } from '../../resources/schools/provider-service.ts';
+import { command, id, run, type CommandContext, type CommandResult, type Options } from './run.ts';
+
+type DeleteOptions = Options & { yes?: true; keepOrders?: true; export?: string | false };
+
+export function deleteCommand(provider: Command) {
+  command(provider, 'delete', 'Delete a provider with all of its data, after an export; run again to continue')
+    .argument('<id>', 'id of the provider', id)
+    .option('--yes', 'do not ask for the title')
+    .option('--keep-orders', 'keep what its invoices need')
+    .option('--export <file>', 'new file of the export; default provider-<id>.ndjson')
+    .option('--no-export', 'write no export')
+    .action((providerId: number, options: DeleteOptions) =>
+      run(options, (context) => deleteProvider(context, providerId, options), {
+        ...{ statementMs: 600_000, writeMs: 60_000 },
+      }),
+    );
+}
+
+async function deleteProvider(
+  context: CommandContext,
+  providerId: number,
+  options: DeleteOptions,
+): Promise<CommandResult> {
+  const { database } = context;
+  const found = await findDeletable(database, providerId);
+  if (!options.yes) await confirmTitle(providerId, found.title);
+  // What is left of an interrupted deletion is not the whole school.
+  const file =
+    found.isBegun || options.export === false ? null : await exportBefore(context, providerId, options, found);
+  const keepOrders = options.keepOrders ?? false;
+  const rows = await deleteSchool(database, providerId, { keepOrders });
+  const kept = keepOrders ? ', but for its orders' : '';
+  const exported = file === null ? '' : `\nThe export is ${file}`;
+  const text = `Deleted provider ${providerId}${kept}: ${rows.toLocaleString('en')} rows${exported}`;
+  return { json: { provider_id: providerId, rows, export: file, orders_kept: keepOrders }, text };
+}
+
+async function confirmTitle(providerId: number, title: string) {
+  process.stderr.write(`All data of provider ${providerId} will be deleted. Its title: `);
+  const lines = createInterface({ input: process.stdin });
+  const [line] = (await Promise.race([once(lines, 'line'), once(lines, 'close')])) as [string | undefined];
+  lines.close();
+  process.stdin.destroy();
+  if (normalizeTitle(line ?? '') !== normalizeTitle(title))
+    throw new Problem('invalid', `This is not the title of provider ${providerId}; nothing was deleted`);
+}
+
+/** With the provider closed, so that the export has everything. */
+async function exportBefore(
+  { database, getCtx }: CommandContext,
+  providerId: number,
+  { plugins, export: named }: DeleteOptions,
+  { isClosed }: { isClosed: boolean },
+) {
+  const exporting = plugins.find(({ exportProvider }) => exportProvider)?.exportProvider;
+  if (!exporting) throw new Problem('invalid', 'No plugin writes an export: use --no-export');
+  const file = named || `provider-${providerId}.ndjson`;
+  if (!isClosed) await closeProvider(database, providerId);
+  try {
+    const { version } = await getCtx(providerId);
+    await exporting(database, providerId, file);
+    if ((await getCtx(providerId)).version === version) return file;
+    throw new Problem('unavailable', `Data was written during the export: delete ${file} and run the command again`);
+  } catch (error) {
+    if (!isClosed) await openProvider(database, providerId);
+    throw error;
+  }
+}

@@ -1,0 +1,124 @@
+import { eq, or, sql } from 'drizzle-orm';
+import { Problem } from '../../core/errors.ts';
+import type { Database } from '../../database/client.ts';
+import { partnerConnections, providers, providerState } from '../../database/tables/providers.ts';
+import { readTenantTables, readUnsetValues, type TenantTable } from '../../database/tenant-tables.ts';
+import { batchSize, deleteRows, invoiceSeller, keptForInvoices, reduceRows, unlinkRows, unsetColumns } from './sql.ts';
+
+/**
+ * A provider without sub-schools, and whether its deletion has begun. From then on it has no row in `provider_state`,
+ * which keys and partners need and each write locks.
+ */
+export async function findDeletable(database: Database, providerId: number) {
+  const [provider] = await database.db
+    .select({
+      title: providers.title,
+      isClosed: sql<boolean>`${providers.closedAt} is not null`,
+      isBegun: sql<boolean>`${providerState.providerId} is null`,
+    })
+    .from(providers)
+    .leftJoin(providerState, eq(providerState.providerId, providers.id))
+    .where(eq(providers.id, providerId));
+  if (!provider) throw Problem.notFound(`Provider ${providerId}`);
+  const children = await database.db.$count(providers, eq(providers.parentId, providerId));
+  if (children > 0)
+    throw new Problem('invalid', `Provider ${providerId} has sub-schools (${children}): delete them first`);
+  return provider;
+}
+
+/**
+ * Deletes all rows of a provider in every table, in transactions of at most 1,000 rows; a second call continues after a
+ * crash. `keepOrders` keeps what invoices need. Returns the number of deleted rows.
+ */
+export async function deleteSchool(database: Database, providerId: number, { keepOrders = false } = {}) {
+  await endAccess(database, providerId);
+  const tables = await readTenantTables(database.pool);
+  let rows = 0;
+  // Deletions leave events, so only a pass without any is the last one.
+  for (let deleted = -1; deleted !== 0; rows += deleted) {
+    deleted = 0;
+    for (const table of tables) deleted += await emptyTable(database, providerId, table, keepOrders);
+  }
+  const statement = keepOrders
+    ? unsetColumns('providers', 't.id = $1', await findUnset(database, 'providers', invoiceSeller))
+    : 'delete from providers where id = $1';
+  await database.writeShared(async (tx) => {
+    await tx.$client.query(statement, [providerId]);
+    tx.recordAffected(providerId);
+  });
+  return rows;
+}
+
+/** Ends keys, sessions, links, webhooks and partner connections, and all writes: those in progress hold the lock. */
+async function endAccess(database: Database, providerId: number) {
+  if ((await findDeletable(database, providerId)).isBegun) return;
+  const connected = or(eq(partnerConnections.providerId, providerId), eq(partnerConnections.partnerId, providerId));
+  const connections = await database.db.select().from(partnerConnections).where(connected);
+  const partners = connections.flatMap((connection) => [connection.providerId, connection.partnerId]);
+  await database.write([providerId, ...partners], ['school'], async (tx, now) => {
+    // A sub-school may have been created before the lock.
+    await findDeletable(database, providerId);
+    const closedAt = sql`coalesce(${providers.closedAt}, ${now})`;
+    await tx.update(providers).set({ closedAt, updatedAt: now }).where(eq(providers.id, providerId));
+    await tx.delete(partnerConnections).where(connected);
+    await tx.delete(providerState).where(eq(providerState.providerId, providerId));
+    tx.recordAffected(providerId);
+  });
+}
+
+/** Deletes the rows of a provider in one table. Returns their number. */
+async function emptyTable(database: Database, providerId: number, table: TenantTable, keepOrders: boolean) {
+  const { name, owners, ownReferences } = table;
+  const owned = owners.map((column) => `${column} = $1`).join(' or ');
+  for (const column of ownReferences) await inBatches(database, providerId, unlinkRows(name, owned, column));
+  const deleted =
+    keepOrders && keptForInvoices[name]
+      ? await reduceTable(database, providerId, name)
+      : await inBatches(database, providerId, deleteRows(name, owned));
+  // The checks of foreign keys to the next tables would read the dead rows.
+  if (deleted >= batchSize) await database.pool.query(`vacuum (truncate off) ${name}`);
+  return deleted;
+}
+
+async function reduceTable(database: Database, providerId: number, table: string) {
+  const { condition = 'true', columns } = keptForInvoices[table]!;
+  if (condition === 'true' && columns === undefined) return 0;
+  const unset = columns === undefined ? [] : await findUnset(database, table, columns);
+  const statement = reduceRows(table, condition, unset);
+  for (let [last, deleted] = [0, 0]; ;) {
+    const page = await step<{ last: number; read: number; deleted: number }>(database, providerId, statement, [last]);
+    const { read, ...row } = page.rows[0]!;
+    deleted += row.deleted;
+    if (read < batchSize) return deleted;
+    last = row.last;
+  }
+}
+
+async function findUnset(database: Database, table: string, kept: string[]) {
+  return (await readUnsetValues(database.pool, table)).filter(({ column }) => !kept.includes(column));
+}
+
+/** Repeats a statement until it changes no full batch. Returns the number of rows. */
+async function inBatches(database: Database, providerId: number, statement: string) {
+  for (let total = 0; ;) {
+    const { rowCount } = await step(database, providerId, statement);
+    total += rowCount ?? 0;
+    if ((rowCount ?? 0) < batchSize) return total;
+  }
+}
+
+/** Runs a statement in a transaction of its own. */
+async function step<Row extends object>(
+  database: Database,
+  providerId: number,
+  statement: string,
+  values: unknown[] = [],
+) {
+  const result = await database.exclusively(`deletion of provider ${providerId}`, async (client) => {
+    // As after 1,000 changes: each resource leaves one event instead of one a row.
+    await client.query("select set_config('change_feed.changes', '1001', true)");
+    return client.query<Row>(statement, [providerId, ...values]);
+  });
+  if (!result) throw new Problem('unavailable', `Provider ${providerId} is being deleted by another process`);
+  return result;
+}

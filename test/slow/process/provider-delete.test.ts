@@ -1,0 +1,120 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import { createTitledProvider } from '../../../src/resources/schools/provider-service.ts';
+import { importObjects } from '../../support/all-responses.ts';
+import { schoolFile } from '../../support/import-file.ts';
+import { databaseUrl, runCli, startServer, temporaryFolder } from '../../support/processes.ts';
+import { connectionTo, openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
+
+async function open() {
+  const name = await ownDatabase();
+  const testApp = await openTestApp(openTestDatabase(name));
+  onTestFinished(testApp.close);
+  const client = new Client(connectionTo(name));
+  await client.connect();
+  onTestFinished(() => client.end());
+  const env = { DATABASE_URL: databaseUrl(name) };
+  return { testApp, client, env, folder: temporaryFolder(), name };
+}
+
+const rowsOf = async (client: Client, table: string, providerId: number) =>
+  (await client.query(`select from ${table} where provider_id = $1`, [providerId])).rowCount;
+
+test('provider delete asks for the title, writes an export and ends the keys in a running server', async () => {
+  const { testApp, client, env, folder, name } = await open();
+  const [me, partner, copy] = [
+    await testApp.createProvider('Øystese kurs'),
+    await testApp.createProvider(),
+    await testApp.createProvider(),
+  ];
+  await importObjects(me, schoolFile(partner.id).slice(1), {}, { name });
+  const child = await createTitledProvider(testApp.database, 'Child', me.id);
+  const server = await startServer(env);
+  const status = async () => (await fetch(`${server.url}/v2/courses`, { headers: { 'x-api-key': me.apiKey } })).status;
+  const file = join(folder, 'end.ndjson');
+  const args = ['provider', 'delete', String(me.id), '--export', file];
+  const parent = await runCli([...args, '--yes'], env);
+  expect(parent).toMatchObject({ code: 1, stderr: expect.stringContaining('has sub-schools (1): delete them first') });
+  expect((await runCli(['provider', 'delete', String(child.providerId), '--yes', '--no-export'], env)).code).toBe(0);
+
+  for (const title of ['Øystese', '', 'øystese kurs\n']) {
+    const refused = await runCli(args, env, title);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('nothing was deleted') });
+  }
+  expect([await status(), existsSync(file), await rowsOf(client, 'course_users', me.id)]).toEqual([200, false, 2]);
+
+  const { code, stdout, stderr } = await runCli(args, env, ' Øystese kurs \n');
+  expect([code, stdout.split('\n')[1], stderr]).toEqual([
+    0,
+    `The export is ${file}`,
+    `All data of provider ${me.id} will be deleted. Its title: `,
+  ]);
+  expect(await status()).toBe(401);
+  const { rows } = await client.query('select id::int from providers order by id');
+  expect(rows).toEqual([{ id: partner.id }, { id: copy.id }]);
+  expect((await runCli(['audit', 'list', '--json'], env)).json<object[]>()[0]).toMatchObject({
+    ...{ provider_id: null, actor: 'operator', action: 'provider delete', item_ids: [me.id] },
+  });
+
+  const lines = readFileSync(file, 'utf8').trim().split('\n');
+  const objects = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(await importObjects(copy, objects, {}, { name })).toMatchObject({ written: lines.length, reasons: [] });
+  expect((await copy.get('/v2/participants')).json()).toHaveLength(5);
+});
+
+test('a deletion that is killed in the middle is continued by a second run, without another export', async () => {
+  const { testApp, client, env, folder, name } = await open();
+  const [me, partner] = [await testApp.createProvider('Mine'), await testApp.createProvider()];
+  await importObjects(me, schoolFile(partner.id).slice(1), {}, { name });
+  await client.query('begin');
+  await client.query('select from customers where provider_id = $1 for update', [me.id]);
+  const file = join(folder, 'end.ndjson');
+  const args = ['provider', 'delete', String(me.id), '--yes', '--export', file];
+  const child = spawn(process.execPath, ['dist/cli.js', ...args], { env: { ...process.env, ...env }, stdio: 'ignore' });
+  const ended = once(child, 'exit');
+  const waiting = "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  await expect.poll(async () => (await testApp.database.pool.query(waiting)).rowCount).toBe(1);
+  child.kill('SIGKILL');
+  await ended;
+  await testApp.database.pool.query(`select pg_terminate_backend(pid) from (${waiting}) one`);
+  await client.query('rollback');
+
+  expect([await rowsOf(client, 'participants', me.id), await rowsOf(client, 'customers', me.id)]).toEqual([0, 2]);
+  expect((await me.get('/v2/courses')).status).toBe(401);
+  const listed = (await runCli(['provider', 'list', '--json'], env)).json<object[]>();
+  expect(listed).toMatchObject([
+    { provider_id: me.id, is_deleted: true },
+    { provider_id: partner.id, is_deleted: false },
+  ]);
+  expect(await runCli(['provider', 'open', String(me.id)], env)).toMatchObject({
+    code: 1,
+    stderr: `error: Provider ${me.id} not found\n`,
+  });
+  expect(readFileSync(file, 'utf8')).toContain('"kind":"participant"');
+
+  const again = await runCli([...args, '--json'], env);
+  expect([again.code, again.json()]).toMatchObject([0, { provider_id: me.id, export: null, orders_kept: false }]);
+  expect((await client.query('select from providers where id = $1', [me.id])).rowCount).toBe(0);
+});
+
+test('provider delete --keep-orders keeps the orders, and an export does not overwrite a file', async () => {
+  const { testApp, client, env, folder, name } = await open();
+  const [me, partner] = [await testApp.createProvider(), await testApp.createProvider()];
+  await importObjects(me, schoolFile(partner.id).slice(1), {}, { name });
+  const args = ['provider', 'delete', String(me.id), '--yes', '--keep-orders'];
+  const existing = join(folder, 'one.ndjson');
+  expect((await runCli(['export', existing, '--provider', String(partner.id)], env)).code).toBe(0);
+  const refused = await runCli([...args, '--export', existing], env);
+  expect(refused).toMatchObject({ code: 1, stderr: `error: ${existing} already exists and is not overwritten\n` });
+  expect([await rowsOf(client, 'participants', me.id), (await me.get('/v2/courses')).status]).toEqual([5, 200]);
+
+  const { code, stdout } = await runCli([...args, '--no-export'], env);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^Deleted provider \d+, but for its orders: \d+ rows\n$/)]);
+  expect([await rowsOf(client, 'orders', me.id), await rowsOf(client, 'participants', me.id)]).toEqual([3, 0]);
+  expect((await runCli(['provider', 'delete', String(me.id), '--yes'], env)).code).toBe(0);
+  expect(await rowsOf(client, 'orders', me.id)).toBe(0);
+});
