@@ -14,6 +14,9 @@ export const kindCodes = {
   unavailable: 'service_unavailable',
 } as const;
 
+/** Codes of requests that no kind of error has alone. */
+export const requestCodes = ['field_unknown', 'idempotency_key_reused'] as const;
+
 /** Codes of bookings, and of looking up codes. */
 const bookingCodes = [
   'course_date_identifier_invalid',
@@ -37,10 +40,9 @@ const bookingCodes = [
   'voucher_code_expired',
   'order_could_not_be_created',
   'no_seats_available',
-  'idempotency_key_reused',
   'missing_course_id',
 ] as const;
 
 /** Every code of an error. */
-export const errorCodes = [...Object.values(kindCodes), ...bookingCodes];
+export const errorCodes = [...Object.values(kindCodes), ...requestCodes, ...bookingCodes];
 export type ErrorCode = (typeof errorCodes)[number];

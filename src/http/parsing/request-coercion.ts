@@ -7,6 +7,7 @@ import { createCoercion, invalid } from '../../core/schema/coercion.ts';
 import { unchangedFields } from '../../core/schema/validator.ts';
 import { findUnknownFields, readOnlyNames } from './known-fields.ts';
 import { takeReadBack, type ReadBack } from './read-back.ts';
+import { acknowledgeStrict, assertKnown, prefersStrict } from './strict-handling.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -54,6 +55,10 @@ export function coerceRequests(app: FastifyInstance) {
     const finish = ({ rest, notValid, unchanged }: Awaited<ReturnType<typeof takeReadBack>>) => {
       const schema = request.routeOptions.schema?.body as TObject | undefined;
       const unknownFields = schema ? findUnknownFields(schema, rest, getReadOnly(config)) : [];
+      if (prefersStrict(request)) {
+        acknowledgeStrict(reply);
+        assertKnown([...unknownNames, ...unknownFields]);
+      }
       const ignored = findIgnored(unknownNames, unknownFields);
       if (ignored.size > 0) reply.header('x-ignored-parameters', [...ignored].join(', '));
       if (hasPaddedId) throw new Problem('not_found', 'There is nothing at this path');

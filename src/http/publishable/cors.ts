@@ -54,10 +54,11 @@ function isPreflight({ headers, routeOptions }: FastifyRequest) {
 }
 
 function answerPreflight({ headers }: FastifyRequest, reply: FastifyReply) {
+  const requestsPrefer = /\bprefer\b/i.test(headers['access-control-request-headers'] ?? '');
   void reply
     .header('access-control-allow-origin', headers.origin)
     .header('access-control-allow-methods', methods.join(', '))
-    .header('access-control-allow-headers', requestHeaders.join(', '))
+    .header('access-control-allow-headers', [...requestHeaders, ...(requestsPrefer ? ['Prefer'] : [])].join(', '))
     .header('access-control-max-age', '7200')
     .header('content-length', '0')
     .code(204)
