@@ -1,6 +1,6 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox';
 import { t } from '../core/schema/types.ts';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Page } from '../lists/list-types.ts';
 import { formatExactTimestamp } from '../core/timestamps.ts';
 import { CodedErrorBody } from './errors/problem-details.ts';
@@ -164,3 +164,21 @@ export const send = {
   /** With its total in the envelope. */
   envelope: sendEnvelope,
 };
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /** Sets 201 and the address at which the new item is read, below the path that created it. Returns the item. */
+    created<T>(id: number | string, item: T): T;
+  }
+}
+
+export function decorateCreated(app: FastifyInstance) {
+  app.decorateReply('created', function <T>(this: FastifyReply, id: number | string, item: T) {
+    const { ctx, params, routeOptions } = this.request;
+    const values = params as Record<string, unknown>;
+    const path = routeOptions.url!.replace(/:(\w+)/g, (_, name: string) => String(values[name]));
+    // The host is that of PUBLIC_URL, never the client's.
+    this.code(201).header('location', `${ctx.settings.publicUrl}${path}/${id}`);
+    return item;
+  });
+}

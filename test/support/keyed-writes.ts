@@ -1,0 +1,109 @@
+import { bookingBody, createBookableDate, person } from './booking.ts';
+import { createCustomer, createUser } from './orders.ts';
+import { minimalCampaign, minimalPerson } from './request-bodies.ts';
+import type { Provider } from './test-app.ts';
+
+type Prepared = { path: string; body: object };
+export type KeyedWrite = {
+  route: string;
+  /** Creates what the request needs. */
+  prepare(me: Provider): Promise<Prepared>;
+  /** Fields of another request. */
+  other: object;
+  /** What the request adds a row to. */
+  counted: string;
+  /** An equal request without a key finds the item, or is refused. */
+  isUnique?: true;
+};
+
+const days = { start_at: '2031-06-10', end_at: '2031-06-12' };
+const names = { firstname: 'Kari', lastname: 'Nordmann' };
+let created = 0;
+const unique = (text: string) => `${text} ${process.pid} ${(created += 1)}`;
+const at = (path: string, body: () => object) => async () => ({ path, body: body() });
+const merged = (resource: string) => `events where change = 'merged' and resource = '${resource}' and`;
+
+/** Each POST of the main interface that takes an `Idempotency-Key`. */
+export const keyedWrites: KeyedWrite[] = [
+  {
+    route: 'POST /v2/courses',
+    prepare: at('/v2/courses', () => ({ title: unique('Course'), active: false })),
+    ...{ other: { title: 'Other' }, counted: 'courses where' },
+  },
+  {
+    route: 'POST /v2/courses/{course_id}/coursedates',
+    prepare: async (me) => ({ path: `/v2/courses/${await me.course()}/coursedates`, body: days }),
+    ...{ other: { title: 'Other' }, counted: 'course_dates where' },
+  },
+  {
+    route: 'POST /v2/locations',
+    prepare: at('/v2/locations', () => ({ title: unique('Location') })),
+    ...{ other: { title: 'Other' }, counted: 'locations where' },
+  },
+  {
+    route: 'POST /v2/instructors',
+    prepare: at('/v2/instructors', () => names),
+    ...{ other: { firstname: 'Other' }, counted: 'instructors where' },
+  },
+  {
+    route: 'POST /v2/course-tags',
+    prepare: at('/v2/course-tags', () => ({ title: unique('Tag') })),
+    ...{ other: { title: 'Other' }, counted: 'tags where', isUnique: true },
+  },
+  {
+    route: 'POST /v2/booking',
+    prepare: async (me) => {
+      const { dateId } = await createBookableDate(me);
+      return { path: '/v2/booking', body: bookingBody(dateId) };
+    },
+    ...{ other: { booker_name: 'Other' }, counted: 'bookings where' },
+  },
+  {
+    route: 'POST /v2/campaigns',
+    prepare: at('/v2/campaigns', () => minimalCampaign),
+    ...{ other: { title: 'Other' }, counted: 'campaigns where' },
+  },
+  {
+    route: 'POST /v2/vouchers',
+    prepare: at('/v2/vouchers', () => ({ code: unique('Code'), amount: 100 })),
+    ...{ other: { amount: 200 }, counted: 'vouchers where', isUnique: true },
+  },
+  {
+    route: 'POST /v2/customers',
+    prepare: at('/v2/customers', () => ({ title: unique('Customer') })),
+    ...{ other: { title: 'Other' }, counted: 'customers where' },
+  },
+  {
+    route: 'POST /v2/course-users',
+    prepare: at('/v2/course-users', () => person({ custom_properties: { b: '1', a: '2' } })),
+    ...{ other: { position: 'Other' }, counted: 'course_users where', isUnique: true },
+  },
+  {
+    route: 'POST /v2/course-users/{id}/merge',
+    prepare: async (me) => {
+      const [id, into] = [await createUser(me), await createUser(me)];
+      return { path: `/v2/course-users/${id}/merge`, body: { into } };
+    },
+    ...{ other: { into: 999_999_999 }, counted: merged('courseuser'), isUnique: true },
+  },
+  {
+    route: 'POST /v2/customers/{id}/merge',
+    prepare: async (me) => {
+      const [id, into] = [await createCustomer(me), await createCustomer(me)];
+      return { path: `/v2/customers/${id}/merge`, body: { into } };
+    },
+    ...{ other: { into: 999_999_999 }, counted: merged('customer'), isUnique: true },
+  },
+  {
+    route: 'POST /v2/admin-users',
+    prepare: at('/v2/admin-users', minimalPerson),
+    ...{ other: { phone: '1' }, counted: 'admin_memberships where', isUnique: true },
+  },
+];
+
+type Pool = { query(text: string, values: unknown[]): Promise<{ rows: { count: number }[] }> };
+
+export async function countWritten(pool: Pool, { counted }: KeyedWrite, providerId: number) {
+  const { rows } = await pool.query(`select count(*)::int as count from ${counted} provider_id = $1`, [providerId]);
+  return rows[0]!.count;
+}
