@@ -4,8 +4,10 @@ import { checkProfiles } from '../http/auth/profiles.ts';
 import { limitPublishableByAddress, limitRate } from '../http/auth/rate-limit.ts';
 import { methodNotAllowed } from '../http/errors/method-not-allowed.ts';
 import { registerErrorHandler, formatV2Error } from '../http/errors/error-handler.ts';
+import { checkIdempotencyKeys } from '../http/idempotency.ts';
 import { allowOrigins, checkOrigins } from '../http/publishable/cors.ts';
 import { addPublicSerializers } from '../http/publishable/serializer.ts';
+import { decorateCreated } from '../http/responses.ts';
 import { decorateSpreadsheets } from '../http/spreadsheets.ts';
 import { coerceRequests } from '../http/parsing/request-coercion.ts';
 import { adminUserRoutes, appUserRoutes, roleRoutes } from '../resources/admin-users/routes.ts';
@@ -48,8 +50,10 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   limitRate(app, services.buckets);
   checkProfiles(app);
   coerceRequests(app);
+  checkIdempotencyKeys(app);
   addPublicSerializers(app);
   decorateSpreadsheets(app);
+  decorateCreated(app);
   const addMethodNotAllowed = methodNotAllowed(app);
 
   await app.register(courseRoutes, { prefix: '/courses' });

@@ -22,6 +22,9 @@ Where requests are limited, every response to a valid key has the remaining requ
 \`RateLimit-Remaining\`, \`RateLimit-Reset\` (seconds) and \`RateLimit-Policy\`, and the same as \`X-RateLimit-*\`. A
 request above the limit gets 429 with \`Retry-After\`.
 
+A request with \`Prefer: handling=strict\` is refused with 400 for parameters and fields that the operation does not
+take; else they are ignored, and named in \`X-Ignored-Parameters\`.
+
 Every error has its code in \`X-Error-Code\`. Clients that accept \`application/problem+json\` rather than JSON get it as of
 RFC 9457.`;
 
@@ -50,8 +53,9 @@ export const description = fp(async (app: FastifyInstance, { version, publicUrl,
     },
     transform({ schema, url, route }) {
       if (schema.hide) return { schema, url };
-      const { hasEtag, hasSpreadsheet } = route.config ?? {};
-      declared.set(schema.operationId ?? '', { ...schema, hasSpreadsheet });
+      const { hasEtag, hasSpreadsheet, idempotency } = route.config ?? {};
+      const isRepeatable = idempotency !== undefined && route.method === 'POST';
+      declared.set(schema.operationId ?? '', { ...schema, hasSpreadsheet, isRepeatable });
       const documented = components.toReferences(documentMaximum(toDocumentedSchema(schema)));
       return { schema: hasEtag ? withNotModified(documented) : documented, url };
     },

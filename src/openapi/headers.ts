@@ -9,7 +9,7 @@ export const toHeaders = (names: HeaderName[]) =>
 
 export const requestIdHeader = toHeaders(['X-Request-Id']);
 export const retryHeaders = toHeaders(['Retry-After', 'X-Request-Id']);
-export const invalidHeaders = toHeaders(['X-Ignored-Parameters', 'X-Request-Id']);
+export const invalidHeaders = toHeaders(['Preference-Applied', 'X-Ignored-Parameters', 'X-Request-Id']);
 export const notModifiedHeaders = toHeaders(['ETag', 'X-Request-Id']);
 
 /** The headers of a successful response. */
@@ -21,7 +21,7 @@ export function successHeaders({ parameters = [], responses, security }: Operati
     ...(hasParameter('page') ? ['Link' as const, 'X-Page-Truncated' as const] : []),
     ...(hasParameter('updated_at_min') ? ['X-Updated-Through' as const] : []),
     ...declared,
-    ...(isPublic ? [] : ['X-Ignored-Parameters' as const]),
+    ...(isPublic ? [] : ['Preference-Applied' as const, 'X-Ignored-Parameters' as const]),
     'X-Request-Id',
   ]);
 }

@@ -19,6 +19,8 @@ declare module 'fastify' {
 /** Declarations of a route for the OpenAPI document. */
 export type Declared = Pick<FastifySchema, 'item' | 'invalidSamples' | 'forbidden' | 'responseHeaders'> & {
   hasSpreadsheet?: true | undefined;
+  /** A repeated request gets the first response. */
+  isRepeatable?: boolean;
 };
 
 type Schema = { $ref?: string; type?: string | string[]; required?: string[]; examples?: unknown[] };

@@ -1,5 +1,12 @@
 import { addErrors } from './error-responses.ts';
-import { invalidHeaders, notModifiedHeaders, requestIdHeader, retryHeaders, successHeaders } from './headers.ts';
+import {
+  invalidHeaders,
+  notModifiedHeaders,
+  requestIdHeader,
+  retryHeaders,
+  successHeaders,
+  type HeaderName,
+} from './headers.ts';
 import {
   findSchema,
   type Content,
@@ -56,7 +63,7 @@ function addRequestExample({ requestBody }: Operation, document: Document) {
 
 function describeResponses(
   operation: Operation,
-  { responseHeaders = [], hasSpreadsheet }: Declared,
+  { responseHeaders = [], hasSpreadsheet, isRepeatable }: Declared,
   document: Document,
 ) {
   const { responses } = operation;
@@ -64,9 +71,13 @@ function describeResponses(
   for (const [status, response] of Object.entries(responses)) {
     if ('$ref' in response) continue;
     const isSuccess = status.startsWith('2');
-    response.headers = isSuccess
-      ? successHeaders(operation, hasSpreadsheet ? [...responseHeaders, 'Content-Disposition'] : responseHeaders)
-      : (errorHeaders[status] ?? requestIdHeader);
+    const declared: HeaderName[] = [
+      ...(status === '201' ? ['Location' as const] : []),
+      ...(isRepeatable ? ['Idempotent-Replayed' as const] : []),
+      ...responseHeaders,
+      ...(hasSpreadsheet ? ['Content-Disposition' as const] : []),
+    ];
+    response.headers = isSuccess ? successHeaders(operation, declared) : (errorHeaders[status] ?? requestIdHeader);
     const isList = response.content?.['application/json']?.schema.type?.includes('array') ?? false;
     if (isSuccess) response.description = describeSuccess(status, isList, '201' in responses);
     if (isSuccess && hasSpreadsheet)

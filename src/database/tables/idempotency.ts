@@ -1,16 +1,19 @@
-import { index, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { boolean, index, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { instant, reference, tenantKey } from './columns.ts';
 import { bookings } from './orders.ts';
 
-/** First response to an `Idempotency-Key`, ignored once expired. The key is hashed; the response holds no names. */
+/** First response to an `Idempotency-Key`, ignored once expired. The key is hashed. */
 export const idempotencyRecords = pgTable(
   'idempotency_records',
   {
     providerId: reference().notNull(),
     keyHash: text().notNull(),
     fingerprint: text().notNull(),
-    bookingId: reference().notNull(),
+    /** Set by the version before, for bookings. */
+    bookingId: reference(),
     answer: jsonb().notNull(),
+    /** True if the answer shows a course user, whose erasure deletes it. */
+    hasCourseUser: boolean().notNull().default(false),
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),
   },

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { Ctx } from '../../database/context.ts';
 import type { Settings } from '../../core/settings.ts';
@@ -6,6 +6,7 @@ import { Problem } from '../../core/errors.ts';
 import type { Database, AuditContext } from '../../database/client.ts';
 import { preferredLanguage } from '../../core/reference/language.ts';
 import { getRoute } from '../errors/error-handler.ts';
+import { withIdempotency } from '../idempotency.ts';
 import { countByAddress, limitByAddress, type CountRequest } from './address-limit.ts';
 import type { FoundKey, KeyLookup } from './key-lookup.ts';
 import { takeAddressToken, type AddressBuckets, type FindRate, type RateBuckets } from './rate-limit.ts';
@@ -61,11 +62,16 @@ export function authenticate(app: FastifyInstance, services: Services) {
     if (requireHttps && request.protocol !== 'https') throw plainHttpError(key, request);
     // In a later turn, since the queries of one turn share a connection: the update would delay those of this request.
     if (key.stale) setImmediate(recordUse, services.database, key, request);
-    request.ctx = createRequestContext(services, key, request);
+    request.ctx = createRequestContext(services, key, request, reply);
   });
 }
 
-function createRequestContext({ database, settings }: Services, key: FoundKey, request: FastifyRequest): Ctx {
+function createRequestContext(
+  { database, settings }: Services,
+  key: FoundKey,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Ctx {
   let audited: Database | undefined;
   // Once the route is known, on the first write.
   const writers = () =>
@@ -86,7 +92,7 @@ function createRequestContext({ database, settings }: Services, key: FoundKey, r
     settings,
     db,
     unlockedStore: { $client: pool },
-    write: (areas, work) => writers().write([id], areas, work),
+    write: (areas, work) => writers().write([id], areas, withIdempotency(request, reply, work)),
     writeNewProvider: (work) => writers().writeNewProvider(id, work),
   };
 }

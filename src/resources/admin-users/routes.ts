@@ -100,10 +100,10 @@ const createAdminUserRoute: FastifyPluginAsyncTypebox = async (app) => {
       body: AdminUserBody,
       response: { 200: AdminUser, ...responses.created(AdminUser), 400: AdminUserError },
     },
-    config: { references: adminUserReferences },
+    config: { idempotency: {}, references: adminUserReferences },
     handler: async ({ ctx, body }, reply) => {
       const { user, isNew } = await saveAdminUser(ctx, body);
-      return reply.code(isNew ? 201 : 200).send(user);
+      return isNew ? reply.created(user.id, user) : user;
     },
   });
 };

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox';
 import type { FastifyRequest } from 'fastify';
 import type { CodedError } from '../../core/errors.ts';
 import { t } from '../../core/schema/types.ts';
+import { isValidKey } from '../../http/idempotency.ts';
 import { responses } from '../../http/responses.ts';
 import { registerCodedErrorFormat } from '../../http/errors/error-handler.ts';
 import { participantSerializer } from '../participants/serializer.ts';
@@ -12,8 +13,7 @@ import { BookingResult, DeregistrationResult, bookingProblem, fieldError, partic
 import { book, deregister, deregistrationReferences } from './service.ts';
 
 const tags = ['Booking'];
-const withIdempotencyKey = (description: string) =>
-  Type.Object({ 'idempotency-key': Type.Optional(Type.String({ description })) });
+const idempotency = { space: 'booking' } as const;
 
 export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
   registerCodedErrorFormat(app);
@@ -25,16 +25,12 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
       description: 'All participants are booked, or none. The error response lists every error at once.',
       tags,
       profiles: ['full', 'booking'],
-      headers: withIdempotencyKey(
-        'For 24 hours the same request with the same key gets the first response again, and nothing more is booked; ' +
-          'another request with the key is refused.',
-      ),
       body: BookingBody,
       invalidSamples: { no_seats_available: bookingProblem([participantError(0, 'no_seats_available')]) },
       response: { 201: BookingResult, ...responses.codedErrors },
     },
     attachValidation: true,
-    config: { countsRefusals: true },
+    config: { idempotency, countsRefusals: true },
     handler: async (request, reply) => {
       const { validationError } = request;
       // Other errors than the schema's, such as an unreadable body.
@@ -45,8 +41,8 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
         validationErrors,
         todayIn(request.ctx.settings.timezone),
       );
-      const response = await book(request.ctx, rest, [...checkKey(request), ...errors], toKeyedRequest(request));
-      return reply.code(201).send(response);
+      const response = await book(request.ctx, rest, [...checkKey(request), ...errors]);
+      return reply.created(response.summary.booking_id, response);
     },
   });
 
@@ -60,30 +56,25 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
       profiles: ['full', 'booking'],
       item: 'Booking',
       params: Type.Object({ id: t.Id }),
-      headers: withIdempotencyKey(
-        'A key that was used for a booking is refused. No response is stored; the request can be repeated without a key.',
-      ),
+      headers: Type.Object({
+        'idempotency-key': Type.Optional(
+          Type.String({
+            description:
+              'A key that was used for a booking is refused. No response is stored; the request can be repeated without a key.',
+          }),
+        ),
+      }),
       body: DeregisterBody,
       response: { 200: DeregistrationResult(participantSerializer.schema), ...responses.codedErrors },
     },
-    config: { references: deregistrationReferences },
+    config: { idempotency, references: deregistrationReferences },
     handler: async (request) => {
       const errors = checkKey(request);
       if (errors.length > 0) throw bookingProblem(errors);
-      return deregister(request.ctx, request.params.id, request.body, toKeyedRequest(request));
+      return deregister(request.ctx, request.params.id, request.body);
     },
   });
 };
 
-type Keyed = { headers: { 'idempotency-key'?: string } };
-
-/** Takes the body with its invalid fields; undefined without a key. */
-function toKeyedRequest({ headers, method, routeOptions, params, body }: Keyed & Omit<FastifyRequest, 'headers'>) {
-  const key = headers['idempotency-key'];
-  return key === undefined ? undefined : { key, request: { method, route: routeOptions.url, params, body } };
-}
-
-function checkKey({ headers }: Keyed): CodedError[] {
-  const length = headers['idempotency-key']?.length ?? 1;
-  return length >= 1 && length <= 255 ? [] : [fieldError('Idempotency-Key')];
-}
+const checkKey = ({ headers }: Pick<FastifyRequest, 'headers'>): CodedError[] =>
+  isValidKey(headers['idempotency-key']) ? [] : [fieldError('Idempotency-Key')];

@@ -28,7 +28,6 @@ const messages = {
   voucher_code_expired: 'The voucher has expired',
   order_could_not_be_created: 'The total of the order is too large',
   no_seats_available: 'no seat is available',
-  idempotency_key_reused: 'The Idempotency-Key was used with another request',
 } as const satisfies Partial<Record<ErrorCode, string>>;
 export type BookingCode = keyof typeof messages;
 

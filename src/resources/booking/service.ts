@@ -11,7 +11,6 @@ import { defineReferences } from '../../lists/references.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { paymentStatus } from '../../core/reference/statuses.ts';
 import { enrolUsers, findExistingUsers, type EnrolledUser, type Person } from './enrolment-service.ts';
-import { findStoredResponse, storeResponse, toRequestKey, type KeyedRequest } from './idempotency-service.ts';
 import { participantSerializer } from '../participants/serializer.ts';
 import { deregisterParticipants } from '../seats/service.ts';
 import { loadContext, quoteBooking, type BookingQuote } from '../quotes/service.ts';
@@ -19,23 +18,10 @@ import type { DeregisterBody, BookingInput } from './body-schema.ts';
 import { queueMails, createBooking, spendVoucher, type BookingCreated } from './sql.ts';
 import { detailedOrderTitle, bookingError, bookingProblem, type BookingResult } from './schema.ts';
 
-/**
- * Books in one transaction under the provider's lock; `errors` are those of validation. A repeated idempotency key
- * returns the first response.
- */
-export async function book(
-  ctx: Ctx,
-  input: BookingInput,
-  errors: CodedError[],
-  request?: KeyedRequest,
-): Promise<BookingResult> {
+/** Books in one transaction under the provider's lock; `errors` are those of validation. */
+export async function book(ctx: Ctx, input: BookingInput, errors: CodedError[]): Promise<BookingResult> {
   assertPairLimit(input);
-  const key = request && toRequestKey(request);
   return ctx.write(['dates', 'people', 'money'], async (tx, now) => {
-    const stored = key && (await findStoredResponse(ctx, tx, key));
-    if (stored && !stored.isSame) throw bookingProblem([bookingError('idempotency_key_reused')]);
-    if (stored) return tx.rollbackNoChange(stored.response as BookingResult);
-
     // Pipelined. Persons may lack a name here; the quote rejects them before they are enrolled.
     const [context, existing] = await Promise.all([
       loadContext(ctx, tx, input),
@@ -49,9 +35,7 @@ export async function book(
 
     tx.recordAffected(created.bookingId);
     tx.countEvents('bookings', 1);
-    const response = toResponse(quote, created);
-    if (key) await storeResponse(ctx, tx, now, key, { bookingId: created.bookingId, response });
-    return response;
+    return toResponse(quote, created);
   });
 }
 
@@ -68,15 +52,13 @@ const toIds = (named: NonNullable<DeregisterBody['participants']>) =>
 
 /**
  * Deregisters all participants of a booking, or those named, and promotes the waiting lists. Idempotent: those
- * deregistered before stay as they are. Throws for a key that was used for a booking.
+ * deregistered before stay as they are.
  */
-export async function deregister(ctx: Ctx, bookingId: number, body: DeregisterBody, request?: KeyedRequest) {
-  const key = request && toRequestKey(request);
+export async function deregister(ctx: Ctx, bookingId: number, body: DeregisterBody) {
   const { with_fee = false, send_receipt_email_to_participant = false } = body.config ?? {};
   const named = body.participants && toIds(body.participants);
   const ofBooking = tenantWhere(ctx, participants, eq(participants.bookingId, bookingId));
   await ctx.write(['dates', 'people'], async (tx, now) => {
-    if (key && (await findStoredResponse(ctx, tx, key))) throw bookingProblem([bookingError('idempotency_key_reused')]);
     if ((await tx.$count(bookings, tenantWhere(ctx, bookings, eq(bookings.id, bookingId)))) === 0)
       throw Problem.notFound('Booking');
 

@@ -51,8 +51,11 @@ export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: CampaignBody,
       response: responses.created(CampaignDetails),
     },
-    config: { readOnly, references: campaignReferences },
-    handler: async ({ ctx, body }, reply) => reply.code(201).send(await createCampaign(ctx, body)),
+    config: { idempotency: {}, readOnly, references: campaignReferences },
+    handler: async ({ ctx, body }, reply) => {
+      const created = await createCampaign(ctx, body);
+      return reply.created(created.id, created);
+    },
   });
 
   app.get('/:id', {

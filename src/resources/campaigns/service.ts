@@ -67,9 +67,9 @@ export async function createCampaign(ctx: Ctx, body: CampaignBody): Promise<Camp
     const columns = { ...toColumns(body), type, discountType, discountValue: String(discount_value), ...own };
     const id = tx.recordAffected(await insert(tx, columns));
     await replaceLinked(ctx, tx, id, body);
-    return id;
+    return getCampaign({ ...ctx, db: tx }, id);
   });
-  return getCampaign(ctx, await Problem.mapConstraints(constraints, work));
+  return Problem.mapConstraints(constraints, work);
 }
 
 export async function updateCampaign(ctx: Ctx, id: number, body: CampaignChange): Promise<CampaignDetails> {

@@ -47,8 +47,11 @@ export const newCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: CourseBody,
       response: responses.created(CourseId),
     },
-    config: { references: courseReferences },
-    handler: async ({ ctx, body }, reply) => reply.code(201).send({ course_id: await createCourse(ctx, body) }),
+    config: { idempotency: {}, references: courseReferences },
+    handler: async ({ ctx, body }, reply) => {
+      const id = await createCourse(ctx, body);
+      return reply.created(id, { course_id: id });
+    },
   });
 };
 

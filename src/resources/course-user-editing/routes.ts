@@ -38,10 +38,10 @@ export const courseUserEditingRoutes: FastifyPluginAsyncTypebox = async (app) =>
       body: CourseUserBody,
       response: { 200: CourseUser, ...responses.created(CourseUser) },
     },
-    config: { references: courseUserReferences },
+    config: { idempotency: { hasCourseUser: true }, references: courseUserReferences },
     handler: async ({ ctx, body }, reply) => {
       const { user, isNew } = await createCourseUser(ctx, body);
-      return reply.code(isNew ? 201 : 200).send(user);
+      return isNew ? reply.created(user.id, user) : user;
     },
   });
 

@@ -21,19 +21,19 @@ export const courseUserReferences = references;
 export const findCourseUser = (ctx: Ctx, { id }: { id: number }) => courseUserList.byId(ctx, id);
 
 /** A person with an equal e-mail (case ignored) and equal names (folded) stays as it is. */
-export async function createCourseUser(ctx: Ctx, body: CourseUserBody) {
-  const { id, isNew } = await ctx.write(['people'], async (tx, now) => {
+export function createCourseUser(ctx: Ctx, body: CourseUserBody) {
+  return ctx.write(['people'], async (tx, now) => {
+    const reload = (id: number) => getCourseUser({ ...ctx, db: tx }, id);
     assertBirthDate(ctx, body);
     await courseUserReferences.assertKnown(body, { ctx, reader: tx });
     const found = await findExistingUsers(ctx, tx, [body]);
     const [newUser] = usersToCreate([body], found);
-    if (!newUser) return tx.rollbackNoChange({ id: found[0]!.id!, isNew: false });
+    if (!newUser) return tx.rollbackNoChange({ user: await reload(found[0]!.id!), isNew: false });
     if (body.username !== undefined) await assertFreeUsername(ctx, tx, body.username);
     const username = body.username ?? (await nameUsers(ctx, tx, [newUser]))[0]!.username;
     const row = { ...toColumns(body), username, providerId: ctx.providerId, createdAt: now, updatedAt: now };
-    return { id: tx.recordAffected(await insert(tx, row)), isNew: true };
+    return { user: await reload(tx.recordAffected(await insert(tx, row))), isNew: true };
   });
-  return { user: await getCourseUser(ctx, id), isNew };
 }
 
 /** A partial update. A new e-mail address ends the links that were mailed to the former one. */

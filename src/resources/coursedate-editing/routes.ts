@@ -47,9 +47,11 @@ export const courseDateEditingRoutes: FastifyPluginAsyncTypebox = async (app) =>
       body: CourseDateBody,
       response: responses.created(CourseDateWritten),
     },
-    config: { references: courseDateReferences, findBodyErrors: courseDateErrors },
-    handler: async ({ ctx, params, body }, reply) =>
-      reply.code(201).send(await createCourseDate(ctx, params.course_id, body)),
+    config: { idempotency: {}, references: courseDateReferences, findBodyErrors: courseDateErrors },
+    handler: async ({ ctx, params, body }, reply) => {
+      const created = await createCourseDate(ctx, params.course_id, body);
+      return reply.created(created.coursedate_id, created);
+    },
   });
 
   app.put('/:id', {

@@ -57,8 +57,11 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: CustomerBody,
       response: responses.created(CustomerId),
     },
-    config: { references: customerReferences },
-    handler: async ({ ctx, body }, reply) => reply.code(201).send({ customer_id: await createCustomer(ctx, body) }),
+    config: { idempotency: {}, references: customerReferences },
+    handler: async ({ ctx, body }, reply) => {
+      const id = await createCustomer(ctx, body);
+      return reply.created(id, { customer_id: id });
+    },
   });
 
   app.get('/:id', {

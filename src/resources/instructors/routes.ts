@@ -38,8 +38,11 @@ export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: InstructorBody,
       response: responses.created(Instructor),
     },
-    config: { readOnly, references: instructorReferences },
-    handler: async ({ ctx, body }, reply) => reply.code(201).send(await createInstructor(ctx, body)),
+    config: { idempotency: {}, readOnly, references: instructorReferences },
+    handler: async ({ ctx, body }, reply) => {
+      const created = await createInstructor(ctx, body);
+      return reply.created(created.id, created);
+    },
   });
 
   app.get('/:id', {

@@ -54,8 +54,11 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: LocationBody,
       response: responses.created(Location),
     },
-    config: { references: locationReferences, findBodyErrors: locationErrors },
-    handler: async ({ ctx, body }, reply) => reply.code(201).send(await createLocation(ctx, body)),
+    config: { idempotency: {}, references: locationReferences, findBodyErrors: locationErrors },
+    handler: async ({ ctx, body }, reply) => {
+      const created = await createLocation(ctx, body);
+      return reply.created(created.id, created);
+    },
   });
 
   app.get('/:id', {

@@ -18,12 +18,13 @@ export const getLocation = async (ctx: Ctx, id: number): Promise<Location> =>
 
 export async function createLocation(ctx: Ctx, body: LocationBody): Promise<Location> {
   const { providerId } = ctx;
-  await assertValidReferences(ctx, body);
-  const id = await ctx.write(['catalog'], async (tx, now) => {
+  return ctx.write(['catalog'], async (tx, now) => {
+    const inWrite = { ...ctx, db: tx };
+    await assertValidReferences(inWrite, body);
     const timestamps = { createdAt: now, updatedAt: now };
-    return tx.recordAffected(await insert(tx, { ...toColumns(body), title: body.title, ...timestamps, providerId }));
+    const id = await insert(tx, { ...toColumns(body), title: body.title, ...timestamps, providerId });
+    return reload(inWrite, tx.recordAffected(id));
   });
-  return reload(ctx, id);
 }
 
 /** A partial update; existing course dates keep their capacities. */

@@ -24,7 +24,7 @@ export const courseUserMergeRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: MergeBody,
       response: responses.ok(CourseUserMerge),
     },
-    config: { references: courseUserMergeReferences },
+    config: { idempotency: {}, references: courseUserMergeReferences },
     handler: ({ ctx, params, body }) => mergeCourseUser(ctx, params.id, body),
   });
 };
@@ -44,7 +44,7 @@ export const customerMergeRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: MergeBody,
       response: responses.ok(CustomerMerge),
     },
-    config: { references: customerMergeReferences },
+    config: { idempotency: {}, references: customerMergeReferences },
     handler: ({ ctx, params, body }) => mergeCustomer(ctx, params.id, body),
   });
 };

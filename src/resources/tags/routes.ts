@@ -39,9 +39,10 @@ export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: TagBody,
       response: { 200: Tag, ...responses.created(Tag) },
     },
+    config: { idempotency: {} },
     handler: async ({ ctx, body }, reply) => {
       const { tag, isNew } = await createTag(ctx, body);
-      return reply.code(isNew ? 201 : 200).send(tag);
+      return isNew ? reply.created(tag.id, tag) : tag;
     },
   });
 

@@ -42,8 +42,11 @@ export const voucherRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: VoucherBody,
       response: responses.created(VoucherDetails),
     },
-    config: { readOnly },
-    handler: async ({ ctx, body }, reply) => reply.code(201).send(await createVoucher(ctx, body)),
+    config: { idempotency: {}, readOnly },
+    handler: async ({ ctx, body }, reply) => {
+      const created = await createVoucher(ctx, body);
+      return reply.created(created.id, created);
+    },
   });
 
   app.get('/:id', {

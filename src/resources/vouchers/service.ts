@@ -44,9 +44,10 @@ export async function createVoucher(ctx: Ctx, body: VoucherBody): Promise<Vouche
   const amount = body.amount.toFixed(2);
   const work = ctx.write(['money'], async (tx, now) => {
     const own = { providerId: ctx.providerId, createdAt: now, updatedAt: now };
-    return tx.recordAffected(await insert(tx, { ...toColumns(body), code, amount, balance: amount, ...own }));
+    const id = await insert(tx, { ...toColumns(body), code, amount, balance: amount, ...own });
+    return getVoucher({ ...ctx, db: tx }, tx.recordAffected(id));
   });
-  return getVoucher(ctx, await Problem.mapConstraints(constraints, work));
+  return Problem.mapConstraints(constraints, work);
 }
 
 /** The balance changes by as much as the amount. */

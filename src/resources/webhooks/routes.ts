@@ -46,7 +46,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     handler: async ({ ctx, body }, reply) => {
       const created = await service.createWebhook(ctx, body);
-      return reply.code(201).headers(warn(created)).send(created);
+      return reply.headers(warn(created)).created(created.id, created);
     },
   });
 

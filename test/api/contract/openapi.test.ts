@@ -233,10 +233,11 @@ describe('responses and parameters', () => {
   });
 
   test('lists document their headers, and 304 if they have an ETag', () => {
-    const paged = ['Link', 'X-Ignored-Parameters', 'X-Page-Truncated', 'X-Request-Id', 'X-Updated-Through'];
+    const every = ['Preference-Applied', 'X-Ignored-Parameters', 'X-Request-Id'];
+    const paged = ['Link', ...every, 'X-Page-Truncated', 'X-Updated-Through'].sort();
     expect(headersOf('GET /v2/courses')).toEqual(['ETag', ...paged]);
-    expect(headersOf('GET /v2/durations')).toEqual(['ETag', 'X-Ignored-Parameters', 'X-Request-Id']);
-    expect(headersOf('GET /v2/campaigns')).toEqual(['X-Ignored-Parameters', 'X-Request-Id', 'X-Updated-Through']);
+    expect(headersOf('GET /v2/durations')).toEqual(['ETag', ...every]);
+    expect(headersOf('GET /v2/campaigns')).toEqual([...every, 'X-Updated-Through']);
     const withEtag = all.filter(({ responses }) => responses['200']?.headers?.['ETag']).map(({ name }) => name);
     const withNotModified = all.filter(({ responses }) => responses['304']).map(({ name }) => name);
     expect(withNotModified).toEqual(withEtag);

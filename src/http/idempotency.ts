@@ -1,0 +1,129 @@
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import { createHash } from 'node:crypto';
+import { Problem } from '../core/errors.ts';
+import type { Tx } from '../database/client.ts';
+import { execute } from '../database/statements.ts';
+import { currentTimeSql } from '../database/tables/columns.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Of each POST that creates: the same request with the same `Idempotency-Key` gets the first response again. */
+    idempotency?: Idempotency;
+  }
+}
+
+type Idempotency = {
+  /** Routes that share their keys, and report an invalid one with their other errors. Others have keys of their own. */
+  space?: 'booking';
+  /** The erasure of a course user deletes the stored responses. */
+  hasCourseUser?: true;
+};
+
+type Work<T> = (tx: Tx, now: string) => Promise<T>;
+
+/** Names a key that is ignored, refuses one that is not valid, and documents it. After the coercion of requests. */
+export function checkIdempotencyKeys(app: FastifyInstance) {
+  app.addHook('onRoute', documentKey);
+  app.addHook('preValidation', (request, reply, done) => {
+    const key = request.headers['idempotency-key'];
+    if (key !== undefined && request.method === 'POST') {
+      const { idempotency } = request.routeOptions.config;
+      if (!takesKey(request)) nameIgnored(reply);
+      else if (!idempotency?.space && !isValidKey(key)) throw Problem.invalidFields({ notValid: ['Idempotency-Key'] });
+    }
+    done();
+  });
+}
+
+export const isValidKey = (key: string | string[] | undefined) =>
+  key === undefined || (key.length >= 1 && key.length <= 255);
+
+const description =
+  'For 24 hours the same request with the same key gets the first response again, and nothing more is written; ' +
+  'another request with the key is refused.';
+
+function documentKey(route: RouteOptions) {
+  if (!route.config?.idempotency || route.schema?.headers) return;
+  const headers = Type.Object({ 'idempotency-key': Type.Optional(Type.String({ description })) });
+  route.schema = { ...route.schema, headers };
+}
+
+const takesKey = ({ routeOptions, body }: FastifyRequest) =>
+  routeOptions.config.idempotency !== undefined && (body as { dry_run?: unknown }).dry_run !== true;
+
+function nameIgnored(reply: FastifyReply) {
+  const ignored = [reply.getHeader('x-ignored-parameters') ?? [], 'Idempotency-Key'].flat().join(', ');
+  reply.header('x-ignored-parameters', ignored);
+}
+
+/**
+ * Stores the result of a write in its own transaction if the request has a key, and returns it for each repetition. The
+ * result is the whole response, so that a repeated one is equal. A PUT stores nothing: its key must be unused.
+ */
+export function withIdempotency<T>(request: FastifyRequest, reply: FastifyReply, work: Work<T>): Work<T> {
+  const { ctx, method, routeOptions } = request;
+  const requestKey = toRequestKey(request);
+  if (!requestKey) return work;
+  const { keyHash, fingerprint } = requestKey;
+  const { hasCourseUser = false } = routeOptions.config.idempotency!;
+  return async (tx, now) => {
+    // Under the lock, so that a concurrent request with the key has finished.
+    const [record] = await execute<StoredRecord>(tx, findRecord, [ctx.providerId, keyHash]);
+    if (record && record.fingerprint !== fingerprint) throw keyReused();
+    if (record) {
+      reply.header('idempotent-replayed', 'true');
+      return tx.rollbackNoChange(record.answer as T);
+    }
+    const result = await work(tx, now);
+    const values = [ctx.providerId, keyHash, fingerprint, JSON.stringify(result), hasCourseUser, now];
+    if (tx.affected.changed && method === 'POST') await execute(tx, storeRecord, values);
+    return result;
+  };
+}
+
+type StoredRecord = { fingerprint: string; answer: unknown };
+
+const findRecord = {
+  name: 'find_idempotency_record',
+  text: `select fingerprint, answer from idempotency_records
+    where provider_id = $1 and key_hash = $2 and expires_at > ${currentTimeSql}`,
+};
+
+/** Replaces an expired record. */
+const storeRecord = {
+  name: 'store_idempotency_record',
+  text: `insert into idempotency_records
+      (provider_id, key_hash, fingerprint, answer, has_course_user, created_at, expires_at)
+    values ($1, $2, $3, $4, $5, $6, ${currentTimeSql} + interval '24 hours')
+    on conflict (provider_id, key_hash) do update set fingerprint = excluded.fingerprint, booking_id = null,
+      answer = excluded.answer, has_course_user = excluded.has_course_user, created_at = excluded.created_at,
+      expires_at = excluded.expires_at`,
+};
+
+function keyReused() {
+  const message = 'The Idempotency-Key was used with another request';
+  return new Problem('invalid', message, { errors: [{ code: 'idempotency_key_reused', message }] });
+}
+
+/** The key and the parsed request, both hashed: method, route, path ids and body, whatever its content type. */
+function toRequestKey(request: FastifyRequest) {
+  const { headers, method, params, body } = request;
+  const { url: route, config } = request.routeOptions;
+  const key = headers['idempotency-key'];
+  if (key === undefined || !takesKey(request)) return undefined;
+  const space = config.idempotency?.space ? '' : `${method} ${route}\n`;
+  return {
+    keyHash: hash(`${space}${String(key)}`),
+    fingerprint: hash(JSON.stringify({ method, route, params, body }, (_name, value: unknown) => comparable(value))),
+  };
+}
+
+const hash = (text: string) => createHash('sha256').update(text).digest('base64url');
+
+/** An unreadable value is a symbol, which `JSON.stringify` would omit. */
+const comparable = (value: unknown) => (typeof value === 'symbol' ? null : isObject(value) ? sortKeys(value) : value);
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const sortKeys = (object: object) => Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1)));
