@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import helmet from '@fastify/helmet';
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
+import { projectRoot } from '../../core/project-root.ts';
 import { serveAsset } from '../../http/assets.ts';
 import { compressOnce, sendContent, type CompressedContent } from '../../http/compression/static-content.ts';
 import { guideScript, guideStyle } from './assets.ts';
@@ -13,7 +16,10 @@ import { securityHeaders } from './security-headers.ts';
 type GuideOptions = { publicUrl: string; basePath: string; pages: ReadonlySet<string> };
 type Content = { type: string; name: string; render: (guides: Guides) => string };
 
-/** The pages of docs/ at /docs/guides, as HTML and as Markdown, and /llms.txt, their list. Without docs/ all are 404. */
+/**
+ * The pages of docs/ at /docs/guides, as HTML and as Markdown, /llms.txt, their list, and the workflows. Without docs/
+ * all are 404.
+ */
 export const guideRoutes: FastifyPluginAsync<GuideOptions> = async (app, { publicUrl, basePath, pages }) => {
   const directives = { scriptSrc: ["'self'"], connectSrc: ["'self'"], styleSrc: ["'self'"] };
   await app.register(helmet, securityHeaders(publicUrl, directives));
@@ -54,6 +60,13 @@ export const guideRoutes: FastifyPluginAsync<GuideOptions> = async (app, { publi
       type: 'text/plain',
       name: 'llms.txt',
       render: (guides) => renderLlmsTxt(guides, publicUrl),
+    }),
+  );
+  app.get('/workflows.arazzo.yaml', (request, reply) =>
+    send(request, reply, {
+      type: 'application/yaml',
+      name: 'workflows',
+      render: () => readFileSync(join(projectRoot, 'docs/api/workflows.arazzo.yaml'), 'utf8'),
     }),
   );
   app.get('/docs/guides/search.json', (request, reply) =>

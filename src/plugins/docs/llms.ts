@@ -15,6 +15,7 @@ export function renderLlmsTxt({ groups }: Guides, publicUrl: string): string {
 ## API description
 
 - [OpenAPI document](${publicUrl}/openapi.json): every operation with its parameters, bodies and responses
+- [Workflows](${publicUrl}/workflows.arazzo.yaml): sequences of operations as an Arazzo document
 - [API reference](${publicUrl}/docs): the same as a page
 
 ${sections.join('\n\n')}

@@ -8,7 +8,7 @@ import { guideRoutes } from './guide-routes.ts';
 import { findReferenceBundle } from './reference-bundle.ts';
 import { referenceRoutes } from './reference-routes.ts';
 
-/** Serves the API reference at /docs, to which / leads, the guides at /docs/guides, and /llms.txt. */
+/** Serves the API reference at /docs, to which / leads, the guides at /docs/guides, /llms.txt, and the workflows. */
 export const docsRoutes: FastifyPluginAsync<Services & { plugins: readonly Plugin[] }> = async (
   app,
   { settings: { publicUrl }, countRequest, plugins },

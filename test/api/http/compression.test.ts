@@ -38,7 +38,7 @@ const decompress: Record<string, (bytes: Buffer) => Buffer> = {
 const encodings = Object.keys(decompress);
 const lists = ['/v2/courses', '/v2/coursedates?include[]=course', '/v2/courses?paginate=1'];
 /** Documents without a key. */
-const documents = ['/openapi.json', '/docs/', '/docs/guides', '/llms.txt'];
+const documents = ['/openapi.json', '/docs/', '/docs/guides', '/llms.txt', '/workflows.arazzo.yaml'];
 
 test.each(encodings)('a list is compressed with %s, the first time and from the cache', async (encoding) => {
   for (const path of lists) {

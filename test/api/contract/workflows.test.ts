@@ -1,0 +1,79 @@
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { parse } from 'yaml';
+import { demoDatabase } from '../../support/demo-database.ts';
+import { temporaryFolder } from '../../support/processes.ts';
+import { openTestApp, openTestDatabase, send } from '../../support/test-app.ts';
+import { startReceiver } from '../../support/webhooks.ts';
+
+type Workflows = { workflows: { workflowId: string; steps: { successCriteria: { condition: string }[] }[] }[] };
+type Step = { stepId: string; checks: { passed: boolean; message: string; condition?: string }[] };
+type Result = { executedWorkflows: { workflowId: string; executedSteps: Step[] }[] };
+
+/** A demo school, and a function that runs workflows there and returns the conditions that fail, by workflow. */
+async function openSchool() {
+  const { name, key } = await demoDatabase();
+  const testApp = await openTestApp(openTestDatabase(name));
+  onTestFinished(testApp.close);
+  const url = await testApp.app.listen({ port: 0, host: '127.0.0.1' });
+  const receiver = await startReceiver();
+  const folder = temporaryFolder();
+  const [file, output] = [join(folder, 'workflows.arazzo.yaml'), join(folder, 'output.json')];
+  const load = async (path: string) => (await send(testApp.app, { url: path })).text;
+  writeFileSync(join(folder, 'openapi.json'), await load('/openapi.json'));
+  const inputs = JSON.stringify({ key, receiver: receiver.url });
+  const args = ['respect', file, '--server', `booking=${url}`, '--input', inputs, '--json-output', output];
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+  return {
+    workflows: parse(await load('/workflows.arazzo.yaml')) as Workflows,
+    async run(workflows: Workflows) {
+      writeFileSync(file, JSON.stringify(workflows));
+      const printed = await new Promise<string>((done) =>
+        execFile('node_modules/.bin/redocly', args, { env }, (_error, stdout, stderr) => done(stdout + stderr)),
+      );
+      const { files } = readResults(output, printed);
+      return Object.values(files)[0]!.executedWorkflows.map(({ workflowId, executedSteps }) => ({
+        workflowId,
+        steps: executedSteps.length,
+        failed: executedSteps.flatMap(({ stepId, checks }) =>
+          checks.filter(({ passed }) => !passed).map(({ condition, message }) => `${stepId}: ${condition ?? message}`),
+        ),
+      }));
+    },
+  };
+}
+
+function readResults(file: string, printed: string) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as { files: Record<string, Result> };
+  } catch {
+    throw new Error(printed);
+  }
+}
+
+const opposites: Record<string, string> = { '==': '!=', '!=': '==', '>': '<=' };
+
+/** The workflows with the opposite of the last criterion of each. */
+function breakEach({ workflows, ...rest }: Workflows): Workflows {
+  const broken = structuredClone(workflows);
+  for (const { steps } of broken) {
+    const criterion = steps.at(-1)!.successCriteria.at(-1)!;
+    criterion.condition = criterion.condition.replace(/[=!]=|>/, (operator) => opposites[operator]!);
+  }
+  return { ...rest, workflows: broken };
+}
+
+test('the workflows of docs/api succeed with demo data, also a second time; each fails by its last criterion', async () => {
+  const { workflows, run } = await openSchool();
+  const expected = workflows.workflows.map(({ workflowId, steps }) => ({
+    workflowId,
+    steps: steps.length,
+    failed: [],
+  }));
+  expect(expected.length).toBe(5);
+  expect(await run(workflows)).toEqual(expected);
+  const second = await run(breakEach(workflows));
+  expect(second).toEqual(expected.map((one) => ({ ...one, failed: [expect.any(String)] })));
+}, 180_000);
