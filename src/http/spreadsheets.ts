@@ -3,12 +3,15 @@ import type { TObject } from '@sinclair/typebox';
 import { stringify } from 'csv-stringify/sync';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { toLoggableError } from '../core/database-errors.ts';
+import { Problem } from '../core/errors.ts';
 import { todayIn } from '../core/timestamps.ts';
 import { getSchoolId, type Ctx } from '../database/context.ts';
 import { getLimit, maxLimit } from '../lists/list-query.ts';
 import type { Page, PageOptions } from '../lists/list-types.ts';
 import { defineColumns, type Spreadsheet } from '../lists/spreadsheet.ts';
 import { prefersToJson } from './accept.ts';
+import type { Services } from './auth/authenticate.ts';
+import { waitForToken } from './auth/rate-limit.ts';
 import { getRoute, toProblem } from './errors/error-handler.ts';
 import { inSlot } from './list-cache/list-limiter.ts';
 import { toPublicSchema } from './publishable/serializer.ts';
@@ -18,6 +21,10 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Documents that the list is also sent as CSV. */
     hasSpreadsheet?: true;
+  }
+  interface FastifyInstance {
+    /** Does before each further page what was done before the request: checks its key, and takes a token. */
+    admitNextPage(request: FastifyRequest, signal: AbortSignal): Promise<void>;
   }
   interface FastifyRequest {
     /** Set where the list is sent as CSV; `isWhole` is true without `limit` and `page`. */
@@ -35,7 +42,16 @@ export type ReadableList<Q> = {
 };
 type Hooks = { config: object; preHandler: object[] };
 
-export const decorateSpreadsheets = (app: FastifyInstance) => app.decorateRequest('spreadsheet', null);
+export function decorateSpreadsheets(app: FastifyInstance, { findKey, buckets, addressBuckets }: Services) {
+  app.decorateRequest('spreadsheet', null);
+  app.decorate('admitNextPage', async (request: FastifyRequest, signal: AbortSignal) => {
+    const { ctx, headers, ip } = request;
+    const ofAddress = ctx.publishableFor && addressBuckets?.(request, 'read');
+    for (const bucket of [ofAddress, buckets(ctx.fairnessKey)]) if (bucket) await waitForToken(bucket, signal);
+    const key = await findKey(headers['x-api-key'], ip);
+    if (!key || (ctx.publishableFor && !key.is_active)) throw new Problem('unauthenticated', 'Wrong API Key');
+  });
+}
 
 /** The hooks of a list, with those that send it as CSV if it has a spreadsheet. */
 export function withSpreadsheet<H extends Hooks>(list: ReadableList<never> | undefined, hooks: H) {
@@ -121,18 +137,19 @@ const format = {
  * begins after the last row of the one before, whatever changed meanwhile.
  */
 async function* readPages(request: FastifyRequest, reply: FastifyReply, list: ReadableList<Query>) {
-  const { ctx, spreadsheet } = request;
+  const { ctx, server, spreadsheet } = request;
   const query = request.query as Query;
-  let cancel: (() => void) | undefined;
-  reply.raw.once('close', () => cancel?.());
+  const closing = new AbortController();
+  reply.raw.once('close', () => closing.abort());
   let left = spreadsheet!.isWhole ? Infinity : getLimit(query);
   for (let page: Page<Item> | undefined; page === undefined || (left > 0 && isUnfinished(page));) {
+    if (page) await server.admitNextPage(request, closing.signal);
     const part = { ...query, limit: Math.min(left, maxLimit), ...(page && { page: 1 }) };
     const after = page?.lastKey;
     page = await inSlot(
       request,
       () => list.page(ctx, part, { after }),
-      (remove) => (cancel = remove),
+      (cancel) => (closing.signal.onabort = cancel),
     );
     yield page;
     left -= page.items.length;

@@ -52,7 +52,7 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   coerceRequests(app);
   checkIdempotencyKeys(app);
   addPublicSerializers(app);
-  decorateSpreadsheets(app);
+  decorateSpreadsheets(app, services);
   decorateCreated(app);
   const addMethodNotAllowed = methodNotAllowed(app);
 

@@ -1,6 +1,7 @@
 import { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { TokenBucket } from 'limiter';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
@@ -42,6 +43,11 @@ export function createAddressBuckets(rate: Rate): AddressBuckets {
     getBucket(`${purpose} ${ip === undefined ? 'closed connection' : normalizeIP(ip)}`, rate);
 }
 
+/** Throws 429 if the bucket of a school is empty. */
+function takeToken(bucket: TokenBucket) {
+  if (!bucket.tryRemoveTokens(1)) throw new Problem('too_many_requests', 'Too many requests', toRetry(bucket));
+}
+
 /** Throws 429 if the bucket of an address is empty. */
 export function takeAddressToken(bucket: TokenBucket) {
   if (!bucket.tryRemoveTokens(1))
@@ -49,6 +55,21 @@ export function takeAddressToken(bucket: TokenBucket) {
 }
 
 const toRetry = (bucket: TokenBucket) => ({ retryAfter: Math.ceil(bucket.getWaitTime(1) / 1_000) });
+
+/** Less than the time without a byte after which a connection is closed. */
+const maxTokenWaitMs = 5_000;
+
+/** Takes a token for the next part of a response. Waits for a half-full bucket first, so that requests find tokens. */
+export async function waitForToken(bucket: TokenBucket, signal: AbortSignal) {
+  const half = Math.max(1, bucket.bucketSize / 2);
+  const end = performance.now() + maxTokenWaitMs;
+  for (;;) {
+    const [leftMs, waitMs] = [end - performance.now(), bucket.getWaitTime(half)];
+    if (waitMs === 0 || leftMs <= 0 || bucket.getWaitTime(1) > leftMs) break;
+    await sleep(Math.min(waitMs, leftMs), undefined, { signal });
+  }
+  takeToken(bucket);
+}
 
 /** Share of a token that a 304 response refunds. */
 const notModifiedRefund = 0.75;
@@ -67,11 +88,8 @@ export function limitRate(app: FastifyInstance, buckets: RateBuckets) {
   app.addHook('preParsing', (request, _reply, _payload, done) => {
     const ctx = contextIn(request);
     const bucket = ctx && buckets(ctx.fairnessKey);
-    if (!bucket || bucket.tryRemoveTokens(1)) {
-      done();
-      return;
-    }
-    throw new Problem('too_many_requests', 'Too many requests', toRetry(bucket));
+    if (bucket) takeToken(bucket);
+    done();
   });
 
   app.addHook('onSend', (request, reply, payload, done) => {

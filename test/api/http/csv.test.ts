@@ -1,11 +1,13 @@
 import { once } from 'node:events';
-import { get as httpGet, type IncomingMessage } from 'node:http';
+import { get as httpGet, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parse } from 'csv-parse/sync';
 import { eq, sql } from 'drizzle-orm';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { todayIn } from '../../../src/core/timestamps.ts';
+import type { Rate } from '../../../src/http/auth/rate-limit.ts';
+import { listKeys, revokeKey } from '../../../src/resources/auth/key-service.ts';
 import { customers } from '../../../src/database/tables/customers.ts';
 import { withProfile } from '../../support/key-profiles.ts';
 import { createCustomer, createOrder, createProduct, createUser, mainProduct, write } from '../../support/orders.ts';
@@ -348,14 +350,28 @@ test('all rows come in each order, also of equal values and with filters', async
 });
 
 /** An application that a client reads over a socket, with large customers: more than the buffers of a connection hold. */
-async function openListening() {
+async function openListening(rate?: Rate) {
   const lines: string[] = [];
   const logger = pino({ base: null }, { write: (line: string) => void lines.push(line) });
   const database = openTestDatabase(await ownDatabase());
-  const own = await openTestApp(database, { logger, limits: { ...limits, lists: { atOnce: 1, waitMs: 30_000 } } });
+  const own = await openTestApp(database, {
+    logger,
+    limits: { ...limits, rate, lists: { atOnce: 1, waitMs: 30_000 } },
+  });
   onTestFinished(own.close);
   await own.app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = own.app.server.address() as AddressInfo;
+  let latest: ServerResponse | undefined;
+  own.app.server.on('request', (_request, response) => (latest = response));
+  const limiter = own.app.listCache.limiter!;
+  /** Until the buffers of the connection are full. */
+  const untilPaused = () =>
+    expect
+      .poll(() => {
+        const { open, idle } = database.usage().connections;
+        return [latest!.writableNeedDrain, limiter.usage().running, open - idle];
+      })
+      .toEqual([true, 0, 0]);
   const school = await own.createProvider();
   await addCustomers(school, 2_400, 'x'.repeat(10_000));
   /** Begins to read and pauses. */
@@ -370,7 +386,7 @@ async function openListening() {
     request.on('error', () => undefined);
     return { request, response };
   }
-  return { ...own, school, begin, lines };
+  return { ...own, school, begin, untilPaused, limiter, lines };
 }
 
 async function readRest(response: IncomingMessage) {
@@ -394,25 +410,19 @@ test('a row that moves while a client reads slowly is not missed, nor are the ot
 });
 
 test('a client that reads slowly holds neither a slot nor a connection', async () => {
-  const { app, database, school, begin } = await openListening();
+  const { limiter, school, begin, untilPaused } = await openListening();
   const { response } = await begin();
   expect((await school.get('/v2/customers?limit=1')).status).toBe(200);
-  const { limiter } = app.listCache;
-  await expect.poll(() => limiter!.usage().running).toBe(0);
-  const { started } = limiter!.usage();
-  expect(started).toBeLessThan(10);
-  const busy = `select from pg_stat_activity
-    where datname = current_database() and backend_type = 'client backend' and state <> 'idle' and pid <> pg_backend_pid()`;
-  await expect.poll(async () => (await database.pool.query(busy)).rowCount).toBe(0);
-  expect(limiter!.usage().started).toBe(started);
+  await untilPaused();
+  expect(limiter.usage().started).toBeLessThan(10);
   expect(await readRest(response)).toHaveLength(2_400);
-  expect(limiter!.usage().started).toBeGreaterThan(9);
+  expect(limiter.usage().started).toBeGreaterThan(9);
 });
 
 test('an error in the middle ends the connection and is logged', async () => {
-  const { app, database, begin, lines, school } = await openListening();
+  const { database, begin, untilPaused, lines, school } = await openListening();
   const { response } = await begin();
-  await expect.poll(() => app.listCache.limiter!.usage().running).toBe(0);
+  await untilPaused();
   await database.pool.query('alter table customers rename to elsewhere');
   await expect(readRest(response)).rejects.toThrow('aborted');
   await expect.poll(() => lines.filter((line) => line.includes('ended before its last row')).length).toBe(1);
@@ -423,14 +433,49 @@ test('an error in the middle ends the connection and is logged', async () => {
   expect([failed.status, failed.headers['content-type']]).toEqual([503, 'application/json; charset=utf-8']);
 });
 
+const findEnd = (lines: string[]) => lines.find((line) => line.includes('ended before its last row'));
+
+test('the file ends before its last row once its key is revoked', async () => {
+  const { database, begin, untilPaused, lines, school } = await openListening();
+  const { response } = await begin();
+  await untilPaused();
+  const [key] = await listKeys(await school.ctx());
+  await revokeKey(database, key!.key_id);
+  await expect(readRest(response)).rejects.toThrow('aborted');
+  expect(findEnd(lines)).toContain('Wrong API Key');
+});
+
+test('each page of a file takes a token, and the file ends where there is none', async () => {
+  // No token is added while the test runs.
+  const { begin, lines, school } = await openListening({ perSecond: 0.001, burst: 24 });
+  const { response } = await begin();
+  // A page has 250 of the 2,400 customers.
+  expect(response.headers['ratelimit-remaining']).toBe('23');
+  expect(await readRest(response)).toHaveLength(2_400);
+  expect((await school.get('/v2/customers?limit=1')).headers['ratelimit-remaining']).toBe('13');
+  for (let left = 12; left > 0; left -= 1) await school.get('/v2/schools');
+  const next = await begin();
+  await expect(readRest(next.response)).rejects.toThrow('aborted');
+  expect(findEnd(lines)).toContain('Too many requests');
+});
+
+test('a file waits for tokens, and leaves some of them to other requests', async () => {
+  const { begin, school } = await openListening({ perSecond: 100, burst: 8 });
+  const { response } = await begin();
+  const rows = readRest(response);
+  const others = await Promise.all([1, 2].map(() => school.get('/v2/schools')));
+  expect(others.map(({ status }) => status)).toEqual([200, 200]);
+  expect(await rows).toHaveLength(2_400);
+});
+
 test('a client that leaves ends the reading', async () => {
-  const { app, begin, lines } = await openListening();
+  const { app, begin, untilPaused, limiter, lines } = await openListening();
   const { request } = await begin();
-  await expect.poll(() => app.listCache.limiter!.usage().running).toBe(0);
-  const { started } = app.listCache.limiter!.usage();
+  await untilPaused();
+  const { started } = limiter.usage();
   request.destroy();
   const connections = () => new Promise<number>((done) => app.server.getConnections((_error, count) => done(count)));
   await expect.poll(connections).toBe(0);
-  expect(app.listCache.limiter!.usage()).toMatchObject({ running: 0, waiting: 0, started });
+  expect(limiter.usage()).toMatchObject({ running: 0, waiting: 0, started });
   expect(lines.filter((line) => line.includes('ended before'))).toEqual([]);
 });
