@@ -77,6 +77,34 @@ test('a temporary SMTP error is retried with exponential delay and another link,
   expect(log.join('\n')).not.toContain(extractToken(server.received[0]!.text));
 });
 
+test('a mail that is deleted after its claim is dropped', async () => {
+  const testApp = await openMailTestApp();
+  await invite(await testApp.createProvider(), 'ase@people.example');
+  const { pool } = testApp.database;
+  const query = async (statement: { name?: string }) => {
+    if (statement.name === 'find_mail') await pool.query('delete from outbox');
+    return pool.query(statement as never);
+  };
+  const server = await startMailServer();
+  const { log } = startWorker({ database: { ...testApp.database, pool: { query } as never } }, { to: server.url });
+  await eventually(() => expect(log.at(-1)).toMatch(/^info: Mail \d+ is dropped: it is deleted since$/));
+  expect(getDeliveryCounters(testApp.database).mails).toMatchObject({ dropped: 1, retried: 0 });
+  expect(server.received).toEqual([]);
+});
+
+test('the invitation of an admin user who is detached meanwhile is not sent', async () => {
+  const testApp = await openMailTestApp();
+  const me = await testApp.createProvider();
+  const invitees = ['ase@people.example', 'ole@people.example'];
+  const [ase] = await Promise.all(invitees.map(async (email) => (await invite(me, email)).json<{ id: number }>().id));
+  expect((await me.request('DELETE')(`/v2/admin-users/${ase}`)).status).toBe(200);
+  const server = await startMailServer();
+  const { log } = startWorker(testApp, { to: server.url });
+  await allSent(testApp);
+  expect(server.received.map(({ to }) => to![0]!.address)).toEqual(['ole@people.example']);
+  expect(log).toContainEqual(expect.stringMatching(/^info: Mail \d+ is dropped: its admin user is detached since$/));
+});
+
 test('a permanently rejected recipient fails immediately', async () => {
   const testApp = await openMailTestApp();
   await invite(await testApp.createProvider(), 'nobody@people.example');

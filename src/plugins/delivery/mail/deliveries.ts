@@ -127,7 +127,8 @@ async function deliver(
   claimed: ClaimedMail,
 ): Promise<Ending> {
   const [found] = await execute<MailData>(on, findMail, [claimed.providerId, claimed.id]);
-  const mail = sanitizeMail(found!);
+  if (!found) return endings.dropped(claimed, 'it is deleted since');
+  const mail = sanitizeMail(found);
   const reason = outdatedReason(mail);
   if (reason !== null) return endings.dropped(claimed, reason);
   if (!isEmailAddress(mail.email)) return endings.failed(claimed, 'There is no e-mail address to send it to', true);
