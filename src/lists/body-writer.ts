@@ -3,7 +3,7 @@ import { getTableConfig, type PgColumn } from 'drizzle-orm/pg-core';
 import { findStorage } from '../core/schema/types.ts';
 import { prepareInsert, type TableWithId } from '../database/prepared-insert.ts';
 import { bodyColumns } from './body-columns.ts';
-import { defineReferences, type ReferenceChecks } from './references.ts';
+import { createRowCheck, defineReferences, type ReferenceChecks } from './references.ts';
 
 /**
  * Derives writes of a table from the schema of a new item: `toColumns` makes the columns of a body, `insert` adds a row
@@ -14,7 +14,10 @@ export function bodyWriter<T extends TableWithId, S extends TObject>(
   { properties }: S,
   checks: ReferenceChecks<Static<S>> = {},
 ) {
-  const stored = Object.entries(properties).map(([name, schema]) => [name, referencedBy(findStorage(schema)?.column)]);
+  const stored = Object.entries(properties).map(([name, schema]) => [
+    name,
+    checkReference(findStorage(schema)?.column),
+  ]);
   return {
     toColumns: bodyColumns(table, properties),
     insert: prepareInsert(table),
@@ -25,11 +28,12 @@ export function bodyWriter<T extends TableWithId, S extends TObject>(
   };
 }
 
-/** The column of another table that a foreign key names; keys within a tenant begin with the provider. */
-function referencedBy(column: object | undefined): PgColumn | undefined {
+/** A check of the column of another table that a foreign key names; keys within a tenant begin with the provider. */
+function checkReference(column: object | undefined) {
   if (column === undefined) return undefined;
   const { table, name } = column as PgColumn;
   const { foreignKeys } = getTableConfig(table);
   const keys = foreignKeys.map((key) => key.reference());
-  return keys.find(({ columns }) => columns.at(-1)!.name === name)?.foreignColumns.at(-1);
+  const referenced = keys.find(({ columns }) => columns.at(-1)!.name === name)?.foreignColumns.at(-1);
+  return referenced && createRowCheck(referenced, column as PgColumn);
 }

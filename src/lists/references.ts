@@ -1,9 +1,9 @@
-import { is, isNull, sql } from 'drizzle-orm';
+import { eq, is, isNull, or, sql, type SQL } from 'drizzle-orm';
 import { PgColumn, type PgTable } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../database/context.ts';
 import { Problem } from '../core/errors.ts';
 import type { Reader } from '../database/client.ts';
-import { tenantWhere } from './tenant-scope.ts';
+import { tenantWhere, type TenantTable } from './tenant-scope.ts';
 
 /** `params` are the path parameters of the route. */
 type Scope = { ctx: Ctx; reader: Pick<Reader, '$count'>; params?: Record<string, number> };
@@ -18,7 +18,7 @@ export type ReferenceChecks<B> = { [K in keyof B]?: PgColumn | Check<NonNullable
  */
 export function defineReferences<B>(fields: ReferenceChecks<B>) {
   const checks = Object.entries<PgColumn | Check<never> | undefined>(fields).flatMap(([name, one]) =>
-    one === undefined ? [] : [[name, (is(one, PgColumn) ? areOwn(one) : one) as Check<unknown>] as const],
+    one === undefined ? [] : [[name, (is(one, PgColumn) ? createRowCheck(one) : one) as Check<unknown>] as const],
   );
   async function findUnknown(body: object, scope: Scope) {
     const unknown: string[] = [];
@@ -37,19 +37,29 @@ export function defineReferences<B>(fields: ReferenceChecks<B>) {
 
 type Item = number | { id?: number };
 
-/** Rows that no input may name any more. */
+/** Rows that no input may name any more, but for an item that names them already. */
 const isDetachable = (table: PgTable): table is PgTable & { detachedAt: PgColumn } => 'detachedAt' in table;
 const hasProvider = (table: PgTable): table is PgTable & { providerId: PgColumn } => 'providerId' in table;
 
-/** True if each id of a field is a row that the provider may name; items without an id do not count. */
-const areOwn =
-  (column: PgColumn) =>
-  async (value: Item | Item[], { ctx, reader }: Scope): Promise<boolean> => {
+/**
+ * True if each id of a field is a row that the provider may name; items without an id do not count. `storedIn` is the
+ * column of the item that has the id.
+ */
+export const createRowCheck =
+  (column: PgColumn, storedIn?: PgColumn) =>
+  async (value: Item | Item[], { ctx, reader, params }: Scope): Promise<boolean> => {
     const ids = new Set([value].flat().flatMap((item) => (typeof item === 'number' ? item : (item.id ?? []))));
     if (ids.size === 0) return true;
     const { table } = column;
-    const named = sql`${column} = any(${sql.param([...ids])}::bigint[])`;
-    const isAttached = isDetachable(table) ? isNull(table.detachedAt) : undefined;
-    const condition = hasProvider(table) ? tenantWhere(ctx, table, named, isAttached) : named;
+    const isNamed = sql`${column} = any(${sql.param([...ids])}::bigint[])`;
+    const isStored =
+      storedIn && params?.['id'] !== undefined ? equalsStored(ctx, column, storedIn, params['id']) : undefined;
+    const isAttached = isDetachable(table) ? or(isNull(table.detachedAt), isStored) : undefined;
+    const condition = hasProvider(table) ? tenantWhere(ctx, table, isNamed, isAttached) : isNamed;
     return (await reader.$count(table, condition)) === ids.size;
   };
+
+function equalsStored(ctx: Ctx, column: PgColumn, storedIn: PgColumn, id: number): SQL {
+  const table = storedIn.table as TenantTable;
+  return sql`${column} = (select ${storedIn} from ${table} where ${tenantWhere(ctx, table, eq(table.id, id))})`;
+}

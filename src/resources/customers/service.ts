@@ -28,7 +28,7 @@ export function updateCustomer(ctx: Ctx, id: number, body: CustomerChange): Prom
   const customer = tenantWhere(ctx, customers, eq(customers.id, id));
   return ctx.write(['people'], async (tx, now) => {
     if ((await tx.$count(customers, customer)) === 0) throw Problem.notFound('Customer');
-    await customerReferences.assertKnown(body, { ctx, reader: tx });
+    await customerReferences.assertKnown(body, { ctx, reader: tx, params: { id } });
     const changed = await tx.updateChanged(customers, customer, toColumns(body), now);
     return changed === 0 ? tx.rollbackNoChange(id) : id;
   });

@@ -34,7 +34,7 @@ export function updateInstructor(ctx: Ctx, id: number, body: InstructorChange): 
   const instructor = tenantWhere(ctx, instructors, eq(instructors.id, id));
   return ctx.write(['catalog'], async (tx, now) => {
     if ((await tx.$count(instructors, instructor)) === 0) throw Problem.notFound('Instructor');
-    await instructorReferences.assertKnown(body, { ctx, reader: tx });
+    await instructorReferences.assertKnown(body, { ctx, reader: tx, params: { id } });
     const changed = await tx.updateChanged(instructors, instructor, toColumns(body), now);
     const [row] = await tx.select().from(instructors).where(instructor);
     const updated = toInstructor(row!);

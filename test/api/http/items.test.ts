@@ -132,6 +132,25 @@ test('DELETE /v2/admin-users/:id detaches the person from this school alone', as
   expect((await me.post('/v2/customers', { title: 'E', seller_id: id })).status).toBe(201);
 });
 
+test('PUT takes the detached seller or user that the item names already, and no other one', async () => {
+  const me = await createProvider();
+  await attach(me, newEmail());
+  const [id, other] = [await attach(me, newEmail()), await attach(me, newEmail())];
+  const customer = (await me.post('/v2/customers', { title: 'C', seller_id: id })).json<{ customer_id: number }>();
+  const instructor = (await me.post('/v2/instructors', { ...names, idUser: id })).json<{ id: number }>();
+  for (const one of [id, other]) await me.request('DELETE')(`/v2/admin-users/${one}`);
+  for (const [path, field] of [
+    [`/v2/customers/${customer.customer_id}`, 'seller_id'],
+    [`/v2/instructors/${instructor.id}`, 'idUser'],
+  ] as const) {
+    expect((await me.put(path, { [field]: id })).status, path).toBe(200);
+    const refused = await me.put(path, { [field]: other });
+    expect([refused.status, refused.json()]).toEqual([400, { error: `Field(s) not valid: ${field}` }]);
+    const both = await me.put(path, { [field]: id, email: 'nobody' });
+    expect([both.status, both.json()]).toEqual([400, { error: 'Field(s) not valid: email' }]);
+  }
+});
+
 test('the last administrator stays, also when all are detached at once', async () => {
   const me = await createProvider();
   const ids = await Promise.all(Array.from({ length: 4 }, () => attach(me, newEmail())));
