@@ -55,6 +55,10 @@ export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: Ad
   return ctx.write(['people'], async (tx, now) => {
     const existing = await findPerson(tx, body.email);
     await assertValid(ctx, tx, existing === undefined, body);
+    if (existing && !roleIds.includes(administratorRoleId) && (await isLastAdministrator(ctx, tx, existing.id)))
+      throw new Problem('invalid', 'The last administrator of the school keeps the role 1', {
+        notValid: ['role_ids'],
+      });
     const { person, isNew } = existing ? { person: existing, isNew: false } : await createPerson(tx, now, body);
     const adminUserId = person.id;
 
@@ -124,18 +128,21 @@ async function createPerson(tx: Tx, now: string, { email, firstname = '', lastna
     : { person: (await findPerson(tx, email))!, isNew: false };
 }
 
+async function isLastAdministrator(ctx: Ctx, tx: Tx, adminUserId: number) {
+  const administrators = await tx
+    .select({ id: adminMembershipRoles.adminUserId })
+    .from(adminMembershipRoles)
+    .where(tenantWhere(ctx, adminMembershipRoles, eq(adminMembershipRoles.roleId, administratorRoleId)))
+    .limit(2);
+  return administrators.length === 1 && administrators[0]!.id === adminUserId;
+}
+
 /** Detaches a person from the provider and returns it as it was. Customers, orders and instructors still name it. */
 export const detachAdminUser = (ctx: Ctx, adminUserId: number): Promise<AdminUser> =>
   ctx.write(['people'], async (tx, now) => {
     const user = await getAdminUser({ ...ctx, db: tx }, adminUserId);
-    if (user.role_ids.includes(administratorRoleId)) {
-      const isAdministrator = eq(adminMembershipRoles.roleId, administratorRoleId);
-      const administrators = await tx.$count(
-        adminMembershipRoles,
-        tenantWhere(ctx, adminMembershipRoles, isAdministrator),
-      );
-      if (administrators === 1) throw new Problem('invalid', 'The last administrator of the school cannot be detached');
-    }
+    if (await isLastAdministrator(ctx, tx, adminUserId))
+      throw new Problem('invalid', 'The last administrator of the school cannot be detached');
     await replaceLinks(ctx, tx, adminMembershipRoles, { adminUserId }, 'roleId', []);
     await tx.update(adminMemberships).set({ detachedAt: now, updatedAt: now }).where(isMember(ctx, adminUserId));
     await voidAdminTokens(ctx, tx, adminUserId);

@@ -101,6 +101,7 @@ test('a post for an existing member replaces the roles and ignores profile field
   const [a, b] = [await newRole(me), await newRole(me)];
   const email = newEmail();
   const first = (await save(me, { ...kari, email, role_ids: [1, a], position: 'Boss', phone: '1' })).json();
+  const other = (await save(me, { ...kari, email: newEmail() })).json();
   const response = await save(me, {
     email: email.toUpperCase(),
     role_ids: [a, b],
@@ -113,7 +114,21 @@ test('a post for an existing member replaces the roles and ignores profile field
   });
   expect(response.status).toBe(200);
   expect(response.json()).toEqual({ ...first, role_ids: [a, b], updated_at: expect.stringMatching(asText) });
-  expect(await members(me)).toEqual([response.json()]);
+  expect(await members(me)).toEqual([response.json(), other]);
+});
+
+test('a post for the last administrator does not take its role', async () => {
+  const me = await createProvider();
+  const own = await newRole(me);
+  const [email, other] = [newEmail(), newEmail()];
+  const { id } = (await save(me, { ...kari, email })).json();
+  await save(me, { ...kari, email: other, role_ids: [own] });
+  const refused = await save(me, { email, role_ids: [own] });
+  expect([refused.status, refused.json()]).toEqual([400, { errors: { missing_fields: [], not_valid: ['role_ids'] } }]);
+  expect((await me.get(`/v2/admin-users/${id}`)).json().role_ids).toEqual([1]);
+  expect((await save(me, { email: other, role_ids: [1, own] })).status).toBe(200);
+  const posts = [email, other].map((address) => save(me, { email: address, role_ids: [own] }));
+  expect((await Promise.all(posts)).map(({ status }) => status).sort()).toEqual([200, 400]);
 });
 
 test('updated_at changes when only the roles change', async () => {
@@ -121,6 +136,7 @@ test('updated_at changes when only the roles change', async () => {
   const own = await newRole(me);
   const email = newEmail();
   const { id } = (await save(me, { ...kari, email })).json();
+  await save(me, { ...kari, email: newEmail() });
   const readTimestamps = async () => {
     const { rows } = await database.pool.query(
       'select updated_at::text as at, updated_at > created_at as moved from admin_memberships where provider_id = $1 and admin_user_id = $2',

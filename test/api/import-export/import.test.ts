@@ -429,6 +429,25 @@ test('every invalid line is reported with number and reason, and nothing is writ
   expect(await clock(testApp, me)).toBe(before);
 });
 
+test('a line does not take the role of the last administrator', async () => {
+  const me = await (await sharedTestApp()).createProvider();
+  const kari = { email: `kari-${me.id}@people.example`, firstname: 'Kari', lastname: 'Moen' };
+  const { id } = (await me.post('/v2/admin-users', { ...kari, role_ids: [1] })).json<{ id: number }>();
+  const roles = [
+    { kind: 'role', ref: 'r', title: 'Teacher' },
+    { kind: 'role', ref: '1', title: 'Administrator' },
+  ];
+  for (const [fields, text] of [
+    [{ detached: true }, 'keeps the role 1'],
+    [{ role_ids: ['r'] }, 'keeps the role 1'],
+    [{ role_ids: ['1'], detached: true }, 'cannot be detached'],
+  ] as const) {
+    const { reasons } = await importObjects(me, [...roles, { kind: 'admin_user', ref: 'k', ...kari, ...fields }]);
+    expect(reasons).toEqual([`3: The last administrator of the school ${text}`]);
+  }
+  expect((await me.get(`/v2/admin-users/${id}`)).json<{ role_ids: number[] }>().role_ids).toEqual([1]);
+});
+
 test('a database constraint error is reported with its line, and the import stops', async () => {
   const testApp = await sharedTestApp();
   const me = await testApp.createProvider();
