@@ -38,9 +38,10 @@ export function defineList<
   ): Promise<Page<Static<V>>> {
     const [limit, page] = [getLimit(query, paging), query.page ?? 1];
     const found = await finder.findPage(ctx, query, { scope, page, limit, after });
-    const load = async (budget: Budget, keys: Key[]) => {
+    const load = async (budget: Budget, keys: Key[], isRetry: boolean) => {
       const context = { ...ctx, budget };
-      const rows = found.rows?.slice(0, keys.length) ?? (await fetchInOrder(fetch, context, keys));
+      const foundRows = isRetry ? undefined : found.rows?.slice(0, keys.length);
+      const rows = foundRows ?? (await fetchInOrder(fetch, context, keys));
       const items = await serializer.embed(context, rows, query, query.include ?? []);
       return { items, ids: rows.map(({ id }) => id) };
     };

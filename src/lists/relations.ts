@@ -3,6 +3,7 @@ import type { Ctx } from '../database/context.ts';
 import type { Area } from '../database/areas.ts';
 import { Nullable, type Declare } from '../core/schema/types.ts';
 import { toKeySet, type Key, type Keys } from './loaders.ts';
+import { StaleReference } from './stale-references.ts';
 
 /** Validated parameters of a request. */
 export type Query = Record<string, unknown>;
@@ -106,7 +107,9 @@ async function fetchReferenced<Row extends Key, Found>(
   const referencing = rows.filter((row) => reference(row) !== null);
   if (referencing.length === 0) return [];
   const ids = [...new Set(referencing.map((row) => reference(row)!))];
-  return fetch(ctx, { providerIds: toKeySet(referencing).providerIds, ids });
+  const found = await fetch(ctx, { providerIds: toKeySet(referencing).providerIds, ids });
+  if (found.length < ids.length) throw new StaleReference();
+  return found;
 }
 
 const includeOne = <Row extends Key, Found extends Key>(
@@ -166,7 +169,7 @@ export const relation = {
   belongsTo,
   /** A relation that a foreign key guarantees. */
   required,
-  /** Loads each referenced row once; without references no query is sent. */
+  /** Loads each referenced row once, and throws `StaleReference` without one; without references no query is sent. */
   fetchReferenced,
   /** An include without nested paths. */
   include,

@@ -1,5 +1,6 @@
 import type { Budget } from '../database/context.ts';
 import { Problem } from '../core/errors.ts';
+import { retryStaleRead } from './stale-references.ts';
 
 /** Bound of one response: items embedded at any depth, and bytes. */
 export const responseBudget = { embedded: 50_000, bytes: 16_000_000 };
@@ -51,7 +52,7 @@ export async function loadOne<T>(
   { id, isAfterWrite = false }: { id: number; isAfterWrite?: boolean },
 ): Promise<T> {
   try {
-    return await load(isAfterWrite ? undefined : newBudget());
+    return await retryStaleRead(() => load(isAfterWrite ? undefined : newBudget()));
   } catch (error) {
     throw error instanceof ResponseTooLarge ? itemTooLarge(id) : error;
   }
@@ -60,13 +61,15 @@ export async function loadOne<T>(
 /** Loads as many of the first items as fit into a response, halving their number until they do. */
 export async function loadFitting<K extends { id: number }, T>(
   keys: K[],
-  load: (budget: Budget, keys: K[]) => Promise<T>,
+  load: (budget: Budget, keys: K[], isRetry: boolean) => Promise<T>,
 ): Promise<{ loaded: T; count: number; bytes: number }> {
   for (let count = keys.length; ; count = Math.floor(count / 2)) {
     try {
-      const budget = newBudget();
-      const loaded = await load(budget, keys.slice(0, count));
-      return { loaded, count, bytes: responseBudget.bytes - budget.bytes };
+      return await retryStaleRead(async (isRetry) => {
+        const budget = newBudget();
+        const loaded = await load(budget, keys.slice(0, count), isRetry);
+        return { loaded, count, bytes: responseBudget.bytes - budget.bytes };
+      });
     } catch (error) {
       if (!(error instanceof ResponseTooLarge)) throw error;
       if (count <= 1) throw itemTooLarge(keys[0]?.id);

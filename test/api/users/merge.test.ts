@@ -132,6 +132,28 @@ test('refuses what it cannot merge', async () => {
   expect((await me.get(`/v2/course-users/${mine}`)).status).toBe(200);
 });
 
+test.each(['', '/ID', '?format=csv'])('a read during a merge shows the one that stays: %s', async (path) => {
+  const me = await createProvider();
+  const [from, into] = [await createUser(me), await createUser(me)];
+  const { participantIds } = await createOrder(me, { courseId: await me.course(), users: [from] });
+  const isWaiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  let reading: ReturnType<Provider['get']>;
+  await write(me, async (tx, now) => {
+    await tx.execute('lock table course_users in access exclusive mode');
+    reading = me.get(`/v2/participants${path.replace('ID', String(participantIds[0]))}`);
+    // The read has the participant, and waits for its user.
+    await expect.poll(async () => (await database.pool.query(isWaiting)).rowCount).toBe(1);
+    const own = `provider_id = ${me.id}`;
+    await tx.execute(`update participants set user_id = ${into}, updated_at = '${now}' where ${own}`);
+    await tx.execute(`delete from course_users where ${own} and id = ${from}`);
+  });
+  const { status, text } = await reading!;
+  expect([status, /"user":\{"id":(\d+)/.exec(text)?.[1] ?? text.includes(`,${into},`)]).toEqual([
+    200,
+    path === '?format=csv' ? true : String(into),
+  ]);
+});
+
 test('a later booking of the merged person creates another one', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
