@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { getSchoolId, type Ctx } from '../database/context.ts';
 import type { Problem } from '../core/errors.ts';
 import { sampleRefusals } from './refusal-sampling.ts';
+import { getRoute, getRoutePattern } from './route-name.ts';
 import { parseTraceId } from './trace-context.ts';
 
 export type RequestLogMode = 'all' | 'errors' | 'off';
@@ -29,10 +30,7 @@ export function logRequests(app: FastifyInstance, mode: RequestLogMode) {
   });
   app.addHook('onRequestAbort', (request, done) => {
     if (hasContext(request) || mayLog(request))
-      request.log.info(
-        { ...aboutRequest(request), aborted: true },
-        `${request.method} ${getRoutePattern(request)} aborted`,
-      );
+      request.log.info({ ...aboutRequest(request), aborted: true }, `${getRoute(request)} aborted`);
     done();
   });
 }
@@ -55,12 +53,9 @@ function logLine(request: FastifyRequest, reply: FastifyReply) {
       ...{ status, ms: Math.round(reply.elapsedTime * 10) / 10, bytes },
       ...(request.problem && aboutProblem(request.problem)),
     },
-    `${request.method} ${getRoutePattern(request)} ${status}`,
+    `${getRoute(request)} ${status}`,
   );
 }
-
-/** The route's template: a path may contain a token. */
-const getRoutePattern = ({ routeOptions }: FastifyRequest) => routeOptions.url ?? 'unknown path';
 
 function aboutRequest(request: FastifyRequest) {
   const { ctx } = request as { ctx?: Ctx };

@@ -12,10 +12,11 @@ import { defineColumns, type Spreadsheet } from '../lists/spreadsheet.ts';
 import { prefersToJson } from './accept.ts';
 import type { Services } from './auth/authenticate.ts';
 import { waitForToken } from './auth/rate-limit.ts';
-import { getRoute, toProblem } from './errors/error-handler.ts';
+import { toProblem } from './errors/error-handler.ts';
 import { inSlot } from './list-cache/list-limiter.ts';
 import { toPublicSchema } from './publishable/serializer.ts';
 import { setNextPage, setSyncHeader } from './responses.ts';
+import { getRoute } from './route-name.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

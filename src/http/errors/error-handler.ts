@@ -7,6 +7,7 @@ import { Problem, type ProblemKind } from '../../core/errors.ts';
 import { toLoggableError, classifyError } from '../../core/database-errors.ts';
 import { unavailableHints, unavailableReason } from '../../database/unavailable-reason.ts';
 import { closeGracefully } from '../idle-sockets.ts';
+import { getRoute } from '../route-name.ts';
 import { addErrorCode } from './problem-details.ts';
 
 declare module 'fastify' {
@@ -69,10 +70,6 @@ function logProblem(problem: Problem, request: FastifyRequest) {
   if (classifyError(cause)?.kind === 'input')
     request.log.warn({ ...by, err: toLoggableError(cause) }, `${getRoute(request)} was rejected by the database`);
 }
-
-/** The route for logs. The URL is never logged, because it may contain a token. */
-export const getRoute = (request: FastifyRequest) =>
-  `${request.method} ${request.routeOptions.url ?? 'an unknown path'}`;
 
 export const formatV2Error: ErrorFormatter = ({ kind, message }) =>
   kind === 'gone' ? { error: message, code: kindCodes.gone } : { error: message };

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import type { Ctx } from '../../database/context.ts';
 import type { Tx } from '../../database/client.ts';
-import { getRoute } from '../../http/errors/error-handler.ts';
+import { getRoute } from '../../http/route-name.ts';
 import { hashPassword, storeAdminPassword, storePassword } from '../../resources/auth/password-service.ts';
 import { loadPasswordNames } from '../../resources/auth/password-loaders.ts';
 import { endSession, openSession, openSessionByToken } from '../../resources/auth/session-service.ts';

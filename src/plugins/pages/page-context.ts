@@ -2,7 +2,7 @@ import type { Ctx } from '../../database/context.ts';
 import type { Queryable } from '../../database/statements.ts';
 import type { FastifyRequest } from 'fastify';
 import type { Services } from '../../http/auth/authenticate.ts';
-import { getRoute } from '../../http/errors/error-handler.ts';
+import { getRoute } from '../../http/route-name.ts';
 import { createContext } from '../../resources/schools/provider-service.ts';
 import { changeCookie, sessionCookie, type Cookie } from './cookie.ts';
 import { createPaths, type Paths } from './view.ts';

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
-import { getRoute } from '../../http/errors/error-handler.ts';
+import { getRoute } from '../../http/route-name.ts';
 import { endOtherSessions, listUserSessions } from '../../resources/auth/session-service.ts';
 import { readField } from './forms.ts';
 import type { PageServices } from './page-context.ts';

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
-import { getRoute } from '../../http/errors/error-handler.ts';
+import { getRoute } from '../../http/route-name.ts';
 import { verifyCredentials, type Verified } from '../../resources/auth/sign-on-service.ts';
 import { readField } from './forms.ts';
 import { fillCount } from './texts.ts';
