@@ -17,6 +17,7 @@ import { inSlot } from './list-cache/list-limiter.ts';
 import { toPublicSchema } from './publishable/serializer.ts';
 import { setNextPage, setSyncHeader } from './responses.ts';
 import { getRoute } from './route-name.ts';
+import { addVary } from './vary.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -116,8 +117,7 @@ async function sendCsv(
   setSyncHeader(request, reply, first);
   if (!state!.isWhole) setNextPage(request, reply, first);
   const name = routeOptions.url!.split('/').at(-1)!;
-  reply
-    .header('vary', `${String(reply.getHeader('vary'))}, Accept`)
+  addVary(reply, 'Accept')
     .header('content-disposition', `attachment; filename="${name}-${todayIn(ctx.settings.timezone)}.csv"`)
     .type('text/csv; charset=utf-8');
   return reply.send(method === 'HEAD' ? Readable.from([]) : Readable.from(write(), { objectMode: false }));

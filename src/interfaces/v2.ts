@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify';
-import { authenticate, vary, type Services } from '../http/auth/authenticate.ts';
+import { authenticate, type Services } from '../http/auth/authenticate.ts';
 import { checkProfiles } from '../http/auth/profiles.ts';
 import { limitPublishableByAddress, limitRate } from '../http/auth/rate-limit.ts';
 import { methodNotAllowed } from '../http/errors/method-not-allowed.ts';
@@ -44,7 +44,7 @@ import { webhookRoutes } from '../resources/webhooks/routes.ts';
 export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   registerErrorHandler(app, formatV2Error);
   authenticate(app, services);
-  allowOrigins(app, vary);
+  allowOrigins(app);
   checkOrigins(app);
   limitPublishableByAddress(app, services.addressBuckets);
   limitRate(app, services.buckets);

@@ -38,7 +38,7 @@ export type Services = {
 };
 
 /** Headers that a response depends on, beside the content encoding. */
-export const vary = 'Accept-Encoding, Accept-Language, X-API-Key';
+const vary = 'Accept-Encoding, Accept-Language, X-API-Key';
 
 /** Requires an API key, in `preParsing`: before the body of a client without one is read. */
 export function authenticate(app: FastifyInstance, services: Services) {

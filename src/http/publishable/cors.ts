@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
+import { addVary } from '../vary.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -18,20 +19,20 @@ const responseHeaders = [
 
 /**
  * Lets web pages read with a publishable key from its origins. A preflight has no key: it is answered for every origin,
- * on paths that a publishable key may read. `vary` is the value of responses to other keys, which do not change.
+ * on paths that a publishable key may read.
  */
-export function allowOrigins(app: FastifyInstance, vary: string) {
+export function allowOrigins(app: FastifyInstance) {
   app.addHook('preParsing', (request, reply, _payload, done) => {
     const origins = findOrigins(request);
     if (origins !== undefined) {
-      reply.header('vary', `${vary}, Origin`);
+      addVary(reply, 'Origin');
       const { origin } = request.headers;
       if (origin && origins.includes(origin))
         reply
           .header('access-control-allow-origin', origin)
           .header('access-control-expose-headers', responseHeaders.join(', '));
     } else if (request.method === 'OPTIONS' && isPreflight(request)) {
-      answerPreflight(request, reply.header('vary', `${vary}, Origin`));
+      answerPreflight(request, addVary(reply, 'Origin'));
       return;
     }
     done();
