@@ -62,6 +62,8 @@ const range =
     } as Record<`${N}_min` | `${N}_max`, Filter<ReturnType<typeof Moment>>>;
   };
 
+const dateRange = range(Moment, formatHint);
+
 /** The kinds of filters that a list declares. */
 export const filter = {
   /** A condition on each row. */
@@ -82,7 +84,12 @@ export const filter = {
   /** One of several values of an indexed column. */
   valueList,
   /** `<name>_min` is inclusive and `<name>_max` exclusive, so that windows tile. */
-  dateRange: range(Moment, formatHint),
+  dateRange,
+  /** The ranges of `created_at` and `updated_at`. */
+  timestamps: ({ createdAt, updatedAt }: { createdAt: PgColumn; updatedAt: PgColumn }) => ({
+    ...dateRange('created_at', createdAt),
+    ...dateRange('updated_at', updatedAt),
+  }),
   /** `dateRange` whose bounds may also be `now`. */
   momentRange: range(NowOrMoment, `\`now\`, ${formatHint}`),
   /** A parameter without a condition of its own, which a service, a loader or another filter reads. */

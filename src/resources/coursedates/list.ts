@@ -47,8 +47,7 @@ const filters = {
   coursedate_id: filter.selective({ ...t.Id, description: 'Only this course date; all unless sent' }, (id: number) =>
     eq(tables.courseDates.id, id),
   ),
-  ...filter.dateRange('created_at', tables.courseDates.createdAt),
-  ...filter.dateRange('updated_at', tables.courseDates.updatedAt),
+  ...filter.timestamps(tables.courseDates),
   ...filter.momentRange('start_date_at', tables.courseDates.startsAt),
   ...filter.momentRange('end_date_at', tables.courseDates.endsAt),
   status_id: filter.plain(

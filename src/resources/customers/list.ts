@@ -75,8 +75,7 @@ export const customerList = defineList({
       customers.customerReference,
     ),
     q: filter.search(customers, { description: 'the title, organization number, e-mail or a reference' }),
-    ...filter.dateRange('created_at', customers.createdAt),
-    ...filter.dateRange('updated_at', customers.updatedAt),
+    ...filter.timestamps(customers),
   },
   fetch: fetchCustomers,
 });

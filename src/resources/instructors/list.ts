@@ -14,8 +14,7 @@ export const instructorList = defineList({
   serializer: instructorSerializer,
   isPublic: isPublicInstructor,
   filters: {
-    ...filter.dateRange('created_at', instructors.createdAt),
-    ...filter.dateRange('updated_at', instructors.updatedAt),
+    ...filter.timestamps(instructors),
   },
   fetch: fetchInstructors,
 });

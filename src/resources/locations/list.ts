@@ -29,8 +29,7 @@ export const locationList = defineList({
   isPublic: isPublicLocation,
   sorting: {},
   filters: {
-    ...filter.dateRange('created_at', locations.createdAt),
-    ...filter.dateRange('updated_at', locations.updatedAt),
+    ...filter.timestamps(locations),
   },
   fetch: fetchLocations,
 });

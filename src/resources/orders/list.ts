@@ -82,8 +82,7 @@ export const orderList = defineList({
       withId: true,
       description: 'the reference, booker or customer; or it is the id',
     }),
-    ...filter.dateRange('created_at', orders.createdAt),
-    ...filter.dateRange('updated_at', orders.updatedAt),
+    ...filter.timestamps(orders),
     ...filter.dateRange('exported_at', orders.exportedAt),
     exported: filter.constant(
       Type.Boolean({ default: false, description: 'true: with exported orders; implied by a filter on exported_at' }),

@@ -73,8 +73,7 @@ export const participantList = defineList({
       related: { table: courseUsers, by: participants.userId },
       description: 'the first name, last name or e-mail',
     }),
-    ...filter.dateRange('created_at', participants.createdAt),
-    ...filter.dateRange('updated_at', participants.updatedAt),
+    ...filter.timestamps(participants),
   },
   fetch: fetchParticipants,
 });

@@ -13,7 +13,6 @@ export const orderProductList = defineList({
     toResponse: toOrderProduct,
   }),
   filters: {
-    ...filter.dateRange('created_at', products.createdAt),
-    ...filter.dateRange('updated_at', products.updatedAt),
+    ...filter.timestamps(products),
   },
 });

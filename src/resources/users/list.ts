@@ -33,8 +33,7 @@ const keywords = {
   username: startsWith(courseUsers.username),
 };
 const dates = {
-  ...filter.dateRange('created_at', courseUsers.createdAt),
-  ...filter.dateRange('updated_at', courseUsers.updatedAt),
+  ...filter.timestamps(courseUsers),
 };
 
 export const courseUserList = defineList({

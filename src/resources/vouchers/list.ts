@@ -23,8 +23,7 @@ export const voucherList = defineList({
       { description: 'Only the voucher with this code, without regard to case; all unless sent' },
       vouchers.code,
     ),
-    ...filter.dateRange('created_at', vouchers.createdAt),
-    ...filter.dateRange('updated_at', vouchers.updatedAt),
+    ...filter.timestamps(vouchers),
   },
   fetch: fetchVouchers,
 });
