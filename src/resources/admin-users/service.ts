@@ -26,7 +26,7 @@ export const adminUserReferences = defineReferences<AdminUserBody>({ role_ids: r
 export const adminUserFilters = timestampFilters(adminMemberships);
 
 /** All admin users of the provider, without paging. */
-export const listAdminUsers = (ctx: Ctx, query: TimestampQuery = {}) =>
+export const listAdminUsers = (ctx: Ctx, query: TimestampQuery) =>
   loadMembers(ctx, and(isMember(ctx), adminUserFilters.where(ctx, query))!);
 
 export const listAppUsers = (ctx: Ctx): PromiseLike<AppUser[]> => fetchMembers(ctx, isMember(ctx));

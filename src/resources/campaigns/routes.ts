@@ -12,7 +12,6 @@ import {
   archiveCampaign,
   campaignReferences,
   createCampaign,
-  findCampaign,
   getCampaign,
   campaignFilters,
   listCampaigns,
@@ -22,7 +21,7 @@ import {
 
 /** They change by themselves between a read and a write. */
 const readOnly = ['expired', 'running', 'waiting', 'uses'];
-const readBack = { read: (ctx: Ctx, { id }: { id: number }) => findCampaign(ctx, id) };
+const readBack = { read: (ctx: Ctx, { id }: { id: number }) => getCampaign(ctx, id) };
 const params = Type.Object({ id: t.Id });
 
 export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -38,7 +37,7 @@ export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: responses.ok(Type.Array(Campaign)),
     },
     ...listRoute.limited,
-    handler: (request, reply) => send.whole(request, reply, listCampaigns(request.ctx, undefined, request.query)),
+    handler: (request, reply) => send.whole(request, reply, listCampaigns(request.ctx, request.query)),
   });
 
   app.post('', {

@@ -1,4 +1,3 @@
-import type { Static } from '@sinclair/typebox';
 import { asc, desc, eq, isNull, sql } from 'drizzle-orm';
 import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
@@ -13,7 +12,7 @@ import { bodyWriter } from '../../lists/body-writer.ts';
 import { replaceLinks } from '../../lists/links.ts';
 import { newBudget } from '../../lists/response-budget.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { timestampFilters } from '../../lists/timestamp-filters.ts';
+import { timestampFilters, type TimestampQuery } from '../../lists/timestamp-filters.ts';
 import { CampaignBody, type CampaignChange } from './body-schema.ts';
 import { toEmbeddedCampaign, type CampaignDetails } from './schema.ts';
 import { campaignColumns, campaignDetailColumns, isForCourse } from './loaders.ts';
@@ -21,22 +20,20 @@ import { campaignDetailsSerializer, campaignSerializer } from './serializer.ts';
 
 export const campaignFilters = timestampFilters(campaigns);
 
-/** All campaigns of the provider, or the one with the id, without paging. */
-export async function listCampaigns(ctx: Ctx, id?: number, query: Static<typeof campaignFilters.Query> = {}) {
+async function loadCampaigns(ctx: Ctx, condition: ReturnType<typeof campaignFilters.where>) {
   const rows = await ctx.db
     .select(campaignColumns)
     .from(campaigns)
-    .where(
-      tenantWhere(
-        ctx,
-        campaigns,
-        id === undefined ? undefined : eq(campaigns.id, id),
-        campaignFilters.where(ctx, query),
-      ),
-    )
+    .where(tenantWhere(ctx, campaigns, condition))
     .orderBy(asc(campaigns.id));
   return campaignSerializer.embed({ ...ctx, budget: newBudget() }, rows, {}, []);
 }
+
+/** All campaigns of the provider, without paging. */
+export const listCampaigns = (ctx: Ctx, query: TimestampQuery) => loadCampaigns(ctx, campaignFilters.where(ctx, query));
+
+/** A campaign as in the list; undefined if there is none. */
+export const findListedCampaign = async (ctx: Ctx, id: number) => (await loadCampaigns(ctx, eq(campaigns.id, id)))[0];
 
 const linked = { courses: courses.id, customers: customers.id, tags: tags.id };
 const { toColumns, insert, references } = bodyWriter(campaigns, CampaignBody, linked);
@@ -50,14 +47,11 @@ const constraints = {
 
 const matchCampaign = (ctx: Ctx, id: number) => tenantWhere(ctx, campaigns, eq(campaigns.id, id));
 
-/** Undefined if there is none. */
-export async function findCampaign(ctx: Ctx, id: number): Promise<CampaignDetails | undefined> {
-  const rows = await ctx.db.select(campaignDetailColumns).from(campaigns).where(matchCampaign(ctx, id));
-  return (await campaignDetailsSerializer.embed(ctx, rows, {}, []))[0];
-}
-
 /** Archived ones too. */
-export const getCampaign = async (ctx: Ctx, id: number) => Problem.assertFound(await findCampaign(ctx, id), 'Campaign');
+export async function getCampaign(ctx: Ctx, id: number): Promise<CampaignDetails> {
+  const rows = await ctx.db.select(campaignDetailColumns).from(campaigns).where(matchCampaign(ctx, id));
+  return Problem.assertFound((await campaignDetailsSerializer.embed(ctx, rows, {}, []))[0], 'Campaign');
+}
 
 export async function createCampaign(ctx: Ctx, body: CampaignBody): Promise<CampaignDetails> {
   const { type = 'Campaign', discount_type: discountType, discount_value } = body;

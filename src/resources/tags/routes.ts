@@ -23,8 +23,7 @@ export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: responses.ok(Type.Array(Tag)),
     },
     ...listRoute.cached(() => ['catalog']),
-    handler: (request, reply) =>
-      send.whole(request, reply, listTags(listRoute.toCtx(request), undefined, request.query)),
+    handler: (request, reply) => send.whole(request, reply, listTags(listRoute.toCtx(request), request.query)),
   });
 
   app.post('', {

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, sql, type SQL } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
 import type { Ctx } from '../../database/context.ts';
 import type { Tx } from '../../database/client.ts';
@@ -16,15 +16,19 @@ import { visibleTags, type TagTable } from './loaders.ts';
 
 export const tagFilters = timestampFilters(catalog.tags);
 
-/** All tags of the provider, or those of the ids, without paging. */
-export const listTags = (ctx: Ctx, ids?: number[], query: TimestampQuery = {}) =>
+const selectTags = (ctx: Ctx, condition: SQL | undefined) =>
   ctx.db
     .select({ id: catalog.tags.id, title: catalog.tags.title })
     .from(catalog.tags)
-    .where(and(visibleTags(ctx, ids), tagFilters.where(ctx, query)))
+    .where(and(visibleTags(ctx), condition))
     .orderBy(asc(catalog.tags.id));
 
-export const getTag = async (ctx: Ctx, id: number) => Problem.assertFound((await listTags(ctx, [id]))[0], 'Tag');
+/** All tags of the provider, without paging. */
+export const listTags = (ctx: Ctx, query: TimestampQuery) => selectTags(ctx, tagFilters.where(ctx, query));
+
+export const findTag = async (ctx: Ctx, id: number) => (await selectTags(ctx, eq(catalog.tags.id, id)))[0];
+
+export const getTag = async (ctx: Ctx, id: number) => Problem.assertFound(await findTag(ctx, id), 'Tag');
 
 /** Creates a tag, or returns the one with an equal title (folded). */
 export const createTag = (ctx: Ctx, { title }: TagBody) =>

@@ -8,11 +8,11 @@ import { registerCodedErrorFormat } from '../../http/errors/error-handler.ts';
 import { VoucherBody, VoucherChange } from './body-schema.ts';
 import { voucherList } from './list.ts';
 import { maxRedemptions, ValidVoucher, VoucherDetails } from './schema.ts';
-import { archiveVoucher, createVoucher, findVoucher, getVoucher, updateVoucher, validateVoucher } from './service.ts';
+import { archiveVoucher, createVoucher, getVoucher, updateVoucher, validateVoucher } from './service.ts';
 
 /** They change by themselves between a read and a write. */
 const readOnly = ['balance', 'is_expired', 'redemptions', 'redemptions_truncated', 'archived_at'];
-const readBack = { read: (ctx: Ctx, { id }: { id: number }) => findVoucher(ctx, id) };
+const readBack = { read: (ctx: Ctx, { id }: { id: number }) => getVoucher(ctx, id) };
 const params = Type.Object({ id: t.Id });
 
 export const voucherRoutes: FastifyPluginAsyncTypebox = async (app) => {

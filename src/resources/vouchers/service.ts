@@ -22,10 +22,9 @@ const constraints = {
 const matchVoucher = (ctx: Ctx, id: number) =>
   tenantWhere(ctx, vouchers, eq(vouchers.id, id), isNull(vouchers.deletedAt));
 
-/** Undefined if there is none. */
-export async function findVoucher(ctx: Ctx, id: number): Promise<VoucherDetails | undefined> {
-  const voucher = await voucherList.byId(ctx, id);
-  if (!voucher) return undefined;
+/** Archived ones too. */
+export async function getVoucher(ctx: Ctx, id: number): Promise<VoucherDetails> {
+  const voucher = Problem.assertFound(await voucherList.byId(ctx, id), 'Voucher');
   const rows = await ctx.db
     .select()
     .from(voucherRedemptions)
@@ -35,9 +34,6 @@ export async function findVoucher(ctx: Ctx, id: number): Promise<VoucherDetails 
   const redemptions = rows.slice(0, maxRedemptions).map(toRedemption);
   return { ...voucher, redemptions, ...(rows.length > maxRedemptions && { redemptions_truncated: true as const }) };
 }
-
-/** Archived ones too. */
-export const getVoucher = async (ctx: Ctx, id: number) => Problem.assertFound(await findVoucher(ctx, id), 'Voucher');
 
 export async function createVoucher(ctx: Ctx, body: VoucherBody): Promise<VoucherDetails> {
   const { code } = body;

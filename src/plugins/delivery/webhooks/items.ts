@@ -5,7 +5,7 @@ import { Problem } from '../../../core/errors.ts';
 import type { eventResources } from '../../../database/tables/events.ts';
 import { compileSerializer } from '../../../http/list-serializer.ts';
 import { Campaign } from '../../../resources/campaigns/schema.ts';
-import { listCampaigns } from '../../../resources/campaigns/service.ts';
+import { findListedCampaign } from '../../../resources/campaigns/service.ts';
 import { courseDateList } from '../../../resources/coursedates/list.ts';
 import { courseItem } from '../../../resources/courses/list.ts';
 import { customerList } from '../../../resources/customers/list.ts';
@@ -16,7 +16,7 @@ import { participantList } from '../../../resources/participants/list.ts';
 import { School } from '../../../resources/schools/schema.ts';
 import { getSchool } from '../../../resources/schools/service.ts';
 import { Tag } from '../../../resources/tags/schema.ts';
-import { listTags } from '../../../resources/tags/service.ts';
+import { findTag } from '../../../resources/tags/service.ts';
 import { courseUserList } from '../../../resources/users/list.ts';
 
 type Resource = (typeof eventResources)[number];
@@ -43,8 +43,8 @@ const sources: Record<Exclude<Resource, 'booking'>, ReturnType<typeof source>> =
   courseuser: inList(courseUserList),
   instructor: inList(instructorList),
   location: inList(locationList),
-  campaign: source(Campaign, async (ctx, id) => (await listCampaigns(ctx, id))[0]),
-  tag: source(Tag, async (ctx, id) => (await listTags(ctx, [id]))[0]),
+  campaign: source(Campaign, findListedCampaign),
+  tag: source(Tag, findTag),
   school: source(School, getSchool),
 };
 
