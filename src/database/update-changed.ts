@@ -1,5 +1,5 @@
 import { and, getTableColumns, is, isNotNull, or, SQL, sql } from 'drizzle-orm';
-import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
+import { PgTimestampString, type PgColumn, type PgTable } from 'drizzle-orm/pg-core';
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
 
 type Stamped = PgTable & { updatedAt: PgColumn };
@@ -36,8 +36,14 @@ function isDistinct(column: PgColumn, value: unknown) {
   return sql`${column} is distinct from ${changed}`;
 }
 
-/** The value to store for a moment: the stored one if that reads the same, which is shown in whole seconds. */
-export const keepFraction = <V extends string | null | undefined>(column: PgColumn, value: V) =>
-  typeof value === 'string'
-    ? sql`case when date_trunc('second', ${column}) = ${value}::timestamptz then ${column} else ${value}::timestamptz end`
-    : value;
+/** Values in which a moment that reads the same as the stored one, in whole seconds, is the stored one. */
+export function keepFractions<V extends object>(table: PgTable, values: V) {
+  const columns = getTableColumns(table) as Record<string, PgColumn>;
+  const keep = ([name, value]: [string, unknown]) => {
+    const column = columns[name]!;
+    if (typeof value !== 'string' || !is(column, PgTimestampString)) return [name, value];
+    const moment = sql`${value}::timestamptz`;
+    return [name, sql`case when date_trunc('second', ${column}) = ${moment} then ${column} else ${moment} end`];
+  };
+  return Object.fromEntries(Object.entries(values).map(keep)) as { [K in keyof V]: V[K] | SQL };
+}

@@ -2,6 +2,7 @@ import type { Static, TObject } from '@sinclair/typebox';
 import { getTableConfig, type PgColumn } from 'drizzle-orm/pg-core';
 import { findStorage } from '../core/schema/types.ts';
 import { prepareInsert, type TableWithId } from '../database/prepared-insert.ts';
+import { keepFractions } from '../database/update-changed.ts';
 import { bodyColumns } from './body-columns.ts';
 import { createRowCheck, defineReferences, type ReferenceChecks } from './references.ts';
 
@@ -18,8 +19,11 @@ export function bodyWriter<T extends TableWithId, S extends TObject>(
     name,
     checkReference(findStorage(schema)?.column),
   ]);
+  const toColumns = bodyColumns(table, properties);
   return {
-    toColumns: bodyColumns(table, properties),
+    toColumns,
+    /** `toColumns` for an update of moments, which are shown without the fraction of a second that is stored. */
+    toUpdatedColumns: (...args: Parameters<typeof toColumns>) => keepFractions(table, toColumns(...args)),
     insert: prepareInsert(table),
     references: defineReferences<Static<S>>({
       ...(Object.fromEntries(stored) as ReferenceChecks<Static<S>>),

@@ -7,7 +7,6 @@ import { caseFolded } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { customers } from '../../database/tables/customers.ts';
-import { keepFraction } from '../../database/update-changed.ts';
 import { bodyWriter } from '../../lists/body-writer.ts';
 import { replaceLinks } from '../../lists/links.ts';
 import { newBudget } from '../../lists/response-budget.ts';
@@ -36,7 +35,7 @@ export const listCampaigns = (ctx: Ctx, query: TimestampQuery) => loadCampaigns(
 export const findListedCampaign = async (ctx: Ctx, id: number) => (await loadCampaigns(ctx, eq(campaigns.id, id)))[0];
 
 const linked = { courses: courses.id, customers: customers.id, tags: tags.id };
-const { toColumns, insert, references } = bodyWriter(campaigns, CampaignBody, linked);
+const { toColumns, toUpdatedColumns, insert, references } = bodyWriter(campaigns, CampaignBody, linked);
 export const campaignReferences = references;
 
 const constraints = {
@@ -70,13 +69,8 @@ export async function updateCampaign(ctx: Ctx, id: number, body: CampaignChange)
   const work = ctx.write(['money'], async (tx, now) => {
     if ((await tx.$count(campaigns, matchCampaign(ctx, id))) === 0) throw Problem.notFound('Campaign');
     await references.assertKnown(body, { ctx, reader: tx });
-    const { startsAt, endsAt, ...columns } = toColumns(body);
-    const values = {
-      ...columns,
-      startsAt: keepFraction(campaigns.startsAt, startsAt),
-      endsAt: keepFraction(campaigns.endsAt, endsAt),
-      updatedAt: (await replaceLinked(ctx, tx, id, body)) ? now : undefined,
-    };
+    const updatedAt = (await replaceLinked(ctx, tx, id, body)) ? now : undefined;
+    const values = { ...toUpdatedColumns(body), updatedAt };
     if ((await tx.updateChanged(campaigns, matchCampaign(ctx, id), values, now)) === 0) tx.rollbackNoChange();
   });
   await Problem.mapConstraints(constraints, work);

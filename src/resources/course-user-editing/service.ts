@@ -5,7 +5,6 @@ import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { matchFolded } from '../../database/tables/columns.ts';
 import { courseUsers } from '../../database/tables/users.ts';
-import { keepFraction } from '../../database/update-changed.ts';
 import { bodyWriter } from '../../lists/body-writer.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { voidTokens } from '../auth/token-service.ts';
@@ -15,7 +14,7 @@ import type { CourseUserRow } from '../users/schema.ts';
 import { getCourseUser } from '../users/service.ts';
 import { CourseUserBody, type CourseUserChange } from './body-schema.ts';
 
-const { toColumns, insert, references } = bodyWriter(courseUsers, CourseUserBody);
+const { toColumns, toUpdatedColumns, insert, references } = bodyWriter(courseUsers, CourseUserBody);
 export const courseUserReferences = references;
 
 export const findCourseUser = (ctx: Ctx, { id }: { id: number }) => courseUserList.byId(ctx, id);
@@ -46,12 +45,7 @@ export async function updateCourseUser(ctx: Ctx, id: number, body: CourseUserCha
     await courseUserReferences.assertKnown(body, { ctx, reader: tx });
     if (body.username !== undefined) await assertFreeUsername(ctx, tx, body.username, id);
     await assertNoSamePerson(ctx, tx, before, body);
-    const { informationGatheredAt, ...columns } = toColumns(body, before);
-    const values = {
-      ...columns,
-      informationGatheredAt: keepFraction(courseUsers.informationGatheredAt, informationGatheredAt),
-    };
-    if ((await tx.updateChanged(courseUsers, user, values, now)) === 0) {
+    if ((await tx.updateChanged(courseUsers, user, toUpdatedColumns(body, before), now)) === 0) {
       tx.rollbackNoChange();
       return;
     }

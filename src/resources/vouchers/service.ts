@@ -5,7 +5,6 @@ import { toDecimal, toMinorUnits } from '../../core/money.ts';
 import { vouchers } from '../../database/tables/campaigns.ts';
 import { caseFolded } from '../../database/tables/columns.ts';
 import { voucherRedemptions } from '../../database/tables/redemptions.ts';
-import { keepFraction } from '../../database/update-changed.ts';
 import { bodyWriter } from '../../lists/body-writer.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { VoucherBody, type VoucherChange } from './body-schema.ts';
@@ -13,7 +12,7 @@ import { voucherList } from './list.ts';
 import { voucherColumns } from './loaders.ts';
 import { maxRedemptions, toRedemption, toVoucher, type VoucherDetails } from './schema.ts';
 
-const { toColumns, insert } = bodyWriter(vouchers, VoucherBody);
+const { toColumns, toUpdatedColumns, insert } = bodyWriter(vouchers, VoucherBody);
 
 const constraints = {
   vouchers_code: () => new Problem('invalid', 'A voucher with an equal code exists already'),
@@ -52,14 +51,10 @@ export async function updateVoucher(ctx: Ctx, id: number, body: VoucherChange): 
   const work = ctx.write(['money'], async (tx, now) => {
     const [before] = await tx.select().from(vouchers).where(voucher);
     if (!before) throw Problem.notFound('Voucher');
-    const { expiresAt, ...columns } = toColumns(body);
     const amount = body.amount?.toFixed(2) ?? before.amount;
     const balance = toMinorUnits(amount) - toMinorUnits(before.amount) + toMinorUnits(before.balance);
     if (balance < 0n) throw Problem.invalidFields({ notValid: ['amount'] });
-    const values = {
-      ...{ ...columns, amount, balance: toDecimal(balance) },
-      expiresAt: keepFraction(vouchers.expiresAt, expiresAt),
-    };
+    const values = { ...toUpdatedColumns(body), amount, balance: toDecimal(balance) };
     if ((await tx.updateChanged(vouchers, voucher, values, now)) === 0) tx.rollbackNoChange();
   });
   await Problem.mapConstraints(constraints, work);
