@@ -5,7 +5,12 @@ import {
   type campaignCustomers,
   type campaignTags,
 } from '../../database/tables/campaigns.ts';
+import { currentTimeSql } from '../../database/tables/columns.ts';
 import { batchLoader } from '../../lists/loaders.ts';
+
+/** SQL: true for a campaign that is active, within its period. */
+export const isOpen = (campaign: string) => `(${campaign}.is_active and not ${campaign}.is_archived
+  and coalesce(${campaign}.starts_at <= ${currentTimeSql}, true) and coalesce(${campaign}.ends_at > ${currentTimeSql}, true))`;
 
 /** SQL: true for a campaign with as many orders as it may have. */
 export const isUsedUp = (campaign: string) => `(${campaign}.max_uses is not null and (
@@ -13,12 +18,15 @@ export const isUsedUp = (campaign: string) => `(${campaign}.max_uses is not null
     select from orders o where o.provider_id = ${campaign}.provider_id and o.campaign_id = ${campaign}.id
     limit ${campaign}.max_uses) u) >= ${campaign}.max_uses)`;
 
+const condition = (expression: string) => sql<boolean>`${sql.raw(expression)}`;
+
 /** The columns of a campaign and its state by its orders and the database's clock. */
 export const campaignColumns = {
   ...getTableColumns(campaigns),
-  isWaiting: sql<boolean>`coalesce(now() < ${campaigns.startsAt}, false)`,
-  isExpired: sql<boolean>`coalesce(now() >= ${campaigns.endsAt}, false)`,
-  isUsedUp: sql<boolean>`${sql.raw(isUsedUp('campaigns'))}`,
+  isWaiting: condition(`coalesce(${currentTimeSql} < campaigns.starts_at, false)`),
+  isExpired: condition(`coalesce(${currentTimeSql} >= campaigns.ends_at, false)`),
+  isOpen: condition(isOpen('campaigns')),
+  isUsedUp: condition(isUsedUp('campaigns')),
 };
 
 /** With the number of its orders. */

@@ -59,7 +59,8 @@ export const ValidCampaign = t.NamedObject(
   }),
 );
 
-export type CampaignRow = typeof campaigns.$inferSelect & { isWaiting: boolean; isExpired: boolean; isUsedUp: boolean };
+type CampaignState = { isWaiting: boolean; isExpired: boolean; isOpen: boolean; isUsedUp: boolean };
+export type CampaignRow = typeof campaigns.$inferSelect & CampaignState;
 
 export const toEmbeddedCampaign = (row: CampaignRow): EmbeddedCampaign => ({
   id: row.id,
@@ -67,7 +68,7 @@ export const toEmbeddedCampaign = (row: CampaignRow): EmbeddedCampaign => ({
   type: row.type,
   active: row.isActive,
   expired: row.isExpired,
-  running: row.isActive && !row.isArchived && !row.isWaiting && !row.isExpired && !row.isUsedUp,
+  running: row.isOpen && !row.isUsedUp,
   waiting: row.isWaiting,
   is_archived: row.isArchived,
   uses_code: row.campaignCode !== null,

@@ -29,7 +29,7 @@ export type DateFound = Seats & {
 export type CampaignFound = {
   id: number;
   isNamed: boolean;
-  isRunning: boolean;
+  isOpen: boolean;
   isExpired: boolean;
   isUsedUp: boolean;
   forCourse: boolean;

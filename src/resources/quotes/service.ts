@@ -168,7 +168,7 @@ const checkCustomer = ({ customer_id }: QuoteRequest, { customer }: BookingConte
 
 /** A discount by amount applies only in its own currency. */
 const applies = (campaign: CampaignFound, currency: string | undefined) =>
-  campaign.isRunning &&
+  campaign.isOpen &&
   campaign.forCourse &&
   campaign.forCustomer &&
   (campaign.type === 'Percent' || campaign.currency === currency);
@@ -195,7 +195,7 @@ function checkCampaign(
   const campaign = campaigns.find(({ isNamed }) => isNamed);
   if (campaign?.isExpired) return [bookingError('campaign_code_expired')];
   // Without a date only the campaign itself can be checked.
-  const isValid = campaign && (date ? applies(campaign, currency) : campaign.isRunning);
+  const isValid = campaign && (date ? applies(campaign, currency) : campaign.isOpen);
   if (!isValid) return [bookingError('campaign_code_invalid')];
   return campaign.isUsedUp ? [bookingError('campaign_code_used_up')] : [];
 }
