@@ -153,6 +153,17 @@ test('a migration that waits for a lock holds none of the migrations before it',
   expect(rows).toEqual([{ releases }]);
 });
 
+test('doctor does not say to migrate a database that `migrate` refuses', async () => {
+  const client = await connect(await ownDatabase());
+  await client.query('delete from drizzle.__drizzle_migrations where id = 2');
+  expect(await migrationCheck.run({ pool: client } as never)).toEqual([
+    {
+      level: 'error',
+      message: expect.stringMatching(/^The migration 0001_functions-and-triggers is missing: .+: a backup/),
+    },
+  ]);
+});
+
 /** Tenant tables whose plans assume the true number of providers. */
 const withoutStatistics = `select c.relname as name from pg_class c
     join pg_attribute a on a.attrelid = c.oid and a.attname = 'provider_id' and not a.attisdropped

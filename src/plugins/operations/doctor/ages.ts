@@ -18,11 +18,11 @@ export const migrationCheck: SystemCheck = {
   async run({ pool }) {
     const applied = await readAppliedMigrations(pool);
     if (isBeforeBaseline(applied)) return [error(databaseIsOlder)];
-    const differences = describeMigrationDifferences(compareMigrations(applied));
-    return [
-      judgeMigrationCount(toMigrationsSinceBaseline(applied).length, readMigrations().length),
-      ...differences.map((text) => error(`${text}: ${restoreAdvice}`)),
-    ];
+    const differences = compareMigrations(applied);
+    const problems = describeMigrationDifferences(differences).map((text) => error(`${text}: ${restoreAdvice}`));
+    // `migrate` refuses such a database.
+    if (differences.isMissing) return problems;
+    return [judgeMigrationCount(toMigrationsSinceBaseline(applied).length, readMigrations().length), ...problems];
   },
 };
 
