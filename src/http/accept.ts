@@ -10,7 +10,7 @@ function getQualities(accept: string): Map<string, number> {
 }
 
 /** True if the header names the media type, and neither JSON nor any type at an equal or higher quality. */
-export function prefersToJson(accept: string | undefined, type: string): boolean {
+export function prefersMediaType(accept: string | undefined, type: string): boolean {
   if (!accept?.toLowerCase().includes(type)) return false;
   const qualities = getQualities(accept);
   const json = Math.max(qualities.get('application/json') ?? 0, qualities.get('*/*') ?? 0);

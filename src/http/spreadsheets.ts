@@ -9,11 +9,11 @@ import { getSchoolId, type Ctx } from '../database/context.ts';
 import { getLimit, maxLimit } from '../lists/list-query.ts';
 import type { Page, PageOptions } from '../lists/list-types.ts';
 import { defineColumns, type Spreadsheet } from '../lists/spreadsheet.ts';
-import { prefersToJson } from './accept.ts';
+import { prefersMediaType } from './accept.ts';
 import type { Services } from './auth/authenticate.ts';
 import { waitForToken } from './auth/rate-limit.ts';
 import { toProblem } from './errors/error-handler.ts';
-import { inSlot } from './list-cache/list-limiter.ts';
+import { runInSlot } from './list-cache/list-limiter.ts';
 import { toPublicSchema } from './publishable/serializer.ts';
 import { setNextPage, setSyncHeader } from './responses.ts';
 import { getRoute } from './route-name.ts';
@@ -79,7 +79,7 @@ export function withSpreadsheet<H extends Hooks>(list: ReadableList<never> | und
 /** In preValidation: the validator adds the default of `limit`. */
 function negotiateFormat(request: FastifyRequest, _reply: FastifyReply, done: () => void) {
   const { format, limit, page } = request.query as Record<string, unknown>;
-  if (format === 'csv' || (format === undefined && prefersToJson(request.headers.accept, 'text/csv')))
+  if (format === 'csv' || (format === undefined && prefersMediaType(request.headers.accept, 'text/csv')))
     request.spreadsheet = { isWhole: limit === undefined && page === undefined };
   done();
 }
@@ -147,7 +147,7 @@ async function* readPages(request: FastifyRequest, reply: FastifyReply, list: Re
     if (page) await server.admitNextPage(request, closing.signal);
     const part = { ...query, limit: Math.min(left, maxLimit), ...(page && { page: 1 }) };
     const after = page?.lastKey;
-    page = await inSlot(
+    page = await runInSlot(
       request,
       () => list.page(ctx, part, { after }),
       (cancel) => (closing.signal.onabort = cancel),

@@ -10,7 +10,7 @@ type Bounds = 'created_at_min' | 'created_at_max' | 'updated_at_min' | 'updated_
 export type TimestampQuery = { [K in Bounds]?: Static<ReturnType<typeof Moment>> };
 
 /** The query of a list without paging, and the condition that it makes on a table. */
-export function timestampFilters(table: { createdAt: PgColumn; updatedAt: PgColumn }) {
+export function defineTimestampFilters(table: { createdAt: PgColumn; updatedAt: PgColumn }) {
   const filters = filter.timestamps(table);
   const Query = Type.Unsafe<TimestampQuery>(Type.Object(listParameters({ filters, paging: false })));
   /** Undefined without any of them. */

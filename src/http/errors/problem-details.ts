@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorCodes } from '../../core/error-codes.ts';
 import type { Problem } from '../../core/errors.ts';
 import { t } from '../../core/schema/types.ts';
-import { prefersToJson } from '../accept.ts';
+import { prefersMediaType } from '../accept.ts';
 import { addVary } from '../vary.ts';
 
 export const problemMediaType = 'application/problem+json';
@@ -68,7 +68,7 @@ export function addErrorCode(problem: Problem, request: FastifyRequest, reply: F
   reply.header('x-error-code', problem.codes[0]);
   const exposed = reply.getHeader('access-control-expose-headers');
   if (exposed !== undefined) reply.header('access-control-expose-headers', `${String(exposed)}, X-Error-Code`);
-  if (!prefersToJson(request.headers.accept, problemMediaType)) return undefined;
+  if (!prefersMediaType(request.headers.accept, problemMediaType)) return undefined;
   addVary(reply, 'Accept').type(problemMediaType);
   // Bytes, since Fastify adds a charset to a text.
   return Buffer.from(JSON.stringify(toProblemDetails(problem, request.id)));

@@ -38,7 +38,7 @@ export function acquireSlot(request: FastifyRequest, reply: FastifyReply, done: 
 }
 
 /** Runs work in a slot of its own: a part of a list that is sent while it is read. */
-export function inSlot<T>(
+export function runInSlot<T>(
   { ctx, server }: FastifyRequest,
   work: () => Promise<T>,
   onWait: (cancel: () => void) => void,

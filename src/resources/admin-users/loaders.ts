@@ -23,7 +23,7 @@ export const fetchMembers = (ctx: Pick<Ctx, 'db'>, condition: SQL) =>
     .orderBy(asc(adminMemberships.adminUserId));
 
 /** A condition on `admin_memberships`: members of the provider that are not detached, or the one with this id. */
-export const isMember = (ctx: Ctx, id?: number) =>
+export const matchMembers = (ctx: Ctx, id?: number) =>
   tenantWhere(
     ctx,
     adminMemberships,

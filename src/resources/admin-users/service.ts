@@ -14,25 +14,25 @@ import {
 import { replaceLinks } from '../../lists/links.ts';
 import { defineReferences } from '../../lists/references.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { timestampFilters, type TimestampQuery } from '../../lists/timestamp-filters.ts';
+import { defineTimestampFilters, type TimestampQuery } from '../../lists/timestamp-filters.ts';
 import { voidAdminTokens } from '../auth/token-service.ts';
 import type { AdminUserBody } from './body-schema.ts';
 import type { AdminUser, AppUser } from './schema.ts';
-import { fetchMembers, isMember } from './loaders.ts';
+import { fetchMembers, matchMembers } from './loaders.ts';
 import { adminUserSerializer } from './serializer.ts';
 
 export const adminUserReferences = defineReferences<AdminUserBody>({ role_ids: roles.id });
 
-export const adminUserFilters = timestampFilters(adminMemberships);
+export const adminUserFilters = defineTimestampFilters(adminMemberships);
 
 /** All admin users of the provider, without paging. */
 export const listAdminUsers = (ctx: Ctx, query: TimestampQuery) =>
-  loadMembers(ctx, and(isMember(ctx), adminUserFilters.where(ctx, query))!);
+  loadMembers(ctx, and(matchMembers(ctx), adminUserFilters.where(ctx, query))!);
 
-export const listAppUsers = (ctx: Ctx): PromiseLike<AppUser[]> => fetchMembers(ctx, isMember(ctx));
+export const listAppUsers = (ctx: Ctx): PromiseLike<AppUser[]> => fetchMembers(ctx, matchMembers(ctx));
 
 export const getAdminUser = async (ctx: Ctx, id: number): Promise<AdminUser> =>
-  Problem.assertFound((await loadMembers(ctx, isMember(ctx, id)))[0], 'Admin user');
+  Problem.assertFound((await loadMembers(ctx, matchMembers(ctx, id)))[0], 'Admin user');
 
 const loadMembers = async (ctx: Ctx, condition: SQL): Promise<AdminUser[]> =>
   adminUserSerializer.embed(ctx, await fetchMembers(ctx, condition), {}, []);
@@ -73,7 +73,7 @@ export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: Ad
         setWhere: isNotNull(adminMemberships.detachedAt),
       })
       .returning({ adminUserId: adminMemberships.adminUserId });
-    const member = isMember(ctx, adminUserId);
+    const member = matchMembers(ctx, adminUserId);
     const hasOtherRoles = await replaceLinks(ctx, tx, adminMembershipRoles, { adminUserId }, 'roleId', roleIds);
     const isJoined = joined.length > 0;
     if (hasOtherRoles && !isJoined) {
@@ -144,14 +144,14 @@ export const detachAdminUser = (ctx: Ctx, adminUserId: number): Promise<AdminUse
     if (await isLastAdministrator(ctx, tx, adminUserId))
       throw new Problem('invalid', 'The last administrator of the school cannot be detached');
     await replaceLinks(ctx, tx, adminMembershipRoles, { adminUserId }, 'roleId', []);
-    await tx.update(adminMemberships).set({ detachedAt: now, updatedAt: now }).where(isMember(ctx, adminUserId));
+    await tx.update(adminMemberships).set({ detachedAt: now, updatedAt: now }).where(matchMembers(ctx, adminUserId));
     await voidAdminTokens(ctx, tx, adminUserId);
     return user;
   });
 
 export const renameAdminUser = (ctx: Ctx, adminUserId: number, names: { firstname: string; lastname: string }) =>
   ctx.write(['people'], async (tx, now) => {
-    const member = isMember(ctx, adminUserId);
+    const member = matchMembers(ctx, adminUserId);
     if ((await tx.$count(adminMemberships, member)) === 0) throw Problem.notFound(`Admin user ${adminUserId}`);
     if ((await tx.updateChanged(adminMemberships, member, names, now)) === 0) tx.rollbackNoChange();
     else tx.recordAffected(adminUserId);

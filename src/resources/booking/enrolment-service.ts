@@ -33,9 +33,9 @@ export async function enrolUsers(
   customerId: number | null,
 ): Promise<EnrolledUser[]> {
   const created = new Map<string, number>();
-  const newUsers = usersToCreate(persons, found);
+  const newUsers = selectNewUsers(persons, found);
   if (newUsers.length > 0) {
-    const rows = toRecordset(await nameUsers(ctx, tx, newUsers));
+    const rows = toRecordset(await createUsernames(ctx, tx, newUsers));
     const ids = await execute<{ id: number }>(tx, createUsers, [ctx.providerId, now, customerId, rows]);
     newUsers.forEach(({ identity }, n) => created.set(identity, ids[n]!.id));
   }
@@ -46,7 +46,7 @@ export async function enrolUsers(
 }
 
 /** New users with their usernames. */
-export async function nameUsers({ providerId }: Ctx, tx: Tx, newUsers: NewUser[]) {
+export async function createUsernames({ providerId }: Ctx, tx: Tx, newUsers: NewUser[]) {
   const shared = withSharedEmail(newUsers);
   const numbers =
     shared.length > 0 ? await execute<FreeNumbers>(tx, findNumbers, [providerId, toRecordset(shared)]) : [];
@@ -62,7 +62,7 @@ type NewUser = Person & { identity: string; isShared: boolean };
 type FreeNumbers = { numbers: number[] };
 
 /** Persons without a course user, each once. */
-export function usersToCreate(persons: Person[], found: PersonFound[]): NewUser[] {
+export function selectNewUsers(persons: Person[], found: PersonFound[]): NewUser[] {
   const [seen, emails] = [new Set<string>(), new Set<string>()];
   return persons.flatMap((person, n) => {
     const { id, taken } = found[n]!;

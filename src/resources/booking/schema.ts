@@ -71,7 +71,7 @@ export const bookingSummary = {
   number_of_participants: Type.Integer(),
   participants: Type.Array(BookedParticipant),
 };
-export const withSummary = <P extends TProperties>(name: string, members: P) =>
+export const createSummarySchema = <P extends TProperties>(name: string, members: P) =>
   t.NamedObject(
     name,
     t.member.financial.all({
@@ -82,7 +82,7 @@ export const withSummary = <P extends TProperties>(name: string, members: P) =>
 
 /** POST /v2/booking. Amounts are in the order's currency. */
 export type BookingResult = Static<typeof BookingResult>;
-export const BookingResult = withSummary('Booking', bookingSummary);
+export const BookingResult = createSummarySchema('Booking', bookingSummary);
 
 /** The days and the place of a course date, for its order. */
 export const detailedOrderTitle = (startAt: string, endAt: string, place: string | null) =>

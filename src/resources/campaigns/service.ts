@@ -11,13 +11,13 @@ import { bodyWriter } from '../../lists/body-writer.ts';
 import { replaceLinks } from '../../lists/links.ts';
 import { newBudget } from '../../lists/response-budget.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { timestampFilters, type TimestampQuery } from '../../lists/timestamp-filters.ts';
+import { defineTimestampFilters, type TimestampQuery } from '../../lists/timestamp-filters.ts';
 import { CampaignBody, type CampaignChange } from './body-schema.ts';
 import { toEmbeddedCampaign, type CampaignDetails } from './schema.ts';
 import { campaignColumns, campaignDetailColumns, isForCourse } from './loaders.ts';
 import { campaignDetailsSerializer, campaignSerializer } from './serializer.ts';
 
-export const campaignFilters = timestampFilters(campaigns);
+export const campaignFilters = defineTimestampFilters(campaigns);
 
 async function loadCampaigns(ctx: Ctx, condition: ReturnType<typeof campaignFilters.where>) {
   const rows = await ctx.db

@@ -56,15 +56,18 @@ export const mergeCourseUser = (ctx: Ctx, id: number, body: MergeBody) =>
   merge<Static<typeof CourseUserMerge>>(
     {
       notFound: () => Problem.notFound('Course user'),
-      ...{ resource: 'courseuser', areas: ['people'] },
-      ...{ lock: sql.lockCourseUsers, count: sql.countOfCourseUser, counted: ['participants'] },
+      resource: 'courseuser',
+      areas: ['people'],
+      lock: sql.lockCourseUsers,
+      count: sql.countCourseUserItems,
+      counted: ['participants'],
       async move(tx, ids, now) {
         const own = ids.slice(0, 2);
         await execute(tx, sql.moveParticipants, [...ids, now]);
         // Links before mails, whose keys they have.
-        await execute(tx, sql.endLinks, own);
+        await execute(tx, sql.deleteTokens, own);
         await endSessions(ctx, tx, id);
-        await execute(tx, sql.dropInvitations, own);
+        await execute(tx, sql.deleteInvitations, own);
         await execute(tx, sql.moveMails, ids);
         await execute(tx, sql.moveImportRefs('user'), ids);
         await execute(tx, sql.deleteCourseUser, own);
@@ -80,16 +83,18 @@ export const mergeCustomer = (ctx: Ctx, id: number, body: MergeBody) =>
   merge<Static<typeof CustomerMerge>>(
     {
       notFound: () => Problem.notFound('Customer'),
-      ...{ resource: 'customer', areas: ['people', 'catalog', 'money'] },
-      ...{ lock: sql.lockCustomers, count: sql.countOfCustomer },
+      resource: 'customer',
+      areas: ['people', 'catalog', 'money'],
+      lock: sql.lockCustomers,
+      count: sql.countCustomerItems,
       counted: ['employees', 'customers', 'courses', 'campaigns', 'orders'],
       async move(tx, ids, now) {
         const own = ids.slice(0, 2);
         for (const statement of [sql.moveEmployees, sql.moveCourses, sql.moveOrders, sql.moveParent, sql.moveChildren])
           await execute(tx, statement, [...ids, now]);
         await execute(tx, sql.touchCampaigns, [...own, now]);
-        await execute(tx, sql.moveCampaigns, ids);
-        await execute(tx, sql.leaveCampaigns, own);
+        await execute(tx, sql.copyCampaignLinks, ids);
+        await execute(tx, sql.deleteCampaignLinks, own);
         await execute(tx, sql.moveImportRefs('customer'), ids);
         await execute(tx, sql.deleteCustomer, own);
       },

@@ -10,7 +10,7 @@ export const lockCustomers = {
   text: 'select id from customers where provider_id = $1 and id in ($2, $3) order by id for update',
 };
 
-export const countOfCourseUser = {
+export const countCourseUserItems = {
   name: 'count_merged_course_user',
   text: `select
       (select count(*) from participants p where p.provider_id = $1 and p.user_id = $2) as participants,
@@ -23,7 +23,7 @@ export const countOfCourseUser = {
       (select count(*) from sessions s where s.provider_id = $1 and s.user_id = $2) as sessions,
       (select count(*) from tokens t where t.provider_id = $1 and t.user_id = $2 and t.used_at is null) as links`,
 };
-export const countOfCustomer = {
+export const countCustomerItems = {
   name: 'count_merged_customer',
   text: `select
       (select count(*) from course_users u where u.provider_id = $1 and u.customer_id = $2) as employees,
@@ -39,12 +39,12 @@ const move = (table: string, column: string) => ({
 });
 
 export const moveParticipants = move('participants', 'user_id');
-export const endLinks = {
+export const deleteTokens = {
   name: 'merge_tokens',
   text: 'delete from tokens where provider_id = $1 and user_id = $2',
 };
 /** Deletes the unsent mails whose link sets a password. */
-export const dropInvitations = {
+export const deleteInvitations = {
   name: 'merge_invitations',
   text: `delete from outbox where provider_id = $1 and user_id = $2 and purpose = 'account_created' and sent_at is null`,
 };
@@ -82,13 +82,13 @@ export const touchCampaigns = {
   text: `update campaigns set updated_at = $3 where provider_id = $1
     and id in (select campaign_id from campaign_customers where provider_id = $1 and customer_id = $2)`,
 };
-export const moveCampaigns = {
+export const copyCampaignLinks = {
   name: 'merge_campaign_customers',
   text: `insert into campaign_customers (provider_id, campaign_id, customer_id)
     select provider_id, campaign_id, $3::bigint from campaign_customers where provider_id = $1 and customer_id = $2
     on conflict do nothing`,
 };
-export const leaveCampaigns = {
+export const deleteCampaignLinks = {
   name: 'leave_campaign_customers',
   text: 'delete from campaign_customers where provider_id = $1 and customer_id = $2',
 };

@@ -8,13 +8,13 @@ import { courses } from '../../database/tables/courses.ts';
 import { importRefs } from '../../database/tables/imports.ts';
 import { replaceLinks } from '../../lists/links.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { timestampFilters, type TimestampQuery } from '../../lists/timestamp-filters.ts';
+import { defineTimestampFilters, type TimestampQuery } from '../../lists/timestamp-filters.ts';
 import { matchFolded } from '../../database/tables/columns.ts';
 import { foldText } from '../../core/text.ts';
 import type { TagBody, TagChange, TagInput } from './body-schema.ts';
 import { visibleTags, type TagTable } from './loaders.ts';
 
-export const tagFilters = timestampFilters(catalog.tags);
+export const tagFilters = defineTimestampFilters(catalog.tags);
 
 const selectTags = (ctx: Ctx, condition: SQL | undefined) =>
   ctx.db

@@ -7,7 +7,7 @@ import { outbox } from '../../database/tables/outbox.ts';
 import { adminMemberships, adminUsers } from '../../database/tables/people.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { isMember } from '../admin-users/loaders.ts';
+import { matchMembers } from '../admin-users/loaders.ts';
 
 type Invitee = { userId: number } | { adminUserId: number };
 
@@ -42,4 +42,4 @@ const selectAdminUserEmail = (ctx: Ctx, id: number) =>
     .select({ email: adminUsers.email })
     .from(adminMemberships)
     .innerJoin(adminUsers, eq(adminUsers.id, adminMemberships.adminUserId))
-    .where(isMember(ctx, id));
+    .where(matchMembers(ctx, id));

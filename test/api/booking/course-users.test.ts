@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { assignUsernames, usersToCreate, withSharedEmail } from '../../../src/resources/booking/enrolment-service.ts';
+import { assignUsernames, selectNewUsers, withSharedEmail } from '../../../src/resources/booking/enrolment-service.ts';
 import { createBookableDate, bookOrFail, person } from '../../support/booking.ts';
 import { createUser, write } from '../../support/orders.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
@@ -94,7 +94,7 @@ test('users who share an e-mail are matched by name', async () => {
 test('usernames that collide get a suffix', () => {
   const of = (firstname: string, lastname: string) => ({ firstname, lastname, email: 'a@x' });
   const people = [of('a', 'b_c'), of('a_b', 'c'), of('A', 'B_C'), of('a', 'b')];
-  const newUsers = usersToCreate(
+  const newUsers = selectNewUsers(
     people,
     people.map(() => ({ id: null, taken: true })),
   );
@@ -116,7 +116,7 @@ test('a base name that is another one with a number gets a free username', async
 
 test('few numbers are tried for many names that begin alike', () => {
   const people = Array.from({ length: 3_000 }, (_, n) => ({ firstname: 'A', lastname: `B_${n}`, email: 'a@b.c' }));
-  const users = usersToCreate(
+  const users = selectNewUsers(
     people,
     people.map(() => ({ id: null, taken: true })),
   );
