@@ -11,7 +11,7 @@ import { bodyWriter } from '../../lists/body-writer.ts';
 import { replaceLinks } from '../../lists/links.ts';
 import { newBudget } from '../../lists/response-budget.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { defineTimestampFilters, type TimestampQuery } from '../../lists/timestamp-filters.ts';
+import { defineTimestampFilters } from '../../lists/timestamp-filters.ts';
 import { CampaignBody, type CampaignChange } from './body-schema.ts';
 import { toEmbeddedCampaign, type CampaignDetails } from './schema.ts';
 import { campaignColumns, campaignDetailColumns, isForCourse } from './loaders.ts';
@@ -29,7 +29,8 @@ async function loadCampaigns(ctx: Ctx, condition: ReturnType<typeof campaignFilt
 }
 
 /** All campaigns of the provider, without paging. */
-export const listCampaigns = (ctx: Ctx, query: TimestampQuery) => loadCampaigns(ctx, campaignFilters.where(ctx, query));
+export const listCampaigns = (ctx: Ctx, query: Parameters<typeof campaignFilters.where>[1]) =>
+  loadCampaigns(ctx, campaignFilters.where(ctx, query));
 
 /** A campaign as in the list; undefined if there is none. */
 export const findListedCampaign = async (ctx: Ctx, id: number) => (await loadCampaigns(ctx, eq(campaigns.id, id)))[0];
