@@ -76,7 +76,7 @@ async function emptyTable(database: Database, providerId: number, table: TenantT
       ? await reduceTable(database, providerId, name)
       : await inBatches(database, providerId, deleteRows(name, owned));
   // The checks of foreign keys to the next tables would read the dead rows.
-  if (deleted >= batchSize) await database.pool.query(`vacuum (truncate off) ${name}`);
+  if (deleted >= batchSize) await database.pool.query(`vacuum (analyze, truncate off) ${name}`);
   return deleted;
 }
 
