@@ -242,10 +242,24 @@ const headerNames = [
   'content-type',
   'content-encoding',
   'accept',
+  'prefer',
+  'idempotency-key',
 ];
 const headerText = fc.oneof(
   fc.string({ unit: 'grapheme-ascii', maxLength: 40 }),
-  fc.constantFrom('*', 'no;q=2', 'nb,nn;q=0', 'en;q=x', ',,,', 'W/"', 'x'.repeat(7_000), 'gzip', '', 'identity'),
+  fc.constantFrom(
+    '*',
+    'no;q=2',
+    'nb,nn;q=0',
+    'en;q=x',
+    ',,,',
+    'W/"',
+    'x'.repeat(7_000),
+    'gzip',
+    '',
+    'identity',
+    'handling=strict',
+  ),
 );
 test('no header causes a 5xx', async () => {
   const headers = fc.dictionary(fc.constantFrom(...headerNames), headerText, { maxKeys: 3 });

@@ -8,6 +8,7 @@ import type { Provider } from '../../support/test-app.ts';
 
 const key = { 'idempotency-key': 'one' };
 type Servers = Awaited<ReturnType<typeof startServers>>;
+type School = Awaited<ReturnType<typeof createSchool>>;
 
 async function createSchool({ createProvider, createCaller }: Servers) {
   const me = await createProvider();
@@ -47,58 +48,62 @@ test('negative control: without lock and queue a request is written several time
   expect(most).toBeGreaterThan(1);
 });
 
-/** A server that is killed behind the commit of its first write, before it answers. */
-const program = bundle('test/support/unlocked-server.ts', [
-  replaceIn(
-    'killed-after-commit',
-    /database\/unit-of-work\.ts$/,
-    'auditLog?.onCommit(change);\n    if (change.changed)',
-    "if (change.changed) process.kill(process.pid, 'SIGKILL');\n    if (change.changed)",
-  ),
-]);
+/** Kills the server behind the commit of its first write, before it answers. */
+const killed = replaceIn(
+  'killed-after-commit',
+  /database\/unit-of-work\.ts$/,
+  'auditLog?.onCommit(change);\n    if (change.changed)',
+  "if (change.changed) process.kill(process.pid, 'SIGKILL');\n    if (change.changed)",
+);
+/** Stores responses behind the commit, not in the transaction. */
+const storedLater = replaceIn(
+  'stored-later',
+  /http\/idempotency\.ts$/,
+  'await execute(tx, storeRecord, values);',
+  'setTimeout(() => void execute(ctx.unlockedStore, storeRecord, values), 100);',
+);
 
 /** Sends two equal requests at once to a server that is killed, then one to another server. */
-async function crash(
-  { name, database }: Servers,
-  { me, call }: { me: Provider; call: Caller },
-  one: KeyedWrite,
-  headers = {},
-) {
+async function crash({ name, database }: Servers, { me, call }: School, program: string, one: KeyedWrite) {
   const { path, body } = await one.prepare(me);
   const before = await countWritten(database.pool, one, me.id);
   const port = await freePort();
-  const killed = await startServer({}, [process.execPath, await program, databaseUrl(name), String(port)]);
-  const sent = [1, 2].map(() =>
-    fetch(`http://127.0.0.1:${port}${path}`, {
+  const server = await startServer({}, [process.execPath, program, databaseUrl(name), String(port)]);
+  const post = createPost(`http://127.0.0.1:${port}`, me);
+  const cuts = await Promise.all([1, 2].map(() => post(path, body)));
+  expect([one.route, ...cuts, await server.ended]).toEqual([one.route, 'cut', 'cut', 'SIGKILL']);
+  const response = await call('POST', path, body, key);
+  return { response, written: (await countWritten(database.pool, one, me.id)) - before };
+}
+
+const createPost =
+  (base: string, { apiKey }: Provider) =>
+  (path: string, body: object) =>
+    fetch(`${base}${path}`, {
       method: 'POST',
       body: JSON.stringify(body),
-      headers: { 'content-type': 'application/json', 'x-api-key': me.apiKey, ...headers },
+      headers: { 'content-type': 'application/json', 'x-api-key': apiKey, ...key },
     }).then(
       ({ status }) => status,
       () => 'cut',
-    ),
-  );
-  const outcomes = await Promise.all(sent);
-  expect([one.route, ...outcomes, await killed.ended]).toEqual([one.route, 'cut', 'cut', 'SIGKILL']);
-  // The other server may still wait for the lock of the killed one.
-  const response = await call('POST', path, body, headers);
-  return { response, written: (await countWritten(database.pool, one, me.id)) - before };
-}
+    );
 
 test('a server is killed after the commit, before the response: the repeated request gets it, on each route', async () => {
   const servers = await startServers();
   const school = await createSchool(servers);
+  const program = await bundle('test/support/unlocked-server.ts', [killed]);
   for (const one of keyedWrites) {
-    const { response, written } = await crash(servers, school, one, key);
+    const { response, written } = await crash(servers, school, program, one);
     expect([one.route, response.status < 300, isReplayed(response), written]).toEqual([one.route, true, true, 1]);
   }
 });
 
-test('negative control: without a key the repeated request writes once more, or is refused', async () => {
+test('negative control: with responses that are stored later a request is written twice, or refused', async () => {
   const servers = await startServers();
   const school = await createSchool(servers);
+  const program = await bundle('test/support/unlocked-server.ts', [killed, storedLater]);
   for (const one of keyedWrites) {
-    const { response, written } = await crash(servers, school, one);
+    const { response, written } = await crash(servers, school, program, one);
     expect([one.route, isReplayed(response), written]).toEqual([one.route, false, one.isUnique ? 1 : 2]);
     expect(response.status === 201, one.route).toBe(!one.isUnique);
   }
