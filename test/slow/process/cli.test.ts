@@ -69,6 +69,7 @@ test('provider create prints the id and the key once, with an example command', 
     parent_id: created.json().provider_id,
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*[+-]\d\d:\d\d$/) as string,
     closed_at: null,
+    is_deleted: false,
   });
   expect(listed[0]!.title).toBe('Øystese kurs');
   expect((await run('provider', 'create', '--title', 'A\r\nX-EVIL:1\u2028B')).code).toBe(0);
