@@ -20,6 +20,7 @@ import { assertPortIsFree } from './http/port.ts';
 import type { FirstData, ServerContext, ServerPart } from './interfaces/plugin/define-plugin.ts';
 import { printWelcome } from './interfaces/plugin/welcome.ts';
 import { plugins } from './plugins.ts';
+import { eraseKept } from './resources/erasures/service.ts';
 import { createFirstProvider } from './resources/schools/provider-service.ts';
 
 // By default V8 lets the heap grow several times over before a full collection.
@@ -165,6 +166,7 @@ function createWorkers({ config, database, log }: ServerContext, parts: ServerPa
       const jobs: Job[] = [
         { name: 'Reading the limits of providers', intervalMs: limitsMs, run: load },
         housekeepingJob({ tasks, config, database, log }),
+        erasureJob(database),
         ...parts.flatMap(({ periodic = [] }) => periodic),
       ];
       stops = [startJobs(jobs, log), startClockCheck(database, log), startStandbyCheck(database, log)];
@@ -174,6 +176,12 @@ function createWorkers({ config, database, log }: ServerContext, parts: ServerPa
     },
     stopWork: () => Promise.all(works.map((work) => work.stop())),
   };
+}
+
+/** Erases the buyers that invoices need no longer. */
+function erasureJob(database: Store['database']): Job {
+  const audited = database.withAudit({ actor: 'server', actorId: null, action: 'erasure' });
+  return { name: 'The erasure of buyers', intervalMs: 3_600_000, run: () => eraseKept(audited) };
 }
 
 type ServerApp = { server: Awaited<ReturnType<typeof buildApp>>['server']; close(): PromiseLike<unknown> };

@@ -116,6 +116,12 @@ const coreVariables = {
   SESSIONS_RETENTION_DAYS: days('How many days a session of a course user remains after its end', 0),
   SIGN_ON_FAILURES_RETENTION_DAYS: days('How many days the count of failed sign-ons remains after its 15 minutes', 0),
   IDEMPOTENCY_RETENTION_DAYS: days('How many days an `Idempotency-Key` remains after its 24 hours, without effect', 0),
+  INVOICE_RETENTION_YEARS: integer(
+    'For how many years after that of an invoice its buyer is kept, although the person is erased',
+    5,
+    0,
+    100,
+  ),
   SUB_SCHOOLS_MAX: integer('Sub-schools that one school may add; closed ones do not count', 50, 0),
   INVALID_KEYS_PER_MINUTE: integer('Invalid API keys from one address before 429', 60),
   PUBLIC_REQUESTS_PER_MINUTE: integer(
@@ -219,6 +225,7 @@ export const toSettings = (config: CoreConfig): Settings => ({
   publicUrl: config.PUBLIC_URL,
   catalogUrl: config.CATALOG_URL,
   subSchoolsMax: config.SUB_SCHOOLS_MAX,
+  invoiceRetentionYears: config.INVOICE_RETENTION_YEARS,
   callPolicy: { allow: config.webhookAllow },
 });
 

@@ -57,6 +57,7 @@ const marksByName: Record<string, Partial<Record<Mark, string>>> = {
       `invoice_email ${address('invoice')} ${address('post')} ${address('visit')} custom_properties`,
     operational: 'country invoice_method',
   },
+  erasures: { operational: 'mails' },
   events: { operational: 'resource change' },
   gatherings: { operational: 'zone description theme event_url' },
   idempotency_records: { personal: 'answer', operational: 'key_hash fingerprint' },

@@ -10,6 +10,7 @@ export const eventTypes = [
   ...eventResources.flatMap(toChangeTypes),
   'coursedate.seats_changed',
   ...mergedTypes,
+  'courseuser.erased',
   'resync',
 ];
 

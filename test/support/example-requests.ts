@@ -56,6 +56,7 @@ const reads: ExampleRequest[] = [
   { operationId: 'listEmployees', path: { id: 2 } },
   { operationId: 'listCourseUsers' },
   { operationId: 'getCourseUser', path: { id: employee } },
+  { operationId: 'exportCourseUser', path: { id: employee } },
   { operationId: 'searchCourseUsers', query: 'email=ida.ovrebo@havbris.example' },
   { operationId: 'getBooking', path: { id: 1 } },
   { operationId: 'listAdminUsers' },
@@ -106,6 +107,7 @@ const writes: ExampleRequest[] = [
   // A second request finds the person.
   { operationId: 'createCourseUser' },
   { operationId: 'updateCourseUser', path: ({ createCourseUser }) => ({ id: createCourseUser.id }) },
+  { operationId: 'eraseCourseUser', path: { id: employee } },
   { operationId: 'mergeCourseUser', path: { id: employee } },
   { operationId: 'mergeCustomer', path: { id: 2 }, body: { into: 1, dry_run: true } },
   // The documented user does not exist: 200 with `valid: false`.

@@ -164,6 +164,7 @@ const schoolLines = (partnerId: number): Line[] => [
     office_zipcode: '5003',
     office_city: 'Bergen',
     custom_properties: { segment: 'A' },
+    kept_until: '2032-01-01',
   },
   { kind: 'customer', ref: 'daughter', title: 'Fjord Daughter', idParentCustomer: 'group', status: 2 },
   {
@@ -204,6 +205,7 @@ const schoolLines = (partnerId: number): Line[] => [
     company_employee_number: '42',
     custom_properties: { diet: 'vegan' },
     information_gathered_at: '2026-05-01 10:00:00',
+    erased_at: '2026-05-02 10:00:00',
   },
   { kind: 'user', ref: 'siv', email: 'siv@moved.example', firstname: 'Siv', lastname: 'Å' },
   {
@@ -421,6 +423,7 @@ const schoolLines = (partnerId: number): Line[] => [
     custom_properties: { po: '7' },
     invoiced_at: '2026-07-01 12:00',
     exported_at: '2026-10-25 02:30:00+01:00',
+    kept_until: '2032-01-01',
     booking: {
       ref: 'b1',
       coursedate_id: 'june',

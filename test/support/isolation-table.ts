@@ -66,6 +66,7 @@ export const readTable: Read[] = [
   { route: 'GET /v2/customers/{id}/employees', owner: 'own data', stranger: 404 },
   { route: 'GET /v2/course-users', owner: 'own data', stranger: 200 },
   { route: 'GET /v2/course-users/{id}', owner: 'own data', stranger: 404 },
+  { route: 'GET /v2/course-users/{id}/export', profiles: full, owner: 'own data', stranger: 404 },
   { route: 'GET /v2/search-users', owner: 'own data', stranger: 200 },
   { route: 'GET /v2/orders', owner: 'own data', stranger: 200 },
   { route: 'GET /v2/orders/{id}', owner: 'own data', stranger: 404 },
@@ -256,6 +257,7 @@ export const writeTable: Write[] = [
     stranger: [404, 404],
     bodies: ({ customer }) => [{ ...participant, username: 'changed' }, { customer_id: customer }],
   },
+  { route: 'POST /v2/course-users/{id}/erase', stranger: [404], bodies: () => [{}] },
   {
     route: 'POST /v2/course-users/{id}/merge',
     stranger: [404],
@@ -412,6 +414,7 @@ export const idTable: Record<string, IdParameter> = {
   'POST /v2/course-users body customer_id': ['customer', (id) => ({ ...participant, customer_id: id })],
   'PUT /v2/course-users/{id} path id': ['user', () => ({ phone: '1' })],
   'PUT /v2/course-users/{id} body customer_id': ['customer', (id) => ({ customer_id: id })],
+  'POST /v2/course-users/{id}/erase path id': ['userToErase', () => ({ dry_run: true })],
   'POST /v2/course-users/{id}/merge path id': ['userToMerge', () => ({ into: 1, dry_run: true })],
   'POST /v2/customers/{id}/merge path id': ['customerToMerge', () => ({ into: 1, dry_run: true })],
   'PUT /v2/courses/{course_id}/coursedates/{id} path id': ['date', () => ({ title: marker })],

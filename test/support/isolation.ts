@@ -127,6 +127,7 @@ export async function createOwner(testApp: TestApp) {
 
   const user = await createUser(me, { ...marked(courseUsers), customerId: customer });
   const userToMerge = await createUser(me);
+  const userToErase = await createUser(me, { firstname: 'Kari' });
   const customerToMerge = await createCustomer(me);
   const named = { courses: [course], customers: [customer], tags: [words.tag] };
   const campaign = await createCampaign(me, { title: marker, campaignCode: marker }, named);
@@ -168,7 +169,7 @@ export async function createOwner(testApp: TestApp) {
     ...{ webhook, webhookToDelete },
     ...{ provider: me.id, adminUser: adminUserId, role: person.roleId, customer, instructor, location, ...words },
     ...{ course, corporate, date, privateDate, user, order: order.orderId, participant: order.participantIds[0]! },
-    ...{ userToMerge, customerToMerge, toExport, product, booking: order.bookingId, campaign, voucher },
+    ...{ userToMerge, userToErase, customerToMerge, toExport, product, booking: order.bookingId, campaign, voucher },
   };
   return { me, ids };
 }
@@ -305,6 +306,8 @@ const idOfPath: Record<string, keyof Owner['ids']> = {
   '/v2/customers/{id}/employees': 'customer',
   '/v2/customers/{id}/merge': 'customerToMerge',
   '/v2/course-users/{id}': 'user',
+  '/v2/course-users/{id}/erase': 'userToErase',
+  '/v2/course-users/{id}/export': 'user',
   '/v2/course-users/{id}/merge': 'userToMerge',
   '/v2/orders/{id}': 'order',
   '/v2/orders/{id}/export': 'toExport',

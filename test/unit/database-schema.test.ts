@@ -42,6 +42,7 @@ const outsideTenancy = [
   'sessions_pk',
   'sessions_expires',
   'audit_entries_id',
+  'erasures_erased',
   'api_keys_hash',
   'api_keys_id',
   'webhooks_due',

@@ -26,6 +26,9 @@ export const auditEntries = pgTable(
   (t) => [
     primaryKey({ name: 'audit_entries_pk', columns: [t.providerId, t.id] }),
     index('audit_entries_id').on(t.id),
+    index('audit_entries_course_user')
+      .on(t.providerId, t.actorId, t.id)
+      .where(sql`${t.actor} = 'course_user'`),
     check('audit_entries_actor', sql`${t.actor} in ('key', 'course_user', 'admin_user', 'operator', 'server')`),
     check('audit_entries_actor_id', sql`(${t.actorId} is null) = (${t.actor} in ('operator', 'server'))`),
   ],

@@ -1,4 +1,5 @@
 import { getTableColumns, is, sql, type SQL } from 'drizzle-orm';
+import { toSnakeCase } from 'drizzle-orm/casing';
 import {
   bigint,
   customType,
@@ -8,6 +9,7 @@ import {
   PgCustomColumn,
   timestamp,
   type AnyPgColumn,
+  type PgColumn,
   type PgTable,
 } from 'drizzle-orm/pg-core';
 
@@ -31,6 +33,14 @@ export const instant = () => timestamp({ withTimezone: true, precision: 6, mode:
 export const longText = customType<{ data: string }>({ dataType: () => 'text' });
 /** `longText` is the only custom column type. */
 export const isLongText = (column: unknown) => is(column, PgCustomColumn);
+
+/** The column's name in the database. */
+export function columnName(column: PgColumn): string {
+  const name = columnNames.get(column) ?? (column.keyAsName ? toSnakeCase(column.name) : column.name);
+  columnNames.set(column, name);
+  return name;
+}
+const columnNames = new Map<PgColumn, string>();
 
 type Columns<T extends PgTable> = ReturnType<typeof getTableColumns<T>>;
 

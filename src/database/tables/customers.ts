@@ -11,7 +11,7 @@ import {
   smallint,
   text,
 } from 'drizzle-orm/pg-core';
-import { caseFolded, id, reference, searchIndex, tenantKey, timestamps } from './columns.ts';
+import { caseFolded, id, instant, reference, searchIndex, tenantKey, timestamps } from './columns.ts';
 import { adminMemberships } from './people.ts';
 import { providers } from './providers.ts';
 
@@ -58,6 +58,8 @@ export const customers = pgTable(
     visitCity: text(),
     customProperties: jsonb().$type<Record<string, string | null>>(),
     ...timestamps(),
+    /** Of an erased private person, whose data an invoice still needs: when it is erased too. */
+    keptUntil: instant(),
   },
   (t) => [
     primaryKey({ name: 'customers_pk', columns: [t.providerId, t.id] }),
@@ -86,6 +88,9 @@ export const customers = pgTable(
     index('customers_created').on(t.providerId, t.createdAt, t.id),
     index('customers_parent').on(t.providerId, t.parentCustomerId),
     index('customers_updated').on(t.providerId, t.updatedAt, t.id),
+    index('customers_kept')
+      .on(t.providerId, t.keptUntil)
+      .where(sql`${t.keptUntil} is not null`),
     check('customers_title', sql`${t.title} <> ''`),
     check('customers_type', sql`${t.type} in (1, 2)`),
     check('customers_status', sql`${t.status} in (1, 2)`),

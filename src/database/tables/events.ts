@@ -18,7 +18,7 @@ export const eventResources = [
   'school',
 ] as const;
 /** A `resync` stands for all changes of a resource by a transaction with too many changes. */
-export const eventChanges = ['created', 'updated', 'deleted', 'seats_changed', 'merged', 'resync'] as const;
+export const eventChanges = ['created', 'updated', 'deleted', 'seats_changed', 'merged', 'erased', 'resync'] as const;
 
 /**
  * The change feed, written by triggers in the transaction of the change. Ids follow commit order within a provider,

@@ -22,6 +22,11 @@ export const importRefs = pgTable(
   ],
 );
 
+const hashed = "'erased:'";
+/** The ref of an erased item: an import of the same file still finds it. */
+export const hashedRefSql = (ref: string) => `${hashed} || encode(sha256(convert_to(${ref}, 'UTF8')), 'hex')`;
+export const isHashedRefSql = (ref: string) => `starts_with(${ref}, ${hashed})`;
+
 /**
  * Lines of imports in progress: each import deletes those of its provider before and after. Unlogged, so that it is
  * written as fast as a temporary table.

@@ -13,7 +13,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
 import { campaigns } from './campaigns.ts';
-import { id, instant, reference, searchIndex, tenantKey, timestamps } from './columns.ts';
+import { caseFolded, id, instant, reference, searchIndex, tenantKey, timestamps } from './columns.ts';
 import { courseDates } from './coursedates.ts';
 import { products } from './courses.ts';
 import { customers } from './customers.ts';
@@ -52,6 +52,8 @@ export const orders = pgTable(
     customProperties: jsonb().$type<Record<string, string | null>>(),
     invoicedAt: instant(),
     exportedAt: instant(),
+    /** Of an erased buyer, whose data an invoice still needs: when it is erased too. */
+    keptUntil: instant(),
     ...timestamps(),
   },
   (t) => [
@@ -72,6 +74,12 @@ export const orders = pgTable(
     index('orders_created').on(t.providerId, t.createdAt, t.id),
     index('orders_updated').on(t.providerId, t.updatedAt, t.id),
     index('orders_customer').on(t.providerId, t.customerId, t.id),
+    index('orders_invoice_email')
+      .on(t.providerId, caseFolded(t.invoiceEmail))
+      .where(sql`${t.invoiceEmail} is not null`),
+    index('orders_kept')
+      .on(t.providerId, t.keptUntil)
+      .where(sql`${t.keptUntil} is not null`),
     check('orders_currency', sql`${t.currency} ~ '^[A-Z]{3}$'`),
   ],
 );
@@ -131,5 +139,8 @@ export const bookings = pgTable(
     tenantKey('bookings_order_fk', t.orderId, orders.id),
     tenantKey('bookings_date_fk', t.courseDateId, courseDates.id),
     uniqueIndex('bookings_order').on(t.providerId, t.orderId),
+    index('bookings_booker_email')
+      .on(t.providerId, caseFolded(t.bookerEmail))
+      .where(sql`${t.bookerEmail} is not null`),
   ],
 );

@@ -6,6 +6,10 @@ import { adminMemberships } from './people.ts';
 import { providers } from './providers.ts';
 import { courseUsers } from './users.ts';
 
+/** The name of a mail in files and of its message: equal for all attempts, and unique across databases. */
+export const mailNameSql = (mail: string) =>
+  `to_char(${mail}.created_at at time zone 'UTC', 'YYYYMMDD"T"HH24MISS"Z"') || '-' || ${mail}.id`;
+
 /** Mails to send: purpose and recipient, no text and no token. Inserted in the transaction of the change they report. */
 export const outbox = pgTable(
   'outbox',

@@ -46,6 +46,8 @@ export const courseUsers = pgTable(
     customProperties: jsonb().$type<Record<string, string | null>>(),
     ...timestamps(),
     informationGatheredAt: instant(),
+    /** When the personal data was erased; the row stays for the participants. */
+    erasedAt: instant(),
   },
   (t) => [
     primaryKey({ name: 'course_users_pk', columns: [t.providerId, t.id] }),

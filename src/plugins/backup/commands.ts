@@ -1,21 +1,23 @@
 import { stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readDatabaseId } from './catalog.ts';
 import { withDatabase } from './connection.ts';
+import { erasuresName, readErasures } from './erasures.ts';
 import { backupName, listBackupNames } from './files.ts';
 import { countRows, type Manifest } from './format.ts';
 import { findObstacle } from './manifest.ts';
 import { verifyBackup, withBackup } from './read.ts';
-import { assertRestorable, restoreAndCount, type Counted } from './restore.ts';
+import { assertRestorable, restoreAndCount, type Counted, type RestoreOptions } from './restore.ts';
 import { recordResult, recordStart } from './runs.ts';
 import { writeBackup } from './write.ts';
-import type { Config } from '../../core/config.ts';
+import { toSettings, type Config } from '../../core/config.ts';
 import { Problem } from '../../core/errors.ts';
 import { isMigrated } from '../../database/migrate.ts';
 import { readAppliedMigrations } from '../../database/migration-history.ts';
-import { nightlyJobs } from './nightly-job.ts';
+import { backupJobs } from './nightly-job.ts';
 import { backupSettings } from './settings.ts';
+import { eraseAgain } from '../../resources/erasures/service.ts';
 import { openLog } from '../../core/log.ts';
 import { startJobs } from '../../database/periodic.ts';
 import { raiseOomScore } from '../../core/oom-score.ts';
@@ -45,12 +47,19 @@ export function backupCommands(program: Command) {
 
   command(backup, 'verify', 'Read a whole backup and compare it with its checksums')
     .argument('<file>', 'the backup')
-    .action(async (file: string, options: Options) => {
+    .option(...erasuresOption)
+    .action(async (file: string, options: ErasuresOptions) => {
       const manifest = await verifyBackup(file);
-      const text = `${file} is whole: ${summarize(manifest)}`;
+      const list = await findErasures(file, options);
+      const since = list?.filter(({ erased_at }) => erased_at > manifest.createdAt).length ?? 0;
+      const text = [
+        `${file} is whole: ${summarize(manifest)}`,
+        list === undefined ? noErasures(file) : `Erased since, and erased again by a restore: ${since}`,
+      ].join('\n');
       const obstacle = findObstacle(manifest);
       const failure = obstacle && `this version does not restore it: ${obstacle}`;
-      conclude(options.json, { json: { file, ...toJson(manifest) }, text, ...(failure && { failure }) });
+      const json = { file, ...toJson(manifest), erased_since: list === undefined ? null : since };
+      conclude(options.json, { json, text, ...(failure && { failure }) });
     });
 
   command(backup, 'list', 'List the backups of a folder, the newest first')
@@ -65,7 +74,8 @@ export function backupCommands(program: Command) {
     .option('--into <url>', 'postgres://… of an empty database, or `embedded` for a new one in DATA_DIR', target)
     .option('--database <name>', 'instead: an empty database on the server of DATABASE_URL, for its role')
     .option(...acceptMigrationsOption)
-    .action(async (file: string, options: RestoreOptions) => {
+    .option(...erasuresOption)
+    .action(async (file: string, options: RestoreCommandOptions) => {
       const into =
         options.into ?? (options.database === undefined ? undefined : onSameServer(options.database, options));
       if (into === undefined || (options.into && options.database))
@@ -74,7 +84,36 @@ export function backupCommands(program: Command) {
     });
 }
 
-type RestoreOptions = Options & { into?: string; database?: string; acceptMigrations?: boolean };
+export type ErasuresOptions = Options & { erasures?: string };
+export function erasuresCommands(program: Command) {
+  const erasures = program.command('erasures').description('Persons that were erased');
+  command(erasures, 'apply', 'Erase the persons of a list again, after a recovery by other means than `restore`')
+    .argument('[file]', `the list; ${erasuresName} in BACKUP_DIR by default`)
+    .action((file: string | undefined, options: Options) =>
+      run(options, async ({ config, database }) => {
+        const path = file ?? join(config.of(backupSettings).BACKUP_DIR, erasuresName);
+        const list = await readErasures(path);
+        if (list === undefined) throw new Problem('invalid', `${path} does not exist`);
+        const erased = await eraseAgain({ $client: database.pool }, database, list, toSettings(config));
+        return { json: { erased }, text: `Erased again: ${erased}` };
+      }),
+    );
+}
+
+type RestoreCommandOptions = ErasuresOptions & { into?: string; database?: string; acceptMigrations?: boolean };
+
+export const erasuresOption = [
+  '--erasures <file>',
+  `the list of erasures; ${erasuresName} beside the backup by default`,
+] as const;
+
+/** The list of erasures of a backup; undefined if none is beside it. */
+export async function findErasures(backup: string, { erasures }: ErasuresOptions) {
+  const list = await readErasures(erasures ?? join(dirname(backup), erasuresName));
+  if (list === undefined && erasures !== undefined) throw new Problem('invalid', `${erasures} does not exist`);
+  return list;
+}
+const noErasures = (backup: string) => `There is no ${erasuresName} beside ${backup}: nobody is erased again`;
 
 export const acceptMigrationsOption = [
   '--accept-migrations',
@@ -123,11 +162,11 @@ async function makeBackup({ config, database, connection }: CommandContext, to?:
 }
 
 /** For a container beside servers that make no backups. */
-async function makeNightly({ config, connection }: CommandContext): Promise<CommandResult> {
+async function makeNightly({ config, connection, database }: CommandContext): Promise<CommandResult> {
   const { nightlyAt, BACKUP_DIR } = config.of(backupSettings);
   if (nightlyAt === undefined) throw new Problem('invalid', '--nightly needs a time of day in BACKUP_AT');
   const log = openLog(config);
-  const stop = startJobs(nightlyJobs({ config, connection, log }), log);
+  const stop = startJobs(backupJobs({ config, connection, database, log }), log);
   const stopped = new Promise<void>((done) => {
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => done());
   });
@@ -152,7 +191,7 @@ async function listBackups(folder: string): Promise<CommandResult> {
   return { json: rows, text: table(shown, `No backups in ${folder}`) };
 }
 
-async function restore(file: string, into: string, options: RestoreOptions): Promise<CommandResult> {
+async function restore(file: string, into: string, options: RestoreCommandOptions): Promise<CommandResult> {
   // The target is given as an option, so a configuration for a server is not needed.
   const isEmbedded = into === 'embedded';
   const { acceptMigrations } = options;
@@ -160,19 +199,22 @@ async function restore(file: string, into: string, options: RestoreOptions): Pro
     ...{ DATABASE_URL: isEmbedded ? '' : into, DATABASE_URL_FILE: '', EMBEDDED_DATABASE: isEmbedded ? 'true' : '' },
   });
   raiseOomScore(config);
+  const list = await findErasures(file, options);
+  const wanted = { acceptMigrations, erasing: list && { list, retention: toSettings(config) } };
   const result = isEmbedded
-    ? await restoreEmbedded(file, config, { acceptMigrations })
-    : await restoreAndCount(file, { connectionString: into }, { timezone: config.TIMEZONE, acceptMigrations });
-  const { manifest, differences, unknownTables, migrated } = result;
+    ? await restoreEmbedded(file, config, wanted)
+    : await restoreAndCount(file, { connectionString: into }, { timezone: config.TIMEZONE, ...wanted });
+  const { manifest, differences, unknownTables, migrated, erased } = result;
   const lines = [
     `Restored ${summarize(manifest)}`,
     ...(migrated > 0 ? [`Applied ${migrated} newer migrations`] : []),
     ...(unknownTables.length > 0
       ? [`Not restored, since they are no tables of the service: ${unknownTables.join(', ')}`]
       : []),
+    list === undefined ? noErasures(file) : `Erased again: ${erased}`,
     ...(differences === 0 ? ['doctor finds no difference'] : []),
   ];
-  const json = { ...toJson(manifest), migrated, unknown_tables: unknownTables, differences };
+  const json = { ...toJson(manifest), migrated, erased, unknown_tables: unknownTables, differences };
   const failure = `the rows are restored as they were, but ${describeDifferences(differences)}; correct with \`doctor --fix\``;
   return { json, text: lines.join('\n'), ...(differences > 0 && { failure }) };
 }
@@ -184,7 +226,7 @@ export const describeDifferences = (count: number) =>
 export async function restoreEmbedded(
   file: string,
   { DATA_DIR, TIMEZONE: timezone }: Config,
-  options: Pick<RestoreOptions, 'acceptMigrations'>,
+  options: RestoreOptions,
 ): Promise<Counted> {
   const { openEmbeddedDatabase } = await import('../../embedded-postgres/index.ts');
   assertRestorable(await verifyBackup(file), options);

@@ -9,6 +9,7 @@ export const backup = definePlugin({
   warnings: (config) => (config.of(backupSettings).isBackupUndecided ? [backupUndecided] : []),
   commands: [
     { names: ['backup', 'restore'], load: async () => (await import('./commands.ts')).backupCommands },
+    { names: ['erasures'], load: async () => (await import('./commands.ts')).erasuresCommands },
     { names: ['upgrade-database'], load: async () => (await import('./upgrade-database.ts')).upgradeDatabaseCommand },
   ],
   checks: async () => ({ checks: [(await import('./checks.ts')).backupCheck] }),
@@ -22,5 +23,5 @@ export const backup = definePlugin({
     },
   ],
   docs: { pages: ['backups'] },
-  server: async (context) => ({ periodic: (await import('./nightly-job.ts')).nightlyJobs(context) }),
+  server: async (context) => ({ periodic: (await import('./nightly-job.ts')).backupJobs(context) }),
 });

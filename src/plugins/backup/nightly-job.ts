@@ -1,3 +1,4 @@
+import { erasuresJobs } from './erasures.ts';
 import { runNightly, type Nightly } from './nightly.ts';
 import type { ScratchResult } from './scratch.ts';
 import { describeError } from '../../database/describe-error.ts';
@@ -12,6 +13,12 @@ type BackupLog = Pick<Log, 'info' | 'warn' | 'error'>;
 const intervalMs = 60_000;
 
 type JobContext = Pick<ServerContext, 'config' | 'connection'> & { log: BackupLog };
+
+/** The jobs of a process that makes backups. */
+export const backupJobs = (context: JobContext & Pick<ServerContext, 'database'>): Job[] => [
+  ...nightlyJobs(context),
+  ...erasuresJobs(context),
+];
 
 /** Makes the nightly backup, in one of all processes; a missed one within a minute of the start. */
 export function nightlyJobs({ config, connection, log }: JobContext): Job[] {

@@ -1,27 +1,34 @@
-import type { Client, ClientConfig } from 'pg';
+import type { Client, ClientConfig, PoolClient } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { Problem } from '../../core/errors.ts';
+import { createAuditLog } from '../../database/audit-log.ts';
 import { openDatabase } from '../../database/client.ts';
-import { applyMigrations, migrateDatabase, migrationLockKey } from '../../database/migrate.ts';
+import { applyMigrations, migrationLockKey } from '../../database/migrate.ts';
 import { readMigrations, toMigrationsSinceBaseline } from '../../database/migration-history.ts';
+import { recordReleases } from '../../database/releases.ts';
+import { nestedUnitOfWork } from '../../database/unit-of-work.ts';
 import { checkCounters } from '../../resources/counters/service.ts';
+import { eraseAgain, type Retention } from '../../resources/erasures/service.ts';
 import { columnList, isEmptyDatabase, readForeignKeys, readTables } from './catalog.ts';
 import { inTransaction } from './connection.ts';
+import type { Erasure } from './erasures.ts';
 import { quote, type BackupSequence, type Manifest } from './format.ts';
 import { describeEndedSequences, findObstacle } from './manifest.ts';
 import { assertWhole, transferTable, withBackup, type OpenBackup } from './read.ts';
 
-type Restored = { manifest: Manifest; unknownTables: string[]; migrated: number };
+type Restored = { manifest: Manifest; unknownTables: string[]; migrated: number; erased: number };
 
-type RestoreOptions = {
+export type RestoreOptions = {
   /** Restore the rows of migrations that this build has with other contents. */
   acceptMigrations?: boolean | undefined;
+  /** What is erased again before the transaction ends. */
+  erasing?: { list: Erasure[]; retention: Retention } | undefined;
   signal?: AbortSignal | undefined;
 };
 
 /**
  * Restores a backup into an empty database, in one transaction: all of it or nothing. The tables are created by the
- * backup's migrations; newer ones are applied afterwards, to the data.
+ * backup's migrations; newer ones are applied afterwards, to the data, and what was erased since is erased again.
  */
 export async function restoreBackup(
   file: string,
@@ -32,21 +39,32 @@ export async function restoreBackup(
   return withBackup(file, async (backup) => {
     const { manifest } = backup;
     assertRestorable(manifest, options);
-    const migrations = readMigrations().slice(0, toMigrationsSinceBaseline(manifest.migrations).length);
-    const unknownTables = await inTransaction(
+    const count = toMigrationsSinceBaseline(manifest.migrations).length;
+    const [own, newer] = [readMigrations().slice(0, count), readMigrations().slice(count)];
+    const { unknownTables, erased } = await inTransaction(
       connection,
       '',
       async (client) => {
         await client.query('select pg_advisory_xact_lock($1)', [migrationLockKey]);
         await assertSuitable(client);
-        await applyMigrations(client, migrations);
-        return fill(client, backup);
+        await applyMigrations(client, own);
+        const unknownTables = await fill(client, backup);
+        await applyMigrations(client, newer);
+        await recordReleases(client);
+        return { unknownTables, erased: await eraseListed(client, options.erasing) };
       },
       options.signal,
     );
-    const { applied } = await migrateDatabase(connection);
-    return { manifest, unknownTables, migrated: applied };
+    return { manifest, unknownTables, migrated: newer.length, erased };
   });
+}
+
+/** Erases those of the list that the backup still has. */
+async function eraseListed(client: Client, erasing: RestoreOptions['erasing']) {
+  if (!erasing) return 0;
+  const on = client as unknown as PoolClient;
+  const audited = nestedUnitOfWork(on, createAuditLog({ actor: 'operator', actorId: null, action: 'restore' }));
+  return eraseAgain({ $client: on }, audited, erasing.list, erasing.retention);
 }
 
 export type Counted = Restored & { differences: number };
@@ -67,7 +85,7 @@ export async function restoreAndCount(
   }
 }
 
-export function assertRestorable(manifest: Manifest, options: RestoreOptions) {
+export function assertRestorable(manifest: Manifest, options: Pick<RestoreOptions, 'acceptMigrations'>) {
   const obstacle = findObstacle(manifest, options);
   if (obstacle !== undefined) throw new Problem('invalid', obstacle);
 }

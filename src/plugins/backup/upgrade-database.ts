@@ -4,25 +4,34 @@ import type { Command } from 'commander';
 import { listBackupNames } from './files.ts';
 import { countRows } from './format.ts';
 import { verifyBackup } from './read.ts';
-import type { Config } from '../../core/config.ts';
+import { toSettings, type Config } from '../../core/config.ts';
 import type { OtherMajor } from '../../embedded-postgres/index.ts';
 import { Problem } from '../../core/errors.ts';
-import { acceptMigrationsOption, describeDifferences, restoreEmbedded } from './commands.ts';
+import {
+  acceptMigrationsOption,
+  describeDifferences,
+  erasuresOption,
+  findErasures,
+  restoreEmbedded,
+  type ErasuresOptions,
+} from './commands.ts';
 import { backupSettings } from './settings.ts';
-import { command, print, readEnvironment, type CommandResult, type Options } from '../../interfaces/cli/run.ts';
+import { command, print, readEnvironment, type CommandResult } from '../../interfaces/cli/run.ts';
 
 export function upgradeDatabaseCommand(program: Command) {
   command(program, 'upgrade-database', 'Restore a backup of an embedded database of an older PostgreSQL into a new one')
     .option('--from <file>', 'the backup; without it the newest in BACKUP_DIR is named')
     .option(...acceptMigrationsOption)
+    .option(...erasuresOption)
     .action(async (options: UpgradeOptions) =>
       print(options.json, await upgradeDatabase(readEnvironment(options), options)),
     );
 }
 
-type UpgradeOptions = Options & { from?: string; acceptMigrations?: boolean };
+type UpgradeOptions = ErasuresOptions & { from?: string; acceptMigrations?: boolean };
 
-async function upgradeDatabase(config: Config, { from, acceptMigrations }: UpgradeOptions): Promise<CommandResult> {
+async function upgradeDatabase(config: Config, options: UpgradeOptions): Promise<CommandResult> {
+  const { from, acceptMigrations } = options;
   const { DATABASE_URL, DATA_DIR } = config;
   const { BACKUP_DIR } = config.of(backupSettings);
   if (DATABASE_URL !== undefined)
@@ -41,7 +50,9 @@ async function upgradeDatabase(config: Config, { from, acceptMigrations }: Upgra
   // Complete before it takes the place of the old one, so that an interruption leaves the old one.
   const temporary = join(DATA_DIR, 'upgrade');
   await rm(temporary, { recursive: true, force: true });
-  const { differences } = await restoreEmbedded(from, { ...config, DATA_DIR: temporary }, { acceptMigrations });
+  const list = await findErasures(from, options);
+  const wanted = { acceptMigrations, erasing: list && { list, retention: toSettings(config) } };
+  const { differences } = await restoreEmbedded(from, { ...config, DATA_DIR: temporary }, wanted);
   const folder = differences === 0 ? await replaceData(other, temporary) : undefined;
   await rm(temporary, { recursive: true, force: true });
   if (folder === undefined) throw new Problem('invalid', describeRefusal(from, differences, other));

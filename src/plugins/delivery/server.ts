@@ -2,11 +2,13 @@ import { toSettings } from '../../core/config.ts';
 import type { ServerContext, ServerPart } from '../../interfaces/plugin/define-plugin.ts';
 import { startMail } from './mail/deliveries.ts';
 import { fileTransport, smtpTransport } from './mail/transport.ts';
+import { mailFilesJobs } from './mail/files.ts';
 import { deliverySettings, mailsWait } from './settings.ts';
 import { startWebhooks } from './webhooks/deliveries.ts';
 
 /** The workers of mails and webhooks. */
 export const openDelivery = ({ config, database, log }: ServerContext): ServerPart => ({
+  periodic: mailFilesJobs({ config, database }),
   work() {
     const settings = toSettings(config);
     const { SMTP_URL, MAIL_FROM: from, WEBHOOKS, mailsGoTo } = config.of(deliverySettings);

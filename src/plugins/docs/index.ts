@@ -4,7 +4,7 @@ import { definePlugin } from '../../interfaces/plugin/define-plugin.ts';
 const pages = [
   ...['getting-started'],
   ...['clients', 'keys', 'booking-safely', 'invoicing', 'sync', 'changes', 'rate-limits-and-caching', 'typed-clients'],
-  ...['partners', 'single-sign-on', 'moving-from-the-older-interface'],
+  ...['partners', 'personal-data', 'single-sign-on', 'moving-from-the-older-interface'],
   ...['operating', 'runbooks', 'own-host', 'upgrade', 'kubernetes', 'point-in-time-recovery', 'run-a-cluster'],
   ...['security', 'endpoints', 'endpoints-catalog', 'endpoints-booking', 'endpoints-people', 'endpoints-school'],
   ...['requests', 'lists', 'errors', 'codes', 'configuration', 'command-line', 'data-model', 'CHANGELOG'],

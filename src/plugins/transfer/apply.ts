@@ -6,14 +6,8 @@ import { classifyError, getRootCause } from '../../core/database-errors.ts';
 import { allAreas } from '../../database/areas.ts';
 import type { Database, Tx } from '../../database/client.ts';
 import { importRefs } from '../../database/tables/imports.ts';
-import {
-  columnName,
-  type BulkRecordType,
-  type Fields,
-  type Item,
-  type Part,
-  type SingleRecordType,
-} from './record-type.ts';
+import { columnName } from '../../database/tables/columns.ts';
+import { type BulkRecordType, type Fields, type Item, type Part, type SingleRecordType } from './record-type.ts';
 
 type Target = { table: PgTable; columns: PgColumn[]; computed: Record<string, string>; hasRefs: boolean };
 

@@ -1,13 +1,6 @@
 import type { Database } from '../../database/client.ts';
-import {
-  isBulk,
-  columnName,
-  tableName,
-  type BulkRecordType,
-  type Fields,
-  type Item,
-  type Part,
-} from './record-type.ts';
+import { columnName } from '../../database/tables/columns.ts';
+import { isBulk, tableName, type BulkRecordType, type Fields, type Item, type Part } from './record-type.ts';
 import { recordTypes } from './record-types/index.ts';
 
 /** Items per query. */

@@ -16,6 +16,7 @@ import {
   deleteImported,
   findChangedLines,
   loadRanges,
+  recognizeErased,
   stageLines,
   type BadLine,
 } from './staging.ts';
@@ -105,6 +106,7 @@ async function checkLines(
   }
   await assertLocked();
   await analyzeStaging(database);
+  await recognizeErased(database, ctx.providerId);
   const changed = skipChanged ? [] : await findChangedLines(database, ctx.providerId);
   summary.known = await deleteImported(database, ctx.providerId);
   const persons = await assignUsernames(database, ctx.providerId);

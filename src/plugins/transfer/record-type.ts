@@ -1,11 +1,11 @@
 import { Type, type TObject, type TSchema } from '@sinclair/typebox';
 import { getTableName, type SQL } from 'drizzle-orm';
-import { toSnakeCase } from 'drizzle-orm/casing';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { findStorage } from '../../core/schema/types.ts';
 import type { Database, Tx } from '../../database/client.ts';
+import { columnName } from '../../database/tables/columns.ts';
 
 export type Fields = Record<string, unknown>;
 
@@ -111,13 +111,6 @@ export const links = (owner: PgColumn, other: PgColumn, to: string, maxItems?: n
   maxItems,
 });
 
-/** The column's name in the database. */
-export function columnName(column: PgColumn): string {
-  const name = columnNames.get(column) ?? (column.keyAsName ? toSnakeCase(column.name) : column.name);
-  columnNames.set(column, name);
-  return name;
-}
-const columnNames = new Map<PgColumn, string>();
 export const tableName = (item: { table: PgTable }) => getTableName(item.table);
 
 /** A row to write: its values, and its unresolved references by column. */

@@ -1,7 +1,8 @@
 import type { Database } from '../../database/client.ts';
-import { caseFoldedSql, foldedSql } from '../../database/tables/columns.ts';
+import { caseFoldedSql, columnName, foldedSql } from '../../database/tables/columns.ts';
+import { hashedRefSql } from '../../database/tables/imports.ts';
 import { describeRule } from './expected-formats.ts';
-import { isBulk, columnName, tableName, type BulkRecordType, type RecordType, type StagedRow } from './record-type.ts';
+import { isBulk, tableName, type BulkRecordType, type RecordType, type StagedRow } from './record-type.ts';
 
 /** A line's rows, its text that must be unique, and a hash of its fields. */
 export type StagedLine = {
@@ -34,6 +35,24 @@ export async function stageLines({ pool }: Database, providerId: number, lines: 
 
 /** Called after the last row is staged. */
 export const analyzeStaging = ({ pool }: Database) => pool.query('analyze staged_lines');
+
+/** Replaces the refs of erased items by their hashes, so that an import takes those for imported. */
+export async function recognizeErased({ pool }: Database, providerId: number) {
+  const { rowCount } = await pool.query('select from erasures where provider_id = $1 limit 1', [providerId]);
+  if (rowCount === 0) return;
+  await pool.query(hashOwnRefs, [providerId]);
+  await pool.query(hashReferences, [providerId]);
+}
+
+const isErased = (kind: string, ref: string) =>
+  `exists (select from import_refs i where i.provider_id = $1 and i.kind = ${kind} and i.ref = ${hashedRefSql(ref)})`;
+const hashOwnRefs = `update staged_lines r set ref = ${hashedRefSql('r.ref')}
+  where r.provider_id = $1 and r.ref is not null and ${isErased('r.ref_kind', 'r.ref')}`;
+const isErasedReference = isErased('f.value->>0', 'f.value->>1');
+const hashReferences = `update staged_lines r set refs = (
+    select jsonb_object_agg(f.key, case when ${isErasedReference}
+      then jsonb_build_array(f.value->>0, ${hashedRefSql('f.value->>1')}) else f.value end) from jsonb_each(r.refs) f)
+  where r.provider_id = $1 and exists (select from jsonb_each(r.refs) f where ${isErasedReference})`;
 
 /** Lines whose refs an earlier run imported with other values. */
 export async function findChangedLines({ pool }: Database, providerId: number): Promise<BadLine[]> {

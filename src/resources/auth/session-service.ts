@@ -86,5 +86,5 @@ export async function endOtherSessions({ providerId, unlockedStore }: Ctx, ended
   return row!.count;
 }
 
-export const endSessions = ({ providerId }: Ctx, on: Queryable, userId: number) =>
+export const endSessions = ({ providerId }: Pick<Ctx, 'providerId'>, on: Queryable, userId: number) =>
   execute(on, deleteSessions, [providerId, userId]);

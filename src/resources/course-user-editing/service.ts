@@ -41,6 +41,7 @@ export async function updateCourseUser(ctx: Ctx, id: number, body: CourseUserCha
   await ctx.write(['people'], async (tx, now) => {
     const [before] = await tx.select().from(courseUsers).where(user);
     if (!before) throw Problem.notFound('Course user');
+    if (before.erasedAt !== null) throw new Problem('invalid', 'The course user is erased: create another one');
     assertBirthDate(ctx, body);
     await courseUserReferences.assertKnown(body, { ctx, reader: tx });
     if (body.username !== undefined) await assertFreeUsername(ctx, tx, body.username, id);

@@ -70,6 +70,7 @@ export const mergeCourseUser = (ctx: Ctx, id: number, body: MergeBody) =>
         await execute(tx, sql.deleteInvitations, own);
         await execute(tx, sql.moveMails, ids);
         await execute(tx, sql.moveImportRefs('user'), ids);
+        await execute(tx, sql.rememberMerge, ids);
         await execute(tx, sql.deleteCourseUser, own);
       },
     },

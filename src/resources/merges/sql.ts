@@ -57,6 +57,13 @@ export const moveImportRefs = (kind: 'user' | 'customer') => ({
   name: `merge_import_refs_${kind}`,
   text: `update import_refs set item_id = $3 where provider_id = $1 and kind = '${kind}' and item_id = $2`,
 });
+/** For an erasure of the one that stays, in backups that still have the merged one. */
+export const rememberMerge = {
+  name: 'remember_merge',
+  text: `with former as (update merged_users set into_id = $3 where provider_id = $1 and into_id = $2)
+    insert into merged_users (provider_id, user_id, created_at, into_id)
+    select provider_id, id, created_at, $3 from course_users where provider_id = $1 and id = $2`,
+};
 export const deleteCourseUser = {
   name: 'delete_merged_course_user',
   text: 'delete from course_users where provider_id = $1 and id = $2',

@@ -38,6 +38,7 @@ function toChanges({ before, after }: Difference, write: string) {
   if (!after) return [write.includes('merge') ? 'merged' : 'deleted'];
   const changed = changedMembers(before, after);
   if (changed.length === 0) return [];
+  if (changed.includes('erased_at')) return ['erased'];
   if (changed.includes('deleted_at')) return ['deleted'];
   return changed.length > 1 && changed.every((key) => seats.test(key)) ? ['seats_changed'] : ['updated'];
 }

@@ -566,7 +566,8 @@ async function idFor(me: Provider, path: string) {
   return (await me.ctx()).write(
     allAreas,
     async (tx, at) =>
-      (await tx.execute<{ id: number }>(insert[path.replace(/\/(employees|merge)$/, '')]!(at))).rows[0]!.id,
+      (await tx.execute<{ id: number }>(insert[path.replace(/\/(employees|erase|export|merge)$/, '')]!(at))).rows[0]!
+        .id,
   );
 }
 

@@ -61,11 +61,13 @@ test('a database at the last migration before the baseline is taken over, and st
   const { name, client } = await createEarlierDatabase();
   await client.query('update service_state set releases = $1', [releases]);
   const before = await readTables(client);
+  const names = new Set(before.map((table) => table.name));
   expect([await isMigrated(client), await functionExists(client, 'record_event')]).toEqual([false, true]);
   expect(await migrateDatabase(connectionTo(name))).toEqual({ applied: later });
   expect(await readAppliedMigrations(client)).toEqual([...earlierMigrations, ...own]);
   expect([await isMigrated(client), await functionExists(client, 'record_event')]).toEqual([true, false]);
-  expect(await readTables(client)).toEqual(before);
+  // Later migrations add tables.
+  expect((await readTables(client)).filter((table) => names.has(table.name))).toEqual(before);
   expect(before.find((table) => table.name === 'courses')!.contents).toHaveLength(1);
   expect(await migrateDatabase(connectionTo(name))).toEqual({ applied: 0 });
 });

@@ -21,6 +21,7 @@ const records = async (me: Provider, condition = 'true') =>
 /** Each other POST, and why it takes no key. */
 const excluded: Record<string, string> = {
   'POST /v2/check-user-credentials': 'creates nothing',
+  'POST /v2/course-users/{id}/erase': 'creates nothing; a second request erases what was added since',
   'POST /v2/orders/{id}/export': 'creates nothing; a second request changes nothing',
   'POST /v2/webhooks': 'the response has a secret',
   'POST /v2/webhooks/{id}/rotate': 'the response has a secret',
@@ -142,6 +143,7 @@ test('a POST that takes no key names it among the ignored parameters', async () 
       { username: 'nobody', password: 'nothing' },
       key('k'),
     ),
+    'POST /v2/course-users/{id}/erase': await me.post(`/v2/course-users/${await createUser(me)}/erase`, {}, key('k')),
     'POST /v2/orders/{id}/export': await me.post(`/v2/orders/${order}/export`, {}, key('k')),
     'POST /v2/webhooks': webhook,
     'POST /v2/webhooks/{id}/rotate': await me.post(`/v2/webhooks/${id}/rotate`, {}, key('k')),

@@ -2,10 +2,11 @@ import { getTableColumns } from 'drizzle-orm';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { checkCounters } from '../../../src/resources/counters/service.ts';
 import { importLines } from '../../../src/plugins/transfer/import.ts';
-import { isBulk, columnName, tableName, type Item } from '../../../src/plugins/transfer/record-type.ts';
+import { isBulk, tableName, type Item } from '../../../src/plugins/transfer/record-type.ts';
 import { recordTypes } from '../../../src/plugins/transfer/record-types/index.ts';
 import type { BadLine } from '../../../src/plugins/transfer/staging.ts';
 import { allAreas } from '../../../src/database/areas.ts';
+import { columnName } from '../../../src/database/tables/columns.ts';
 import { differences } from '../../support/compare-responses.ts';
 import { fetchAllResponses, exportToLines, importObjects } from '../../support/all-responses.ts';
 import { createGate } from '../../support/gate.ts';
@@ -154,9 +155,11 @@ const otherTables: Record<string, string> = {
   audit_entries: '- the history of one database',
   backup_runs: '- the history of one database',
   catalog_addresses: '- decided by the addresses of other courses',
+  erasures: '- of the backups of one database',
   events: '- the changes of one database: an import leaves its own',
   idempotency_records: '- ends after a day',
   import_refs: '- written by the import itself',
+  merged_users: '- of the backups of one database',
   outbox: '- mails that are sent once',
   provider_limits: '- set by the operator of the service',
   provider_state: '- the clocks of one database',

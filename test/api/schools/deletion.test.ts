@@ -37,6 +37,8 @@ const otherRows = [
   `insert into api_key_uses (provider_id, key_id, last_used_at)
      select provider_id, id, now() from api_keys where provider_id = $1 on conflict do nothing`,
   `insert into voucher_redemptions (provider_id, voucher_id, order_id, amount, created_at) values ($1, $4, $5, 25, now())`,
+  `insert into erasures (provider_id, user_id, created_at, erased_at) values ($1, $2, now(), now())`,
+  `insert into merged_users (provider_id, user_id, created_at, into_id) values ($1, 1, now(), $2)`,
   `update vouchers set balance = balance - 25 where provider_id = $1 and id = $4`,
 ];
 

@@ -59,9 +59,12 @@ function toSecrets(url: string) {
 }
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
+/** The folder of the mails that are written to files. */
+export const mailFolder = (dataDir: string) => resolve(dataDir, 'mail');
+
 /** Writes .eml files, atomically: in a temporary folder, then renamed. */
 export function fileTransport(dataDir: string): Transport {
-  const [folder, temporaryFolder] = [resolve(dataDir, 'mail'), resolve(dataDir, '.mail')];
+  const [folder, temporaryFolder] = [mailFolder(dataDir), resolve(dataDir, '.mail')];
   const options = { streamTransport: true, buffer: true, newline: 'windows' } as const;
   const transporter = lazy(async () => (await mailer()).createTransport(options));
   // Created at start, so that it can be watched; without DATA_DIR the first mail creates both.

@@ -35,7 +35,7 @@ export async function toMessage(ctx: Ctx, notice: Notice, { payload, cache }: Op
   const { id, eventId, type, resource, resource_id, into, at } = notice;
   const data = { id: eventId, resource, resource_id, ...(into === null ? {} : { into }) };
   const findItem = async () => {
-    if (/\.(deleted|merged)$/.test(type)) return null;
+    if (/\.(deleted|merged|erased)$/.test(type)) return null;
     return cache.find(`${ctx.providerId} ${eventId}`, () => loadItem(ctx, resource, resource_id!));
   };
   const isThin = payload === 'thin' || resource_id === null;

@@ -52,6 +52,7 @@ export const customer: BulkRecordType = {
     invoice_method: field(customers.invoiceMethod, line),
     always_use_customer_reference: field(customers.alwaysUseCustomerReference, Optional(Type.Boolean())),
     custom_properties: field(customers.customProperties, Optional(CustomProperties)),
+    kept_until: field(customers.keptUntil, Optional(StoredMoment())),
   },
 };
 

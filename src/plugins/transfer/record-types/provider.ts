@@ -5,7 +5,7 @@ import { Problem } from '../../../core/errors.ts';
 import { Id, Note, OneOf, Title } from '../../../core/schema/types.ts';
 import type { Database } from '../../../database/client.ts';
 import { labels, tags } from '../../../database/tables/catalog.ts';
-import { matchFolded } from '../../../database/tables/columns.ts';
+import { columnName, matchFolded } from '../../../database/tables/columns.ts';
 import { adminMemberships, roles } from '../../../database/tables/people.ts';
 import { providers } from '../../../database/tables/providers.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
@@ -15,7 +15,7 @@ import { approvePartner, requestPartner, revokePartner } from '../../../resource
 import { SchoolBody } from '../../../resources/schools/body-schema.ts';
 import { updateSchool } from '../../../resources/schools/service.ts';
 import { resolveTags } from '../../../resources/tags/service.ts';
-import { columnName, RefList, storedFields, type Fields, type SingleRecordType } from '../record-type.ts';
+import { RefList, storedFields, type Fields, type SingleRecordType } from '../record-type.ts';
 
 const { Optional } = Type;
 

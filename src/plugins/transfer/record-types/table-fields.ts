@@ -2,7 +2,8 @@ import { Type, type TSchema } from '@sinclair/typebox';
 import { getTableColumns } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { CustomProperties, Line, StoredMoment, Title } from '../../../core/schema/types.ts';
-import { columnName, Ref, type Field } from '../record-type.ts';
+import { columnName } from '../../../database/tables/columns.ts';
+import { Ref, type Field } from '../record-type.ts';
 import { Amount, Day, Percentage } from './value-formats.ts';
 
 /** How a field differs from its column: its name, its schema, the record type that it refers to. */

@@ -1,0 +1,38 @@
+import { foreignKey, index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { id, instant, reference } from './columns.ts';
+import { providers } from './providers.ts';
+
+/**
+ * Erased persons, and erased providers by rows without a user, by ids and times alone. A backup may be older: these are
+ * erased again when it is restored. No foreign keys, since the rows outlive what they name.
+ */
+export const erasures = pgTable(
+  'erasures',
+  {
+    providerId: reference().notNull(),
+    id: id(),
+    userId: reference(),
+    /** When the erased row was created: after a restore its id may be given to another one. */
+    createdAt: instant().notNull(),
+    erasedAt: instant().notNull(),
+    /** The names of the mails, whose files are deleted by the process that has them. */
+    mails: text().array().notNull().default([]),
+  },
+  (t) => [primaryKey({ name: 'erasures_pk', columns: [t.providerId, t.id] }), index('erasures_erased').on(t.erasedAt)],
+);
+
+/** Course users that were merged into another one, and are erased with it in backups that still have them. */
+export const mergedUsers = pgTable(
+  'merged_users',
+  {
+    providerId: reference().notNull(),
+    userId: reference().notNull(),
+    createdAt: instant().notNull(),
+    intoId: reference().notNull(),
+  },
+  (t) => [
+    primaryKey({ name: 'merged_users_pk', columns: [t.providerId, t.userId] }),
+    foreignKey({ name: 'merged_users_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
+    index('merged_users_into').on(t.providerId, t.intoId),
+  ],
+);

@@ -1,0 +1,79 @@
+import { Type, type Static } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
+import { open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Problem } from '../../core/errors.ts';
+import { makeFolder } from '../../core/make-folder.ts';
+import type { Job } from '../../database/periodic.ts';
+import type { ServerContext } from '../../interfaces/plugin/define-plugin.ts';
+import { backupSettings } from './settings.ts';
+
+/** Beside the backups: a line of JSON for each erased person or provider. */
+export const erasuresName = 'erasures.jsonl';
+
+const Moment = Type.String({ pattern: /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$/.source });
+const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+/** Without a `user` the provider itself; `created_at` is of the erased row. */
+const Erasure = Type.Object({ provider: Id, user: Type.Optional(Id), created_at: Moment, erased_at: Moment });
+export type Erasure = Static<typeof Erasure>;
+
+/** The list of a file; undefined if it does not exist. */
+export async function readErasures(file: string): Promise<Erasure[] | undefined> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    throw new Problem('invalid', `${file} cannot be read (${code})`, { cause: error });
+  });
+  // A line that a crash has cut short is followed by the same erasure.
+  const isCut = (line: string) => !line.endsWith('}');
+  return text?.split('\n').flatMap((line, n) => (isCut(line) ? [] : [parseLine(line, `Line ${n + 1} of ${file}`)]));
+}
+
+function parseLine(line: string, place: string): Erasure {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (Value.Check(Erasure, value)) return value;
+  } catch {
+    // Reported below.
+  }
+  throw new Problem('invalid', `${place} is no erasure`);
+}
+
+const moment = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+/** Those of the last day too: transactions of several providers end in any order. */
+const selectErasures = `select provider_id as provider, user_id as user, ${moment('created_at')} as created_at,
+    ${moment('erased_at')} as erased_at
+  from erasures e where e.erased_at > $1::timestamptz - interval '1 day' order by e.erased_at, id`;
+
+type Row = Omit<Erasure, 'user'> & { user: number | null };
+const toLine = ({ user, ...row }: Row) => JSON.stringify({ ...row, ...(user === null ? {} : { user }) });
+
+/** Appends each erasure to the list beside the backups. */
+export function erasuresJobs({ config, database }: Pick<ServerContext, 'config' | 'database'>): Job[] {
+  const { nightlyAt, BACKUP_DIR: folder } = config.of(backupSettings);
+  if (nightlyAt === undefined) return [];
+  let since = '-infinity';
+  let written: Set<string> | undefined;
+  const run = async () => {
+    const { rows } = await database.pool.query<Row>(selectErasures, [since]);
+    if (rows.length === 0) return;
+    const file = join(folder, erasuresName);
+    written ??= new Set(((await readErasures(file)) ?? []).map((one) => JSON.stringify(one)));
+    const lines = rows.map(toLine).filter((line) => !written!.has(line));
+    if (lines.length > 0) await append(folder, file, lines);
+    for (const line of lines) written.add(line);
+    since = rows.at(-1)!.erased_at;
+  };
+  return [{ name: 'The list of erasures', intervalMs: 10_000, run }];
+}
+
+async function append(folder: string, file: string, lines: string[]) {
+  makeFolder(folder, 0o700);
+  const handle = await open(file, 'a', 0o600);
+  try {
+    await handle.write(`\n${lines.join('\n')}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

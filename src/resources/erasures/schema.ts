@@ -1,0 +1,39 @@
+import { Type } from '@sinclair/typebox';
+import { t } from '../../core/schema/types.ts';
+
+const count = (description: string) => Type.Integer({ description });
+
+/** The most kept items that a response names. */
+export const maxKept = 1_000;
+
+const KeptItem = t.NamedObject(
+  'KeptItem',
+  t.member.closed.all({
+    resource: t.OneOf(['order', 'customer']),
+    id: Type.Integer(),
+    reason: t.OneOf(['invoice', 'other_buyer'], {
+      description: 'invoice: the accounts need the buyer; other_buyer: another person or a company pays',
+    }),
+    until: t.Nullable(
+      Type.String({ format: 'date', description: 'The day on which the buyer is erased by itself; null for others' }),
+    ),
+  }),
+);
+
+export const Erasure = t.NamedObject(
+  'Erasure',
+  t.member.closed.all({
+    id: Type.Integer(),
+    dry_run: Type.Boolean({ description: 'true: nothing has changed' }),
+    participants: count('Participants, whose places stay'),
+    orders: count('Orders whose buyer goes, or is gone; their amounts stay'),
+    customers: count('Private customers that are the person'),
+    mails: count('Mails that are deleted, sent ones and others'),
+    sessions: count('Sessions that end'),
+    links: count('Links of mails and sign-ons that end'),
+    webhook_attempts: count('Logged attempts of webhooks that are deleted'),
+    import_refs: count('Refs of imports that are hashed'),
+    kept: Type.Array(KeptItem, { description: `What stays, ${maxKept} items at most` }),
+    kept_total: count('Number of all items that stay'),
+  }),
+);

@@ -1,0 +1,136 @@
+import type { Static } from '@sinclair/typebox';
+import { Problem } from '../../core/errors.ts';
+import type { Settings } from '../../core/settings.ts';
+import type { Areas } from '../../database/areas.ts';
+import type { Database, Tx } from '../../database/client.ts';
+import type { Ctx } from '../../database/context.ts';
+import { execute, type Queryable } from '../../database/statements.ts';
+import { endSessions } from '../auth/session-service.ts';
+import type { ErasureBody } from './body-schema.ts';
+import { maxKept, type Erasure } from './schema.ts';
+import * as sql from './sql.ts';
+
+type Person = { providerId: number; userId: number };
+export type Retention = Pick<Settings, 'timezone' | 'invoiceRetentionYears'>;
+
+/** Limits the time under the lock. */
+const maxErased = 50_000;
+const areas: Areas = ['people', 'money'];
+
+/** An order or a customer of the person; `isOwn`: the person is the buyer, whom an invoice needs while `isKept`. */
+type Purchase = { id: number; isOwn: boolean; isKept: boolean | null; until: string | null };
+
+/** The orders of the person, and the private customers. */
+export async function findPurchases(on: Queryable, { providerId, userId }: Person, retention: Retention) {
+  const values = [providerId, userId, retention.timezone, retention.invoiceRetentionYears ?? 5];
+  const orders = await execute<Purchase>(on, sql.findOrders, values);
+  const ids = toIds(orders.filter(({ isOwn }) => isOwn));
+  const customers = await execute<Purchase>(on, sql.findCustomers, [...values, ids]);
+  return { orders, customers };
+}
+const toIds = (items: { id: number }[]) => items.map(({ id }) => id);
+
+/** Erases the personal data of a course user, whose places and amounts stay. `dry_run` counts and changes nothing. */
+export const eraseCourseUser = (ctx: Ctx, userId: number, { dry_run = false }: ErasureBody) =>
+  ctx.write(areas, async (tx, now): Promise<Static<typeof Erasure>> => {
+    const person = { providerId: ctx.providerId, userId };
+    const found = await lock(tx, person);
+    if (!found) throw Problem.notFound('Course user');
+    const purchases = await findPurchases(tx, person, ctx.settings);
+    const counts = await countItems(tx, person, purchases);
+    if (counts.participants > maxErased) throw new Problem('invalid', 'An erasure covers at most 50,000 participants');
+    const kept = toKept(purchases);
+    const result = { id: userId, dry_run, ...counts, kept: kept.slice(0, maxKept), kept_total: kept.length };
+    if (dry_run) return tx.rollbackNoChange(result);
+
+    await erase(tx, now, person, purchases, ctx.settings);
+    return result;
+  });
+
+const lock = async (tx: Tx, { providerId, userId }: Person) =>
+  (await execute<{ isErased: boolean }>(tx, sql.lockPerson, [providerId, userId]))[0];
+
+type Purchases = Awaited<ReturnType<typeof findPurchases>>;
+
+const toOwn = (items: Purchase[]) => items.filter(({ isOwn }) => isOwn);
+const toKeptItems = (items: Purchase[]) => toOwn(items).filter(({ isKept }) => isKept);
+const toGoing = (items: Purchase[]) => toOwn(items).filter(({ isKept }) => !isKept);
+
+async function countItems(on: Queryable, { providerId, userId }: Person, { orders, customers }: Purchases) {
+  const values = [providerId, userId, toIds(toOwn(orders)), toIds(toOwn(customers))];
+  type Counts = Omit<Static<typeof Erasure>, 'id' | 'dry_run' | 'orders' | 'customers' | 'kept' | 'kept_total'>;
+  const [counts] = await execute<Counts>(on, sql.count, values);
+  return { ...counts!, orders: toGoing(orders).length, customers: toGoing(customers).length };
+}
+
+type Kept = Static<typeof Erasure>['kept'];
+
+function toKept({ orders, customers }: Purchases): Kept {
+  const toItem = (resource: Kept[number]['resource'], { id, isOwn, isKept, until }: Purchase): Kept => {
+    if (!isOwn) return [{ resource, id, reason: 'other_buyer', until: null }];
+    return isKept ? [{ resource, id, reason: 'invoice', until }] : [];
+  };
+  return [
+    ...orders.flatMap((order) => toItem('order', order)),
+    ...customers.flatMap((customer) => toItem('customer', customer)),
+  ];
+}
+
+async function erase(tx: Tx, now: string, person: Person, { orders, customers }: Purchases, { timezone }: Retention) {
+  const { providerId, userId } = person;
+  const own = [providerId, userId];
+  const items = [...own, toIds(toOwn(orders)), toIds(toOwn(customers))];
+  await endSessions(person, tx, userId);
+  await execute(tx, sql.deleteSignOnFailures, own);
+  // Links before mails, whose keys they have.
+  await execute(tx, sql.deleteLinks, own);
+  const mails = await execute<{ name: string }>(tx, sql.deleteMails, own);
+  await execute(tx, sql.deleteAttempts, items);
+  await execute(tx, sql.deleteAnswers, [providerId]);
+  await execute(tx, sql.hashRefs, items);
+
+  await execute(tx, sql.clearParticipants, [...own, now]);
+  await execute(tx, sql.clearBookings, [providerId, toIds(toOwn(orders)), now]);
+  await execute(tx, sql.clearOrders, [providerId, toIds(toGoing(orders)), now]);
+  await execute(tx, sql.keepOrders, [providerId, ...toDeadlines(orders), timezone]);
+  await execute(tx, sql.clearCustomers, [providerId, toIds(toGoing(customers)), now]);
+  await execute(tx, sql.keepCustomers, [providerId, ...toDeadlines(customers), timezone, now]);
+  await execute(tx, sql.clearUser, [...own, now]);
+  await execute(tx, sql.recordErased, [...own, now]);
+  await execute(tx, sql.rememberErasure, [...own, now, mails.map(({ name }) => name)]);
+}
+
+const toDeadlines = (items: Purchase[]) => {
+  const kept = toKeptItems(items);
+  return [toIds(kept), kept.map(({ until }) => until)];
+};
+
+/** The buyers that an invoice needs no longer, of all providers. */
+export async function eraseKept(database: Database) {
+  const due = await execute<{ id: number }>({ $client: database.pool }, sql.findDue, []);
+  for (const { id } of due) while (await eraseSomeKept(database, id)) continue;
+}
+
+/** False once nothing is due. */
+const eraseSomeKept = (database: Pick<Database, 'write'>, providerId: number) =>
+  database.write([providerId], areas, async (tx, now) => {
+    const orders = await tx.$client.query({ ...sql.clearKeptOrders, values: [providerId, now] });
+    const customers = await tx.$client.query({ ...sql.clearKeptCustomers, values: [providerId, now] });
+    return (orders.rowCount ?? 0) + (customers.rowCount ?? 0) > 0 || tx.rollbackNoChange(false);
+  });
+
+/** An erasure that a list beside the backups has. */
+type Listed = { provider: number; user?: number; created_at: string; erased_at: string };
+
+/** Erases those of a list that a restored backup still has, and remembers the whole list. Returns their number. */
+export async function eraseAgain(on: Queryable, to: Pick<Database, 'write'>, list: Listed[], retention: Retention) {
+  const rows = JSON.stringify(list);
+  const persons = await execute<Person>(on, sql.findListed, [rows]);
+  for (const person of persons)
+    await to.write([person.providerId], areas, async (tx, now) => {
+      tx.recordAffected(person.userId);
+      await erase(tx, now, person, await findPurchases(tx, person, retention), retention);
+    });
+  await execute(on, sql.rememberListed, [rows]);
+  return persons.length;
+}

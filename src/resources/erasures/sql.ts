@@ -1,0 +1,249 @@
+import { markedColumns } from '../../database/column-marks.ts';
+import { usernameHashSql } from '../../database/tables/access.ts';
+import { caseFoldedSql, foldedSql } from '../../database/tables/columns.ts';
+import { hashedRefSql, isHashedRefSql } from '../../database/tables/imports.ts';
+import { mailNameSql } from '../../database/tables/outbox.ts';
+
+// `$1` is the provider, `$2` the course user.
+
+const toPersonal = (table: string, except: string[] = []) =>
+  markedColumns(table, 'personal').filter((column) => !except.includes(column));
+const clear = (columns: string[]) => columns.map((column) => `${column} = null`).join(', ');
+
+/** Locked, so that no session or link of the person begins meanwhile. */
+export const lockPerson = {
+  name: 'lock_erased_person',
+  text: `select created_at::text as "createdAt", erased_at is not null as "isErased"
+    from course_users where provider_id = $1 and id = $2 for update`,
+};
+
+const person = `person as (
+    select u.customer_id, ${caseFoldedSql('u.email')} as email,
+      ${foldedSql(`nullif(concat_ws(' ', u.firstname, u.lastname), '')`)} as name
+    from course_users u where u.provider_id = $1 and u.id = $2)`;
+const isPerson = (email: string, name: string) =>
+  `(${caseFoldedSql(email)} = person.email or ${foldedSql(name)} = person.name)`;
+
+/** The first day, at `$3`, on which an order's buyer is not needed any more; `$4` are the years after that of the invoice. */
+const keptUntil = (order: string) => `make_date(
+    extract(year from coalesce(${order}.exported_at, ${order}.invoiced_at) at time zone $3)::int + 1 + $4::int, 1, 1
+  )::timestamp at time zone $3`;
+
+const orders = `with ${person},
+    booked as (
+      select distinct b.order_id as id from participants p
+        join bookings b on b.provider_id = $1 and b.id = p.booking_id
+      where p.provider_id = $1 and p.user_id = $2),
+    named as (
+      select b.order_id as id from person
+        join bookings b on b.provider_id = $1 and ${caseFoldedSql('b.booker_email')} = person.email
+      union select o.id from person
+        join orders o on o.provider_id = $1 and ${caseFoldedSql('o.invoice_email')} = person.email)`;
+
+/**
+ * The orders of bookings that the person is on, or that have the e-mail of the person. The person is the buyer if the
+ * e-mail or the name says so, or of a booking of nobody else that no other customer pays.
+ */
+export const findOrders = {
+  name: 'find_orders_of_person',
+  text: `${orders}
+    select o.id, ${keptUntil('o')} > now() as "isKept", to_char(${keptUntil('o')} at time zone $3, 'YYYY-MM-DD') as until,
+      coalesce(n.id is not null or ${foldedSql('o.booker')} = person.name, false)
+        or (c.id is null or c.type = 2 and coalesce(${isPerson('c.email', 'c.title')}, false)) and not exists (
+          select from bookings b join participants p on p.provider_id = $1 and p.booking_id = b.id
+            join course_users u on u.provider_id = $1 and u.id = p.user_id
+          where b.provider_id = $1 and b.order_id = o.id and u.id <> $2 and u.erased_at is null) as "isOwn"
+    from (select id from booked union select id from named) found
+      join orders o on o.provider_id = $1 and o.id = found.id
+      cross join person
+      left join named n on n.id = o.id
+      left join customers c on c.provider_id = $1 and c.id = o.customer_id
+    order by o.id`,
+};
+
+/** The private customers that employ the person, pay the orders \`$5\` or have the e-mail: those are the person. */
+export const findCustomers = {
+  name: 'find_customers_of_person',
+  text: `with ${person},
+    found as (
+      select customer_id as id from person
+      union select o.customer_id from orders o where o.provider_id = $1 and o.id = any($5::bigint[])
+      union select c.id from person join customers c on c.provider_id = $1 and ${caseFoldedSql('c.email')} = person.email)
+    select c.id, coalesce(${isPerson('c.email', 'c.title')}, false) as "isOwn",
+      kept.until > now() as "isKept", to_char(kept.until at time zone $3, 'YYYY-MM-DD') as until
+    from found join customers c on c.provider_id = $1 and c.id = found.id and c.type = 2
+      cross join person
+      cross join lateral (
+        select max(${keptUntil('o')}) as until from orders o where o.provider_id = $1 and o.customer_id = c.id) kept
+    order by c.id`,
+};
+
+/** The items of the person, with the orders `$3` and the customers `$4`: kinds of imports, and resources of changes. */
+const items = `items as (
+      select 'user' as kind, 'courseuser' as resource, $2::bigint as id
+      union all select 'participant', 'participant', p.id from participants p where p.provider_id = $1 and p.user_id = $2
+      union all select 'order', 'order', id from unnest($3::bigint[]) id
+      union all select 'booking', 'booking', b.id from bookings b where b.provider_id = $1 and b.order_id = any($3)
+      union all select 'order_line', '', l.id from order_lines l where l.provider_id = $1 and l.order_id = any($3)
+      union all select 'customer', 'customer', id from unnest($4::bigint[]) id)`;
+const attempts = `webhook_deliveries d, events e, items i
+    where d.provider_id = $1 and e.provider_id = $1 and i.resource = e.resource and i.id = e.resource_id
+      and e.id = substring(d.message_id from '^evt_(\\d{1,18})_')::bigint`;
+const refs = `r.provider_id = $1 and r.kind = i.kind and r.item_id = i.id and not ${isHashedRefSql('r.ref')}`;
+
+export const count = {
+  name: 'count_of_person',
+  text: `with ${items}
+    select
+      (select count(*)::int from participants p where p.provider_id = $1 and p.user_id = $2) as participants,
+      (select count(*)::int from sessions s where s.provider_id = $1 and s.user_id = $2) as sessions,
+      (select count(*)::int from tokens t where t.provider_id = $1 and t.user_id = $2 and t.used_at is null) as links,
+      (select count(*)::int from outbox o where o.provider_id = $1 and o.user_id = $2) as mails,
+      (select count(*)::int from ${attempts}) as webhook_attempts,
+      (select count(*)::int from import_refs r, items i where ${refs}) as import_refs`,
+};
+
+export const deleteLinks = {
+  name: 'erase_tokens',
+  text: 'delete from tokens where provider_id = $1 and user_id = $2',
+};
+export const deleteSignOnFailures = {
+  name: 'erase_sign_on_failures',
+  text: `delete from sign_on_failures where provider_id = $1
+    and username_hash = (select ${usernameHashSql('username')} from course_users where provider_id = $1 and id = $2)`,
+};
+/** Of the whole school: an answer does not name the person. */
+export const deleteAnswers = {
+  name: 'erase_answers',
+  text: 'delete from idempotency_records where provider_id = $1 and has_course_user',
+};
+export const deleteMails = {
+  name: 'erase_mails',
+  text: `delete from outbox where provider_id = $1 and user_id = $2 returning ${mailNameSql('outbox')} as name`,
+};
+export const deleteAttempts = {
+  name: 'erase_attempts',
+  text: `with ${items}, found as (select d.webhook_id, d.slot, d.number from ${attempts})
+    delete from webhook_deliveries d using found f
+    where d.provider_id = $1 and d.webhook_id = f.webhook_id and d.slot = f.slot and d.number = f.number`,
+};
+export const hashRefs = {
+  name: 'erase_import_refs',
+  text: `with ${items}
+    update import_refs r set ref = ${hashedRefSql('r.ref')}, content = null from items i where ${refs}`,
+};
+
+const ofParticipant = toPersonal('participants');
+export const clearParticipants = {
+  name: 'erase_participants',
+  text: `update participants set ${clear(ofParticipant)}, updated_at = $3
+    where provider_id = $1 and user_id = $2 and num_nonnulls(${ofParticipant.join(', ')}) > 0`,
+};
+
+const ofBooking = toPersonal('bookings');
+/** `$2` are the orders, `$3` is the time. */
+export const clearBookings = {
+  name: 'erase_bookings',
+  text: `update bookings set ${clear(ofBooking)}, updated_at = $3
+    where provider_id = $1 and order_id = any($2::bigint[]) and num_nonnulls(${ofBooking.join(', ')}) > 0`,
+};
+
+/** The part of an order that a voucher has paid stays in its properties. */
+const amounts = "('{voucher_code,voucher_amount}'::text[])";
+const ofOrder = toPersonal('orders', ['custom_properties']);
+const clearOrder = `${clear(ofOrder)}, kept_until = null,
+    custom_properties = (select jsonb_object_agg(key, value) from jsonb_each(custom_properties) where key = any${amounts})`;
+const hasBuyer = `(num_nonnulls(${ofOrder.join(', ')}) > 0 or custom_properties - ${amounts} <> '{}')`;
+export const clearOrders = {
+  name: 'erase_orders',
+  text: `update orders set ${clearOrder}, updated_at = $3
+    where provider_id = $1 and id = any($2::bigint[]) and ${hasBuyer} returning id`,
+};
+/** `$2` is a time: the buyers that are kept no longer. */
+export const clearKeptOrders = {
+  name: 'erase_kept_orders',
+  text: `update orders set ${clearOrder}, updated_at = $2 where provider_id = $1 and id in (
+      select id from orders where provider_id = $1 and kept_until <= $2 order by kept_until limit 1000)`,
+};
+/** Keeps the buyers of the orders `$2` until each of the days `$3`, at `$4`. */
+export const keepOrders = {
+  name: 'keep_orders',
+  text: `update orders o set kept_until = k.until::timestamp at time zone $4
+    from unnest($2::bigint[], $3::text[]) k (id, until) where o.provider_id = $1 and o.id = k.id`,
+};
+
+const ofCustomer = toPersonal('customers', ['title']);
+const clearCustomer = `title = 'Erased', ${clear(ofCustomer)}, kept_until = null`;
+export const clearCustomers = {
+  name: 'erase_customers',
+  text: `update customers set ${clearCustomer}, updated_at = $3
+    where provider_id = $1 and id = any($2::bigint[]) and num_nonnulls(${ofCustomer.join(', ')}) + (title <> 'Erased')::int > 0`,
+};
+export const clearKeptCustomers = {
+  name: 'erase_kept_customers',
+  text: `update customers set ${clearCustomer}, updated_at = $2 where provider_id = $1 and id in (
+      select id from customers where provider_id = $1 and kept_until <= $2 order by kept_until limit 1000)`,
+};
+/** What an invoice has of a customer. */
+const ofInvoice = [
+  ...['title', 'orgnr', 'customer_reference_id', 'customer_reference', 'invoice_email', 'invoice_address'],
+  ...['invoice_address_2', 'invoice_address_3', 'invoice_zipcode', 'invoice_city'],
+];
+export const keepCustomers = {
+  name: 'keep_customers',
+  text: `update customers c set ${clear(toPersonal('customers', ofInvoice))}, updated_at = $5,
+      kept_until = k.until::timestamp at time zone $4
+    from unnest($2::bigint[], $3::text[]) k (id, until) where c.provider_id = $1 and c.id = k.id`,
+};
+
+/** The username is unique, and no one can guess it. */
+export const clearUser = {
+  name: 'erase_course_user',
+  text: `update course_users set ${clear(toPersonal('course_users', ['username']))}, updated_at = $3, erased_at = $3,
+      username = 'erased-' || id || '-' || gen_random_uuid()
+    where provider_id = $1 and id = $2 and erased_at is null`,
+};
+
+/** Replaces the event of the update. */
+export const recordErased = {
+  name: 'record_erased',
+  text: `with replaced as (
+      delete from events where provider_id = $1 and id >= first_event_id()
+        and resource = 'courseuser' and resource_id = $2 and change = 'updated')
+    insert into events (provider_id, at, resource, change, resource_id) values ($1, $3, 'courseuser', 'erased', $2)`,
+};
+
+/** Remembers the person, with those that were merged into it. */
+export const rememberErasure = {
+  name: 'remember_erasure',
+  text: `insert into erasures (provider_id, user_id, created_at, erased_at, mails)
+    select provider_id, id, created_at, $3::timestamptz, $4::text[] from course_users where provider_id = $1 and id = $2
+    union all
+    select provider_id, user_id, created_at, $3, '{}'::text[] from merged_users where provider_id = $1 and into_id = $2`,
+};
+
+/** The providers with buyers that are kept no longer. */
+export const findDue = {
+  name: 'providers_of_due_erasures',
+  text: `select id from providers p
+    where exists (select from orders o where o.provider_id = p.id and o.kept_until <= now())
+      or exists (select from customers c where c.provider_id = p.id and c.kept_until <= now())
+    order by id`,
+};
+
+const listed =
+  'jsonb_to_recordset($1) l (provider bigint, "user" bigint, created_at timestamptz, erased_at timestamptz)';
+/** The persons of a list that are not erased. */
+export const findListed = {
+  name: 'find_listed_persons',
+  text: `select u.provider_id as "providerId", u.id as "userId" from ${listed}
+      join course_users u on u.provider_id = l.provider and u.id = l."user" and u.created_at = l.created_at
+    where u.erased_at is null group by 1, 2 order by 1, 2`,
+};
+export const rememberListed = {
+  name: 'remember_listed_erasures',
+  text: `insert into erasures (provider_id, user_id, created_at, erased_at)
+    select distinct l.provider, l."user", l.created_at, l.erased_at from ${listed}
+    where not exists (select from erasures e where e.provider_id = l.provider
+      and e.user_id is not distinct from l."user" and e.created_at = l.created_at and e.erased_at = l.erased_at)`,
+};

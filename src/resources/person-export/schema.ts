@@ -1,0 +1,99 @@
+import { Type, type Static, type TSchema } from '@sinclair/typebox';
+import { getTableColumns } from 'drizzle-orm';
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
+import { t } from '../../core/schema/types.ts';
+import { formatTimestamp } from '../../core/timestamps.ts';
+import { sessions, tokens } from '../../database/tables/access.ts';
+import { auditEntries } from '../../database/tables/audit.ts';
+import { columnName } from '../../database/tables/columns.ts';
+import { customers } from '../../database/tables/customers.ts';
+import { importRefs } from '../../database/tables/imports.ts';
+import { bookings, orderLines, orders } from '../../database/tables/orders.ts';
+import { outbox } from '../../database/tables/outbox.ts';
+import { attendances, participants } from '../../database/tables/participants.ts';
+import { voucherRedemptions } from '../../database/tables/redemptions.ts';
+import { CourseUser } from '../users/schema.ts';
+
+const typeOf = (column: PgColumn) => column.getSQLType().replace(/\W.*/, '');
+
+const memberTypes: Record<string, TSchema> = {
+  bigint: Type.Integer(),
+  integer: Type.Integer(),
+  smallint: Type.Integer(),
+  boolean: Type.Boolean(),
+  numeric: Type.Number(),
+  text: Type.String(),
+  date: Type.String({ format: 'date' }),
+  timestamp: t.DateTime,
+  jsonb: t.CustomProperties,
+};
+
+function toMember(column: PgColumn) {
+  const schema = memberTypes[typeOf(column)];
+  if (schema === undefined) throw new Error(`No member has the type ${column.getSQLType()}`);
+  return column.notNull ? schema : t.Nullable(schema);
+}
+
+const toValue = (column: PgColumn, value: unknown) => {
+  if (value === null) return null;
+  const type = typeOf(column);
+  return type === 'timestamp' ? formatTimestamp(value as string) : type === 'numeric' ? Number(value) : value;
+};
+
+type Row = Record<string, unknown>;
+
+/** The rows of a table as items: a member for each column but those of `without`, so that a new column is exported too. */
+function defineSection<T extends PgTable>(name: string, table: T, without: (keyof T['_']['columns'] & string)[] = []) {
+  const columns = Object.fromEntries(
+    Object.entries<PgColumn>(getTableColumns(table)).filter(
+      ([key]) => key !== 'providerId' && !(without as string[]).includes(key),
+    ),
+  );
+  const entries = Object.entries(columns).map(([key, column]) => [key, columnName(column), column] as const);
+  const members = Object.fromEntries(entries.map(([, member, column]) => [member, toMember(column)]));
+  return {
+    table,
+    columns,
+    Item: t.NamedObject(name, t.member.personal.all(members)),
+    toItem: (row: Row): Row =>
+      Object.fromEntries(entries.map(([key, member, column]) => [member, toValue(column, row[key])])),
+  };
+}
+
+/** What is held about a person beside the course user. */
+export const sections = {
+  participants: defineSection('ExportedParticipant', participants),
+  attendances: defineSection('ExportedAttendance', attendances),
+  orders: defineSection('ExportedOrder', orders),
+  order_lines: defineSection('ExportedOrderLine', orderLines),
+  bookings: defineSection('ExportedBooking', bookings),
+  voucher_redemptions: defineSection('ExportedRedemption', voucherRedemptions),
+  customers: defineSection('ExportedCustomer', customers),
+  sessions: defineSection('ExportedSession', sessions, ['hash', 'userId']),
+  links: defineSection('ExportedLink', tokens, ['hash', 'userId', 'adminUserId']),
+  mails: defineSection('ExportedMail', outbox, ['userId', 'adminUserId', 'webhookId']),
+  import_refs: defineSection('ExportedImportRef', importRefs, ['itemId', 'content']),
+  audit_entries: defineSection('ExportedAuditEntry', auditEntries, ['actor', 'actorId', 'itemIds']),
+};
+export type SectionName = keyof typeof sections;
+/** A member for each section. */
+export const toLists = <T>(toList: (name: SectionName) => T) =>
+  Object.fromEntries(sectionNames.map((name) => [name, toList(name)])) as Record<SectionName, T>;
+export const sectionNames = Object.keys(sections) as SectionName[];
+
+/** Items of each section per page. */
+export const pageSize = 250;
+
+export type PersonExport = Static<typeof PersonExport>;
+export const PersonExport = t.NamedObject('PersonExport', {
+  ...t.member.personal.all({
+    course_user: CourseUser,
+    has_password: Type.Boolean(),
+    erased_at: t.Nullable(t.DateTime),
+    ...toLists((name) => Type.Array<TSchema>(sections[name].Item)),
+  }),
+  ...t.member.closed.all({
+    page: Type.Integer(),
+    incomplete: Type.Array(t.OneOf(sectionNames), { description: 'The lists that go on, on the next page' }),
+  }),
+});

@@ -1,0 +1,181 @@
+import { expect, test } from 'vitest';
+import { eraseKept } from '../../../src/resources/erasures/service.ts';
+import { book, bookOrFail, getSummary } from '../../support/booking.ts';
+import { contentTypeHeader, dialects, encodeBody } from '../../support/dialects.ts';
+import { createCustomer, createOrder, createUser, write } from '../../support/orders.ts';
+import { findPlanted, person, plantPerson } from '../../support/planted.ts';
+import { openTestAppForFile, type Provider } from '../../support/test-app.ts';
+
+const { database, createProvider } = await openTestAppForFile();
+const { pool } = database;
+
+type Kept = { resource: string; id: number; reason: string; until: string | null };
+type Erasure = Record<string, number> & { kept: Kept[] };
+const erase = async (me: Provider, id: number, body: object = {}) => {
+  const response = await me.post(`/v2/course-users/${id}/erase`, body);
+  expect([response.status, response.text]).toEqual([200, expect.anything()]);
+  return response.json<Erasure>();
+};
+const changesSince = async (me: Provider, cursor: string) =>
+  (await me.get(`/v2/changes?limit=1000&since=${cursor}`)).json<{ items: { type: string }[] }>().items;
+const read = async (me: Provider, path: string) => (await me.get(path)).json<Record<string, any>>();
+
+const nothing = { participants: 0, orders: 0, customers: 0, mails: 0, sessions: 0, links: 0, import_refs: 0 };
+const everything = { participants: 1, orders: 1, customers: 1, mails: 1, sessions: 1, links: 1, import_refs: 3 };
+
+/** The seats, statuses and amounts. */
+async function readMoney(me: Provider, { dateId, orderId }: { dateId: number; orderId: string }) {
+  const numbers = ({ ...item }: object) =>
+    Object.fromEntries(Object.entries(item).filter(([, value]) => ['number', 'boolean'].includes(typeof value)));
+  const order = await read(me, `/v2/orders/${orderId}`);
+  const dates = (await me.get(`/v2/coursedates?coursedate_id=${dateId}`)).json<object[]>();
+  const participants = (await me.get(`/v2/participants?coursedate_id=${dateId}`)).json<object[]>();
+  return [order, ...(order['lines'] as object[]), ...dates, ...participants].map(numbers);
+}
+
+test('nothing of the person is left, and places and amounts stay', async () => {
+  const me = await createProvider();
+  const { id, dateId, summary, cursor } = await plantPerson(me, pool);
+  const ids = { dateId, orderId: summary.order_id };
+  const before = await readMoney(me, ids);
+  const planted = await findPlanted(pool, me.id);
+  expect(planted.length).toBeGreaterThan(50);
+  expect(planted).toContain('idempotency_records.answer');
+
+  const dry = await erase(me, id, { dry_run: true });
+  expect(dry).toMatchObject({ id, dry_run: true, ...everything, kept: [], kept_total: 0 });
+  expect(await findPlanted(pool, me.id)).toEqual(planted);
+  expect(await changesSince(me, cursor)).toEqual([]);
+
+  expect(await erase(me, id)).toEqual({ ...dry, dry_run: false });
+  expect(await findPlanted(pool, me.id)).toEqual([]);
+  expect(await readMoney(me, ids)).toEqual(before);
+  expect((await changesSince(me, cursor)).map(({ type }) => type)).toEqual(
+    expect.arrayContaining(['courseuser.erased', 'participant.updated', 'order.updated', 'customer.updated']),
+  );
+  expect(await read(me, `/v2/course-users/${id}`)).toMatchObject({ id, firstname: null, email: null });
+  expect(await erase(me, id)).toMatchObject({ ...nothing, participants: 1, orders: 1 });
+});
+
+test.each(dialects)('dry_run in %s', async (dialect) => {
+  const me = await createProvider();
+  const id = await createUser(me, { firstname: 'Kari' });
+  const body = encodeBody(dialect, { dry_run: true });
+  const response = await me.post(`/v2/course-users/${id}/erase`, body, contentTypeHeader(dialect));
+  expect([response.status, response.json<object>()]).toMatchObject([200, { dry_run: true }]);
+  expect(await read(me, `/v2/course-users/${id}`)).toMatchObject({ firstname: 'Kari' });
+});
+
+test('an invoiced buyer stays for the years of the setting after that of the invoice, then goes by itself', async () => {
+  const me = await createProvider();
+  const { id, customer, summary } = await plantPerson(me, pool);
+  const orderId = Number(summary.order_id);
+  await write(me, (tx) =>
+    tx.execute(`update orders set exported_at = '2026-03-01', customer_id = ${customer} where id = ${orderId}`),
+  );
+  const until = '2032-01-01';
+  expect((await erase(me, id)).kept).toEqual([
+    { resource: 'order', id: orderId, reason: 'invoice', until },
+    { resource: 'customer', id: customer, reason: 'invoice', until },
+  ]);
+  const kept = await findPlanted(pool, me.id);
+  expect(kept.length).toBeGreaterThan(0);
+  expect(kept.filter((name) => !/^(orders|customers)\./.test(name))).toEqual([]);
+
+  await eraseKept(database);
+  expect(await findPlanted(pool, me.id)).toEqual(kept);
+  await write(me, async (tx, now) => {
+    await tx.execute(`update orders set kept_until = '${now}' where id = ${orderId}`);
+    await tx.execute(`update customers set kept_until = '${now}' where id = ${customer}`);
+  });
+  await eraseKept(database);
+  expect(await findPlanted(pool, me.id)).toEqual([]);
+});
+
+test('an invoice whose years are over keeps nobody', async () => {
+  const me = await createProvider();
+  const { id, summary } = await plantPerson(me, pool);
+  await write(me, (tx) => tx.execute(`update orders set exported_at = '2019-12-31' where id = ${summary.order_id}`));
+  expect((await erase(me, id)).kept).toEqual([]);
+  expect(await findPlanted(pool, me.id)).toEqual([]);
+});
+
+test('an order that another person or a company pays keeps its buyer, and is named', async () => {
+  const me = await createProvider();
+  const id = await createUser(me, { firstname: 'Kari', lastname: 'Nord', email: 'kari@nord.example' });
+  const other = await createUser(me, { firstname: 'Ola' });
+  const company = await createCustomer(me);
+  const courseId = await me.course();
+  const shared = await createOrder(me, { courseId, users: [id, other], order: { booker: 'Ola' } });
+  const paid = await createOrder(me, { courseId, users: [id], order: { booker: 'Per', customerId: company } });
+  const own = await createOrder(me, { courseId, users: [id, other], order: { booker: 'Kari Nord' } });
+  const byMail = await createOrder(me, { courseId, users: [other], booking: { bookerEmail: 'KARI@nord.example' } });
+  const response = await erase(me, id);
+  expect(response.kept).toEqual([
+    { resource: 'order', id: shared.orderId, reason: 'other_buyer', until: null },
+    { resource: 'order', id: paid.orderId, reason: 'other_buyer', until: null },
+  ]);
+  expect(response['orders']).toBe(2);
+  const bookers = await Promise.all(
+    [shared, paid, own].map(async ({ orderId }) => (await read(me, `/v2/orders/${orderId}`))['booker'] as unknown),
+  );
+  expect(bookers).toEqual(['Ola', 'Per', null]);
+  const { rows } = await pool.query(`select booker_email from bookings where id = $1`, [byMail.bookingId]);
+  expect(rows).toEqual([{ booker_email: null }]);
+});
+
+test('a later booking of the person creates another course user', async () => {
+  const me = await createProvider();
+  const { id, dateId } = await plantPerson(me, pool);
+  await erase(me, id);
+  const { participants } = getSummary(await book(me, dateId, { participants: [person] }));
+  const { user } = await read(me, `/v2/participants/${participants[0]!.id}`);
+  expect((user as { id: number }).id).toBeGreaterThan(id);
+  expect((await me.put(`/v2/course-users/${id}`, { firstname: 'Kari' })).json()).toEqual({
+    error: 'The course user is erased: create another one',
+  });
+});
+
+test('another school, an unknown id and a read key cannot erase', async () => {
+  const [me, other] = [await createProvider(), await createProvider()];
+  const id = await createUser(me, { firstname: 'Kari' });
+  for (const unknown of [id, 2 ** 40])
+    expect((await other.post(`/v2/course-users/${unknown}/erase`, {})).status).toBe(404);
+  expect(await read(me, `/v2/course-users/${id}`)).toMatchObject({ firstname: 'Kari' });
+});
+
+test('attempts of webhooks about the person are deleted, others stay', async () => {
+  const me = await createProvider();
+  const { id, dateId } = await plantPerson(me, pool);
+  await bookOrFail(me, dateId);
+  const { rows: events } = await pool.query<{ id: number }>(
+    `select id from events where provider_id = $1 and resource = 'courseuser' order by id`,
+    [me.id],
+  );
+  const ofPerson = events[0]!.id;
+  const ofOther = events.at(-1)!.id;
+  await write(me, (tx, now) =>
+    tx.execute(`with hook as (insert into webhooks (provider_id, url, host, secret, position, position_clock, due_at,
+        created_at, updated_at) values (${me.id}, 'https://a.example', 'a.example', 's', 1, 1, '2999-01-01', '${now}', '${now}')
+        returning id)
+      insert into webhook_deliveries (provider_id, webhook_id, slot, number, at, message_id, type, duration_ms)
+      select ${me.id}, hook.id, n, n, now(), 'evt_' || event || '_1', 'courseuser.created', 1
+      from hook, unnest(array[${ofPerson}, ${ofOther}]) with ordinality e (event, n)`),
+  );
+  expect((await erase(me, id))['webhook_attempts']).toBe(1);
+  const { rows } = await pool.query(`select message_id from webhook_deliveries where provider_id = $1`, [me.id]);
+  expect(rows).toEqual([{ message_id: `evt_${ofOther}_1` }]);
+});
+
+test('a merged course user is remembered with the one that stays', async () => {
+  const me = await createProvider();
+  const [first, second, into] = [await createUser(me), await createUser(me), await createUser(me)];
+  expect((await me.post(`/v2/course-users/${first}/merge`, { into: second })).status).toBe(200);
+  expect((await me.post(`/v2/course-users/${second}/merge`, { into })).status).toBe(200);
+  await erase(me, into);
+  const { rows } = await pool.query<{ user_id: number }>(
+    'select user_id from erasures where provider_id = $1 order by 1',
+    [me.id],
+  );
+  expect(rows.map((row) => row.user_id)).toEqual([first, second, into]);
+});

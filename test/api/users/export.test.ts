@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { addGathering } from '../../support/dates.ts';
+import { createAttendance, createOrder, createUser, write } from '../../support/orders.ts';
+import { person, plantPerson } from '../../support/planted.ts';
+import { openTestAppForFile, type Provider } from '../../support/test-app.ts';
+
+const { database, createProvider } = await openTestAppForFile();
+
+type Item = Record<string, unknown>;
+type Export = Record<string, Item[]> & { course_user: Item; has_password: boolean; incomplete: string[]; page: number };
+const read = async (me: Provider, id: number, query = '') =>
+  (await me.get(`/v2/course-users/${id}/export${query}`)).json<Export>();
+
+test('an export has what is held about the person', async () => {
+  const me = await createProvider();
+  const { id, customer, dateId, summary } = await plantPerson(me, database.pool);
+  const place = summary.participants[0]!.id;
+  await createAttendance(me, place, await addGathering(me, dateId), { attended: true });
+  const exported = await read(me, id);
+  expect(exported).toMatchObject({
+    course_user: { id, ...person, username: 'user-zylvaquist' },
+    ...{ has_password: true, erased_at: null, page: 1, incomplete: [] },
+    participants: [
+      { id: place, user_comment: 'comment zylvaquist', custom_properties: { allergies: 'nuts zylvaquist' } },
+    ],
+    attendances: [{ participant_id: place, attended: true }],
+    orders: [
+      { id: Number(summary.order_id), invoice_address: 'invoice street zylvaquist', total_before_discounts: 1000 },
+    ],
+    order_lines: [{ order_id: Number(summary.order_id), price_at_order: 1000 }],
+    bookings: [{ id: Number(summary.booking_id), booker_email: person.email }],
+    customers: [{ id: customer, note: 'note zylvaquist' }],
+    ...{ sessions: [{ created_at: expect.any(String) as string }], links: [{ purpose: 'sign_in' }] },
+    mails: [{ purpose: 'receipt', sent_at: null }],
+    import_refs: [{ kind: 'user', ref: 'ref-zylvaquist' }],
+    ...{ audit_entries: [], voucher_redemptions: [] },
+  });
+  expect(JSON.stringify(exported)).not.toMatch(/hash-zylvaquist|session-zylvaquist|token-zylvaquist|provider_id/);
+});
+
+test('the buyer of an order that somebody else pays is left out', async () => {
+  const me = await createProvider();
+  const [id, other] = [await createUser(me, { firstname: 'Kari' }), await createUser(me, { firstname: 'Ola' })];
+  const { orderId, bookingId } = await createOrder(me, {
+    ...{ courseId: await me.course(), users: [id, other] },
+    ...{ order: { booker: 'Ola', invoiceAddress: 'Street' }, booking: { bookerName: 'Ola' } },
+  });
+  const exported = await read(me, id);
+  expect(exported['orders']).toMatchObject([{ id: orderId, booker: null, invoice_address: null, currency: 'NOK' }]);
+  expect(exported['bookings']).toMatchObject([{ id: bookingId, booker_name: null }]);
+  expect(exported['participants']).toHaveLength(1);
+});
+
+test('lists of more than a page go on, and are named until then', async () => {
+  const me = await createProvider();
+  const id = await createUser(me);
+  const { bookingId, dateId } = await createOrder(me, { courseId: await me.course(), users: [] });
+  await write(me, (tx, now) =>
+    tx.execute(`insert into participants (provider_id, booking_id, course_id, course_date_id, user_id, status_updated_at, entry_source, created_at, updated_at)
+      select b.provider_id, b.id, d.course_id, d.id, ${id}, '${now}', 'User', '${now}', '${now}'
+      from bookings b join course_dates d on d.provider_id = b.provider_id and d.id = ${dateId}, generate_series(1, 251)
+      where b.provider_id = ${me.id} and b.id = ${bookingId}`),
+  );
+  const [first, second] = [await read(me, id), await read(me, id, '?page=2')];
+  expect([first['participants']!.length, first.incomplete]).toEqual([250, ['participants']]);
+  expect([second['participants']!.length, second.incomplete, second['orders']]).toEqual([1, [], []]);
+});
+
+test('another school gets 404', async () => {
+  const [me, other] = [await createProvider(), await createProvider()];
+  expect((await other.get(`/v2/course-users/${await createUser(me)}/export`)).status).toBe(404);
+});
