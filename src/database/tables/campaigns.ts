@@ -31,6 +31,8 @@ export const campaigns = pgTable(
     startsAt: instant(),
     endsAt: instant(),
     maxUses: integer(),
+    /** Its orders, counted by a trigger. */
+    uses: integer().notNull().default(0),
     currency: text().notNull().default('NOK'),
     discountType: text({ enum: ['Percent', 'Value'] }).notNull(),
     discountValue: numeric({ precision: 12, scale: 2 }).notNull(),

@@ -13,10 +13,7 @@ export const isOpen = (campaign: string) => `(${campaign}.is_active and not ${ca
   and coalesce(${campaign}.starts_at <= ${currentTimeSql}, true) and coalesce(${campaign}.ends_at > ${currentTimeSql}, true))`;
 
 /** SQL: true for a campaign with as many orders as it may have. */
-export const isUsedUp = (campaign: string) => `(${campaign}.max_uses is not null and (
-  select count(*) from (
-    select from orders o where o.provider_id = ${campaign}.provider_id and o.campaign_id = ${campaign}.id
-    limit ${campaign}.max_uses) u) >= ${campaign}.max_uses)`;
+export const isUsedUp = (campaign: string) => `coalesce(${campaign}.uses >= ${campaign}.max_uses, false)`;
 
 const condition = (expression: string) => sql<boolean>`${sql.raw(expression)}`;
 
@@ -27,15 +24,6 @@ export const campaignColumns = {
   isExpired: condition(`coalesce(${currentTimeSql} >= campaigns.ends_at, false)`),
   isOpen: condition(isOpen('campaigns')),
   isUsedUp: condition(isUsedUp('campaigns')),
-};
-
-/** With the number of its orders. */
-export const campaignDetailColumns = {
-  ...campaignColumns,
-  uses: sql<number>`(
-    select count(*) from orders o where o.provider_id = campaigns.provider_id and o.campaign_id = campaigns.id)`.mapWith(
-    Number,
-  ),
 };
 
 /** SQL: true for a provider's campaign of the course or of one of its tags, or without courses and tags. */

@@ -28,7 +28,7 @@ export const campaignSerializer = defineSerializer<CampaignRow>()({
   toResponse: (row, relations) => ({ ...toEmbeddedCampaign(row), ...relations }),
 });
 
-export const campaignDetailsSerializer = defineSerializer<CampaignRow & { uses: number }>()({
+export const campaignDetailsSerializer = defineSerializer<CampaignRow>()({
   reads: ['money'],
   responseSchema: CampaignDetails,
   relations,

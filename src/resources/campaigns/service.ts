@@ -14,7 +14,7 @@ import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { defineTimestampFilters } from '../../lists/timestamp-filters.ts';
 import { CampaignBody, type CampaignChange } from './body-schema.ts';
 import { toEmbeddedCampaign, type CampaignDetails } from './schema.ts';
-import { campaignColumns, campaignDetailColumns, isForCourse } from './loaders.ts';
+import { campaignColumns, isForCourse } from './loaders.ts';
 import { campaignDetailsSerializer, campaignSerializer } from './serializer.ts';
 
 export const campaignFilters = defineTimestampFilters(campaigns);
@@ -49,7 +49,7 @@ const matchCampaign = (ctx: Ctx, id: number) => tenantWhere(ctx, campaigns, eq(c
 
 /** Archived ones too. */
 export async function getCampaign(ctx: Ctx, id: number): Promise<CampaignDetails> {
-  const rows = await ctx.db.select(campaignDetailColumns).from(campaigns).where(matchCampaign(ctx, id));
+  const rows = await ctx.db.select(campaignColumns).from(campaigns).where(matchCampaign(ctx, id));
   return Problem.assertFound((await campaignDetailsSerializer.embed(ctx, rows, {}, []))[0], 'Campaign');
 }
 

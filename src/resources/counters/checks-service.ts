@@ -1,6 +1,6 @@
 import { asc, eq, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
-import { vouchers } from '../../database/tables/campaigns.ts';
+import { campaigns, vouchers } from '../../database/tables/campaigns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { orderLines, orders } from '../../database/tables/orders.ts';
 import { participants } from '../../database/tables/participants.ts';
@@ -77,6 +77,25 @@ const toCounters = (order: ReturnType<typeof agreedTotals>): Counters => ({
   total_discounts: order.totalDiscounts,
   total_vat: order.totalVat,
 });
+
+/** Uses of campaigns, recounted from orders. */
+export const usesCheck: Check = {
+  items: 'campaigns',
+  table: campaigns,
+  recount: async (db, page) =>
+    db
+      .select({
+        providerId: campaigns.providerId,
+        id: campaigns.id,
+        stored: { uses: toText(campaigns.uses) },
+        counted: { uses: sql<string>`count(${orders.id})::text` },
+      })
+      .from(campaigns)
+      .innerJoin(page, matchesPage(campaigns, page))
+      .leftJoin(orders, sameTenant(orders, campaigns, eq(orders.campaignId, campaigns.id)))
+      .groupBy(campaigns.providerId, campaigns.id)
+      .orderBy(asc(campaigns.providerId), asc(campaigns.id)),
+};
 
 const redeemed = sql`coalesce(sum(${voucherRedemptions.amount}), 0)`;
 /** At least 0, even if orders redeemed more than the amount. */

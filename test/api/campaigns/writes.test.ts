@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
+import { checkCounters } from '../../../src/resources/counters/service.ts';
 import { book, createBookableDate, deregister, errorCodes, getSummary, persons } from '../../support/booking.ts';
 import { eventsSince, newestEvent } from '../../support/changes.ts';
-import { createCampaign, createCustomer } from '../../support/orders.ts';
+import { createCampaign, createCustomer, write } from '../../support/orders.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
-const { createProvider } = await sharedTestApp();
+const { database, createProvider } = await sharedTestApp();
 
 type Campaign = { id: number; [member: string]: unknown };
 const discount = { title: 'Sun', discount_type: 'Percent', discount_value: 12.5 };
@@ -243,4 +244,29 @@ test('a campaign of a file without a title can be given one', async () => {
   const id = await createCampaign(me, { title: null });
   expect((await put(me, id, await get(me, id))).json()).toMatchObject({ title: null });
   expect((await put(me, id, { title: 'Now' })).json()).toMatchObject({ title: 'Now' });
+});
+
+test('the uses of campaigns follow orders that are added, moved and deleted, and doctor counts them again', async () => {
+  const me = await createProvider();
+  const [one, two] = [(await create(me, {})).id, (await create(me, {})).id];
+  const run = (statement: string) => write(me, (tx) => tx.execute(statement));
+  const readUses = async () => [(await get(me, one))['uses'], (await get(me, two))['uses']];
+  const ofMe = `provider_id = ${me.id}`;
+  await run(`insert into orders (provider_id, title, campaign_id, created_at, updated_at)
+    select ${me.id}, n, nullif(n, 4) - n + ${one}, now(), now() from generate_series(1, 4) n`);
+  expect(await readUses()).toEqual([3, 0]);
+  await run(`update orders set title = title || 'x' where ${ofMe}`);
+  expect(await readUses()).toEqual([3, 0]);
+  await run(`update orders set campaign_id = ${two} where ${ofMe} and (campaign_id is null or title = '1x')`);
+  expect(await readUses()).toEqual([2, 2]);
+  await run(`update orders set campaign_id = null where ${ofMe} and title = '2x'`);
+  await run(`delete from orders where ${ofMe} and title = '1x'`);
+  expect(await readUses()).toEqual([1, 1]);
+
+  const check = async (fix = false) => (await checkCounters(database, { providerId: me.id, fix })).differences;
+  expect(await check()).toEqual([]);
+  await run(`update campaigns set uses = 9 where ${ofMe} and id = ${one}`);
+  const wrong = [{ provider_id: me.id, items: 'campaigns', id: one, figure: 'uses', stored: '9', counted: '1' }];
+  expect(await check(true)).toEqual(wrong);
+  expect([await check(), await readUses()]).toEqual([[], [1, 1]]);
 });

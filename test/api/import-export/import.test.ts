@@ -126,6 +126,7 @@ test('every column is imported and exported, except derived ones', () => {
   );
   // Generated, counted by a trigger, or decided by the addresses of other courses.
   expect(left.sort()).toEqual([
+    'campaigns.uses',
     'course_dates.ends_at',
     'course_dates.has_participants',
     'course_dates.num_confirmed',

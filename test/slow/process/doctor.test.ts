@@ -49,20 +49,25 @@ test('doctor finds no difference in a sound database and prints how much it chec
   const { createProvider, doctor } = await openOwnTestApp();
   expect(await doctor()).toMatchObject({
     code: 0,
-    stdout: 'Checked 0 course dates, 0 orders, 0 vouchers: no difference\n',
+    stdout: 'Checked 0 course dates, 0 orders, 0 campaigns, 0 vouchers: no difference\n',
   });
   const [one, other] = [await createProvider(), await createProvider()];
   await school(one);
   await school(other);
   expect(await doctor()).toMatchObject({
     code: 0,
-    stdout: 'Checked 4 course dates, 4 orders, 0 vouchers: no difference\n',
+    stdout: 'Checked 4 course dates, 4 orders, 0 campaigns, 0 vouchers: no difference\n',
     stderr: '',
   });
   const limited = await doctor('--provider', String(one.id), '--json');
   expect([limited.code, limited.json()]).toEqual([
     0,
-    { checked: { course_dates: 2, orders: 2, vouchers: 0 }, differences: [], fixed: false, clocks_ahead: [] },
+    {
+      checked: { course_dates: 2, orders: 2, campaigns: 0, vouchers: 0 },
+      differences: [],
+      fixed: false,
+      clocks_ahead: [],
+    },
   ]);
 });
 
@@ -108,7 +113,7 @@ test('doctor finds and repairs corrupted counters', async () => {
     stderr: 'error: 6 stored counters differ from the recount; correct with `doctor --fix`\n',
   });
   expect(found.json()).toEqual({
-    checked: { course_dates: 6, orders: 6, vouchers: 0 },
+    checked: { course_dates: 6, orders: 6, campaigns: 0, vouchers: 0 },
     differences,
     fixed: false,
     clocks_ahead: [],
@@ -116,13 +121,16 @@ test('doctor finds and repairs corrupted counters', async () => {
   const text = (await doctor()).stdout.split('\n');
   expect(text[0]).toBe('provider_id  items         id  figure                  stored  counted');
   expect(text[6]).toMatch(/^2 +orders +\d+ +total_vat +0\.01 +33\.71$/);
-  expect(text.slice(7)).toEqual(['Checked 6 course dates, 6 orders, 0 vouchers: 6 counters are wrong', '']);
+  expect(text.slice(7)).toEqual([
+    'Checked 6 course dates, 6 orders, 0 campaigns, 0 vouchers: 6 counters are wrong',
+    '',
+  ]);
 
   const ofOther = differences.filter(({ provider_id }) => provider_id === other.id);
   expect((await checkCounters(database, { providerId: other.id })).differences).toEqual(ofOther);
   const damaged = await readRows(database, 'course_dates');
   expect(await checkCounters(database, { providerId: other.id, fix: true })).toEqual({
-    checked: { course_dates: 2, orders: 2, vouchers: 0 },
+    checked: { course_dates: 2, orders: 2, campaigns: 0, vouchers: 0 },
     differences: ofOther,
     fixed: true,
   });
@@ -136,7 +144,7 @@ test('doctor finds and repairs corrupted counters', async () => {
     code: 0,
     stderr: '',
     stdout: expect.stringMatching(
-      /\nChecked 6 course dates, 6 orders, 0 vouchers: 4 counters were wrong and have been corrected\n$/,
+      /\nChecked 6 course dates, 6 orders, 0 campaigns, 0 vouchers: 4 counters were wrong and have been corrected\n$/,
     ) as string,
   });
   expect((await checkCounters(database, {})).differences).toEqual([]);
@@ -315,7 +323,7 @@ test('an overspent voucher gets a balance of zero', async () => {
   const { voucher, redeem } = await vouchersOf(database, me);
   await redeem(await voucher('A', 1), orderId, 100.01);
   await redeem(await voucher('B', 0), orderId, 250);
-  const reported = 'Checked 2 course dates, 2 orders, 2 vouchers: 1 counter';
+  const reported = 'Checked 2 course dates, 2 orders, 0 campaigns, 2 vouchers: 1 counter';
   expect(await doctor()).toMatchObject({
     code: 1,
     stdout: expect.stringMatching(new RegExp(` 1\\.00 +0\\.00\n${reported} is wrong\n$`)) as string,
@@ -349,7 +357,7 @@ test('a repair that the database rejects is reported and the rest is repaired', 
   const ofMine = { id: mine.orderId, figure: 'total_before_discounts', stored: '199.98', counted: '59999999994.00' };
   const ofTheirs = { id: theirs.orderId, figure: 'total_vat', stored: '0.01', counted: '33.71' };
   expect(failed.json()).toMatchObject({
-    checked: { course_dates: 4, orders: 4, vouchers: 0 },
+    checked: { course_dates: 4, orders: 4, campaigns: 0, vouchers: 0 },
     differences: [ofMine, { id: mine.orderId, figure: 'total_vat' }, ofTheirs],
     fixed: false,
   });
@@ -381,5 +389,5 @@ test('doctor prints what it finds in the system, and an error ends it with 1', a
   expect(whole).toMatchObject({ code: 0, stderr: '' });
   expect(whole.stdout).toMatch(/^level +check +message\nok +server version +PostgreSQL /);
   expect(whole.stdout).toMatch(/\nwarning +configuration +No mail reaches a person/);
-  expect(whole.stdout).toMatch(/\nChecked 0 course dates, 0 orders, 0 vouchers: no difference\n$/);
+  expect(whole.stdout).toMatch(/\nChecked 0 course dates, 0 orders, 0 campaigns, 0 vouchers: no difference\n$/);
 });

@@ -40,6 +40,7 @@ export const campaign: BulkRecordType = {
     campaignCode: { schema: Optional(Code) },
     endsAt: { schema: Optional(StoredEnd()) },
     maxUses: { schema: Optional(Count({ minimum: 1 })) },
+    uses: null,
     currency: { schema: Currency },
     discountType: { schema: OneOf([...discountTypes.keys()]) },
   }),
