@@ -28,7 +28,7 @@ async function readMoney(me: Provider, { dateId, orderId }: { dateId: number; or
   const numbers = ({ ...item }: object) =>
     Object.fromEntries(Object.entries(item).filter(([, value]) => ['number', 'boolean'].includes(typeof value)));
   const order = await read(me, `/v2/orders/${orderId}`);
-  const dates = (await me.get(`/v2/coursedates?coursedate_id=${dateId}`)).json<object[]>();
+  const dates = (await read(me, `/v2/coursedates?coursedate_id=${dateId}`))['items'] as object[];
   const participants = (await me.get(`/v2/participants?coursedate_id=${dateId}`)).json<object[]>();
   return [order, ...(order['lines'] as object[]), ...dates, ...participants].map(numbers);
 }
