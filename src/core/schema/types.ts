@@ -142,6 +142,10 @@ export const Title = (options: SchemaOptions = {}) =>
   coerced('title', Type.String({ minLength: 1, maxLength: 255, ...options }));
 export const Line = (options: SchemaOptions = {}) => coerced('line', Type.String({ maxLength: 255, ...options }));
 export const LongLine = (options: SchemaOptions = {}) => Line({ maxLength: 5_000, ...options });
+
+const storedLine = (column: object, description: string) => stored(column, Type.Optional({ ...Line(), description }));
+const storedLongLine = (column: object, description: string) =>
+  stored(column, Type.Optional({ ...LongLine(), description }));
 export const Note = (options: SchemaOptions = {}) => Type.String({ maxLength: 5_000, ...options });
 export const Html = (options: SchemaOptions = {}) => Type.String({ maxLength: 65_000, ...options });
 export const Email = (options: SchemaOptions = {}) =>
@@ -259,7 +263,7 @@ export function mergeCustomProperties(
 
 /** The types of fields and members, and what a field or a member declares. */
 export const t = {
-  ...{ named, NamedObject, Nullable, withDefault, partialUpdate, member, stored },
+  ...{ named, NamedObject, Nullable, withDefault, partialUpdate, member, stored, storedLine, storedLongLine },
   ...{ Id, Count, Amount, Title, Line, LongLine, Note, Html, Email, Url, OneOf, List, JsonList, JsonRecord },
   ...{ DayField, TimeField, LocalTimeField, StoredMoment, StoredEnd, DateTime, PlainDateTime },
   ...{ CustomProperties, mergeCustomProperties },

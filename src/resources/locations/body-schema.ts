@@ -4,8 +4,10 @@ import { t } from '../../core/schema/types.ts';
 import { locations } from '../../database/tables/places.ts';
 
 const { Optional } = Type;
-const number = (description: string) => ({ ...t.withDefault(t.Count(), 0), description });
-const flag = (description: string) => ({ ...t.withDefault(Type.Boolean(), false), description });
+const number = (column: object, description: string) =>
+  t.stored(column, { ...t.withDefault(t.Count(), 0), description });
+const flag = (column: object, description: string) =>
+  t.stored(column, { ...t.withDefault(Type.Boolean(), false), description });
 const latitude = {
   ...t.withDefault(Type.Number({ minimum: -90, maximum: 90 }), 0),
   description: 'Latitude in degrees',
@@ -23,17 +25,14 @@ export const LocationBody = t.NamedObject(
   'LocationCreate',
   {
     title: t.stored(locations.title, { ...t.Title(), description: 'Name of the location' }),
-    custom_title: t.stored(
-      locations.customTitle,
-      Optional({ ...t.Line(), description: 'Name shown instead of the title' }),
-    ),
-    address: t.stored(locations.address, Optional({ ...t.Line(), description: 'Street address, first line' })),
-    address2: t.stored(locations.address2, Optional({ ...t.Line(), description: 'Second line' })),
-    address3: t.stored(locations.address3, Optional({ ...t.Line(), description: 'Third line' })),
-    zipcode: t.stored(locations.zipcode, Optional({ ...t.Line(), description: 'Postal code' })),
-    city: t.stored(locations.city, Optional({ ...t.Line(), description: 'City' })),
-    state: t.stored(locations.state, Optional({ ...t.Line(), description: 'State' })),
-    county: t.stored(locations.county, Optional({ ...t.Line(), description: 'County' })),
+    custom_title: t.storedLine(locations.customTitle, 'Name shown instead of the title'),
+    address: t.storedLine(locations.address, 'Street address, first line'),
+    address2: t.storedLine(locations.address2, 'Second line'),
+    address3: t.storedLine(locations.address3, 'Third line'),
+    zipcode: t.storedLine(locations.zipcode, 'Postal code'),
+    city: t.storedLine(locations.city, 'City'),
+    state: t.storedLine(locations.state, 'State'),
+    county: t.storedLine(locations.county, 'County'),
     country: t.stored(locations.country, t.withDefault(codes.CountryCode, 'NO')),
     place_id: t.stored(locations.placeId, Optional({ ...t.Id, description: 'The id of a place' }), 'place'),
     lat: t.stored(locations.lat, latitude),
@@ -51,26 +50,17 @@ export const LocationBody = t.NamedObject(
       locations.emailMoreinfo,
       Optional({ ...t.Email(), description: 'E-mail address for questions' }),
     ),
-    capacity_min: t.stored(locations.capacityMin, number('Minimum number of participants of a new course date')),
-    capacity_max: t.stored(
-      locations.capacityMax,
-      number('Maximum number of participants of a new course date; 0: no limit'),
-    ),
-    capacity_overbook: t.stored(locations.capacityOverbook, number('Seats that may be overbooked')),
-    capacity_wait: t.stored(locations.capacityWait, number('Seats on the waiting list')),
-    capacity_budget: t.stored(locations.capacityBudget, number('Budgeted number of participants')),
-    cancellation_days: t.stored(
-      locations.cancellationDays,
-      number('Days before the start until which participants may cancel'),
-    ),
-    notification_days: t.stored(
-      locations.notificationDays,
-      number('Days before the start on which participants are reminded'),
-    ),
-    is_default: t.stored(locations.isDefault, flag('true: used unless a course date names another')),
-    is_archived: t.stored(locations.isArchived, flag('true: hidden from choices')),
-    is_virtual: t.stored(locations.isVirtual, flag('true: online')),
-    is_notification_enabled: t.stored(locations.isNotificationEnabled, flag('true: participants are reminded')),
+    capacity_min: number(locations.capacityMin, 'Minimum number of participants of a new course date'),
+    capacity_max: number(locations.capacityMax, 'Maximum number of participants of a new course date; 0: no limit'),
+    capacity_overbook: number(locations.capacityOverbook, 'Seats that may be overbooked'),
+    capacity_wait: number(locations.capacityWait, 'Seats on the waiting list'),
+    capacity_budget: number(locations.capacityBudget, 'Budgeted number of participants'),
+    cancellation_days: number(locations.cancellationDays, 'Days before the start until which participants may cancel'),
+    notification_days: number(locations.notificationDays, 'Days before the start on which participants are reminded'),
+    is_default: flag(locations.isDefault, 'true: used unless a course date names another'),
+    is_archived: flag(locations.isArchived, 'true: hidden from choices'),
+    is_virtual: flag(locations.isVirtual, 'true: online'),
+    is_notification_enabled: flag(locations.isNotificationEnabled, 'true: participants are reminded'),
   },
   { examples: [{ title: 'The hall', address: 'Strandgaten 1', zipcode: '5004', city: 'Bergen', capacity_max: 20 }] },
 );
