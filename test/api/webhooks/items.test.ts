@@ -49,3 +49,11 @@ test('a merge has the id of the one that stays, and no item', async () => {
   const id = expect.any(Number) as number;
   expect(merged).toEqual({ id, resource: 'courseuser', resource_id: from, into, item: null });
 });
+
+test('an erasure has no item', async () => {
+  const { me, receiver } = await start();
+  const id = await createUser(me, { firstname: 'Kari' });
+  expect((await me.post(`/v2/course-users/${id}/erase`, {})).status).toBe(200);
+  await expect.poll(() => receiver.types()).toEqual(['courseuser.created', 'courseuser.erased']);
+  expect(receiver.received[1]!.body.data).toMatchObject({ resource: 'courseuser', resource_id: id, item: null });
+});

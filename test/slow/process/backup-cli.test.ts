@@ -156,7 +156,7 @@ test('backup, list, verify and restore', async () => {
   const restored = await runCli(['restore', file, '--database', empty], env);
   expect([restored.stderr, restored.stdout]).toEqual([
     '',
-    expect.stringMatching(/^Restored \d+ rows .*\ndoctor finds no/),
+    expect.stringMatching(/^Restored \d+ rows .*\nThere is no erasures\.jsonl .*\ndoctor finds no/),
   ]);
   expect((await runCli(['provider', 'list', '--json'], { DATABASE_URL: target })).json()).toMatchObject([
     { title: 'Kept' },

@@ -107,4 +107,9 @@ test('after an erasure a dump, the log, the mail folder and a restored backup ha
   writeFileSync(none, '');
   const control = await restore(backup, ['--erasures', none]);
   expect([control.erased, control.found.length > 50]).toEqual([0, true]);
+
+  // As after a recovery by other means.
+  const applied = await runCli(['erasures', 'apply', list, '--json'], { DATABASE_URL: databaseUrl(control.name) });
+  expect(applied.json<object>()).toEqual({ erased: 3 });
+  expect(await findPlanted(poolOf(control.name))).toEqual([]);
 });

@@ -1,0 +1,63 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readConfig } from '../../src/core/config.ts';
+import { erasuresJobs, erasuresName, readErasures } from '../../src/plugins/backup/erasures.ts';
+import { mailFilesJobs } from '../../src/plugins/delivery/mail/files.ts';
+import { plugins } from '../../src/plugins.ts';
+import { temporaryFolder } from '../support/processes.ts';
+
+const erasure = (user: number) => ({
+  ...{ provider: 1, created_at: '2026-03-01T10:00:00.000001Z', erased_at: '2026-11-28T10:00:00.000001Z', user },
+});
+/** A database with these rows, whatever the query. */
+const databaseWith = (rows: object[]) => ({ pool: { query: async () => Promise.resolve({ rows }) } }) as never;
+const settings = (folder: string) =>
+  readConfig(
+    {
+      DATA_DIR: folder,
+      BACKUP_DIR: folder,
+      DATABASE_URL: 'postgres://a@b/c',
+      BACKUP_AT: '03:15',
+      MAIL_TO_FILES: 'true',
+    },
+    plugins,
+  );
+const run = async (jobs: { run(signal: AbortSignal): Promise<void> }[]) => {
+  for (const job of jobs) await job.run(new AbortController().signal);
+};
+
+test('each erasure is a line of the list once, also after a line that a crash has cut short', async () => {
+  const folder = temporaryFolder();
+  const config = settings(folder);
+  const file = join(folder, erasuresName);
+  expect(await readErasures(file)).toBeUndefined();
+  await run(erasuresJobs({ config, database: databaseWith([erasure(1)]) }));
+  appendFileSync(file, JSON.stringify(erasure(2)).slice(0, 40));
+  const jobs = erasuresJobs({ config, database: databaseWith([erasure(1), erasure(2)]) });
+  await run(jobs);
+  await run(jobs);
+  expect(await readErasures(file)).toEqual([erasure(1), erasure(2)]);
+  expect(readFileSync(file, 'utf8').match(/"user":1\}/g)).toHaveLength(1);
+});
+
+test.each(['{"provider":1}', '{"provider":"1","created_at":"now","erased_at":"now"}', '{not JSON}'])(
+  'a list with another line is refused: %s',
+  async (line) => {
+    const file = join(temporaryFolder(), erasuresName);
+    writeFileSync(file, `${JSON.stringify(erasure(1))}\n${line}\n`);
+    await expect(readErasures(file)).rejects.toThrow(`Line 2 of ${file} is no erasure`);
+  },
+);
+
+test('the files of mails of erased persons and old ones are deleted, and no others', async () => {
+  const folder = temporaryFolder();
+  const mails = join(folder, 'mail');
+  mkdirSync(mails);
+  const now = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '');
+  const files = [`${now}-1.eml`, `${now}-2.eml`, '20200101T000000Z-3.eml', 'notes.eml', '../kept.eml'];
+  for (const file of files) writeFileSync(join(mails, file), '');
+  const database = databaseWith([{ name: `${now}-1` }, { name: '../kept' }]);
+  await run(mailFilesJobs({ config: settings(folder), database }));
+  expect(files.filter((file) => existsSync(join(mails, file)))).toEqual([`${now}-2.eml`, 'notes.eml', '../kept.eml']);
+});
