@@ -17,7 +17,10 @@ export const importRefs = pgTable(
   },
   (t) => [
     primaryKey({ name: 'import_refs_pk', columns: [t.providerId, t.kind, t.ref] }),
-    index('import_refs_item').on(t.providerId, t.kind, t.itemId),
+    // Partial, or the planner would look refs up by it before the table has statistics.
+    index('import_refs_item')
+      .on(t.providerId, t.kind, t.itemId)
+      .where(sql`${t.kind} in ('booking', 'customer', 'order', 'order_line', 'participant', 'tag', 'user')`),
     foreignKey({ name: 'import_refs_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
   ],
 );

@@ -89,7 +89,9 @@ const items = `items as (
 const attempts = `webhook_deliveries d, events e, items i
     where d.provider_id = $1 and e.provider_id = $1 and i.resource = e.resource and i.id = e.resource_id
       and e.id = substring(d.message_id from '^evt_(\\d{1,18})_')::bigint`;
-const refs = `r.provider_id = $1 and r.kind = i.kind and r.item_id = i.id and not ${isHashedRefSql('r.ref')}`;
+/** The kinds of `items`, as the condition of the partial index. */
+const refs = `r.provider_id = $1 and r.kind = i.kind and r.item_id = i.id and not ${isHashedRefSql('r.ref')}
+    and r.kind in ('booking', 'customer', 'order', 'order_line', 'participant', 'user')`;
 
 export const count = {
   name: 'count_of_person',

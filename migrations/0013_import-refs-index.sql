@@ -1,0 +1,2 @@
+DROP INDEX "import_refs_item";--> statement-breakpoint
+CREATE INDEX "import_refs_item" ON "import_refs" USING btree ("provider_id","kind","item_id") WHERE "import_refs"."kind" in ('booking', 'customer', 'order', 'order_line', 'participant', 'tag', 'user');
