@@ -1,4 +1,4 @@
-import { foreignKey, index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { boolean, foreignKey, index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { id, instant, reference } from './columns.ts';
 import { providers } from './providers.ts';
 
@@ -15,6 +15,8 @@ export const erasures = pgTable(
     /** When the erased row was created: after a restore its id may be given to another one. */
     createdAt: instant().notNull(),
     erasedAt: instant().notNull(),
+    /** Of a provider: what its invoices need is left. */
+    ordersKept: boolean().notNull().default(false),
     /** The names of the mails, whose files are deleted by the process that has them. */
     mails: text().array().notNull().default([]),
   },

@@ -18,6 +18,7 @@ import { readAppliedMigrations } from '../../database/migration-history.ts';
 import { backupJobs } from './nightly-job.ts';
 import { backupSettings } from './settings.ts';
 import { eraseAgain } from '../../resources/erasures/service.ts';
+import { deleteAgain } from '../../resources/school-deletion/service.ts';
 import { openLog } from '../../core/log.ts';
 import { startJobs } from '../../database/periodic.ts';
 import { raiseOomScore } from '../../core/oom-score.ts';
@@ -86,17 +87,26 @@ export function backupCommands(program: Command) {
 
 export type ErasuresOptions = Options & { erasures?: string };
 export function erasuresCommands(program: Command) {
-  const erasures = program.command('erasures').description('Persons that were erased');
-  command(erasures, 'apply', 'Erase the persons of a list again, after a recovery by other means than `restore`')
+  const erasures = program.command('erasures').description('Persons and providers that were erased');
+  command(
+    erasures,
+    'apply',
+    'Erase the persons and providers of a list again, after a recovery by other means than `restore`',
+  )
     .argument('[file]', `the list; ${erasuresName} in BACKUP_DIR by default`)
     .action((file: string | undefined, options: Options) =>
-      run(options, async ({ config, database }) => {
-        const path = file ?? join(config.of(backupSettings).BACKUP_DIR, erasuresName);
-        const list = await readErasures(path);
-        if (list === undefined) throw new Problem('invalid', `${path} does not exist`);
-        const erased = await eraseAgain({ $client: database.pool }, database, list, toSettings(config));
-        return { json: { erased }, text: `Erased again: ${erased}` };
-      }),
+      run(
+        options,
+        async ({ config, database }) => {
+          const path = file ?? join(config.of(backupSettings).BACKUP_DIR, erasuresName);
+          const list = await readErasures(path);
+          if (list === undefined) throw new Problem('invalid', `${path} does not exist`);
+          const persons = await eraseAgain({ $client: database.pool }, database, list, toSettings(config));
+          const erased = persons + (await deleteAgain(database, list));
+          return { json: { erased }, text: `Erased again: ${erased}` };
+        },
+        { statementMs: 600_000, writeMs: 60_000 },
+      ),
     );
 }
 

@@ -14,7 +14,10 @@ export const erasuresName = 'erasures.jsonl';
 const Moment = Type.String({ pattern: /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$/.source });
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 /** Without a `user` the provider itself; `created_at` is of the erased row. */
-const Erasure = Type.Object({ provider: Id, user: Type.Optional(Id), created_at: Moment, erased_at: Moment });
+const Erasure = Type.Object({
+  ...{ provider: Id, user: Type.Optional(Id), created_at: Moment, erased_at: Moment },
+  orders_kept: Type.Optional(Type.Literal(true)),
+});
 export type Erasure = Static<typeof Erasure>;
 
 /** The list of a file; undefined if it does not exist. */
@@ -42,11 +45,12 @@ function parseLine(line: string, place: string): Erasure {
 const moment = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 /** Those of the last day too: transactions of several providers end in any order. */
 const selectErasures = `select provider_id as provider, user_id as user, ${moment('created_at')} as created_at,
-    ${moment('erased_at')} as erased_at
+    ${moment('erased_at')} as erased_at, orders_kept
   from erasures e where e.erased_at > $1::timestamptz - interval '1 day' order by e.erased_at, id`;
 
-type Row = Omit<Erasure, 'user'> & { user: number | null };
-const toLine = ({ user, ...row }: Row) => JSON.stringify({ ...row, ...(user === null ? {} : { user }) });
+type Row = Omit<Erasure, 'user' | 'orders_kept'> & { user: number | null; orders_kept: boolean };
+const toLine = ({ user, orders_kept, ...row }: Row) =>
+  JSON.stringify({ ...row, ...(user !== null && { user }), ...(orders_kept && { orders_kept }) });
 
 /** Appends each erasure to the list beside the backups. */
 export function erasuresJobs({ config, database }: Pick<ServerContext, 'config' | 'database'>): Job[] {

@@ -9,6 +9,7 @@ import { recordReleases } from '../../database/releases.ts';
 import { nestedUnitOfWork } from '../../database/unit-of-work.ts';
 import { checkCounters } from '../../resources/counters/service.ts';
 import { eraseAgain, type Retention } from '../../resources/erasures/service.ts';
+import { deleteAgain } from '../../resources/school-deletion/service.ts';
 import { columnList, isEmptyDatabase, readForeignKeys, readTables } from './catalog.ts';
 import { inTransaction } from './connection.ts';
 import type { Erasure } from './erasures.ts';
@@ -69,7 +70,7 @@ async function eraseListed(client: Client, erasing: RestoreOptions['erasing']) {
 
 export type Counted = Restored & { differences: number };
 
-/** Restores a backup, and counts the stored counters that differ from a recount. */
+/** Restores a backup, deletes again the schools of the list, and counts the counters that differ from a recount. */
 export async function restoreAndCount(
   file: string,
   connection: ClientConfig,
@@ -79,7 +80,10 @@ export async function restoreAndCount(
   const times = { acquireMs: 10_000, statementMs: 600_000, writeMs: 10_000 };
   const database = openDatabase({ connection, timezone, poolSize: 1, ...times });
   try {
-    return { ...restored, differences: (await checkCounters(database, {})).differences.length };
+    const audited = database.withAudit({ actor: 'operator', actorId: null, action: 'restore' });
+    const deleted = await deleteAgain(audited, options.erasing?.list ?? []);
+    const erased = restored.erased + deleted;
+    return { ...restored, erased, differences: (await checkCounters(database, {})).differences.length };
   } finally {
     await database.close();
   }

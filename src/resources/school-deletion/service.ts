@@ -1,16 +1,27 @@
 import { eq, or, sql } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
-import type { Database } from '../../database/client.ts';
+import type { Database, Reader } from '../../database/client.ts';
+import { execute } from '../../database/statements.ts';
 import { partnerConnections, providers, providerState } from '../../database/tables/providers.ts';
 import { readTenantTables, readUnsetValues, type TenantTable } from '../../database/tenant-tables.ts';
-import { batchSize, deleteRows, invoiceSeller, keptForInvoices, reduceRows, unlinkRows, unsetColumns } from './sql.ts';
+import {
+  batchSize,
+  deleteRows,
+  findListed,
+  invoiceSeller,
+  keptForInvoices,
+  reduceRows,
+  rememberDeletion,
+  unlinkRows,
+  unsetColumns,
+} from './sql.ts';
 
 /**
  * A provider without sub-schools, and whether its deletion has begun. From then on it has no row in `provider_state`,
  * which keys and partners need and each write locks.
  */
-export async function findDeletable(database: Database, providerId: number) {
-  const [provider] = await database.db
+export async function findDeletable({ db }: { db: Reader }, providerId: number) {
+  const [provider] = await db
     .select({
       title: providers.title,
       isClosed: sql<boolean>`${providers.closedAt} is not null`,
@@ -20,7 +31,7 @@ export async function findDeletable(database: Database, providerId: number) {
     .leftJoin(providerState, eq(providerState.providerId, providers.id))
     .where(eq(providers.id, providerId));
   if (!provider) throw Problem.notFound(`Provider ${providerId}`);
-  const children = await database.db.$count(providers, eq(providers.parentId, providerId));
+  const children = await db.$count(providers, eq(providers.parentId, providerId));
   if (children > 0)
     throw new Problem('invalid', `Provider ${providerId} has sub-schools (${children}): delete them first`);
   return provider;
@@ -32,7 +43,7 @@ export async function findDeletable(database: Database, providerId: number) {
  */
 export async function deleteSchool(database: Database, providerId: number, { keepOrders = false } = {}) {
   await endAccess(database, providerId);
-  const tables = await readTenantTables(database.pool);
+  const tables = (await readTenantTables(database.pool)).filter(({ name }) => name !== 'erasures');
   let rows = 0;
   // Deletions leave events, so only a pass without any is the last one.
   for (let deleted = -1; deleted !== 0; rows += deleted) {
@@ -42,11 +53,25 @@ export async function deleteSchool(database: Database, providerId: number, { kee
   const statement = keepOrders
     ? unsetColumns('providers', 't.id = $1', await findUnset(database, 'providers', invoiceSeller))
     : 'delete from providers where id = $1';
-  await database.writeShared(async (tx) => {
+  await database.writeShared(async (tx, now) => {
+    await execute(tx, rememberDeletion, [providerId, now, keepOrders]);
     await tx.$client.query(statement, [providerId]);
     tx.recordAffected(providerId);
   });
   return rows;
+}
+
+/** A deletion that a list beside the backups has: of a provider where it names no user. */
+type Listed = { provider: number; user?: number; created_at: string; orders_kept?: boolean };
+
+/** Deletes those of a list that a restored backup still has. Returns their number. */
+export async function deleteAgain(database: Database, list: Listed[]) {
+  const deleted = list.filter(({ user }) => user === undefined);
+  const found = await execute<{ id: number; keepOrders: boolean }>({ $client: database.pool }, findListed, [
+    JSON.stringify(deleted),
+  ]);
+  for (const { id, keepOrders } of found) await deleteSchool(database, id, { keepOrders });
+  return found.length;
 }
 
 /** Ends keys, sessions, links, webhooks and partner connections, and all writes: those in progress hold the lock. */
@@ -57,7 +82,7 @@ async function endAccess(database: Database, providerId: number) {
   const partners = connections.flatMap((connection) => [connection.providerId, connection.partnerId]);
   await database.write([providerId, ...partners], ['school'], async (tx, now) => {
     // A sub-school may have been created before the lock.
-    await findDeletable(database, providerId);
+    await findDeletable({ db: tx }, providerId);
     const closedAt = sql`coalesce(${providers.closedAt}, ${now})`;
     await tx.update(providers).set({ closedAt, updatedAt: now }).where(eq(providers.id, providerId));
     await tx.delete(partnerConnections).where(connected);

@@ -43,6 +43,24 @@ export const invoiceSeller = [
   ...['post_address', 'post_zip', 'post_city', 'visit_address', 'visit_zip', 'visit_city'],
 ];
 
+/** Remembers a deleted provider, once. */
+export const rememberDeletion = {
+  name: 'remember_deletion',
+  text: `insert into erasures (provider_id, created_at, erased_at, orders_kept)
+    select p.id, p.created_at, $2, $3 from providers p where p.id = $1 and not exists (
+      select from erasures e where e.provider_id = p.id and e.user_id is null and e.created_at = p.created_at
+        and e.orders_kept <= $3)`,
+};
+
+/** The providers of a list, sub-schools first; those of which the list says both are deleted as a whole. */
+export const findListed = {
+  name: 'find_listed_providers',
+  text: `select p.id, bool_and(coalesce(l.orders_kept, false)) as "keepOrders"
+    from jsonb_to_recordset($1) l (provider bigint, created_at timestamptz, orders_kept boolean)
+      join providers p on p.id = l.provider and p.created_at = l.created_at
+    group by p.id order by p.parent_id is null, p.id`,
+};
+
 type Kept = {
   /** SQL condition over `t`; all rows unless given. */
   condition?: string;

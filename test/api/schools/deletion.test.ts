@@ -74,7 +74,7 @@ async function findText({ pool }: Pick<Database, 'pool'>, text: string) {
   return found;
 }
 
-/** The rows of every table that names a provider by any column. */
+/** Rows of every table that names a provider by any column, but for the list of erasures, which outlives it. */
 async function findRows({ pool }: Pick<Database, 'pool'>, providerId: number) {
   const { rows: columns } = await pool.query<{ table: string; column: string }>(
     `select c.oid::regclass::text as table, a.attname as column from pg_class c join pg_attribute a on a.attrelid = c.oid
@@ -85,7 +85,7 @@ async function findRows({ pool }: Pick<Database, 'pool'>, providerId: number) {
   const found: string[] = [];
   for (const { table, column } of columns) {
     const { rows } = await pool.query(`select from ${table} where ${column} = $1 limit 1`, [providerId]);
-    if (rows.length > 0) found.push(`${table}.${column}`);
+    if (rows.length > 0 && table !== 'erasures') found.push(`${table}.${column}`);
   }
   return found;
 }
@@ -109,6 +109,11 @@ test('a deleted school has no row in any table, and one with equal names, codes 
   expect(await deleteSchool(audited, gone.me.id)).toBeGreaterThan(100);
 
   expect(await findRows(database, gone.me.id)).toEqual([]);
+  const { rows: erased } = await database.pool.query(
+    'select user_id, orders_kept from erasures where provider_id = $1 order by id desc limit 1',
+    [gone.me.id],
+  );
+  expect(erased).toEqual([{ user_id: null, orders_kept: false }]);
   expect(await listPartners(database)).toEqual([]);
   const after = await dumpRows(testApp, equal.me.id);
   // The end of the connection leaves an entry.
@@ -286,6 +291,7 @@ test('with its orders kept, a deleted school keeps what invoices need, until the
   expect(counts.flatMap(([table, count]) => (count > 0 ? [table] : []))).toEqual([
     'courses',
     'customers',
+    'erasures',
     'order_lines',
     'orders',
     'products',
@@ -322,4 +328,9 @@ test('with its orders kept, a deleted school keeps what invoices need, until the
   expect((await database.pool.query(query, [me.id])).rows).toEqual(before);
   await deleteSchool(database, me.id);
   expect(await findRows(database, me.id)).toEqual([]);
+  const { rows: erased } = await database.pool.query(
+    'select orders_kept from erasures where provider_id = $1 and user_id is null order by id',
+    [me.id],
+  );
+  expect(erased).toEqual([{ orders_kept: true }, { orders_kept: false }]);
 });

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { createTitledProvider } from '../../../src/resources/schools/provider-service.ts';
 import { importObjects } from '../../support/all-responses.ts';
+import { emptyDatabase, runSql } from '../../support/backups.ts';
 import { schoolFile } from '../../support/import-file.ts';
 import { databaseUrl, runCli, startServer, temporaryFolder } from '../../support/processes.ts';
 import { connectionTo, openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
@@ -117,4 +118,53 @@ test('provider delete --keep-orders keeps the orders, and an export does not ove
   expect([await rowsOf(client, 'orders', me.id), await rowsOf(client, 'participants', me.id)]).toEqual([3, 0]);
   expect((await runCli(['provider', 'delete', String(me.id), '--yes'], env)).code).toBe(0);
   expect(await rowsOf(client, 'orders', me.id)).toBe(0);
+});
+
+test('a restored backup has nothing of schools that were deleted since, but for the orders that were kept', async () => {
+  const { testApp, env: own, folder, name } = await open();
+  const env = { ...own, DATA_DIR: folder, BACKUP_AT: '03:15' };
+  const [gone, reduced, partner] = [
+    await testApp.createProvider(),
+    await testApp.createProvider(),
+    await testApp.createProvider(),
+  ];
+  for (const me of [gone, reduced]) await importObjects(me, schoolFile(partner.id).slice(1), {}, { name });
+  const backup = (await runCli(['backup', '--json'], env)).json<{ file: string }>().file;
+  await startServer(env);
+  const remove = (...args: string[]) => runCli(['provider', 'delete', ...args, '--yes', '--no-export'], env);
+  expect((await remove(String(gone.id))).code).toBe(0);
+  expect((await remove(String(reduced.id), '--keep-orders')).code).toBe(0);
+  const list = join(folder, 'backups/erasures.jsonl');
+  const read = () => (existsSync(list) ? readFileSync(list, 'utf8').split('\n').filter(Boolean) : []);
+  await expect.poll(read).toHaveLength(2);
+  const moments = { created_at: expect.any(String) as string, erased_at: expect.any(String) as string };
+  expect(read().map((line) => JSON.parse(line) as object)).toEqual([
+    { provider: gone.id, ...moments },
+    { provider: reduced.id, ...moments, orders_kept: true },
+  ]);
+
+  const restore = async (...more: string[]) => {
+    const target = await emptyDatabase();
+    const restored = await runCli(['restore', backup, '--into', databaseUrl(target), '--json', ...more], {});
+    const counts = await runSql(
+      target,
+      `select p.id::int, (select count(*)::int from orders o where o.provider_id = p.id) as orders,
+         (select count(*)::int from participants o where o.provider_id = p.id) as participants
+       from providers p order by p.id`,
+    );
+    return { code: restored.code, erased: restored.json<{ erased: number }>().erased, counts };
+  };
+  const left = { id: partner.id, orders: 0, participants: 0 };
+  expect(await restore()).toEqual({
+    ...{ code: 0, erased: 2 },
+    counts: [{ id: reduced.id, orders: 3, participants: 0 }, left],
+  });
+  // Negative control.
+  const none = join(folder, 'none.jsonl');
+  writeFileSync(none, '');
+  const whole = (id: number) => ({ id, orders: 3, participants: 5 });
+  expect(await restore('--erasures', none)).toEqual({
+    ...{ code: 0, erased: 0 },
+    counts: [whole(gone.id), whole(reduced.id), left],
+  });
 });

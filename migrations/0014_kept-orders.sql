@@ -1,0 +1,1 @@
+ALTER TABLE "erasures" ADD COLUMN "orders_kept" boolean DEFAULT false NOT NULL;
