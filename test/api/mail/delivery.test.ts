@@ -109,12 +109,14 @@ test('a permanently rejected recipient fails immediately', async () => {
   const testApp = await openMailTestApp();
   await invite(await testApp.createProvider(), 'nobody@people.example');
   const server = await startMailServer({
-    onRcptTo: (_address, _session, done) => done(smtpError(550, '5.1.1 No such user')),
+    onRcptTo: (_address, _session, done) => done(smtpError(550, '5.1.1 No such user: nobody@people.example')),
   });
   const { log } = startWorker(testApp, { to: server.url });
   await eventually(async () => expect((await readOutbox(testApp))[0]!.failed).toBe(true));
   expect(await readOutbox(testApp)).toMatchObject([{ sent: false, attempts: 1 }]);
-  expect((await readOutbox(testApp))[0]!.last_error).toContain('550 5.1.1 No such user');
+  expect((await readOutbox(testApp))[0]!.last_error).toContain('550 5.1.1 No such user: ***');
+  // An erasure does not reach the log.
+  expect(log.join('\n')).not.toContain('people.example');
   expect(lines(log, 'error')).toHaveLength(1);
 });
 

@@ -138,7 +138,7 @@ async function deliver(
   return transport.send(message, mailName(mail)).then(
     (done) => endings.sent(claimed, done),
     (error: unknown) => {
-      const problem = toErrorLine(error, [...transport.secrets, ...(token === null ? [] : [token])]);
+      const problem = toErrorLine(error, [...transport.secrets, ...(token === null ? [] : [token]), mail.email]);
       return endings.failed(claimed, problem, isPermanentFailure(error));
     },
   );
@@ -146,7 +146,7 @@ async function deliver(
 
 const hasPasswordLink = ({ purpose }: MailData) => purpose === 'invitation' || purpose === 'account_created';
 
-/** Error text for logs and tables. Redacts secrets, which mail servers quote in responses. */
+/** Error text for logs and tables. Redacts secrets and the recipient, which mail servers quote in responses. */
 function toErrorLine(error: unknown, secrets: string[]) {
   const message = error instanceof Error ? error.message : String(error);
   return toOneLine(secrets.reduce((text, secret) => text.replaceAll(secret, '***'), message));
