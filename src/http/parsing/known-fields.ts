@@ -7,7 +7,13 @@ type Branches = TSchema & { properties?: Record<string, TSchema>; items?: TSchem
 /** Read-only names of items, known at any depth of the body of every write. */
 export const readOnlyNames = ['id', 'created_at', 'updated_at', 'deleted_at'];
 
-/** Finds names in a body that its schema does not have, those of members with their path: `gatherings[2].them`. */
+/** Longest name of a field in an answer. */
+export const maxNameLength = 100;
+
+/**
+ * Finds names in a body that its schema does not have, those of members with their path: `gatherings[2].them`. A name
+ * that is too long for an answer is cut behind its first 101 characters.
+ */
 export const findUnknownFields = (schema: TObject, body: Fields, readOnly: readonly string[]) =>
   unknownIn(schema, body, '', new Set(readOnly));
 
@@ -24,7 +30,8 @@ function* unknownIn(schema: Branches, value: unknown, path: string, readOnly: Se
   } else if (typeof input === 'object' && input !== null && !Array.isArray(input)) {
     const known = (object?.['properties'] ?? {}) as Record<string, TSchema>;
     for (const [name, member] of Object.entries(input)) {
-      const full = path === '' ? name : `${path}.${name}`;
+      // Thousands of members may share a long path.
+      const full = (path === '' ? name : `${path}.${name}`).slice(0, maxNameLength + 1);
       const memberSchema = Object.hasOwn(known, name) ? known[name] : dictionary;
       if (memberSchema) yield* unknownIn(memberSchema, member, full, readOnly);
       else if (!readOnly.has(name)) yield full;

@@ -5,7 +5,7 @@ import { checkBody } from './bodies.ts';
 import { reportBodyErrors } from './body-errors.ts';
 import { createCoercion, invalid } from '../../core/schema/coercion.ts';
 import { unchangedFields } from '../../core/schema/validator.ts';
-import { findUnknownFields, readOnlyNames } from './known-fields.ts';
+import { findUnknownFields, maxNameLength, readOnlyNames } from './known-fields.ts';
 import { takeReadBack, type ReadBack } from './read-back.ts';
 import { acknowledgeStrict, assertKnown, prefersStrict } from './strict-handling.ts';
 
@@ -114,7 +114,7 @@ function findIgnored(...unknown: Iterable<string>[]) {
 }
 
 /** True if the name is safe in a header. */
-const isHeaderSafe = (name: string) => /^[A-Za-z0-9_.[\]-]{1,100}$/.test(name);
+const isHeaderSafe = (name: string) => name.length <= maxNameLength && /^[A-Za-z0-9_.[\]-]+$/.test(name);
 
 const findIdNames = ({ properties }: TObject) =>
   Object.keys(properties).filter((name) => properties[name]?.['type'] === 'integer');

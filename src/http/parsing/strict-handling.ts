@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
+import { maxNameLength } from './known-fields.ts';
 
 /** True with `Prefer: handling=strict` (RFC 7240): what would be ignored is refused. The first preference of a name counts. */
 export function prefersStrict({ headers }: Pick<FastifyRequest, 'headers'>) {
@@ -31,4 +32,4 @@ export function assertKnown(unknown: Iterable<string>) {
 }
 
 /** As names in `X-Ignored-Parameters` are, which leaves out others. */
-const toShown = (name: string) => name.slice(0, 100).replace(/[^A-Za-z0-9_.[\]-]/g, '?');
+const toShown = (name: string) => name.slice(0, maxNameLength).replace(/[^A-Za-z0-9_.[\]-]/g, '?');
