@@ -48,7 +48,7 @@ export const eraseCourseUser = (ctx: Ctx, userId: number, { dry_run = false }: E
   });
 
 const lock = async (tx: Tx, { providerId, userId }: Person) =>
-  (await execute<{ isErased: boolean }>(tx, sql.lockPerson, [providerId, userId]))[0];
+  (await execute<{ id: number }>(tx, sql.lockPerson, [providerId, userId]))[0];
 
 type Purchases = Awaited<ReturnType<typeof findPurchases>>;
 

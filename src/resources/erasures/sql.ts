@@ -13,16 +13,25 @@ const clear = (columns: string[]) => columns.map((column) => `${column} = null`)
 /** Locked, so that no session or link of the person begins meanwhile. */
 export const lockPerson = {
   name: 'lock_erased_person',
-  text: `select created_at::text as "createdAt", erased_at is not null as "isErased"
-    from course_users where provider_id = $1 and id = $2 for update`,
+  text: 'select id from course_users where provider_id = $1 and id = $2 for update',
 };
 
+const nameOfUser = foldedSql(`nullif(concat_ws(' ', u.firstname, u.lastname), '')`);
 const person = `person as (
-    select u.customer_id, ${caseFoldedSql('u.email')} as email,
-      ${foldedSql(`nullif(concat_ws(' ', u.firstname, u.lastname), '')`)} as name
+    select u.customer_id, ${caseFoldedSql('u.email')} as email, ${nameOfUser} as name, u.erased_at is not null as is_erased
     from course_users u where u.provider_id = $1 and u.id = $2)`;
 const isPerson = (email: string, name: string) =>
   `(${caseFoldedSql(email)} = person.email or ${foldedSql(name)} = person.name)`;
+
+/** True if the condition is true of another course user with the same e-mail: families share one. */
+const isOfRelative = (condition: string) => `exists (
+        select from course_users u where u.provider_id = $1 and u.id <> $2 and u.erased_at is null
+          and ${caseFoldedSql('u.email')} = person.email and ${nameOfUser} is distinct from person.name and (${condition}))`;
+/** Without a name of the booker, a participant is. */
+const isRelativesOrder = isOfRelative(`${nameOfUser} = ${foldedSql('o.booker')} or o.booker is null and exists (
+          select from bookings b join participants p on p.provider_id = $1 and p.booking_id = b.id
+          where b.provider_id = $1 and b.order_id = o.id and p.user_id = u.id)`);
+const isRelativesCustomer = isOfRelative(`${nameOfUser} = ${foldedSql('c.title')}`);
 
 /** The first day, at `$3`, on which an order's buyer is not needed any more; `$4` are the years after that of the invoice. */
 const keptUntil = (order: string) => `make_date(
@@ -42,17 +51,18 @@ const orders = `with ${person},
 
 /**
  * The orders of bookings that the person is on, or that have the e-mail of the person. The person is the buyer if the
- * e-mail or the name says so, or of a booking of nobody else that no other customer pays.
+ * e-mail or the name says so, or of a booking of nobody else that no other customer pays; not if a relative has booked.
  */
 export const findOrders = {
   name: 'find_orders_of_person',
   text: `${orders}
     select o.id, ${keptUntil('o')} > now() as "isKept", to_char(${keptUntil('o')} at time zone $3, 'YYYY-MM-DD') as until,
-      coalesce(n.id is not null or ${foldedSql('o.booker')} = person.name, false)
+      person.is_erased and o.kept_until is not null or not ${isRelativesOrder} and (
+        coalesce(n.id is not null or ${foldedSql('o.booker')} = person.name, false)
         or (c.id is null or c.type = 2 and coalesce(${isPerson('c.email', 'c.title')}, false)) and not exists (
           select from bookings b join participants p on p.provider_id = $1 and p.booking_id = b.id
             join course_users u on u.provider_id = $1 and u.id = p.user_id
-          where b.provider_id = $1 and b.order_id = o.id and u.id <> $2 and u.erased_at is null) as "isOwn"
+          where b.provider_id = $1 and b.order_id = o.id and u.id <> $2 and u.erased_at is null)) as "isOwn"
     from (select id from booked union select id from named) found
       join orders o on o.provider_id = $1 and o.id = found.id
       cross join person
@@ -69,7 +79,8 @@ export const findCustomers = {
       select customer_id as id from person
       union select o.customer_id from orders o where o.provider_id = $1 and o.id = any($5::bigint[])
       union select c.id from person join customers c on c.provider_id = $1 and ${caseFoldedSql('c.email')} = person.email)
-    select c.id, coalesce(${isPerson('c.email', 'c.title')}, false) as "isOwn",
+    select c.id, person.is_erased and c.kept_until is not null
+        or not ${isRelativesCustomer} and coalesce(${isPerson('c.email', 'c.title')}, false) as "isOwn",
       kept.until > now() as "isKept", to_char(kept.until at time zone $3, 'YYYY-MM-DD') as until
     from found join customers c on c.provider_id = $1 and c.id = found.id and c.type = 2
       cross join person

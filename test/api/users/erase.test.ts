@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { eraseKept } from '../../../src/resources/erasures/service.ts';
-import { book, bookOrFail, getSummary } from '../../support/booking.ts';
+import { book, bookOrFail, createBookableDate, getSummary } from '../../support/booking.ts';
 import { contentTypeHeader, dialects, encodeBody } from '../../support/dialects.ts';
 import { createCustomer, createOrder, createUser, write } from '../../support/orders.ts';
 import { findPlanted, person, plantPerson } from '../../support/planted.ts';
@@ -74,10 +74,14 @@ test('an invoiced buyer stays for the years of the setting after that of the inv
     tx.execute(`update orders set exported_at = '2026-03-01', customer_id = ${customer} where id = ${orderId}`),
   );
   const until = '2032-01-01';
-  expect((await erase(me, id)).kept).toEqual([
-    { resource: 'order', id: orderId, reason: 'invoice', until },
-    { resource: 'customer', id: customer, reason: 'invoice', until },
-  ]);
+  for (const time of ['first', 'repeated'])
+    expect([time, (await erase(me, id)).kept]).toEqual([
+      time,
+      [
+        { resource: 'order', id: orderId, reason: 'invoice', until },
+        { resource: 'customer', id: customer, reason: 'invoice', until },
+      ],
+    ]);
   const kept = await findPlanted(pool, me.id);
   expect(kept.length).toBeGreaterThan(0);
   expect(kept.filter((name) => !/^(orders|customers)\./.test(name))).toEqual([]);
@@ -122,6 +126,37 @@ test('an order that another person or a company pays keeps its buyer, and is nam
   expect(bookers).toEqual(['Ola', 'Per', null]);
   const { rows } = await pool.query(`select booker_email from bookings where id = $1`, [byMail.bookingId]);
   expect(rows).toEqual([{ booker_email: null }]);
+});
+
+test('what a relative with the same e-mail has booked stays', async () => {
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
+  const email = 'berg@family.example';
+  const mother = {
+    booker_name: 'Mor Berg',
+    booker_email: email,
+    invoice_address_1: 'Berg street',
+    invoice_email: email,
+  };
+  const bookFor = async (firstname: string, fields: object = mother) => {
+    const participants = [{ firstname, lastname: 'Berg', email }];
+    const { order_id, participants: booked } = await bookOrFail(me, dateId, { ...fields, participants });
+    return { id: Number(order_id), participant: booked[0]!.id };
+  };
+  const hers = [await bookFor('Mor'), await bookFor('Mor', { ...mother, booker_name: '' }), await bookFor('Barn')];
+  const byChild = await bookFor('Barn', { ...mother, booker_name: 'Barn Berg' });
+  const customer = await createCustomer(me, { title: 'Mor Berg', type: 2, email });
+  const { user } = await read(me, `/v2/participants/${byChild.participant}`);
+  const response = await erase(me, (user as { id: number }).id);
+  expect(response).toMatchObject({ orders: 1, customers: 0 });
+  const other = { reason: 'other_buyer', until: null };
+  expect(response.kept).toEqual([
+    ...hers.map(({ id }) => ({ resource: 'order', id, ...other })),
+    { resource: 'customer', id: customer, ...other },
+  ]);
+  for (const { id } of hers)
+    expect(await read(me, `/v2/orders/${id}`)).toMatchObject({ invoice_address: 'Berg street' });
+  expect(await read(me, `/v2/orders/${byChild.id}`)).toMatchObject({ booker: null, invoice_address: null });
 });
 
 test('a later booking of the person creates another course user', async () => {
