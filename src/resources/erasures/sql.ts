@@ -235,13 +235,13 @@ export const rememberErasure = {
     select provider_id, user_id, created_at, $3, '{}'::text[] from merged_users where provider_id = $1 and into_id = $2`,
 };
 
-/** The providers with buyers that are kept no longer. */
+/** The providers with buyers that are kept no longer, without those that are being deleted. */
 export const findDue = {
   name: 'providers_of_due_erasures',
-  text: `select id from providers p
-    where exists (select from orders o where o.provider_id = p.id and o.kept_until <= now())
-      or exists (select from customers c where c.provider_id = p.id and c.kept_until <= now())
-    order by id`,
+  text: `select p.provider_id as id from provider_state p
+    where exists (select from orders o where o.provider_id = p.provider_id and o.kept_until <= now())
+      or exists (select from customers c where c.provider_id = p.provider_id and c.kept_until <= now())
+    order by 1`,
 };
 
 const listed = `jsonb_to_recordset($1) l (provider bigint, "user" bigint, created_at timestamptz, erased_at timestamptz,

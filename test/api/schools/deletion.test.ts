@@ -3,6 +3,7 @@ import { allAreas } from '../../../src/database/areas.ts';
 import type { Database } from '../../../src/database/client.ts';
 import { createUsageRecorder } from '../../../src/plugins/operations/usage/recorder.ts';
 import { checkCounters } from '../../../src/resources/counters/service.ts';
+import { eraseKept } from '../../../src/resources/erasures/service.ts';
 import { deleteSchool } from '../../../src/resources/school-deletion/service.ts';
 import { approvePartner, listPartners, requestPartner } from '../../../src/resources/schools/partner-service.ts';
 import { createTitledProvider, openProvider } from '../../../src/resources/schools/provider-service.ts';
@@ -208,6 +209,20 @@ test('a deletion that crashed at any step is continued by a second one, and reje
     expect(await findRows(database, me.id)).toEqual([]);
   }
   expect(await findText(database, marker)).toEqual([]);
+});
+
+test('a deletion that crashed does not delay the erasures of other schools', async () => {
+  const testApp = await openOwn();
+  const { database } = testApp;
+  const [gone, other] = [await createSchool(testApp), await createSchool(testApp)];
+  for (const { me } of [gone, other])
+    await write(me, (tx, now) =>
+      tx.$client.query('update orders set kept_until = $2 where provider_id = $1', [me.id, now]),
+    );
+  await expect(deleteSchool(crashAt(database, 0), gone.me.id)).rejects.toThrow('crashed');
+  await eraseKept(database);
+  const { rows } = await database.pool.query('select distinct provider_id from orders where kept_until is not null');
+  expect(rows).toEqual([{ provider_id: gone.me.id }]);
 });
 
 test('more rows than a transaction deletes go in several, and two deletions do not run at once', async () => {
