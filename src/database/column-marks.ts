@@ -70,8 +70,8 @@ const marksByName: Record<string, Partial<Record<Mark, string>>> = {
       'short_text_2 email_booking email_moreinfo',
   },
   orders: {
-    personal: `your_reference booker ${address('invoice')} invoice_email custom_properties`,
-    financial: 'currency payment_method gln_number',
+    personal: `your_reference booker gln_number ${address('invoice')} invoice_email custom_properties`,
+    financial: 'currency payment_method',
     operational: 'title title_detailed',
   },
   outbox: { personal: 'last_error', operational: 'purpose' },

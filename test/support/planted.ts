@@ -29,6 +29,7 @@ const bookingFields = {
   company: text('company'),
   company_number: text('number'),
   invoice_reference: text('reference'),
+  gln_number: text('gln'),
   ...addressOf('invoice'),
   invoice_email: person.email,
   participants: [

@@ -35,7 +35,7 @@ const isRelativesCustomer = isOfRelative(`${nameOfUser} = ${foldedSql('c.title')
 
 /** The first day, at `$3`, on which an order's buyer is not needed any more; `$4` are the years after that of the invoice. */
 const keptUntil = (order: string) => `make_date(
-    extract(year from coalesce(${order}.exported_at, ${order}.invoiced_at) at time zone $3)::int + 1 + $4::int, 1, 1
+    extract(year from greatest(${order}.exported_at, ${order}.invoiced_at) at time zone $3)::int + 1 + $4::int, 1, 1
   )::timestamp at time zone $3`;
 
 const orders = `with ${person},
@@ -44,10 +44,14 @@ const orders = `with ${person},
         join bookings b on b.provider_id = $1 and b.id = p.booking_id
       where p.provider_id = $1 and p.user_id = $2),
     named as (
-      select b.order_id as id from person
-        join bookings b on b.provider_id = $1 and ${caseFoldedSql('b.booker_email')} = person.email
-      union select o.id from person
-        join orders o on o.provider_id = $1 and ${caseFoldedSql('o.invoice_email')} = person.email)`;
+      select o.id from (
+          select b.order_id as id from person
+            join bookings b on b.provider_id = $1 and ${caseFoldedSql('b.booker_email')} = person.email
+          union select o.id from person
+            join orders o on o.provider_id = $1 and ${caseFoldedSql('o.invoice_email')} = person.email) found
+        join orders o on o.provider_id = $1 and o.id = found.id
+        cross join person
+      where not ${isRelativesOrder})`;
 
 /**
  * The orders of bookings that the person is on, or that have the e-mail of the person. The person is the buyer if the
@@ -57,12 +61,13 @@ export const findOrders = {
   name: 'find_orders_of_person',
   text: `${orders}
     select o.id, ${keptUntil('o')} > now() as "isKept", to_char(${keptUntil('o')} at time zone $3, 'YYYY-MM-DD') as until,
-      person.is_erased and o.kept_until is not null or not ${isRelativesOrder} and (
-        coalesce(n.id is not null or ${foldedSql('o.booker')} = person.name, false)
+      person.is_erased and o.kept_until is not null
+        or coalesce(n.id is not null or ${foldedSql('o.booker')} = person.name, false)
         or (c.id is null or c.type = 2 and coalesce(${isPerson('c.email', 'c.title')}, false)) and not exists (
           select from bookings b join participants p on p.provider_id = $1 and p.booking_id = b.id
             join course_users u on u.provider_id = $1 and u.id = p.user_id
-          where b.provider_id = $1 and b.order_id = o.id and u.id <> $2 and u.erased_at is null)) as "isOwn"
+          where b.provider_id = $1 and b.order_id = o.id and u.id <> $2 and u.erased_at is null)
+        and not ${isRelativesOrder} as "isOwn"
     from (select id from booked union select id from named) found
       join orders o on o.provider_id = $1 and o.id = found.id
       cross join person
@@ -78,7 +83,8 @@ export const findCustomers = {
     found as (
       select customer_id as id from person
       union select o.customer_id from orders o where o.provider_id = $1 and o.id = any($5::bigint[])
-      union select c.id from person join customers c on c.provider_id = $1 and ${caseFoldedSql('c.email')} = person.email)
+      union select c.id from person join customers c on c.provider_id = $1 and ${caseFoldedSql('c.email')} = person.email
+        where not ${isRelativesCustomer})
     select c.id, person.is_erased and c.kept_until is not null
         or not ${isRelativesCustomer} and coalesce(${isPerson('c.email', 'c.title')}, false) as "isOwn",
       kept.until > now() as "isKept", to_char(kept.until at time zone $3, 'YYYY-MM-DD') as until
@@ -214,7 +220,7 @@ export const clearUser = {
   name: 'erase_course_user',
   text: `update course_users set ${clear(toPersonal('course_users', ['username']))}, updated_at = $3, erased_at = $3,
       username = 'erased-' || id || '-' || gen_random_uuid()
-    where provider_id = $1 and id = $2 and erased_at is null`,
+    where provider_id = $1 and id = $2`,
 };
 
 /** Replaces the event of the update. */
@@ -246,13 +252,13 @@ export const findDue = {
 
 const listed = `jsonb_to_recordset($1) l (provider bigint, "user" bigint, created_at timestamptz, erased_at timestamptz,
     orders_kept boolean)`;
-/** The persons of a list that are not erased; those of a provider that is being deleted go with it. */
+/** The persons of a list that are not erased since; those of a provider that is being deleted go with it. */
 export const findListed = {
   name: 'find_listed_persons',
   text: `select u.provider_id as "providerId", u.id as "userId" from ${listed}
       join course_users u on u.provider_id = l.provider and u.id = l."user" and u.created_at = l.created_at
       join provider_state s on s.provider_id = u.provider_id
-    where u.erased_at is null group by 1, 2 order by 1, 2`,
+    where u.erased_at is null or u.erased_at < l.erased_at group by 1, 2 order by 1, 2`,
 };
 export const rememberListed = {
   name: 'remember_listed_erasures',

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { eraseKept } from '../../../src/resources/erasures/service.ts';
+import { eraseAgain, eraseKept } from '../../../src/resources/erasures/service.ts';
 import { book, bookOrFail, createBookableDate, getSummary } from '../../support/booking.ts';
 import { contentTypeHeader, dialects, encodeBody } from '../../support/dialects.ts';
 import { createCustomer, createOrder, createUser, write } from '../../support/orders.ts';
-import { findPlanted, person, plantPerson } from '../../support/planted.ts';
+import { findPlanted, person, planted, plantPerson } from '../../support/planted.ts';
 import { openTestAppForFile, type Provider } from '../../support/test-app.ts';
 
 const { database, createProvider } = await openTestAppForFile();
@@ -38,13 +38,13 @@ test('nothing of the person is left, and places and amounts stay', async () => {
   const { id, dateId, summary, cursor } = await plantPerson(me, pool);
   const ids = { dateId, orderId: summary.order_id };
   const before = await readMoney(me, ids);
-  const planted = await findPlanted(pool, me.id);
-  expect(planted.length).toBeGreaterThan(50);
-  expect(planted).toContain('idempotency_records.answer');
+  const found = await findPlanted(pool, me.id);
+  expect(found.length).toBeGreaterThan(50);
+  expect(found).toContain('idempotency_records.answer');
 
   const dry = await erase(me, id, { dry_run: true });
   expect(dry).toMatchObject({ id, dry_run: true, ...everything, kept: [], kept_total: 0 });
-  expect(await findPlanted(pool, me.id)).toEqual(planted);
+  expect(await findPlanted(pool, me.id)).toEqual(found);
   expect(await changesSince(me, cursor)).toEqual([]);
 
   expect(await erase(me, id)).toEqual({ ...dry, dry_run: false });
@@ -96,6 +96,17 @@ test('an invoiced buyer stays for the years of the setting after that of the inv
   expect(await findPlanted(pool, me.id)).toEqual([]);
 });
 
+test('the years count from the later of export and invoice', async () => {
+  const me = await createProvider();
+  const { id, summary } = await plantPerson(me, pool);
+  await write(me, (tx) =>
+    tx.execute(
+      `update orders set exported_at = '2025-12-30', invoiced_at = '2026-01-04' where id = ${summary.order_id}`,
+    ),
+  );
+  expect((await erase(me, id)).kept).toMatchObject([{ until: '2032-01-01' }]);
+});
+
 test('an invoice whose years are over keeps nobody', async () => {
   const me = await createProvider();
   const { id, summary } = await plantPerson(me, pool);
@@ -145,15 +156,11 @@ test('what a relative with the same e-mail has booked stays', async () => {
   };
   const hers = [await bookFor('Mor'), await bookFor('Mor', { ...mother, booker_name: '' }), await bookFor('Barn')];
   const byChild = await bookFor('Barn', { ...mother, booker_name: 'Barn Berg' });
-  const customer = await createCustomer(me, { title: 'Mor Berg', type: 2, email });
+  await createCustomer(me, { title: 'Mor Berg', type: 2, email });
   const { user } = await read(me, `/v2/participants/${byChild.participant}`);
   const response = await erase(me, (user as { id: number }).id);
   expect(response).toMatchObject({ orders: 1, customers: 0 });
-  const other = { reason: 'other_buyer', until: null };
-  expect(response.kept).toEqual([
-    ...hers.map(({ id }) => ({ resource: 'order', id, ...other })),
-    { resource: 'customer', id: customer, ...other },
-  ]);
+  expect(response.kept).toEqual([{ resource: 'order', id: hers[2]!.id, reason: 'other_buyer', until: null }]);
   for (const { id } of hers)
     expect(await read(me, `/v2/orders/${id}`)).toMatchObject({ invoice_address: 'Berg street' });
   expect(await read(me, `/v2/orders/${byChild.id}`)).toMatchObject({ booker: null, invoice_address: null });
@@ -200,6 +207,35 @@ test('attempts of webhooks about the person are deleted, others stay', async () 
   expect((await erase(me, id))['webhook_attempts']).toBe(1);
   const { rows } = await pool.query(`select message_id from webhook_deliveries where provider_id = $1`, [me.id]);
   expect(rows).toEqual([{ message_id: `evt_${ofOther}_1` }]);
+});
+
+test('a list erases again what a backup has from before the last of several erasures', async () => {
+  const me = await createProvider();
+  const { id, summary } = await plantPerson(me, pool);
+  await erase(me, id);
+  const comment = () =>
+    write(me, (tx) =>
+      tx.execute(`update participants set user_comment = '${planted}' where id = ${summary.participants[0]!.id}`),
+    );
+  await comment();
+  const before = await pool.query<{ at: string }>('select erased_at::text as at from course_users where id = $1', [id]);
+  await erase(me, id);
+  const { rows: list } = await pool.query<Parameters<typeof eraseAgain>[2][number]>(
+    `select provider_id as provider, user_id as user, created_at::text, erased_at::text from erasures
+      where provider_id = $1 order by id`,
+    [me.id],
+  );
+  await write(me, (tx) =>
+    tx.execute(
+      `update course_users set erased_at = '${before.rows[0]!.at}' where provider_id = ${me.id} and id = ${id}`,
+    ),
+  );
+  await comment();
+  const on = { $client: pool };
+  const retention = { timezone: 'Europe/Oslo', invoiceRetentionYears: 5 };
+  expect(await eraseAgain(on, database, list, retention)).toBe(1);
+  expect(await findPlanted(pool, me.id)).toEqual([]);
+  expect(await eraseAgain(on, database, list, retention)).toBe(0);
 });
 
 test('a merged course user is remembered with the one that stays', async () => {
