@@ -41,6 +41,12 @@ test('each erasure is a line of the list once, also after a line that a crash ha
   expect(readFileSync(file, 'utf8').match(/"user":1\}/g)).toHaveLength(1);
 });
 
+test('a list may have the line ends of another system', async () => {
+  const file = join(temporaryFolder(), erasuresName);
+  writeFileSync(file, [1, 2].map((user) => `${JSON.stringify(erasure(user))}\r\n`).join(''));
+  expect(await readErasures(file)).toEqual([erasure(1), erasure(2)]);
+});
+
 test.each(['{"provider":1}', '{"provider":"1","created_at":"now","erased_at":"now"}', '{not JSON}'])(
   'a list with another line is refused: %s',
   async (line) => {

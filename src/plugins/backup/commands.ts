@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readDatabaseId } from './catalog.ts';
 import { withDatabase } from './connection.ts';
-import { erasuresName, readErasures } from './erasures.ts';
+import { createErasuresWriter, erasuresName, readErasures } from './erasures.ts';
 import { backupName, listBackupNames } from './files.ts';
 import { countRows, type Manifest } from './format.ts';
 import { findObstacle } from './manifest.ts';
@@ -156,8 +156,10 @@ async function makeBackup({ config, database, connection }: CommandContext, to?:
   await verifyBackup(file);
   const { size: bytes } = await stat(file);
   const obstacle = findObstacle(manifest);
+  const migrated = await isMigrated(database.pool);
+  if (migrated) await createErasuresWriter(database, folder)();
   // A copy elsewhere, such as in a folder for temporary files, is no backup to rely on.
-  if (folder === resolve(BACKUP_DIR) && (await isMigrated(database.pool))) {
+  if (folder === resolve(BACKUP_DIR) && migrated) {
     const elapsedMs = Math.round(performance.now() - began);
     const id = await recordStart(database.pool, false, now.toISOString());
     await recordResult(database.pool, id, { elapsedMs, file, bytes, error: null, restoreTest: null });

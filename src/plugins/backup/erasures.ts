@@ -4,6 +4,7 @@ import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Problem } from '../../core/errors.ts';
 import { makeFolder } from '../../core/make-folder.ts';
+import type { Database } from '../../database/client.ts';
 import type { Job } from '../../database/periodic.ts';
 import type { ServerContext } from '../../interfaces/plugin/define-plugin.ts';
 import { backupSettings } from './settings.ts';
@@ -29,7 +30,7 @@ export async function readErasures(file: string): Promise<Erasure[] | undefined>
   });
   // A line that a crash has cut short is followed by the same erasure.
   const isCut = (line: string) => !line.endsWith('}');
-  return text?.split('\n').flatMap((line, n) => (isCut(line) ? [] : [parseLine(line, `Line ${n + 1} of ${file}`)]));
+  return text?.split(/\r?\n/).flatMap((line, n) => (isCut(line) ? [] : [parseLine(line, `Line ${n + 1} of ${file}`)]));
 }
 
 function parseLine(line: string, place: string): Erasure {
@@ -56,10 +57,15 @@ const toLine = ({ user, orders_kept, ...row }: Row) =>
 export function erasuresJobs({ config, database }: Pick<ServerContext, 'config' | 'database'>): Job[] {
   const { nightlyAt, BACKUP_DIR: folder } = config.of(backupSettings);
   if (nightlyAt === undefined) return [];
+  return [{ name: 'The list of erasures', intervalMs: 10_000, run: createErasuresWriter(database, folder) }];
+}
+
+/** Appends to the list of a folder, each time it is called, the erasures that it does not have. */
+export function createErasuresWriter({ pool }: Pick<Database, 'pool'>, folder: string) {
   let since = '-infinity';
   let written: Set<string> | undefined;
-  const run = async () => {
-    const { rows } = await database.pool.query<Row>(selectErasures, [since]);
+  return async () => {
+    const { rows } = await pool.query<Row>(selectErasures, [since]);
     if (rows.length === 0) return;
     const file = join(folder, erasuresName);
     written ??= new Set(((await readErasures(file)) ?? []).map((one) => JSON.stringify(one)));
@@ -68,7 +74,6 @@ export function erasuresJobs({ config, database }: Pick<ServerContext, 'config' 
     for (const line of lines) written.add(line);
     since = rows.at(-1)!.erased_at;
   };
-  return [{ name: 'The list of erasures', intervalMs: 10_000, run }];
 }
 
 async function append(folder: string, file: string, lines: string[]) {

@@ -91,6 +91,13 @@ test('after an erasure a dump, the log, the mail folder and a restored backup ha
   expect(await importFile()).toMatchObject({ written: 0, known: 1 });
   expect(await findPlanted(database.pool)).toEqual([]);
 
+  const other = temporaryFolder();
+  expect((await runCli(['backup', '--to', other], env)).code).toBe(0);
+  const { erased_since } = (
+    await runCli(['backup', 'verify', backup, '--erasures', join(other, 'erasures.jsonl'), '--json'], {})
+  ).json<{ erased_since: number }>();
+  expect(erased_since).toBe(3);
+
   const verified = await runCli(['backup', 'verify', backup, '--json'], {});
   expect(verified.json<object>()).toMatchObject({ erased_since: 3 });
   const restored = await restore(backup);
