@@ -55,7 +55,7 @@ export function coerceRequests(app: FastifyInstance) {
     const finish = ({ rest, notValid, unchanged }: Awaited<ReturnType<typeof takeReadBack>>) => {
       const schema = request.routeOptions.schema?.body as TObject | undefined;
       const unknownFields = schema ? findUnknownFields(schema, rest, getReadOnly(config)) : [];
-      if (prefersStrict(request)) {
+      if (!request.is404 && prefersStrict(request)) {
         acknowledgeStrict(reply);
         assertKnown([...unknownNames, ...unknownFields]);
       }

@@ -54,6 +54,15 @@ describe('Prefer: handling=strict', () => {
     expect([older.status, older.json()]).toEqual([400, { status: 'failure', error: text }]);
   });
 
+  test('leaves an unknown path as it is', async () => {
+    const { status, headers } = await me.get('/v2/nothing?nam=1', strict);
+    expect([status, headers['x-error-code'], headers['preference-applied']]).toEqual([
+      404,
+      'resource_not_found',
+      undefined,
+    ]);
+  });
+
   test('names at most ten', async () => {
     const names = Array.from({ length: 30 }, (_, n) => `p${n}`);
     const { text } = await me.get(`/v2/durations?${names.map((name) => `${name}=1`).join('&')}`, strict);
