@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } fr
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../src/core/config.ts';
-import { erasuresJobs, erasuresName, readErasures } from '../../src/plugins/backup/erasures.ts';
+import { countErasedSince, erasuresJobs, erasuresName, readErasures } from '../../src/plugins/backup/erasures.ts';
 import { mailFilesJobs } from '../../src/plugins/delivery/mail/files.ts';
 import { plugins } from '../../src/plugins.ts';
 import { temporaryFolder } from '../support/processes.ts';
@@ -45,6 +45,15 @@ test('a list may have the line ends of another system', async () => {
   const file = join(temporaryFolder(), erasuresName);
   writeFileSync(file, [1, 2].map((user) => `${JSON.stringify(erasure(user))}\r\n`).join(''));
   expect(await readErasures(file)).toEqual([erasure(1), erasure(2)]);
+});
+
+test('each person whom a backup has counts once, those created or erased at another time do not', () => {
+  const [before, after] = ['2026-06-01T10:00:00.000001Z', '2026-12-01T10:00:00.000001Z'];
+  const list = [
+    ...[erasure(1), { ...erasure(1), erased_at: after }],
+    ...[erasure(2), { ...erasure(3), created_at: after }, { ...erasure(4), erased_at: before }],
+  ];
+  expect(countErasedSince(list, '2026-07-01T10:00:00.000000Z')).toBe(2);
 });
 
 test.each(['{"provider":1}', '{"provider":"1","created_at":"now","erased_at":"now"}', '{not JSON}'])(

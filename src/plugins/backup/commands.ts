@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readDatabaseId } from './catalog.ts';
 import { withDatabase } from './connection.ts';
-import { createErasuresWriter, erasuresName, readErasures } from './erasures.ts';
+import { countErasedSince, createErasuresWriter, erasuresName, readErasures } from './erasures.ts';
 import { backupName, listBackupNames } from './files.ts';
 import { countRows, type Manifest } from './format.ts';
 import { findObstacle } from './manifest.ts';
@@ -52,7 +52,7 @@ export function backupCommands(program: Command) {
     .action(async (file: string, options: ErasuresOptions) => {
       const manifest = await verifyBackup(file);
       const list = await findErasures(file, options);
-      const since = list?.filter(({ erased_at }) => erased_at > manifest.createdAt).length ?? 0;
+      const since = countErasedSince(list ?? [], manifest.createdAt);
       const text = [
         `${file} is whole: ${summarize(manifest)}`,
         list === undefined ? noErasures(file) : `Erased since, and erased again by a restore: ${since}`,

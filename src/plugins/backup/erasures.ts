@@ -43,6 +43,12 @@ function parseLine(line: string, place: string): Erasure {
   throw new Problem('invalid', `${place} is no erasure`);
 }
 
+/** The persons and providers that a backup of that time has, and that were erased later. */
+export function countErasedSince(list: Erasure[], time: string) {
+  const found = list.filter(({ created_at, erased_at }) => created_at <= time && erased_at > time);
+  return new Set(found.map(({ provider, user, created_at }) => `${provider} ${user} ${created_at}`)).size;
+}
+
 const moment = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 /** Those of the last day too: transactions of several providers end in any order. */
 const selectErasures = `select provider_id as provider, user_id as user, ${moment('created_at')} as created_at,
