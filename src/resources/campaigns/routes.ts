@@ -19,8 +19,6 @@ import {
   validateCampaign,
 } from './service.ts';
 
-/** They change by themselves between a read and a write. */
-const readOnly = ['expired', 'running', 'waiting', 'uses'];
 const readBack = { read: (ctx: Ctx, { id }: { id: number }) => getCampaign(ctx, id) };
 const params = Type.Object({ id: t.Id });
 
@@ -50,7 +48,7 @@ export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: CampaignBody,
       response: responses.created(CampaignDetails),
     },
-    config: { idempotency: {}, readOnly, references: campaignReferences },
+    config: { idempotency: {}, references: campaignReferences },
     handler: async ({ ctx, body }, reply) => {
       const created = await createCampaign(ctx, body);
       return reply.created(created.id, created);
@@ -83,7 +81,7 @@ export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: CampaignChange,
       response: responses.ok(CampaignDetails),
     },
-    config: { readOnly, readBack, references: campaignReferences },
+    config: { readBack, references: campaignReferences },
     handler: ({ ctx, params, body }) => updateCampaign(ctx, params.id, body),
   });
 

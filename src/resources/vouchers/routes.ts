@@ -10,8 +10,6 @@ import { voucherList } from './list.ts';
 import { maxRedemptions, ValidVoucher, VoucherDetails } from './schema.ts';
 import { archiveVoucher, createVoucher, getVoucher, updateVoucher, validateVoucher } from './service.ts';
 
-/** They change by themselves between a read and a write. */
-const readOnly = ['balance', 'is_expired', 'redemptions', 'redemptions_truncated', 'archived_at'];
 const readBack = { read: (ctx: Ctx, { id }: { id: number }) => getVoucher(ctx, id) };
 const params = Type.Object({ id: t.Id });
 
@@ -42,7 +40,7 @@ export const voucherRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: VoucherBody,
       response: responses.created(VoucherDetails),
     },
-    config: { idempotency: {}, readOnly },
+    config: { idempotency: {} },
     handler: async ({ ctx, body }, reply) => {
       const created = await createVoucher(ctx, body);
       return reply.created(created.id, created);
@@ -75,7 +73,7 @@ export const voucherRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: VoucherChange,
       response: responses.ok(VoucherDetails),
     },
-    config: { readOnly, readBack },
+    config: { readBack },
     handler: ({ ctx, params, body }) => updateVoucher(ctx, params.id, body),
   });
 

@@ -218,6 +218,9 @@ const ignored: [string, Item, string][] = [
   ],
   ['participant', { user: { firstname: 'x' } }, 'user'],
   ['webhook', { disabled_reason: 'gone', type: 'x' }, 'disabled_reason, type'],
+  ['voucher', { balance: 1000, is_expired: true, archived_at: 'x' }, 'balance, is_expired, archived_at'],
+  ['voucher', { redemptions: [{ id: 1 }], redemptions_truncated: true }, 'redemptions, redemptions_truncated'],
+  ['campaign', { expired: true, running: false, waiting: true, uses: 7 }, 'expired, running, waiting, uses'],
   ['course', { id: 1, created_at: 'x', updated_at: 'x', deleted_at: 'x' }, ''],
 ];
 
@@ -250,6 +253,12 @@ test.each<[string, Item, string]>([
   ],
   ['/v2/locations', { title: 'Z', country_code: 'SE', idPlace: 1, id: 5, updated_at: 'x' }, 'country_code, idPlace'],
   ['/v2/instructors', { firstname: 'A', lastname: 'B', archived_at: 'x', fullname: 'x' }, 'fullname'],
+  ['/v2/vouchers', { code: 'Z', amount: 5, balance: 1000, redemptions: [{ order_id: 1 }] }, 'balance, redemptions'],
+  [
+    '/v2/campaigns',
+    { title: 'Z', discount_type: 'Percent', discount_value: 5, uses: 1, running: true },
+    'uses, running',
+  ],
   ['/v2/webhooks', { url: 'http://a.example:8080/', is_active: 0, type: 'x' }, 'type'],
   ['/courses', { title: 'Z', is_active: false, created_at: 'x' }, 'is_active'],
 ])('POST %s names what it does not take: %o', async (path, fields, names) => {
