@@ -23,6 +23,11 @@ const person = `person as (
 const isPerson = (email: string, name: string) =>
   `(${caseFoldedSql(email)} = person.email or ${foldedSql(name)} = person.name)`;
 
+/** Once the person is erased, nothing else names its customer. */
+const erasedTitle = "'Erased'";
+const isCustomer = `(coalesce(${isPerson('c.email', 'c.title')}, false)
+        or person.is_erased and (c.kept_until is not null or c.title = ${erasedTitle}))`;
+
 /** True if the condition is true of another course user with the same e-mail: families share one. */
 const isOfRelative = (condition: string) => `exists (
         select from course_users u where u.provider_id = $1 and u.id <> $2 and u.erased_at is null
@@ -63,7 +68,7 @@ export const findOrders = {
     select o.id, ${keptUntil('o')} > now() as "isKept", to_char(${keptUntil('o')} at time zone $3, 'YYYY-MM-DD') as until,
       person.is_erased and o.kept_until is not null
         or coalesce(n.id is not null or ${foldedSql('o.booker')} = person.name, false)
-        or (c.id is null or c.type = 2 and coalesce(${isPerson('c.email', 'c.title')}, false)) and not exists (
+        or (c.id is null or c.type = 2 and ${isCustomer}) and not exists (
           select from bookings b join participants p on p.provider_id = $1 and p.booking_id = b.id
             join course_users u on u.provider_id = $1 and u.id = p.user_id
           where b.provider_id = $1 and b.order_id = o.id and u.id <> $2 and u.erased_at is null)
@@ -85,8 +90,7 @@ export const findCustomers = {
       union select o.customer_id from orders o where o.provider_id = $1 and o.id = any($5::bigint[])
       union select c.id from person join customers c on c.provider_id = $1 and ${caseFoldedSql('c.email')} = person.email
         where not ${isRelativesCustomer})
-    select c.id, person.is_erased and c.kept_until is not null
-        or not ${isRelativesCustomer} and coalesce(${isPerson('c.email', 'c.title')}, false) as "isOwn",
+    select c.id, ${isCustomer} and not ${isRelativesCustomer} as "isOwn",
       kept.until > now() as "isKept", to_char(kept.until at time zone $3, 'YYYY-MM-DD') as until
     from found join customers c on c.provider_id = $1 and c.id = found.id and c.type = 2
       cross join person
@@ -192,11 +196,11 @@ export const keepOrders = {
 };
 
 const ofCustomer = toPersonal('customers', ['title']);
-const clearCustomer = `title = 'Erased', ${clear(ofCustomer)}, kept_until = null`;
+const clearCustomer = `title = ${erasedTitle}, ${clear(ofCustomer)}, kept_until = null`;
 export const clearCustomers = {
   name: 'erase_customers',
   text: `update customers set ${clearCustomer}, updated_at = $3
-    where provider_id = $1 and id = any($2::bigint[]) and num_nonnulls(${ofCustomer.join(', ')}) + (title <> 'Erased')::int > 0`,
+    where provider_id = $1 and id = any($2::bigint[]) and num_nonnulls(${ofCustomer.join(', ')}) + (title <> ${erasedTitle})::int > 0`,
 };
 export const clearKeptCustomers = {
   name: 'erase_kept_customers',

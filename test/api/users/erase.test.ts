@@ -109,9 +109,14 @@ test('the years count from the later of export and invoice', async () => {
 
 test('an invoice whose years are over keeps nobody', async () => {
   const me = await createProvider();
-  const { id, summary } = await plantPerson(me, pool);
-  await write(me, (tx) => tx.execute(`update orders set exported_at = '2019-12-31' where id = ${summary.order_id}`));
-  expect((await erase(me, id)).kept).toEqual([]);
+  const { id, customer, summary } = await plantPerson(me, pool);
+  await write(me, (tx) =>
+    tx.execute(
+      `update orders set exported_at = '2019-12-31', customer_id = ${customer} where id = ${summary.order_id}`,
+    ),
+  );
+  for (const time of ['first', 'repeated'])
+    expect([time, await erase(me, id)]).toMatchObject([time, { orders: 1, customers: 1, kept: [] }]);
   expect(await findPlanted(pool, me.id)).toEqual([]);
 });
 
