@@ -5,6 +5,7 @@ import { Problem } from '../core/errors.ts';
 import type { Tx } from '../database/client.ts';
 import { execute } from '../database/statements.ts';
 import { currentTimeSql } from '../database/tables/columns.ts';
+import { isDryRun } from './dry-run.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -49,8 +50,8 @@ function documentKey(route: RouteOptions) {
   route.schema = { ...route.schema, headers };
 }
 
-const takesKey = ({ routeOptions, body }: FastifyRequest) =>
-  routeOptions.config.idempotency !== undefined && (body as { dry_run?: unknown }).dry_run !== true;
+const takesKey = (request: FastifyRequest) =>
+  request.routeOptions.config.idempotency !== undefined && !isDryRun(request);
 
 function nameIgnored(reply: FastifyReply) {
   const ignored = [reply.getHeader('x-ignored-parameters') ?? [], 'Idempotency-Key'].flat().join(', ');

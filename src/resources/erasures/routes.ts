@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { t } from '../../core/schema/types.ts';
+import { DryRunQuery, isDryRun } from '../../http/dry-run.ts';
 import { responses } from '../../http/responses.ts';
 import { ErasureBody } from './body-schema.ts';
 import { Erasure } from './schema.ts';
@@ -18,9 +19,10 @@ export const erasureRoutes: FastifyPluginAsyncTypebox = async (app) => {
       profiles: ['full'],
       item: 'Course user',
       params: Type.Object({ id: t.Id }),
+      querystring: DryRunQuery,
       body: ErasureBody,
       response: responses.ok(Erasure),
     },
-    handler: ({ ctx, params, body }) => eraseCourseUser(ctx, params.id, body),
+    handler: (request) => eraseCourseUser(request.ctx, request.params.id, { dry_run: isDryRun(request) }),
   });
 };

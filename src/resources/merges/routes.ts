@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { Type } from '@sinclair/typebox';
+import { Type, type Static } from '@sinclair/typebox';
 import { t } from '../../core/schema/types.ts';
+import { DryRunQuery, isDryRun } from '../../http/dry-run.ts';
 import { responses } from '../../http/responses.ts';
 import { MergeBody } from './body-schema.ts';
 import { CourseUserMerge, CustomerMerge } from './schema.ts';
@@ -8,6 +9,10 @@ import { courseUserMergeReferences, customerMergeReferences, mergeCourseUser, me
 
 const tags = ['People'];
 const params = Type.Object({ id: t.Id });
+const toMerge = (request: { query: Static<typeof DryRunQuery>; body: MergeBody }) => ({
+  into: request.body.into,
+  dry_run: isDryRun(request),
+});
 
 export const courseUserMergeRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('', {
@@ -21,11 +26,12 @@ export const courseUserMergeRoutes: FastifyPluginAsyncTypebox = async (app) => {
       profiles: ['full'],
       item: 'Course user',
       params,
+      querystring: DryRunQuery,
       body: MergeBody,
       response: responses.ok(CourseUserMerge),
     },
     config: { idempotency: {}, references: courseUserMergeReferences },
-    handler: ({ ctx, params, body }) => mergeCourseUser(ctx, params.id, body),
+    handler: (request) => mergeCourseUser(request.ctx, request.params.id, toMerge(request)),
   });
 };
 
@@ -41,10 +47,11 @@ export const customerMergeRoutes: FastifyPluginAsyncTypebox = async (app) => {
       profiles: ['full'],
       item: 'Customer',
       params,
+      querystring: DryRunQuery,
       body: MergeBody,
       response: responses.ok(CustomerMerge),
     },
     config: { idempotency: {}, references: customerMergeReferences },
-    handler: ({ ctx, params, body }) => mergeCustomer(ctx, params.id, body),
+    handler: (request) => mergeCustomer(request.ctx, request.params.id, toMerge(request)),
   });
 };

@@ -34,9 +34,12 @@ type Ids = [providerId: number, id: number, into: number];
 function merge<Counts extends object>(kind: Kind, ctx: Ctx, id: number, { into, dry_run = false }: MergeBody) {
   const ids: Ids = [ctx.providerId, id, into];
   return ctx.write(kind.areas, async (tx, now) => {
-    const found = (await execute<{ id: number }>(tx, kind.lock, ids)).map((row) => row.id);
-    if (!found.includes(id)) throw kind.notFound();
-    if (id === into || !found.includes(into)) throw Problem.invalidFields({ notValid: ['into'] });
+    const found = await execute<{ id: number; is_erased?: boolean }>(tx, kind.lock, ids);
+    const [merged, staying] = [id, into].map((one) => found.find((row) => row.id === one));
+    if (!merged) throw kind.notFound();
+    if (id === into || !staying || staying.is_erased) throw Problem.invalidFields({ notValid: ['into'] });
+    // Its places would be those of a known person again.
+    if (merged.is_erased) throw new Problem('invalid', 'The course user is erased and cannot be merged');
 
     const [counts] = await execute<Record<string, number>>(tx, kind.count, [ctx.providerId, id]);
     const moved = kind.counted.reduce((sum, name) => sum + counts![name]!, 0);

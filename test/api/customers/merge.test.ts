@@ -69,6 +69,8 @@ test('a dry run counts and changes nothing', async () => {
   const [before, cursor] = [await read(me, from), await newestEvent(me)];
   const response = await merge(me, from, { into, dry_run: true });
   expect([response.status, response.json()]).toEqual([200, { id: from, into, dry_run: true, ...counts }]);
+  const inQuery = await me.post(`/v2/customers/${from}/merge?dry_run=1`, { into });
+  expect(inQuery.json()).toEqual(response.json());
   expect(await read(me, from)).toEqual(before);
   expect((await me.get(`/v2/changes?since=${cursor}`)).json()).toMatchObject({ items: [] });
 });

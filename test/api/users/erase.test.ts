@@ -66,6 +66,29 @@ test.each(dialects)('dry_run in %s', async (dialect) => {
   expect(await read(me, `/v2/course-users/${id}`)).toMatchObject({ firstname: 'Kari' });
 });
 
+test('dry_run in the query, also against the body', async () => {
+  const me = await createProvider();
+  const id = await createUser(me, { firstname: 'Kari' });
+  for (const body of [{}, { dry_run: false }])
+    expect((await me.post(`/v2/course-users/${id}/erase?dry_run=1`, body)).json<object>()).toMatchObject({
+      dry_run: true,
+    });
+  expect((await me.post(`/v2/course-users/${id}/erase?dry_run=x`, {})).status).toBe(400);
+  expect(await read(me, `/v2/course-users/${id}`)).toMatchObject({ firstname: 'Kari' });
+});
+
+test('an erased course user is not merged, and nobody into it', async () => {
+  const me = await createProvider();
+  const [erased, other] = [await createUser(me, { firstname: 'Kari' }), await createUser(me, { firstname: 'Ola' })];
+  await erase(me, erased);
+  const merge = (id: number, into: number) => me.post(`/v2/course-users/${id}/merge`, { into });
+  expect((await merge(other, erased)).json<object>()).toEqual({ error: 'Field(s) not valid: into' });
+  expect((await merge(erased, other)).json<object>()).toEqual({
+    error: 'The course user is erased and cannot be merged',
+  });
+  expect(await read(me, `/v2/course-users/${other}`)).toMatchObject({ firstname: 'Ola' });
+});
+
 test('an invoiced buyer stays for the years of the setting after that of the invoice, then goes by itself', async () => {
   const me = await createProvider();
   const { id, customer, summary } = await plantPerson(me, pool);

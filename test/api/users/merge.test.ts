@@ -109,6 +109,8 @@ test.each(dialects)('a dry run counts and changes nothing: %s', async (dialect) 
   const body = encodeBody(dialect, { into, dry_run: true });
   const response = await me.post(`/v2/course-users/${from}/merge`, body, contentTypeHeader(dialect));
   expect([response.status, response.json()]).toEqual([200, { id: from, into, dry_run: true, ...counts }]);
+  const inQuery = await me.post(`/v2/course-users/${from}/merge?dry_run=1`, { into });
+  expect(inQuery.json()).toEqual(response.json());
   expect(await read(me, from)).toEqual(before);
   expect(await changesSince(me, cursor)).toEqual([]);
 });
