@@ -10,17 +10,24 @@ import { command, id, run, type CommandContext, type CommandResult, type Options
 type DeleteOptions = Options & { yes?: true; keepOrders?: true; export?: string | false };
 
 export function deleteCommand(provider: Command) {
-  command(provider, 'delete', 'Delete a provider with all of its data, after an export; run again to continue')
+  const refuse = () =>
+    deletion.error('error: specify either --export or --no-export', { code: 'commander.conflictingOption' });
+  const about = 'Delete a provider with all of its data, after an export; run again to continue';
+  const deletion: Command = command(provider, 'delete', about)
     .argument('<id>', 'id of the provider', id)
     .option('--yes', 'do not ask for the title')
     .option('--keep-orders', 'keep what its invoices need')
-    .option('--export <file>', 'new file of the export; default provider-<id>.ndjson')
-    .option('--no-export', 'write no export')
-    .action((providerId: number, options: DeleteOptions) =>
-      run(options, (context) => deleteProvider(context, providerId, options), {
-        ...{ statementMs: 600_000, writeMs: 60_000 },
-      }),
-    );
+    .option<string | false>(
+      '--export <file>',
+      'new file of the export; default provider-<id>.ndjson',
+      (file, former) => (former === false ? refuse() : file),
+    )
+    .option<string | false>('--no-export', 'write no export', (_, former) => (former ? refuse() : false));
+  deletion.action((providerId: number, options: DeleteOptions) =>
+    run(options, (context) => deleteProvider(context, providerId, options), {
+      ...{ statementMs: 600_000, writeMs: 60_000 },
+    }),
+  );
 }
 
 async function deleteProvider(

@@ -281,6 +281,13 @@ test.each([
     ['key', 'rotate', '1', `--overlap=${overlap}`],
     `error: option '--overlap <duration>' argument '${overlap}' is invalid. It must be like 30m, 24h or 7d, at most 90d.`,
   ]),
+  ...[
+    ['--export', 'a.ndjson', '--no-export'],
+    ['--no-export', '--export', 'a.ndjson'],
+  ].map((both): [string[], string] => [
+    ['provider', 'delete', '1', '--yes', ...both],
+    'error: specify either --export or --no-export',
+  ]),
   [['nonsense'], "error: unknown command 'nonsense'"],
   [['provider', 'list', '--nonsense'], "error: unknown option '--nonsense'"],
 ])('%j fails with exit code 2 for wrong usage', async (args, said) => {
