@@ -42,7 +42,9 @@ export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'createCampaign',
       summary: 'Create a campaign',
-      description: 'A campaign applies to all courses and customers unless it names some.',
+      description:
+        'A campaign applies to all courses and customers unless it names some; an agreement without customers applies ' +
+        'only where its code is sent.',
       tags: ['Orders'],
       profiles: ['full'],
       body: CampaignBody,
