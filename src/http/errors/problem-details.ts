@@ -27,7 +27,11 @@ export const ProblemDetails = t.NamedObject(
     code: ErrorCode,
     instance: Type.String({ description: 'The request id, as in `X-Request-Id` and in the log' }),
     fields: Type.Optional(Type.Array(ProblemField, { description: 'The fields at fault, where there are any' })),
-    errors: Type.Optional(Type.Array(CodedErrorBody, { description: 'Every error of a booking' })),
+    errors: Type.Optional(
+      Type.Array(CodedErrorBody, {
+        description: 'Every error of a booking, and that of the codes `field_unknown` and `idempotency_key_reused`',
+      }),
+    ),
   },
   {
     examples: [
