@@ -40,7 +40,8 @@ const { toColumns, toUpdatedColumns, insert, references } = bodyWriter(campaigns
 export const campaignReferences = references;
 
 const constraints = {
-  campaigns_code: () => new Problem('invalid', 'A campaign with an equal code exists already'),
+  campaigns_code: () =>
+    new Problem('invalid', 'A campaign with an equal code exists already', { notValid: ['campaign_code'] }),
   campaigns_discount: () => Problem.invalidFields({ notValid: ['discount_value'] }),
   campaigns_window: () => Problem.invalidFields({ notValid: ['ends_at'] }),
 };

@@ -22,7 +22,8 @@ export const readCourse = (ctx: Ctx, { id }: { id: number }) =>
 const { toColumns, insert, references } = bodyWriter(tables.courses, CourseBody, tagReferences);
 export const courseReferences = references;
 
-const equalTitle = () => new Problem('invalid', 'An active course with an equal title exists already');
+const equalTitle = () =>
+  new Problem('invalid', 'An active course with an equal title exists already', { notValid: ['title'] });
 const titleRule = 'courses_active_title';
 const foreignCustomer = () => Problem.invalidFields({ notValid: ['customer_id'] });
 const constraints = { [titleRule]: equalTitle, courses_customer_fk: foreignCustomer };

@@ -15,7 +15,7 @@ import { maxRedemptions, toRedemption, toVoucher, type VoucherDetails } from './
 const { toColumns, toUpdatedColumns, insert } = bodyWriter(vouchers, VoucherBody);
 
 const constraints = {
-  vouchers_code: () => new Problem('invalid', 'A voucher with an equal code exists already'),
+  vouchers_code: () => new Problem('invalid', 'A voucher with an equal code exists already', { notValid: ['code'] }),
 };
 
 const matchVoucher = (ctx: Ctx, id: number) =>

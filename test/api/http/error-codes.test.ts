@@ -106,6 +106,23 @@ test.each(cases)('$status "$text" is sent as problem details', async (one) => {
   expect(Object.keys(headers)).toEqual(expect.arrayContaining(Object.keys(plain.headers)));
 });
 
+const taken: [string, object, string][] = [
+  ['/v2/courses', { title: 'Taken' }, 'title'],
+  [
+    '/v2/campaigns',
+    { title: 'A', campaign_code: 'TAKEN', discount_type: 'Percent', discount_value: 5 },
+    'campaign_code',
+  ],
+  ['/v2/vouchers', { code: 'TAKEN', amount: 5 }, 'code'],
+];
+
+test.each(taken)('POST %s names the field of a value that is taken', async (path, body, field) => {
+  const me = await createProvider();
+  await me.post(path, body);
+  const refused = await me.post(path, body, { accept: problem });
+  expect([refused.status, refused.json()]).toMatchObject([400, { fields: [{ field, code: 'invalid' }] }]);
+});
+
 test('every kind of error is among the cases', () => {
   expect(new Set(cases.map(({ code }) => code))).toEqual(new Set(Object.values(kindCodes)));
 });
