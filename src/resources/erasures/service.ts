@@ -18,7 +18,14 @@ const maxErased = 50_000;
 const areas: Areas = ['people', 'money'];
 
 /** An order or a customer of the person; `isOwn`: the person is the buyer, whom an invoice needs while `isKept`. */
-type Purchase = { id: number; isOwn: boolean; isKept: boolean | null; until: string | null };
+type Purchase = {
+  id: number;
+  isOwn: boolean;
+  isKept: boolean | null;
+  until: string | null;
+  /** Of an order: a company pays. */
+  isOfCompany?: boolean;
+};
 
 /** The orders of the person, and the private customers. */
 export async function findPurchases(on: Queryable, { providerId, userId }: Person, retention: Retention) {
@@ -91,7 +98,10 @@ async function erase(tx: Tx, now: string, person: Person, { orders, customers }:
 
   await execute(tx, sql.clearParticipants, [...own, now]);
   await execute(tx, sql.clearBookings, [providerId, toIds(toOwn(orders)), now]);
-  await execute(tx, sql.clearOrders, [providerId, toIds(toGoing(orders)), now]);
+  const isOfCompany = (order: Purchase) => order.isOfCompany === true;
+  const going = toGoing(orders);
+  await execute(tx, sql.clearOrders, [providerId, toIds(going.filter((order) => !isOfCompany(order))), now]);
+  await execute(tx, sql.clearBooker, [...own, toIds(going.filter(isOfCompany)), now]);
   await execute(tx, sql.keepOrders, [providerId, ...toDeadlines(orders), timezone]);
   await execute(tx, sql.clearCustomers, [providerId, toIds(toGoing(customers)), now]);
   await execute(tx, sql.keepCustomers, [providerId, ...toDeadlines(customers), timezone, now]);

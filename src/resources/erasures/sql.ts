@@ -38,6 +38,11 @@ const isRelativesOrder = isOfRelative(`${nameOfUser} = ${foldedSql('o.booker')} 
           where b.provider_id = $1 and b.order_id = o.id and p.user_id = u.id)`);
 const isRelativesCustomer = isOfRelative(`${nameOfUser} = ${foldedSql('c.title')}`);
 
+/** Both the name and the e-mail of the booker are those of somebody else. */
+const isBookedByOther = `(o.booker is not null and ${foldedSql('o.booker')} is distinct from person.name and exists (
+        select from bookings b where b.provider_id = $1 and b.order_id = o.id
+          and b.booker_email is not null and ${caseFoldedSql('b.booker_email')} is distinct from person.email))`;
+
 /** The first day, at `$3`, on which an order's buyer is not needed any more; `$4` are the years after that of the invoice. */
 const keptUntil = (order: string) => `make_date(
     extract(year from greatest(${order}.exported_at, ${order}.invoiced_at) at time zone $3)::int + 1 + $4::int, 1, 1
@@ -60,7 +65,7 @@ const orders = `with ${person},
 
 /**
  * The orders of bookings that the person is on, or that have the e-mail of the person. The person is the buyer if the
- * e-mail or the name says so, or of a booking of nobody else that no other customer pays; not if a relative has booked.
+ * e-mail or the name says so, or of a booking of nobody else that no other customer pays; not if another one has booked.
  */
 export const findOrders = {
   name: 'find_orders_of_person',
@@ -72,7 +77,7 @@ export const findOrders = {
           select from bookings b join participants p on p.provider_id = $1 and p.booking_id = b.id
             join course_users u on u.provider_id = $1 and u.id = p.user_id
           where b.provider_id = $1 and b.order_id = o.id and u.id <> $2 and u.erased_at is null)
-        and not ${isRelativesOrder} as "isOwn"
+        and not ${isRelativesOrder} and not ${isBookedByOther} as "isOwn", coalesce(c.type = 1, false) as "isOfCompany"
     from (select id from booked union select id from named) found
       join orders o on o.provider_id = $1 and o.id = found.id
       cross join person
@@ -181,6 +186,14 @@ export const clearOrders = {
   name: 'erase_orders',
   text: `update orders set ${clearOrder}, updated_at = $3
     where provider_id = $1 and id = any($2::bigint[]) and ${hasBuyer} returning id`,
+};
+/** The address is that of the company which pays. */
+export const clearBooker = {
+  name: 'erase_booker',
+  text: `update orders o set booker = null, updated_at = $4,
+      invoice_email = case when ${caseFoldedSql('o.invoice_email')} = ${caseFoldedSql('u.email')} then null else o.invoice_email end
+    from course_users u where u.provider_id = $1 and u.id = $2 and o.provider_id = $1 and o.id = any($3::bigint[])
+      and (o.booker is not null or ${caseFoldedSql('o.invoice_email')} = ${caseFoldedSql('u.email')})`,
 };
 /** `$2` is a time: the buyers that are kept no longer. */
 export const clearKeptOrders = {

@@ -167,6 +167,28 @@ test('an order that another person or a company pays keeps its buyer, and is nam
   expect(rows).toEqual([{ booker_email: null }]);
 });
 
+test('the address of a company that pays, and the booker of another person, stay', async () => {
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
+  const names = { firstname: 'Kari', lastname: 'Nord', email: 'kari@nord.example' };
+  const own = { booker_name: 'Kari Nord', booker_email: names.email };
+  const company = { customer_id: await createCustomer(me, { type: 1 }), invoice_address_1: 'Company street' };
+  const other = { booker_name: 'Per', booker_email: 'per@x.example', invoice_address_1: 'Per street' };
+  const bookFor = async (fields: object) =>
+    bookOrFail(me, dateId, { invoice_email: 'pay@x.example', ...fields, participants: [names] });
+  const booked = await bookFor({ ...own, ...company });
+  const orders = [booked, await bookFor({ ...own, ...company, invoice_email: names.email }), await bookFor(other)];
+  const { user } = await read(me, `/v2/participants/${booked.participants[0]!.id}`);
+  const response = await erase(me, (user as { id: number }).id);
+  expect(response).toMatchObject({ orders: 2, kept: [{ id: Number(orders[2]!.order_id), reason: 'other_buyer' }] });
+  const left = await Promise.all(orders.map(({ order_id }) => read(me, `/v2/orders/${order_id}`)));
+  expect(left.map((order) => [order['booker'], order['invoice_address'], order['invoice_email']])).toEqual([
+    [null, 'Company street', 'pay@x.example'],
+    [null, 'Company street', null],
+    ['Per', 'Per street', 'pay@x.example'],
+  ]);
+});
+
 test('what a relative with the same e-mail has booked stays', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
