@@ -1,8 +1,10 @@
-import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { InvalidArgumentError, type Command } from 'commander';
 import { stringify } from 'csv-stringify';
+import { getErrorCode } from '../../core/database-errors.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Database } from '../../database/client.ts';
 import { exportLines } from './export.ts';
@@ -119,6 +121,11 @@ function importResult(summary: ImportSummary, dryRun: boolean): CommandResult {
   return { json: summary, text };
 }
 
+async function openNew(file: string) {
+  await rm(file, { force: true });
+  return open(file, 'wx', 0o600);
+}
+
 /** Writes atomically with mode 0600, because the file contains password hashes. */
 export async function exportFile(
   database: Database,
@@ -147,10 +154,11 @@ export async function exportFile(
           cast: { boolean: String, object: (value) => JSON.stringify(value) },
         });
   const partial = `${file}.partial`;
-  rmSync(partial, { force: true });
-  const output = createWriteStream(partial, { mode: 0o600 });
+  const output = await openNew(partial).catch((cause: unknown) => {
+    throw new Problem('invalid', `${file} cannot be written (${getErrorCode(cause)})`, { cause });
+  });
   try {
-    await pipeline(Readable.from(countedLines()), encoder, output);
+    await pipeline(Readable.from(countedLines()), encoder, output.createWriteStream());
     renameSync(partial, file);
   } catch (error) {
     rmSync(partial, { force: true });

@@ -36,6 +36,8 @@ test('a file is imported, exported readable by its owner only, and imported into
   expect(readFileSync(out, 'utf8').split('\n')).toHaveLength(43);
   const over = await run('export', out, '--provider', String(me.id));
   expect([over.code, over.stderr]).toEqual([1, `error: ${out} already exists and is not overwritten\n`]);
+  const nowhere = await run('export', join(folder, 'none/out.ndjson'), '--provider', String(me.id));
+  expect([nowhere.code, nowhere.stderr]).toEqual([1, `error: ${folder}/none/out.ndjson cannot be written (ENOENT)\n`]);
 
   expect((await run('import', out, '--provider', String(copy.id), ...allow, '--json')).json()).toMatchObject({
     written: 42,
