@@ -43,9 +43,11 @@ async function deleteProvider(
     found.isBegun || options.export === false ? null : await exportBefore(context, providerId, options, found);
   const keepOrders = options.keepOrders ?? false;
   const rows = await deleteSchool(database, providerId, { keepOrders });
-  const kept = keepOrders ? ', but for its orders' : '';
-  const exported = file === null ? '' : `\nThe export is ${file}`;
-  const text = `Deleted provider ${providerId}${kept}: ${rows.toLocaleString('en')} rows${exported}`;
+  const count = `${rows.toLocaleString('en')} rows`;
+  const deleted = keepOrders
+    ? `Deleted ${count} of provider ${providerId}; its orders stay`
+    : `Deleted provider ${providerId}: ${count}`;
+  const text = file === null ? deleted : `${deleted}\nThe export is ${file}`;
   return { json: { provider_id: providerId, rows, export: file, orders_kept: keepOrders }, text };
 }
 
@@ -54,6 +56,7 @@ async function confirmTitle(providerId: number, title: string) {
   const lines = createInterface({ input: process.stdin });
   const [line] = (await Promise.race([once(lines, 'line'), once(lines, 'close')])) as [string | undefined];
   lines.close();
+  if (!process.stdin.isTTY) process.stderr.write('\n');
   process.stdin.destroy();
   if (normalizeTitle(line ?? '') !== normalizeTitle(title))
     throw new Problem('invalid', `This is not the title of provider ${providerId}; nothing was deleted`);
