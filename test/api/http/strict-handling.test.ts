@@ -54,6 +54,12 @@ describe('Prefer: handling=strict', () => {
     expect([older.status, older.json()]).toEqual([400, { status: 'failure', error: text }]);
   });
 
+  test('reads the first 1,000 characters of the header', async () => {
+    const [short, long] = [900, 1_000].map((length) => `${'x'.repeat(length)}, handling=strict`);
+    expect((await me.get('/v2/courses?nam=1', { prefer: short! })).status).toBe(400);
+    expect((await me.get('/v2/courses?nam=1', { prefer: long! })).status).toBe(200);
+  });
+
   test('leaves an unknown path as it is', async () => {
     const { status, headers } = await me.get('/v2/nothing?nam=1', strict);
     expect([status, headers['x-error-code'], headers['preference-applied']]).toEqual([
