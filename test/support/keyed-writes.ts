@@ -10,7 +10,7 @@ export type KeyedWrite = {
   prepare(me: Provider): Promise<Prepared>;
   /** Fields of another request. */
   other: object;
-  /** What the request adds a row to. */
+  /** The table to which the request adds a row, with the start of a condition. */
   counted: string;
   /** An equal request without a key finds the item, or is refused. */
   isUnique?: true;

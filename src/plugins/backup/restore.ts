@@ -22,7 +22,7 @@ type Restored = { manifest: Manifest; unknownTables: string[]; migrated: number;
 export type RestoreOptions = {
   /** Restore the rows of migrations that this build has with other contents. */
   acceptMigrations?: boolean | undefined;
-  /** What is erased again before the transaction ends. */
+  /** The erasures to apply again within the transaction. */
   erasing?: { list: Erasure[]; retention: Retention } | undefined;
   signal?: AbortSignal | undefined;
 };

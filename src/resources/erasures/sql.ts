@@ -220,7 +220,7 @@ export const clearKeptCustomers = {
   text: `update customers set ${clearCustomer}, updated_at = $2 where provider_id = $1 and id in (
       select id from customers where provider_id = $1 and kept_until <= $2 order by kept_until limit 1000)`,
 };
-/** What an invoice has of a customer. */
+/** The columns of a customer that an invoice shows. */
 const ofInvoice = [
   ...['title', 'orgnr', 'customer_reference_id', 'customer_reference', 'invoice_email', 'invoice_address'],
   ...['invoice_address_2', 'invoice_address_3', 'invoice_zipcode', 'invoice_city'],

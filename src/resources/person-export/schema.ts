@@ -60,7 +60,7 @@ function defineSection<T extends PgTable>(name: string, table: T, without: (keyo
   };
 }
 
-/** What is held about a person beside the course user. */
+/** The tables with rows about a person, beside that of course users. */
 export const sections = {
   participants: defineSection('ExportedParticipant', participants),
   attendances: defineSection('ExportedAttendance', attendances),

@@ -71,7 +71,7 @@ type Kept = {
 const isReferred = (by: string, column: string) =>
   `exists (select from ${by} r where r.provider_id = t.provider_id and r.${column} = t.id)`;
 
-/** What invoices need of a provider that is deleted: each order with its lines, its payer and what was sold. */
+/** The rows and columns that invoices of a deleted provider need: orders, their lines, payers, products and courses. */
 export const keptForInvoices: Record<string, Kept> = {
   order_lines: {},
   voucher_redemptions: {},

@@ -20,7 +20,7 @@ function poolOf(name: string) {
   return pool;
 }
 
-/** Whether a dump has the planted word; undefined where `pg_dump` is older than the server, or missing. */
+/** True if a dump contains the planted word; undefined without a `pg_dump` of the server's version. */
 async function isInDump(name: string) {
   const dump = promisify(execFile)('pg_dump', [databaseUrl(name)], { maxBuffer: 2 ** 28 });
   return dump.then(
