@@ -77,19 +77,27 @@ export async function deleteAgain(database: Database, list: Listed[]) {
 /** Ends keys, sessions, links, webhooks and partner connections, and all writes: those in progress hold the lock. */
 async function endAccess(database: Database, providerId: number) {
   if ((await findDeletable(database, providerId)).isBegun) return;
-  const connected = or(eq(partnerConnections.providerId, providerId), eq(partnerConnections.partnerId, providerId));
-  const connections = await database.db.select().from(partnerConnections).where(connected);
-  const partners = connections.flatMap((connection) => [connection.providerId, connection.partnerId]);
-  await database.write([providerId, ...partners], ['school'], async (tx, now) => {
+  // Partners are known under the lock alone, and locked in the next transaction.
+  for (let partners: number[] | undefined = []; partners;)
+    partners = await endConnected(database, providerId, partners);
+}
+
+/** Returns all partners, and changes nothing, if one is not locked. */
+const endConnected = (database: Database, providerId: number, locked: number[]) =>
+  database.write([providerId, ...locked], ['school'], async (tx, now) => {
     // A sub-school may have been created before the lock.
     await findDeletable({ db: tx }, providerId);
+    const connected = or(eq(partnerConnections.providerId, providerId), eq(partnerConnections.partnerId, providerId));
+    const connections = await tx.select().from(partnerConnections).where(connected);
+    const partners = connections.map((one) => (one.providerId === providerId ? one.partnerId : one.providerId));
+    if (partners.some((partner) => !locked.includes(partner))) return tx.rollbackNoChange(partners);
     const closedAt = sql`coalesce(${providers.closedAt}, ${now})`;
     await tx.update(providers).set({ closedAt, updatedAt: now }).where(eq(providers.id, providerId));
     await tx.delete(partnerConnections).where(connected);
     await tx.delete(providerState).where(eq(providerState.providerId, providerId));
     tx.recordAffected(providerId);
+    return undefined;
   });
-}
 
 /** Deletes the rows of a provider in one table. Returns their number. */
 async function emptyTable(database: Database, providerId: number, table: TenantTable, keepOrders: boolean) {

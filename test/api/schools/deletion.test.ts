@@ -161,6 +161,34 @@ test('keys, partners and writes of a school end with its deletion in a running s
   expect(rows).toEqual([{ provider_id: friend.id }]);
 });
 
+test('a partner that connects while the deletion waits for its locks sees the end of the connection', async () => {
+  const testApp = await openOwn();
+  const { database } = testApp;
+  const [me, ...friends] = [
+    await testApp.createProvider(),
+    await testApp.createProvider(),
+    await testApp.createProvider(),
+  ];
+  await me.course();
+  const list = async (friend: (typeof friends)[number]) => (await friend.get('/v2/courses?include_partners=1')).json();
+  const late = [...friends];
+  const deleter: Database = {
+    ...database,
+    async write(...task) {
+      const friend = late.shift();
+      if (friend) {
+        await approvePartner(database, friend.id, me.id);
+        expect(await list(friend)).toHaveLength(1);
+      }
+      return database.write(...task);
+    },
+  };
+  await deleteSchool(deleter, me.id);
+  expect(late).toEqual([]);
+  for (const friend of friends) expect(await list(friend)).toEqual([]);
+  expect(await findRows(database, me.id)).toEqual([]);
+});
+
 test('a write in progress ends before the deletion, which deletes its rows', async () => {
   const name = await ownDatabase();
   const testApp = await openTestApp(openTestDatabase(name));
