@@ -105,6 +105,20 @@ test('the invitation of an admin user who is detached meanwhile is not sent', as
   expect(log).toContainEqual(expect.stringMatching(/^info: Mail \d+ is dropped: its admin user is detached since$/));
 });
 
+test('a mail to a course user who is erased before it is queued is not sent', async () => {
+  const testApp = await openMailTestApp();
+  const me = await testApp.createProvider();
+  const { booking_id, participants } = await bookWithReceipt(me);
+  const { user } = (await me.get(`/v2/participants/${participants[0]!.id}`)).json<{ user: { id: number } }>();
+  expect((await me.post(`/v2/course-users/${user.id}/erase`, {})).status).toBe(200);
+  const config = { send_receipt_email_to_participant: true };
+  expect((await me.put(`/v2/booking/${booking_id}/deregister`, { config })).status).toBe(200);
+  expect(await readOutbox(testApp)).toMatchObject([{ purpose: 'deregistration' }]);
+  const { log } = startWorker(testApp, { to: (await startMailServer()).url });
+  await eventually(() => expect(log.at(-1)).toMatch(/^info: Mail \d+ is dropped: its course user is erased since$/));
+  expect(lines(log, 'error')).toEqual([]);
+});
+
 test('a permanently rejected recipient fails immediately', async () => {
   const testApp = await openMailTestApp();
   await invite(await testApp.createProvider(), 'nobody@people.example');

@@ -18,6 +18,8 @@ export type MailData = {
   adminUserId: number | null;
   /** True for an admin user that has left the provider. */
   isDetached: boolean;
+  /** True for a course user whose personal data is erased. */
+  isErased: boolean;
   webhookHost: string | null;
   /** Null if the webhook is active again, or deleted. */
   disabledReason: DisabledReason | null;
@@ -89,8 +91,9 @@ function composeOpening(mail: MailData, texts: LetterTexts) {
 const toEnrolment = ({ statusId, dateStatusId }: MailData) => ({ statusId: statusId!, dateStatusId: dateStatusId! });
 
 /** Reason why a delayed mail is no longer true, or null. */
-export function outdatedReason({ purpose, isDetached, statusId, disabledReason }: MailData) {
+export function outdatedReason({ purpose, isDetached, isErased, statusId, disabledReason }: MailData) {
   if (isDetached) return 'its admin user is detached since';
+  if (isErased) return 'its course user is erased since';
   if (purpose === 'webhook_disabled' && disabledReason === null) return 'its webhook is active or deleted since';
   if (purpose === 'receipt' && hasLeft(statusId!)) return 'its participant has left since';
   if (purpose === 'deregistration' && !hasLeft(statusId!)) return 'its participant is back since';
