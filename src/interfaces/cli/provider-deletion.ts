@@ -72,10 +72,13 @@ async function exportBefore(
   const exporting = plugins.find(({ exportProvider }) => exportProvider)?.exportProvider;
   if (!exporting) throw new Problem('invalid', 'No plugin writes an export: use --no-export');
   const file = named || `provider-${providerId}.ndjson`;
-  if (!isClosed) await closeProvider(database, providerId);
+  let version: string | undefined;
+  const onCreated = async () => {
+    if (!isClosed) await closeProvider(database, providerId);
+    ({ version } = await getCtx(providerId));
+  };
   try {
-    const { version } = await getCtx(providerId);
-    await exporting(database, providerId, file);
+    await exporting(database, providerId, file, { onCreated });
     if ((await getCtx(providerId)).version === version) return file;
     throw new Problem('unavailable', `Data was written during the export: delete ${file} and run the command again`);
   } catch (error) {

@@ -59,6 +59,11 @@ type Docs = {
   guidesPath?: string;
 };
 
+export type ExportOptions = {
+  /** Called before data is read, once the file is created. */
+  onCreated?: () => Promise<void>;
+};
+
 /** The parts of a plugin. Each is loaded where it is needed. */
 export type Plugin = {
   name: string;
@@ -78,7 +83,7 @@ export type Plugin = {
   housekeeping?: Task[];
   docs?: Docs;
   /** Writes all data of a provider to a new file. */
-  exportProvider?: (database: Database, providerId: number, file: string) => Promise<unknown>;
+  exportProvider?: (database: Database, providerId: number, file: string, options?: ExportOptions) => Promise<unknown>;
   server?: (context: ServerContext) => Promise<ServerPart>;
   /** Fills an empty, migrated database, before requests come. */
   loadFirstData?: (context: Pick<ServerContext, 'config' | 'database' | 'log'>) => Promise<FirstData | undefined>;

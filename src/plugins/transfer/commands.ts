@@ -14,6 +14,7 @@ import { csvLines } from './csv-lines.ts';
 import { jsonLines } from './lines.ts';
 import { toSettings } from '../../core/config.ts';
 import { command, id, run, type CommandResult, type Options } from '../../interfaces/cli/run.ts';
+import type { ExportOptions } from '../../interfaces/plugin/define-plugin.ts';
 
 /** One session holds the lock of the import; the timeouts allow for a million lines. */
 const importSession = { poolSize: 1, idleMs: 0, statementMs: 600_000, writeMs: 60_000 };
@@ -85,7 +86,7 @@ export function importExportCommands(program: Command) {
       const kind = csvKind(file, options);
       return run(options, async ({ database, getCtx }) => {
         await getCtx(options.provider);
-        return exportFile(database, options.provider, file, kind);
+        return exportFile(database, options.provider, file, { kind });
       });
     });
 }
@@ -131,7 +132,7 @@ export async function exportFile(
   database: Database,
   providerId: number,
   file: string,
-  kind?: string,
+  { kind, onCreated }: ExportOptions & { kind?: string | undefined } = {},
 ): Promise<CommandResult> {
   if (existsSync(file)) throw new Problem('invalid', `${file} already exists and is not overwritten`);
   let lines = 0;
@@ -158,6 +159,7 @@ export async function exportFile(
     throw new Problem('invalid', `${file} cannot be written (${getErrorCode(cause)})`, { cause });
   });
   try {
+    await onCreated?.();
     await pipeline(Readable.from(countedLines()), encoder, output.createWriteStream());
     renameSync(partial, file);
   } catch (error) {

@@ -105,16 +105,27 @@ test('a deletion that is killed in the middle is continued by a second run, with
   expect((await client.query('select from providers where id = $1', [me.id])).rowCount).toBe(0);
 });
 
-test('provider delete --keep-orders keeps the orders, and an export does not overwrite a file', async () => {
+test('provider delete --keep-orders keeps the orders, and is refused if the export cannot be a new file', async () => {
   const { testApp, client, env, folder, name } = await open();
   const [me, partner] = [await testApp.createProvider(), await testApp.createProvider()];
   await importObjects(me, schoolFile(partner.id).slice(1), {}, { name });
   const args = ['provider', 'delete', String(me.id), '--yes', '--keep-orders'];
   const existing = join(folder, 'one.ndjson');
   expect((await runCli(['export', existing, '--provider', String(partner.id)], env)).code).toBe(0);
-  const refused = await runCli([...args, '--export', existing], env);
-  expect(refused).toMatchObject({ code: 1, stderr: `error: ${existing} already exists and is not overwritten\n` });
-  expect([await rowsOf(client, 'participants', me.id), (await me.get('/v2/courses')).status]).toEqual([5, 200]);
+  const read = async () => ({
+    provider: (await client.query('select * from providers where id = $1', [me.id])).rows,
+    state: (await client.query('select * from provider_state where provider_id = $1', [me.id])).rows,
+    participants: await rowsOf(client, 'participants', me.id),
+  });
+  const before = await read();
+  for (const [target, reason] of [
+    [existing, 'already exists and is not overwritten'],
+    [join(folder, 'missing', 'one.ndjson'), 'cannot be written (ENOENT)'],
+  ] as const)
+    expect(await runCli([...args, '--export', target], env)).toMatchObject({
+      ...{ code: 1, stderr: `error: ${target} ${reason}\n` },
+    });
+  expect(await read(), 'the provider was never closed').toEqual(before);
 
   const { code, stdout } = await runCli([...args, '--no-export'], env);
   expect([code, stdout]).toEqual([0, expect.stringMatching(/^Deleted \d+ rows of provider \d+; its orders stay\n$/)]);
