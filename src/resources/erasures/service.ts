@@ -46,7 +46,7 @@ export const eraseCourseUser = (ctx: Ctx, userId: number, { dry_run = false }: E
     const purchases = await findPurchases(tx, person, ctx.settings);
     const counts = await countItems(tx, person, purchases);
     if (counts.participants > maxErased) throw new Problem('invalid', 'An erasure covers at most 50,000 participants');
-    const kept = toKept(purchases);
+    const kept = toKeptItems(purchases);
     const result = { id: userId, dry_run, ...counts, kept: kept.slice(0, maxKept), kept_total: kept.length };
     if (dry_run) return tx.rollbackNoChange(result);
 
@@ -59,34 +59,34 @@ const lock = async (tx: Tx, { providerId, userId }: Person) =>
 
 type Purchases = Awaited<ReturnType<typeof findPurchases>>;
 
-const toOwn = (items: Purchase[]) => items.filter(({ isOwn }) => isOwn);
-const toKeptItems = (items: Purchase[]) => toOwn(items).filter(({ isKept }) => isKept);
-const toGoing = (items: Purchase[]) => toOwn(items).filter(({ isKept }) => !isKept);
+const selectOwn = (items: Purchase[]) => items.filter(({ isOwn }) => isOwn);
+const selectKept = (items: Purchase[]) => selectOwn(items).filter(({ isKept }) => isKept);
+const selectErasable = (items: Purchase[]) => selectOwn(items).filter(({ isKept }) => !isKept);
 
 async function countItems(on: Queryable, { providerId, userId }: Person, { orders, customers }: Purchases) {
-  const values = [providerId, userId, toIds(toOwn(orders)), toIds(toOwn(customers))];
+  const values = [providerId, userId, toIds(selectOwn(orders)), toIds(selectOwn(customers))];
   type Counts = Omit<Static<typeof Erasure>, 'id' | 'dry_run' | 'orders' | 'customers' | 'kept' | 'kept_total'>;
   const [counts] = await execute<Counts>(on, sql.count, values);
-  return { ...counts!, orders: toGoing(orders).length, customers: toGoing(customers).length };
+  return { ...counts!, orders: selectErasable(orders).length, customers: selectErasable(customers).length };
 }
 
-type Kept = Static<typeof Erasure>['kept'];
+type KeptItem = Static<typeof Erasure>['kept'][number];
 
-function toKept({ orders, customers }: Purchases): Kept {
-  const toItem = (resource: Kept[number]['resource'], { id, isOwn, isKept, until }: Purchase): Kept => {
+function toKeptItems({ orders, customers }: Purchases): KeptItem[] {
+  const toItems = (resource: KeptItem['resource'], { id, isOwn, isKept, until }: Purchase): KeptItem[] => {
     if (!isOwn) return [{ resource, id, reason: 'other_buyer', until: null }];
     return isKept ? [{ resource, id, reason: 'invoice', until }] : [];
   };
   return [
-    ...orders.flatMap((order) => toItem('order', order)),
-    ...customers.flatMap((customer) => toItem('customer', customer)),
+    ...orders.flatMap((order) => toItems('order', order)),
+    ...customers.flatMap((customer) => toItems('customer', customer)),
   ];
 }
 
 async function erase(tx: Tx, now: string, person: Person, { orders, customers }: Purchases, { timezone }: Retention) {
   const { providerId, userId } = person;
   const own = [providerId, userId];
-  const items = [...own, toIds(toOwn(orders)), toIds(toOwn(customers))];
+  const items = [...own, toIds(selectOwn(orders)), toIds(selectOwn(customers))];
   await endSessions(person, tx, userId);
   await execute(tx, sql.deleteSignOnFailures, own);
   // Links before mails, whose keys they have.
@@ -97,13 +97,13 @@ async function erase(tx: Tx, now: string, person: Person, { orders, customers }:
   await execute(tx, sql.hashRefs, items);
 
   await execute(tx, sql.clearParticipants, [...own, now]);
-  await execute(tx, sql.clearBookings, [providerId, toIds(toOwn(orders)), now]);
+  await execute(tx, sql.clearBookings, [providerId, toIds(selectOwn(orders)), now]);
   const isOfCompany = (order: Purchase) => order.isOfCompany === true;
-  const going = toGoing(orders);
-  await execute(tx, sql.clearOrders, [providerId, toIds(going.filter((order) => !isOfCompany(order))), now]);
-  await execute(tx, sql.clearBooker, [...own, toIds(going.filter(isOfCompany)), now]);
+  const erasable = selectErasable(orders);
+  await execute(tx, sql.clearOrders, [providerId, toIds(erasable.filter((order) => !isOfCompany(order))), now]);
+  await execute(tx, sql.clearBooker, [...own, toIds(erasable.filter(isOfCompany)), now]);
   await execute(tx, sql.keepOrders, [providerId, ...toDeadlines(orders), timezone]);
-  await execute(tx, sql.clearCustomers, [providerId, toIds(toGoing(customers)), now]);
+  await execute(tx, sql.clearCustomers, [providerId, toIds(selectErasable(customers)), now]);
   await execute(tx, sql.keepCustomers, [providerId, ...toDeadlines(customers), timezone, now]);
   await execute(tx, sql.clearUser, [...own, now]);
   await execute(tx, sql.recordErased, [...own, now]);
@@ -111,7 +111,7 @@ async function erase(tx: Tx, now: string, person: Person, { orders, customers }:
 }
 
 const toDeadlines = (items: Purchase[]) => {
-  const kept = toKeptItems(items);
+  const kept = selectKept(items);
   return [toIds(kept), kept.map(({ until }) => until)];
 };
 
@@ -130,10 +130,15 @@ const eraseSomeKept = (database: Pick<Database, 'write'>, providerId: number) =>
   });
 
 /** An erasure that a list beside the backups has. */
-type Listed = { provider: number; user?: number; created_at: string; erased_at: string };
+type ErasureEntry = { provider: number; user?: number; created_at: string; erased_at: string };
 
 /** Erases those of a list that a restored backup still has, and remembers the whole list. Returns their number. */
-export async function eraseAgain(on: Queryable, to: Pick<Database, 'write'>, list: Listed[], retention: Retention) {
+export async function eraseAgain(
+  on: Queryable,
+  to: Pick<Database, 'write'>,
+  list: ErasureEntry[],
+  retention: Retention,
+) {
   const rows = JSON.stringify(list);
   const persons = await execute<Person>(on, sql.findListed, [rows]);
   for (const person of persons)
