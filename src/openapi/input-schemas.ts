@@ -1,5 +1,6 @@
 import { Type, type TSchema } from '@sinclair/typebox';
-import { coercionKind, Nullable, type CoercionKind } from '../core/schema/types.ts';
+import { invalid } from '../core/schema/coercion.ts';
+import { coercionKind, emptyValue, Nullable, type CoercionKind } from '../core/schema/types.ts';
 
 const timePattern = '^([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d)?$';
 const momentPattern =
@@ -42,7 +43,7 @@ export function documentInput(schema: TSchema): TSchema {
   return { ...schema, properties: Object.fromEntries(fields) };
 }
 
-/** As `documentInput`, of a body: null counts as empty, which every field that is not required may be. */
+/** As `documentInput`, of a body: null counts as empty, which fields that are not required may be. */
 export function documentBody(schema: TSchema): TSchema {
   const document = documentInput(schema);
   const { properties, required = [] } = document as { properties?: Record<string, TSchema>; required?: string[] };
@@ -55,6 +56,7 @@ export function documentBody(schema: TSchema): TSchema {
 }
 
 function acceptNull(field: TSchema): TSchema {
+  if (field[emptyValue as never] === invalid) return field;
   const alternatives = field['anyOf'] as TSchema[] | undefined;
   const types = (alternatives ?? [field]).flatMap(({ type }) => type as string | string[]);
   if (types.includes('null')) return field;

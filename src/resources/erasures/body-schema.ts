@@ -1,14 +1,13 @@
-import { Type, type Static } from '@sinclair/typebox';
+import type { Static } from '@sinclair/typebox';
 import { t } from '../../core/schema/types.ts';
+import { dryRun } from '../../http/dry-run.ts';
 
 /** POST /v2/course-users/:id/erase. */
 export type ErasureBody = Static<typeof ErasureBody>;
 export const ErasureBody = t.NamedObject(
   'ErasureCreate',
   {
-    dry_run: Type.Optional(
-      Type.Boolean({ default: false, description: 'true: nothing changes, and the response has what would go' }),
-    ),
+    dry_run: dryRun('true: nothing changes, and the response has what would go'),
   },
   { examples: [{ dry_run: true }] },
 );

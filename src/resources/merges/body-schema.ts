@@ -1,5 +1,6 @@
-import { Type, type Static } from '@sinclair/typebox';
+import type { Static } from '@sinclair/typebox';
 import { t } from '../../core/schema/types.ts';
+import { dryRun } from '../../http/dry-run.ts';
 
 /** POST /v2/course-users/:id/merge and /v2/customers/:id/merge. */
 export type MergeBody = Static<typeof MergeBody>;
@@ -7,9 +8,7 @@ export const MergeBody = t.NamedObject(
   'MergeCreate',
   {
     into: { ...t.Id, description: 'Id of the one that stays, and keeps its own fields' },
-    dry_run: Type.Optional(
-      Type.Boolean({ default: false, description: 'true: nothing changes, and the response has what would move' }),
-    ),
+    dry_run: dryRun('true: nothing changes, and the response has what would move'),
   },
   { examples: [{ into: 12, dry_run: true }] },
 );
