@@ -41,7 +41,7 @@ export type Parameter = {
 export type Operation = {
   operationId?: string;
   parameters?: Parameter[];
-  requestBody?: { content: Content };
+  requestBody?: { required?: boolean; content: Content };
   responses: Record<string, Response>;
   security?: object[];
 };

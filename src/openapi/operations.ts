@@ -27,7 +27,7 @@ export function completeOperations<D extends Document>(document: D, declared: Ma
       const own = declared.get(operation.operationId ?? '') ?? {};
       describeIds(operation, own);
       describeListParameters(operation);
-      addRequestExample(operation, document);
+      describeRequestBody(operation, document);
       describeResponses(operation, own, document);
       addErrors(operation, own, document, responses);
     }
@@ -53,12 +53,16 @@ function describeListParameters(operation: Operation) {
   });
 }
 
-/** Copies the example of a body's schema to each content type, where clients and pages look for it. */
-function addRequestExample({ requestBody }: Operation, document: Document) {
-  for (const content of Object.values(requestBody?.content ?? {})) {
-    const [example] = findSchema(document, content.schema)?.examples ?? [];
+/** A body may be absent unless it has required fields. Each content type gets the example of the schema. */
+function describeRequestBody({ requestBody }: Operation, document: Document) {
+  if (!requestBody) return;
+  const contents = Object.values(requestBody.content);
+  const schemas = contents.map(({ schema }) => findSchema(document, schema) ?? schema);
+  requestBody.required = schemas.some(({ required = [] }) => required.length > 0);
+  contents.forEach((content, n) => {
+    const [example] = schemas[n]!.examples ?? [];
     if (example !== undefined) content.example = example;
-  }
+  });
 }
 
 function describeResponses(

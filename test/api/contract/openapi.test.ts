@@ -36,7 +36,7 @@ type Schema = {
 };
 type Operation = {
   tags: string[];
-  requestBody?: { content: { 'application/json': { example?: object } } };
+  requestBody?: { required: boolean; content: { 'application/json': { example?: object } } };
   responses: Record<string, { content: Record<string, { schema: Schema }> }>;
 };
 const document = app.swagger();
@@ -597,6 +597,21 @@ describe('request schemas', () => {
     });
     expect(fields.length).toBeGreaterThan(0);
     expect(fields.filter(([name, isAccepted]) => isAccepted === name.endsWith(': dry_run'))).toEqual([]);
+  });
+
+  test('require a body only of the operations that refuse a request without one', async () => {
+    const withBody = keyed.filter(({ operation, path }) => operation.requestBody && path.startsWith('/v2/'));
+    const documented = withBody.map(({ method, path, operation }) => [
+      `${method} ${path}`,
+      operation.requestBody!.required,
+    ]);
+    const refused = withBody.map(async ({ method, path }) => {
+      const me = await createProvider();
+      const response = await me.request(method)(await pathFor(me, path));
+      return [`${method} ${path}`, response.status === 400];
+    });
+    expect(await Promise.all(refused)).toEqual(documented);
+    expect(documented).toContainEqual(['POST /v2/course-users/{id}/erase', false]);
   });
 
   test('accept lists as single items and texts', () => {
