@@ -18,7 +18,7 @@ import { readAppliedMigrations } from '../../database/migration-history.ts';
 import { backupJobs } from './nightly-job.ts';
 import { backupSettings } from './settings.ts';
 import { eraseAgain } from '../../resources/erasures/service.ts';
-import { deleteAgain } from '../../resources/school-deletion/service.ts';
+import { deleteSchool, findDeletedSchools } from '../../resources/school-deletion/service.ts';
 import { openLog } from '../../core/log.ts';
 import { startJobs } from '../../database/periodic.ts';
 import { raiseOomScore } from '../../core/oom-score.ts';
@@ -101,8 +101,11 @@ export function erasuresCommands(program: Command) {
           const path = file ?? join(config.of(backupSettings).BACKUP_DIR, erasuresName);
           const list = await readErasures(path);
           if (list === undefined) throw new Problem('invalid', `${path} does not exist`);
-          const persons = await eraseAgain({ $client: database.pool }, database, list, toSettings(config));
-          const erased = persons + (await deleteAgain(database, list));
+          const on = { $client: database.pool };
+          const persons = await eraseAgain(on, database, list, toSettings(config));
+          const schools = await findDeletedSchools(on, list);
+          for (const { id, keepOrders } of schools) await deleteSchool(database, id, { keepOrders });
+          const erased = persons + schools.length;
           return { json: { erased }, text: `Erased again: ${erased}` };
         },
         { statementMs: 600_000, writeMs: 60_000 },

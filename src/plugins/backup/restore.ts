@@ -6,10 +6,12 @@ import { openDatabase } from '../../database/client.ts';
 import { applyMigrations, migrationLockKey } from '../../database/migrate.ts';
 import { readMigrations, toMigrationsSinceBaseline } from '../../database/migration-history.ts';
 import { recordReleases } from '../../database/releases.ts';
+import { queryBuilderOn } from '../../database/reader.ts';
+import { readTenantTables } from '../../database/tenant-tables.ts';
 import { nestedUnitOfWork } from '../../database/unit-of-work.ts';
 import { checkCounters } from '../../resources/counters/service.ts';
 import { eraseAgain, type Retention } from '../../resources/erasures/service.ts';
-import { deleteAgain } from '../../resources/school-deletion/service.ts';
+import { deleteSchool, findDeletedSchools } from '../../resources/school-deletion/service.ts';
 import { columnList, isEmptyDatabase, readForeignKeys, readTables } from './catalog.ts';
 import { inTransaction } from './connection.ts';
 import type { Erasure } from './erasures.ts';
@@ -60,17 +62,28 @@ export async function restoreBackup(
   });
 }
 
-/** Erases those of the list that the backup still has. */
+/** Erases the persons and deletes the schools of the list that the backup still has. */
 async function eraseListed(client: Client, erasing: RestoreOptions['erasing']) {
   if (!erasing) return 0;
   const on = client as unknown as PoolClient;
-  const audited = nestedUnitOfWork(on, createAuditLog({ actor: 'operator', actorId: null, action: 'restore' }));
-  return eraseAgain({ $client: on }, audited, erasing.list, erasing.retention);
+  const writes = nestedUnitOfWork(on, createAuditLog({ actor: 'operator', actorId: null, action: 'restore' }));
+  const persons = await eraseAgain({ $client: on }, writes, erasing.list, erasing.retention);
+  const schools = await findDeletedSchools({ $client: on }, erasing.list);
+  if (schools.length === 0) return persons;
+
+  const exclusively = <T>(_name: string, work: (client: PoolClient) => Promise<T>) => work(on);
+  const database = { ...writes, pool: on, db: queryBuilderOn(on), exclusively };
+  const options = { tables: await readTenantTables(on), batchSize: Infinity };
+  // The check of each deleted row would read all rows that the transaction has deleted.
+  await withoutForeignKeys(client, async () => {
+    for (const { id, keepOrders } of schools) await deleteSchool(database, id, { keepOrders, ...options });
+  });
+  return persons + schools.length;
 }
 
 export type Counted = Restored & { differences: number };
 
-/** Restores a backup, deletes again the schools of the list, and counts the counters that differ from a recount. */
+/** Restores a backup, and counts the counters that differ from a recount. */
 export async function restoreAndCount(
   file: string,
   connection: ClientConfig,
@@ -80,10 +93,7 @@ export async function restoreAndCount(
   const times = { acquireMs: 10_000, statementMs: 600_000, writeMs: 10_000 };
   const database = openDatabase({ connection, timezone, poolSize: 1, ...times });
   try {
-    const audited = database.withAudit({ actor: 'operator', actorId: null, action: 'restore' });
-    const deleted = await deleteAgain(audited, options.erasing?.list ?? []);
-    const erased = restored.erased + deleted;
-    return { ...restored, erased, differences: (await checkCounters(database, {})).differences.length };
+    return { ...restored, differences: (await checkCounters(database, {})).differences.length };
   } finally {
     await database.close();
   }
@@ -110,20 +120,27 @@ async function fill(client: Client, backup: OpenBackup) {
   // Some migrations insert rows.
   await client.query(`truncate ${columnList(created)}`);
   for (const name of created) await client.query(`alter table ${quote(name)} disable trigger user`);
-  const foreignKeys = await readForeignKeys(client);
-  for (const { table, name } of foreignKeys) await client.query(`alter table ${table} drop constraint ${name}`);
-  for (const table of own) {
-    const copy = client.query(copyFrom(`copy ${quote(table.name)} (${columnList(table.columns)}) from stdin`));
-    await transferTable(backup, table, copy);
-    if (copy.rowCount !== table.rows)
-      throw new Problem('invalid', `Of ${table.rows} rows of the table ${table.name} ${copy.rowCount} were read`);
-  }
-  await client.query('analyze');
-  for (const { table, name, definition } of foreignKeys)
-    await client.query(`alter table ${table} add constraint ${name} ${definition}`);
+  await withoutForeignKeys(client, async () => {
+    for (const table of own) {
+      const copy = client.query(copyFrom(`copy ${quote(table.name)} (${columnList(table.columns)}) from stdin`));
+      await transferTable(backup, table, copy);
+      if (copy.rowCount !== table.rows)
+        throw new Problem('invalid', `Of ${table.rows} rows of the table ${table.name} ${copy.rowCount} were read`);
+    }
+    await client.query('analyze');
+  });
   for (const name of created) await client.query(`alter table ${quote(name)} enable trigger user`);
   await setSequences(client, sequences);
   return tables.filter((table) => !own.includes(table)).map(({ name }) => name);
+}
+
+/** Drops all foreign keys for the time of `work`; their new ones check all rows. */
+async function withoutForeignKeys(client: Client, work: () => Promise<void>) {
+  const foreignKeys = await readForeignKeys(client);
+  for (const { table, name } of foreignKeys) await client.query(`alter table ${table} drop constraint ${name}`);
+  await work();
+  for (const { table, name, definition } of foreignKeys)
+    await client.query(`alter table ${table} add constraint ${name} ${definition}`);
 }
 
 async function setSequences(client: Client, sequences: BackupSequence[]) {

@@ -1,11 +1,10 @@
 import { eq, or, sql } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
 import type { Database, Reader } from '../../database/client.ts';
-import { execute } from '../../database/statements.ts';
+import { execute, type Queryable } from '../../database/statements.ts';
 import { partnerConnections, providers, providerState } from '../../database/tables/providers.ts';
 import { readTenantTables, readUnsetValues, type TenantTable } from '../../database/tenant-tables.ts';
 import {
-  batchSize,
   deleteRows,
   findListed,
   invoiceSeller,
@@ -37,18 +36,27 @@ export async function findDeletable({ db }: { db: Reader }, providerId: number) 
   return provider;
 }
 
+type SchoolDatabase = Pick<Database, 'db' | 'pool' | 'write' | 'writeShared' | 'exclusively'>;
+/** `batchSize` is the rows of a transaction: Infinity in one that is open already. */
+type Deletion = { database: SchoolDatabase; providerId: number; batchSize: number };
+type DeletionOptions = { keepOrders?: boolean; batchSize?: number; tables?: TenantTable[] };
+
 /**
  * Deletes all rows of a provider in every table, in transactions of at most 1,000 rows; a second call continues after a
  * crash. `keepOrders` keeps what invoices need. Returns the number of deleted rows.
  */
-export async function deleteSchool(database: Database, providerId: number, { keepOrders = false } = {}) {
+export async function deleteSchool(
+  database: SchoolDatabase,
+  providerId: number,
+  { keepOrders = false, batchSize = 1_000, tables: known }: DeletionOptions = {},
+) {
   await endAccess(database, providerId);
-  const tables = (await readTenantTables(database.pool)).filter(({ name }) => name !== 'erasures');
+  const tables = (known ?? (await readTenantTables(database.pool))).filter(({ name }) => name !== 'erasures');
   let rows = 0;
   // Deletions leave events, so only a pass without any is the last one.
   for (let deleted = -1; deleted !== 0; rows += deleted) {
     deleted = 0;
-    for (const table of tables) deleted += await emptyTable(database, providerId, table, keepOrders);
+    for (const table of tables) deleted += await emptyTable({ database, providerId, batchSize }, table, keepOrders);
   }
   const statement = keepOrders
     ? unsetColumns('providers', 't.id = $1', await findUnset(database, 'providers', invoiceSeller))
@@ -64,18 +72,14 @@ export async function deleteSchool(database: Database, providerId: number, { kee
 /** A deletion that a list beside the backups has: of a provider where it names no user. */
 type Listed = { provider: number; user?: number; created_at: string; orders_kept?: boolean };
 
-/** Deletes those of a list that a restored backup still has. Returns their number. */
-export async function deleteAgain(database: Database, list: Listed[]) {
-  const deleted = list.filter(({ user }) => user === undefined);
-  const found = await execute<{ id: number; keepOrders: boolean }>({ $client: database.pool }, findListed, [
-    JSON.stringify(deleted),
+/** The providers of a list that a restored backup still has. */
+export const findDeletedSchools = (on: Queryable, list: Listed[]) =>
+  execute<{ id: number; keepOrders: boolean }>(on, findListed, [
+    JSON.stringify(list.filter(({ user }) => user === undefined)),
   ]);
-  for (const { id, keepOrders } of found) await deleteSchool(database, id, { keepOrders });
-  return found.length;
-}
 
 /** Ends keys, sessions, links, webhooks and partner connections, and all writes: those in progress hold the lock. */
-async function endAccess(database: Database, providerId: number) {
+async function endAccess(database: SchoolDatabase, providerId: number) {
   if ((await findDeletable(database, providerId)).isBegun) return;
   // Partners are known under the lock alone, and locked in the next transaction.
   for (let partners: number[] | undefined = []; partners;)
@@ -83,7 +87,7 @@ async function endAccess(database: Database, providerId: number) {
 }
 
 /** Returns all partners, and changes nothing, if one is not locked. */
-const endConnected = (database: Database, providerId: number, locked: number[]) =>
+const endConnected = (database: SchoolDatabase, providerId: number, locked: number[]) =>
   database.write([providerId, ...locked], ['school'], async (tx, now) => {
     // A sub-school may have been created before the lock.
     await findDeletable({ db: tx }, providerId);
@@ -100,26 +104,28 @@ const endConnected = (database: Database, providerId: number, locked: number[]) 
   });
 
 /** Deletes the rows of a provider in one table. Returns their number. */
-async function emptyTable(database: Database, providerId: number, table: TenantTable, keepOrders: boolean) {
+async function emptyTable(deletion: Deletion, table: TenantTable, keepOrders: boolean) {
   const { name, owners, ownReferences } = table;
+  const { database, batchSize } = deletion;
   const owned = owners.map((column) => `${column} = $1`).join(' or ');
-  for (const column of ownReferences) await inBatches(database, providerId, unlinkRows(name, owned, column));
+  for (const column of ownReferences) await inBatches(deletion, unlinkRows(name, owned, batchSize, column));
   const deleted =
     keepOrders && keptForInvoices[name]
-      ? await reduceTable(database, providerId, name)
-      : await inBatches(database, providerId, deleteRows(name, owned));
+      ? await reduceTable(deletion, name)
+      : await inBatches(deletion, deleteRows(name, owned, batchSize));
   // The checks of foreign keys to the next tables would read the dead rows.
   if (deleted >= batchSize) await database.pool.query(`vacuum (analyze, truncate off) ${name}`);
   return deleted;
 }
 
-async function reduceTable(database: Database, providerId: number, table: string) {
+async function reduceTable(deletion: Deletion, table: string) {
   const { condition = 'true', columns } = keptForInvoices[table]!;
   if (condition === 'true' && columns === undefined) return 0;
+  const { database, batchSize } = deletion;
   const unset = columns === undefined ? [] : await findUnset(database, table, columns);
-  const statement = reduceRows(table, condition, unset);
+  const statement = reduceRows(table, batchSize, condition, unset);
   for (let [last, deleted] = [0, 0]; ;) {
-    const page = await step<{ last: number; read: number; deleted: number }>(database, providerId, statement, [last]);
+    const page = await step<{ last: number; read: number; deleted: number }>(deletion, statement, [last]);
     const { read, ...row } = page.rows[0]!;
     deleted += row.deleted;
     if (read < batchSize) return deleted;
@@ -127,26 +133,21 @@ async function reduceTable(database: Database, providerId: number, table: string
   }
 }
 
-async function findUnset(database: Database, table: string, kept: string[]) {
-  return (await readUnsetValues(database.pool, table)).filter(({ column }) => !kept.includes(column));
+async function findUnset({ pool }: Pick<Database, 'pool'>, table: string, kept: string[]) {
+  return (await readUnsetValues(pool, table)).filter(({ column }) => !kept.includes(column));
 }
 
 /** Repeats a statement until it changes no full batch. Returns the number of rows. */
-async function inBatches(database: Database, providerId: number, statement: string) {
+async function inBatches(deletion: Deletion, statement: string) {
   for (let total = 0; ;) {
-    const { rowCount } = await step(database, providerId, statement);
+    const { rowCount } = await step(deletion, statement);
     total += rowCount ?? 0;
-    if ((rowCount ?? 0) < batchSize) return total;
+    if ((rowCount ?? 0) < deletion.batchSize) return total;
   }
 }
 
 /** Runs a statement in a transaction of its own. */
-async function step<Row extends object>(
-  database: Database,
-  providerId: number,
-  statement: string,
-  values: unknown[] = [],
-) {
+async function step<Row extends object>({ database, providerId }: Deletion, statement: string, values: unknown[] = []) {
   const result = await database.exclusively(`deletion of provider ${providerId}`, async (client) => {
     // As after 1,000 changes: each resource leaves one event instead of one a row.
     await client.query("select set_config('change_feed.changes', '1001', true)");

@@ -1,22 +1,20 @@
-/** Rows per transaction. */
-export const batchSize = 1_000;
-
-const inBatch = (table: string, condition: string) =>
-  `ctid = any(array(select ctid from ${table} where ${condition} limit ${batchSize})) and ${condition}`;
+const limit = (batchSize: number) => `limit ${batchSize === Infinity ? 'all' : batchSize}`;
+const inBatch = (table: string, condition: string, batchSize: number) =>
+  `ctid = any(array(select ctid from ${table} where ${condition} ${limit(batchSize)})) and ${condition}`;
 
 /** `owned` is a condition with the provider as `$1`. */
-export const unlinkRows = (table: string, owned: string, column: string) =>
-  `update ${table} set ${column} = null where ${inBatch(table, `(${owned}) and ${column} is not null`)}`;
+export const unlinkRows = (table: string, owned: string, batchSize: number, column: string) =>
+  `update ${table} set ${column} = null where ${inBatch(table, `(${owned}) and ${column} is not null`, batchSize)}`;
 
 /** With memberships the accounts go that no other provider has. */
-export const deleteRows = (table: string, owned: string) =>
+export const deleteRows = (table: string, owned: string, batchSize: number) =>
   table === 'admin_memberships'
-    ? `with gone as (delete from admin_memberships where ${inBatch(table, `(${owned})`)} returning admin_user_id),
+    ? `with gone as (delete from admin_memberships where ${inBatch(table, `(${owned})`, batchSize)} returning admin_user_id),
         accounts as (
           delete from admin_users u using gone where u.id = gone.admin_user_id and not exists (
             select from admin_memberships m where m.admin_user_id = u.id and m.provider_id <> $1))
       select from gone`
-    : `delete from ${table} where ${inBatch(table, `(${owned})`)}`;
+    : `delete from ${table} where ${inBatch(table, `(${owned})`, batchSize)}`;
 
 type UnsetValue = { column: string; value: string };
 
@@ -28,11 +26,11 @@ export function unsetColumns(table: string, condition: string, unset: UnsetValue
 }
 
 /** Deletes those of the next rows by id after `$2` that are not kept, and unsets columns of the others. */
-export function reduceRows(table: string, isKept: string, unset: UnsetValue[]) {
+export function reduceRows(table: string, batchSize: number, isKept: string, unset: UnsetValue[]) {
   const inPage = 't.provider_id = $1 and t.id in (select id from page)';
   const reduced = unset.length === 0 ? '' : `, reduced as (${unsetColumns(table, `${inPage} and ${isKept}`, unset)})`;
   return `
-    with page as (select id from ${table} where provider_id = $1 and id > $2 order by id limit ${batchSize}),
+    with page as (select id from ${table} where provider_id = $1 and id > $2 order by id ${limit(batchSize)}),
       gone as (delete from ${table} t where ${inPage} and not ${isKept} returning 1)${reduced}
     select max(id) as last, count(*)::int as read, (select count(*)::int from gone) as deleted from page`;
 }

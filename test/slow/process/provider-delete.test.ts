@@ -4,6 +4,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
+import { readErasures } from '../../../src/plugins/backup/erasures.ts';
+import { restoreBackup } from '../../../src/plugins/backup/restore.ts';
 import { createTitledProvider } from '../../../src/resources/schools/provider-service.ts';
 import { importObjects } from '../../support/all-responses.ts';
 import { emptyDatabase, runSql } from '../../support/backups.ts';
@@ -157,22 +159,28 @@ test('a restored backup has nothing of schools that were deleted since, but for 
     { provider: reduced.id, ...moments, orders_kept: true },
   ]);
 
-  const restore = async (...more: string[]) => {
-    const target = await emptyDatabase();
-    const restored = await runCli(['restore', backup, '--into', databaseUrl(target), '--json', ...more], {});
-    const counts = await runSql(
-      target,
+  const count = (database: string) =>
+    runSql(
+      database,
       `select p.id::int, (select count(*)::int from orders o where o.provider_id = p.id) as orders,
          (select count(*)::int from participants o where o.provider_id = p.id) as participants
        from providers p order by p.id`,
     );
-    return { code: restored.code, erased: restored.json<{ erased: number }>().erased, counts };
+  const restore = async (...more: string[]) => {
+    const target = await emptyDatabase();
+    const restored = await runCli(['restore', backup, '--into', databaseUrl(target), '--json', ...more], {});
+    return { code: restored.code, erased: restored.json<{ erased: number }>().erased, counts: await count(target) };
   };
   const left = { id: partner.id, orders: 0, participants: 0 };
-  expect(await restore()).toEqual({
-    ...{ code: 0, erased: 2 },
-    counts: [{ id: reduced.id, orders: 3, participants: 0 }, left],
-  });
+  const deleted = [{ id: reduced.id, orders: 3, participants: 0 }, left];
+  expect(await restore()).toEqual({ code: 0, erased: 2, counts: deleted });
+
+  const target = await emptyDatabase();
+  const retention = { timezone: 'Europe/Oslo', invoiceRetentionYears: 5 };
+  await restoreBackup(backup, connectionTo(target), { erasing: { list: (await readErasures(list))!, retention } });
+  expect(await count(target), 'at the end of the transaction').toEqual(deleted);
+  const readKeys = 'select conname from pg_constraint order by 1';
+  expect(await runSql(target, readKeys)).toEqual(await runSql(name, readKeys));
   // Negative control.
   const none = join(folder, 'none.jsonl');
   writeFileSync(none, '');
