@@ -30,6 +30,9 @@ const hashed = "'erased:'";
 export const hashedRefSql = (ref: string) => `${hashed} || encode(sha256(convert_to(${ref}, 'UTF8')), 'hex')`;
 export const isHashedRefSql = (ref: string) => `starts_with(${ref}, ${hashed})`;
 
+/** The key of the advisory lock that an import of a provider has. */
+export const importLockSql = (provider: string | number) => `hashtextextended('import', ${provider})`;
+
 /**
  * Lines of imports in progress: each import deletes those of its provider before and after. Unlogged, so that it is
  * written as fast as a temporary table.

@@ -2,6 +2,7 @@ import type { Ctx } from '../../database/context.ts';
 import type { Settings } from '../../core/settings.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Database } from '../../database/client.ts';
+import { importLockSql } from '../../database/tables/imports.ts';
 import { createContext } from '../../resources/schools/provider-service.ts';
 import { describeRefusal, tableNames, writeLines, writeSingleLine, type Range } from './apply.ts';
 import { isBulk, type BulkRecordType } from './record-type.ts';
@@ -171,7 +172,7 @@ async function withImportLock<T>(
   providerId: number,
   work: (assertLocked: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
-  const key = `hashtextextended('import', ${providerId})`;
+  const key = importLockSql(providerId);
   const lock = await pool.query<Session & { free: boolean }>(`select pg_try_advisory_lock(${key}) as free, ${session}`);
   const { free, pid } = lock.rows[0]!;
   if (!free) throw new Problem('unavailable', `Another import of provider ${providerId} is running`);

@@ -94,6 +94,7 @@ async function erase(tx: Tx, now: string, person: Person, { orders, customers }:
   const mails = await execute<{ name: string }>(tx, sql.deleteMails, own);
   await execute(tx, sql.deleteAttempts, items);
   await execute(tx, sql.deleteAnswers, [providerId]);
+  await execute(tx, sql.deleteStagedLines, [providerId]);
   await execute(tx, sql.hashRefs, items);
 
   await execute(tx, sql.clearParticipants, [...own, now]);

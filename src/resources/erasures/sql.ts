@@ -1,7 +1,7 @@
 import { markedColumns } from '../../database/column-marks.ts';
 import { usernameHashSql } from '../../database/tables/access.ts';
 import { caseFoldedSql, foldedSql } from '../../database/tables/columns.ts';
-import { hashedRefSql, isHashedRefSql } from '../../database/tables/imports.ts';
+import { hashedRefSql, importLockSql, isHashedRefSql } from '../../database/tables/imports.ts';
 import { mailNameSql } from '../../database/tables/outbox.ts';
 
 // `$1` is the provider, `$2` the course user.
@@ -144,6 +144,12 @@ export const deleteSignOnFailures = {
 export const deleteAnswers = {
   name: 'erase_answers',
   text: 'delete from idempotency_records where provider_id = $1 and has_course_user',
+};
+/** The lines of an import that broke off: one in progress has the lock, and deletes its lines at its end. */
+export const deleteStagedLines = {
+  name: 'erase_staged_lines',
+  text: `with lock as materialized (select pg_try_advisory_xact_lock(${importLockSql('$1')}) as is_taken)
+    delete from staged_lines using lock where provider_id = $1 and is_taken`,
 };
 export const deleteMails = {
   name: 'erase_mails',

@@ -9,6 +9,7 @@ import { allAreas } from '../../../src/database/areas.ts';
 import { columnName } from '../../../src/database/tables/columns.ts';
 import { differences } from '../../support/compare-responses.ts';
 import { fetchAllResponses, exportToLines, importObjects } from '../../support/all-responses.ts';
+import { createUser } from '../../support/orders.ts';
 import { createGate } from '../../support/gate.ts';
 import { importFields } from '../../support/import-fields.ts';
 import { schoolFile } from '../../support/import-file.ts';
@@ -697,21 +698,39 @@ test('an import whose session ends between two writes stops, and the next run co
   expect(await importObjects(me, objects)).toMatchObject({ known: 1_000, written: 1, reasons: [] });
 });
 
+const countStaged = async ({ database }: TestApp, { id }: Provider) =>
+  (await database.pool.query('select from staged_lines where provider_id = $1', [id])).rowCount;
+const stage = ({ database }: TestApp, { id }: Provider) =>
+  database.pool.query(
+    `insert into staged_lines (provider_id, line, part, kind, "table", data, refs, staged_at)
+      values ($1, 99, 0, 'course', 'courses', '{"title": "Interrupted"}', '{}', now())`,
+    [id],
+  );
+
 test('an import leaves no staged lines, and deletes those of an interrupted one', async () => {
-  const { createProvider, database } = await sharedTestApp();
-  const [me, other] = [await createProvider(), await createProvider()];
-  const staged = async ({ id }: Provider) =>
-    (await database.pool.query('select from staged_lines where provider_id = $1', [id])).rowCount;
-  for (const { id } of [me, other])
-    await database.pool.query(
-      `insert into staged_lines (provider_id, line, part, kind, "table", data, refs, staged_at)
-        values ($1, 1, 0, 'course', 'courses', '{"title": "Interrupted"}', '{}', now())`,
-      [id],
-    );
+  const testApp = await sharedTestApp();
+  const [me, other] = [await testApp.createProvider(), await testApp.createProvider()];
+  await Promise.all([me, other].map((provider) => stage(testApp, provider)));
   expect(await importObjects(me, [course('c')], { dryRun: true })).toMatchObject({ read: 1, written: 0, reasons: [] });
-  expect([await staged(me), await staged(other)]).toEqual([0, 1]);
+  expect([await countStaged(testApp, me), await countStaged(testApp, other)]).toEqual([0, 1]);
   expect(await importObjects(me, [course('c')])).toMatchObject({ written: 1, reasons: [] });
-  expect(await staged(me)).toBe(0);
+  expect(await countStaged(testApp, me)).toBe(0);
+});
+
+test('an erasure deletes the lines of an interrupted import, but not those of one in progress', async () => {
+  const testApp = await sharedTestApp();
+  const [me, other] = [await testApp.createProvider(), await testApp.createProvider()];
+  const erase = async () => expect((await me.post(`/v2/course-users/${await createUser(me)}/erase`)).status).toBe(200);
+  async function* lines() {
+    yield course('c');
+    await stage(testApp, me);
+    await erase();
+    expect(await countStaged(testApp, me)).toBe(1);
+  }
+  expect(await importObjects(me, lines(), { dryRun: true })).toMatchObject({ read: 1 });
+  await Promise.all([me, other].map((provider) => stage(testApp, provider)));
+  await erase();
+  expect([await countStaged(testApp, me), await countStaged(testApp, other)]).toEqual([0, 1]);
 });
 
 test('refs are separate per provider', async () => {
