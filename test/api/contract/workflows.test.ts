@@ -8,9 +8,12 @@ import { temporaryFolder } from '../../support/processes.ts';
 import { openTestApp, openTestDatabase, send } from '../../support/test-app.ts';
 import { startReceiver } from '../../support/webhooks.ts';
 
-type Workflows = {
-  workflows: { workflowId: string; steps: { stepId: string; successCriteria: { condition: string }[] }[] }[];
+type WorkflowStep = {
+  stepId: string;
+  parameters: { name?: string; value?: unknown }[];
+  successCriteria: { condition: string }[];
 };
+type Workflows = { workflows: { workflowId: string; steps: WorkflowStep[] }[] };
 type Step = { stepId: string; checks: { passed: boolean; message: string; condition?: string }[] };
 type Result = { executedWorkflows: { workflowId: string; executedSteps: Step[] }[] };
 
@@ -64,6 +67,15 @@ function breakOff({ workflows, ...rest }: Workflows): Workflows {
   return { ...rest, workflows: [{ ...sync, steps: steps.slice(0, change + 1) }] };
 }
 
+/** The booking and its repetition, which has another key. */
+function bookTwice({ workflows, ...rest }: Workflows): Workflows {
+  const { steps, ...bookOnce } = structuredClone(workflows.find(({ workflowId }) => workflowId === 'bookOnce')!);
+  const repeat = steps.findIndex(({ stepId }) => stepId === 'repeat');
+  for (const parameter of steps[repeat]!.parameters)
+    if (parameter.name === 'Idempotency-Key') parameter.value = `another-${String(parameter.value)}`;
+  return { ...rest, workflows: [{ ...bookOnce, steps: steps.slice(0, repeat + 1) }] };
+}
+
 /** The workflows with the opposite of the last criterion of each. */
 function breakEach({ workflows, ...rest }: Workflows): Workflows {
   const broken = structuredClone(workflows);
@@ -84,6 +96,11 @@ test('the workflows of docs/api succeed with demo data, also a second time and a
   expect(expected.length).toBe(5);
   expect(await run(breakOff(workflows))).toMatchObject([{ workflowId: 'sync', failed: [] }]);
   expect(await run(workflows)).toEqual(expected);
+  const [twice] = await run(bookTwice(workflows));
+  expect(twice!.failed).toEqual([
+    "repeat: $response.header.Idempotent-Replayed == 'true'",
+    'repeat: $response.body#/summary/booking_id == $steps.book.outputs.booking',
+  ]);
   const second = await run(breakEach(workflows));
   expect(second).toEqual(expected.map((one) => ({ ...one, failed: [expect.any(String)] })));
 }, 180_000);
