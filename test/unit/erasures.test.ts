@@ -41,6 +41,22 @@ test('each erasure is a line of the list once, also after a line that a crash ha
   expect(readFileSync(file, 'utf8').match(/"user":1\}/g)).toHaveLength(1);
 });
 
+test('a line that is cut short is reported unless the same erasure follows, and the others are read', async () => {
+  const file = join(temporaryFolder(), erasuresName);
+  const [first, second, third] = [1, 2, 3].map((user) => JSON.stringify(erasure(user)));
+  const cut = third!.slice(0, -1);
+  const read = async (lines: string[]) => {
+    writeFileSync(file, lines.join('\n'));
+    const warnings: string[] = [];
+    return { list: await readErasures(file, (text) => warnings.push(text)), warnings };
+  };
+  const list = [erasure(1), erasure(2)];
+  const warnings = [`Line 3 of ${file} is cut short: its erasure is not applied`];
+  expect(await read([first!, second!, cut])).toEqual({ list, warnings });
+  expect(await read([first!, '', cut, second!, ''])).toEqual({ list, warnings });
+  expect(await read([first!, second!, cut, third!])).toEqual({ list: [...list, erasure(3)], warnings: [] });
+});
+
 test('a list may have the line ends of another system', async () => {
   const file = join(temporaryFolder(), erasuresName);
   writeFileSync(file, [1, 2].map((user) => `${JSON.stringify(erasure(user))}\r\n`).join(''));

@@ -99,7 +99,7 @@ export function erasuresCommands(program: Command) {
         options,
         async ({ config, database }) => {
           const path = file ?? join(config.of(backupSettings).BACKUP_DIR, erasuresName);
-          const list = await readErasures(path);
+          const list = await readErasures(path, warn);
           if (list === undefined) throw new Problem('invalid', `${path} does not exist`);
           const on = { $client: database.pool };
           const persons = await eraseAgain(on, database, list, toSettings(config));
@@ -120,9 +120,11 @@ export const erasuresOption = [
   `the list of erasures; ${erasuresName} beside the backup by default`,
 ] as const;
 
+const warn = (text: string) => console.error(`warning: ${text}`);
+
 /** The list of erasures of a backup; undefined if none is beside it. */
 export async function findErasures(backup: string, { erasures }: ErasuresOptions) {
-  const list = await readErasures(erasures ?? join(dirname(backup), erasuresName));
+  const list = await readErasures(erasures ?? join(dirname(backup), erasuresName), warn);
   if (list === undefined && erasures !== undefined) throw new Problem('invalid', `${erasures} does not exist`);
   return list;
 }

@@ -21,16 +21,25 @@ const Erasure = Type.Object({
 });
 export type Erasure = Static<typeof Erasure>;
 
-/** The list of a file; undefined if it does not exist. */
-export async function readErasures(file: string): Promise<Erasure[] | undefined> {
+/** The list of a file; undefined if it does not exist. `warn` reports a cut line without the same erasure after it. */
+export async function readErasures(
+  file: string,
+  warn: (text: string) => void = () => undefined,
+): Promise<Erasure[] | undefined> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     const { code = '' } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
     throw new Problem('invalid', `${file} cannot be read (${code})`, { cause: error });
   });
-  // A line that a crash has cut short is followed by the same erasure.
-  const isCut = (line: string) => !line.endsWith('}');
-  return text?.split(/\r?\n/).flatMap((line, n) => (isCut(line) ? [] : [parseLine(line, `Line ${n + 1} of ${file}`)]));
+  const lines = text?.split(/\r?\n/);
+  return lines?.flatMap((line, n) => {
+    const place = `Line ${n + 1} of ${file}`;
+    if (line.endsWith('}')) return [parseLine(line, place)];
+    // After a crash the writer appends the same erasure again.
+    const isRepeated = lines.some((later, at) => at > n && later.endsWith('}') && later.startsWith(line));
+    if (line !== '' && !isRepeated) warn(`${place} is cut short: its erasure is not applied`);
+    return [];
+  });
 }
 
 function parseLine(line: string, place: string): Erasure {

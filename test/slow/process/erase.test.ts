@@ -115,6 +115,12 @@ test('after an erasure a dump, the log, the mail folder and a restored backup ha
   const control = await restore(backup, ['--erasures', none]);
   expect([control.erased, control.found.length > 50]).toEqual([0, true]);
 
+  const cut = join(folder, 'cut.jsonl');
+  writeFileSync(cut, readFileSync(list, 'utf8').trimEnd().slice(0, -1));
+  const partly = await runCli(['backup', 'verify', backup, '--erasures', cut, '--json'], {});
+  expect(partly.json<object>()).toMatchObject({ erased_since: 2 });
+  expect(partly.stderr).toMatch(/^warning: Line \d+ of .*cut\.jsonl is cut short: its erasure is not applied\n$/);
+
   // As after a recovery by other means.
   const applied = await runCli(['erasures', 'apply', list, '--json'], { DATABASE_URL: databaseUrl(control.name) });
   expect(applied.json<object>()).toEqual({ erased: 3 });
