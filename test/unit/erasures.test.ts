@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../src/core/config.ts';
@@ -39,6 +39,24 @@ test('each erasure is a line of the list once, also after a line that a crash ha
   await run(jobs);
   expect(await readErasures(file)).toEqual([erasure(1), erasure(2)]);
   expect(readFileSync(file, 'utf8').match(/"user":1\}/g)).toHaveLength(1);
+});
+
+test('a list that is deleted is written again as a whole', async () => {
+  const folder = temporaryFolder();
+  const file = join(folder, erasuresName);
+  const rows = [erasure(1), { ...erasure(2), erased_at: '2026-12-28T10:00:00.000001Z' }];
+  const since: unknown[] = [];
+  const query = async (_text: string, [time]: [string]) => {
+    since.push(time);
+    return Promise.resolve({ rows: rows.filter(({ erased_at }) => time === '-infinity' || erased_at >= time) });
+  };
+  const jobs = erasuresJobs({ config: settings(folder), database: { pool: { query } } as never });
+  await run(jobs);
+  await run(jobs);
+  rmSync(file);
+  await run(jobs);
+  expect(await readErasures(file)).toEqual(rows);
+  expect(since).toEqual(['-infinity', rows[1]!.erased_at, '-infinity']);
 });
 
 test('a line that is cut short is reported unless the same erasure follows, and the others are read', async () => {

@@ -1,5 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
+import { existsSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Problem } from '../../core/errors.ts';
@@ -75,14 +76,15 @@ export function erasuresJobs({ config, database }: Pick<ServerContext, 'config' 
   return [{ name: 'The list of erasures', intervalMs: 10_000, run: createErasuresWriter(database, folder) }];
 }
 
-/** Appends to the list of a folder, each time it is called, the erasures that it does not have. */
+/** Appends to the list of a folder, each time it is called, the erasures that it does not have: all to a deleted one. */
 export function createErasuresWriter({ pool }: Pick<Database, 'pool'>, folder: string) {
   let since = '-infinity';
   let written: Set<string> | undefined;
+  const file = join(folder, erasuresName);
   return async () => {
+    if (!existsSync(file)) [since, written] = ['-infinity', undefined];
     const { rows } = await pool.query<Row>(selectErasures, [since]);
     if (rows.length === 0) return;
-    const file = join(folder, erasuresName);
     written ??= new Set(((await readErasures(file)) ?? []).map((one) => JSON.stringify(one)));
     const lines = rows.map(toLine).filter((line) => !written!.has(line));
     if (lines.length > 0) await append(folder, file, lines);
