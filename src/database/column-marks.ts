@@ -25,8 +25,10 @@ const marksByName: Record<string, Partial<Record<Mark, string>>> = {
   admin_memberships: { personal: 'firstname lastname position phone_prefix phone booking_email' },
   admin_users: { personal: 'email firstname lastname password_hash' },
   api_keys: { operational: 'hash label profile origins' },
+  attendance_marks: { operational: 'nonce' },
   audit_entries: { operational: 'actor action item_ids' },
   backup_runs: { operational: 'file error restore_test' },
+  booking_links: { personal: 'hash' },
   bookings: { personal: 'booker_name booker_email booker_phone', operational: 'booker_language_id' },
   bundles: { operational: 'title' },
   campaigns: { financial: 'campaign_code currency discount_type', operational: 'title type' },
@@ -35,7 +37,7 @@ const marksByName: Record<string, Partial<Record<Mark, string>>> = {
   course_dates: {
     operational:
       'title start_at end_at deadline_at timezone zone event_url external_booking_url reference trigger_value ' +
-      'teaching_language_id place_additional_info internal_note custom_properties',
+      'teaching_language_id place_additional_info internal_note custom_properties waiting_mode cancellation_message',
   },
   course_translations: { operational: `language_id ${texts}` },
   course_users: {
@@ -70,16 +72,17 @@ const marksByName: Record<string, Partial<Record<Mark, string>>> = {
       'short_text_2 email_booking email_moreinfo',
   },
   orders: {
-    personal: `your_reference booker gln_number ${address('invoice')} invoice_email custom_properties`,
-    financial: 'currency payment_method',
+    personal: `your_reference booker gln_number ${address('invoice')} invoice_email custom_properties credit_reason`,
+    financial: 'currency payment_method kind',
     operational: 'title title_detailed',
   },
-  outbox: { personal: 'last_error', operational: 'purpose' },
+  outbox: { personal: 'last_error address', operational: 'purpose' },
   participants: {
     personal: 'user_comment invoice_reference custom_properties',
-    operational: 'entry_source certificate_issued_at',
+    operational: 'entry_source certificate_issued_at held_for',
   },
   partner_connections: { operational: 'status' },
+  payments: { financial: 'method reference' },
   places: { operational: 'title country' },
   products: {
     financial: 'item_number currency account_number cost_unit external_id',

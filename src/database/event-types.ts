@@ -1,3 +1,4 @@
+import { recordedTypes } from './record-events.ts';
 import { eventResources } from './tables/events.ts';
 import { named, OneOf } from '../core/schema/types.ts';
 
@@ -7,10 +8,11 @@ const mergedTypes = ['customer.merged', 'courseuser.merged'];
 
 /** Types of events, as `course.created`. */
 export const eventTypes = [
-  ...eventResources.flatMap(toChangeTypes),
+  ...eventResources.filter((resource) => resource !== 'offer').flatMap(toChangeTypes),
   'coursedate.seats_changed',
   ...mergedTypes,
   'courseuser.erased',
+  ...recordedTypes,
   'resync',
 ];
 

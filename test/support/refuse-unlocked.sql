@@ -8,9 +8,9 @@ begin
       'labels', 'course_labels', 'catalog_addresses', 'locations', 'instructors') then return 'catalog';
     when table_name in ('course_dates', 'course_date_instructors', 'gatherings', 'gathering_instructors', 'bundles')
       then return 'dates';
-    when table_name in ('course_users', 'participants', 'attendances', 'order_line_participants', 'customers',
+    when table_name in ('course_users', 'participants', 'attendances', 'attendance_marks', 'order_line_participants', 'customers',
       'admin_memberships', 'admin_membership_roles', 'roles') then return 'people';
-    when table_name in ('orders', 'order_lines', 'bookings', 'vouchers', 'voucher_redemptions', 'campaigns',
+    when table_name in ('orders', 'order_lines', 'bookings', 'vouchers', 'voucher_redemptions', 'payments', 'campaigns',
       'campaign_courses', 'campaign_customers', 'campaign_tags') then return 'money';
     when table_name in ('providers', 'partner_connections', 'webhooks') then return 'school';
     -- No list reads these.
@@ -48,7 +48,7 @@ begin
     where table_schema = 'public' and column_name = 'provider_id'
       -- Written without the lock: the lock itself, credentials, the last use of keys, states of mails and
       -- webhooks, retention, counted requests, erasures of a list.
-      and table_name not in ('provider_state', 'tokens', 'sessions', 'sign_on_failures', 'api_keys', 'api_key_uses', 'outbox', 'audit_entries',
+      and table_name not in ('provider_state', 'tokens', 'booking_links', 'sessions', 'sign_on_failures', 'api_keys', 'api_key_uses', 'outbox', 'audit_entries',
         'events', 'webhooks', 'webhook_deliveries', 'webhook_wakeups', 'webhook_tests', 'staged_lines', 'provider_usage', 'erasures')
   loop
     perform area_of(name);

@@ -36,6 +36,8 @@ const outsideTenancy = [
   'course_dates_place_fk',
   'locations_place_fk',
   'outbox_id',
+  'booking_links_pk',
+  'booking_links_expires',
   'tokens_pk',
   'tokens_mail',
   'tokens_expires',

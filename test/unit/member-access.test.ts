@@ -36,7 +36,14 @@ test('each member of a response says who sees it and the kind of its data', asyn
 });
 
 test('the resources with personal data follow from the members of their items', () => {
-  expect(personalResources.toSorted()).toEqual(['courseuser', 'customer', 'instructor', 'order', 'participant']);
+  expect(personalResources.toSorted()).toEqual([
+    'courseuser',
+    'customer',
+    'instructor',
+    'offer',
+    'order',
+    'participant',
+  ]);
 });
 
 const Nested = Type.Object({

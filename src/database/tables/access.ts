@@ -1,7 +1,9 @@
 import { check, foreignKey, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { sql } from 'drizzle-orm';
 import { foldedSql, instant, reference, tenantKey } from './columns.ts';
+import { bookings } from './orders.ts';
 import { outbox } from './outbox.ts';
+import { participants } from './participants.ts';
 import { adminMemberships } from './people.ts';
 import { providers } from './providers.ts';
 import { courseUsers } from './users.ts';
@@ -77,5 +79,31 @@ export const signOnFailures = pgTable(
     primaryKey({ name: 'sign_on_failures_pk', columns: [t.providerId, t.usernameHash] }),
     foreignKey({ name: 'sign_on_failures_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     index('sign_on_failures_window').on(t.providerId, t.windowStartedAt),
+  ],
+);
+
+/** Secret links of a booking's payer (`booking`) and of a waiting person (`offer`), stored as SHA-256. */
+export const bookingLinks = pgTable(
+  'booking_links',
+  {
+    providerId: reference().notNull(),
+    hash: text().notNull(),
+    bookingId: reference().notNull(),
+    /** The participant who is offered a place; null for the payer. */
+    participantId: reference(),
+    /** Mail that contains the link; sending it again replaces the link. */
+    mailId: reference(),
+    createdAt: instant().notNull(),
+    expiresAt: instant().notNull(),
+  },
+  (t) => [
+    primaryKey({ name: 'booking_links_pk', columns: [t.hash, t.providerId] }),
+    tenantKey('booking_links_booking_fk', t.bookingId, bookings.id),
+    tenantKey('booking_links_participant_fk', t.participantId, participants.id),
+    tenantKey('booking_links_mail_fk', t.mailId, outbox.id),
+    uniqueIndex('booking_links_mail').on(t.providerId, t.mailId),
+    index('booking_links_booking').on(t.providerId, t.bookingId),
+    index('booking_links_participant').on(t.providerId, t.participantId),
+    index('booking_links_expires').on(t.expiresAt),
   ],
 );

@@ -99,6 +99,14 @@ export const courseDates = pgTable(
     capacityMin: integer().notNull().default(0),
     capacityOverbook: integer().notNull().default(0),
     capacityWait: integer().notNull().default(0),
+    /** How a free place goes to the waiting list: at once, or as an offer that the waiting person accepts. */
+    waitingMode: text({ enum: ['promote', 'offer'] })
+      .notNull()
+      .default('promote'),
+    /** How long an offer is open. */
+    offerHours: smallint().notNull().default(24),
+    /** Told to the participants of a canceled date. */
+    cancellationMessage: text(),
     numConfirmed: counter(),
     numOverbooked: counter(),
     numUnconfirmed: counter(),
@@ -145,6 +153,8 @@ export const courseDates = pgTable(
     index('course_dates_location')
       .on(t.providerId, t.locationId)
       .where(sql`${t.locationId} is not null`),
+    check('course_dates_waiting_mode', sql`${t.waitingMode} in ('promote', 'offer')`),
+    check('course_dates_offer_hours', sql`${t.offerHours} between 1 and 168`),
     check('course_dates_status_known', sql`${t.statusId} between 1 and 4`),
     check('course_dates_order', sql`${t.endsAt} > ${t.startsAt}`),
     check('course_dates_deadline', sql`${t.deadlineAt} <= ${t.endAt}`),

@@ -46,6 +46,8 @@ export const courses = pgTable(
     /** The school's internal reference, shown only in its calendar. */
     referenceInternal: text(),
     isActive: boolean().notNull().default(true),
+    /** Share of the gatherings, 0 to 1, that completes the course; null: only by hand. */
+    completionMinShare: numeric({ precision: 4, scale: 3 }),
     isFullTime: boolean(),
     isPartTime: boolean(),
     type: text({ enum: ['public', 'internal', 'corporate'] })
@@ -101,6 +103,7 @@ export const courses = pgTable(
     index('courses_customer')
       .on(t.providerId, t.customerId, t.id)
       .where(sql`${t.customerId} is not null`),
+    check('courses_completion_min_share', sql`${t.completionMinShare} between 0 and 1`),
     check('courses_title', sql`${t.title} <> ''`),
     check('courses_type', sql`${t.type} in ('public', 'internal', 'corporate')`),
     check('courses_platform', sql`${t.publishingPlatform} in ('both', 'catalog', 'own')`),

@@ -16,9 +16,13 @@ export const eventResources = [
   'campaign',
   'tag',
   'school',
+  'offer',
 ] as const;
 /** A `resync` stands for all changes of a resource by a transaction with too many changes. */
-export const eventChanges = ['created', 'updated', 'deleted', 'seats_changed', 'merged', 'erased', 'resync'] as const;
+export const eventChanges = [
+  ...(['created', 'updated', 'deleted', 'seats_changed', 'merged', 'erased', 'paid', 'credited'] as const),
+  ...(['swapped', 'moved', 'made', 'accepted', 'declined', 'lapsed', 'resync'] as const),
+] as const;
 
 /**
  * The change feed, written by triggers in the transaction of the change. Ids follow commit order within a provider,

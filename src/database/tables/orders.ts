@@ -10,6 +10,7 @@ import {
   pgTable,
   primaryKey,
   text,
+  unique,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
 import { campaigns } from './campaigns.ts';
@@ -54,6 +55,14 @@ export const orders = pgTable(
     exportedAt: instant(),
     /** Of an erased buyer, whose data an invoice still needs: when it is erased too. */
     keptUntil: instant(),
+    /** A `credit` takes back a part of its first order; a `difference` adds to it what a move costs more. */
+    kind: text({ enum: ['order', 'credit', 'difference'] })
+      .notNull()
+      .default('order'),
+    firstOrderId: reference(),
+    creditReason: text(),
+    /** Of a credit: what it lowers the due amount of its first order by; the rest is returned or owed. */
+    creditApplied: money().notNull().default('0'),
     ...timestamps(),
   },
   (t) => [
@@ -62,6 +71,10 @@ export const orders = pgTable(
     tenantKey('orders_customer_fk', t.customerId, customers.id),
     tenantKey('orders_campaign_fk', t.campaignId, campaigns.id),
     tenantKey('orders_seller_fk', t.sellerId, adminMemberships.adminUserId),
+    tenantKey('orders_first_fk', t.firstOrderId, t.id),
+    index('orders_first')
+      .on(t.providerId, t.firstOrderId, t.id)
+      .where(sql`${t.firstOrderId} is not null`),
     index('orders_not_exported')
       .on(t.providerId, t.id)
       .where(sql`${t.exportedAt} is null`),
@@ -80,6 +93,9 @@ export const orders = pgTable(
     index('orders_kept')
       .on(t.providerId, t.keptUntil)
       .where(sql`${t.keptUntil} is not null`),
+    check('orders_kind', sql`${t.kind} in ('order', 'credit', 'difference')`),
+    check('orders_first_order', sql`(${t.firstOrderId} is null) = (${t.kind} = 'order')`),
+    check('orders_credit_applied', sql`${t.creditApplied} >= 0 and (${t.kind} = 'credit' or ${t.creditApplied} = 0)`),
     check('orders_currency', sql`${t.currency} ~ '^[A-Z]{3}$'`),
   ],
 );
@@ -104,19 +120,29 @@ export const orderLines = pgTable(
     priceAtExport: money(),
     discountPercentAtExport: percent(),
     discountCalculatedAtExport: money(),
+    /** The line that this one takes back a part of. */
+    creditsLineId: reference(),
+    /** Added to the VAT of the percentage, so that the credits of a line add up to its VAT. */
+    vatRounding: money().notNull().default('0'),
     ...timestamps(),
   },
   (t) => [
     primaryKey({ name: 'order_lines_pk', columns: [t.providerId, t.id] }),
     tenantKey('order_lines_order_fk', t.orderId, orders.id),
     tenantKey('order_lines_product_fk', t.productId, products.id),
-    uniqueIndex('order_lines_order').on(t.providerId, t.orderId, t.productId),
+    tenantKey('order_lines_credits_fk', t.creditsLineId, t.id),
+    // An order sells a product once; a credit takes back a part of a line once.
+    unique('order_lines_order').on(t.providerId, t.orderId, t.productId, t.creditsLineId).nullsNotDistinct(),
+    index('order_lines_credits')
+      .on(t.providerId, t.creditsLineId)
+      .where(sql`${t.creditsLineId} is not null`),
     index('order_lines_product').on(t.providerId, t.productId, t.orderId),
-    check('order_lines_quantity', sql`${t.quantity} > 0`),
+    check('order_lines_quantity', sql`${t.quantity} <> 0 and (${t.quantity} < 0) = (${t.creditsLineId} is not null)`),
     check(
       'order_lines_amounts',
-      sql`least(${t.priceAtOrder}, ${t.discountPercentAtOrder}, ${t.discountAmountAtOrder}, ${t.discountCalculatedAtOrder}) >= 0`,
+      sql`least(${t.priceAtOrder}, ${t.discountPercentAtOrder}, ${t.discountAmountAtOrder}, ${t.discountCalculatedAtOrder} * sign(${t.quantity})) >= 0`,
     ),
+    check('order_lines_vat_rounding', sql`${t.vatRounding} = 0 or ${t.creditsLineId} is not null`),
   ],
 );
 
@@ -132,6 +158,8 @@ export const bookings = pgTable(
     bookerEmail: text(),
     bookerPhone: text(),
     bookerLanguageId: text(),
+    /** True for a group that is offered places when all fit. */
+    waitingTogether: boolean().notNull().default(false),
     ...timestamps(),
   },
   (t) => [

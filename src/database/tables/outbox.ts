@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { boolean, check, foreignKey, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { id, instant, reference, tenantKey } from './columns.ts';
+import { bookings } from './orders.ts';
 import { participants } from './participants.ts';
 import { adminMemberships } from './people.ts';
 import { providers } from './providers.ts';
@@ -10,6 +11,19 @@ import { courseUsers } from './users.ts';
 export const mailNameSql = (mail: string) =>
   `to_char(${mail}.created_at at time zone 'UTC', 'YYYYMMDD"T"HH24MISS"Z"') || '-' || ${mail}.id`;
 
+export const mailPurposes = [
+  'invitation',
+  'account_created',
+  'receipt',
+  'deregistration',
+  'webhook_disabled',
+  'offer',
+  'booking_link',
+  'swap',
+  'move',
+  'date_canceled',
+] as const;
+
 /** Mails to send: purpose and recipient, no text and no token. Inserted in the transaction of the change they report. */
 export const outbox = pgTable(
   'outbox',
@@ -17,11 +31,15 @@ export const outbox = pgTable(
     id: id(),
     providerId: reference().notNull(),
     purpose: text({
-      enum: ['invitation', 'account_created', 'receipt', 'deregistration', 'webhook_disabled'],
+      enum: mailPurposes,
     }).notNull(),
     userId: reference(),
     adminUserId: reference(),
-    /** Participant that a receipt is about; the recipient is its user. */
+    /** A booking whose booker is the recipient. */
+    bookingId: reference(),
+    /** A recipient who is no person of the service. */
+    address: text(),
+    /** Participant that the mail is about; the recipient is its user, or the booker. */
     participantId: reference(),
     /** Webhook that was disabled; without an admin user the recipient is the school. No foreign key: it may be deleted. */
     webhookId: reference(),
@@ -42,6 +60,7 @@ export const outbox = pgTable(
     foreignKey({ name: 'outbox_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     tenantKey('outbox_user_fk', t.userId, courseUsers.id),
     tenantKey('outbox_admin_user_fk', t.adminUserId, adminMemberships.adminUserId),
+    tenantKey('outbox_booking_fk', t.bookingId, bookings.id),
     tenantKey('outbox_participant_fk', t.participantId, participants.id),
     index('outbox_unsent')
       .on(t.providerId, t.dueAt, t.id)
@@ -49,15 +68,19 @@ export const outbox = pgTable(
     index('outbox_user')
       .on(t.providerId, t.userId)
       .where(sql`${t.userId} is not null`),
+    index('outbox_booking')
+      .on(t.providerId, t.bookingId)
+      .where(sql`${t.bookingId} is not null`),
     index('outbox_id').on(t.id),
     check(
       'outbox_person',
-      sql`num_nonnulls(${t.userId}, ${t.adminUserId}) = 1 or ${t.userId} is null and ${t.purpose} = 'webhook_disabled'`,
+      sql`num_nonnulls(${t.userId}, ${t.adminUserId}, ${t.bookingId}, ${t.address}) = 1
+        or num_nonnulls(${t.userId}, ${t.adminUserId}, ${t.bookingId}, ${t.address}) = 0 and ${t.purpose} = 'webhook_disabled'`,
     ),
     check('outbox_webhook', sql`(${t.webhookId} is not null) = (${t.purpose} = 'webhook_disabled')`),
     check(
       'outbox_participant',
-      sql`(${t.participantId} is not null) = (${t.purpose} in ('receipt', 'deregistration'))`,
+      sql`(${t.participantId} is not null) = (${t.purpose} in ('receipt', 'deregistration', 'offer', 'swap', 'move', 'date_canceled'))`,
     ),
   ],
 );

@@ -10,6 +10,7 @@ import {
   primaryKey,
   smallint,
   text,
+  uniqueIndex,
 } from 'drizzle-orm/pg-core';
 import { id, instant, reference, tenantKey, timestamps } from './columns.ts';
 import { courseDates, gatherings } from './coursedates.ts';
@@ -28,9 +29,17 @@ export const participants = pgTable(
     userId: reference().notNull(),
     statusId: smallint().notNull().default(1),
     statusUpdatedAt: instant().notNull(),
+    /** End of an offer, which holds a seat until then. */
+    heldUntil: instant(),
+    /** Why an unconfirmed participant holds its seat: an open offer, or a group's place without a name. */
+    heldFor: text({ enum: ['offer', 'name'] }),
+    /** Offers that lapsed or were declined. */
+    lapsedOffers: smallint().notNull().default(0),
     paidId: smallint().notNull().default(3),
     entrySource: text({ enum: ['User', 'School'] }).notNull(),
     completed: boolean().notNull().default(false),
+    /** Set by hand, so that attendance does not set it. */
+    completedByHand: boolean().notNull().default(false),
     noShow: boolean().notNull().default(false),
     passed: boolean().notNull().default(false),
     certificateIssuedAt: date({ mode: 'string' }),
@@ -58,6 +67,14 @@ export const participants = pgTable(
     index('participants_paid').on(t.providerId, t.paidId, t.id),
     index('participants_created').on(t.providerId, t.createdAt, t.id),
     index('participants_updated').on(t.providerId, t.updatedAt, t.id),
+    index('participants_held')
+      .on(t.providerId, t.heldUntil)
+      .where(sql`${t.heldUntil} is not null`),
+    check(
+      'participants_hold',
+      sql`${t.heldFor} is null or ${t.heldFor} = 'offer' and ${t.statusId} = 7 or ${t.heldFor} = 'name' and ${t.statusId} in (2, 7)`,
+    ),
+    check('participants_held_until', sql`(${t.heldUntil} is not null) = (${t.heldFor} is not distinct from 'offer')`),
     check('participants_status', sql`${t.statusId} in (1, 2, 3, 4, 7, 8)`),
     check('participants_paid', sql`${t.paidId} in (1, 3)`),
     check('participants_source', sql`${t.entrySource} in ('User', 'School')`),
@@ -84,11 +101,37 @@ export const attendances = pgTable(
     participantId: reference().notNull(),
     gatheringId: reference().notNull(),
     attended: boolean(),
+    minutes: smallint(),
     registeredAt: instant(),
   },
   (t) => [
     primaryKey({ name: 'attendances_pk', columns: [t.providerId, t.participantId, t.gatheringId] }),
     tenantKey('attendances_participant_fk', t.participantId, participants.id),
     tenantKey('attendances_gathering_fk', t.gatheringId, gatherings.id),
+  ],
+);
+
+/** Every mark of a participant's attendance; the newest by `marked_at` is the attendance. */
+export const attendanceMarks = pgTable(
+  'attendance_marks',
+  {
+    providerId: reference().notNull(),
+    id: id(),
+    participantId: reference().notNull(),
+    gatheringId: reference().notNull(),
+    attended: boolean(),
+    minutes: smallint(),
+    /** The client's time, not after that of the server. */
+    markedAt: instant().notNull(),
+    /** Chosen by the client; a mark with an equal one is a repeat. */
+    nonce: text().notNull(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [
+    primaryKey({ name: 'attendance_marks_pk', columns: [t.providerId, t.id] }),
+    tenantKey('attendance_marks_participant_fk', t.participantId, participants.id),
+    tenantKey('attendance_marks_gathering_fk', t.gatheringId, gatherings.id),
+    uniqueIndex('attendance_marks_nonce').on(t.providerId, t.participantId, t.gatheringId, t.nonce),
+    index('attendance_marks_gathering').on(t.providerId, t.gatheringId),
   ],
 );

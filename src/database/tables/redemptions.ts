@@ -4,7 +4,7 @@ import { vouchers } from './campaigns.ts';
 import { instant, reference, tenantKey } from './columns.ts';
 import { orders } from './orders.ts';
 
-/** Amount that an order redeemed of a voucher; the voucher's balance is its amount less these. */
+/** Amount that an order redeemed of a voucher, negative where a credit returns it; the balance is the amount less these. */
 export const voucherRedemptions = pgTable(
   'voucher_redemptions',
   {
@@ -19,6 +19,6 @@ export const voucherRedemptions = pgTable(
     tenantKey('voucher_redemptions_voucher_fk', t.voucherId, vouchers.id),
     tenantKey('voucher_redemptions_order_fk', t.orderId, orders.id),
     index('voucher_redemptions_order').on(t.providerId, t.orderId),
-    check('voucher_redemptions_amount', sql`${t.amount} > 0`),
+    check('voucher_redemptions_amount', sql`${t.amount} <> 0`),
   ],
 );

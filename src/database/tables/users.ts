@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { date, foreignKey, index, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import { boolean, date, foreignKey, index, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { caseFolded, folded, id, instant, reference, searchIndex, tenantKey, timestamps } from './columns.ts';
 import { customers } from './customers.ts';
 import { providers } from './providers.ts';
@@ -46,6 +46,8 @@ export const courseUsers = pgTable(
     customProperties: jsonb().$type<Record<string, string | null>>(),
     ...timestamps(),
     informationGatheredAt: instant(),
+    /** Stands for a person of a group who has no name yet. */
+    isPlaceholder: boolean().notNull().default(false),
     /** When the personal data was erased; the row stays for the participants. */
     erasedAt: instant(),
   },

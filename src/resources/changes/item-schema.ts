@@ -18,6 +18,7 @@ const items: Record<Exclude<(typeof eventResources)[number], 'booking'>, TObject
   course: Course,
   coursedate: CourseDate,
   participant: Participant,
+  offer: Participant,
   order: Order,
   customer: Customer,
   courseuser: CourseUser,

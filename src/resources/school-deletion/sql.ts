@@ -72,12 +72,14 @@ const isReferred = (by: string, column: string) =>
 /** The rows and columns that invoices of a deleted provider need: orders, their lines, payers, products and courses. */
 export const keptForInvoices: Record<string, Kept> = {
   order_lines: {},
+  payments: {},
   voucher_redemptions: {},
   orders: {
     columns: [
       ...['customer_id', 'title_detailed', 'currency', 'is_paid', 'payment_method', 'your_reference', 'booker'],
       ...['gln_number', 'invoice_address', 'invoice_address_2', 'invoice_address_3', 'invoice_zipcode', 'invoice_city'],
       ...['total_before_discounts', 'total_discounts', 'total_vat', 'invoiced_at', 'exported_at'],
+      ...['kind', 'first_order_id', 'credit_applied'],
     ],
   },
   products: { condition: isReferred('order_lines', 'product_id') },

@@ -38,6 +38,11 @@ const otherRows = [
   `insert into api_key_uses (provider_id, key_id, last_used_at)
      select provider_id, id, now() from api_keys where provider_id = $1 on conflict do nothing`,
   `insert into voucher_redemptions (provider_id, voucher_id, order_id, amount, created_at) values ($1, $4, $5, 25, now())`,
+  `insert into payments (provider_id, order_id, amount, paid_at, created_at, updated_at) values ($1, $5, 1, now(), now(), now())`,
+  `insert into booking_links (provider_id, hash, booking_id, created_at, expires_at)
+     values ($1, 'link ' || $1, $3, now(), now() + interval '1 day')`,
+  `insert into attendance_marks (provider_id, participant_id, gathering_id, attended, marked_at, nonce, created_at)
+     select $1, participant_id, gathering_id, true, now(), 'x', now() from attendances where provider_id = $1`,
   `insert into erasures (provider_id, user_id, created_at, erased_at) values ($1, $2, now(), now())`,
   `insert into merged_users (provider_id, user_id, created_at, into_id) values ($1, 1, now(), $2)`,
   `update vouchers set balance = balance - 25 where provider_id = $1 and id = $4`,
@@ -337,6 +342,7 @@ test('with its orders kept, a deleted school keeps what invoices need, until the
     'erasures',
     'order_lines',
     'orders',
+    'payments',
     'products',
     'voucher_redemptions',
     'vouchers',

@@ -38,6 +38,7 @@ const sources: Record<Exclude<Resource, 'booking'>, ReturnType<typeof source>> =
   course: inList(courseItem),
   coursedate: inList(courseDateList),
   participant: inList(participantList),
+  offer: inList(participantList),
   order: inList(orderList),
   customer: inList(customerList),
   courseuser: inList(courseUserList),

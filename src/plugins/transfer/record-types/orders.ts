@@ -24,6 +24,7 @@ const booking: Item = {
     bookerEmail: { schema: Optional(Email()) },
     bookerPhone: { schema: Optional(LongLine()) },
     bookerLanguageId: { schema: Optional(OneOf(teachingLanguageCodes)) },
+    waitingTogether: null,
   }),
 };
 
@@ -33,6 +34,8 @@ const orderLine: Item = {
     orderId: null,
     productId: { to: 'product' },
     quantity: { schema: Count({ minimum: 1 }) },
+    creditsLineId: null,
+    vatRounding: null,
     priceAtOrder: { name: 'price_at_order_per_item_vat_excluded' },
     priceAtInvoice: { name: 'price_at_invoice_per_item_vat_excluded' },
     priceAtExport: { name: 'price_at_export_per_item_vat_excluded' },
@@ -80,6 +83,10 @@ export const order: BulkRecordType = {
     totalBeforeDiscounts: null,
     totalDiscounts: null,
     totalVat: null,
+    kind: null,
+    firstOrderId: null,
+    creditReason: null,
+    creditApplied: null,
   }),
   derived: { totalBeforeDiscounts, totalDiscounts, totalVat },
   // The title ends with the order's id, which a file cannot contain.
@@ -123,7 +130,7 @@ const toAgreedLine = (fields: Fields): AgreedLine => ({
 /** A participant's attendance of a session of the course date. */
 const attendance: Item = {
   table: attendances,
-  fields: tableFields(attendances, { participantId: null, gatheringId: { to: 'gathering' } }),
+  fields: tableFields(attendances, { participantId: null, minutes: null, gatheringId: { to: 'gathering' } }),
 };
 
 /** Order lines of another order than the booking's. Either both are staged or both are imported: an order is one line. */
@@ -177,6 +184,10 @@ export const participant: BulkRecordType = {
     paidId: { name: 'idPaid', schema: Optional(OneOf([...paidStates.keys()])) },
     entrySource: { schema: Optional(OneOf([...entrySources.keys()], { default: 'School' })) },
     userComment: { schema: ParticipantBody.properties.comment },
+    heldFor: null,
+    heldUntil: null,
+    lapsedOffers: null,
+    completedByHand: null,
   }),
   derived: { course_id: participants.courseId },
   computed: {

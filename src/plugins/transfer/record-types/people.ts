@@ -78,6 +78,7 @@ export const user: BulkRecordType = {
       workAddress: { name: 'work_address_1' },
       workPhone: { schema: longLine },
       passwordHash: { schema: Optional(PasswordHash) },
+      isPlaceholder: null,
     }),
     ['password_hash'],
   ),

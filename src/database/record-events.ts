@@ -1,0 +1,27 @@
+import { execute, toRecordset } from './statements.ts';
+import type { Tx } from './unit-of-work.ts';
+
+/** Events of the change feed that code records, beside those of changed rows. */
+export type RecordedEvent = { type: EventName; id: number };
+type EventName =
+  | `offer.${'made' | 'accepted' | 'declined' | 'lapsed'}`
+  | `order.${'paid' | 'credited'}`
+  | `participant.${'swapped' | 'moved'}`;
+
+const insertEvents = {
+  name: 'record_events',
+  text: `insert into events (provider_id, at, resource, change, resource_id)
+    select $1, $2, split_part(e.type, '.', 1), split_part(e.type, '.', 2), e.id
+    from json_to_recordset($3) e (place int, type text, id bigint) order by e.place`,
+};
+
+/** Records these events in their order. `now` is the lock's timestamp. */
+export async function recordEvents(tx: Tx, providerId: number, now: string, recorded: RecordedEvent[]) {
+  if (recorded.length > 0) await execute(tx, insertEvents, [providerId, now, toRecordset(recorded)]);
+}
+
+/** The types of these events. */
+export const recordedTypes: EventName[] = [
+  ...(['order.paid', 'order.credited', 'participant.swapped', 'participant.moved'] as const),
+  ...(['offer.made', 'offer.accepted', 'offer.declined', 'offer.lapsed'] as const),
+];
