@@ -1,17 +1,29 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decideSeats, computePromotions } from '../../src/resources/seats/service.ts';
-import type { Seats, SeatRequest } from '../../src/resources/seats/schema.ts';
+import type { Seats } from '../../src/resources/seats/schema.ts';
+import { states } from '../../src/core/reference/participant-states.ts';
 import { runs } from '../support/property-runs.ts';
 
 const date = (capacityMax: number, capacityOverbook = 0, capacityWait = 0, taken = [0, 0, 0, 0]) => ({
   ...{ id: 1, capacityMax, capacityOverbook, capacityWait },
   ...{ numConfirmed: taken[0]!, numOverbooked: taken[1]!, numUnconfirmed: taken[2]!, numWaiting: taken[3]! },
 });
-const requests = (...statuses: SeatRequest['status'][]) => statuses.map((status) => ({ courseDateId: 1, status }));
+type Requested = 1 | 3 | 7;
+const causes = { 1: 'book', 3: 'bookWaiting', 7: 'bookUnconfirmed' } as const;
+const requests = (...statuses: Requested[]) => statuses.map((status) => ({ courseDateId: 1, cause: causes[status] }));
+/** Decides on status ids. */
+const decideStatuses = (...parameters: Parameters<typeof decideSeats>) =>
+  decideSeats(...parameters).map((state) => state && states[state].statusId);
+const toQueue = (ids: number[]) => ids.map((id) => ({ id, heldFor: null }));
+const promotionsOf = (...parameters: Parameters<typeof computePromotions>) =>
+  computePromotions(...parameters).map(({ participantId, state }) => ({
+    participantId,
+    status: states[state].statusId as number,
+  }));
 const checked = { check: true, waitWhenFull: false };
 
-test.each<[string, Seats & { id: number }, SeatRequest[], object, unknown[]]>([
+test.each<[string, Seats & { id: number }, ReturnType<typeof requests>, object, unknown[]]>([
   ['a seat each', date(2), requests(1, 7), checked, [1, 7]],
   ['no seat is left', date(1), requests(1, 1), checked, [1, undefined]],
   ['an overbook place after the seats', date(1, 1), requests(7, 7, 7), checked, [7, 2, undefined]],
@@ -30,13 +42,13 @@ test.each<[string, Seats & { id: number }, SeatRequest[], object, unknown[]]>([
   ['not checked', date(1), requests(1, 1, 7, 3), { ...checked, check: false }, [1, 1, 7, 3]],
   ['more participants than capacity', date(2, 1, 1, [5, 0, 0, 3]), requests(1, 3), checked, [undefined, undefined]],
 ])('%s', (_name, on, requested, rules, expected) => {
-  expect(decideSeats([on], requested, { check: true, waitWhenFull: false, ...rules })).toEqual(expected);
+  expect(decideStatuses([on], requested, { check: true, waitWhenFull: false, ...rules })).toEqual(expected);
 });
 
 test('each date has its own seats', () => {
   const dates = [date(1), { ...date(1), id: 2 }];
-  const requested: SeatRequest[] = [1, 2, 1, 2].map((courseDateId) => ({ courseDateId, status: 1 }));
-  expect(decideSeats(dates, requested, checked)).toEqual([1, 1, undefined, undefined]);
+  const requested = [1, 2, 1, 2].map((courseDateId) => ({ courseDateId, cause: 'book' as const }));
+  expect(decideStatuses(dates, requested, checked)).toEqual([1, 1, undefined, undefined]);
 });
 
 /** Reference model: a room with chairs, stools and a bench, filled one by one. */
@@ -66,14 +78,14 @@ const anyDate = fc.record({
   ...{ id: fc.constant(1), capacityMax: small, capacityOverbook: small, capacityWait: small },
   ...{ numConfirmed: small, numOverbooked: small, numUnconfirmed: small, numWaiting: small },
 });
-const anyRequests = fc.array(fc.constantFrom<SeatRequest['status']>(1, 3, 7), { maxLength: 20 });
+const anyRequests = fc.array(fc.constantFrom<Requested>(1, 3, 7), { maxLength: 20 });
 
 test('any seat requests on any date match the model', () => {
   fc.assert(
     fc.property(anyDate, anyRequests, fc.boolean(), (on, statuses, waitWhenFull) => {
       const enter = roomOn(on);
       const expected = statuses.map((status) => enter(status, waitWhenFull));
-      expect(decideSeats([on], requests(...statuses), { check: true, waitWhenFull })).toEqual(expected);
+      expect(decideStatuses([on], requests(...statuses), { check: true, waitWhenFull })).toEqual(expected);
     }),
     { numRuns: runs(25) },
   );
@@ -85,14 +97,14 @@ test('sequential decisions equal batch decisions', () => {
       const rules = { check: true, waitWhenFull };
       const current = { ...on };
       const sequential = statuses.map((status) => {
-        const [input] = decideSeats([current], requests(status), rules);
+        const [input] = decideStatuses([current], requests(status), rules);
         if (input === 1) current.numConfirmed += 1;
         if (input === 2) current.numOverbooked += 1;
         if (input === 3) current.numWaiting += 1;
         if (input === 7) current.numUnconfirmed += 1;
         return input;
       });
-      expect(sequential).toEqual(decideSeats([on], requests(...statuses), rules));
+      expect(sequential).toEqual(decideStatuses([on], requests(...statuses), rules));
     }),
     { numRuns: runs(10) },
   );
@@ -137,9 +149,12 @@ test.each<[string, ReturnType<typeof date>, number[], number[], [number, number]
     ],
   ],
 ])('promotion: %s', (_name, on, overbooked, waiting, expected) => {
-  expect(computePromotions({ ...on, overbooked, waiting }).map((move) => [move.participantId, move.status])).toEqual(
-    expected,
-  );
+  expect(
+    promotionsOf({ ...on, overbooked: toQueue(overbooked), waiting: toQueue(waiting) }).map((move) => [
+      move.participantId,
+      move.status,
+    ]),
+  ).toEqual(expected);
 });
 
 test('promotion fills all free seats in order and never oversells', () => {
@@ -147,7 +162,7 @@ test('promotion fills all free seats in order and never oversells', () => {
     fc.property(anyDate, (on) => {
       const overbooked = Array.from({ length: on.numOverbooked }, (_, n) => 100 + n);
       const waiting = Array.from({ length: on.numWaiting }, (_, n) => 200 + n);
-      const moves = computePromotions({ ...on, overbooked, waiting });
+      const moves = promotionsOf({ ...on, overbooked: toQueue(overbooked), waiting: toQueue(waiting) });
       const to = (status: number, from: number[]) =>
         moves.filter((move) => move.status === status && from.includes(move.participantId)).map((m) => m.participantId);
       const [up, in1, in2] = [to(1, overbooked), to(1, waiting), to(2, waiting)];

@@ -164,11 +164,12 @@ const lineRows = ({ lines }: BookingQuote) =>
   }));
 
 const participantRows = ({ participants = [] }: BookingInput, quote: BookingQuote, users: EnrolledUser[]) =>
-  quote.participants.map(({ courseId, courseDateId, status }, n) => ({
+  quote.participants.map(({ courseId, courseDateId, statusId, heldFor }, n) => ({
     course: courseId,
     date: courseDateId,
     person: users[n]!.userId,
-    status,
+    status: statusId,
+    heldFor,
     comment: participants[n]!.comment,
     properties: t.mergeCustomProperties(null, participants[n]!.custom_properties),
   }));
@@ -221,6 +222,6 @@ const toResponse = (
     total_incl_vat: toNumber(totals.inclVat),
     total_vat: toNumber(totals.vat),
     number_of_participants: participants.length,
-    participants: participants.map(({ status }, n) => ({ id: created.participantIds[n]!, status_id: status })),
+    participants: participants.map(({ statusId }, n) => ({ id: created.participantIds[n]!, status_id: statusId })),
   },
 });

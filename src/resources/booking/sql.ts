@@ -27,10 +27,10 @@ export const createBooking = {
       returning id, product_id),
     new_participants as (
       insert into participants (provider_id, created_at, updated_at, status_updated_at, entry_source, booking_id, paid_id,
-        invoice_reference, course_id, course_date_id, user_id, status_id, user_comment, custom_properties)
-      select $1, $2, $2, $2, 'User', b.id, $28, $11, p.course, p.date, p.person, p.status, p.comment, p.properties
+        invoice_reference, course_id, course_date_id, user_id, status_id, held_for, user_comment, custom_properties)
+      select $1, $2, $2, $2, 'User', b.id, $28, $11, p.course, p.date, p.person, p.status, p."heldFor", p.comment, p.properties
       from new_booking b, json_to_recordset($29) p (place int, course bigint, date bigint, person bigint, status smallint,
-        comment text, properties jsonb)
+        "heldFor" text, comment text, properties jsonb)
       order by p.place
       returning id),
     placed as (select id, row_number() over (order by id) as place from new_participants),

@@ -4,7 +4,6 @@ import { Problem } from '../../core/errors.ts';
 import { t } from '../../core/schema/types.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { holdsSeat } from '../../core/reference/statuses.ts';
 import { decideStatus, promoteWaitingLists } from '../seats/service.ts';
 import type { ParticipantChange } from './body-schema.ts';
 import { participantList } from './list.ts';
@@ -24,21 +23,20 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
     const [row] = await tx.select().from(participants).where(participant);
     if (row === undefined) throw Problem.notFound('Participant');
 
-    const statusId = await decideStatus(ctx, tx, row, body.idStatus ?? row.statusId);
+    const { columns, freesSeat } = await decideStatus(ctx, tx, now, row, body.idStatus ?? row.statusId);
     const changes = {
       paidId: body.idPaid,
       completed: body.completed,
       passed: body.passed,
       noShow: body.no_show,
       customProperties: t.mergeCustomProperties(row.customProperties, body.custom_properties),
-      statusId,
-      statusUpdatedAt: statusId === row.statusId ? undefined : now,
+      ...columns,
     };
     if ((await tx.updateChanged(participants, participant, changes, now)) === 0) {
       tx.rollbackNoChange();
       return;
     }
-    if (holdsSeat(row.statusId) && !holdsSeat(statusId)) await promoteWaitingLists(ctx, tx, now, [row.courseDateId]);
+    if (freesSeat) await promoteWaitingLists(ctx, tx, now, [row.courseDateId]);
   });
   return getParticipant(ctx, id, {}, true);
 }

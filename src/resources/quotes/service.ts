@@ -5,7 +5,7 @@ import { execute } from '../../database/statements.ts';
 import { bookingError, participantError, bookingProblem, type BookingCode } from '../booking/schema.ts';
 import { isStorable, priceOrder, voucherAmount, type Discount, type OrderedProduct } from './price-service.ts';
 import { decideSeats } from '../seats/service.ts';
-import type { SeatStatus } from '../seats/schema.ts';
+import { states } from '../../core/reference/participant-states.ts';
 import type {
   QuoteRequest,
   QuoteParticipant,
@@ -56,7 +56,7 @@ export function quoteBooking(request: QuoteRequest, context: BookingContext, err
     : [];
   const seats = decideSeats(
     context.dates,
-    dates.map(({ id }, n) => ({ courseDateId: id, status: participants[n]!.status_id ?? 1 })),
+    dates.map(({ id }, n) => ({ courseDateId: id, cause: bookingCauses[participants[n]!.status_id ?? 1] })),
     { check: config.seats_availability_check ?? true, waitWhenFull: config.waiting_list_when_full ?? false },
   );
   const { lines, totals, discount } = priceOrder(
@@ -71,18 +71,19 @@ export function quoteBooking(request: QuoteRequest, context: BookingContext, err
     ...checkCampaign(request, context, date, currency),
     ...checkVoucher(request, context, currency),
     ...(isStorable(totals) ? [] : [bookingError('order_could_not_be_created')]),
-    ...seats.flatMap((status, n) => (status === undefined ? [participantError(n, 'no_seats_available')] : [])),
+    ...seats.flatMap((state, n) => (state === undefined ? [participantError(n, 'no_seats_available')] : [])),
   ];
   if (allErrors.length > 0) throw bookingProblem(allErrors);
 
   return {
-    // Without an error there is a date, hence a currency, and a seat for each.
+    // Without an error there is a date, hence a currency.
     date: date!,
     currency: currency!,
     participants: dates.map(({ id, courseId }, n) => ({
       courseId,
       courseDateId: id,
-      status: seats[n] as SeatStatus,
+      // Without an error each has a seat.
+      ...states[seats[n]!],
       productIds: purchases[n]!.products.map((product) => product.id),
     })),
     lines,
@@ -92,6 +93,9 @@ export function quoteBooking(request: QuoteRequest, context: BookingContext, err
     voucher: voucher && { id: voucher.id, code: voucher.code, pays: voucherAmount(voucher.balance, totals.inclVat) },
   };
 }
+
+/** By the requested status. */
+const bookingCauses = { 1: 'book', 3: 'bookWaiting', 7: 'bookUnconfirmed' } as const;
 
 /** The first child of the date for each trigger value. */
 function childrenByTrigger(date: DateFound | undefined, all: DateFound[]) {

@@ -1,3 +1,5 @@
+import type { Cause, State } from '../../core/reference/participant-states.ts';
+
 /** Capacities of a course date and its counts of participants; a `capacityMax` of 0 is no limit. */
 export type Seats = {
   capacityMax: number;
@@ -9,9 +11,8 @@ export type Seats = {
   numWaiting: number;
 };
 
-/** Status ids; overbooked (2) is assigned, never requested. */
-export type SeatRequest = { courseDateId: number; status: 1 | 3 | 7 };
-export type SeatStatus = 1 | 2 | 3 | 7;
+/** A change that needs a place of a date; of a new participant unless `from` is sent. */
+export type SeatRequest = { courseDateId: number; cause: Cause; from?: State };
 
 export type SeatRules = {
   /** False assigns the requested status whatever the counts. */
@@ -21,5 +22,6 @@ export type SeatRules = {
 };
 
 /** A date with its overbooked and waiting participants: ids in order of arrival, at most as many as could move. */
-export type Queue = Seats & { overbooked: number[]; waiting: number[] };
-export type Promotion = { participantId: number; status: 1 | 2 };
+export type Queue = Seats & { overbooked: Queued[]; waiting: Queued[] };
+export type Queued = { id: number; heldFor: 'offer' | 'name' | null };
+export type Promotion = { participantId: number; state: State };

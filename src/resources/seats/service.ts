@@ -7,8 +7,18 @@ import { currentTimeSql } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { canceled, hasLeft, holdsSeat, participantStatus, requestableStatuses } from '../../core/reference/statuses.ts';
-import type { SeatStatus, Promotion, Queue, SeatRules, Seats, SeatRequest } from './schema.ts';
+import { canceled, hasLeft, holdsSeat, participantStatus } from '../../core/reference/statuses.ts';
+import type { Promotion, Queue, Queued, SeatRules, Seats, SeatRequest } from './schema.ts';
+import {
+  findTransition,
+  nextState,
+  states,
+  toState,
+  type Cause,
+  type Place,
+  type State,
+  type Transition,
+} from '../../core/reference/participant-states.ts';
 
 /** `seats` is negative while overbook places are used, down to `-overbook`. */
 const getPlaces = (date: Seats) => ({
@@ -19,41 +29,46 @@ const getPlaces = (date: Seats) => ({
 });
 type Places = ReturnType<typeof getPlaces>;
 
-/** Assigns a status to each request, in their order; undefined if there is no place. */
+/** Decides the state after each request, in their order; undefined if there is no place. */
 export function decideSeats(dates: (Seats & { id: number })[], requests: SeatRequest[], rules: SeatRules) {
   const placesById = new Map(dates.map((date) => [date.id, getPlaces(date)]));
-  return requests.map(({ courseDateId, status }): SeatStatus | undefined =>
-    rules.check ? takePlace(placesById.get(courseDateId)!, status, rules) : status,
-  );
+  return requests.map(({ courseDateId, cause, from }): State | undefined => {
+    const to = findTransition(from ?? 'new', cause)?.to ?? {};
+    const place = takePlace(placesById.get(courseDateId)!, to, rules);
+    return place && to[place];
+  });
 }
 
-function takePlace(places: Places, status: SeatRequest['status'], { waitWhenFull }: SeatRules): SeatStatus | undefined {
-  if (status !== participantStatus.waiting) {
-    if (places.seats > -places.overbook) {
-      places.seats -= 1;
-      return places.seats >= 0 ? status : participantStatus.overbooked;
-    }
-    if (!waitWhenFull) return undefined;
+function takePlace(free: Places, to: Transition['to'], { check, waitWhenFull }: SeatRules): Place | undefined {
+  const seeksSeat = to.seat !== undefined;
+  if (!check) return seeksSeat ? 'seat' : 'waiting';
+  if (seeksSeat && free.seats > -free.overbook) {
+    free.seats -= 1;
+    return free.seats >= 0 ? 'seat' : 'overbook';
   }
-  if (places.waiting <= 0) return undefined;
-  places.waiting -= 1;
-  return participantStatus.waiting;
+  if ((seeksSeat && !waitWhenFull) || free.waiting <= 0) return undefined;
+  free.waiting -= 1;
+  return 'waiting';
 }
 
 /** Promotes overbooked participants to free seats, then waiting ones to seats and overbook places. */
 export function computePromotions(date: Queue): Promotion[] {
   const { seats, overbook } = getPlaces(date);
   const freeSeats = Math.max(0, seats + date.numOverbooked);
+  const promote = ({ id, heldFor }: Queued, statusId: number, place: Place) => ({
+    participantId: id,
+    state: nextState(toState({ statusId, heldFor }), 'promote', place)!,
+  });
+  const { overbooked, waiting } = participantStatus;
   const confirmed = date.overbooked.slice(0, freeSeats);
   const promoted = date.waiting.slice(0, Math.max(0, seats + overbook));
   return [
-    ...confirmed.map((participantId) => ({ participantId, status: participantStatus.confirmed })),
-    ...promoted.map((participantId, n) => ({
-      participantId,
-      status: n < seats ? participantStatus.confirmed : participantStatus.overbooked,
-    })),
+    ...confirmed.map((one) => promote(one, overbooked, 'seat')),
+    ...promoted.map((one, n) => promote(one, waiting, n < seats ? 'seat' : 'overbook')),
   ];
 }
+
+const queued = `json_build_object('id', p.id, 'heldFor', p.held_for)`;
 
 /** Skips canceled, deleted and past dates, and participants whose status changed in this transaction. */
 const readQueues = {
@@ -61,11 +76,11 @@ const readQueues = {
   text: `select d.capacity_max as "capacityMax", d.capacity_overbook as "capacityOverbook", d.capacity_wait as "capacityWait",
       d.num_confirmed as "numConfirmed", d.num_overbooked as "numOverbooked", d.num_unconfirmed as "numUnconfirmed",
       d.num_waiting as "numWaiting",
-      to_json(array(select p.id from participants p
+      to_json(array(select ${queued} from participants p
         where p.provider_id = $1 and p.course_date_id = d.id and p.status_id = ${participantStatus.overbooked} and p.status_updated_at < $3
         order by p.status_updated_at, p.id
         limit case when d.capacity_max > 0 then greatest(0, d.capacity_max - d.num_confirmed - d.num_unconfirmed) end)) as overbooked,
-      to_json(array(select p.id from participants p
+      to_json(array(select ${queued} from participants p
         where p.provider_id = $1 and p.course_date_id = d.id and p.status_id = ${participantStatus.waiting} and p.status_updated_at < $3
         order by p.status_updated_at, p.id
         limit case when d.capacity_max > 0 then greatest(0, d.capacity_max + d.capacity_overbook
@@ -78,8 +93,8 @@ const readQueues = {
 
 const promoteWaitingList = {
   name: 'promote_waiting_list',
-  text: `update participants p set status_id = m.status, status_updated_at = $3, updated_at = $3
-    from json_to_recordset($2) m ("participantId" bigint, status smallint)
+  text: `update participants p set status_id = m."statusId", held_for = m."heldFor", status_updated_at = $3, updated_at = $3
+    from json_to_recordset($2) m ("participantId" bigint, "statusId" smallint, "heldFor" text)
     where p.provider_id = $1 and p.id = m."participantId"`,
 };
 
@@ -89,7 +104,8 @@ export async function promoteWaitingLists({ providerId }: Ctx, tx: Tx, now: stri
   const dates = JSON.stringify(courseDateIds);
   const promotions = (await execute<Queue>(tx, readQueues, [providerId, dates, now])).flatMap(computePromotions);
   if (promotions.length === 0) return;
-  await execute(tx, promoteWaitingList, [providerId, toRecordset(promotions), now]);
+  const rows = promotions.map(({ participantId, state }) => ({ participantId, ...states[state] }));
+  await execute(tx, promoteWaitingList, [providerId, toRecordset(rows), now]);
   tx.countEvents('promotions', promotions.length);
 }
 
@@ -116,18 +132,36 @@ export async function promoteAfterUpdate(
   if (before.isOver || addsSeats(before, after)) await promoteWaitingLists(ctx, tx, now, [after.id]);
 }
 
-type Participant = Pick<typeof participants.$inferSelect, 'id' | 'statusId' | 'courseDateId'>;
+type Participant = Pick<typeof participants.$inferSelect, 'id' | 'statusId' | 'heldFor' | 'courseDateId'>;
+
+/** The causes of the statuses that may be requested of a participant. */
+const causesByStatus = new Map<number, Cause>([
+  [participantStatus.confirmed, 'confirm'],
+  [participantStatus.unconfirmed, 'unconfirm'],
+  [participantStatus.waiting, 'wait'],
+  [participantStatus.deregistered, 'deregister'],
+  [participantStatus.deregisteredWithFee, 'deregisterWithFee'],
+]);
 
 /**
- * Returns the status for a requested one. Confirmed and unconfirmed hold the same seat, so they swap freely. Throws if
- * the status cannot be requested, or no seat is available.
+ * The columns of a participant that a requested status changes, and whether a seat becomes free. Throws if the status
+ * cannot be requested, or no seat is available.
  */
-export async function decideStatus(ctx: Ctx, tx: Tx, participant: Participant, requested: number): Promise<number> {
+export async function decideStatus(ctx: Ctx, tx: Tx, now: string, participant: Participant, requested: number) {
+  const state = await decideState(ctx, tx, participant, requested);
+  if (state === toState(participant)) return { columns: {}, freesSeat: false };
+  const columns = { ...stateColumns(state), statusUpdatedAt: now };
+  return { columns, freesSeat: holdsSeat(participant.statusId) && !holdsSeat(columns.statusId) };
+}
+
+async function decideState(ctx: Ctx, tx: Tx, participant: Participant, requested: number): Promise<State> {
   const { statusId, courseDateId } = participant;
-  if (requested === statusId || hasLeft(requested)) return requested;
-  if (!isRequestable(requested)) throw Problem.invalidFields({ notValid: ['idStatus'] });
-  const { confirmed, overbooked, unconfirmed, waiting } = participantStatus;
-  if (requested !== waiting && (statusId === confirmed || statusId === unconfirmed)) return requested;
+  const from = toState(participant);
+  if (requested === statusId) return from;
+  const cause = causesByStatus.get(requested);
+  const transition = cause && findTransition(from, cause);
+  if (transition === undefined) throw Problem.invalidFields({ notValid: ['idStatus'] });
+  if (transition.to.own !== undefined) return transition.to.own;
 
   const [date] = await tx
     .select()
@@ -135,6 +169,7 @@ export async function decideStatus(ctx: Ctx, tx: Tx, participant: Participant, r
     .where(tenantWhere(ctx, courseDates, eq(courseDates.id, courseDateId)));
   const isClosed = date!.statusId === canceled || date!.deletedAt !== null;
   if (isClosed && !holdsSeat(statusId)) throw Problem.invalidFields({ notValid: ['idStatus'] });
+  const { confirmed, overbooked, unconfirmed, waiting } = participantStatus;
   const dateWithoutParticipant = {
     ...date!,
     numConfirmed: date!.numConfirmed - Number(statusId === confirmed),
@@ -143,13 +178,13 @@ export async function decideStatus(ctx: Ctx, tx: Tx, participant: Participant, r
     numWaiting: date!.numWaiting - Number(statusId === waiting),
   };
   const rules = { check: true, waitWhenFull: false };
-  const [status] = decideSeats([dateWithoutParticipant], [{ courseDateId, status: requested }], rules);
-  if (status === undefined) throw new Problem('invalid', 'No seat is available');
-  return status;
+  const [state] = decideSeats([dateWithoutParticipant], [{ courseDateId, cause: transition.cause, from }], rules);
+  if (state === undefined) throw new Problem('invalid', 'No seat is available');
+  return state;
 }
 
-const isRequestable = (statusId: number): statusId is SeatRequest['status'] =>
-  requestableStatuses.some((id) => id === statusId);
+/** The columns of a state; an offer's end is set beside them. */
+const stateColumns = (state: State) => ({ ...states[state], heldUntil: null });
 
 /** Deregisters participants, frees their seats and promotes the waiting lists; returns those who had not left before. */
 export async function deregisterParticipants<P extends Participant>(
@@ -161,11 +196,11 @@ export async function deregisterParticipants<P extends Participant>(
 ): Promise<P[]> {
   const leaving = chosen.filter((one) => !hasLeft(one.statusId));
   if (leaving.length === 0) return [];
-  const statusId = withFee ? participantStatus.deregisteredWithFee : participantStatus.deregistered;
+  const left = withFee ? 'deregisteredWithFee' : 'deregistered';
   const ids = leaving.map(({ id }) => id);
   await tx
     .update(participants)
-    .set({ statusId, statusUpdatedAt: now, updatedAt: now })
+    .set({ ...stateColumns(left), statusUpdatedAt: now, updatedAt: now })
     .where(tenantWhere(ctx, participants, inArray(participants.id, ids)));
   const freed = leaving.filter((one) => holdsSeat(one.statusId)).map(({ courseDateId }) => courseDateId);
   await promoteWaitingLists(ctx, tx, now, [...new Set(freed)]);

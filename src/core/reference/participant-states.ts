@@ -1,0 +1,107 @@
+import { participantStatus } from './statuses.ts';
+
+/** States of a participant: its status, and why it holds its seat if it has neither accepted nor a name. */
+export const states = {
+  confirmed: { statusId: participantStatus.confirmed, heldFor: null },
+  overbooked: { statusId: participantStatus.overbooked, heldFor: null },
+  unconfirmed: { statusId: participantStatus.unconfirmed, heldFor: null },
+  waiting: { statusId: participantStatus.waiting, heldFor: null },
+  /** Has an open offer. */
+  offered: { statusId: participantStatus.unconfirmed, heldFor: 'offer' },
+  /** A group's place without a name. */
+  reserved: { statusId: participantStatus.unconfirmed, heldFor: 'name' },
+  reservedOverbooked: { statusId: participantStatus.overbooked, heldFor: 'name' },
+  deregistered: { statusId: participantStatus.deregistered, heldFor: null },
+  deregisteredWithFee: { statusId: participantStatus.deregisteredWithFee, heldFor: null },
+} as const;
+export type State = keyof typeof states;
+
+/** What a date has for a participant; `own` needs nothing but what the participant has. */
+export const places = ['seat', 'overbook', 'waiting', 'own'] as const;
+export type Place = (typeof places)[number];
+
+export const causes = [
+  ...(['book', 'bookUnconfirmed', 'bookWaiting', 'reserve', 'confirm', 'unconfirm', 'wait'] as const),
+  ...(['promote', 'offer', 'accept', 'decline', 'declineAgain', 'lapse', 'lapseAgain', 'name'] as const),
+  ...(['deregister', 'deregisterWithFee'] as const),
+] as const;
+export type Cause = (typeof causes)[number];
+
+export type Transition = {
+  from: (State | 'new')[];
+  cause: Cause;
+  to: Partial<Record<Place, State>>;
+  /** The event beside those of the changed participant, and the mail. */
+  event?: 'offer.made' | 'offer.accepted' | 'offer.declined' | 'offer.lapsed' | 'participant.swapped';
+  mail?: 'offer' | 'swap';
+};
+
+const seated: State[] = ['confirmed', 'unconfirmed'];
+const left: State[] = ['deregistered', 'deregisteredWithFee'];
+const unseated: State[] = ['waiting', ...left];
+const unnamed: State[] = ['reserved', 'reservedOverbooked'];
+const named: State[] = [...seated, 'overbooked', 'offered', ...unseated];
+
+/** All changes of a participant's state: the only place that decides its status. */
+export const transitions: Transition[] = [
+  { from: ['new'], cause: 'book', to: { seat: 'confirmed', overbook: 'overbooked', waiting: 'waiting' } },
+  { from: ['new'], cause: 'bookUnconfirmed', to: { seat: 'unconfirmed', overbook: 'overbooked', waiting: 'waiting' } },
+  { from: ['new'], cause: 'bookWaiting', to: { waiting: 'waiting' } },
+  { from: ['new'], cause: 'reserve', to: { seat: 'reserved', overbook: 'reservedOverbooked' } },
+  // Confirmed and unconfirmed hold the same seat.
+  { from: seated, cause: 'confirm', to: { own: 'confirmed' } },
+  { from: seated, cause: 'unconfirm', to: { own: 'unconfirmed' } },
+  {
+    from: ['overbooked', 'offered', ...unseated],
+    cause: 'confirm',
+    to: { seat: 'confirmed', overbook: 'overbooked' },
+  },
+  { from: ['overbooked', ...unseated], cause: 'unconfirm', to: { seat: 'unconfirmed', overbook: 'overbooked' } },
+  { from: named, cause: 'wait', to: { waiting: 'waiting' } },
+  { from: ['overbooked'], cause: 'promote', to: { seat: 'confirmed' } },
+  { from: ['reservedOverbooked'], cause: 'promote', to: { seat: 'reserved' } },
+  { from: ['waiting'], cause: 'promote', to: { seat: 'confirmed', overbook: 'overbooked' } },
+  {
+    from: ['waiting'],
+    cause: 'offer',
+    to: { seat: 'offered', overbook: 'offered' },
+    event: 'offer.made',
+    mail: 'offer',
+  },
+  {
+    from: ['offered'],
+    cause: 'accept',
+    to: { seat: 'confirmed', overbook: 'overbooked' },
+    event: 'offer.accepted',
+  },
+  { from: ['offered'], cause: 'decline', to: { own: 'waiting' }, event: 'offer.declined' },
+  { from: ['offered'], cause: 'declineAgain', to: { own: 'deregistered' }, event: 'offer.declined' },
+  { from: ['offered'], cause: 'lapse', to: { own: 'waiting' }, event: 'offer.lapsed' },
+  { from: ['offered'], cause: 'lapseAgain', to: { own: 'deregistered' }, event: 'offer.lapsed' },
+  { from: ['reserved'], cause: 'name', to: { own: 'confirmed' }, event: 'participant.swapped', mail: 'swap' },
+  {
+    from: ['reservedOverbooked'],
+    cause: 'name',
+    to: { own: 'overbooked' },
+    event: 'participant.swapped',
+    mail: 'swap',
+  },
+  { from: [...named, ...unnamed], cause: 'deregister', to: { own: 'deregistered' } },
+  { from: [...named, ...unnamed], cause: 'deregisterWithFee', to: { own: 'deregisteredWithFee' } },
+];
+
+const byCause = new Map(transitions.flatMap((one) => one.from.map((from) => [`${from} ${one.cause}`, one] as const)));
+
+/** The transition of a state by a cause, or undefined if there is none. */
+export const findTransition = (from: State | 'new', cause: Cause) => byCause.get(`${from} ${cause}`);
+
+/** The state after a cause; undefined if it is not possible from this state, or with this place. */
+export const nextState = (from: State | 'new', cause: Cause, place: Place): State | undefined =>
+  findTransition(from, cause)?.to[place];
+
+type Held = { statusId: number; heldFor: string | null };
+
+/** The state of a stored participant. */
+export const toState = ({ statusId, heldFor }: Held): State =>
+  stateNames.find((name) => states[name].statusId === statusId && states[name].heldFor === heldFor)!;
+const stateNames = Object.keys(states) as State[];
