@@ -19,7 +19,7 @@ const toQueue = (ids: number[]) => ids.map((id) => ({ id, heldFor: null }));
 const promotionsOf = (...parameters: Parameters<typeof computePromotions>) =>
   computePromotions(...parameters).map(({ participantId, state }) => ({
     participantId,
-    status: states[state].statusId as number,
+    status: states[state].statusId,
   }));
 const checked = { check: true, waitWhenFull: false };
 
