@@ -4,7 +4,7 @@ import type { Settings } from '../../core/settings.ts';
 import type { Areas } from '../../database/areas.ts';
 import type { Database, Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
-import { execute, type Queryable } from '../../database/statements.ts';
+import { execute, type Queryable, type Statement } from '../../database/statements.ts';
 import { endSessions } from '../auth/session-service.ts';
 import type { ErasureBody } from './body-schema.ts';
 import { maxKept, type Erasure } from './schema.ts';
@@ -50,12 +50,15 @@ export const eraseCourseUser = (ctx: Ctx, userId: number, { dry_run = false }: E
     const result = { id: userId, dry_run, ...counts, kept: kept.slice(0, maxKept), kept_total: kept.length };
     if (dry_run) return tx.rollbackNoChange(result);
 
-    await erase(tx, now, person, purchases, ctx.settings);
+    const mails = await deleteCopies(tx, person, purchases);
+    const changed = await clearItems(tx, now, person, purchases, ctx.settings);
+    if (!found.isErased || changed + mails.length + counts.import_refs > 0) await record(tx, now, person, mails);
+    else if (counts.webhook_attempts === 0) return tx.rollbackNoChange(result);
     return result;
   });
 
 const lock = async (tx: Tx, { providerId, userId }: Person) =>
-  (await execute<{ id: number }>(tx, sql.lockPerson, [providerId, userId]))[0];
+  (await execute<{ isErased: boolean }>(tx, sql.lockPerson, [providerId, userId]))[0];
 
 type Purchases = Awaited<ReturnType<typeof findPurchases>>;
 
@@ -83,7 +86,8 @@ function toKeptItems({ orders, customers }: Purchases): KeptItem[] {
   ];
 }
 
-async function erase(tx: Tx, now: string, person: Person, { orders, customers }: Purchases, { timezone }: Retention) {
+/** Deletes what repeats the data of the person. Returns the names of the deleted mails. */
+async function deleteCopies(tx: Tx, person: Person, { orders, customers }: Purchases) {
   const { providerId, userId } = person;
   const own = [providerId, userId];
   const items = [...own, toIds(selectOwn(orders)), toIds(selectOwn(customers))];
@@ -96,19 +100,41 @@ async function erase(tx: Tx, now: string, person: Person, { orders, customers }:
   await execute(tx, sql.deleteAnswers, [providerId]);
   await execute(tx, sql.deleteStagedLines, [providerId]);
   await execute(tx, sql.hashRefs, items);
+  return mails.map(({ name }) => name);
+}
 
-  await execute(tx, sql.clearParticipants, [...own, now]);
-  await execute(tx, sql.clearBookings, [providerId, toIds(selectOwn(orders)), now]);
+/** Clears the personal columns of the participants, orders and customers. Returns the number of changed rows. */
+async function clearItems(
+  tx: Tx,
+  now: string,
+  { providerId, userId }: Person,
+  { orders, customers }: Purchases,
+  { timezone }: Retention,
+) {
   const isOfCompany = (order: Purchase) => order.isOfCompany === true;
   const erasable = selectErasable(orders);
-  await execute(tx, sql.clearOrders, [providerId, toIds(erasable.filter((order) => !isOfCompany(order))), now]);
-  await execute(tx, sql.clearBooker, [...own, toIds(erasable.filter(isOfCompany)), now]);
-  await execute(tx, sql.keepOrders, [providerId, ...toDeadlines(orders), timezone]);
-  await execute(tx, sql.clearCustomers, [providerId, toIds(selectErasable(customers)), now]);
-  await execute(tx, sql.keepCustomers, [providerId, ...toDeadlines(customers), timezone, now]);
+  const own = [providerId, userId];
+  const statements: [Statement, unknown[]][] = [
+    [sql.clearParticipants, [...own, now]],
+    [sql.clearBookings, [providerId, toIds(selectOwn(orders)), now]],
+    [sql.clearOrders, [providerId, toIds(erasable.filter((order) => !isOfCompany(order))), now]],
+    [sql.clearBooker, [...own, toIds(erasable.filter(isOfCompany)), now]],
+    [sql.keepOrders, [providerId, ...toDeadlines(orders), timezone]],
+    [sql.clearCustomers, [providerId, toIds(selectErasable(customers)), now]],
+    [sql.keepCustomers, [providerId, ...toDeadlines(customers), timezone, now]],
+  ];
+  let changed = 0;
+  for (const [statement, values] of statements)
+    changed += (await tx.$client.query({ ...statement, values })).rowCount ?? 0;
+  return changed;
+}
+
+/** Clears the course user, and remembers the erasure. */
+async function record(tx: Tx, now: string, { providerId, userId }: Person, mails: string[]) {
+  const own = [providerId, userId];
   await execute(tx, sql.clearUser, [...own, now]);
   await execute(tx, sql.recordErased, [...own, now]);
-  await execute(tx, sql.rememberErasure, [...own, now, mails.map(({ name }) => name)]);
+  await execute(tx, sql.rememberErasure, [...own, now, mails]);
 }
 
 const toDeadlines = (items: Purchase[]) => {
@@ -145,7 +171,10 @@ export async function eraseAgain(
   for (const person of persons)
     await to.write([person.providerId], areas, async (tx, now) => {
       tx.recordAffected(person.userId);
-      await erase(tx, now, person, await findPurchases(tx, person, retention), retention);
+      const purchases = await findPurchases(tx, person, retention);
+      const mails = await deleteCopies(tx, person, purchases);
+      await clearItems(tx, now, person, purchases, retention);
+      await record(tx, now, person, mails);
     });
   await execute(on, sql.rememberListed, [rows]);
   return persons.length;

@@ -10,10 +10,13 @@ const toPersonal = (table: string, except: string[] = []) =>
   markedColumns(table, 'personal').filter((column) => !except.includes(column));
 const clear = (columns: string[]) => columns.map((column) => `${column} = null`).join(', ');
 
+/** The username is replaced. */
+const ofUser = toPersonal('course_users', ['username']);
 /** Locked, so that no session or link of the person begins meanwhile. */
 export const lockPerson = {
   name: 'lock_erased_person',
-  text: 'select id from course_users where provider_id = $1 and id = $2 for update',
+  text: `select erased_at is not null and num_nonnulls(${ofUser.join(', ')}) = 0 as "isErased"
+    from course_users where provider_id = $1 and id = $2 for update`,
 };
 
 const nameOfUser = foldedSql(`nullif(concat_ws(' ', u.firstname, u.lastname), '')`);
@@ -211,7 +214,8 @@ export const clearKeptOrders = {
 export const keepOrders = {
   name: 'keep_orders',
   text: `update orders o set kept_until = k.until::timestamp at time zone $4
-    from unnest($2::bigint[], $3::text[]) k (id, until) where o.provider_id = $1 and o.id = k.id`,
+    from unnest($2::bigint[], $3::text[]) k (id, until) where o.provider_id = $1 and o.id = k.id
+      and o.kept_until is distinct from k.until::timestamp at time zone $4`,
 };
 
 const ofCustomer = toPersonal('customers', ['title']);
@@ -231,17 +235,19 @@ const ofInvoice = [
   ...['title', 'orgnr', 'customer_reference_id', 'customer_reference', 'invoice_email', 'invoice_address'],
   ...['invoice_address_2', 'invoice_address_3', 'invoice_zipcode', 'invoice_city'],
 ];
+const notOfInvoice = toPersonal('customers', ofInvoice);
 export const keepCustomers = {
   name: 'keep_customers',
-  text: `update customers c set ${clear(toPersonal('customers', ofInvoice))}, updated_at = $5,
+  text: `update customers c set ${clear(notOfInvoice)}, updated_at = $5,
       kept_until = k.until::timestamp at time zone $4
-    from unnest($2::bigint[], $3::text[]) k (id, until) where c.provider_id = $1 and c.id = k.id`,
+    from unnest($2::bigint[], $3::text[]) k (id, until) where c.provider_id = $1 and c.id = k.id
+      and (num_nonnulls(${notOfInvoice.join(', ')}) > 0 or c.kept_until is distinct from k.until::timestamp at time zone $4)`,
 };
 
 /** The username is unique, and no one can guess it. */
 export const clearUser = {
   name: 'erase_course_user',
-  text: `update course_users set ${clear(toPersonal('course_users', ['username']))}, updated_at = $3, erased_at = $3,
+  text: `update course_users set ${clear(ofUser)}, updated_at = $3, erased_at = $3,
       username = 'erased-' || id || '-' || gen_random_uuid()
     where provider_id = $1 and id = $2`,
 };

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { eraseAgain, eraseKept } from '../../../src/resources/erasures/service.ts';
 import { book, bookOrFail, createBookableDate, getSummary } from '../../support/booking.ts';
+import { newestEvent } from '../../support/changes.ts';
 import { contentTypeHeader, dialects, encodeBody } from '../../support/dialects.ts';
 import { createCustomer, createOrder, createUser, write } from '../../support/orders.ts';
 import { findPlanted, person, planted, plantPerson } from '../../support/planted.ts';
@@ -117,6 +118,36 @@ test('an invoiced buyer stays for the years of the setting after that of the inv
   });
   await eraseKept(database);
   expect(await findPlanted(pool, me.id)).toEqual([]);
+});
+
+test('a repeated erasure of a person of whom nothing is left writes nothing', async () => {
+  const me = await createProvider();
+  const { id, customer, summary } = await plantPerson(me, pool);
+  await write(me, (tx) =>
+    tx.execute(
+      `update orders set exported_at = '2026-03-01', customer_id = ${customer} where id = ${summary.order_id}`,
+    ),
+  );
+  const first = await erase(me, id);
+  const readState = async () => {
+    const { rows } = await pool.query(
+      `select (select json_agg(e) from erasures e where provider_id = $1) as erasures,
+        (select json_agg(u) from course_users u where provider_id = $1) as users,
+        (select json_agg(c) from customers c where provider_id = $1) as customers,
+        (select max(id) from events where provider_id = $1) as event, (select max(id) from audit_entries where provider_id = $1) as entry`,
+      [me.id],
+    );
+    return rows as object[];
+  };
+  const state = await readState();
+  const second = await erase(me, id);
+  expect(second).toEqual({ ...first, ...nothing, participants: 1, webhook_attempts: 0 });
+  expect(await readState()).toEqual(state);
+
+  await write(me, (tx) => tx.execute(`update course_users set firstname = '${planted}' where id = ${id}`));
+  const cursor = await newestEvent(me);
+  await erase(me, id);
+  expect((await changesSince(me, cursor)).map(({ type }) => type)).toEqual(['courseuser.erased']);
 });
 
 test('the years count from the later of export and invoice', async () => {
