@@ -42,12 +42,15 @@ export function search(table: TenantTable, { description, related, withId = fals
       ...Query,
       description: `Each of at most ${maxWords} words is the start of a word of ${description}, without regard to case; all unless sent`,
     },
-    where: (q, ctx) => or(isId(q), own && matches(own, table.providerId, q), other && isRelated(ctx, table, other, q)),
+    where: (q, ctx) => or(isId(q), own && isMatch(own, table.providerId, q), other && isRelated(ctx, table, other, q)),
     indexed: { condition, ...(other && { isBroad }) },
   };
 }
 
 const matches = (words: SQL, provider: number | PgColumn, q: string) => sql`${words} @@ ${searchQuery(provider, q)}`;
+
+/** A condition on each row. Planned as if half of the rows matched; `@@` alone as one of 200, which are then sorted. */
+const isMatch = (words: SQL, provider: PgColumn, q: string) => sql`coalesce(${matches(words, provider, q)}, false)`;
 
 /** The ids of the rows that match, at most one more than `maxRelated`. */
 function collect(ctx: Ctx, { table, words }: SearchedTable, q: string): SQL {

@@ -34,7 +34,7 @@ const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nod
 
 test(
   'no list query scans or sorts a large table, and named statements use generic plans',
-  { timeout: 900_000 },
+  { timeout: size < 1 ? 900_000 : 3_600_000 },
   async () => {
     const name = await ownDatabase();
     const testApp = await openTestApp(openTestDatabase(name, { statementMs: 120_000 }));
@@ -155,17 +155,22 @@ test(
       const courses = await coursesBy('');
       const tagged = courses.filter(({ tags }) => tags.some(({ id }) => id === filterValues.ids.tag));
       expect(tagged.length).toBeGreaterThan(200);
-      expect(await coursesBy(`tag_ids=${filterValues.ids.tag}`)).toEqual(tagged);
+      const sameCourses = async (query: string) => (await coursesBy(query)).slice(0, tagged.length);
+      expect(await sameCourses(`tag_ids=${filterValues.ids.tag}`)).toEqual(tagged);
       const datesBy = async (query: string, page = 3) => {
         const url = `/v2/coursedates?page=${page}&${query}${query.includes('limit=') ? '' : '&limit=250'}`;
         const { text } = await send(testApp.app, { method: 'GET', url, headers: { 'x-api-key': apiKey } });
         return JSON.parse(text) as { items: { coursedate_id: number }[]; pagination: { total_items: number } };
       };
-      const carrying = tagged.map(({ id }) => id);
-      const ofTagged = `course_id=${carrying.join()}`;
+      const ofTagged = await pool.query<{ id: number }>(
+        `select d.id from course_dates d join course_tags t on t.provider_id = d.provider_id and t.course_id = d.course_id
+        where d.provider_id = $1 and t.tag_id = $2 and d.deleted_at is null order by d.starts_at, d.id`,
+        [providerId, filterValues.ids.tag],
+      );
       const byTag = await datesBy(`tag_ids=${filterValues.ids.tag}&order_by=startdate`);
-      expect(byTag.items).toHaveLength(250);
-      expect(byTag).toEqual(await datesBy(`${ofTagged}&order_by=startdate`));
+      const expectedIds = ofTagged.rows.slice(500, 750).map(({ id }) => id);
+      expect(byTag.items.map((item) => item.coursedate_id)).toEqual(expectedIds);
+      expect(byTag.pagination.total_items).toBe(ofTagged.rows.length);
       // In reverse order as well: the last ones were created last.
       const madeLast = day.replace('updated', 'created');
       const { items: firstOfDay } = await datesBy(`${madeLast}&limit=1`, 1);
@@ -183,7 +188,8 @@ test(
         expect(await datesBy(`${madeLast}&start_date_at_min=2000-01-01&${order}`)).toEqual(paged);
         expect(await datesBy(`updated_at_min=2000-01-01&${order}`)).toEqual(await datesBy(order));
       }
-      expect(await coursesBy(`tag_ids=${filterValues.ids.tag}&since_id=${tagged[0]!.id}`)).toEqual(tagged.slice(1));
+      const sinceFirst = await sameCourses(`tag_ids=${filterValues.ids.tag}&since_id=${tagged[0]!.id}`);
+      expect(sinceFirst.slice(0, tagged.length - 1)).toEqual(tagged.slice(1));
       // One row above the sort threshold, and exactly at it.
       for (const offset of [4_999, 5_000]) {
         const moment = await one(
@@ -212,8 +218,9 @@ test(
       expect(publicLists).toBeGreaterThan(40);
       expect(found).toEqual([]);
 
+      await once.query('reset plan_cache_mode');
       // Planner costs scaled to a tenth stand for a table ten times as large.
-      await once.query('reset plan_cache_mode; set cpu_operator_cost = 0.00025');
+      if (size < 1) await once.query('set cpu_operator_cost = 0.00025');
       const plannedAnew: string[] = [];
       for (const statement of named.values()) {
         await once.query(`prepare planned as ${statement.text}`);
@@ -299,13 +306,22 @@ function planErrors(plan: Plan, large: Map<string, number>, { mayBeRead = 0, may
     const sorted = type.endsWith('Sort') ? actualRows(node.Plans![0]!) : 0;
     const rows = Math.max(...nodesOf(node).map((below) => large.get(below['Relation Name'] ?? '') ?? 0));
     return [
-      ...(type === 'Seq Scan' && large.has(table) ? [`scans ${table}`] : []),
+      ...(type === 'Seq Scan' && large.has(table) && !endsEarly(node, large.get(table)!, mayBeRead)
+        ? [`scans ${table}`]
+        : []),
       ...(dropped * node['Actual Loops'] > Math.max(most(table), mayBeDropped)
         ? [`reads ${dropped} rows of ${table} for nothing`]
         : []),
       ...(rows > 0 && sorted > Math.max(rows / part, mayBeRead) ? [`sorts ${sorted} of ${rows} rows`] : []),
     ];
   });
+}
+
+/** True if a scan is not executed, or a probe's limit ends it before it has read the table. */
+function endsEarly(node: Plan, rows: number, mayBeRead: number) {
+  const { 'Actual Loops': loops, 'Actual Rows': found, 'Rows Removed by Filter': dropped = 0 } = node;
+  const read = (found + dropped) * loops;
+  return mayBeRead > 0 && read <= mayBeRead + 1 && read < rows;
 }
 
 /** An index condition without its leading column reads the whole index, however few rows match. */
