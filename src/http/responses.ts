@@ -27,17 +27,20 @@ const Pagination = t.NamedObject(
     next_page: t.Nullable(Type.Integer()),
   }),
 );
-const envelope = <S extends TSchema>(item: S) =>
-  Type.Object(t.member.open.all({ pagination: Pagination, items: Type.Array(item) }));
+const envelope = <S extends TSchema>(name: string, item: S) =>
+  t.NamedObject(name, t.member.open.all({ pagination: Pagination, items: Type.Array(item) }));
 
-const listOrEnvelope = <S extends TSchema>(item: S) => {
-  const { properties, required } = envelope(item);
-  return Type.Unsafe<Static<S>[] | Static<ReturnType<typeof envelope<S>>>>({
-    type: ['array', 'object'],
-    items: item,
-    properties,
-    required,
-  });
+const listOrEnvelope = <S extends TSchema>(name: string, item: S) => {
+  const { properties, required } = envelope(name, item);
+  return t.named(
+    name,
+    Type.Unsafe<Static<S>[] | Static<ReturnType<typeof envelope<S>>>>({
+      type: ['array', 'object'],
+      items: item,
+      properties,
+      required,
+    }),
+  );
 };
 
 /** Response schemas of a route, by status. */

@@ -16,8 +16,8 @@ const LegacyUnauthorized = t.NamedObject('LegacyUnauthorized', {
 });
 
 /** Response schemas: an envelope with a status; ids are text. */
-const responses = <P extends TProperties>(properties: P) => ({
-  200: Type.Object({ status: Type.String({ examples: ['success'] }), ...properties }),
+const responses = <P extends TProperties>(name: string, properties: P) => ({
+  200: t.NamedObject(name, { status: Type.String({ examples: ['success'] }), ...properties }),
   401: LegacyUnauthorized,
   '4xx': LegacyError,
   '5xx': LegacyError,
@@ -35,7 +35,7 @@ export const legacySchoolRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags: ['Older interface'],
         profiles: ['full', 'read', 'booking'],
         item: 'School',
-        response: responses({ school: LegacySchool }),
+        response: responses('LegacySchoolResult', { school: LegacySchool }),
       },
     },
     async ({ ctx }) => success({ school: await getSchool(ctx) }),
@@ -52,7 +52,7 @@ export const legacySchoolRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags: ['Older interface'],
         profiles: ['full'],
         body: SchoolBody,
-        response: responses({ school_id: Type.String(), api_key: Type.String() }),
+        response: responses('LegacySchoolCreated', { school_id: Type.String(), api_key: Type.String() }),
       },
     },
     async ({ ctx, body }) => {
@@ -73,7 +73,7 @@ export const legacyCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags: ['Older interface'],
         profiles: ['full'],
         body: LegacyCourseBody,
-        response: responses({ course_id: Type.String() }),
+        response: responses('LegacyCourseCreated', { course_id: Type.String() }),
       },
     },
     async ({ ctx, body }) => success({ course_id: String(await createCourse(ctx, body)) }),

@@ -82,7 +82,8 @@ function describeResponses(
       ...(hasSpreadsheet ? ['Content-Disposition' as const] : []),
     ];
     response.headers = isSuccess ? successHeaders(operation, declared) : (errorHeaders[status] ?? requestIdHeader);
-    const isList = response.content?.['application/json']?.schema.type?.includes('array') ?? false;
+    const schema = response.content?.['application/json']?.schema;
+    const isList = (schema && (findSchema(document, schema) ?? schema).type?.includes('array')) ?? false;
     if (isSuccess) response.description = describeSuccess(status, isList, '201' in responses);
     if (isSuccess && hasSpreadsheet)
       response.content = { ...response.content, 'text/csv': { schema: { type: 'string' } } };

@@ -16,22 +16,25 @@ const WebhookMessage = named(
           '`resync`: read all items of the resource again; `webhook.test`: a test',
       },
       timestamp: { type: 'string', description: 'Time of the change', format: 'date-time' },
-      data: {
-        type: 'object',
-        properties: {
-          id: { type: 'integer', description: 'Id of the change in `GET /v2/changes`' },
-          resource: EventResource,
-          resource_id: { type: ['integer', 'null'], description: 'Null for a `resync`' },
-          into: { type: 'integer', description: 'Of a merge alone: the id of the item that stays' },
-          item: {
-            type: ['object', 'null'],
-            description:
-              'The item as the interface shows it at delivery, null if it is deleted or merged; absent in thin messages, over 1 MB, and for ' +
-              'bookings and sub-schools',
+      data: named(
+        'WebhookMessageData',
+        Type.Unsafe({
+          type: 'object',
+          properties: {
+            id: { type: 'integer', description: 'Id of the change in `GET /v2/changes`' },
+            resource: EventResource,
+            resource_id: { type: ['integer', 'null'], description: 'Null for a `resync`' },
+            into: { type: 'integer', description: 'Of a merge alone: the id of the item that stays' },
+            item: {
+              type: ['object', 'null'],
+              description:
+                'The item as the interface shows it at delivery, null if it is deleted or merged; absent in thin messages, over 1 MB, and for ' +
+                'bookings and sub-schools',
+            },
+            webhook_id: { type: 'integer', description: 'Of a `webhook.test`, which has no other ids' },
           },
-          webhook_id: { type: 'integer', description: 'Of a `webhook.test`, which has no other ids' },
-        },
-      },
+        }),
+      ),
     },
     required: ['type', 'timestamp', 'data'],
   }),

@@ -185,9 +185,9 @@ async function addDates(me: Provider, made: { open: number[]; hidden: number[] }
 
 /** The schema of each response to a publishable key, which has the members that are open to it alone. */
 export const publicResponses: Record<string, TSchema> = {
-  'GET /v2/courses': responses.listOrEnvelope(courseList.View),
+  'GET /v2/courses': responses.listOrEnvelope('List', courseList.View),
   'GET /v2/courses/{id}': courseItem.View,
-  'GET /v2/coursedates': responses.envelope(courseDateList.View),
+  'GET /v2/coursedates': responses.envelope('List', courseDateList.View),
   'GET /v2/nextcoursedates': nextCourseDateList.View,
   'GET /v2/batch/coursedates': batchCourseDateList.View,
   'GET /v2/courses/{course_id}/coursedates': datesOfCourseList.View,

@@ -31,11 +31,11 @@ test.each([
   const items = itemsOf(count, text);
   for (const [schema, data] of [
     [Type.Array(Item), items],
-    [responses.envelope(Item), enveloped(items)],
-    [responses.listOrEnvelope(Item), items],
-    [responses.listOrEnvelope(Item), enveloped(items)],
+    [responses.envelope('List', Item), enveloped(items)],
+    [responses.listOrEnvelope('List', Item), items],
+    [responses.listOrEnvelope('List', Item), enveloped(items)],
   ] as const) {
-    const whole = Array.isArray(data) ? Type.Array(Item) : responses.envelope(Item);
+    const whole = Array.isArray(data) ? Type.Array(Item) : responses.envelope('List', Item);
     const writer = getListSerializer(compileSerializer(schema))!;
     const { written, count: fitting } = await writer.items(items, true);
     expect(fitting).toBe(count);

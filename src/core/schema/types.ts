@@ -176,22 +176,20 @@ const JsonList = <S extends TSchema>(item: S, options: SchemaOptions = {}) =>
   coerced('json', Type.Array(item, { maxItems: 1_000, ...options }));
 
 /** An object with such keys, all of an enumeration or at most `maxProperties`, or a text with the object as JSON. */
-const JsonRecord = <T>(key: SchemaOptions, value: SchemaOptions, options: SchemaOptions = {}) => {
+const NamedRecord = <T>(name: string, key: SchemaOptions, value: SchemaOptions, options: SchemaOptions = {}) => {
   const maxProperties = (key['enum'] as unknown[] | undefined)?.length;
   const keywords = { type: 'object', maxProperties, propertyNames: key, additionalProperties: value };
-  return coerced('json', Type.Unsafe<Record<string, T>>({ ...keywords, ...options }));
+  return named(name, coerced('json', Type.Unsafe<Record<string, T>>({ ...keywords, ...options })));
 };
 
 const maxCustomProperties = 200;
 
 /** Values are text or null. */
-export const CustomProperties = named(
+export const CustomProperties = NamedRecord<string | null>(
   'CustomProperties',
-  JsonRecord<string | null>(
-    { type: 'string', minLength: 1, maxLength: 40 },
-    { type: ['string', 'null'], maxLength: 255 },
-    { maxProperties: maxCustomProperties },
-  ),
+  { type: 'string', minLength: 1, maxLength: 40 },
+  { type: ['string', 'null'], maxLength: 255 },
+  { maxProperties: maxCustomProperties },
 );
 
 /** A date filter, coerced to a PostgreSQL `timestamptz` literal. */
@@ -264,7 +262,7 @@ export function mergeCustomProperties(
 /** The types of fields and members, and what a field or a member declares. */
 export const t = {
   ...{ named, NamedObject, Nullable, withDefault, partialUpdate, member, stored, storedLine, storedLongLine },
-  ...{ Id, Count, Amount, Title, Line, LongLine, Note, Html, Email, Url, OneOf, List, JsonList, JsonRecord },
+  ...{ Id, Count, Amount, Title, Line, LongLine, Note, Html, Email, Url, OneOf, List, JsonList, NamedRecord },
   ...{ DayField, TimeField, LocalTimeField, StoredMoment, StoredEnd, DateTime, PlainDateTime },
   ...{ CustomProperties, mergeCustomProperties },
 };

@@ -23,7 +23,7 @@ const params = Type.Object({ id: t.Id });
 const AdminUserError = t.NamedObject(
   'AdminUserError',
   {
-    errors: Type.Object({
+    errors: t.NamedObject('AdminUserFieldErrors', {
       missing_fields: Type.Array(Type.String()),
       not_valid: Type.Array(Type.String()),
     }),

@@ -11,7 +11,7 @@ export const WhoAmI = t.NamedObject(
   'WhoAmI',
   t.member.open.all({
     provider: t.NamedObject('KeyProvider', t.member.open.all({ id: Type.Integer(), title: text })),
-    key: Type.Object({
+    key: t.NamedObject('WhoAmIKey', {
       id: t.member.open(Type.Integer()),
       label: t.member.closed(Type.String({ description: 'Not with a publishable key' })),
       ...t.member.open.all({
@@ -20,7 +20,7 @@ export const WhoAmI = t.NamedObject(
       }),
     }),
     rate_limit: t.Nullable(
-      Type.Object(t.member.open.all({ per_second: Type.Number(), burst: Type.Integer() }), {
+      t.NamedObject('RateLimit', t.member.open.all({ per_second: Type.Number(), burst: Type.Integer() }), {
         description: 'Requests per second of the school, and at once; null without a limit',
       }),
     ),

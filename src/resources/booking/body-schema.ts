@@ -33,7 +33,8 @@ const json = { [coercionKind]: 'json' as const };
 const receipt = Optional(
   Type.Boolean({ default: false, description: 'true: each participant gets a receipt by e-mail' }),
 );
-const Config = Type.Object(
+const Config = t.NamedObject(
+  'BookingConfig',
   {
     reject_cancelled_course_date: Optional(
       Type.Boolean({ default: true, description: 'true: an error if the date is canceled' }),
@@ -116,7 +117,8 @@ export const DeregisterBody = t.NamedObject(
       }),
     ),
     config: Optional(
-      Type.Object(
+      t.NamedObject(
+        'DeregistrationConfig',
         {
           with_fee: Optional(
             Type.Boolean({ default: false, description: 'true: the status is 8, deregistered with fee' }),

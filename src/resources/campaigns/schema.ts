@@ -55,7 +55,10 @@ export const ValidCampaign = t.NamedObject(
   'ValidCampaign',
   t.member.financial.all({
     successful: Type.Boolean(),
-    campaign: Type.Object({ ...EmbeddedCampaign.properties, id: t.member.financial(Type.String()) }),
+    campaign: t.NamedObject('ValidatedCampaign', {
+      ...EmbeddedCampaign.properties,
+      id: t.member.financial(Type.String()),
+    }),
   }),
 );
 

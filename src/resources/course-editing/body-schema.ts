@@ -54,10 +54,10 @@ const texts = {
 };
 
 type Texts<T> = Partial<Record<keyof typeof descriptionMembers, T>>;
-const TextsOf = (text: TSchema) =>
-  Type.Object(Object.fromEntries(Object.keys(descriptionMembers).map((member) => [member, Optional(text)])));
-const Translations = <T>(texts: TSchema, description: string) =>
-  t.JsonRecord<T>(codes.teachingLanguage.Code, texts, { description });
+const TextsOf = (name: string, text: TSchema) =>
+  t.NamedObject(name, Object.fromEntries(Object.keys(descriptionMembers).map((member) => [member, Optional(text)])));
+const Translations = <T>(name: string, texts: TSchema, description: string) =>
+  t.NamedRecord<T>(name, codes.teachingLanguage.Code, texts, { description });
 
 const customerId = { ...t.Id, description: 'The customer of a corporate course' };
 const customProperties = { ...t.CustomProperties, description: 'Further values of your own' };
@@ -101,7 +101,9 @@ export const CourseBody = t.NamedObject(
     visit_zipcode: t.stored(courses.visitZipcode, Optional({ ...t.Line(), description: 'Postal code' })),
     visit_city: t.stored(courses.visitCity, Optional({ ...t.Line(), description: 'City' })),
     custom_properties: t.stored(courses.customProperties, Optional(customProperties)),
-    translations: Optional(Translations<Texts<string>>(TextsOf(t.Html()), 'Texts by language code')),
+    translations: Optional(
+      Translations<Texts<string>>('CourseTranslations', TextsOf('CourseTexts', t.Html()), 'Texts by language code'),
+    ),
   },
   { examples: [{ ...example, tags: [{ title: 'Outdoor' }] }] },
 );
@@ -115,7 +117,8 @@ export const CourseChange = t.NamedObject(
     translations: Optional(
       t.Nullable(
         Translations<Texts<string | null> | null>(
-          t.Nullable(TextsOf(t.Nullable(t.Html()))),
+          'CourseTranslationsUpdate',
+          t.Nullable(TextsOf('CourseTextsUpdate', t.Nullable(t.Html()))),
           'Language code to the members of `descriptions` in that language',
         ),
       ),

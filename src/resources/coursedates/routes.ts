@@ -9,7 +9,7 @@ import { getCourseDate, listDatesOfCourse } from './query-service.ts';
 const tags = ['Course dates'];
 const CourseParams = Type.Object({ course_id: t.Id });
 const CourseDateParams = Type.Object({ course_id: t.Id, id: { ...t.Id, description: 'Id of the course date' } });
-const CourseDates = responses.envelope(courseDateList.View);
+const CourseDates = responses.envelope('CourseDateList', courseDateList.View);
 
 const includes = [
   ...['course', 'course.products', 'location', 'gatherings', 'place', 'teaching_language', 'status', 'instructors'],

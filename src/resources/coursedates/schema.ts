@@ -12,11 +12,14 @@ const status = codes.courseDateStatus.Item.properties;
 
 const Seats = t.NamedObject('Seats', {
   allocated_capacity: t.member.shared(
-    Type.Object(t.member.shared.all({ num: count, num_overbooked: count, num_waiting: count })),
+    t.NamedObject('AllocatedCapacity', t.member.shared.all({ num: count, num_overbooked: count, num_waiting: count })),
   ),
-  free: t.member.open(Type.Object({ num: t.member.open(count), num_waiting: t.member.shared(count) })),
+  free: t.member.open(t.NamedObject('FreeSeats', { num: t.member.open(count), num_waiting: t.member.shared(count) })),
   booking_status: t.member.shared(
-    Type.Object(t.member.shared.all({ num: count, num_confirmed: count, num_unconfirmed: count, num_waiting: count })),
+    t.NamedObject(
+      'BookedSeats',
+      t.member.shared.all({ num: count, num_confirmed: count, num_unconfirmed: count, num_waiting: count }),
+    ),
   ),
 });
 

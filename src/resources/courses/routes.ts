@@ -29,7 +29,7 @@ export const courseRoutes: FastifyPluginAsyncTypebox = async (app) => {
       publicQuery: publicCourses,
       forbidden: courseList.forbidden,
       querystring: courseList.Query,
-      response: responses.ok(responses.listOrEnvelope(courseList.View)),
+      response: responses.ok(responses.listOrEnvelope('CourseList', courseList.View)),
     },
     ...listRoute.cached(courseList.readAreas),
     handler: async (request, reply) => {

@@ -22,7 +22,7 @@ export const LocationPlace = t.NamedObject(
     id: text,
     idParent: text,
     title: text,
-    parent: t.Nullable(Type.Object(t.member.open.all({ id: text, idParent: text, title: text }))),
+    parent: t.Nullable(t.NamedObject('PlaceParent', t.member.open.all({ id: text, idParent: text, title: text }))),
     idCountry: text,
     country: text,
   }),

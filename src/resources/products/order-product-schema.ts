@@ -23,11 +23,12 @@ export const OrderProduct = t.NamedObject(
     id_type: Type.Integer({ description: '2: a product of a course' }),
     id_relation: Type.Integer({ description: 'The id of the course' }),
     price: Type.Number(),
-    currency: Type.Object({
+    currency: t.NamedObject('NumberedCurrency', {
       ...Currency.properties,
       id: t.member.financial(Type.Integer({ description: 'The ISO number' })),
     }),
-    vat: Type.Object(
+    vat: t.NamedObject(
+      'VatRate',
       t.member.financial.all({
         id: Type.Integer({ description: 'The rate in hundredths of a percent' }),
         vat: Type.Number({ description: 'Percent' }),

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import type { Ctx } from '../../database/context.ts';
 import { responses } from '../../http/responses.ts';
-import { member } from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import { SchoolBody } from './body-schema.ts';
 import { School } from './schema.ts';
 import { getSchool, updateSchool } from './service.ts';
@@ -29,7 +29,7 @@ export const schoolRoutes: FastifyPluginAsyncTypebox = async (app) => {
       profiles: ['full', 'read', 'booking', 'publishable'],
       publicQuery: { parameters: [] },
       item: 'School',
-      response: responses.ok(Type.Object({ school: member.open(School) })),
+      response: responses.ok(t.NamedObject('SchoolResult', { school: t.member.open(School) })),
     },
     handler: async ({ ctx }) => ({ school: await getSchool(ctx) }),
   });
@@ -42,7 +42,7 @@ export const schoolRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['School'],
       profiles: ['full'],
       body: SchoolBody,
-      response: responses.ok(Type.Object({ school_id: Type.Integer() })),
+      response: responses.ok(t.NamedObject('SchoolReference', { school_id: Type.Integer() })),
     },
     config: { readBack },
     handler: async ({ ctx, body }) => ({ school_id: await updateSchool(ctx, body) }),

@@ -63,7 +63,7 @@ export const employeeRoutes: FastifyPluginAsyncTypebox = async (app) => {
       item: 'Customer',
       params,
       querystring: employeeList.Query,
-      response: responses.ok(responses.listOrEnvelope(employeeList.View)),
+      response: responses.ok(responses.listOrEnvelope('EmployeeList', employeeList.View)),
     },
     ...listRoute.cached(employeeList.readAreas),
     handler: async (request, reply) => {

@@ -25,7 +25,7 @@ export const CourseUser = t.NamedObject(
     department: text,
     legaldepartment: text,
     date_of_birth: t.Nullable(Type.String({ format: 'date' })),
-    invoice_address: Type.Object({ ...Address.properties, invoice_phone: t.member.personal(text) }),
+    invoice_address: t.NamedObject('InvoiceAddress', { ...Address.properties, invoice_phone: t.member.personal(text) }),
     home_address: Address,
     work_address: Address,
     external_id: text,
