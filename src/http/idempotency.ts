@@ -5,7 +5,7 @@ import { Problem } from '../core/errors.ts';
 import type { Tx } from '../database/client.ts';
 import { execute } from '../database/statements.ts';
 import { currentTimeSql } from '../database/tables/columns.ts';
-import { isDryRun } from './dry-run.ts';
+import { isDryRun } from '../core/schema/dry-run.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { t } from '../../core/schema/types.ts';
-import { DryRunQuery, isDryRun } from '../../http/dry-run.ts';
+import { DryRunQuery, isDryRun } from '../../core/schema/dry-run.ts';
 import { responses } from '../../http/responses.ts';
 import { ErasureBody } from './body-schema.ts';
 import { Erasure } from './schema.ts';

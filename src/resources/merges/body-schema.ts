@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox';
 import { t } from '../../core/schema/types.ts';
-import { dryRun } from '../../http/dry-run.ts';
+import { dryRun } from '../../core/schema/dry-run.ts';
 
 /** POST /v2/course-users/:id/merge and /v2/customers/:id/merge. */
 export type MergeBody = Static<typeof MergeBody>;

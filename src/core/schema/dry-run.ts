@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
-import { invalid } from '../core/schema/coercion.ts';
-import { emptyValue } from '../core/schema/types.ts';
+import { invalid } from './coercion.ts';
+import { emptyValue } from './types.ts';
 
 /** The field `dry_run` of a query or body. An empty one is refused: a client that sends it may mean either. */
 export const dryRun = (description: string) =>
