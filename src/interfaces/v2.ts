@@ -34,6 +34,7 @@ import { locationRoutes } from '../resources/locations/routes.ts';
 import { courseUserMergeRoutes, customerMergeRoutes } from '../resources/merges/routes.ts';
 import { orderProductRoutes } from '../resources/products/routes.ts';
 import { orderRoutes } from '../resources/orders/routes.ts';
+import { participantEditingRoutes } from '../resources/participant-editing/routes.ts';
 import { participantRoutes } from '../resources/participants/routes.ts';
 import { personExportRoutes } from '../resources/person-export/routes.ts';
 import { schoolRoutes } from '../resources/schools/routes.ts';
@@ -75,6 +76,7 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(orderRoutes, { prefix: '/orders' });
   await app.register(orderProductRoutes, { prefix: '/orders/products' });
   await app.register(participantRoutes, { prefix: '/participants' });
+  await app.register(participantEditingRoutes, { prefix: '/participants' });
   await app.register(bookingRoutes, { prefix: '/booking' });
   await app.register(bookingSummaryRoutes, { prefix: '/booking/:id' });
   await app.register(campaignRoutes, { prefix: '/campaigns' });

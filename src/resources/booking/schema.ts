@@ -33,6 +33,11 @@ export type BookingCode = keyof typeof messages;
 
 export const bookingError = (code: BookingCode): CodedError => ({ code, message: messages[code] });
 
+export const placesError: CodedError = {
+  code: 'participant_count_invalid',
+  message: 'There must be 1 to 200 places, without participants',
+};
+
 /** `index` counts from 0, the message from 1. */
 export const participantError = (index: number, code: BookingCode): CodedError => ({
   code,

@@ -16,7 +16,7 @@ const ofUser = toPersonal('course_users', ['username']);
 export const lockPerson = {
   name: 'lock_erased_person',
   text: `select erased_at is not null and num_nonnulls(${ofUser.join(', ')}) = 0 as "isErased"
-    from course_users where provider_id = $1 and id = $2 for update`,
+    from course_users where provider_id = $1 and id = $2 and not is_placeholder for update`,
 };
 
 const nameOfUser = foldedSql(`nullif(concat_ws(' ', u.firstname, u.lastname), '')`);

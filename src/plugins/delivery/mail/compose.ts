@@ -10,7 +10,7 @@ import { letterTexts, type ActiveStatus, type DisabledReason, type LetterTexts }
 /** A mail's data as `findMail` returns it; columns that its purpose does not need are null. */
 export type MailData = {
   id: number;
-  purpose: 'invitation' | 'account_created' | 'receipt' | 'deregistration' | 'webhook_disabled';
+  purpose: 'invitation' | 'account_created' | 'receipt' | 'deregistration' | 'webhook_disabled' | 'swap' | 'move';
   /** `yyyymmddThhmmssZ`. */
   createdAt: string;
   providerId: number;
@@ -20,6 +20,8 @@ export type MailData = {
   isDetached: boolean;
   /** True for a course user whose personal data is erased. */
   isErased: boolean;
+  /** True if the participant is another person since. */
+  isSwapped: boolean;
   webhookHost: string | null;
   /** Null if the webhook is active again, or deleted. */
   disabledReason: DisabledReason | null;
@@ -83,6 +85,9 @@ function composeOpening(mail: MailData, texts: LetterTexts) {
     case 'receipt':
       // `outdatedReason` has excluded the other statuses.
       return texts.receipt(getEnrolmentStatus(toEnrolment(mail)) as ActiveStatus, school, title ?? '');
+    case 'swap':
+    case 'move':
+      return texts[purpose](getEnrolmentStatus(toEnrolment(mail)) as ActiveStatus, school, title ?? '');
     case 'deregistration':
       return texts.deregistration(mail.statusId === participantStatus.deregisteredWithFee, school, title ?? '');
   }
@@ -91,20 +96,27 @@ function composeOpening(mail: MailData, texts: LetterTexts) {
 const toEnrolment = ({ statusId, dateStatusId }: MailData) => ({ statusId: statusId!, dateStatusId: dateStatusId! });
 
 /** Reason why a delayed mail is no longer true, or null. */
-export function outdatedReason({ purpose, isDetached, isErased, statusId, disabledReason }: MailData) {
+export function outdatedReason({ purpose, isDetached, isErased, isSwapped, statusId, disabledReason }: MailData) {
   if (isDetached) return 'its admin user is detached since';
   if (isErased) return 'its course user is erased since';
   if (purpose === 'webhook_disabled' && disabledReason === null) return 'its webhook is active or deleted since';
-  if (purpose === 'receipt' && hasLeft(statusId!)) return 'its participant has left since';
+  if (isAboutPlace(purpose)) {
+    if (hasLeft(statusId!)) return 'its participant has left since';
+    if (isSwapped) return 'another person has its place since';
+  }
   if (purpose === 'deregistration' && !hasLeft(statusId!)) return 'its participant is back since';
   return null;
 }
+
+/** A mail about a place that the recipient has. */
+const isAboutPlace = (purpose: MailData['purpose']) =>
+  purpose === 'receipt' || purpose === 'swap' || purpose === 'move';
 
 function composeFacts(mail: MailData, language: Language, timezone: string) {
   const texts = letterTexts[language];
   const zone = mail.zone === timezone ? '' : ` (${mail.zone})`;
   const days = formatDays(mail, language).map((day) => `${day}${zone}`);
-  const mayJoin = mail.purpose === 'receipt' && hasConfirmedPlace(toEnrolment(mail));
+  const mayJoin = isAboutPlace(mail.purpose) && hasConfirmedPlace(toEnrolment(mail));
   const facts = [
     { name: texts.facts.participant, lines: [`${mail.firstname} ${mail.lastname}`.trim()] },
     { name: texts.facts.course, lines: [mail.title] },

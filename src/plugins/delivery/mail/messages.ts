@@ -33,6 +33,14 @@ const en = {
     subject: `${enrolmentStatus === 'waiting' ? 'Waiting list' : 'Your booking'}: ${course}`,
     text: [`Thank you for booking with ${school}. ${placesEn[enrolmentStatus]}`],
   }),
+  swap: (enrolmentStatus: ActiveStatus, school: string, course: string) => ({
+    subject: `You take part: ${course}`,
+    text: [`You have a place at ${school} that was booked for another person. ${placesEn[enrolmentStatus]}`],
+  }),
+  move: (enrolmentStatus: ActiveStatus, school: string, course: string) => ({
+    subject: `Another date: ${course}`,
+    text: [`${school} has moved you to another date. ${placesEn[enrolmentStatus]}`],
+  }),
   deregistration: (withFee: boolean, school: string, course: string) => ({
     subject: `You are deregistered: ${course}`,
     text: [
@@ -101,6 +109,14 @@ const no: LetterTexts = {
   receipt: (enrolmentStatus, school, course) => ({
     subject: `${enrolmentStatus === 'waiting' ? 'Venteliste' : 'Påmeldingen din'}: ${course}`,
     text: [`Takk for påmeldingen hos ${school}. ${placesNo[enrolmentStatus]}`],
+  }),
+  swap: (enrolmentStatus, school, course) => ({
+    subject: `Du deltar: ${course}`,
+    text: [`Du har fått en plass hos ${school} som var bestilt for en annen. ${placesNo[enrolmentStatus]}`],
+  }),
+  move: (enrolmentStatus, school, course) => ({
+    subject: `Ny dato: ${course}`,
+    text: [`${school} har flyttet deg til en annen dato. ${placesNo[enrolmentStatus]}`],
   }),
   deregistration: (withFee, school, course) => ({
     subject: `Du er avmeldt: ${course}`,

@@ -14,7 +14,7 @@ export const findMail = {
   name: 'find_mail',
   text: `select o.id, o.purpose, to_char(o.created_at at time zone 'UTC', 'YYYYMMDD"T"HH24MISS"Z"') as "createdAt",
       o.provider_id as "providerId", o.user_id as "userId", o.admin_user_id as "adminUserId",
-      m.detached_at is not null as "isDetached", u.erased_at is not null as "isErased",
+      m.detached_at is not null as "isDetached", u.erased_at is not null as "isErased", coalesce(p.user_id <> o.user_id, false) as "isSwapped",
       w.host as "webhookHost", w.disabled_reason as "disabledReason",
       coalesce(u.email, a.email, case when o.webhook_id is not null then s.email_admin end, '') as email,
       coalesce(u.username, a.email, '') as username,
