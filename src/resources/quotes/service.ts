@@ -43,8 +43,7 @@ export type BookingQuote = ReturnType<typeof quoteBooking>;
 
 /** Decides statuses, lines and totals of a booking. Throws all of its errors, `errors` from validation first. */
 export function quoteBooking(request: QuoteRequest, context: BookingContext, errors: CodedError[]) {
-  const { places, participants = Array.from({ length: places ?? 0 }, (): QuoteParticipant => ({})) } = request;
-  const { config = {} } = request;
+  const { participants = [], config = {} } = request;
   const { voucher } = context;
   const date = context.dates.find(({ id }) => id === request.coursedate_id);
   const currency = request.currency ?? date?.courseCurrency;
@@ -57,10 +56,7 @@ export function quoteBooking(request: QuoteRequest, context: BookingContext, err
     : [];
   const seats = decideSeats(
     context.dates,
-    dates.map(({ id }, n) => ({
-      courseDateId: id,
-      cause: places === undefined ? bookingCauses[participants[n]!.status_id ?? 1] : 'reserve',
-    })),
+    dates.map(({ id }, n) => ({ courseDateId: id, cause: bookingCauses[participants[n]!.status_id ?? 1] })),
     { check: config.seats_availability_check ?? true, waitWhenFull: config.waiting_list_when_full ?? false },
   );
   const { lines, totals, discount } = priceOrder(
