@@ -15,7 +15,7 @@ export const kindCodes = {
 } as const;
 
 /** Codes of requests that no kind of error has alone. */
-export const requestCodes = ['field_unknown', 'idempotency_key_reused'] as const;
+export const requestCodes = ['field_unknown', 'idempotency_key_reused', 'attendance_registered'] as const;
 
 /** Codes of bookings, and of looking up codes. */
 const bookingCodes = [
@@ -40,7 +40,6 @@ const bookingCodes = [
   'voucher_code_expired',
   'order_could_not_be_created',
   'no_seats_available',
-  'booking_over',
   'missing_course_id',
 ] as const;
 

@@ -150,7 +150,7 @@ function statements(scaled: (count: number) => number) {
     `insert into order_line_participants (provider_id, order_line_id, participant_id)
       select :me, l.id, p.id from participants p join bookings b on b.provider_id = :me and b.id = p.booking_id
         join order_lines l on l.provider_id = :me and l.order_id = b.order_id where p.provider_id = :me`,
-    `insert into vouchers (provider_id, code, amount, balance, created_at, updated_at)
-      select :me, 'Gift ' || n, 1000, 500, ${timestamps(voucherCount)} from generate_series(1, ${voucherCount}) n`,
+    `insert into vouchers (provider_id, code, amount, spent_before, balance, created_at, updated_at)
+      select :me, 'Gift ' || n, 1000, 500, 500, ${timestamps(voucherCount)} from generate_series(1, ${voucherCount}) n`,
   ];
 }

@@ -83,7 +83,6 @@ const writes: ExampleRequest[] = [
   { operationId: 'updateCourseDate', path: date },
   { operationId: 'createBooking' },
   { operationId: 'deregisterBooking', path: ({ createBooking }) => ({ id: createBooking.summary.booking_id }) },
-  { operationId: 'sendBookingLink', path: { id: 49 } },
   { operationId: 'updateParticipant', path: { id: 1 } },
   { operationId: 'exportOrder', path: { id: 47 } },
   { operationId: 'createLocation' },

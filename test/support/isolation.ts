@@ -313,7 +313,6 @@ const idOfPath: Record<string, keyof Owner['ids']> = {
   '/v2/orders/{id}/export': 'toExport',
   '/v2/participants/{id}': 'participant',
   '/v2/booking/{id}/deregister': 'booking',
-  '/v2/booking/{id}/link': 'booking',
   '/v2/campaigns/{id}': 'campaign',
   '/v2/vouchers/{id}': 'voucher',
   '/v2/webhooks/{id}': 'webhook',

@@ -305,7 +305,8 @@ const readParticipant: WriteEndpoint['read'] = async (provider, response) => {
   const { id } = response.json<{ id: number }>();
   const item = (await provider.get(`/v2/participants/${id}`)).json<Fields>();
   const names = ['idPaid', 'completed', 'passed', 'no_show', 'custom_properties', 'status', 'paid'];
-  return Object.fromEntries(names.map((name) => [name, item[name]]));
+  const others = ['user_comment', 'certificate_issued_at'];
+  return Object.fromEntries([...names, ...others].map((name) => [name, item[name]]));
 };
 const readDeregistered: WriteEndpoint['read'] = async (provider, response) => {
   const { participants } = response.json<{ participants: { id: number }[] }>();
@@ -472,7 +473,14 @@ const describedEndpoints: WriteEndpoint[] = [
     url: participantUrl,
     created: 200,
     minimal: { idPaid: 1 },
-    full: { idStatus: 7, idPaid: 1, completed: true, passed: true, no_show: false, custom_properties: { room: 'A' } },
+    full: {
+      ...{ idStatus: 7, idPaid: 1, completed: true, passed: true, no_show: false, custom_properties: { room: 'A' } },
+      ...{
+        user: { ...names, email: 'liv@people.example' },
+        user_comment: 'Vegan',
+        certificate_issued_at: '2030-01-02',
+      },
+    },
     required: [],
     title: null,
     flag: 'completed',

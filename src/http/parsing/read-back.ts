@@ -67,7 +67,9 @@ function isReadForm(name: string, value: unknown, { properties }: TObject, input
   const { type, enum: codes } = properties[name] as unknown as { type: string | string[]; enum?: unknown[] };
   if ([type].flat().includes('array')) return isListOfItems(value);
   const fields = toFields(value);
-  if (fields !== undefined) return Object.keys(fields).length > 0;
+  // An object that is an input is a new one without its id.
+  if (fields !== undefined)
+    return Object.keys(fields).length > 0 && (![type].flat().includes('object') || hasId(value));
   const text = typeof value === 'string' ? value.toUpperCase() : undefined;
   return text !== undefined && codes !== undefined && !codes.some((code) => String(code).toUpperCase() === text);
 }

@@ -3,7 +3,7 @@ import type { CodedError } from '../../core/errors.ts';
 import * as codes from '../../core/schema/codes.ts';
 import { coercionKind, t } from '../../core/schema/types.ts';
 import { BookingStatusId } from '../participants/schema.ts';
-import { bookingError, participantError, fieldError, type BookingCode } from './schema.ts';
+import { bookingError, participantError, fieldError, placesError, type BookingCode } from './schema.ts';
 
 const { Optional } = Type;
 
@@ -56,9 +56,6 @@ const Config = t.NamedObject(
         description: 'true: each new course user gets a link to choose a password by e-mail',
       }),
     ),
-    send_link_email_to_booker: Optional(
-      Type.Boolean({ default: false, description: 'true: `booker_email` gets a link to a page of the booking' }),
-    ),
   },
   json,
 );
@@ -86,7 +83,14 @@ export const BookingBody = t.NamedObject(
     invoice_zipcode: Optional({ ...t.Line(), description: 'Postal code' }),
     invoice_city: Optional({ ...t.Line(), description: 'City' }),
     invoice_email: Optional({ ...t.Email(), description: 'E-mail address for the invoice' }),
-    participants: { ...t.JsonList(ParticipantBody, { minItems: 1 }), description: '1 to 1,000 persons' },
+    participants: Optional({ ...t.JsonList(ParticipantBody, { minItems: 1 }), description: '1 to 1,000 persons' }),
+    places: Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 200,
+        description: 'Instead of `participants`: reserves this number of places, to be named later',
+      }),
+    ),
     config: Optional({ ...Config, description: 'Checks and mails of this booking' }),
   },
   {
@@ -164,17 +168,23 @@ export function collectValidationErrors(
   validationErrors: ValidationError[],
   today: string,
 ): { rest: BookingInput; errors: CodedError[] } {
-  const faults = validationErrors.map(({ instancePath, keyword, params }) => {
+  const faults = validationErrors.map(({ instancePath, keyword, params }): Fault => {
     const isMissing = keyword === 'required';
     const parents = instancePath.split('/').slice(1);
     return { path: isMissing ? [...parents, String(params['missingProperty'])] : parents, isMissing };
   });
+  faults.push(...countFaults(input));
   const { participants } = input;
   const rest = { ...input, ...(Array.isArray(participants) ? { participants: [...participants] } : {}) };
   for (const { path } of faults) removeField(rest, path);
   const fields = faults.flatMap(fieldsAt).sort((one, other) => getRank(one.path) - getRank(other.path));
-  const errors = [...fields.map(errorAt), ...linkToNobody(input), ...tooLong(rest), ...bornLater(rest, today)];
-  return { rest, errors };
+  return { rest, errors: [...fields.map(errorAt), ...tooLong(rest), ...bornLater(rest, today)] };
+}
+
+/** Either `participants` or `places` is needed. */
+function countFaults({ participants, places }: BookingInput): Fault[] {
+  if (participants === undefined && places === undefined) return [{ path: ['participants'], isMissing: true }];
+  return participants !== undefined && places !== undefined ? [{ path: ['places'], isMissing: false }] : [];
 }
 
 function removeField(rest: BookingInput, [top = '', at, field]: string[]) {
@@ -202,6 +212,7 @@ const fieldsAt = ({ path, isMissing }: Fault): Fault[] =>
     : [{ path, isMissing }];
 
 function errorAt({ path: [top = '', at, field = ''], isMissing }: Fault): CodedError {
+  if (top === 'places') return { ...placesError, field: top, isMissing };
   if (top in errorCodes && at === undefined) return { ...bookingError(errorCodes[top]!), field: top, isMissing };
   if (top !== 'participants') return { ...fieldError(at === undefined ? top : `${top}.${at}`), isMissing };
   const fault = { ...fieldError(field, Number(at)), isMissing };
@@ -220,11 +231,6 @@ const bornLater = ({ participants = [] }: BookingInput, today: string): CodedErr
   participants.flatMap(({ date_of_birth: born }, n) =>
     born !== undefined && born > today ? [fieldError('date_of_birth', n)] : [],
   );
-
-const linkToNobody = ({ config, booker_email }: BookingInput): CodedError[] =>
-  config?.send_link_email_to_booker === true && booker_email === undefined
-    ? [{ ...fieldError('booker_email'), isMissing: true }]
-    : [];
 
 const fieldNames = Object.keys(BookingBody.properties);
 const participantFieldNames = Object.keys(ParticipantBody.properties);

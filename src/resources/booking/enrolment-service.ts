@@ -2,7 +2,8 @@ import type { Ctx } from '../../database/context.ts';
 import type { Tx } from '../../database/client.ts';
 import { toRecordset, execute } from '../../database/statements.ts';
 import { foldText } from '../../core/text.ts';
-import { findNumbers, findPersons, createUsers, type PersonFound } from './enrolment-sql.ts';
+import * as sql from './enrolment-sql.ts';
+import type { PersonFound } from './enrolment-sql.ts';
 
 export type Person = {
   email: string;
@@ -18,7 +19,7 @@ export type EnrolledUser = { userId: number; isNew: boolean };
 
 /** Existing course users for these persons, in their order. */
 export const findExistingUsers = ({ providerId }: Ctx, tx: Tx, persons: Person[]) =>
-  execute<PersonFound>(tx, findPersons, [providerId, toRecordset(persons)]);
+  execute<PersonFound>(tx, sql.findPersons, [providerId, toRecordset(persons)]);
 
 /**
  * Returns the course users of these persons, in their order. A user with an equal e-mail (case ignored) and equal names
@@ -36,7 +37,7 @@ export async function enrolUsers(
   const newUsers = selectNewUsers(persons, found);
   if (newUsers.length > 0) {
     const rows = toRecordset(await createUsernames(ctx, tx, newUsers));
-    const ids = await execute<{ id: number }>(tx, createUsers, [ctx.providerId, now, customerId, rows]);
+    const ids = await execute<{ id: number }>(tx, sql.createUsers, [ctx.providerId, now, customerId, rows]);
     newUsers.forEach(({ identity }, n) => created.set(identity, ids[n]!.id));
   }
   return persons.map((person, n) => {
@@ -49,7 +50,7 @@ export async function enrolUsers(
 export async function createUsernames({ providerId }: Ctx, tx: Tx, newUsers: NewUser[]) {
   const shared = withSharedEmail(newUsers);
   const numbers =
-    shared.length > 0 ? await execute<FreeNumbers>(tx, findNumbers, [providerId, toRecordset(shared)]) : [];
+    shared.length > 0 ? await execute<FreeNumbers>(tx, sql.findNumbers, [providerId, toRecordset(shared)]) : [];
   return assignUsernames(newUsers, numbers);
 }
 
@@ -114,4 +115,17 @@ export function assignUsernames(newUsers: NewUser[], free: FreeNumbers[]) {
     taken.add(username);
     return { ...user, username };
   });
+}
+
+/** Course users that stand for a group's places until these are named. */
+export async function createPlaceholders({ providerId }: Ctx, tx: Tx, now: string, count: number) {
+  const created = await execute<{ userId: number }>(tx, sql.createPlaceholders, [providerId, now, count]);
+  await execute(tx, sql.dropEvents, [providerId, created.map(({ userId }) => userId)]);
+  return created.map((user) => ({ ...user, isNew: false }));
+}
+
+/** Deletes a user whose place `userId` has now, if it was a placeholder and nothing else refers to it. */
+export async function deletePlaceholder({ providerId }: Ctx, tx: Tx, id: number, userId: number) {
+  const gone = await execute(tx, sql.deletePlaceholder, [providerId, id, userId]);
+  if (gone.length > 0) await execute(tx, sql.dropEvents, [providerId, [id]]);
 }

@@ -64,3 +64,30 @@ export const createUsers = {
     order by place
     returning id`,
 };
+
+/** Course users without a name; the random usernames cannot be guessed. */
+export const createPlaceholders = {
+  name: 'create_placeholders',
+  text: `insert into course_users (provider_id, created_at, updated_at, username, is_placeholder)
+    select $1, $2, $2, gen_random_uuid(), true from generate_series(1, $3) returning id as "userId"`,
+};
+
+/** Of a place that got a name. An import that continues finds the person. */
+export const deletePlaceholder = {
+  name: 'delete_placeholder',
+  text: `with gone as (
+      delete from course_users u where provider_id = $1 and id = $2 and is_placeholder
+        and not exists (select from participants p where p.provider_id = $1 and p.user_id = $2)
+        and not exists (select from outbox o where o.provider_id = $1 and o.user_id = $2)
+      returning id),
+    refs as (
+      update import_refs r set item_id = $3 from gone where r.provider_id = $1 and r.kind = 'user' and r.item_id = gone.id)
+    select id from gone`,
+};
+
+/** The interface does not show placeholders, so their events go. */
+export const dropEvents = {
+  name: 'drop_placeholder_events',
+  text: `delete from events where provider_id = $1 and id >= first_event_id()
+    and resource = 'courseuser' and resource_id = any($2::bigint[])`,
+};

@@ -28,11 +28,15 @@ const messages = {
   voucher_code_expired: 'The voucher has expired',
   order_could_not_be_created: 'The total of the order is too large',
   no_seats_available: 'no seat is available',
-  booking_over: 'The courses of the booking are over',
 } as const satisfies Partial<Record<ErrorCode, string>>;
 export type BookingCode = keyof typeof messages;
 
 export const bookingError = (code: BookingCode): CodedError => ({ code, message: messages[code] });
+
+export const placesError: CodedError = {
+  code: 'participant_count_invalid',
+  message: 'There must be 1 to 200 places, without participants',
+};
 
 /** `index` counts from 0, the message from 1. */
 export const participantError = (index: number, code: BookingCode): CodedError => ({

@@ -10,12 +10,18 @@ import { participants } from '../../database/tables/participants.ts';
 import { defineReferences } from '../../lists/references.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { paymentStatus } from '../../core/reference/statuses.ts';
-import { enrolUsers, findExistingUsers, type EnrolledUser, type Person } from './enrolment-service.ts';
+import {
+  createPlaceholders,
+  enrolUsers,
+  findExistingUsers,
+  type EnrolledUser,
+  type Person,
+} from './enrolment-service.ts';
 import { participantSerializer } from '../participants/serializer.ts';
 import { deregisterParticipants } from '../seats/service.ts';
 import { loadContext, quoteBooking, type BookingQuote } from '../quotes/service.ts';
 import type { DeregisterBody, BookingInput } from './body-schema.ts';
-import { queueMails, createBooking, spendVoucher, type BookingCreated } from './sql.ts';
+import * as sql from './sql.ts';
 import { detailedOrderTitle, bookingError, bookingProblem, type BookingResult } from './schema.ts';
 
 /** Books in one transaction under the provider's lock; `errors` are those of validation. */
@@ -28,10 +34,13 @@ export async function book(ctx: Ctx, input: BookingInput, errors: CodedError[]):
       findExistingUsers(ctx, tx, toPersons(input)),
     ]);
     const quote = quoteBooking(input, context, errors);
-    const users = await enrolUsers(ctx, tx, now, toPersons(input), existing, quote.customer?.id ?? null);
+    const users =
+      input.places === undefined
+        ? await enrolUsers(ctx, tx, now, toPersons(input), existing, quote.customer?.id ?? null)
+        : await createPlaceholders(ctx, tx, now, input.places);
     const created = await insertBooking(ctx, tx, now, input, quote, users);
     if (quote.voucher) await spendFromVoucher(ctx, tx, now, created.orderId, quote.voucher);
-    await queue(ctx, tx, now, mailsFor(input, users, created));
+    if (input.places === undefined) await queueMails(ctx, tx, now, mailsFor(input, users, created));
 
     tx.recordAffected(created.bookingId);
     tx.countEvents('bookings', 1);
@@ -56,22 +65,24 @@ const toIds = (named: NonNullable<DeregisterBody['participants']>) =>
  */
 export async function deregister(ctx: Ctx, bookingId: number, body: DeregisterBody) {
   const { with_fee = false, send_receipt_email_to_participant = false } = body.config ?? {};
-  const named = body.participants && toIds(body.participants);
+  const chosenIds = body.participants && toIds(body.participants);
   const ofBooking = tenantWhere(ctx, participants, eq(participants.bookingId, bookingId));
   await ctx.write(['dates', 'people'], async (tx, now) => {
     if ((await tx.$count(bookings, tenantWhere(ctx, bookings, eq(bookings.id, bookingId)))) === 0)
       throw Problem.notFound('Booking');
 
     const booked = await tx.select().from(participants).where(ofBooking);
-    const chosen = named === undefined ? booked : booked.filter(({ id }) => named.has(id));
-    if (named !== undefined && chosen.length < named.size) throw Problem.invalidFields({ notValid: ['participants'] });
+    const chosen = chosenIds === undefined ? booked : booked.filter(({ id }) => chosenIds.has(id));
+    if (chosenIds !== undefined && chosen.length < chosenIds.size)
+      throw Problem.invalidFields({ notValid: ['participants'] });
     const leaving = await deregisterParticipants(ctx, tx, now, chosen, with_fee);
     if (leaving.length === 0) {
       tx.rollbackNoChange();
       return;
     }
-    const mails = leaving.map(({ id, userId }) => ({ purpose: 'deregistration', userId, participantId: id }));
-    if (send_receipt_email_to_participant) await queue(ctx, tx, now, mails);
+    const named = leaving.filter(({ heldFor }) => heldFor !== 'name');
+    const mails = named.map(({ id, userId }) => ({ purpose: 'deregistration', userId, participantId: id }));
+    if (send_receipt_email_to_participant) await queueMails(ctx, tx, now, mails);
   });
   const rows = await ctx.db.select().from(participants).where(ofBooking).orderBy(asc(participants.id));
   return {
@@ -109,7 +120,7 @@ async function insertBooking(
   quote: BookingQuote,
   users: EnrolledUser[],
 ) {
-  const [created] = await execute<BookingCreated>(tx, createBooking, [
+  const [created] = await execute<sql.BookingCreated>(tx, sql.createBooking, [
     ...[providerId, now, ...orderColumns(input, quote)],
     ...[quote.date.id, input.booker_email ?? null, input.booker_phone ?? null],
     ...[toRecordset(lineRows(quote)), isPaid(quote) ? paymentStatus.yes : paymentStatus.no],
@@ -170,8 +181,8 @@ const participantRows = ({ participants = [] }: BookingInput, quote: BookingQuot
     person: users[n]!.userId,
     status: statusId,
     heldFor,
-    comment: participants[n]!.comment,
-    properties: t.mergeCustomProperties(null, participants[n]!.custom_properties),
+    comment: participants[n]?.comment,
+    properties: t.mergeCustomProperties(null, participants[n]?.custom_properties),
   }));
 
 /** Buyers by their place, from 1. */
@@ -187,33 +198,35 @@ async function spendFromVoucher(
 ) {
   if (pays === 0n) return;
   const values = [providerId, id, orderId, toDecimal(pays), now];
-  const spent = await execute(tx, spendVoucher, values);
+  const spent = await execute(tx, sql.spendVoucher, values);
   if (spent.length === 0) throw Problem.unavailable('The voucher was spent in the meantime');
 }
 
-function mailsFor({ config = {} }: BookingInput, users: EnrolledUser[], created: BookingCreated): Mail[] {
-  const { bookingId, participantIds } = created;
+function mailsFor(
+  { config = {} }: BookingInput,
+  users: EnrolledUser[],
+  { participantIds }: sql.BookingCreated,
+): Mail[] {
   const newUserIds = new Set(users.flatMap(({ userId, isNew }) => (isNew ? [userId] : [])));
   const accounts = [...newUserIds].map((userId) => ({ purpose: 'account_created', userId, participantId: null }));
   const receipts = users.map(({ userId }, n) => ({ purpose: 'receipt', userId, participantId: participantIds[n]! }));
   return [
     ...(config.send_account_created_email_to_user ? accounts : []),
     ...(config.send_receipt_email_to_participant ? receipts : []),
-    ...(config.send_link_email_to_booker ? [{ purpose: 'booking_link', bookingId }] : []),
   ];
 }
 
-/** To a course user, or to the booker of a booking. */
-type Mail = { purpose: string } & ({ userId: number; participantId: number | null } | { bookingId: number });
+type Mail = { purpose: string; userId: number; participantId: number | null };
 
-async function queue({ providerId }: Ctx, tx: Tx, now: string, mails: Mail[]) {
+/** `participantId` is null for a mail about the account. */
+export async function queueMails({ providerId }: Ctx, tx: Tx, now: string, mails: Mail[]) {
   if (mails.length === 0) return;
-  await execute(tx, queueMails, [providerId, now, toRecordset(mails)]);
+  await execute(tx, sql.queueMails, [providerId, now, toRecordset(mails)]);
 }
 
 const toResponse = (
   { date, currency, totals, participants }: BookingQuote,
-  created: BookingCreated,
+  created: sql.BookingCreated,
 ): BookingResult => ({
   successful: true,
   summary: {

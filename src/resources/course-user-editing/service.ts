@@ -9,8 +9,8 @@ import { bodyWriter } from '../../lists/body-writer.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { voidTokens } from '../auth/token-service.ts';
 import { findExistingUsers, createUsernames, toIdentity, selectNewUsers } from '../booking/enrolment-service.ts';
-import { replaceOfferLinks } from '../links/service.ts';
 import { courseUserList } from '../users/list.ts';
+import { isPerson } from '../users/loaders.ts';
 import type { CourseUserRow } from '../users/schema.ts';
 import { getCourseUser } from '../users/service.ts';
 import { CourseUserBody, type CourseUserChange } from './body-schema.ts';
@@ -38,7 +38,7 @@ export function createCourseUser(ctx: Ctx, body: CourseUserBody) {
 
 /** A partial update. A new e-mail address ends the links that were mailed to the former one. */
 export async function updateCourseUser(ctx: Ctx, id: number, body: CourseUserChange) {
-  const user = tenantWhere(ctx, courseUsers, eq(courseUsers.id, id));
+  const user = tenantWhere(ctx, courseUsers, eq(courseUsers.id, id), isPerson);
   await ctx.write(['people'], async (tx, now) => {
     const [before] = await tx.select().from(courseUsers).where(user);
     if (!before) throw Problem.notFound('Course user');
@@ -52,10 +52,7 @@ export async function updateCourseUser(ctx: Ctx, id: number, body: CourseUserCha
       return;
     }
     const hasNewEmail = body.email !== undefined && body.email.toLowerCase() !== before.email?.toLowerCase();
-    if (hasNewEmail) {
-      await voidTokens(ctx, tx, id);
-      await replaceOfferLinks(ctx, tx, now, id);
-    }
+    if (hasNewEmail) await voidTokens(ctx, tx, id);
   });
   return getCourseUser(ctx, id);
 }

@@ -4,7 +4,7 @@
 export const lockCourseUsers = {
   name: 'lock_merged_course_users',
   text: `select id, erased_at is not null as is_erased from course_users
-    where provider_id = $1 and id in ($2, $3) order by id for update`,
+    where provider_id = $1 and id in ($2, $3) and not is_placeholder order by id for update`,
 };
 export const lockCustomers = {
   name: 'lock_merged_customers',

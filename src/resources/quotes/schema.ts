@@ -65,6 +65,8 @@ export type QuoteRequest = {
   voucher_code?: string | undefined;
   customer_id?: number | undefined;
   participants?: QuoteParticipant[] | undefined;
+  /** Places of a group without names, instead of participants. */
+  places?: number | undefined;
   config?: QuoteConfig | undefined;
 };
 export type QuoteParticipant = {

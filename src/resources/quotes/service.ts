@@ -43,7 +43,8 @@ export type BookingQuote = ReturnType<typeof quoteBooking>;
 
 /** Decides statuses, lines and totals of a booking. Throws all of its errors, `errors` from validation first. */
 export function quoteBooking(request: QuoteRequest, context: BookingContext, errors: CodedError[]) {
-  const { participants = [], config = {} } = request;
+  const { places, participants = Array.from({ length: places ?? 0 }, (): QuoteParticipant => ({})) } = request;
+  const { config = {} } = request;
   const { voucher } = context;
   const date = context.dates.find(({ id }) => id === request.coursedate_id);
   const currency = request.currency ?? date?.courseCurrency;
@@ -56,7 +57,10 @@ export function quoteBooking(request: QuoteRequest, context: BookingContext, err
     : [];
   const seats = decideSeats(
     context.dates,
-    dates.map(({ id }, n) => ({ courseDateId: id, cause: bookingCauses[participants[n]!.status_id ?? 1] })),
+    dates.map(({ id }, n) => ({
+      courseDateId: id,
+      cause: places === undefined ? bookingCauses[participants[n]!.status_id ?? 1] : 'reserve',
+    })),
     { check: config.seats_availability_check ?? true, waitWhenFull: config.waiting_list_when_full ?? false },
   );
   const { lines, totals, discount } = priceOrder(

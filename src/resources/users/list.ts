@@ -6,7 +6,7 @@ import { folded } from '../../database/tables/columns.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { fetchCourseUsers } from './loaders.ts';
+import { fetchCourseUsers, isPerson } from './loaders.ts';
 import { courseUserSerializer } from './serializer.ts';
 
 const wildcards = /[\\%_]/g;
@@ -38,6 +38,7 @@ const dates = {
 
 export const courseUserList = defineList({
   table: courseUsers,
+  condition: isPerson,
   serializer: courseUserSerializer,
   filters: {
     ...keywords,
@@ -60,6 +61,7 @@ export const courseUserList = defineList({
 
 export const courseUserSearch = defineList({
   table: courseUsers,
+  condition: isPerson,
   serializer: courseUserSerializer,
   filters: keywords,
   sorting: {},

@@ -8,6 +8,9 @@ import { sameTenant } from '../../lists/tenant-scope.ts';
 /** All columns but the password hash. */
 export const courseUserColumns = omitColumns(courseUsers, ['passwordHash']);
 
+/** False of one that stands for a place of a group without a name. */
+export const isPerson = sql`not ${courseUsers.isPlaceholder}`;
+
 export const fetchCourseUsers = batchLoader((ctx, keys) =>
   ctx.db.select(courseUserColumns).from(courseUsers).where(keys.match(courseUsers, courseUsers.id)),
 );

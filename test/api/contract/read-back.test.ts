@@ -211,12 +211,7 @@ const ignored: [string, Item, string][] = [
   ['date', { seats: { free: { num: 99 } }, seats_status: 'x' }, 'seats, seats_status'],
   ['instructor', { archived_at: '2026-01-01', fullname: 'x' }, 'fullname'],
   ['customer', { invoice_method: 'x', turnover: '1' }, 'invoice_method, turnover'],
-  [
-    'participant',
-    { user_comment: 'x', certificate_issued_at: '2026-01-01', attendance: [{ a: 1 }] },
-    'user_comment, certificate_issued_at, attendance',
-  ],
-  ['participant', { user: { firstname: 'x' } }, 'user'],
+  ['participant', { booker_name: 'x', attendance: [{ a: 1 }] }, 'booker_name, attendance'],
   ['webhook', { disabled_reason: 'gone', type: 'x' }, 'disabled_reason, type'],
   ['voucher', { balance: 1000, is_expired: true, archived_at: 'x' }, 'balance, is_expired, archived_at'],
   ['voucher', { redemptions: [{ id: 1 }], redemptions_truncated: true }, 'redemptions, redemptions_truncated'],

@@ -1,18 +1,32 @@
 import { expect, test } from 'vitest';
 import { findTokenOwner, consumeToken } from '../../../src/resources/auth/token-service.ts';
+import { allAreas } from '../../../src/database/areas.ts';
 import { addDate, addLocation } from '../../support/dates.ts';
 import { createBookableDate, bookOrFail, person } from '../../support/booking.ts';
 import {
   allSent,
-  deliverMails,
-  forced,
   invite,
   startMailServer,
   openMailTestApp,
   readOutbox,
   startWorker,
   extractToken,
+  type ReceivedMail,
 } from '../../support/mail.ts';
+import type { Provider } from '../../support/test-app.ts';
+
+/** Sends the outbox and returns the received mails in creation order. */
+async function deliverMails(
+  testApp: Awaited<ReturnType<typeof openMailTestApp>>,
+  language: 'en' | 'no' = 'en',
+): Promise<ReceivedMail[]> {
+  const server = await startMailServer();
+  const { log, stop } = startWorker(testApp, { to: server.url, language });
+  await allSent(testApp);
+  await stop();
+  expect(log.filter((line) => !line.startsWith('info'))).toEqual([]);
+  return server.received.sort((a, b) => a.messageId!.localeCompare(b.messageId!, 'en', { numeric: true }));
+}
 
 const school = {
   title: 'Øystese kurs',
@@ -31,6 +45,10 @@ async function describedSchool(testApp: Awaited<ReturnType<typeof openMailTestAp
   expect((await me.put('/v2/schools', school)).status).toBe(200);
   return me;
 }
+
+/** Changes stored rows in ways that no endpoint allows. */
+const forced = async (me: Provider, statement: string) =>
+  (await me.ctx()).write(allAreas, (tx) => tx.execute(statement));
 
 test('an invitation has the school, a link that works once, and nothing else secret', async () => {
   const testApp = await openMailTestApp();

@@ -1,0 +1,29 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from '@sinclair/typebox';
+import { t } from '../../core/schema/types.ts';
+import { responses } from '../../http/responses.ts';
+import { participantSerializer } from '../participants/serializer.ts';
+import { ParticipantChange } from './body-schema.ts';
+import { findParticipant, updateParticipant } from './service.ts';
+
+const readBack = { read: findParticipant, inputs: { paid: 'idPaid', status: 'idStatus', user: 'user' } };
+
+export const participantEditingRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.put('/:id', {
+    schema: {
+      operationId: 'updateParticipant',
+      summary: 'Update a participant',
+      description:
+        'Only the fields sent change. A status that holds a seat takes one as a booking does, and is ' +
+        'refused without a free seat; 4 and 8 free the seat for the waiting list.',
+      tags: ['Orders'],
+      profiles: ['full'],
+      item: 'Participant',
+      params: Type.Object({ id: t.Id }),
+      body: ParticipantChange,
+      response: responses.ok(participantSerializer.schema),
+    },
+    config: { readBack },
+    handler: ({ ctx, params, body }) => updateParticipant(ctx, params.id, body),
+  });
+};

@@ -1,0 +1,52 @@
+import { eq } from 'drizzle-orm';
+import { Problem } from '../../core/errors.ts';
+import { t } from '../../core/schema/types.ts';
+import type { Areas } from '../../database/areas.ts';
+import type { Ctx } from '../../database/context.ts';
+import { participants } from '../../database/tables/participants.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { participantList } from '../participants/list.ts';
+import { getParticipant } from '../participants/service.ts';
+import { decideStatus, promoteWaitingLists } from '../seats/service.ts';
+import { completeSwap, decideSwap } from '../swaps/service.ts';
+import type { ParticipantChange } from './body-schema.ts';
+
+/** The participant as a GET shows it with all that it can embed; undefined without one. */
+export const findParticipant = (ctx: Ctx, { id }: { id: number }) =>
+  participantList.byId(ctx, id, { include: ['attendance'] });
+
+/**
+ * A new status that holds a seat follows the rules of booking; a freed seat promotes the waiting list. Another person on
+ * the place keeps nothing of the former one.
+ */
+export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantChange) {
+  const participant = tenantWhere(ctx, participants, eq(participants.id, id));
+  const areas: Areas = body.user ? ['dates', 'people', 'money'] : ['dates', 'people'];
+  await ctx.write(areas, async (tx, now) => {
+    const [row] = await tx.select().from(participants).where(participant);
+    if (row === undefined) throw Problem.notFound('Participant');
+
+    const swap = body.user && (await decideSwap(ctx, tx, now, row, body.user));
+    const before = { ...row, ...swap };
+    const { columns, freesSeat } = await decideStatus(ctx, tx, now, before, body.idStatus ?? before.statusId);
+    const changes = {
+      ...swap,
+      paidId: body.idPaid,
+      completed: body.completed,
+      passed: body.passed,
+      noShow: body.no_show,
+      userComment: body.user_comment === undefined ? before.userComment : body.user_comment,
+      certificateIssuedAt:
+        body.certificate_issued_at === undefined ? before.certificateIssuedAt : body.certificate_issued_at,
+      customProperties: t.mergeCustomProperties(before.customProperties, body.custom_properties),
+      ...columns,
+    };
+    if ((await tx.updateChanged(participants, participant, changes, now)) === 0) {
+      tx.rollbackNoChange();
+      return;
+    }
+    if (swap) await completeSwap(ctx, tx, now, row, swap.userId);
+    if (freesSeat) await promoteWaitingLists(ctx, tx, now, [row.courseDateId]);
+  });
+  return getParticipant(ctx, id, {}, true);
+}

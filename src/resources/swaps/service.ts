@@ -1,0 +1,68 @@
+import { Problem } from '../../core/errors.ts';
+import { nextState, states, toState } from '../../core/reference/participant-states.ts';
+import { todayIn } from '../../core/timestamps.ts';
+import type { Tx } from '../../database/client.ts';
+import type { Ctx } from '../../database/context.ts';
+import { recordEvents } from '../../database/record-events.ts';
+import { execute } from '../../database/statements.ts';
+import { deletePlaceholder, enrolUsers, findExistingUsers, type Person } from '../booking/enrolment-service.ts';
+import { queueMails } from '../booking/service.ts';
+import type { ParticipantRow } from '../participants/schema.ts';
+import * as sql from './sql.ts';
+
+type NewPerson = Pick<Person, 'firstname' | 'lastname' | 'email' | 'phone' | 'company' | 'position'> & {
+  date_of_birth?: string;
+};
+
+/**
+ * The columns of a participant whose place another person gets, by the person rules of a booking; naming a place of a
+ * group ends its reservation. Undefined for the person who has the place.
+ */
+export async function decideSwap(ctx: Ctx, tx: Tx, now: string, row: ParticipantRow, person: NewPerson) {
+  const { date_of_birth: dateOfBirth, ...others } = person;
+  if (dateOfBirth !== undefined && dateOfBirth > todayIn(ctx.settings.timezone))
+    throw Problem.invalidFields({ notValid: ['user.date_of_birth'] });
+  const [place] = await execute<sql.PlaceFound>(tx, sql.findPlace, [ctx.providerId, row.id]);
+  const { customerId, company, companyNumber, isAttended } = place!;
+  const fromOrder = { company: others.company ?? company ?? undefined, companyNumber: companyNumber ?? undefined };
+  const persons = [{ ...others, dateOfBirth, ...fromOrder }];
+  const found = await findExistingUsers(ctx, tx, persons);
+  if (found[0]!.id === row.userId) return undefined;
+  assertNotAttended(isAttended);
+
+  const [user] = await enrolUsers(ctx, tx, now, persons, found, customerId);
+  const state = nextState(toState(row), 'name', 'own');
+  const named = state && states[state];
+  return {
+    userId: user!.userId,
+    userComment: null,
+    customProperties: null,
+    certificateIssuedAt: null,
+    ...named,
+    ...(named && named.statusId !== row.statusId && { statusUpdatedAt: now }),
+  };
+}
+
+export function assertNotAttended(isAttended: boolean) {
+  if (!isAttended) return;
+  const message = 'Attendance of the participant is registered already';
+  throw new Problem('invalid', message, { errors: [{ code: 'attendance_registered', message }] });
+}
+
+/** Tells of a swap that is written, and deletes the former user if it was a placeholder. */
+export async function completeSwap(
+  ctx: Ctx,
+  tx: Tx,
+  now: string,
+  { id, userId: formerId }: ParticipantRow,
+  userId: number,
+) {
+  await deletePlaceholder(ctx, tx, formerId, userId);
+  await touchOrders(ctx, tx, now, [id]);
+  await recordEvents(tx, ctx.providerId, now, [{ type: 'participant.swapped', id }]);
+  await queueMails(ctx, tx, now, [{ purpose: 'swap', userId, participantId: id }]);
+}
+
+/** Call when the orders show other persons or dates. */
+export const touchOrders = ({ providerId }: Ctx, tx: Tx, now: string, participantIds: number[]) =>
+  execute(tx, sql.touchOrders, [providerId, participantIds, now]);
