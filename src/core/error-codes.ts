@@ -43,6 +43,9 @@ const bookingCodes = [
   'missing_course_id',
 ] as const;
 
+/** Codes of changes of an order. */
+export const orderCodes = ['amount_exceeds_due', 'payment_reference_reused', 'order_exported'] as const;
+
 /** Every code of an error. */
-export const errorCodes = [...Object.values(kindCodes), ...requestCodes, ...bookingCodes];
+export const errorCodes = [...Object.values(kindCodes), ...requestCodes, ...bookingCodes, ...orderCodes];
 export type ErrorCode = (typeof errorCodes)[number];

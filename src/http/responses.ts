@@ -170,16 +170,19 @@ export const send = {
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Sets 201 and the address at which the new item is read, below the path that created it. Returns the item. */
-    created<T>(id: number | string, item: T): T;
+    /**
+     * Sets 201 and the address at which the new item is read, below the path that created it or another one. Returns the
+     * item.
+     */
+    created<T>(id: number | string, item: T, readBelow?: string): T;
   }
 }
 
 export function decorateCreated(app: FastifyInstance) {
-  app.decorateReply('created', function <T>(this: FastifyReply, id: number | string, item: T) {
+  app.decorateReply('created', function <T>(this: FastifyReply, id: number | string, item: T, readBelow?: string) {
     const { ctx, params, routeOptions } = this.request;
     const values = params as Record<string, unknown>;
-    const path = routeOptions.url!.replace(/:(\w+)/g, (_, name: string) => String(values[name]));
+    const path = readBelow ?? routeOptions.url!.replace(/:(\w+)/g, (_, name: string) => String(values[name]));
     // The host is that of PUBLIC_URL, never the client's.
     this.code(201).header('location', `${ctx.settings.publicUrl}${path}/${id}`);
     return item;

@@ -41,6 +41,8 @@ const reads: ExampleRequest[] = [
   { operationId: 'listOrders' },
   { operationId: 'getOrder', path: { id: 47 } },
   { operationId: 'listOrderProducts' },
+  { operationId: 'listPayments' },
+  { operationId: 'getPayment', path: { id: 1 } },
   { operationId: 'listParticipants' },
   { operationId: 'getParticipant', path: { id: 1 } },
   { operationId: 'listCampaigns' },
@@ -84,6 +86,14 @@ const writes: ExampleRequest[] = [
   { operationId: 'createBooking' },
   { operationId: 'deregisterBooking', path: ({ createBooking }) => ({ id: createBooking.summary.booking_id }) },
   { operationId: 'updateParticipant', path: { id: 1 } },
+  // A second request finds the payment.
+  { operationId: 'createPayment', path: { id: 47 } },
+  { operationId: 'createPayment', path: { id: 47 } },
+  {
+    operationId: 'reversePayment',
+    path: ({ createPayment }) => ({ id: createPayment.order_id, payment_id: createPayment.id }),
+  },
+  { operationId: 'updateOrder', path: { id: 47 } },
   { operationId: 'exportOrder', path: { id: 47 } },
   { operationId: 'createLocation' },
   { operationId: 'updateLocation', path: { id: 1 } },

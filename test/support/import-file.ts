@@ -458,6 +458,13 @@ const schoolLines = (partnerId: number): Line[] => [
       },
     ],
     redemptions: [{ voucher_id: 'gift', amount: '300.50' }],
+    payments: [
+      {
+        ...{ amount: '3532.68', method: 'card', reference: 'T-1' },
+        ...{ paid_at: '2026-07-02 12:00', reversed_at: '2026-07-03 12:00' },
+      },
+      { amount: 3532.68, paid_at: '2026-07-04 12:00' },
+    ],
   },
   {
     kind: 'order',

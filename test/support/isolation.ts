@@ -1,6 +1,7 @@
 import { eq, getTableColumns, sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import { vouchers } from '../../src/database/tables/campaigns.ts';
+import { payments } from '../../src/database/tables/payments.ts';
 import { categories, courseCategories, labels, tags } from '../../src/database/tables/catalog.ts';
 import { courseDates, gatherings } from '../../src/database/tables/coursedates.ts';
 import { courses, courseTranslations, products } from '../../src/database/tables/courses.ts';
@@ -141,6 +142,10 @@ export async function createOwner(testApp: TestApp) {
   });
   const { orderId: toExport } = await createOrder(me, { courseId: course, dateId: date, users: [user] });
   await createAttendance(me, order.participantIds[0]!, gathering, { attended: true });
+  const payment = await write(me, async (tx, now) => {
+    const values = { orderId: order.orderId, amount: '1', reference: marker, paidAt: now, ...own(now) };
+    return (await tx.insert(payments).values(values).returning({ id: payments.id }))[0]!.id;
+  });
   const worth = { amount: '100', balance: '100' };
   const voucher = await write(me, async (tx, now) => {
     const [added] = await tx
@@ -169,7 +174,17 @@ export async function createOwner(testApp: TestApp) {
     ...{ webhook, webhookToDelete },
     ...{ provider: me.id, adminUser: adminUserId, role: person.roleId, customer, instructor, location, ...words },
     ...{ course, corporate, date, privateDate, user, order: order.orderId, participant: order.participantIds[0]! },
-    ...{ userToMerge, userToErase, customerToMerge, toExport, product, booking: order.bookingId, campaign, voucher },
+    ...{
+      payment,
+      userToMerge,
+      userToErase,
+      customerToMerge,
+      toExport,
+      product,
+      booking: order.bookingId,
+      campaign,
+      voucher,
+    },
   };
   return { me, ids };
 }
@@ -311,6 +326,9 @@ const idOfPath: Record<string, keyof Owner['ids']> = {
   '/v2/course-users/{id}/merge': 'userToMerge',
   '/v2/orders/{id}': 'order',
   '/v2/orders/{id}/export': 'toExport',
+  '/v2/orders/{id}/payments': 'order',
+  '/v2/orders/{id}/payments/{payment_id}': 'order',
+  '/v2/payments/{id}': 'payment',
   '/v2/participants/{id}': 'participant',
   '/v2/booking/{id}/deregister': 'booking',
   '/v2/campaigns/{id}': 'campaign',
@@ -320,12 +338,13 @@ const idOfPath: Record<string, keyof Owner['ids']> = {
   '/v2/webhooks/{id}/test': 'webhook',
   '/v2/webhooks/{id}/rotate': 'webhook',
 };
+const kindsByName: Record<string, keyof Owner['ids']> = { course_id: 'course', payment_id: 'payment' };
 /** Row that each path parameter refers to. */
 export function idsInPath(path: string): Record<string, keyof Owner['ids']> {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).filter((name) => name !== 'code');
   return Object.fromEntries(
     names.map((name) => {
-      const kind = name === 'course_id' ? 'course' : idOfPath[path];
+      const kind = kindsByName[name] ?? idOfPath[path];
       if (kind === undefined) throw new Error(`nothing is known that ${path} names`);
       return [name, kind];
     }),

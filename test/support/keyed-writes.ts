@@ -1,5 +1,5 @@
 import { bookingBody, createBookableDate, person } from './booking.ts';
-import { createCustomer, createUser } from './orders.ts';
+import { createCustomer, createOrder, createUser } from './orders.ts';
 import { minimalCampaign, minimalPerson } from './request-bodies.ts';
 import type { Provider } from './test-app.ts';
 
@@ -14,6 +14,8 @@ export type KeyedWrite = {
   counted: string;
   /** An equal request without a key finds the item, or is refused. */
   isUnique?: true;
+  /** The path below which the new item is read; that of the request unless set. */
+  readBelow?: string;
 };
 
 const days = { start_at: '2031-06-10', end_at: '2031-06-12' };
@@ -67,6 +69,14 @@ export const keyedWrites: KeyedWrite[] = [
     route: 'POST /v2/vouchers',
     prepare: at('/v2/vouchers', () => ({ code: unique('Code'), amount: 100 })),
     ...{ other: { amount: 200 }, counted: 'vouchers where', isUnique: true },
+  },
+  {
+    route: 'POST /v2/orders/{id}/payments',
+    prepare: async (me) => {
+      const { orderId } = await createOrder(me, { courseId: await me.course() });
+      return { path: `/v2/orders/${orderId}/payments`, body: { amount: 10 } };
+    },
+    ...{ other: { amount: 20 }, counted: 'payments where', readBelow: '/v2/payments' },
   },
   {
     route: 'POST /v2/customers',

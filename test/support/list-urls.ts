@@ -61,6 +61,7 @@ const tables = {
   '/v2/instructors': 'instructors',
   '/v2/orders': 'orders',
   '/v2/orders/products': 'products',
+  '/v2/payments': 'payments',
   '/v2/participants': 'participants',
   '/v2/customers': 'customers',
   '/v2/vouchers': 'vouchers',
@@ -68,7 +69,7 @@ const tables = {
   '/v2/course-users': 'course_users',
 };
 
-const timestamps = ['created_at', 'updated_at', 'exported_at'];
+const timestamps = ['created_at', 'updated_at', 'exported_at', 'paid_at'];
 
 /** Excludes resources without data. */
 function valuesFor({ course, date, customer, tag, otherTag, deep, ...ids }: Ids, hour: string, day: string): Values {
@@ -79,7 +80,13 @@ function valuesFor({ course, date, customer, tag, otherTag, deep, ...ids }: Ids,
     ...{ end_date_at_min: ['2027-12-27'], end_date_at_max: ['2024-01-05'] },
     ...{ course_id: [course], course_ids: [course], coursedate_id: [date] },
     ...{ customer_id: [customer], user_id: [course], tag_ids: [tag] },
-    ...{ status_id: [3], has_participants: ['true', 'false'], exported: ['true'] },
+    ...{
+      status_id: [3],
+      has_participants: ['true', 'false'],
+      exported: ['true'],
+      method: ['card'],
+      reversed: ['true', 'false'],
+    },
     ...{ seats_status: ['open', 'fully_booked'], location_id: [ids.location], instructor_id: [ids.instructor] },
     ...{
       order_id: [ids.order],

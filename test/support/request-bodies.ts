@@ -308,6 +308,12 @@ const readParticipant: WriteEndpoint['read'] = async (provider, response) => {
   const others = ['user_comment', 'certificate_issued_at'];
   return Object.fromEntries([...names, ...others].map((name) => [name, item[name]]));
 };
+const readOrder: WriteEndpoint['read'] = async (provider, response) => {
+  const { id } = response.json<{ id: number }>();
+  const item = (await provider.get(`/v2/orders/${id}`)).json<Fields>();
+  const names = Object.keys(item).filter((name) => /^(is_paid|your_reference|invoice_\w+)$/.test(name));
+  return Object.fromEntries(names.map((name) => [name, item[name]]));
+};
 const readDeregistered: WriteEndpoint['read'] = async (provider, response) => {
   const { participants } = response.json<{ participants: { id: number }[] }>();
   const { status } = (await provider.get(`/v2/participants/${participants[0]!.id}`)).json<Fields>();
@@ -345,6 +351,10 @@ const dateUrl = oncePerProvider(async (provider) => {
 const participantUrl = oncePerProvider(async (provider) => {
   const { participantIds } = await createOrder(provider, { courseId: await provider.course() });
   return `/v2/participants/${participantIds[0]!}`;
+});
+const orderUrl = oncePerProvider(async (provider) => {
+  const { orderId } = await createOrder(provider, { courseId: await provider.course() });
+  return `/v2/orders/${orderId}`;
 });
 const deregisterUrl = oncePerProvider(async (provider) => {
   const { bookingId } = await createOrder(provider, { courseId: await provider.course() });
@@ -485,6 +495,21 @@ const describedEndpoints: WriteEndpoint[] = [
     title: null,
     flag: 'completed',
     read: readParticipant,
+  },
+  {
+    name: 'PUT /v2/orders/:id',
+    method: 'PUT',
+    url: orderUrl,
+    created: 200,
+    minimal: {},
+    full: {
+      ...{ is_paid: true, your_reference: 'Rød +1', invoice_address: 'Gate 1', invoice_address_2: 'A & B' },
+      ...{ invoice_address_3: 'C', invoice_zipcode: '0155', invoice_city: 'Oslo', invoice_email: 'a@b.example' },
+    },
+    required: [],
+    title: null,
+    flag: 'is_paid',
+    read: readOrder,
   },
   {
     name: 'PUT /v2/booking/:id/deregister',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { kindCodes, requestCodes } from '../../src/core/error-codes.ts';
+import { kindCodes, orderCodes, requestCodes } from '../../src/core/error-codes.ts';
 import { Problem } from '../../src/core/errors.ts';
 import {
   hasPattern,
@@ -113,5 +113,8 @@ test('docs/reference/errors.md lists every code of a booking with its text', () 
 test('docs/reference/errors.md lists the code of every kind of failure', () => {
   const [, section = ''] = /^## Codes\n(.*?)^##/ms.exec(page) ?? [];
   const listed = [...section.matchAll(/^\| `(\w+)` /gm)].map(([, code]) => code);
+  const [, ofOrders = ''] = /^### Codes of orders\n(.*?)^##/ms.exec(page) ?? [];
+  const codes = [...ofOrders.matchAll(/^- (`.*`):/gm)].flatMap(([, names]) => names!.match(/\w+/g));
+  expect(codes).toEqual([...orderCodes]);
   expect(listed).toEqual([...Object.values(kindCodes), ...requestCodes]);
 });

@@ -9,6 +9,7 @@ export const eventResources = [
   'booking',
   'participant',
   'order',
+  'payment',
   'customer',
   'courseuser',
   'instructor',

@@ -29,7 +29,7 @@ export const ProblemDetails = t.NamedObject(
     fields: Type.Optional(Type.Array(ProblemField, { description: 'The fields at fault, where there are any' })),
     errors: Type.Optional(
       Type.Array(CodedErrorBody, {
-        description: 'Every error of a booking, and that of the codes `field_unknown` and `idempotency_key_reused`',
+        description: 'Every error of a booking, and that of a code that no status has alone',
       }),
     ),
   },

@@ -132,7 +132,8 @@ const lineIdsSql = (ctx: Ctx, range: ReturnType<typeof sql>) =>
 
 function insertRows(tx: Tx, ctx: Ctx, target: Target, range: ReturnType<typeof sql>, now: string) {
   const { name, columns } = getTableConfig(target.table);
-  const standard = new Set(['provider_id', 'id', 'created_at', 'updated_at']);
+  // Rows without a ref get their id from the table.
+  const standard = new Set(['provider_id', ...(target.hasRefs ? ['id'] : []), 'created_at', 'updated_at']);
   const written = new Set([
     ...columns.map(columnName).filter((column) => standard.has(column)),
     ...target.columns.map(columnName),

@@ -19,6 +19,7 @@ const rules: Record<string, string> = {
   lines: 'each product once',
   order_lines: 'lines of the order of the booking',
   parent_id: 'a course date of the same course without a parent_id',
+  payments: 'each reference once, and at most what is due in all',
   products: 'just one product with is_main_product true',
   redemptions: 'each voucher once, and at most what it has spent in all (amount less balance)',
   status_updated_at: 'not in the future',

@@ -1,20 +1,19 @@
-import { asc, eq, sql } from 'drizzle-orm';
+import { asc, eq } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
 import { toMinorUnits, toNumber } from '../../core/money.ts';
 import type { Ctx } from '../../database/context.ts';
 import { bookings, orders } from '../../database/tables/orders.ts';
 import { participants } from '../../database/tables/participants.ts';
-import { voucherRedemptions } from '../../database/tables/redemptions.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
+import { due, paidByVouchers } from '../payments/loaders.ts';
 import type { StoredBooking } from './schema.ts';
 
 /** The booking as it is now, with all of its participants, deregistered ones too. */
 export async function getBooking(ctx: Ctx, id: number): Promise<StoredBooking> {
   const [booking, booked] = await Promise.all([findBooking(ctx, id), findParticipants(ctx, id)]);
-  const { orderId, courseDateId, currency, isPaid, ...amounts } = Problem.assertFound(booking, 'Booking');
+  const { orderId, courseDateId, currency, due: toPay, ...amounts } = Problem.assertFound(booking, 'Booking');
   const exclVat = toMinorUnits(amounts.before) - toMinorUnits(amounts.discounts);
   const vat = toMinorUnits(amounts.vat);
-  const byVoucher = toMinorUnits(amounts.byVoucher);
   return {
     successful: true,
     summary: {
@@ -27,27 +26,23 @@ export async function getBooking(ctx: Ctx, id: number): Promise<StoredBooking> {
       total_vat: toNumber(vat),
       number_of_participants: booked.length,
       participants: booked,
-      paid_by_voucher: toNumber(byVoucher),
-      to_pay: isPaid ? 0 : toNumber(exclVat + vat - byVoucher),
+      paid_by_voucher: toNumber(toMinorUnits(amounts.byVoucher)),
+      to_pay: toNumber(toMinorUnits(toPay)),
     },
   };
 }
 
 async function findBooking(ctx: Ctx, id: number) {
-  const redeemed = ctx.db
-    .select({ amount: sql`coalesce(sum(${voucherRedemptions.amount}), 0)` })
-    .from(voucherRedemptions)
-    .where(sameTenant(voucherRedemptions, orders, eq(voucherRedemptions.orderId, orders.id)));
   const [found] = await ctx.db
     .select({
       orderId: bookings.orderId,
       courseDateId: bookings.courseDateId,
       currency: orders.currency,
-      isPaid: orders.isPaid,
       before: orders.totalBeforeDiscounts,
       discounts: orders.totalDiscounts,
       vat: orders.totalVat,
-      byVoucher: sql<string>`(${redeemed})::text`,
+      byVoucher: paidByVouchers,
+      due,
     })
     .from(bookings)
     .innerJoin(orders, sameTenant(orders, bookings, eq(orders.id, bookings.orderId)))

@@ -87,7 +87,11 @@ export const createSummarySchema = <P extends TProperties>(name: string, members
 
 /** POST /v2/booking. Amounts are in the order's currency. */
 export type BookingResult = Static<typeof BookingResult>;
-export const BookingResult = createSummarySchema('Booking', bookingSummary);
+export const BookingResult = createSummarySchema('Booking', {
+  ...bookingSummary,
+  paid_by_voucher: Type.Optional(Type.Number({ description: 'Only with a voucher_code: what the voucher paid' })),
+  to_pay: Type.Optional(Type.Number({ description: 'Only with a voucher_code: the rest of the total' })),
+});
 
 /** The days and the place of a course date, for its order. */
 export const detailedOrderTitle = (startAt: string, endAt: string, place: string | null) =>

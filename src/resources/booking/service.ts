@@ -225,7 +225,7 @@ export async function queueMails({ providerId }: Ctx, tx: Tx, now: string, mails
 }
 
 const toResponse = (
-  { date, currency, totals, participants }: BookingQuote,
+  { date, currency, totals, participants, voucher }: BookingQuote,
   created: sql.BookingCreated,
 ): BookingResult => ({
   successful: true,
@@ -239,5 +239,6 @@ const toResponse = (
     total_vat: toNumber(totals.vat),
     number_of_participants: participants.length,
     participants: participants.map(({ statusId }, n) => ({ id: created.participantIds[n]!, status_id: statusId })),
+    ...(voucher && { paid_by_voucher: toNumber(voucher.pays), to_pay: toNumber(totals.inclVat - voucher.pays) }),
   },
 });

@@ -9,6 +9,7 @@ import { Instructor } from '../instructors/schema.ts';
 import { Location } from '../locations/schema.ts';
 import { Order } from '../orders/schema.ts';
 import { Participant } from '../participants/schema.ts';
+import { Payment } from '../payments/schema.ts';
 import { School } from '../schools/schema.ts';
 import { Tag } from '../tags/schema.ts';
 import { CourseUser } from '../users/schema.ts';
@@ -20,6 +21,7 @@ const items: Record<Exclude<(typeof eventResources)[number], 'booking'>, TObject
   participant: Participant,
   offer: Participant,
   order: Order,
+  payment: Payment,
   customer: Customer,
   courseuser: CourseUser,
   instructor: Instructor,

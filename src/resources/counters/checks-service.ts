@@ -7,7 +7,10 @@ import { participants } from '../../database/tables/participants.ts';
 import { voucherRedemptions } from '../../database/tables/redemptions.ts';
 import { grouped } from '../../lists/relations.ts';
 import { sameTenant } from '../../lists/tenant-scope.ts';
+import { toMinorUnits } from '../../core/money.ts';
 import { participantStatus } from '../../core/reference/statuses.ts';
+import { due } from '../payments/loaders.ts';
+import { isSettled } from '../payments/service.ts';
 import { agreedTotals } from '../quotes/price-service.ts';
 import { matchesPage, type Check, type Counters } from './recount-sql.ts';
 
@@ -41,17 +44,17 @@ export const seatCheck: Check = {
       .orderBy(asc(courseDates.providerId), asc(courseDates.id)),
 };
 
-const { providerId, id, totalBeforeDiscounts, totalDiscounts, totalVat } = orders;
+const { providerId, id, isPaid, totalBeforeDiscounts, totalDiscounts, totalVat } = orders;
 const { quantity, priceAtOrder, discountCalculatedAtOrder, vatPercentage } = orderLines;
 
-/** Totals of orders, recounted from their lines. */
-export const totalsCheck: Check = {
+/** Totals of orders, recounted from their lines, and whether they are paid, from what is due of the totals. */
+export const orderCheck: Check = {
   items: 'orders',
   table: orders,
   async recount(db, page) {
     const rows = await db
       .select({
-        order: { providerId, id, totalBeforeDiscounts, totalDiscounts, totalVat },
+        order: { providerId, id, isPaid, totalBeforeDiscounts, totalDiscounts, totalVat, due },
         line: { quantity, priceAtOrder, discountCalculatedAtOrder, vatPercentage },
       })
       .from(orders)
@@ -67,15 +70,27 @@ export const totalsCheck: Check = {
       const { order } = found[0]!;
       const lines = found.flatMap(({ line }) => (line === null ? [] : [line]));
       const { providerId, id } = order;
-      return { providerId, id, stored: toCounters(order), counted: toCounters(agreedTotals(lines)) };
+      const counted = agreedTotals(lines);
+      const stored = toCounters(order, order.isPaid);
+      return { providerId, id, stored, counted: toCounters(counted, countPaid(order, counted)) };
     });
   },
 };
 
-const toCounters = (order: ReturnType<typeof agreedTotals>): Counters => ({
+type Totals = ReturnType<typeof agreedTotals>;
+const toTotal = ({ totalBeforeDiscounts, totalDiscounts, totalVat }: Totals) =>
+  toMinorUnits(totalBeforeDiscounts) - toMinorUnits(totalDiscounts) + toMinorUnits(totalVat);
+
+function countPaid(order: Totals & { isPaid: boolean; due: string }, counted: Totals) {
+  const total = toTotal(counted);
+  return isSettled({ isPaid: order.isPaid, total, due: toMinorUnits(order.due) - toTotal(order) + total });
+}
+
+const toCounters = (order: Totals, isPaid: boolean): Counters => ({
   total_before_discounts: order.totalBeforeDiscounts,
   total_discounts: order.totalDiscounts,
   total_vat: order.totalVat,
+  is_paid: String(isPaid),
 });
 
 /** Uses of campaigns, recounted from orders. */

@@ -5,9 +5,9 @@ import type { Key } from '../../lists/loaders.ts';
 import { grouped } from '../../lists/relations.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { selectPage, type Check, type CountedItem } from './recount-sql.ts';
-import { balanceCheck, seatCheck, totalsCheck, usesCheck } from './checks-service.ts';
+import { balanceCheck, orderCheck, seatCheck, usesCheck } from './checks-service.ts';
 
-const checks: Check[] = [seatCheck, totalsCheck, usesCheck, balanceCheck];
+const checks: Check[] = [seatCheck, orderCheck, usesCheck, balanceCheck];
 
 const pageSize = 1_000;
 

@@ -11,6 +11,7 @@ import { importRefs } from '../../database/tables/imports.ts';
 import { bookings, orderLines, orders } from '../../database/tables/orders.ts';
 import { outbox } from '../../database/tables/outbox.ts';
 import { attendances, participants } from '../../database/tables/participants.ts';
+import { payments } from '../../database/tables/payments.ts';
 import { voucherRedemptions } from '../../database/tables/redemptions.ts';
 import { CourseUser } from '../users/schema.ts';
 
@@ -67,6 +68,7 @@ export const sections = {
   orders: defineSection('ExportedOrder', orders),
   order_lines: defineSection('ExportedOrderLine', orderLines),
   bookings: defineSection('ExportedBooking', bookings),
+  payments: defineSection('ExportedPayment', payments),
   voucher_redemptions: defineSection('ExportedRedemption', voucherRedemptions),
   customers: defineSection('ExportedCustomer', customers),
   sessions: defineSection('ExportedSession', sessions, ['hash', 'userId']),

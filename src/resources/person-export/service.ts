@@ -10,6 +10,7 @@ import { importRefs } from '../../database/tables/imports.ts';
 import { bookings, orderLines, orders } from '../../database/tables/orders.ts';
 import { outbox } from '../../database/tables/outbox.ts';
 import { attendances, participants } from '../../database/tables/participants.ts';
+import { payments } from '../../database/tables/payments.ts';
 import { voucherRedemptions } from '../../database/tables/redemptions.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
@@ -66,6 +67,7 @@ function select(ctx: Ctx, userId: number, purchased: Purchased): Record<SectionN
     orders: { where: inArray(orders.id, purchased.orders), order: [orders.id] },
     order_lines: { where: inArray(orderLines.orderId, own), order: [orderLines.id] },
     bookings: { where: inArray(bookings.orderId, purchased.orders), order: [bookings.id] },
+    payments: { where: inArray(payments.orderId, own), order: [payments.id] },
     voucher_redemptions: { where: inArray(voucherRedemptions.orderId, own), order: [voucherRedemptions.orderId] },
     customers: { where: inArray(customers.id, purchased.customers), order: [customers.id] },
     sessions: { where: eq(sessions.userId, userId), order: [sessions.createdAt, sessions.hash] },
@@ -83,7 +85,7 @@ function select(ctx: Ctx, userId: number, purchased: Purchased): Record<SectionN
 }
 
 /** Those that a page of orders selects have all rows on it. */
-const ofOrders: SectionName[] = ['orders', 'order_lines', 'bookings', 'voucher_redemptions'];
+const ofOrders: SectionName[] = ['orders', 'order_lines', 'bookings', 'payments', 'voucher_redemptions'];
 
 /** One after another: a request has one connection. */
 async function readSections(ctx: Ctx, selections: Record<SectionName, Selection>, page: number) {

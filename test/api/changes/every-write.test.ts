@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { recordedTypes } from '../../../src/database/record-events.ts';
 import { checkCounters } from '../../../src/resources/counters/service.ts';
 import { allWrites } from '../../support/data-versions.ts';
 import { createOwner } from '../../support/isolation.ts';
@@ -18,12 +19,19 @@ const lists = {
   customer: '/v2/customers?limit=250',
   instructor: '/v2/instructors?limit=250',
   location: '/v2/locations?limit=250',
+  payment: '/v2/payments?limit=250',
   campaign: '/v2/campaigns?limit=250',
   tag: '/v2/course-tags',
 };
 const tables = {
   ...{ course: 'courses', coursedate: 'course_dates', booking: 'bookings', participant: 'participants' },
-  ...{ order: 'orders', customer: 'customers', courseuser: 'course_users', instructor: 'instructors' },
+  ...{
+    order: 'orders',
+    payment: 'payments',
+    customer: 'customers',
+    courseuser: 'course_users',
+    instructor: 'instructors',
+  },
   ...{ location: 'locations', campaign: 'campaigns', tag: 'tags', school: 'providers' },
 };
 
@@ -103,7 +111,9 @@ test.each(writes.filter((one) => one.name !== fix))(
   async ({ name, run }) => {
     await run(owner);
     const after = await read();
-    const { items, cursor: next } = await readChanges(cursor);
+    const { items: all, cursor: next } = await readChanges(cursor);
+    // Those of code stand beside them.
+    const items = all.filter(({ type }) => !(recordedTypes as string[]).includes(type));
     const expected = compare(before.rows, after.rows).flatMap((row) =>
       toChanges(row, name).map((change) => `${row.resource}.${change} ${row.id}`),
     );

@@ -47,6 +47,7 @@ function requestOf({ path, method, name }: Sample) {
   const named = (id: number) => String(isUnknown ? 999_999_999 : id);
   const url = path
     .replace('{course_id}', named(course))
+    .replace('{payment_id}', named(course))
     .replace('{id}', named(path.includes('{course_id}') ? date : course))
     .replace('{code}', 'unknown');
   const query = [

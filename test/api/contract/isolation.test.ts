@@ -196,6 +196,12 @@ const creators: Partial<Record<keyof Ids, (actor: Provider) => Promise<number>>>
     const response = await actor.post(`/v2/courses/${await rowOf(actor, 'course')}/coursedates`, table.days);
     return response.json<{ coursedate_id: number }>().coursedate_id;
   },
+  order: async (actor) => {
+    const { dateId } = await createBookableDate(actor);
+    return Number((await bookOrFail(actor, dateId)).order_id);
+  },
+  payment: async (actor) =>
+    (await actor.post(`/v2/orders/${await rowOf(actor, 'order')}/payments`, {})).json<{ id: number }>().id,
   booking: async (actor) => {
     const { dateId } = await createBookableDate(actor);
     return Number((await bookOrFail(actor, dateId)).booking_id);

@@ -516,6 +516,8 @@ const complete: Record<string, object> = {
   '/v2/courses/{course_id}/coursedates/{id}': { status_id: 2 },
   '/v2/campaigns': { title: 'C', discount_type: 'Value', discount_value: 1 },
   '/v2/campaigns/{id}': { max_uses: 5 },
+  '/v2/orders/{id}': { your_reference: 'N' },
+  '/v2/orders/{id}/payments': { amount: 1 },
   '/v2/vouchers': { code: 'new', amount: 1 },
   '/v2/vouchers/{id}': { amount: 200 },
   '/v2/webhooks': { url: 'https://hooks.example/' },
@@ -525,8 +527,17 @@ const complete: Record<string, object> = {
   '/v2/schools': school,
 };
 
+async function createPayment(me: Provider) {
+  const { orderId } = await createOrder(me, { courseId: await me.course() });
+  return (await me.post(`/v2/orders/${orderId}/payments`, {})).json<{ id: number; order_id: number }>();
+}
+
 /** A path that refers to the provider's rows. */
 async function pathFor(me: Provider, path: string) {
+  if (path.endsWith('{payment_id}')) {
+    const { order_id, id } = await createPayment(me);
+    return `/v2/orders/${order_id}/payments/${id}`;
+  }
   if (!path.includes('{course_id}')) return path.replace('{id}', String(await idFor(me, path)));
   const courseId = await me.course();
   return path.replace('{course_id}', String(courseId)).replace('{id}', String(await addDate(me, courseId)));
@@ -536,6 +547,7 @@ async function pathFor(me: Provider, path: string) {
 async function idFor(me: Provider, path: string) {
   if (!path.includes('{id}')) return '';
   if (path.startsWith('/v2/orders/')) return (await createOrder(me, { courseId: await me.course() })).orderId;
+  if (path === '/v2/payments/{id}') return (await createPayment(me)).id;
   if (path === '/v2/courses/{id}') return me.course();
   if (path === '/v2/campaigns/{id}') return createCampaign(me);
   if (path === '/v2/vouchers/{id}') return (await createVoucher(me, { amount: '100' })).id;

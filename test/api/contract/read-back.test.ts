@@ -67,7 +67,9 @@ async function createItems(me: Provider): Promise<Record<string, Readable>> {
     ],
   });
   const { dateId } = await createBookableDate(me);
-  const { participants } = await bookOrFail(me, dateId, { participants: [person({ custom_properties: { a: 'b' } })] });
+  const { participants, order_id } = await bookOrFail(me, dateId, {
+    participants: [person({ custom_properties: { a: 'b' } })],
+  });
   const { id: hook } = (await me.post('/v2/webhooks', { url: 'http://a.example:8080/x', is_active: 0 })).json<Item>();
   const discount = {
     title: 'Sun',
@@ -98,6 +100,7 @@ async function createItems(me: Provider): Promise<Record<string, Readable>> {
     customer: at(`/v2/customers/${customer_id}`, 'employees'),
     'course user': at(`/v2/course-users/${kari}`),
     'bare course user': at(`/v2/course-users/${await createUser(me)}`),
+    order: at(`/v2/orders/${order_id}`, 'campaign'),
     participant: at(`/v2/participants/${participants[0]!.id}`, 'attendance'),
     school: { put: '/v2/schools', read: async () => (await me.get('/v2/schools')).json<Item>()['school'] as Item },
     campaign: at(`/v2/campaigns/${campaign as number}`),
@@ -213,6 +216,7 @@ const ignored: [string, Item, string][] = [
   ['customer', { invoice_method: 'x', turnover: '1' }, 'invoice_method, turnover'],
   ['participant', { booker_name: 'x', attendance: [{ a: 1 }] }, 'booker_name, attendance'],
   ['webhook', { disabled_reason: 'gone', type: 'x' }, 'disabled_reason, type'],
+  ['order', { title: 'x', gln_number: '1', exported_at: 'x' }, 'title, gln_number, exported_at'],
   ['voucher', { balance: 1000, is_expired: true, archived_at: 'x' }, 'balance, is_expired, archived_at'],
   ['voucher', { redemptions: [{ id: 1 }], redemptions_truncated: true }, 'redemptions, redemptions_truncated'],
   ['campaign', { expired: true, running: false, waiting: true, uses: 7 }, 'expired, running, waiting, uses'],

@@ -5,7 +5,7 @@ import { settings, sharedTestApp } from '../../support/test-app.ts';
 
 const testApp = await sharedTestApp();
 const { createProvider } = testApp;
-const webhook: Pick<KeyedWrite, 'route' | 'prepare'> = {
+const webhook: Pick<KeyedWrite, 'route' | 'prepare' | 'readBelow'> = {
   route: 'POST /v2/webhooks',
   prepare: async () => ({ path: '/v2/webhooks', body: { url: 'https://hooks.example/', is_active: false } }),
 };
@@ -20,14 +20,14 @@ test('each operation with 201 is among the cases, and documents Location', () =>
   }
 });
 
-test.each(creates)('$route has the address of the new item', async ({ prepare }) => {
+test.each(creates)('$route has the address of the new item', async ({ prepare, readBelow }) => {
   const me = await createProvider();
   const { path, body } = await prepare(me);
   // Not of the client's spelling.
   const { status, headers, text } = await me.post(`${path}/?unknown=1`, body, { host: 'elsewhere.example' });
   expect(status, text).toBe(201);
   const location = String(headers['location']);
-  expect(location).toMatch(new RegExp(`^${settings.publicUrl}${path}/[1-9]\\d*$`));
+  expect(location).toMatch(new RegExp(`^${settings.publicUrl}${readBelow ?? path}/[1-9]\\d*$`));
   const read = await me.get(location.slice(settings.publicUrl.length));
   expect(read.status).toBe(200);
   expect(read.text).toMatch(new RegExp(`id":"?${location.split('/').at(-1)}\\b`));

@@ -181,7 +181,6 @@ const otherTables: Record<string, string> = {
   idempotency_records: '- ends after a day',
   import_refs: '- written by the import itself',
   merged_users: '- of the backups of one database',
-  payments: '- read by no interface yet',
   outbox: '- mails that are sent once',
   provider_limits: '- set by the operator of the service',
   provider_state: '- the clocks of one database',
@@ -274,6 +273,47 @@ test('redemptions of vouchers are imported with their orders, and what a voucher
   expect(rows).toMatchObject([{ spent: '30.00', balance: '120.00' }]);
   const booked = (await me.get(`/v2/booking/${rows[0]!.booking}`)).json<{ summary: Fields }>().summary;
   expect(booked).toMatchObject({ paid_by_voucher: 300, to_pay: 100 });
+  expect((await checkCounters(testApp.database, { providerId: me.id })).differences).toEqual([]);
+});
+
+test('payments are imported with their orders, and a paid order without any gets one', async () => {
+  const testApp = await sharedTestApp();
+  const me = await testApp.createProvider();
+  const line = { product_id: 'c/products/1', quantity: 1, price_at_order_per_item_vat_excluded: 400 };
+  const order = (ref: string, fields: Fields) => ({
+    ...{ kind: 'order', ref, title: 'C', lines: [line] },
+    ...{ redemptions: [{ voucher_id: 'v', amount: 100 }], ...fields },
+  });
+  const of = (amount: number, fields: Fields = {}) => ({ amount, ...fields });
+  const [named, reversed] = [{ reference: 'R' }, { reversed_at: '2026-01-02' }];
+  const lines = [course('c'), { kind: 'voucher', ref: 'v', code: 'V', amount: 500, balance: 0 }];
+  const { reasons } = await importObjects(me, [
+    ...lines,
+    order('none', { payments: [of(0)] }),
+    order('much', { payments: [of(300.01)] }),
+    order('twice', { payments: [of(1, named), of(2, named)] }),
+  ]);
+  expect(reasons).toEqual([
+    '3: Field(s) not valid: payments[0].amount',
+    '4: Field(s) not valid: payments',
+    '5: Field(s) not valid: payments',
+  ]);
+  const imported = await importObjects(me, [
+    ...lines,
+    order('paid', { is_paid: true }),
+    order('open', {}),
+    order('named', { payments: [of(900, reversed), of(299, { ...named, ...reversed }), of(299, named), of(1)] }),
+    order('partly', { is_paid: true, payments: [of(299, { method: 'bank', paid_at: '2026-02-03' })] }),
+  ]);
+  expect(imported.reasons).toEqual([]);
+  const orders = (await me.get('/v2/orders')).json<Fields[]>();
+  expect(orders.map(({ is_paid }) => is_paid)).toEqual([true, false, true, false]);
+  const payments = (await me.get('/v2/payments?reversed=0')).json<Fields[]>();
+  const paidOf = (n: number) => payments.filter(({ order_id }) => order_id === orders[n]!['id']);
+  expect(paidOf(0)).toMatchObject([{ amount: 300, method: 'other', paid_at: orders[0]!['created_at'] }]);
+  expect(paidOf(1)).toEqual([]);
+  expect(paidOf(2)).toMatchObject([{ amount: 299, reference: 'R' }, { amount: 1 }]);
+  expect(paidOf(3)).toMatchObject([{ amount: 299, method: 'bank', paid_at: '2026-02-03T00:00:00+01:00' }]);
   expect((await checkCounters(testApp.database, { providerId: me.id })).differences).toEqual([]);
 });
 

@@ -16,6 +16,7 @@ test('an export has what is held about the person', async () => {
   const { id, customer, dateId, summary } = await plantPerson(me, database.pool);
   const place = summary.participants[0]!.id;
   await createAttendance(me, place, await addGathering(me, dateId), { attended: true });
+  await me.post(`/v2/orders/${summary.order_id}/payments`, { amount: 400, method: 'card' });
   const exported = await read(me, id);
   expect(exported).toMatchObject({
     course_user: { id, ...person, username: 'user-zylvaquist' },
@@ -33,7 +34,7 @@ test('an export has what is held about the person', async () => {
     ...{ sessions: [{ created_at: expect.any(String) as string }], links: [{ purpose: 'sign_in' }] },
     mails: [{ purpose: 'receipt', sent_at: null }],
     import_refs: [{ kind: 'user', ref: 'ref-zylvaquist' }],
-    ...{ audit_entries: [], voucher_redemptions: [] },
+    ...{ audit_entries: [], payments: [{ amount: 400, method: 'card' }], voucher_redemptions: [] },
   });
   expect(JSON.stringify(exported)).not.toMatch(/hash-zylvaquist|session-zylvaquist|token-zylvaquist|provider_id/);
 });

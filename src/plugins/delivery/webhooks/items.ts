@@ -13,6 +13,7 @@ import { instructorList } from '../../../resources/instructors/list.ts';
 import { locationList } from '../../../resources/locations/list.ts';
 import { orderList } from '../../../resources/orders/list.ts';
 import { participantList } from '../../../resources/participants/list.ts';
+import { paymentList } from '../../../resources/payments/list.ts';
 import { School } from '../../../resources/schools/schema.ts';
 import { getSchool } from '../../../resources/schools/service.ts';
 import { Tag } from '../../../resources/tags/schema.ts';
@@ -40,6 +41,7 @@ const sources: Record<Exclude<Resource, 'booking'>, ReturnType<typeof source>> =
   participant: inList(participantList),
   offer: inList(participantList),
   order: inList(orderList),
+  payment: inList(paymentList),
   customer: inList(customerList),
   courseuser: inList(courseUserList),
   instructor: inList(instructorList),

@@ -1,14 +1,17 @@
 import { Type } from '@sinclair/typebox';
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
+import { toMinorUnits } from '../../../core/money.ts';
 import { Count, Email, Line, LongLine, OneOf, StoredMoment, UpperCode } from '../../../core/schema/types.ts';
 import { bookings, orderLines, orders } from '../../../database/tables/orders.ts';
 import { attendances, orderLineParticipants, participants } from '../../../database/tables/participants.ts';
+import { paymentMethods, payments } from '../../../database/tables/payments.ts';
 import { voucherRedemptions } from '../../../database/tables/redemptions.ts';
 import { teachingLanguageCodes } from '../../../core/reference/courses.ts';
 import { currencyCodes } from '../../../core/reference/currencies.ts';
 import { ParticipantBody } from '../../../resources/booking/body-schema.ts';
 import { entrySources, paidStates, participantStatuses } from '../../../resources/participants/schema.ts';
+import { due } from '../../../resources/payments/loaders.ts';
 import { agreedTotals, type AgreedLine } from '../../../resources/quotes/price-service.ts';
 import { links, type BulkRecordType, type Fields, type Item } from '../record-type.ts';
 import { tableFields } from './table-fields.ts';
@@ -42,14 +45,27 @@ const orderLine: Item = {
   }),
 };
 
+function assertAmount({ amount }: Fields) {
+  if (Number(amount) === 0) throw Problem.invalidFields({ notValid: ['amount'] });
+  return undefined;
+}
+
 /** An amount that a voucher has paid. */
 const redemption: Item = {
   table: voucherRedemptions,
   fields: tableFields(voucherRedemptions, { orderId: null, voucherId: { to: 'voucher' } }),
-  complete({ amount }) {
-    if (Number(amount) === 0) throw Problem.invalidFields({ notValid: ['amount'] });
-    return undefined;
-  },
+  complete: assertAmount,
+};
+
+const payment: Item = {
+  table: payments,
+  fields: tableFields(payments, {
+    orderId: null,
+    method: { schema: Optional(OneOf(paymentMethods)) },
+    paidAt: { schema: Optional(StoredMoment()) },
+  }),
+  computed: { paid_at: 'coalesce(v.paid_at, v.created_at)' },
+  complete: assertAmount,
 };
 
 /** Lines whose redemptions exceed what the voucher has spent, less those of earlier imports. */
@@ -96,18 +112,30 @@ export const order: BulkRecordType = {
     booking: { form: 'one', kind: 'booking', owner: bookings.orderId, item: booking },
     lines: { form: 'list', kind: 'order_line', owner: orderLines.orderId, item: orderLine },
     redemptions: { form: 'list', owner: voucherRedemptions.orderId, item: redemption },
+    payments: { form: 'list', owner: payments.orderId, item: payment },
   },
   complete(fields) {
-    const { lines = [], redemptions = [] } = fields as Record<string, Fields[] | undefined>;
+    const { lines = [], redemptions = [], payments = [] } = fields as Record<string, Fields[] | undefined>;
+    const totals = agreedTotals(lines.map(toAgreedLine));
+    const left =
+      toMinorUnits(totals.totalBeforeDiscounts) -
+      toMinorUnits(totals.totalDiscounts) +
+      toMinorUnits(totals.totalVat) -
+      sumOf(redemptions);
+    const valid = payments.filter(({ reversed_at }) => reversed_at === undefined);
+    const named = valid.filter(({ reference }) => reference !== undefined);
     const notValid = [
       ...(hasRepeated(lines, 'product_id') ? ['lines'] : []),
       ...(hasRepeated(redemptions, 'voucher_id') ? ['redemptions'] : []),
+      ...(hasRepeated(named, 'reference') || (valid.length > 0 && sumOf(valid) > left) ? ['payments'] : []),
     ];
     if (notValid.length > 0) throw Problem.invalidFields({ notValid });
-    return agreedTotals(lines.map(toAgreedLine));
+    return totals;
   },
   // A voucher's balance is that after its redemptions, so what it had spent before them is less.
   async afterInsert({ providerId }, tx, ids) {
+    await tx.execute(payPaidOrders(providerId, ids));
+    await tx.execute(updatePaidOrders(providerId, ids));
     await tx.execute(sql`
       update vouchers v set spent_before = v.spent_before - r.amount
       from (
@@ -117,6 +145,21 @@ export const order: BulkRecordType = {
       where v.provider_id = ${providerId} and v.id = r.voucher_id`);
   },
 };
+
+/** A paid order of which no payment is known was paid by one. */
+const payPaidOrders = (providerId: number, ids: SQL) => sql`
+  insert into payments (provider_id, order_id, amount, paid_at, created_at, updated_at)
+  select orders.provider_id, orders.id, ${due}, orders.created_at, orders.created_at, orders.created_at from orders
+  where orders.provider_id = ${providerId} and orders.id = any(array(${ids})) and orders.is_paid and ${due} > 0
+    and not exists (select from payments p where p.provider_id = ${providerId} and p.order_id = orders.id)`;
+
+/** Whether an order with an amount is paid follows from what is due. */
+const updatePaidOrders = (providerId: number, ids: SQL) => sql`
+  update orders set is_paid = not is_paid
+  where orders.provider_id = ${providerId} and orders.id = any(array(${ids})) and is_paid <> (${due} <= 0)
+    and total_before_discounts - total_discounts + total_vat > 0`;
+
+const sumOf = (items: Fields[]) => items.reduce((sum, { amount }) => sum + toMinorUnits(amount as string), 0n);
 
 const hasRepeated = (items: Fields[], name: string) => new Set(items.map((one) => one[name])).size < items.length;
 

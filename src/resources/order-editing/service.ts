@@ -1,0 +1,50 @@
+import { eq } from 'drizzle-orm';
+import { Problem } from '../../core/errors.ts';
+import type { Tx } from '../../database/client.ts';
+import type { Ctx } from '../../database/context.ts';
+import { orders } from '../../database/tables/orders.ts';
+import { bodyColumns } from '../../lists/body-columns.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { getOrder } from '../orders/service.ts';
+import { addPayment, findDebt, reversePayments, setPaid } from '../payments/service.ts';
+import { OrderChange } from './body-schema.ts';
+
+const toColumns = bodyColumns(orders, OrderChange.properties);
+
+/** The order with what a client may have embedded. */
+export const readOrder = (ctx: Ctx, id: number, names: string[]) =>
+  getOrder(ctx, id, { include: names.filter((name) => name === 'campaign') });
+
+/** The invoice of an exported order is written, so its address and reference stay. */
+export async function updateOrder(ctx: Ctx, id: number, body: OrderChange) {
+  const order = tenantWhere(ctx, orders, eq(orders.id, id));
+  if (body.paid_at && !body.is_paid) throw Problem.invalidFields({ notValid: ['paid_at'] });
+  await ctx.write(['money', 'people'], async (tx, now) => {
+    const [before] = await tx.select({ exportedAt: orders.exportedAt }).from(orders).where(order);
+    if (before === undefined) throw Problem.notFound('Order');
+    const changed = await tx.updateChanged(orders, order, toColumns(body), now);
+    if (changed > 0 && before.exportedAt !== null) throw exported();
+    const isPaidChanged = await changePaid(ctx, tx, now, id, body);
+    if (changed === 0 && !isPaidChanged) tx.rollbackNoChange();
+  });
+  return getOrder(ctx, id, {}, true);
+}
+
+/** Returns false if the order is paid, or not, already. */
+async function changePaid(ctx: Ctx, tx: Tx, now: string, id: number, { is_paid, paid_at }: OrderChange) {
+  const debt = await findDebt(ctx, tx, id);
+  if (is_paid === undefined || is_paid === debt.isPaid) return false;
+  if (debt.total === 0n) await setPaid(ctx, tx, now, id, is_paid);
+  else if (is_paid) await addPayment(ctx, tx, now, id, debt.due, { paidAt: paid_at ?? undefined });
+  else {
+    await reversePayments(ctx, tx, now, id);
+    // Vouchers or credits leave nothing due.
+    if ((await findDebt(ctx, tx, id)).isPaid) throw Problem.invalidFields({ notValid: ['is_paid'] });
+  }
+  return true;
+}
+
+function exported() {
+  const message = 'The order was exported: its reference and invoice address stay';
+  return new Problem('invalid', message, { errors: [{ code: 'order_exported', message }] });
+}

@@ -1,0 +1,36 @@
+import { Type } from '@sinclair/typebox';
+import { eq, isNotNull, isNull } from 'drizzle-orm';
+import { t } from '../../core/schema/types.ts';
+import { payments } from '../../database/tables/payments.ts';
+import { defineList } from '../../lists/define-list.ts';
+import { filter } from '../../lists/filters.ts';
+import { defineSerializer } from '../../lists/serializer.ts';
+import { fetchPayments } from './loaders.ts';
+import { Payment, PaymentMethod, toPayment, type PaymentRow } from './schema.ts';
+
+const paymentSerializer = defineSerializer<PaymentRow>()({
+  reads: ['money'],
+  responseSchema: Payment,
+  toResponse: toPayment,
+});
+
+export const paymentList = defineList({
+  table: payments,
+  serializer: paymentSerializer,
+  sorting: {},
+  filters: {
+    order_id: filter.selective({ ...t.Id, description: 'Only payments of this order; all unless sent' }, (id) =>
+      eq(payments.orderId, id),
+    ),
+    method: filter.plain({ ...PaymentMethod, description: 'Only payments by this method; all unless sent' }, (method) =>
+      eq(payments.method, method),
+    ),
+    reversed: filter.plain(
+      Type.Boolean({ description: 'true: only reversed payments; false: only others; all unless sent' }),
+      (reversed) => (reversed ? isNotNull : isNull)(payments.reversedAt),
+    ),
+    ...filter.timestamps(payments),
+    ...filter.dateRange('paid_at', payments.paidAt),
+  },
+  fetch: fetchPayments,
+});

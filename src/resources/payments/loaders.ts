@@ -1,0 +1,34 @@
+import { eq, getTableColumns, sql } from 'drizzle-orm';
+import { orders } from '../../database/tables/orders.ts';
+import { payments } from '../../database/tables/payments.ts';
+import { batchLoader } from '../../lists/loaders.ts';
+import { sameTenant } from '../../lists/tenant-scope.ts';
+
+const { totalBeforeDiscounts, totalDiscounts, totalVat } = orders;
+export const orderTotal = sql<string>`(${totalBeforeDiscounts} - ${totalDiscounts} + ${totalVat})`;
+
+/** The sum of the vouchers that pay the row of `orders`; negative for a credit, which returns it. */
+export const paidByVouchers = sql<string>`(
+  select coalesce(sum(r.amount), 0.00) from voucher_redemptions r
+  where r.provider_id = orders.provider_id and r.order_id = orders.id)`;
+
+/**
+ * What is left to pay of the row of `orders`. Of a credit it is what is owed, as a negative amount: the part that
+ * neither lowers what is due of the first order nor returns to a voucher.
+ */
+export const due = sql<string>`(
+  orders.total_before_discounts - orders.total_discounts + orders.total_vat - ${paidByVouchers} - (
+    select coalesce(sum(p.amount), 0) from payments p
+    where p.provider_id = orders.provider_id and p.order_id = orders.id and p.reversed_at is null
+  ) + case when orders.kind = 'credit' then orders.credit_applied else -(
+    select coalesce(sum(c.credit_applied), 0) from orders c
+    where c.provider_id = orders.provider_id and c.first_order_id = orders.id
+  ) end)`;
+
+export const fetchPayments = batchLoader((ctx, keys) =>
+  ctx.db
+    .select({ ...getTableColumns(payments), currency: orders.currency })
+    .from(payments)
+    .innerJoin(orders, sameTenant(orders, payments, eq(orders.id, payments.orderId)))
+    .where(keys.match(payments, payments.id)),
+);
