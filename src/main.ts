@@ -21,6 +21,7 @@ import type { FirstData, ServerContext, ServerPart } from './interfaces/plugin/d
 import { printWelcome } from './interfaces/plugin/welcome.ts';
 import { plugins } from './plugins.ts';
 import { eraseKept } from './resources/erasures/service.ts';
+import { dueHoldsJob } from './resources/seats/due-holds-service.ts';
 import { createFirstProvider } from './resources/schools/provider-service.ts';
 
 // By default V8 lets the heap grow several times over before a full collection.
@@ -167,6 +168,7 @@ function createWorkers({ config, database, log }: ServerContext, parts: ServerPa
         { name: 'Reading the limits of providers', intervalMs: limitsMs, run: load },
         housekeepingJob({ tasks, config, database, log }),
         erasureJob(database),
+        dueHoldsJob(database, log),
         ...parts.flatMap(({ periodic = [] }) => periodic),
       ];
       stops = [startJobs(jobs, log), startClockCheck(database, log), startStandbyCheck(database, log)];

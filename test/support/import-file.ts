@@ -23,6 +23,8 @@ function withEveryField(lines: Line[]): Line[] {
 /** Import lines with every record type and every field. */
 export const schoolFile = (partnerId: number) => withEveryField(schoolLines(partnerId));
 
+const offer = { held_for: 'offer', held_until: '2030-06-01 12:00', lapsed_offers: 1 };
+
 const schoolLines = (partnerId: number): Line[] => [
   {
     kind: 'school',
@@ -313,6 +315,8 @@ const schoolLines = (partnerId: number): Line[] => [
     teaching_language: 'no',
     internal_note: 'Bring wool',
     status_id: 2,
+    waiting_mode: 'offer',
+    offer_hours: 48,
     custom_properties: { room: '1' },
     instructors: ['ola', 'old'],
     gatherings: [
@@ -431,6 +435,7 @@ const schoolLines = (partnerId: number): Line[] => [
       booker_email: 'boss@moved.example',
       booker_phone: '99',
       booker_language_id: 'en',
+      waiting_together: true,
     },
     lines: [
       {
@@ -501,7 +506,7 @@ const schoolLines = (partnerId: number): Line[] => [
   },
   { kind: 'participant', ref: 'p2', idBooking: 'b1', coursedate_id: 'june-child', user_id: 'siv', idStatus: 3 },
   { kind: 'participant', ref: 'p3', idBooking: 'b2', coursedate_id: 'past', user_id: 'siv', idStatus: 8 },
-  { kind: 'participant', ref: 'p4', idBooking: 'b1', coursedate_id: 'june', user_id: 'siv', idStatus: 7 },
+  { kind: 'participant', ref: 'p4', idBooking: 'b1', coursedate_id: 'june', user_id: 'siv', idStatus: 7, ...offer },
   { kind: 'participant', ref: 'p5', idBooking: 'b1', coursedate_id: 'june', user_id: 'siv', idStatus: 2 },
   { kind: 'partner', ref: 'partner', partner_id: partnerId, status: 'approved' },
 ];

@@ -103,6 +103,8 @@ export const includesWithoutText: Record<string, string> = {
   teaching_language: 'the same for all',
   status: 'the same for all',
   attendance: 'ids and timestamps',
+  hold: 'null',
+  waiting: 'a code and numbers',
   'GET /v2/courses/{course_id}/coursedates course.customer': 'a public course has none',
   'GET /v2/courses/{course_id}/coursedates/{id} course.customer': 'a public course has none',
 };

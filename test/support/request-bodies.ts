@@ -219,6 +219,8 @@ export const fullCourseDate = {
   capacity_min: 1,
   capacity_overbook: 2,
   capacity_wait: 4,
+  waiting_mode: 'offer',
+  offer_hours: 48,
   custom_properties: { room: 'A' },
   gatherings: [{ gathering_at: '2030-06-10 09:00', gathering_end_at: '2030-06-10 11:30', theme: 'T' }],
 };

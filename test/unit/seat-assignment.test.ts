@@ -1,13 +1,19 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decideSeats, computePromotions } from '../../src/resources/seats/service.ts';
+import { computePromotions, decideSeats, placeOfAccepted } from '../../src/resources/seats/assignment-service.ts';
 import type { Seats } from '../../src/resources/seats/schema.ts';
-import { states } from '../../src/core/reference/participant-states.ts';
+import { nextState, states } from '../../src/core/reference/participant-states.ts';
 import { runs } from '../support/property-runs.ts';
 
-const date = (capacityMax: number, capacityOverbook = 0, capacityWait = 0, taken = [0, 0, 0, 0]) => ({
+const date = (capacityMax: number, capacityOverbook = 0, capacityWait = 0, taken = [0, 0, 0, 0], openOffers = 0) => ({
   ...{ id: 1, capacityMax, capacityOverbook, capacityWait },
-  ...{ numConfirmed: taken[0]!, numOverbooked: taken[1]!, numUnconfirmed: taken[2]!, numWaiting: taken[3]! },
+  ...{
+    numConfirmed: taken[0]!,
+    numOverbooked: taken[1]!,
+    numUnconfirmed: taken[2]!,
+    numWaiting: taken[3]!,
+    openOffers,
+  },
 });
 type Requested = 1 | 3 | 7;
 const causes = { 1: 'book', 3: 'bookWaiting', 7: 'bookUnconfirmed' } as const;
@@ -15,12 +21,18 @@ const requests = (...statuses: Requested[]) => statuses.map((status) => ({ cours
 /** Decides on status ids. */
 const decideStatuses = (...parameters: Parameters<typeof decideSeats>) =>
   decideSeats(...parameters).map((state) => state && states[state].statusId);
-const toQueue = (ids: number[]) => ids.map((id) => ({ id, heldFor: null }));
-const promotionsOf = (...parameters: Parameters<typeof computePromotions>) =>
-  computePromotions(...parameters).map(({ participantId, state }) => ({
-    participantId,
-    status: states[state].statusId,
+/** Waiting participants; those from 1,000 on wait together with the others of their thousand. */
+const toQueue = (ids: number[]) =>
+  ids.map((id) => ({ id, heldFor: null, groupId: id < 1_000 ? null : Math.floor(id / 1_000) }));
+type Waiting = Seats & { id: number; overbooked: number[]; waiting: number[]; waitingMode?: 'promote' | 'offer' };
+const promotionsOf = ({ overbooked, waiting, waitingMode = 'promote', ...on }: Waiting) => {
+  const queue = { ...on, overbooked: toQueue(overbooked), waiting: toQueue(waiting), waitingMode };
+  return computePromotions({ ...queue, offerEnd: 'later', hasDueOffers: false }).map((change) => ({
+    participantId: change.participantId,
+    status: states[nextState(change.from, change.cause, change.place)!].statusId,
+    heldUntil: change.heldUntil,
   }));
+};
 const checked = { check: true, waitWhenFull: false };
 
 test.each<[string, Seats & { id: number }, ReturnType<typeof requests>, object, unknown[]]>([
@@ -40,6 +52,28 @@ test.each<[string, Seats & { id: number }, ReturnType<typeof requests>, object, 
   ['no limit', date(0, 0, 0, [900, 0, 0, 0]), requests(1, 7, 1), checked, [1, 7, 1]],
   ['no limit, but no waiting list', date(0), requests(3), checked, [undefined]],
   ['not checked', date(1), requests(1, 1, 7, 3), { ...checked, check: false }, [1, 1, 7, 3]],
+  [
+    'open offers keep their places on the list',
+    date(1, 0, 3, [0, 0, 1, 1], 1),
+    requests(3, 3),
+    checked,
+    [3, undefined],
+  ],
+  ['together on seats', date(2, 1), requests(1, 1, 1), { ...checked, together: true }, [1, 1, 2]],
+  [
+    'together on the waiting list',
+    date(2, 0, 3),
+    requests(1, 7, 1),
+    { check: true, waitWhenFull: true, together: true },
+    [3, 3, 3],
+  ],
+  [
+    'together or not at all',
+    date(2, 0, 2),
+    requests(1, 1, 1),
+    { check: true, waitWhenFull: true, together: true },
+    [3, 3, undefined],
+  ],
   ['more participants than capacity', date(2, 1, 1, [5, 0, 0, 3]), requests(1, 3), checked, [undefined, undefined]],
 ])('%s', (_name, on, requested, rules, expected) => {
   expect(decideStatuses([on], requested, { check: true, waitWhenFull: false, ...rules })).toEqual(expected);
@@ -76,7 +110,13 @@ function roomOn(on: Seats) {
 const small = fc.integer({ min: 0, max: 6 });
 const anyDate = fc.record({
   ...{ id: fc.constant(1), capacityMax: small, capacityOverbook: small, capacityWait: small },
-  ...{ numConfirmed: small, numOverbooked: small, numUnconfirmed: small, numWaiting: small },
+  ...{
+    numConfirmed: small,
+    numOverbooked: small,
+    numUnconfirmed: small,
+    numWaiting: small,
+    openOffers: fc.constant(0),
+  },
 });
 const anyRequests = fc.array(fc.constantFrom<Requested>(1, 3, 7), { maxLength: 20 });
 
@@ -149,12 +189,36 @@ test.each<[string, ReturnType<typeof date>, number[], number[], [number, number]
     ],
   ],
 ])('promotion: %s', (_name, on, overbooked, waiting, expected) => {
-  expect(
-    promotionsOf({ ...on, overbooked: toQueue(overbooked), waiting: toQueue(waiting) }).map((move) => [
-      move.participantId,
-      move.status,
-    ]),
-  ).toEqual(expected);
+  expect(promotionsOf({ ...on, overbooked, waiting }).map((move) => [move.participantId, move.status])).toEqual(
+    expected,
+  );
+});
+
+test.each<[string, ReturnType<typeof date>, number[], number[]]>([
+  ['a group that fits', date(3, 1, 9, [1, 0, 0, 4]), [1_001, 1_002, 1_003, 5], [1_001, 1_002, 1_003]],
+  ['smaller ones pass a group', date(3, 0, 9, [1, 0, 0, 6]), [1_001, 5, 1_002, 1_003, 2_001, 2_002], [5]],
+  ['a smaller group too', date(3, 0, 9, [1, 0, 0, 6]), [1_001, 1_002, 1_003, 2_001, 2_002, 6], [2_001, 2_002]],
+  ['a group stands where its first one stands', date(2, 0, 9, [0, 0, 0, 3]), [1_001, 5, 1_002], [1_001, 1_002]],
+])('together: %s', (_name, on, waiting, expected) => {
+  expect(promotionsOf({ ...on, overbooked: [], waiting }).map(({ participantId }) => participantId)).toEqual(expected);
+});
+
+test('a date that offers its places confirms overbooked participants and makes offers to waiting ones', () => {
+  const on = date(2, 1, 5, [1, 1, 0, 3]);
+  expect(promotionsOf({ ...on, overbooked: [8], waiting: [9, 10], waitingMode: 'offer' })).toEqual([
+    { participantId: 8, status: 1 },
+    { participantId: 9, status: 7, heldUntil: 'later' },
+  ]);
+});
+
+test.each([
+  ['a seat', date(2, 1, 0, [1, 0, 1, 0], 1), 'seat'],
+  ['a seat before an overbooked participant', date(2, 2, 0, [1, 1, 1, 0], 1), 'seat'],
+  ['a seat before the other offers', date(2, 1, 0, [1, 0, 2, 0], 2), 'seat'],
+  ['an overbook place', date(2, 1, 0, [2, 0, 1, 0], 1), 'overbook'],
+  ['a seat without a limit', date(0, 0, 0, [9, 0, 1, 0], 1), 'seat'],
+])('an accepted offer gets %s', (_name, on, expected) => {
+  expect(placeOfAccepted(on)).toBe(expected);
 });
 
 test('promotion fills all free seats in order and never oversells', () => {
@@ -162,7 +226,7 @@ test('promotion fills all free seats in order and never oversells', () => {
     fc.property(anyDate, (on) => {
       const overbooked = Array.from({ length: on.numOverbooked }, (_, n) => 100 + n);
       const waiting = Array.from({ length: on.numWaiting }, (_, n) => 200 + n);
-      const moves = promotionsOf({ ...on, overbooked: toQueue(overbooked), waiting: toQueue(waiting) });
+      const moves = promotionsOf({ ...on, overbooked, waiting });
       const to = (status: number, from: number[]) =>
         moves.filter((move) => move.status === status && from.includes(move.participantId)).map((m) => m.participantId);
       const [up, in1, in2] = [to(1, overbooked), to(1, waiting), to(2, waiting)];

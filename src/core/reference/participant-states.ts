@@ -52,7 +52,7 @@ export const transitions: Transition[] = [
   { from: seated, cause: 'confirm', to: { own: 'confirmed' } },
   { from: seated, cause: 'unconfirm', to: { own: 'unconfirmed' } },
   {
-    from: ['overbooked', 'offered', ...unseated],
+    from: ['overbooked', ...unseated],
     cause: 'confirm',
     to: { seat: 'confirmed', overbook: 'overbooked' },
   },

@@ -8,6 +8,7 @@ const pages = [
   ...['operating', 'runbooks', 'own-host', 'upgrade', 'kubernetes', 'point-in-time-recovery', 'run-a-cluster'],
   ...['security', 'endpoints', 'endpoints-catalog', 'endpoints-booking', 'endpoints-people', 'endpoints-school'],
   ...['requests', 'lists', 'errors', 'codes', 'configuration', 'command-line', 'data-model', 'CHANGELOG'],
+  ...['participant-states'],
   ...['architecture', 'consistency', 'performance', 'performance-design', 'measurements', 'scaling', 'reliability'],
   ...['libraries', 'contributing'],
 ];

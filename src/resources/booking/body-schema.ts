@@ -83,6 +83,12 @@ export const BookingBody = t.NamedObject(
     invoice_zipcode: Optional({ ...t.Line(), description: 'Postal code' }),
     invoice_city: Optional({ ...t.Line(), description: 'City' }),
     invoice_email: Optional({ ...t.Email(), description: 'E-mail address for the invoice' }),
+    waiting_together: Optional(
+      Type.Boolean({
+        default: false,
+        description: 'true: the participants get their seats together, or wait for them together',
+      }),
+    ),
     participants: Optional({ ...t.JsonList(ParticipantBody, { minItems: 1 }), description: '1 to 1,000 persons' }),
     places: Optional(
       Type.Integer({

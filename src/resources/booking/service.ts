@@ -30,7 +30,7 @@ export async function book(ctx: Ctx, input: BookingInput, errors: CodedError[]):
   return ctx.write(['dates', 'people', 'money'], async (tx, now) => {
     // Pipelined. Persons may lack a name here; the quote rejects them before they are enrolled.
     const [context, existing] = await Promise.all([
-      loadContext(ctx, tx, input),
+      loadContext(ctx, tx, now, input),
       findExistingUsers(ctx, tx, toPersons(input)),
     ]);
     const quote = quoteBooking(input, context, errors);
@@ -125,6 +125,7 @@ async function insertBooking(
     ...[quote.date.id, input.booker_email ?? null, input.booker_phone ?? null],
     ...[toRecordset(lineRows(quote)), isPaid(quote) ? paymentStatus.yes : paymentStatus.no],
     ...[toRecordset(participantRows(input, quote, users)), toRecordset(purchaseRows(quote))],
+    input.waiting_together ?? false,
   ]);
   return created!;
 }

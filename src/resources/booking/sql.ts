@@ -14,8 +14,9 @@ export const createBooking = {
       from (select nextval('orders_id_seq') as id) o
       returning id),
     new_booking as (
-      insert into bookings (provider_id, created_at, updated_at, order_id, course_date_id, booker_name, booker_email, booker_phone)
-      select $1, $2, $2, o.id, $24, $12, $25, $26 from new_order o
+      insert into bookings (provider_id, created_at, updated_at, order_id, course_date_id, booker_name, booker_email,
+        booker_phone, waiting_together)
+      select $1, $2, $2, o.id, $24, $12, $25, $26, $31 from new_order o
       returning id),
     new_lines as (
       insert into order_lines (provider_id, created_at, updated_at, order_id, product_id, quantity, price_at_order,

@@ -3,6 +3,7 @@ import * as codes from '../../core/schema/codes.ts';
 import { t } from '../../core/schema/types.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { unchangedFields } from '../../core/schema/validator.ts';
+import { WaitingMode } from '../seats/schema.ts';
 import { GatheringField } from '../gatherings/body-schema.ts';
 
 const { Optional } = Type;
@@ -26,6 +27,10 @@ const trigger = t.Title({
 });
 const title = t.Title({ description: "The course's title unless sent" });
 const capacity = t.Count({ description: "On creation, the location's value unless sent" });
+const offerHours = t.withDefault(
+  Type.Integer({ minimum: 1, maximum: 168, description: 'How long an offer is open, until the start at the latest' }),
+  24,
+);
 const gatherings = t.JsonList(GatheringField, {
   maxItems: 200,
   description: 'Each with gathering_at and gathering_end_at, or with date, time_start and time_end',
@@ -71,6 +76,8 @@ export const CourseDateBody = t.NamedObject(
     capacity_min: t.stored(courseDates.capacityMin, Optional(capacity)),
     capacity_overbook: t.stored(courseDates.capacityOverbook, Optional(capacity)),
     capacity_wait: t.stored(courseDates.capacityWait, Optional(capacity)),
+    waiting_mode: t.stored(courseDates.waitingMode, t.withDefault(WaitingMode, 'promote')),
+    offer_hours: t.stored(courseDates.offerHours, offerHours),
     custom_properties: t.stored(courseDates.customProperties, Optional(t.CustomProperties)),
     gatherings: Optional(gatherings),
   },

@@ -28,6 +28,8 @@ const readBack = {
     'place.title_additional_info': 'place_additional_info',
     gatherings: 'gatherings',
     instructors: 'instructors',
+    'waiting.mode': 'waiting_mode',
+    'waiting.offer_hours': 'offer_hours',
     'seats.allocated_capacity.num': 'capacity_max',
     'seats.allocated_capacity.num_overbooked': 'capacity_overbook',
     'seats.allocated_capacity.num_waiting': 'capacity_wait',

@@ -21,7 +21,7 @@ import {
 } from '../gatherings/service.ts';
 import { replaceInstructors } from '../instructors/service.ts';
 import { findPlaceForBody } from '../places/service.ts';
-import { promoteAfterUpdate } from '../seats/service.ts';
+import { promoteAfterUpdate } from '../seats/promotion-service.ts';
 import { CourseDateBody, isSent, misorderedDays, type CourseDateChange, type Days } from './body-schema.ts';
 import type { CourseDateWritten } from './schema.ts';
 

@@ -3,12 +3,12 @@ import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
 import * as codes from '../../core/schema/codes.ts';
 import { t } from '../../core/schema/types.ts';
 import * as tables from '../../database/tables/coursedates.ts';
-import type { Ctx } from '../../database/context.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
+import { sameTenant } from '../../lists/tenant-scope.ts';
 import * as statuses from '../../core/reference/statuses.ts';
+import { taughtBy } from '../instructors/filters.ts';
 import { seatParameters } from '../seats/filters.ts';
 import { partnerParameters, withPartners } from '../schools/partner-filters.ts';
 import { tagParameters } from '../tags/filters.ts';
@@ -21,26 +21,6 @@ const ofCourses = (options: { description: string; examples?: number[][] }) =>
     (ids: number[]) => inArray(tables.courseDates.courseId, ids),
     (ids) => ids.length <= 20,
   );
-
-/** Dates that the instructor is named for, or for one of their gatherings. */
-function isTaughtBy({ db, ...ctx }: Ctx, instructorId: number) {
-  const { courseDateInstructors: ofDates, gatheringInstructors: ofGatherings, gatherings } = tables;
-  const whole = db
-    .select({ id: ofDates.courseDateId })
-    .from(ofDates)
-    .where(tenantWhere(ctx, ofDates, eq(ofDates.instructorId, instructorId)));
-  const gathered = db
-    .select({ id: gatherings.courseDateId })
-    .from(ofGatherings)
-    .innerJoin(gatherings, sameTenant(gatherings, ofGatherings, eq(gatherings.id, ofGatherings.gatheringId)))
-    .where(
-      and(
-        tenantWhere(ctx, ofGatherings, eq(ofGatherings.instructorId, instructorId)),
-        tenantWhere(ctx, gatherings, isNull(gatherings.deletedAt)),
-      ),
-    );
-  return sql`${tables.courseDates.id} = any(array(${whole.union(gathered)}))`;
-}
 
 const filters = {
   course_id: ofCourses({ description: 'Only dates of these courses; all unless sent' }),
@@ -76,11 +56,7 @@ const filters = {
     { column: tables.courseDates.locationId },
     (id) => eq(tables.courseDates.locationId, id),
   ),
-  instructor_id: filter.indexed(
-    { ...t.Id, description: 'Only dates with this instructor, for the date or one of its gatherings; all unless sent' },
-    {},
-    (id, ctx) => isTaughtBy(ctx, id),
-  ),
+  instructor_id: taughtBy,
   ...partnerParameters,
   ...tagParameters(tables.courseDates, tables.courseDates.courseId, 'dates of courses'),
 };

@@ -1,15 +1,15 @@
 import type { TObject, TSchema } from '@sinclair/typebox';
 import * as codes from '../../core/schema/codes.ts';
 import { t } from '../../core/schema/types.ts';
-import * as tables from '../../database/tables/coursedates.ts';
 import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { includeCalendarCourse, includeCourse, loadCatalogUrl } from '../courses/serializer.ts';
 import { includeGatherings } from '../gatherings/serializer.ts';
 import { fetchBundles, fetchChildren, fetchMembers } from './loaders.ts';
-import { includeLinkedInstructors } from '../instructors/serializer.ts';
+import { includeInstructorsOfDate } from '../instructors/serializer.ts';
 import { includeLocation } from '../locations/serializer.ts';
 import { placeInclude } from '../places/serializer.ts';
+import { includeWaitingList } from '../seats/serializer.ts';
 import { providerInclude } from '../schools/provider-serializer.ts';
 import { Bundle, CourseDate, DateStatus, toCourseDate, type CourseDateRow } from './schema.ts';
 
@@ -53,7 +53,7 @@ const includes = {
     idType: id,
     title: codes.courseDateStatus.toItem(id, language).title,
   })),
-  instructors: includeLinkedInstructors(tables.courseDateInstructors, tables.courseDateInstructors.courseDateId),
+  instructors: includeInstructorsOfDate,
   subinstances: relation.includeMany<CourseDateRow & { ownerId: number }>(
     fetchChildren,
     plainSerializer,
@@ -64,6 +64,7 @@ const includes = {
     names: [],
   },
   provider: providerInclude,
+  waiting: includeWaitingList,
 };
 
 export const courseDateSerializer = defineSerializer<CourseDateRow>()({ ...common, includes });

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { t } from '../../core/schema/types.ts';
+import { courseDateInstructors } from '../../database/tables/coursedates.ts';
 import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { fetchLinkedInstructors } from './loaders.ts';
@@ -14,6 +15,8 @@ export const instructorSerializer = defineSerializer<InstructorRow>()({
 export const loadLinkedInstructors = (...args: Parameters<typeof fetchLinkedInstructors>) =>
   relation.hasMany(fetchLinkedInstructors(...args), (row, ctx) => toEmbeddedInstructor(row, ctx));
 
-/** The instructors of course dates or gatherings. */
-export const includeLinkedInstructors = (...args: Parameters<typeof fetchLinkedInstructors>) =>
-  relation.include(t.member.openPersonal(Type.Array(EmbeddedInstructor)), loadLinkedInstructors(...args));
+/** The instructors of course dates. */
+export const includeInstructorsOfDate = relation.include(
+  t.member.openPersonal(Type.Array(EmbeddedInstructor)),
+  loadLinkedInstructors(courseDateInstructors, courseDateInstructors.courseDateId),
+);

@@ -7,13 +7,14 @@ import { participants } from '../../database/tables/participants.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { participantList } from '../participants/list.ts';
 import { getParticipant } from '../participants/service.ts';
-import { decideStatus, promoteWaitingLists } from '../seats/service.ts';
+import { endDueHolds, promoteWaitingLists } from '../seats/promotion-service.ts';
+import { decideStatus } from '../seats/service.ts';
 import { completeSwap, decideSwap } from '../swaps/service.ts';
 import type { ParticipantChange } from './body-schema.ts';
 
 /** The participant as a GET shows it with all that it can embed; undefined without one. */
 export const findParticipant = (ctx: Ctx, { id }: { id: number }) =>
-  participantList.byId(ctx, id, { include: ['attendance'] });
+  participantList.byId(ctx, id, { include: ['attendance', 'hold'] });
 
 /**
  * A new status that holds a seat follows the rules of booking; a freed seat promotes the waiting list. Another person on
@@ -23,8 +24,12 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
   const participant = tenantWhere(ctx, participants, eq(participants.id, id));
   const areas: Areas = body.user ? ['dates', 'people', 'money'] : ['dates', 'people'];
   await ctx.write(areas, async (tx, now) => {
-    const [row] = await tx.select().from(participants).where(participant);
-    if (row === undefined) throw Problem.notFound('Participant');
+    const find = async () => (await tx.select().from(participants).where(participant))[0];
+    const found = await find();
+    if (found === undefined) throw Problem.notFound('Participant');
+    const isDecided = body.idStatus !== undefined && body.idStatus !== found.statusId;
+    const hasEnded = isDecided && (await endDueHolds(ctx, tx, now, [found.courseDateId]));
+    const row = hasEnded ? (await find())! : found;
 
     const swap = body.user && (await decideSwap(ctx, tx, now, row, body.user));
     const before = { ...row, ...swap };
@@ -41,7 +46,8 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
       customProperties: t.mergeCustomProperties(before.customProperties, body.custom_properties),
       ...columns,
     };
-    if ((await tx.updateChanged(participants, participant, changes, now)) === 0) {
+    const changed = await tx.updateChanged(participants, participant, changes, now);
+    if (changed === 0 && !hasEnded) {
       tx.rollbackNoChange();
       return;
     }

@@ -103,6 +103,15 @@ export const Participant = t.NamedObject('Participant', {
   ...t.member.personal.all({ status: ParticipantStatus, user_comment: t.Nullable(text) }),
 });
 
+/** Why a participant holds a seat without having accepted it, or without a name. */
+export const Hold = t.NamedObject(
+  'Hold',
+  t.member.personal.all({
+    held_until: t.Nullable(t.DateTime),
+    held_for: t.OneOf(['offer', 'name']),
+  }),
+);
+
 export const Attendance = t.NamedObject(
   'Attendance',
   t.member.personal.all({

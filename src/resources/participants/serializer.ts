@@ -6,7 +6,7 @@ import { defineSerializer } from '../../lists/serializer.ts';
 import { toParticipantDate } from './date-schema.ts';
 import { fetchAttendances, fetchBookings, fetchCourseDates, fetchCourses, fetchParticipants } from './loaders.ts';
 import { includeCourseUser } from '../users/serializer.ts';
-import { Attendance, Participant, toParticipant, toParticipantCourse, type ParticipantRow } from './schema.ts';
+import { Attendance, Hold, Participant, toParticipant, toParticipantCourse, type ParticipantRow } from './schema.ts';
 
 const loadBooking = relation.required(
   relation.belongsTo(
@@ -33,13 +33,19 @@ const loadAttendance = relation.hasMany(fetchAttendances, (row) => ({
 const relations = { booking: loadBooking, course: loadCourse, coursedate: loadDate };
 const user = includeCourseUser((row: ParticipantRow) => row.userId);
 const attendance = relation.include(t.member.personal(Type.Array(Attendance)), loadAttendance);
+const hold = relation.include(
+  t.member.personal(t.Nullable(Hold)),
+  async () =>
+    ({ heldUntil, heldFor }: ParticipantRow) =>
+      heldFor === null ? null : { held_until: formatTimestamp(heldUntil), held_for: heldFor },
+);
 
 export const participantSerializer = defineSerializer<ParticipantRow>()({
   reads: ['people', 'money', 'dates', 'catalog'],
   responseSchema: Participant,
   relations,
   toResponse: toParticipant,
-  includes: { user, attendance },
+  includes: { user, attendance, hold },
   requiredIncludes: ['user'],
 });
 

@@ -21,6 +21,8 @@ export type DateFound = Seats & {
   isCanceled: boolean;
   /** True after the deadline's day in the date's zone, or after the end. */
   isPassed: boolean;
+  /** True if an offer has ended that still holds its seat. */
+  hasDueOffers: boolean;
   /** Null if archived. */
   mainProduct: ProductFound | null;
 };
@@ -64,6 +66,7 @@ export type QuoteRequest = {
   campaign_code?: string | undefined;
   voucher_code?: string | undefined;
   customer_id?: number | undefined;
+  waiting_together?: boolean | undefined;
   participants?: QuoteParticipant[] | undefined;
   /** Places of a group without names, instead of participants. */
   places?: number | undefined;

@@ -4,7 +4,8 @@ import type { Ctx } from '../../database/context.ts';
 import { execute } from '../../database/statements.ts';
 import { bookingError, participantError, bookingProblem, type BookingCode } from '../booking/schema.ts';
 import { isStorable, priceOrder, voucherAmount, type Discount, type OrderedProduct } from './price-service.ts';
-import { decideSeats } from '../seats/service.ts';
+import { decideSeats } from '../seats/assignment-service.ts';
+import { endDueHolds } from '../seats/promotion-service.ts';
 import { states } from '../../core/reference/participant-states.ts';
 import type {
   QuoteRequest,
@@ -16,8 +17,21 @@ import type {
 } from './schema.ts';
 import { findChildren, findDate, findPayers, findProducts, type PayersFound } from './sql.ts';
 
-/** Loads the date, products, campaigns, voucher and customer. */
-export async function loadContext({ providerId }: Ctx, tx: Tx, request: QuoteRequest): Promise<BookingContext> {
+/** Loads the date, products, campaigns, voucher and customer, once the offers of the date that are due have ended. */
+export async function loadContext(ctx: Ctx, tx: Tx, now: string, request: QuoteRequest): Promise<BookingContext> {
+  const context = await findContext(ctx, tx, request);
+  const due = context.dates.filter(({ hasDueOffers }) => hasDueOffers);
+  if (due.length === 0) return context;
+  await endDueHolds(
+    ctx,
+    tx,
+    now,
+    due.map(({ id }) => id),
+  );
+  return findContext(ctx, tx, request);
+}
+
+async function findContext({ providerId }: Ctx, tx: Tx, request: QuoteRequest): Promise<BookingContext> {
   const { participants = [], coursedate_id = null, campaign_code, customer_id, voucher_code } = request;
   const triggers = participants.flatMap(({ trigger_value }) => trigger_value ?? []);
   const productIds = participants.flatMap(({ products }) => products ?? []);
@@ -61,7 +75,11 @@ export function quoteBooking(request: QuoteRequest, context: BookingContext, err
       courseDateId: id,
       cause: places === undefined ? bookingCauses[participants[n]!.status_id ?? 1] : 'reserve',
     })),
-    { check: config.seats_availability_check ?? true, waitWhenFull: config.waiting_list_when_full ?? false },
+    {
+      check: config.seats_availability_check ?? true,
+      waitWhenFull: config.waiting_list_when_full ?? false,
+      together: request.waiting_together ?? false,
+    },
   );
   const { lines, totals, discount } = priceOrder(
     toOrderedProducts(purchases),

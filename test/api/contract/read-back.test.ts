@@ -87,7 +87,7 @@ async function createItems(me: Provider): Promise<Record<string, Readable>> {
   await me.put('/v2/schools', school);
   const listed = async (id: number) =>
     (await me.get('/v2/locations')).json<Item[]>().find((one) => one['id'] === id) as Item;
-  const embedded = 'location,gatherings,place,teaching_language,status,instructors,subinstances';
+  const embedded = 'location,gatherings,place,teaching_language,status,instructors,subinstances,waiting';
   return {
     course: at(`/v2/courses/${course}`, 'labels,products'),
     'bare course': at(`/v2/courses/${await me.course()}`),
@@ -101,7 +101,7 @@ async function createItems(me: Provider): Promise<Record<string, Readable>> {
     'course user': at(`/v2/course-users/${kari}`),
     'bare course user': at(`/v2/course-users/${await createUser(me)}`),
     order: at(`/v2/orders/${order_id}`, 'campaign'),
-    participant: at(`/v2/participants/${participants[0]!.id}`, 'attendance'),
+    participant: at(`/v2/participants/${participants[0]!.id}`, 'attendance,hold'),
     school: { put: '/v2/schools', read: async () => (await me.get('/v2/schools')).json<Item>()['school'] as Item },
     campaign: at(`/v2/campaigns/${campaign as number}`),
     'bare campaign': at(`/v2/campaigns/${bareCampaign}`),
@@ -214,7 +214,7 @@ const ignored: [string, Item, string][] = [
   ['date', { seats: { free: { num: 99 } }, seats_status: 'x' }, 'seats, seats_status'],
   ['instructor', { archived_at: '2026-01-01', fullname: 'x' }, 'fullname'],
   ['customer', { invoice_method: 'x', turnover: '1' }, 'invoice_method, turnover'],
-  ['participant', { booker_name: 'x', attendance: [{ a: 1 }] }, 'booker_name, attendance'],
+  ['participant', { booker_name: 'x', attendance: [{ a: 1 }], hold: { a: 1 } }, 'booker_name, attendance, hold'],
   ['webhook', { disabled_reason: 'gone', type: 'x' }, 'disabled_reason, type'],
   ['order', { title: 'x', gln_number: '1', exported_at: 'x' }, 'title, gln_number, exported_at'],
   ['voucher', { balance: 1000, is_expired: true, archived_at: 'x' }, 'balance, is_expired, archived_at'],

@@ -12,7 +12,7 @@ import { sharedTestApp, type TestResponse, type Provider } from '../../support/t
 
 const testApp = await sharedTestApp();
 const { createProvider } = testApp;
-const include = ['place', 'gatherings', 'instructors', 'location'].join(',');
+const include = ['place', 'gatherings', 'instructors', 'location', 'waiting'].join(',');
 
 const reported = (response: TestResponse) => [response.status, response.json().error];
 const notValidResponse = (...names: string[]) => [400, `Field(s) not valid: ${names.join(',')}`];
@@ -48,6 +48,7 @@ test('a date needs only its days; the other fields have defaults', async () => {
     is_virtual: false,
     is_visible: true,
     catalog_url: 'https://catalog.example/knots',
+    waiting: { mode: 'promote', offer_hours: 24, open_offers: 0 },
     visible_when_passed_deadline: true,
     reference: null,
     parent_id: null,
@@ -90,6 +91,7 @@ test.each(dialects)('every field is stored and returned: %s', async (dialect) =>
     ...{ is_visible: false, is_virtual: true, event_url: 'https://e.example/?a=1&b=2' },
     ...{ external_booking_url: 'https://b.example', parent_id: parent.coursedate_id, trigger_value: 'june' },
     ...{ title: ' Knots, June ', capacity_max: 5, capacity_min: 1, capacity_overbook: 2, capacity_wait: 4 },
+    ...{ waiting_mode: 'offer', offer_hours: 168 },
     custom_properties: { room: 'A', empty: '' },
     gatherings: [
       {
@@ -115,6 +117,7 @@ test.each(dialects)('every field is stored and returned: %s', async (dialect) =>
     ...{ title: 'Knots, June', custom_properties: { room: 'A' } },
     place: { id: place_id, title: 'Bergen', title_additional_info: 'Door 2' },
     seats: { allocated_capacity: { num: 5, num_overbooked: 2, num_waiting: 4 } },
+    waiting: { mode: 'offer', offer_hours: 168, open_offers: 0 },
   });
   expect(read.instructors.map(({ id }: { id: number }) => id)).toEqual([first, second]);
   expect(read.gatherings).toMatchObject([
@@ -148,6 +151,7 @@ test('empty fields get their default', async () => {
   names.push('teaching_language', 'place_id', 'place_by_search', 'place_additional_info', 'location_id', 'status_id');
   names.push('reference', 'instructors', 'is_visible', 'is_virtual', 'event_url', 'external_booking_url', 'parent_id');
   names.push('trigger_value', 'title', 'capacity_max', 'capacity_min', 'capacity_overbook', 'capacity_wait');
+  names.push('waiting_mode', 'offer_hours');
   const volatile = { coursedate_id: 0, created_at: '', updated_at: '' };
   const plain = { ...(await created(me, courseId)), ...volatile };
   const empty = Object.fromEntries([...names, 'custom_properties'].map((name) => [name, '']));
@@ -203,6 +207,8 @@ test.each([
   ['capacity_min', ['-1']],
   ['capacity_overbook', ['1e3']],
   ['capacity_wait', ['0x10']],
+  ['waiting_mode', ['ask', 'Offer', '1']],
+  ['offer_hours', ['0', '169', '1.5', 'x']],
   ['custom_properties', ['x', '[1]']],
   ['title', ['x'.repeat(256)]],
   ['reference', ['x'.repeat(256)]],

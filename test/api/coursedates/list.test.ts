@@ -255,6 +255,7 @@ test('include[] embeds exactly the requested relations', async () => {
   expect(await including('subinstances')).toEqual({
     subinstances: [await first(me, `coursedate_id=${created.child}`)],
   });
+  expect(await including('waiting')).toEqual({ waiting: { mode: 'promote', offer_hours: 24, open_offers: 0 } });
   expect(await including('bundle')).toEqual({
     bundle: {
       id: created.bundleId,
@@ -309,7 +310,7 @@ test('an unknown include is rejected with the list of valid ones', async () => {
   const response = await (await createProvider()).get('/v2/coursedates?include[]=participants');
   expect(response.status).toBe(400);
   expect(response.json().error).toMatch(
-    /^Field\(s\) not valid: include\. Supported values of include: course, course\.customer, course\.products, .*subinstances, bundle, provider$/,
+    /^Field\(s\) not valid: include\. Supported values of include: course, course\.customer, course\.products, .*subinstances, bundle, provider, waiting$/,
   );
 });
 
@@ -327,7 +328,7 @@ test('the number of statements per page is constant plus one per relation', asyn
   };
   await me.get('/v2/coursedates'); // The first use of a key is noted.
   const names = ['', 'status', 'teaching_language', 'place', 'instructors', 'provider', 'location', 'subinstances'];
-  names.push('course', 'course.products', 'course.customer', 'gatherings', 'bundle');
+  names.push('course', 'course.products', 'course.customer', 'gatherings', 'bundle', 'waiting');
   const cost = async () => {
     const costs: Record<string, number> = {};
     for (const name of names) costs[name] = await statements(`coursedates?include=${name}`);
@@ -342,7 +343,7 @@ test('the number of statements per page is constant plus one per relation', asyn
   // Key look-up; rows with course titles; categories. The last page contains the total.
   expect(one).toMatchObject({ '': 3, status: 3, teaching_language: 3, place: 4, instructors: 4, provider: 4 });
   // Location with place and instructor; children with theirs; course with categories and tags; bundle with its dates.
-  expect(one).toMatchObject({ location: 6, subinstances: 5, course: 6, 'course.products': 7, bundle: 6 });
+  expect(one).toMatchObject({ location: 6, subinstances: 5, course: 6, 'course.products': 7, bundle: 6, waiting: 4 });
   // Gatherings with instructors and their locations, those with place and instructor.
   expect(one).toMatchObject({ gatherings: 8 });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addsSeats } from '../../../src/resources/seats/service.ts';
+import { addsSeats } from '../../../src/resources/seats/promotion-service.ts';
 import { statusesOnDate } from '../../support/booking.ts';
 import { eventsSince, newestEvent } from '../../support/changes.ts';
 import {
@@ -19,7 +19,7 @@ import { sharedTestApp, type TestResponse, type Provider } from '../../support/t
 
 const testApp = await sharedTestApp();
 const { createProvider } = testApp;
-const include = ['place', 'gatherings', 'instructors'].join(',');
+const include = ['place', 'gatherings', 'instructors', 'waiting'].join(',');
 
 const reported = (response: TestResponse) => [response.status, response.json().error];
 const notValidResponse = (name: string) => [400, `Field(s) not valid: ${name}`];
@@ -54,6 +54,7 @@ const everything = {
   ...{ reference: 'R', is_visible: false, is_virtual: true, event_url: 'https://e.example', trigger_value: 'june' },
   ...{ external_booking_url: 'https://b.example', title: 'Own', custom_properties: { room: 'A', floor: '2' } },
   ...{ capacity_max: 5, capacity_min: 1, capacity_overbook: 2, capacity_wait: 4 },
+  ...{ waiting_mode: 'offer', offer_hours: 48 },
   gatherings: [{ gathering_at: '2030-06-10 09:00', gathering_end_at: '2030-06-10 11:30' }],
 };
 
@@ -131,6 +132,8 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
       [{ capacity_max: 6 }, { seats: { allocated_capacity: { num: 6 } } }],
       [{ capacity_overbook: 3 }, { seats: { allocated_capacity: { num_overbooked: 3 } } }],
       [{ capacity_wait: 5 }, { seats: { allocated_capacity: { num_waiting: 5 } } }],
+      [{ waiting_mode: 'promote' }, { waiting: { mode: 'promote', offer_hours: 48, open_offers: 0 } }],
+      [{ offer_hours: 1 }, { waiting: { mode: 'promote', offer_hours: 1, open_offers: 0 } }],
       [{ custom_properties: { room: 'B' } }, { custom_properties: { room: 'B', floor: '2' } }],
     ];
     for (const [sent, shown = sent] of changes) {
@@ -149,6 +152,7 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
     const cleared = ['deadline_at', 'start_time_at', 'end_time_at', 'timezone', 'teaching_language', 'place_id'];
     cleared.push('place_additional_info', 'location_id', 'status_id', 'reference', 'instructors', 'event_url');
     cleared.push('external_booking_url', 'parent_id', 'trigger_value', 'title', 'capacity_max', 'capacity_min');
+    cleared.push('waiting_mode', 'offer_hours');
     cleared.push('capacity_overbook', 'capacity_wait', 'custom_properties', 'gatherings', 'place_by_search');
     const flags = ['visible_when_passed_deadline', 'is_visible', 'is_virtual'];
     const change = Object.fromEntries([...cleared, ...flags].map((name) => [name, '']));
@@ -165,6 +169,7 @@ describe('PUT /v2/courses/:id/coursedates/:id', () => {
         trigger_value: null,
         title: date.course.title,
       },
+      waiting: { mode: 'promote', offer_hours: 24, open_offers: 0 },
       ...{ custom_properties: null, gatherings: [], place: { title_additional_info: null }, course_id: courseId },
       ...{ visible_when_passed_deadline: false, is_visible: false, is_virtual: true },
     });

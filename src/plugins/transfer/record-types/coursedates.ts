@@ -121,7 +121,7 @@ export const coursedate: BulkRecordType = {
       ...['deadline_at', 'start_time_at', 'end_time_at', 'timezone', 'event_url', 'external_booking_url', 'is_virtual'],
       ...['is_visible', 'visible_when_passed_deadline', 'reference', 'trigger_value', 'teaching_language'],
       ...['place_additional_info', 'place_is_sought', 'internal_note', 'status_id', 'capacity_max', 'capacity_min'],
-      ...['capacity_overbook', 'capacity_wait', 'custom_properties', 'deleted_at'],
+      ...['capacity_overbook', 'capacity_wait', 'waiting_mode', 'offer_hours', 'custom_properties', 'deleted_at'],
     ],
   ),
   derived: { zone: courseDates.zone },

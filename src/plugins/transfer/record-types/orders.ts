@@ -27,7 +27,6 @@ const booking: Item = {
     bookerEmail: { schema: Optional(Email()) },
     bookerPhone: { schema: Optional(LongLine()) },
     bookerLanguageId: { schema: Optional(OneOf(teachingLanguageCodes)) },
-    waitingTogether: null,
   }),
 };
 
@@ -227,9 +226,8 @@ export const participant: BulkRecordType = {
     paidId: { name: 'idPaid', schema: Optional(OneOf([...paidStates.keys()])) },
     entrySource: { schema: Optional(OneOf([...entrySources.keys()], { default: 'School' })) },
     userComment: { schema: ParticipantBody.properties.comment },
-    heldFor: null,
-    heldUntil: null,
-    lapsedOffers: null,
+    heldFor: { schema: Optional(OneOf(['offer', 'name'])) },
+    lapsedOffers: { schema: Optional(Count({ maximum: 32_767 })) },
     completedByHand: null,
   }),
   derived: { course_id: participants.courseId },
@@ -237,6 +235,15 @@ export const participant: BulkRecordType = {
     course_id:
       '(select d.course_id from course_dates d where d.provider_id = v.provider_id and d.id = v.course_date_id)',
     status_updated_at: 'coalesce(v.status_updated_at, v.created_at)',
+  },
+  complete({ held_for: heldFor, held_until: heldUntil, idStatus = 1 }) {
+    const statuses = heldFor === 'offer' ? [7] : [2, 7];
+    const notValid = [
+      ...(heldFor !== undefined && !statuses.includes(idStatus as number) ? ['held_for'] : []),
+      ...((heldFor === 'offer') !== (heldUntil !== undefined) ? ['held_until'] : []),
+    ];
+    if (notValid.length > 0) throw Problem.invalidFields({ notValid });
+    return undefined;
   },
   parts: {
     order_lines: links(orderLineParticipants.participantId, orderLineParticipants.orderLineId, 'order_line'),

@@ -1,0 +1,97 @@
+import type { Tx } from '../../database/client.ts';
+import type { Ctx } from '../../database/context.ts';
+import { recordEvents } from '../../database/record-events.ts';
+import { execute, toRecordset } from '../../database/statements.ts';
+import type { courseDates } from '../../database/tables/coursedates.ts';
+import { findTransition, states, type Cause } from '../../core/reference/participant-states.ts';
+import { canceled } from '../../core/reference/statuses.ts';
+import { computePromotions } from './assignment-service.ts';
+import type { Queue, StateChange } from './schema.ts';
+import * as sql from './sql.ts';
+
+type School = Pick<Ctx, 'providerId'>;
+
+/** Call after every write that frees or adds a place on these dates. */
+export async function promoteWaitingLists(ctx: School, tx: Tx, now: string, courseDateIds: number[]) {
+  if (courseDateIds.length === 0) return;
+  const values = [ctx.providerId, JSON.stringify(courseDateIds), now];
+  let queues = await execute<Queue>(tx, sql.readQueues, values);
+  const due = queues.filter(({ hasDueOffers }) => hasDueOffers);
+  if (due.length > 0) {
+    await lapseOffers(ctx, tx, now, toIds(due));
+    queues = await execute<Queue>(tx, sql.readQueues, values);
+  }
+  if (queues.some(({ waiting }) => waiting.some(({ groupId }) => groupId !== null)))
+    queues = await execute<Queue>(tx, sql.readWholeQueues, values);
+  const changes = queues.flatMap(computePromotions);
+  await changeStates(ctx, tx, now, changes);
+  const promoted = changes.filter(({ cause }) => cause === 'promote');
+  if (promoted.length > 0) tx.countEvents('promotions', promoted.length);
+}
+
+const toIds = (items: { id: number }[]) => items.map(({ id }) => id);
+
+/**
+ * Ends the offers of these dates whose time is over; each makes the next one. Call before anything counts or decides on
+ * a date. Returns true if there was any.
+ */
+export async function endDueHolds(ctx: School, tx: Tx, now: string, courseDateIds: number[]): Promise<boolean> {
+  const lapsed = await lapseOffers(ctx, tx, now, courseDateIds);
+  const dateIds = new Set(lapsed.map(({ courseDateId }) => courseDateId));
+  await promoteWaitingLists(ctx, tx, now, [...dateIds]);
+  return lapsed.length > 0;
+}
+
+async function lapseOffers(ctx: School, tx: Tx, now: string, courseDateIds: number[]) {
+  const due = await execute<sql.Offer>(tx, sql.findDueOffers, [ctx.providerId, JSON.stringify(courseDateIds)]);
+  const changes = due.map((offer) => endOffer(offer, offer.lapsedOffers === 0 ? 'lapse' : 'lapseAgain'));
+  await changeStates(ctx, tx, now, changes);
+  return due;
+}
+
+export const endOffer = ({ participantId }: sql.Offer, cause: Cause): StateChange => ({
+  ...{ participantId, cause },
+  from: 'offered',
+  place: 'own',
+});
+
+const lapses: Cause[] = ['lapse', 'lapseAgain', 'decline', 'declineAgain'];
+
+/** Writes the states after these changes, with the events and the mails of their transitions. */
+export async function changeStates({ providerId }: School, tx: Tx, now: string, changes: StateChange[]) {
+  if (changes.length === 0) return;
+  const planned = changes.map((change) => {
+    const { participantId, from, cause, place, heldUntil = null } = change;
+    const { to, event, mail } = findTransition(from, cause)!;
+    const columns = { ...states[to[place]!], heldUntil, lapsed: Number(lapses.includes(cause)) };
+    return { row: { participantId, ...columns }, participantId, event, mail };
+  });
+  await execute(tx, sql.changeStates, [providerId, toRecordset(planned.map(({ row }) => row)), now]);
+  const events = planned.flatMap(({ participantId: id, event }) => (event ? [{ type: event, id }] : []));
+  await recordEvents(tx, providerId, now, events);
+  const mails = planned.flatMap(({ participantId, mail }) => (mail ? [{ purpose: mail, participantId }] : []));
+  if (mails.length > 0) await execute(tx, sql.queueMails, [providerId, now, toRecordset(mails)]);
+}
+
+type Capacity = Pick<typeof courseDates.$inferSelect, 'statusId' | 'capacityMax' | 'capacityOverbook'>;
+
+/** True if a change may give a waiting or overbooked participant a seat; a capacity of 0 is no limit. */
+export function addsSeats(before: Capacity, after: Capacity): boolean {
+  const limit = ({ capacityMax }: Capacity) => (capacityMax === 0 ? Infinity : capacityMax);
+  return (
+    limit(after) > limit(before) ||
+    after.capacityOverbook > before.capacityOverbook ||
+    (before.statusId === canceled && after.statusId !== canceled)
+  );
+}
+
+/** Promotes the waiting list of an updated course date that was over or that has more places. */
+export async function promoteAfterUpdate(
+  ctx: Ctx,
+  tx: Tx,
+  now: string,
+  before: Capacity & { isOver: boolean },
+  after: Capacity & { id: number },
+) {
+  if (before.isOver || addsSeats(before, after)) await promoteWaitingLists(ctx, tx, now, [after.id]);
+}

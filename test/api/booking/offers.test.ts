@@ -1,0 +1,196 @@
+import { describe, expect, test } from 'vitest';
+import {
+  bookOrFail,
+  book,
+  createBookableDate,
+  deregister,
+  errorCodes,
+  participantStatuses,
+  person,
+  persons,
+  statusesOnDate,
+} from '../../support/booking.ts';
+import { eventsSince, newestEvent } from '../../support/changes.ts';
+import { sharedTestApp, type Provider } from '../../support/test-app.ts';
+import { endDueHoldsOfSchool } from '../../../src/resources/seats/due-holds-service.ts';
+import { acceptOffer, declineOffer } from '../../../src/resources/seats/service.ts';
+
+const { createProvider, database } = await sharedTestApp();
+const { pool } = database;
+
+type Item = Record<string, any>;
+const wait = { config: { waiting_list_when_full: 1 } };
+const offering = { capacityMax: 1, capacityWait: 3, waitingMode: 'offer' as const };
+
+/** A full date whose seat became free: the first of those who wait has an offer. */
+async function offeredSeat(waiting: number, date: Parameters<typeof createBookableDate>[1] = {}) {
+  const me = await createProvider();
+  const { courseId, dateId } = await createBookableDate(me, { ...offering, ...date });
+  const { booking_id } = await bookOrFail(me, dateId, { participants: persons(date.capacityMax ?? 1) });
+  const ids: number[] = [];
+  for (let n = 0; n < waiting; n += 1) ids.push((await bookOrFail(me, dateId, wait)).participants[0]!.id);
+  const cursor = await newestEvent(me);
+  await deregister(me, booking_id);
+  return { me, courseId, dateId, ids, cursor };
+}
+
+const holds = async (me: Provider) =>
+  (await me.get('/v2/participants?include=hold&limit=250'))
+    .json<Item[]>()
+    .map(({ status, hold }) => [status.id, hold?.held_for ?? null]);
+const offerEvents = async (me: Provider, cursor: string) =>
+  (await eventsSince(me, cursor)).filter((type) => type.startsWith('offer.'));
+/** The time of all open offers is over. */
+const endTime = async (me: Provider) =>
+  (await me.ctx()).write(['dates', 'people'], (tx) =>
+    tx.$client.query(
+      `update participants set held_until = clock_timestamp() - interval '1 second' where provider_id = $1 and held_until is not null`,
+      [me.id],
+    ),
+  );
+const answer = async (me: Provider, change: typeof acceptOffer, id: number) =>
+  (await me.ctx()).write(['dates', 'people'], async (tx, now) => change(await me.ctx(), tx, now, id));
+
+test('a free seat is offered to the first who waits, with a mail, and is theirs once accepted', async () => {
+  const { me, courseId, dateId, ids } = await offeredSeat(2);
+  const read = async () => (await me.get(`/v2/participants/${ids[0]}?include=hold`)).json<Item>();
+  const { hold, status } = await read();
+  expect([status.id, hold.held_for]).toEqual([7, 'offer']);
+  const hours = (Date.parse(hold.held_until) - Date.now()) / 3_600_000;
+  expect(hours).toBeGreaterThan(23);
+  expect(hours).toBeLessThan(24.01);
+  const date = (await me.get(`/v2/courses/${courseId}/coursedates/${dateId}?include=waiting`)).json<Item>();
+  expect([date['waiting'], date['seats'].booking_status]).toMatchObject([
+    { mode: 'offer', offer_hours: 24, open_offers: 1 },
+    { num_unconfirmed: 1, num_waiting: 1 },
+  ]);
+  const mails = `select purpose, participant_id::int as participant from outbox where provider_id = $1`;
+  expect((await pool.query(mails, [me.id])).rows).toEqual([{ purpose: 'offer', participant: ids[0] }]);
+
+  expect((await me.put(`/v2/participants/${ids[0]}`, { idStatus: 1 })).json<Item>()['status'].id).toBe(1);
+  expect((await read())['hold']).toBeNull();
+  expect(await statusesOnDate(me, dateId)).toEqual([4, 1, 3]);
+});
+
+test('a declined or lapsed offer goes to the next, its person to the end, and the second time off the list', async () => {
+  const { me, ids } = await offeredSeat(2);
+  const states = async () => (await holds(me)).slice(1);
+  expect(await answer(me, declineOffer, ids[0]!)).toBe('waiting');
+  expect(await states()).toEqual([
+    [3, null],
+    [7, 'offer'],
+  ]);
+  await endTime(me);
+  await endDueHoldsOfSchool(database, me.id);
+  expect(await states()).toEqual([
+    [7, 'offer'],
+    [3, null],
+  ]);
+  await endTime(me);
+  await endDueHoldsOfSchool(database, me.id);
+  expect(await states()).toEqual([
+    [4, null],
+    [7, 'offer'],
+  ]);
+  expect(await answer(me, declineOffer, ids[0]!)).toBeUndefined();
+  expect(await answer(me, acceptOffer, ids[1]!)).toBe('confirmed');
+  expect(await states()).toEqual([
+    [4, null],
+    [1, null],
+  ]);
+});
+
+test('the feed has every offer and what became of it', async () => {
+  const { me, ids, cursor } = await offeredSeat(2);
+  await answer(me, declineOffer, ids[0]!);
+  await endTime(me);
+  await endDueHoldsOfSchool(database, me.id);
+  await answer(me, acceptOffer, ids[0]!);
+  expect(await offerEvents(me, cursor)).toEqual(
+    ['made', 'declined', 'made', 'lapsed', 'made', 'accepted'].map((name) => `offer.${name}`),
+  );
+});
+
+describe('an offer whose time is over', () => {
+  test('refuses no booking', async () => {
+    const { me, dateId } = await offeredSeat(1);
+    expect(errorCodes(await book(me, dateId))).toEqual(['no_seats_available']);
+    await endTime(me);
+    expect(participantStatuses(await bookOrFail(me, dateId))).toEqual([1]);
+    expect(await statusesOnDate(me, dateId)).toEqual([4, 3, 1]);
+  });
+
+  test('cannot be accepted, and refuses no change of a status', async () => {
+    const { me, dateId, ids } = await offeredSeat(2);
+    await endTime(me);
+    expect(await answer(me, acceptOffer, ids[0]!)).toBeUndefined();
+    expect(await statusesOnDate(me, dateId)).toEqual([4, 3, 7]);
+    await endTime(me);
+    // The other one has lapsed now, too, so that this one got the next offer.
+    expect((await me.put(`/v2/participants/${ids[0]}`, { idStatus: 1 })).json<Item>()['status'].id).toBe(1);
+  });
+
+  test('ends before another status is decided', async () => {
+    const { me, dateId, ids } = await offeredSeat(3);
+    await endTime(me);
+    await me.put(`/v2/participants/${ids[2]}`, { idStatus: 4 });
+    expect(await statusesOnDate(me, dateId)).toEqual([4, 3, 7, 4]);
+  });
+});
+
+test('an open offer keeps its place on the waiting list', async () => {
+  const { me, dateId, ids } = await offeredSeat(2, { capacityWait: 2 });
+  expect(errorCodes(await book(me, dateId, wait))).toEqual(['no_seats_available']);
+  await answer(me, acceptOffer, ids[0]!);
+  expect(participantStatuses(await bookOrFail(me, dateId, wait))).toEqual([3]);
+});
+
+test('an offer accepted on an overbook place has status 2', async () => {
+  const { me, dateId, ids } = await offeredSeat(3, { capacityMax: 2, capacityOverbook: 1, capacityWait: 3 });
+  // The first who came has been overbooked, and got a seat.
+  expect(await statusesOnDate(me, dateId)).toEqual([4, 4, 1, 7, 7]);
+  expect(await answer(me, acceptOffer, ids[2]!)).toBe('confirmed');
+  expect(await answer(me, acceptOffer, ids[1]!)).toBe('overbooked');
+});
+
+test('an offer ends with the start of the date, and on a started date with its end', async () => {
+  const inHours = async (hours: number) =>
+    (
+      await pool.query<{ day: string; time: string }>(
+        `select to_char(t, 'YYYY-MM-DD') as day, to_char(t, 'HH24:MI:SS') as time
+          from (select (clock_timestamp() + $1 * interval '1 hour') at time zone 'UTC' as t) t`,
+        [hours],
+      )
+    ).rows[0]!;
+  for (const [start, end, expected] of [
+    [2, 30, 2],
+    [-2, 3, 3],
+  ] as const) {
+    const [from, to] = [await inHours(start), await inHours(end)];
+    const days = { startAt: from.day, endAt: to.day, deadlineAt: to.day, startTimeAt: from.time, endTimeAt: to.time };
+    const { me, ids } = await offeredSeat(1, { ...days, timezone: 'UTC' });
+    const { hold } = (await me.get(`/v2/participants/${ids[0]}?include=hold`)).json<Item>();
+    expect(Math.round((Date.parse(hold.held_until) - Date.now()) / 3_600_000)).toBe(expected);
+  }
+});
+
+test('participants who wait together are offered their seats together, and smaller groups pass', async () => {
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me, { ...offering, capacityMax: 2, capacityWait: 9 });
+  const seats = await bookOrFail(me, dateId, { participants: persons(2) });
+  await bookOrFail(me, dateId, { participants: persons(2), waiting_together: 1, ...wait });
+  await bookOrFail(me, dateId, { participants: [person()], ...wait });
+  await me.put(`/v2/participants/${seats.participants[0]!.id}`, { idStatus: 4 });
+  expect(await statusesOnDate(me, dateId)).toEqual([4, 1, 3, 3, 7]);
+  await me.put(`/v2/participants/${seats.participants[1]!.id}`, { idStatus: 4 });
+  expect(await statusesOnDate(me, dateId)).toEqual([4, 4, 3, 3, 7]);
+  await endTime(me);
+  await endDueHoldsOfSchool(database, me.id);
+  expect(await statusesOnDate(me, dateId)).toEqual([4, 4, 7, 7, 3]);
+});
+
+test('a date that promotes gives its seats at once, and an open offer of before stays', async () => {
+  const { me, courseId, dateId } = await offeredSeat(2);
+  await me.put(`/v2/courses/${courseId}/coursedates/${dateId}`, { waiting_mode: 'promote', capacity_max: 2 });
+  expect(await statusesOnDate(me, dateId)).toEqual([4, 7, 1]);
+});

@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { format } from 'prettier';
+import { expect, test } from 'vitest';
+import {
+  causes,
+  findTransition,
+  nextState,
+  places,
+  states,
+  toState,
+  transitions,
+  type State,
+} from '../../src/core/reference/participant-states.ts';
+import { holdsSeat } from '../../src/core/reference/statuses.ts';
+
+const stateNames = Object.keys(states) as State[];
+const isSeated = (state: State | 'new') => state !== 'new' && holdsSeat(states[state].statusId);
+
+/** Every change with the place that it needs. */
+const changes = transitions.flatMap(({ from, cause, to, event, mail }) =>
+  from.flatMap((one) =>
+    places.flatMap((place) =>
+      to[place] === undefined ? [] : [{ from: one, cause, place, to: to[place], event, mail }],
+    ),
+  ),
+);
+
+const toSeatEffect = (from: State | 'new', to: State) => {
+  if (isSeated(from) === isSeated(to)) return isSeated(to) ? 'kept' : 'none';
+  return isSeated(to) ? 'taken' : 'freed';
+};
+
+const toTable = (head: string[], rows: (string | number)[][]) =>
+  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+
+function toDiagram() {
+  const edges = new Map<string, Set<string>>();
+  for (const { from, to, cause } of changes) {
+    if (from === to) continue;
+    const edge = `  ${from === 'new' ? '[*]' : from} --> ${to}: `;
+    edges.set(edge, (edges.get(edge) ?? new Set()).add(cause));
+  }
+  return ['stateDiagram-v2', ...[...edges].map(([edge, labels]) => `${edge}${[...labels].join(', ')}`)].join('\n');
+}
+
+const ofStates = stateNames.map((name) => {
+  const { statusId, heldFor } = states[name];
+  return [name, statusId, heldFor ?? '', isSeated(name) ? 'yes' : 'no'];
+});
+const ofTransitions = transitions.flatMap(({ from, cause, to, event = '', mail = '' }) =>
+  from.flatMap((one) =>
+    places.flatMap((place) =>
+      to[place] === undefined ? [] : [[one, cause, place, to[place], toSeatEffect(one, to[place]), event, mail]],
+    ),
+  ),
+);
+
+test('docs/reference/participant-states.md shows every state and transition', async () => {
+  const page = 'docs/reference/participant-states.md';
+  const [text] = readFileSync(page, 'utf8').split('## Diagram');
+  const generated = [
+    '## Diagram',
+    `\`\`\`mermaid\n${toDiagram()}\n\`\`\``,
+    '## Table of states',
+    toTable(['State', '`status.id`', '`held_for`', 'Holds a seat'], ofStates),
+    '## Table of transitions',
+    'A booking begins in `new`. The place is what the date has for the participant; `own` needs nothing more than it has.',
+    toTable(['From', 'Cause', 'Place', 'To', 'Seat', 'Event', 'Mail'], ofTransitions),
+  ];
+  const wrapped = await format(generated.join('\n\n'), { parser: 'markdown', printWidth: 120, proseWrap: 'always' });
+  await expect(`${text}${wrapped}`).toMatchFileSnapshot(join(import.meta.dirname, '../..', page));
+  expect(causes.filter((cause) => !text!.includes(cause))).toEqual([]);
+});
+
+test('a state and a cause have one transition, which ends in a state that its place allows', () => {
+  const pairs = transitions.flatMap(({ from, cause }) => from.map((one) => `${one} ${cause}`));
+  expect(new Set(pairs).size).toBe(pairs.length);
+  for (const { from, cause, place, to } of changes) expect(nextState(from, cause, place)).toBe(to);
+  // Only a seat or an overbook place makes a participant hold a seat that had none.
+  const taken = changes.filter(({ from, to }) => !isSeated(from) && isSeated(to));
+  expect(taken.filter(({ place }) => place !== 'seat' && place !== 'overbook')).toEqual([]);
+});
+
+test('every state can be reached and left for good, and is stored as no other', () => {
+  const reached = new Set<State | 'new'>(['new']);
+  for (let size = 0; size < reached.size;) {
+    size = reached.size;
+    for (const { from, to } of changes) if (reached.has(from)) reached.add(to);
+  }
+  expect([...reached].sort()).toEqual(['new', ...stateNames].sort());
+  for (const name of stateNames) {
+    expect(toState(states[name])).toBe(name);
+    expect(name.startsWith('deregistered') || findTransition(name, 'deregister')?.to.own).toBeTruthy();
+  }
+});
