@@ -83,7 +83,8 @@ const maxMoney = 999_999_999_999n;
 export const isStorable = ({ agreed, inclVat }: OrderTotals) =>
   toMinorUnits(agreed.totalBeforeDiscounts) <= maxMoney && inclVat <= maxMoney;
 
-/** The part of a total that a voucher pays, at most its balance. */
-export const voucherAmount = (balance: string, total: Minor): Minor => min(toMinorUnits(balance), total);
+/** The part of a total that a voucher pays, at most its balance, and nothing of a negative one. */
+export const voucherAmount = (balance: string, total: Minor): Minor => max(0n, min(toMinorUnits(balance), total));
 
 const min = (a: Minor, b: Minor) => (a < b ? a : b);
+const max = (a: Minor, b: Minor) => (a > b ? a : b);
