@@ -250,7 +250,7 @@ test('other methods get 405 with the allowed ones', async () => {
   const me = await createProvider();
   for (const [method, path, allow] of [
     ['GET', '/v2/orders/1/export', 'POST'],
-    ['DELETE', '/v2/orders/1', 'GET, HEAD'],
+    ['DELETE', '/v2/orders/1', 'GET, HEAD, PUT'],
     ['POST', '/v2/orders/products', 'GET, HEAD'],
   ] as const) {
     const response = await me.request(method)(path);

@@ -156,13 +156,13 @@ test('if events after the position are deleted, each resource gets a resync, the
   );
   for (const webhook of [id, typed.id]) await me.put(`/v2/webhooks/${webhook}`, { is_active: true });
   startWebhookWorker(testApp);
-  await expect.poll(() => receiver.received.length).toBe(13);
+  await expect.poll(() => receiver.received.length).toBe(15);
   isFailing = false;
   await createTag(me, 'Three');
   await expect.poll(() => receiver.types().at(-1)).toBe('tag.created');
   const resyncs = receiver.received.filter(({ body }) => body.type === 'resync');
   const resources = new Set(resyncs.map(({ body }) => body.data['resource'] as string));
-  expect([resyncs.length, resources.size, new Set(resyncs.map((one) => one.id)).size]).toEqual([13, 12, 12]);
+  expect([resyncs.length, resources.size, new Set(resyncs.map((one) => one.id)).size]).toEqual([15, 14, 14]);
   expect(resyncs.every(({ body }) => body.data['resource_id'] === null)).toBe(true);
   await expect.poll(() => some.types()).toEqual(['resync', 'resync', 'tag.created']);
 });
