@@ -33,6 +33,8 @@ const anyText = (maxLength: number) =>
     ),
   );
 
+const hasVisible = (value: string) => /[^\s\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.test(value);
+
 export const text = (maxLength: number): FieldKind => ({
   valid: anyText(maxLength).filter(storable),
   invalid: [...unstorable, ...lists, 'x'.repeat(maxLength + 1), '🚑'.repeat(maxLength + 1)],
@@ -50,7 +52,7 @@ const isLine = (value: unknown) => toSingleLine(value as string) === value;
 export const title: FieldKind = {
   ...text(255),
   valid: anyText(255).filter(
-    (value) => storable(value) && isLine(value) && value.trim() !== '' && value.normalize('NFC').length <= 255,
+    (value) => storable(value) && isLine(value) && hasVisible(value) && value.normalize('NFC').length <= 255,
   ),
   shown: (value: string) => value.trim().normalize('NFC'),
 };
