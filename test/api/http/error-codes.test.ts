@@ -270,7 +270,8 @@ const overWire = async (text: string) => {
   });
 };
 
-test('a request that cannot be parsed gets the code, and JSON', async () => {
+// A proxy refuses such a request itself.
+test.skipIf(process.env['TEST_BASE_URL'])('a request that cannot be parsed gets the code, and JSON', async () => {
   const long = (path: string) => overWire(`GET ${path}?a=${'x'.repeat(60_000)} HTTP/1.1\r\naccept: ${problem}\r\n\r\n`);
   const response = await long('/v2/courses');
   expect(response).toMatch(/^HTTP\/1\.1 431 .*\r\ncontent-type: application\/json; charset=utf-8\r\n/);
