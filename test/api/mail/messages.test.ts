@@ -311,3 +311,22 @@ test.each(['', 'two@people.example, three@people.example', 'Kari <kari@people.ex
     expect(log.join('\n')).toMatch(new RegExp(`error: Mail \\d+ has failed: ${problem}`));
   },
 );
+
+test('an offer of a free place is mailed while it is open', async () => {
+  const testApp = await openMailTestApp();
+  const me = await describedSchool(testApp);
+  for (const waiting of ['ida', 'liv']) {
+    const { dateId } = await createBookableDate(me, { capacityMax: 1, capacityWait: 1, waitingMode: 'offer' });
+    const { booking_id } = await bookOrFail(me, dateId);
+    const participants = [{ firstname: 'Ida', lastname: 'Vik', email: `${waiting}@people.example` }];
+    const waits = { participants, config: { waiting_list_when_full: 1 } };
+    const [offered] = (await bookOrFail(me, dateId, waits)).participants;
+    expect((await me.put(`/v2/booking/${booking_id}/deregister`, {})).status).toBe(200);
+    if (waiting === 'liv') expect((await me.put(`/v2/participants/${offered!.id}`, { idStatus: 1 })).status).toBe(200);
+  }
+  const mails = await deliverMails(testApp);
+  expect(mails.map(({ to, subject }) => [to![0]!.address, subject])).toEqual([
+    ['ida@people.example', expect.stringMatching(/^A free place: /)],
+  ]);
+  expect(mails[0]!.text).toContain('A place at Øystese kurs is free, and held for you for a while.');
+});

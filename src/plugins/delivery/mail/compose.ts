@@ -10,7 +10,8 @@ import { letterTexts, type ActiveStatus, type DisabledReason, type LetterTexts }
 /** A mail's data as `findMail` returns it; columns that its purpose does not need are null. */
 export type MailData = {
   id: number;
-  purpose: 'invitation' | 'account_created' | 'receipt' | 'deregistration' | 'webhook_disabled' | 'swap' | 'move';
+  purpose:
+    'invitation' | 'account_created' | 'receipt' | 'deregistration' | 'webhook_disabled' | 'swap' | 'move' | 'offer';
   /** `yyyymmddThhmmssZ`. */
   createdAt: string;
   providerId: number;
@@ -35,6 +36,7 @@ export type MailData = {
   /** The school's reply address, or empty. */
   contact: string;
   statusId: number | null;
+  heldFor: 'offer' | 'name' | null;
   dateStatusId: number | null;
   orderId: number | null;
   title: string | null;
@@ -88,6 +90,8 @@ function composeOpening(mail: MailData, texts: LetterTexts) {
     case 'swap':
     case 'move':
       return texts[purpose](getEnrolmentStatus(toEnrolment(mail)) as ActiveStatus, school, title ?? '');
+    case 'offer':
+      return texts.offer(school, title ?? '');
     case 'deregistration':
       return texts.deregistration(mail.statusId === participantStatus.deregisteredWithFee, school, title ?? '');
   }
@@ -96,7 +100,8 @@ function composeOpening(mail: MailData, texts: LetterTexts) {
 const toEnrolment = ({ statusId, dateStatusId }: MailData) => ({ statusId: statusId!, dateStatusId: dateStatusId! });
 
 /** Reason why a delayed mail is no longer true, or null. */
-export function outdatedReason({ purpose, isDetached, isErased, isSwapped, statusId, disabledReason }: MailData) {
+export function outdatedReason(mail: MailData) {
+  const { purpose, isDetached, isErased, isSwapped, statusId, heldFor, disabledReason } = mail;
   if (isDetached) return 'its admin user is detached since';
   if (isErased) return 'its course user is erased since';
   if (purpose === 'webhook_disabled' && disabledReason === null) return 'its webhook is active or deleted since';
@@ -104,6 +109,7 @@ export function outdatedReason({ purpose, isDetached, isErased, isSwapped, statu
     if (hasLeft(statusId!)) return 'its participant has left since';
     if (isSwapped) return 'another person has its place since';
   }
+  if (purpose === 'offer' && (isSwapped || heldFor !== 'offer')) return 'its offer has ended since';
   if (purpose === 'deregistration' && !hasLeft(statusId!)) return 'its participant is back since';
   return null;
 }

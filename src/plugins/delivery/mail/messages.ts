@@ -41,6 +41,13 @@ const en = {
     subject: `Another date: ${course}`,
     text: [`${school} has moved you to another date. ${placesEn[enrolmentStatus]}`],
   }),
+  offer: (school: string, course: string) => ({
+    subject: `A free place: ${course}`,
+    text: [
+      `A place at ${school} is free, and held for you for a while.`,
+      'Tell the school that you take it; otherwise the next person on the waiting list gets it.',
+    ],
+  }),
   deregistration: (withFee: boolean, school: string, course: string) => ({
     subject: `You are deregistered: ${course}`,
     text: [
@@ -117,6 +124,13 @@ const no: LetterTexts = {
   move: (enrolmentStatus, school, course) => ({
     subject: `Ny dato: ${course}`,
     text: [`${school} har flyttet deg til en annen dato. ${placesNo[enrolmentStatus]}`],
+  }),
+  offer: (school, course) => ({
+    subject: `Ledig plass: ${course}`,
+    text: [
+      `En plass hos ${school} er ledig, og holdes av til deg en stund.`,
+      'Si fra til skolen at du tar den; ellers får neste på ventelisten den.',
+    ],
   }),
   deregistration: (withFee, school, course) => ({
     subject: `Du er avmeldt: ${course}`,

@@ -21,7 +21,7 @@ export const findMail = {
       coalesce(u.firstname, m.firstname, '') as firstname, coalesce(u.lastname, m.lastname, '') as lastname,
       s.title as school, s.phone, s.web_address as "webAddress",
       coalesce(nullif(c.email_booking, ''), nullif(s.email_booking, ''), s.email) as contact,
-      p.status_id as "statusId", d.status_id as "dateStatusId", b.order_id as "orderId", coalesce(d.title, c.title) as title,
+      p.status_id as "statusId", p.held_for as "heldFor", d.status_id as "dateStatusId", b.order_id as "orderId", coalesce(d.title, c.title) as title,
       d.start_at::text as "startAt", d.end_at::text as "endAt",
       d.start_time_at::text as "startTimeAt", d.end_time_at::text as "endTimeAt", d.zone, d.is_virtual as "isVirtual",
       d.event_url as "eventUrl", d.place_additional_info as "placeAdditionalInfo", place.title as "placeTitle",
