@@ -16,7 +16,7 @@ export const states = {
 } as const;
 export type State = keyof typeof states;
 
-/** What a date has for a participant; `own` needs nothing but what the participant has. */
+/** Kinds of places that a transition takes; `own` takes no other place of the date. */
 export const places = ['seat', 'overbook', 'waiting', 'own'] as const;
 export type Place = (typeof places)[number];
 

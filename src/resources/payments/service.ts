@@ -107,7 +107,7 @@ async function findByReference(ctx: Ctx, tx: Tx, orderId: number, reference: str
 /** A payment of an order lowers what is due; that of a credit, which is negative, what is owed. */
 function assertPayable({ kind, due }: Debt, amount: Minor) {
   const sign = kind === 'credit' ? -1n : 1n;
-  if (amount * sign > due * sign || due === 0n) throw exceedsDue(due);
+  if (amount * sign > due * sign || due * sign <= 0n) throw exceedsDue(due);
   if (amount * sign <= 0n) throw Problem.invalidFields({ notValid: ['amount'] });
 }
 

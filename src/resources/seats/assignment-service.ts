@@ -18,9 +18,15 @@ const getPlaces = (date: Seats) => ({
 type Places = ReturnType<typeof getPlaces>;
 type Date = Seats & { id: number };
 
-/** Decides the state after each request, in their order; undefined if there is no place. */
-export function decideSeats(dates: Date[], requests: SeatRequest[], rules: SeatRules): (State | undefined)[] {
+/** Decides the state after each request, in their order; undefined if there is no place. Some dates may lack seats. */
+export function decideSeats(
+  dates: Date[],
+  requests: SeatRequest[],
+  rules: SeatRules,
+  withoutSeats = new Set<number>(),
+): (State | undefined)[] {
   const placesById = new Map(dates.map((date) => [date.id, getPlaces(date)]));
+  for (const id of withoutSeats) placesById.set(id, { ...placesById.get(id)!, seats: -Infinity });
   const decided = requests.map(({ courseDateId, cause, from }): State | undefined => {
     const to = findTransition(from ?? 'new', cause)?.to ?? {};
     const place = takePlace(placesById.get(courseDateId)!, to, rules);
@@ -29,10 +35,7 @@ export function decideSeats(dates: Date[], requests: SeatRequest[], rules: SeatR
   if (rules.together !== true) return decided;
   const isSeated = (state?: State) => state !== undefined && state !== 'waiting';
   const full = new Set(requests.flatMap(({ courseDateId }, n) => (isSeated(decided[n]) ? [] : [courseDateId])));
-  const withoutSeats = dates.map((date) =>
-    full.has(date.id) ? { ...date, capacityMax: 1, numConfirmed: 1, capacityOverbook: 0 } : date,
-  );
-  return decideSeats(withoutSeats, requests, { ...rules, together: false });
+  return decideSeats(dates, requests, { ...rules, together: false }, full);
 }
 
 function takePlace(free: Places, to: Transition['to'], { check, waitWhenFull }: SeatRules): Place | undefined {

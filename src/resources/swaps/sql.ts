@@ -1,4 +1,4 @@
-/** What the person on a place gets from its order, and whether attendance was registered. */
+/** The customer and the company of the participant's order; `isAttended` is true once attendance was registered. */
 export const findPlace = {
   name: 'find_swapped_place',
   text: `select o.customer_id as "customerId", o.custom_properties->>'company' as company,

@@ -17,7 +17,7 @@ const reverse = (me: Provider, order: string, id: number) => me.request('DELETE'
 const putOrder = (me: Provider, order: string, body: object) => me.put(`/v2/orders/${order}`, body);
 const listPayments = async (me: Provider, query = '') => (await me.get(`/v2/payments?${query}`)).json<Item[]>();
 
-/** Whether the order is paid, `idPaid` of its participants, and what is to pay. */
+/** `is_paid` of the order, `idPaid` of its participants, and the amount due. */
 async function readPaid(me: Provider, { order_id, booking_id }: Summary) {
   const { is_paid } = (await me.get(`/v2/orders/${order_id}`)).json<Item>();
   const people = (await me.get(`/v2/participants?booking_id=${booking_id}`)).json<Item[]>();

@@ -152,7 +152,7 @@ const payPaidOrders = (providerId: number, ids: SQL) => sql`
   where orders.provider_id = ${providerId} and orders.id = any(array(${ids})) and orders.is_paid and ${due} > 0
     and not exists (select from payments p where p.provider_id = ${providerId} and p.order_id = orders.id)`;
 
-/** Whether an order with an amount is paid follows from what is due. */
+/** Sets `is_paid` of orders with an amount from the amount due. */
 const updatePaidOrders = (providerId: number, ids: SQL) => sql`
   update orders set is_paid = not is_paid
   where orders.provider_id = ${providerId} and orders.id = any(array(${ids})) and is_paid <> (${due} <= 0)
