@@ -79,6 +79,18 @@ test.each<[string, Seats & { id: number }, ReturnType<typeof requests>, object, 
   expect(decideStatuses([on], requested, { check: true, waitWhenFull: false, ...rules })).toEqual(expected);
 });
 
+test('a group that does not fit on its date waits together, and is seated on another', () => {
+  const dates = [date(1, 1, 3), { ...date(3), id: 2 }];
+  const requested = [1, 1, 1, 2].map((courseDateId) => ({ courseDateId, cause: 'book' as const }));
+  const together = { check: true, together: true };
+  expect(decideStatuses(dates, requested, { ...together, waitWhenFull: true })).toEqual([3, 3, 3, 1]);
+  expect(decideStatuses(dates, requested, { ...together, waitWhenFull: false })).toEqual([
+    ...[undefined, undefined, undefined],
+    1,
+  ]);
+  expect(decideStatuses(dates, requested.slice(1), { ...together, waitWhenFull: true })).toEqual([1, 2, 1]);
+});
+
 test('each date has its own seats', () => {
   const dates = [date(1), { ...date(1), id: 2 }];
   const requested = [1, 2, 1, 2].map((courseDateId) => ({ courseDateId, cause: 'book' as const }));
