@@ -40,6 +40,7 @@ const bookingCodes = [
   'voucher_code_expired',
   'order_could_not_be_created',
   'no_seats_available',
+  'booking_over',
   'missing_course_id',
 ] as const;
 

@@ -59,6 +59,20 @@ export const coreTasks: Task[] = [
     statement: deleteWhere('tokens', 'provider_id, hash', old('expires_at')),
   },
   {
+    table: 'booking_links',
+    variable: 'TOKENS_RETENTION_DAYS',
+    // A link works on where its course has been put off.
+    statement: deleteWhere(
+      'booking_links',
+      'provider_id, hash',
+      `${old('expires_at')} and not exists (
+        select from participants p
+          join course_dates d on d.provider_id = p.provider_id and d.id = p.course_date_id and d.ends_at > now()
+        where p.provider_id = booking_links.provider_id and p.booking_id = booking_links.booking_id
+          and coalesce(booking_links.participant_id, p.id) = p.id)`,
+    ),
+  },
+  {
     table: 'sessions',
     variable: 'SESSIONS_RETENTION_DAYS',
     statement: deleteWhere('sessions', 'provider_id, hash', old('expires_at')),

@@ -30,6 +30,7 @@ import { customerRoutes } from '../resources/customers/routes.ts';
 import { durationRoutes } from '../resources/durations/routes.ts';
 import { erasureRoutes } from '../resources/erasures/routes.ts';
 import { instructorRoutes } from '../resources/instructors/routes.ts';
+import { linkRoutes } from '../resources/links/routes.ts';
 import { locationRoutes } from '../resources/locations/routes.ts';
 import { courseUserMergeRoutes, customerMergeRoutes } from '../resources/merges/routes.ts';
 import { orderProductRoutes } from '../resources/products/routes.ts';
@@ -84,6 +85,7 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(participantEditingRoutes, { prefix: '/participants' });
   await app.register(bookingRoutes, { prefix: '/booking' });
   await app.register(bookingSummaryRoutes, { prefix: '/booking/:id' });
+  await app.register(linkRoutes, { prefix: '/booking/:id/link' });
   await app.register(campaignRoutes, { prefix: '/campaigns' });
   await app.register(campaignValidationRoutes, { prefix: '/campaigns/validate' });
   await app.register(voucherRoutes, { prefix: '/vouchers' });

@@ -85,6 +85,7 @@ const writes: ExampleRequest[] = [
   { operationId: 'updateCourseDate', path: date },
   { operationId: 'createBooking' },
   { operationId: 'deregisterBooking', path: ({ createBooking }) => ({ id: createBooking.summary.booking_id }) },
+  { operationId: 'sendBookingLink', path: { id: 49 } },
   { operationId: 'updateParticipant', path: { id: 1 } },
   // A second request finds the payment.
   { operationId: 'createPayment', path: { id: 47 } },

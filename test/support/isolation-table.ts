@@ -181,6 +181,7 @@ export const writeTable: Write[] = [
     stranger: [404, 404],
     bodies: () => [{}, { config: { with_fee: 1, send_receipt_email_to_participant: 1 } }],
   },
+  { route: 'POST /v2/booking/{id}/link', profiles: booking, stranger: [404], bodies: () => [{}] },
   { route: 'PUT /v2/participants/{id}', stranger: [404, 404], bodies: () => [{ no_show: 1 }, { idStatus: 4 }] },
   {
     route: 'POST /v2/courses',
@@ -418,6 +419,7 @@ export const idTable: Record<string, IdParameter> = {
   'POST /v2/booking body participants': ['product', (id) => ({ participants: [{ ...participant, products: [id] }] })],
   'PUT /v2/booking/{id}/deregister path id': ['booking', () => ({})],
   'PUT /v2/booking/{id}/deregister body participants': ['participant', (id) => ({ participants: [id] })],
+  'POST /v2/booking/{id}/link path id': ['booking', () => ({})],
   'PUT /v2/participants/{id} path id': ['participant', () => ({ no_show: 1 })],
   'POST /v2/customers body seller_id': ['adminUser', (id) => ({ title: 'C', seller_id: id })],
   'PUT /v2/customers/{id} path id': ['customer', () => ({ note: 'x' })],

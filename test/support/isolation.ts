@@ -331,6 +331,7 @@ const idOfPath: Record<string, keyof Owner['ids']> = {
   '/v2/payments/{id}': 'payment',
   '/v2/participants/{id}': 'participant',
   '/v2/booking/{id}/deregister': 'booking',
+  '/v2/booking/{id}/link': 'booking',
   '/v2/campaigns/{id}': 'campaign',
   '/v2/vouchers/{id}': 'voucher',
   '/v2/webhooks/{id}': 'webhook',

@@ -4,6 +4,7 @@ import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { expect, onTestFinished, vi } from 'vitest';
 import type { Settings } from '../../src/core/settings.ts';
+import { allAreas } from '../../src/database/areas.ts';
 import { smtpTransport, type Transport } from '../../src/plugins/delivery/mail/transport.ts';
 import { startMail } from '../../src/plugins/delivery/mail/deliveries.ts';
 import { createBookableDate, bookOrFail, person } from './booking.ts';
@@ -101,4 +102,19 @@ export const invite = (me: Provider, email: string, fields: Record<string, unkno
   me.post('/v2/admin-users', { email, firstname: 'Åse', lastname: 'Ødegård', role_ids: [1], ...fields });
 
 /** Token of the link in a mail. */
-export const extractToken = (content = '') => /\/my\/password\/(\d+_[\w-]{43})(?![\w-])/.exec(content)?.[1] ?? '';
+export const extractToken = (content = '', kind = 'password') =>
+  new RegExp(`/my/${kind}/(\\d+_[\\w-]{43})(?![\\w-])`).exec(content)?.[1] ?? '';
+
+/** Sends the outbox and returns the received mails in creation order. */
+export async function deliverMails(testApp: Pick<TestApp, 'database'>, language: 'en' | 'no' = 'en') {
+  const server = await startMailServer();
+  const { log, stop } = startWorker(testApp, { to: server.url, language });
+  await allSent(testApp);
+  await stop();
+  expect(log.filter((line) => !line.startsWith('info'))).toEqual([]);
+  return server.received.sort((a, b) => a.messageId!.localeCompare(b.messageId!, 'en', { numeric: true }));
+}
+
+/** Changes stored rows in ways that no endpoint allows. */
+export const forced = async (me: Provider, statement: string) =>
+  (await me.ctx()).write(allAreas, (tx) => tx.execute(statement));

@@ -23,6 +23,7 @@ export const mailPurposes = [
   'move',
   'date_canceled',
 ] as const;
+export type MailPurpose = (typeof mailPurposes)[number];
 
 /** Mails to send: purpose and recipient, no text and no token. Inserted in the transaction of the change they report. */
 export const outbox = pgTable(

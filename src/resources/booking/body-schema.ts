@@ -56,6 +56,9 @@ const Config = t.NamedObject(
         description: 'true: each new course user gets a link to choose a password by e-mail',
       }),
     ),
+    send_link_email_to_booker: Optional(
+      Type.Boolean({ default: false, description: 'true: `booker_email` gets a link to a page of the booking' }),
+    ),
   },
   json,
 );
@@ -184,7 +187,8 @@ export function collectValidationErrors(
   const rest = { ...input, ...(Array.isArray(participants) ? { participants: [...participants] } : {}) };
   for (const { path } of faults) removeField(rest, path);
   const fields = faults.flatMap(fieldsAt).sort((one, other) => getRank(one.path) - getRank(other.path));
-  return { rest, errors: [...fields.map(errorAt), ...tooLong(rest), ...bornLater(rest, today)] };
+  const errors = [...fields.map(errorAt), ...linkToNobody(input), ...tooLong(rest), ...bornLater(rest, today)];
+  return { rest, errors };
 }
 
 /** Either `participants` or `places` is needed. */
@@ -237,6 +241,11 @@ const bornLater = ({ participants = [] }: BookingInput, today: string): CodedErr
   participants.flatMap(({ date_of_birth: born }, n) =>
     born !== undefined && born > today ? [fieldError('date_of_birth', n)] : [],
   );
+
+const linkToNobody = ({ config, booker_email }: BookingInput): CodedError[] =>
+  config?.send_link_email_to_booker === true && booker_email === undefined
+    ? [{ ...fieldError('booker_email'), isMissing: true }]
+    : [];
 
 const fieldNames = Object.keys(BookingBody.properties);
 const participantFieldNames = Object.keys(ParticipantBody.properties);

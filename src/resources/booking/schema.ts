@@ -28,6 +28,7 @@ const messages = {
   voucher_code_expired: 'The voucher has expired',
   order_could_not_be_created: 'The total of the order is too large',
   no_seats_available: 'no seat is available',
+  booking_over: 'The courses of the booking are over',
 } as const satisfies Partial<Record<ErrorCode, string>>;
 export type BookingCode = keyof typeof messages;
 

@@ -40,7 +40,7 @@ export async function book(ctx: Ctx, input: BookingInput, errors: CodedError[]):
         : await createPlaceholders(ctx, tx, now, input.places);
     const created = await insertBooking(ctx, tx, now, input, quote, users);
     if (quote.voucher) await spendFromVoucher(ctx, tx, now, created.orderId, quote.voucher);
-    if (input.places === undefined) await queueMails(ctx, tx, now, mailsFor(input, users, created));
+    await queueMails(ctx, tx, now, mailsFor(input, users, created));
 
     tx.recordAffected(created.bookingId);
     tx.countEvents('bookings', 1);
@@ -204,20 +204,24 @@ async function spendFromVoucher(
 }
 
 function mailsFor(
-  { config = {} }: BookingInput,
+  { config = {}, places }: BookingInput,
   users: EnrolledUser[],
-  { participantIds }: sql.BookingCreated,
+  { bookingId, participantIds }: sql.BookingCreated,
 ): Mail[] {
+  const link = config.send_link_email_to_booker ? [{ purpose: 'booking_link', bookingId }] : [];
+  if (places !== undefined) return link;
   const newUserIds = new Set(users.flatMap(({ userId, isNew }) => (isNew ? [userId] : [])));
   const accounts = [...newUserIds].map((userId) => ({ purpose: 'account_created', userId, participantId: null }));
   const receipts = users.map(({ userId }, n) => ({ purpose: 'receipt', userId, participantId: participantIds[n]! }));
   return [
     ...(config.send_account_created_email_to_user ? accounts : []),
     ...(config.send_receipt_email_to_participant ? receipts : []),
+    ...link,
   ];
 }
 
-type Mail = { purpose: string; userId: number; participantId: number | null };
+/** To a course user, or to the booker of a booking. */
+type Mail = { purpose: string } & ({ userId: number; participantId: number | null } | { bookingId: number });
 
 /** `participantId` is null for a mail about the account. */
 export async function queueMails({ providerId }: Ctx, tx: Tx, now: string, mails: Mail[]) {

@@ -57,8 +57,8 @@ export const spendVoucher = {
 
 export const queueMails = {
   name: 'queue_mails',
-  text: `insert into outbox (provider_id, purpose, user_id, participant_id, created_at, due_at)
-    select $1, m.purpose, m."userId", m."participantId", $2, ${currentTimeSql}
-    from json_to_recordset($3) m (place int, purpose text, "userId" bigint, "participantId" bigint)
+  text: `insert into outbox (provider_id, purpose, user_id, participant_id, booking_id, created_at, due_at)
+    select $1, m.purpose, m."userId", m."participantId", m."bookingId", $2, ${currentTimeSql}
+    from json_to_recordset($3) m (place int, purpose text, "userId" bigint, "participantId" bigint, "bookingId" bigint)
     order by m.place`,
 };

@@ -9,6 +9,7 @@ import { bodyWriter } from '../../lists/body-writer.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { voidTokens } from '../auth/token-service.ts';
 import { findExistingUsers, createUsernames, toIdentity, selectNewUsers } from '../booking/enrolment-service.ts';
+import { replaceOfferLinks } from '../links/service.ts';
 import { courseUserList } from '../users/list.ts';
 import { isPerson } from '../users/loaders.ts';
 import type { CourseUserRow } from '../users/schema.ts';
@@ -52,7 +53,10 @@ export async function updateCourseUser(ctx: Ctx, id: number, body: CourseUserCha
       return;
     }
     const hasNewEmail = body.email !== undefined && body.email.toLowerCase() !== before.email?.toLowerCase();
-    if (hasNewEmail) await voidTokens(ctx, tx, id);
+    if (hasNewEmail) {
+      await voidTokens(ctx, tx, id);
+      await replaceOfferLinks(ctx, tx, now, id);
+    }
   });
   return getCourseUser(ctx, id);
 }

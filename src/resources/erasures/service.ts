@@ -8,6 +8,7 @@ import { execute, type Queryable, type Statement } from '../../database/statemen
 import { endSessions } from '../auth/session-service.ts';
 import type { ErasureBody } from './body-schema.ts';
 import { maxKept, type Erasure } from './schema.ts';
+import * as mailSql from './mail-sql.ts';
 import * as sql from './sql.ts';
 
 type Person = { providerId: number; userId: number };
@@ -94,8 +95,8 @@ async function deleteCopies(tx: Tx, person: Person, { orders, customers }: Purch
   await endSessions(person, tx, userId);
   await execute(tx, sql.deleteSignOnFailures, own);
   // Links before mails, whose keys they have.
-  await execute(tx, sql.deleteLinks, own);
-  const mails = await execute<{ name: string }>(tx, sql.deleteMails, own);
+  await execute(tx, mailSql.deleteLinks, items.slice(0, 3));
+  const mails = await execute<{ name: string }>(tx, mailSql.deleteMails, items.slice(0, 3));
   await execute(tx, sql.deleteAttempts, items);
   await execute(tx, sql.deleteAnswers, [providerId]);
   await execute(tx, sql.deleteStagedLines, [providerId]);

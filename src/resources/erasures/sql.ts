@@ -2,7 +2,7 @@ import { markedColumns } from '../../database/column-marks.ts';
 import { usernameHashSql } from '../../database/tables/access.ts';
 import { caseFoldedSql, foldedSql } from '../../database/tables/columns.ts';
 import { hashedRefSql, importLockSql, isHashedRefSql } from '../../database/tables/imports.ts';
-import { mailNameSql } from '../../database/tables/outbox.ts';
+import { isLinkOfPerson, isMailOfPerson } from './mail-sql.ts';
 
 // `$1` is the provider, `$2` the course user.
 
@@ -128,16 +128,13 @@ export const count = {
     select
       (select count(*)::int from participants p where p.provider_id = $1 and p.user_id = $2) as participants,
       (select count(*)::int from sessions s where s.provider_id = $1 and s.user_id = $2) as sessions,
-      (select count(*)::int from tokens t where t.provider_id = $1 and t.user_id = $2 and t.used_at is null) as links,
-      (select count(*)::int from outbox o where o.provider_id = $1 and o.user_id = $2) as mails,
+      ((select count(*) from tokens t where t.provider_id = $1 and t.user_id = $2 and t.used_at is null)
+        + (select count(*) from booking_links where ${isLinkOfPerson}))::int as links,
+      (select count(*)::int from outbox where ${isMailOfPerson}) as mails,
       (select count(*)::int from ${attempts}) as webhook_attempts,
       (select count(*)::int from import_refs r, items i where ${refs}) as import_refs`,
 };
 
-export const deleteLinks = {
-  name: 'erase_tokens',
-  text: 'delete from tokens where provider_id = $1 and user_id = $2',
-};
 export const deleteSignOnFailures = {
   name: 'erase_sign_on_failures',
   text: `delete from sign_on_failures where provider_id = $1
@@ -153,10 +150,6 @@ export const deleteStagedLines = {
   name: 'erase_staged_lines',
   text: `with lock as materialized (select pg_try_advisory_xact_lock(${importLockSql('$1')}) as is_taken)
     delete from staged_lines using lock where provider_id = $1 and is_taken`,
-};
-export const deleteMails = {
-  name: 'erase_mails',
-  text: `delete from outbox where provider_id = $1 and user_id = $2 returning ${mailNameSql('outbox')} as name`,
 };
 export const deleteAttempts = {
   name: 'erase_attempts',

@@ -380,6 +380,7 @@ test.each<[string, Schema, unknown]>([
   ['App user', responseSchema('/v2/app-users', 'get', '200').items!, people.appUser],
   ['Role', responseSchema('/v2/admin-roles', 'get', '200').items!, people.role],
   ['Booking', responseSchema('/v2/booking', 'post', '201'), booking.booking],
+  ['Booking link', responseSchema('/v2/booking/{id}/link', 'post', '200'), booking.linkSent],
   ['Campaign, looked up', responseSchema('/v2/campaigns/validate/{code}', 'get', '200'), booking.validCampaign],
   ['Voucher, looked up', responseSchema('/v2/vouchers/validate/{code}', 'get', '200'), booking.validVoucher],
   ['Campaign of a query', responseSchema('/v2/campaigns/validate', 'get', '200'), booking.validCampaign],
@@ -404,6 +405,7 @@ const ofBooking = [
   '/v2/booking',
   '/v2/booking/{id}',
   '/v2/booking/{id}/deregister',
+  '/v2/booking/{id}/link',
   '/v2/campaigns/validate',
   '/v2/campaigns/validate/{code}',
   '/v2/vouchers/validate',
@@ -499,6 +501,7 @@ const toBook: Record<string, (me: Provider) => Promise<object>> = {
 
 const complete: Record<string, object> = {
   '/v2/booking/{id}/deregister': {},
+  '/v2/booking/{id}/link': {},
   '/v2/participants/{id}': { no_show: 1 },
   '/v2/check-user-credentials': { username: 'kari', password: 'guessed' },
   '/v2/customers': { title: 'C' },
@@ -559,8 +562,9 @@ async function idFor(me: Provider, path: string) {
     await me.post('/v2/admin-users', { ...names, email: newEmail() });
     return (await me.post('/v2/admin-users', { ...names, email: newEmail() })).json<{ id: number }>().id;
   }
-  if (['/v2/booking/{id}', '/v2/booking/{id}/deregister', '/v2/participants/{id}'].includes(path)) {
-    const { booking_id, participants } = await bookOrFail(me, (await createBookableDate(me)).dateId);
+  if (path.startsWith('/v2/booking/{id}') || path === '/v2/participants/{id}') {
+    const booker = { booker_email: 'ola@people.example' };
+    const { booking_id, participants } = await bookOrFail(me, (await createBookableDate(me)).dateId, booker);
     return path.startsWith('/v2/booking') ? booking_id : participants[0]!.id;
   }
   const insert: Record<string, (at: string) => string> = {

@@ -21,6 +21,8 @@ const inserts: Record<string, string> = {
       case when n >= 60 then now() - n * interval '1 hour' end`,
   tokens: `(provider_id, hash, purpose, user_id, created_at, expires_at)
     select 1, n::text, 'sign_in', 1, now(), now() - n * interval '1 hour'`,
+  booking_links: `(provider_id, hash, booking_id, created_at, expires_at)
+    select 1, n::text, 1, now(), now() - n * interval '1 hour'`,
   sessions: `(provider_id, hash, user_id, created_at, used_at, expires_at)
     select 1, n::text, 1, now(), now(), now() - n * interval '1 hour'`,
   sign_on_failures: `(provider_id, username_hash, window_started_at, failures, attempted_at)

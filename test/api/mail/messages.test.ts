@@ -1,32 +1,18 @@
 import { expect, test } from 'vitest';
 import { findTokenOwner, consumeToken } from '../../../src/resources/auth/token-service.ts';
-import { allAreas } from '../../../src/database/areas.ts';
 import { addDate, addLocation } from '../../support/dates.ts';
 import { createBookableDate, bookOrFail, person } from '../../support/booking.ts';
 import {
   allSent,
+  deliverMails,
+  forced,
   invite,
   startMailServer,
   openMailTestApp,
   readOutbox,
   startWorker,
   extractToken,
-  type ReceivedMail,
 } from '../../support/mail.ts';
-import type { Provider } from '../../support/test-app.ts';
-
-/** Sends the outbox and returns the received mails in creation order. */
-async function deliverMails(
-  testApp: Awaited<ReturnType<typeof openMailTestApp>>,
-  language: 'en' | 'no' = 'en',
-): Promise<ReceivedMail[]> {
-  const server = await startMailServer();
-  const { log, stop } = startWorker(testApp, { to: server.url, language });
-  await allSent(testApp);
-  await stop();
-  expect(log.filter((line) => !line.startsWith('info'))).toEqual([]);
-  return server.received.sort((a, b) => a.messageId!.localeCompare(b.messageId!, 'en', { numeric: true }));
-}
 
 const school = {
   title: 'Øystese kurs',
@@ -45,10 +31,6 @@ async function describedSchool(testApp: Awaited<ReturnType<typeof openMailTestAp
   expect((await me.put('/v2/schools', school)).status).toBe(200);
   return me;
 }
-
-/** Changes stored rows in ways that no endpoint allows. */
-const forced = async (me: Provider, statement: string) =>
-  (await me.ctx()).write(allAreas, (tx) => tx.execute(statement));
 
 test('an invitation has the school, a link that works once, and nothing else secret', async () => {
   const testApp = await openMailTestApp();
@@ -326,7 +308,7 @@ test('an offer of a free place is mailed while it is open', async () => {
   }
   const mails = await deliverMails(testApp);
   expect(mails.map(({ to, subject }) => [to![0]!.address, subject])).toEqual([
-    ['ida@people.example', expect.stringMatching(/^A free place: /)],
+    ['ida@people.example', expect.stringMatching(/^A place is free: /)],
   ]);
-  expect(mails[0]!.text).toContain('A place at Øystese kurs is free, and held for you for a while.');
+  expect(mails[0]!.text).toContain('A place has become free on this course at Øystese kurs');
 });

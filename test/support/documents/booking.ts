@@ -20,6 +20,7 @@ export const booking = {
 export const failure = { successful: 'boolean', errors: [{ code: 'string', message: 'string' }], error: 'string' };
 
 /** `participants` has the Participant table. */
+export const linkSent = { successful: 'boolean', booking_id: 'string', email: 'string' };
 export const deregistered = { successful: 'boolean', booking_id: 'string' };
 
 export const validCampaign = {

@@ -5,6 +5,8 @@ import type { Database } from '../../../database/client.ts';
 import { execute, type Queryable, type Statement } from '../../../database/statements.ts';
 import { tokenUrl } from '../../../resources/auth/token-schema.ts';
 import { createToken } from '../../../resources/auth/token-service.ts';
+import { linkUrl } from '../../../resources/links/schema.ts';
+import { createLink } from '../../../resources/links/service.ts';
 import { getDeliveryCounters } from '../counters.ts';
 import { pauseAfter, startWorker, type Ending, type WorkerLog } from '../worker.ts';
 import { compose, outdatedReason, sanitizeMail, type MailData } from './compose.ts';
@@ -132,19 +134,31 @@ async function deliver(
   const reason = outdatedReason(mail);
   if (reason !== null) return endings.dropped(claimed, reason);
   if (!isEmailAddress(mail.email)) return endings.failed(claimed, 'There is no e-mail address to send it to', true);
-  const token = hasPasswordLink(mail) ? await createToken(on, 'password', mail, mail.id) : null;
-  const link = token === null ? null : tokenUrl(settings, 'password', token);
-  const message = toMessage(mail, compose(mail, settings, link), from);
+  const link = await createMailLink(on, settings, mail);
+  if (link === undefined) return endings.dropped(claimed, 'its course is over');
+  const message = toMessage(mail, compose(mail, settings, link?.href ?? null), from);
   return transport.send(message, mailName(mail)).then(
     (done) => endings.sent(claimed, done),
     (error: unknown) => {
-      const problem = toErrorLine(error, [...transport.secrets, ...(token === null ? [] : [token]), mail.email]);
+      const problem = toErrorLine(error, [...transport.secrets, ...(link ? [link.token] : []), mail.email]);
       return endings.failed(claimed, problem, isPermanentFailure(error));
     },
   );
 }
 
-const hasPasswordLink = ({ purpose }: MailData) => purpose === 'invitation' || purpose === 'account_created';
+/** A new link in place of one that an earlier attempt has sent; null without one, undefined once the course is over. */
+async function createMailLink(on: Queryable, settings: Settings, mail: MailData) {
+  const { id, purpose, providerId, bookingId } = mail;
+  if (purpose === 'invitation' || purpose === 'account_created') {
+    const token = await createToken(on, 'password', mail, id);
+    return { token, href: tokenUrl(settings, 'password', token) };
+  }
+  if (purpose !== 'offer' && purpose !== 'booking_link') return null;
+  const kind = purpose === 'offer' ? 'offer' : 'booking';
+  const subject = { providerId, bookingId: bookingId!, participantId: purpose === 'offer' ? mail.participantId : null };
+  const token = await createLink(on, subject, id);
+  return token === undefined ? undefined : { token, href: linkUrl(settings, kind, token) };
+}
 
 /** Error text for logs and tables. Redacts secrets and the recipient, which mail servers quote in responses. */
 function toErrorLine(error: unknown, secrets: string[]) {

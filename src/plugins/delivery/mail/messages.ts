@@ -33,21 +33,6 @@ const en = {
     subject: `${enrolmentStatus === 'waiting' ? 'Waiting list' : 'Your booking'}: ${course}`,
     text: [`Thank you for booking with ${school}. ${placesEn[enrolmentStatus]}`],
   }),
-  swap: (enrolmentStatus: ActiveStatus, school: string, course: string) => ({
-    subject: `You take part: ${course}`,
-    text: [`You have a place at ${school} that was booked for another person. ${placesEn[enrolmentStatus]}`],
-  }),
-  move: (enrolmentStatus: ActiveStatus, school: string, course: string) => ({
-    subject: `Another date: ${course}`,
-    text: [`${school} has moved you to another date. ${placesEn[enrolmentStatus]}`],
-  }),
-  offer: (school: string, course: string) => ({
-    subject: `A free place: ${course}`,
-    text: [
-      `A place at ${school} is free, and held for you for a while.`,
-      'Tell the school that you take it; otherwise the next person on the waiting list gets it.',
-    ],
-  }),
   deregistration: (withFee: boolean, school: string, course: string) => ({
     subject: `You are deregistered: ${course}`,
     text: [
@@ -55,6 +40,49 @@ const en = {
       ...(withFee ? ['As it was late, a fee is charged by the terms of the school.'] : []),
       'If you did not expect this, please contact the school.',
     ],
+  }),
+  offer: (school: string, course: string) => ({
+    subject: `A place is free: ${course}`,
+    text: [
+      `A place has become free on this course at ${school}, and it is held for you.`,
+      'Please accept or decline it. Without an answer in time it goes to the next person.',
+    ],
+  }),
+  bookingLink: (school: string, course: string) => ({
+    subject: `Your booking: ${course}`,
+    text: [
+      `This link shows your booking at ${school}: the participants, the amounts, and what is left to pay.`,
+      'If you have booked places without names, you can name the participants there.',
+    ],
+  }),
+  /** To the new participant. */
+  swap: (enrolmentStatus: ActiveStatus, school: string, course: string) => ({
+    subject: `Your place: ${course}`,
+    text: [`You are registered for this course at ${school}. ${placesEn[enrolmentStatus]}`],
+  }),
+  /** To the participant before. */
+  swappedOut: (school: string, course: string) => ({
+    subject: `You are no longer registered: ${course}`,
+    text: [
+      `Your place on this course at ${school} has gone to another person.`,
+      'If you did not expect this, please contact the school.',
+    ],
+  }),
+  swapOfBooking: (school: string, course: string) => ({
+    subject: `Another participant: ${course}`,
+    text: [`A place of your booking at ${school} has another participant now.`],
+  }),
+  move: (enrolmentStatus: ActiveStatus, school: string, course: string) => ({
+    subject: `Your place is moved: ${course}`,
+    text: [`Your place at ${school} is moved to the course and date below. ${placesEn[enrolmentStatus]}`],
+  }),
+  moveOfBooking: (school: string, course: string) => ({
+    subject: `A place is moved: ${course}`,
+    text: [`A place of your booking at ${school} is moved to the course and date below.`],
+  }),
+  dateCanceled: (school: string, course: string, message: string) => ({
+    subject: `Canceled: ${course}`,
+    text: [`${school} has canceled this date.`, message],
   }),
   webhookDisabled: (reason: DisabledReason, host: string) => ({
     subject: 'A webhook of your school is switched off',
@@ -66,12 +94,19 @@ const en = {
       'When the server works again, switch the webhook on. It continues where it stopped.',
     ],
   }),
-  choosePassword: 'Choose a password',
-  /** Explains that the link works once. */
-  onceOnly: (school: string) => [
-    `The link works once, for 7 days. After that, ask ${school} for a new one.`,
-    'If you did not expect this e-mail, you need do nothing.',
-  ],
+  /** Explains how long the link works. */
+  passwordLink: (school: string) => ({
+    label: 'Choose a password',
+    closing: [
+      `The link works once, for 7 days. After that, ask ${school} for a new one.`,
+      'If you did not expect this e-mail, you need do nothing.',
+    ],
+  }),
+  offerLink: { label: 'Accept or decline', closing: ['Keep the link to yourself: whoever has it can answer for you.'] },
+  payerLink: {
+    label: 'Show the booking',
+    closing: ['The link works until the course is over. Keep it to yourself: whoever has it sees the booking.'],
+  },
   facts: {
     participant: 'Participant',
     course: 'Course',
@@ -80,6 +115,7 @@ const en = {
     place: 'Place',
     link: 'Link',
     order: 'Order number',
+    until: 'Answer by',
   },
   online: 'Online',
   regards: 'Kind regards',
@@ -117,21 +153,6 @@ const no: LetterTexts = {
     subject: `${enrolmentStatus === 'waiting' ? 'Venteliste' : 'Påmeldingen din'}: ${course}`,
     text: [`Takk for påmeldingen hos ${school}. ${placesNo[enrolmentStatus]}`],
   }),
-  swap: (enrolmentStatus, school, course) => ({
-    subject: `Du deltar: ${course}`,
-    text: [`Du har fått en plass hos ${school} som var bestilt for en annen. ${placesNo[enrolmentStatus]}`],
-  }),
-  move: (enrolmentStatus, school, course) => ({
-    subject: `Ny dato: ${course}`,
-    text: [`${school} har flyttet deg til en annen dato. ${placesNo[enrolmentStatus]}`],
-  }),
-  offer: (school, course) => ({
-    subject: `Ledig plass: ${course}`,
-    text: [
-      `En plass hos ${school} er ledig, og holdes av til deg en stund.`,
-      'Si fra til skolen at du tar den; ellers får neste på ventelisten den.',
-    ],
-  }),
   deregistration: (withFee, school, course) => ({
     subject: `Du er avmeldt: ${course}`,
     text: [
@@ -139,6 +160,47 @@ const no: LetterTexts = {
       ...(withFee ? ['Siden det var sent, påløper et gebyr etter skolens vilkår.'] : []),
       'Hvis dette er uventet, ta kontakt med skolen.',
     ],
+  }),
+  offer: (school, course) => ({
+    subject: `En plass er ledig: ${course}`,
+    text: [
+      `En plass er blitt ledig på dette kurset hos ${school}, og den holdes av til deg.`,
+      'Takk ja eller nei til den. Uten svar i tide går den til neste person.',
+    ],
+  }),
+  bookingLink: (school, course) => ({
+    subject: `Bestillingen din: ${course}`,
+    text: [
+      `Denne lenken viser bestillingen din hos ${school}: deltakerne, beløpene og det som gjenstår å betale.`,
+      'Hvis du har bestilt plasser uten navn, kan du føre opp deltakerne der.',
+    ],
+  }),
+  swap: (enrolmentStatus, school, course) => ({
+    subject: `Plassen din: ${course}`,
+    text: [`Du er påmeldt dette kurset hos ${school}. ${placesNo[enrolmentStatus]}`],
+  }),
+  swappedOut: (school, course) => ({
+    subject: `Du er ikke lenger påmeldt: ${course}`,
+    text: [
+      `Plassen din på dette kurset hos ${school} har gått til en annen person.`,
+      'Hvis dette er uventet, ta kontakt med skolen.',
+    ],
+  }),
+  swapOfBooking: (school, course) => ({
+    subject: `En annen deltaker: ${course}`,
+    text: [`En plass i bestillingen din hos ${school} har fått en annen deltaker.`],
+  }),
+  move: (enrolmentStatus, school, course) => ({
+    subject: `Plassen din er flyttet: ${course}`,
+    text: [`Plassen din hos ${school} er flyttet til kurset og datoen nedenfor. ${placesNo[enrolmentStatus]}`],
+  }),
+  moveOfBooking: (school, course) => ({
+    subject: `En plass er flyttet: ${course}`,
+    text: [`En plass i bestillingen din hos ${school} er flyttet til kurset og datoen nedenfor.`],
+  }),
+  dateCanceled: (school, course, message) => ({
+    subject: `Avlyst: ${course}`,
+    text: [`${school} har avlyst denne datoen.`, message],
   }),
   webhookDisabled: (reason, host) => ({
     subject: 'En webhook hos skolen din er slått av',
@@ -150,11 +212,21 @@ const no: LetterTexts = {
       'Slå på webhooken når serveren virker igjen. Den fortsetter der den stoppet.',
     ],
   }),
-  choosePassword: 'Velg et passord',
-  onceOnly: (school) => [
-    `Lenken virker én gang, i 7 dager. Etter det kan du be ${school} om en ny.`,
-    'Hvis denne e-posten er uventet, trenger du ikke gjøre noe.',
-  ],
+  passwordLink: (school) => ({
+    label: 'Velg et passord',
+    closing: [
+      `Lenken virker én gang, i 7 dager. Etter det kan du be ${school} om en ny.`,
+      'Hvis denne e-posten er uventet, trenger du ikke gjøre noe.',
+    ],
+  }),
+  offerLink: {
+    label: 'Takk ja eller nei',
+    closing: ['Hold lenken for deg selv: den som har den, kan svare for deg.'],
+  },
+  payerLink: {
+    label: 'Vis bestillingen',
+    closing: ['Lenken virker til kurset er over. Hold den for deg selv: den som har den, ser bestillingen.'],
+  },
   facts: {
     participant: 'Deltaker',
     course: 'Kurs',
@@ -163,6 +235,7 @@ const no: LetterTexts = {
     place: 'Sted',
     link: 'Lenke',
     order: 'Ordrenummer',
+    until: 'Svar innen',
   },
   online: 'På nett',
   regards: 'Vennlig hilsen',

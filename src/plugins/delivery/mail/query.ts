@@ -14,14 +14,22 @@ export const findMail = {
   name: 'find_mail',
   text: `select o.id, o.purpose, to_char(o.created_at at time zone 'UTC', 'YYYYMMDD"T"HH24MISS"Z"') as "createdAt",
       o.provider_id as "providerId", o.user_id as "userId", o.admin_user_id as "adminUserId",
-      m.detached_at is not null as "isDetached", u.erased_at is not null as "isErased", coalesce(p.user_id <> o.user_id, false) as "isSwapped",
+      b.id as "bookingId", o.booking_id is not null as "isToBooker", o.participant_id as "participantId",
+      m.detached_at is not null as "isDetached", u.erased_at is not null as "isErased",
+      coalesce(u.is_placeholder, false) as "isPlaceholder", o.user_id = p.user_id as "isToParticipant",
       w.host as "webhookHost", w.disabled_reason as "disabledReason",
-      coalesce(u.email, a.email, case when o.webhook_id is not null then s.email_admin end, '') as email,
+      coalesce(u.email, a.email, o.address, case when o.booking_id is not null then b.booker_email end,
+        case when o.webhook_id is not null then s.email_admin end, '') as email,
       coalesce(u.username, a.email, '') as username,
-      coalesce(u.firstname, m.firstname, '') as firstname, coalesce(u.lastname, m.lastname, '') as lastname,
+      coalesce(u.firstname, m.firstname, case when o.booking_id is not null then b.booker_name end, '') as firstname,
+      coalesce(u.lastname, m.lastname, '') as lastname,
+      case when o.user_id is null then concat_ws(' ', person.firstname, person.lastname)
+        else concat_ws(' ', u.firstname, u.lastname) end as "participantName",
       s.title as school, s.phone, s.web_address as "webAddress",
       coalesce(nullif(c.email_booking, ''), nullif(s.email_booking, ''), s.email) as contact,
-      p.status_id as "statusId", p.held_for as "heldFor", d.status_id as "dateStatusId", b.order_id as "orderId", coalesce(d.title, c.title) as title,
+      p.status_id as "statusId", p.held_for as "heldFor", to_char(p.held_until at time zone d.zone, 'YYYY-MM-DD HH24:MI') as "heldUntil",
+      d.status_id as "dateStatusId", d.cancellation_message as "cancellationMessage",
+      b.order_id as "orderId", coalesce(d.title, c.title) as title,
       d.start_at::text as "startAt", d.end_at::text as "endAt",
       d.start_time_at::text as "startTimeAt", d.end_time_at::text as "endTimeAt", d.zone, d.is_virtual as "isVirtual",
       d.event_url as "eventUrl", d.place_additional_info as "placeAdditionalInfo", place.title as "placeTitle",
@@ -38,7 +46,9 @@ export const findMail = {
       left join admin_memberships m on m.provider_id = o.provider_id and m.admin_user_id = o.admin_user_id
       left join admin_users a on a.id = m.admin_user_id
       left join webhooks w on w.provider_id = o.provider_id and w.id = o.webhook_id
-      left join participants p on p.provider_id = o.provider_id and p.id = o.participant_id
+      left join participants p on p.provider_id = o.provider_id and p.id = coalesce(o.participant_id,
+        (select min(f.id) from participants f where f.provider_id = o.provider_id and f.booking_id = o.booking_id))
+      left join course_users person on person.provider_id = p.provider_id and person.id = p.user_id
       left join bookings b on b.provider_id = p.provider_id and b.id = p.booking_id
       left join courses c on c.provider_id = p.provider_id and c.id = p.course_id
       left join course_dates d on d.provider_id = p.provider_id and d.id = p.course_date_id
@@ -81,7 +91,7 @@ export const deleteMail = {
 /** Newest first. */
 export const selectMails = {
   name: 'list_mails',
-  text: `select o.id as mail_id, o.provider_id, o.purpose, coalesce(u.email, a.email) as email,
+  text: `select o.id as mail_id, o.provider_id, o.purpose, coalesce(u.email, a.email, o.address, b.booker_email) as email,
       case when o.is_written then 'written' when o.sent_at is not null then 'sent' when o.failed_at is not null then 'failed' else 'waiting' end as state,
       o.attempts, o.created_at::text, case when o.sent_at is null and o.failed_at is null then o.due_at::text end as due_at,
       case when not o.is_written then o.sent_at::text end as sent_at,
@@ -91,6 +101,7 @@ export const selectMails = {
       join providers s on s.id = o.provider_id
       left join course_users u on u.provider_id = o.provider_id and u.id = o.user_id
       left join admin_users a on a.id = o.admin_user_id
+      left join bookings b on b.provider_id = o.provider_id and b.id = o.booking_id
     where ($1::bigint is null or o.provider_id = $1) and (not $2 or o.failed_at is not null)
     order by o.id desc limit $3`,
 };

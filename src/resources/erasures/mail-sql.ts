@@ -1,0 +1,25 @@
+import { caseFoldedSql } from '../../database/tables/columns.ts';
+import { mailNameSql } from '../../database/tables/outbox.ts';
+
+// `$1` is the provider, `$2` the course user, `$3` the orders that the course user has bought.
+
+const bookingsOfOrders = '(select b.id from bookings b where b.provider_id = $1 and b.order_id = any($3::bigint[]))';
+const ownParticipants = '(select p.id from participants p where p.provider_id = $1 and p.user_id = $2)';
+/** Mails to the person or about the person. */
+export const isMailOfPerson = `provider_id = $1 and (user_id = $2 or booking_id in ${bookingsOfOrders}
+    or participant_id in ${ownParticipants}
+    or ${caseFoldedSql('address')} = (select ${caseFoldedSql('u.email')} from course_users u where u.provider_id = $1 and u.id = $2))`;
+export const isLinkOfPerson = `provider_id = $1 and (participant_id in ${ownParticipants}
+    or booking_id in ${bookingsOfOrders} and participant_id is null
+    or mail_id in (select id from outbox where ${isMailOfPerson}))`;
+
+export const deleteLinks = {
+  name: 'erase_tokens',
+  text: `with ended as (delete from booking_links where ${isLinkOfPerson})
+    delete from tokens where provider_id = $1 and user_id = $2`,
+};
+
+export const deleteMails = {
+  name: 'erase_mails',
+  text: `delete from outbox where ${isMailOfPerson} returning ${mailNameSql('outbox')} as name`,
+};

@@ -1,0 +1,46 @@
+import { Problem } from '../../core/errors.ts';
+import { hashSecret, newProviderSecret, parseProviderId } from '../../core/secrets.ts';
+import type { Tx } from '../../database/client.ts';
+import type { Ctx } from '../../database/context.ts';
+import { execute, type Queryable } from '../../database/statements.ts';
+import { bookingError, bookingProblem, fieldError } from '../booking/schema.ts';
+import type { LinkKind, LinkResult, LinkSubject } from './schema.ts';
+import * as sql from './sql.ts';
+
+/** Returns the secret, of which only a hash is stored; undefined once the course is over. Earlier links end. */
+export async function createLink(
+  on: Queryable,
+  { providerId, bookingId, participantId }: LinkSubject,
+  mailId: number | null = null,
+) {
+  const token = newProviderSecret(providerId);
+  const stored = await execute(on, sql.storeLink, [providerId, bookingId, participantId, hashSecret(token), mailId]);
+  return stored.length > 0 ? token : undefined;
+}
+
+/** What a link shows, with the participant's person; undefined for one that is unknown, or whose course is over. */
+export async function findLink(on: Queryable, kind: LinkKind, token: string) {
+  const values = [parseProviderId(token), hashSecret(token), kind === 'offer'];
+  const [found] = await execute<LinkSubject & { userId: number | null }>(on, sql.findLink, values);
+  return found;
+}
+
+/** Queues a mail with a link to the booker, unless one waits. */
+export const sendLink = (ctx: Ctx, bookingId: number): Promise<LinkResult> =>
+  ctx.write(['people'], async (tx, now) => {
+    const { providerId } = ctx;
+    const [found] = await execute<{ email: string | null; isOver: boolean }>(tx, sql.findBooker, [
+      providerId,
+      bookingId,
+    ]);
+    const { email, isOver } = Problem.assertFound(found, 'Booking');
+    if (email === null) throw bookingProblem([fieldError('booker_email')]);
+    if (isOver) throw bookingProblem([bookingError('booking_over')]);
+    const result = { successful: true, booking_id: String(bookingId), email };
+    const queued = await execute(tx, sql.queueLink, [providerId, bookingId, now]);
+    return queued.length > 0 ? result : tx.rollbackNoChange(result);
+  });
+
+/** For a person with a new e-mail address: links to the old one end, and open offers are mailed again. */
+export const replaceOfferLinks = ({ providerId }: Ctx, tx: Tx, now: string, userId: number) =>
+  execute(tx, sql.replaceOfferLinks, [providerId, userId, now]);
