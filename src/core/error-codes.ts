@@ -45,7 +45,10 @@ const bookingCodes = [
 ] as const;
 
 /** Codes of changes of an order. */
-export const orderCodes = ['amount_exceeds_due', 'payment_reference_reused', 'order_exported'] as const;
+export const orderCodes = [
+  ...(['amount_exceeds_due', 'payment_reference_reused', 'order_exported'] as const),
+  ...(['nothing_left_to_credit', 'credit_exceeds_line'] as const),
+] as const;
 
 /** Every code of an error. */
 export const errorCodes = [...Object.values(kindCodes), ...requestCodes, ...bookingCodes, ...orderCodes];

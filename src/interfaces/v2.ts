@@ -26,6 +26,7 @@ import {
 import { courseItemEditingRoutes, newCourseRoutes } from '../resources/course-editing/routes.ts';
 import { courseItemRoutes, courseRoutes } from '../resources/courses/routes.ts';
 import { courseUserEditingRoutes } from '../resources/course-user-editing/routes.ts';
+import { creditRoutes } from '../resources/credits/routes.ts';
 import { customerRoutes } from '../resources/customers/routes.ts';
 import { durationRoutes } from '../resources/durations/routes.ts';
 import { erasureRoutes } from '../resources/erasures/routes.ts';
@@ -79,6 +80,7 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(orderRoutes, { prefix: '/orders' });
   await app.register(orderEditingRoutes, { prefix: '/orders' });
   await app.register(orderPaymentRoutes, { prefix: '/orders/:id/payments' });
+  await app.register(creditRoutes, { prefix: '/orders/:id/credit' });
   await app.register(paymentRoutes, { prefix: '/payments' });
   await app.register(orderProductRoutes, { prefix: '/orders/products' });
   await app.register(participantRoutes, { prefix: '/participants' });

@@ -47,7 +47,7 @@ export const listUrls = [
   '/v2/locations',
   '/v2/customers?include=employees',
   '/v2/orders/products',
-  '/v2/orders?user_data=1&include=lines.database_relations.course,lines.database_relations.participants,campaign',
+  '/v2/orders?user_data=1&include=lines.database_relations.course,lines.database_relations.participants,campaign,credit',
   '/v2/orders?exported=1',
   '/v2/payments',
   '/v2/participants?include=attendance',

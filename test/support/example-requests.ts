@@ -95,6 +95,7 @@ const writes: ExampleRequest[] = [
     path: ({ createPayment }) => ({ id: createPayment.order_id, payment_id: createPayment.id }),
   },
   { operationId: 'updateOrder', path: { id: 47 } },
+  { operationId: 'creditOrder', path: { id: 47 } },
   { operationId: 'exportOrder', path: { id: 47 } },
   { operationId: 'createLocation' },
   { operationId: 'updateLocation', path: { id: 1 } },

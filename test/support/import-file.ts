@@ -481,6 +481,22 @@ const schoolLines = (partnerId: number): Line[] => [
   },
   { kind: 'order', ref: 'bare', title: 'Without a booking' },
   {
+    ...{ kind: 'order', ref: 'credit', title: 'Knitting for all', currency: 'EUR', first_order_id: 'first' },
+    ...{ order_kind: 'credit', credit_applied: 0, credit_reason: 'Ill' },
+    lines: [
+      {
+        ...{ ref: 'credit-1', product_id: 'knit-main', credits_line_id: 'first-1', quantity: -1, vat_percentage: 25 },
+        ...{
+          price_at_order_per_item_vat_excluded: '1500',
+          discount_calculated_at_order: '-12.5',
+          vat_rounding: '0.01',
+        },
+      },
+    ],
+    redemptions: [{ voucher_id: 'gift', amount: '-300.50' }],
+    payments: [{ amount: '-100', paid_at: '2026-07-05 12:00' }],
+  },
+  {
     kind: 'participant',
     ref: 'p1',
     idBooking: 'b1',

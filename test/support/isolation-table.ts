@@ -242,6 +242,7 @@ export const writeTable: Write[] = [
   { route: 'POST /v2/orders/{id}/payments', stranger: [404], bodies: () => [{ amount: 1 }] },
   { route: 'PUT /v2/orders/{id}', stranger: [404, 404], bodies: () => [{ is_paid: true }, { your_reference: 'x' }] },
   { route: 'DELETE /v2/orders/{id}/payments/{payment_id}', stranger: [404], bodies: () => [{}] },
+  { route: 'POST /v2/orders/{id}/credit', stranger: [404], bodies: () => [{ reason: 'x' }] },
   {
     route: 'POST /v2/customers',
     stranger: [400, 201],
@@ -408,6 +409,8 @@ export const idTable: Record<string, IdParameter> = {
   'DELETE /v2/course-tags/{id} path id': ['tagToDelete'],
   'POST /v2/orders/{id}/export path id': ['toExport', () => ({})],
   'PUT /v2/orders/{id} path id': ['order', () => ({ your_reference: 'x' })],
+  'POST /v2/orders/{id}/credit path id': ['order', () => ({ lines: [{ line_id: 999_999_999 }] })],
+  'POST /v2/orders/{id}/credit body lines': ['line', (id) => ({ lines: [{ line_id: id }] })],
   'POST /v2/orders/{id}/payments path id': ['order', () => ({ amount: 1 })],
   'DELETE /v2/orders/{id}/payments/{payment_id} path id': ['order'],
   'DELETE /v2/orders/{id}/payments/{payment_id} path payment_id': ['payment'],

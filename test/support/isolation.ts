@@ -176,6 +176,7 @@ export async function createOwner(testApp: TestApp) {
     ...{ course, corporate, date, privateDate, user, order: order.orderId, participant: order.participantIds[0]! },
     ...{
       payment,
+      line: order.lineIds[0]!,
       userToMerge,
       userToErase,
       customerToMerge,
@@ -326,6 +327,7 @@ const idOfPath: Record<string, keyof Owner['ids']> = {
   '/v2/course-users/{id}/merge': 'userToMerge',
   '/v2/orders/{id}': 'order',
   '/v2/orders/{id}/export': 'toExport',
+  '/v2/orders/{id}/credit': 'order',
   '/v2/orders/{id}/payments': 'order',
   '/v2/orders/{id}/payments/{payment_id}': 'order',
   '/v2/payments/{id}': 'payment',

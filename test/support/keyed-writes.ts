@@ -71,6 +71,14 @@ export const keyedWrites: KeyedWrite[] = [
     ...{ other: { amount: 200 }, counted: 'vouchers where', isUnique: true },
   },
   {
+    route: 'POST /v2/orders/{id}/credit',
+    prepare: async (me) => {
+      const { orderId } = await createOrder(me, { courseId: await me.course() });
+      return { path: `/v2/orders/${orderId}/credit`, body: { reason: 'Ill' } };
+    },
+    ...{ other: { reason: 'Other' }, counted: 'orders where', isUnique: true, readBelow: '/v2/orders' },
+  },
+  {
     route: 'POST /v2/orders/{id}/payments',
     prepare: async (me) => {
       const { orderId } = await createOrder(me, { courseId: await me.course() });

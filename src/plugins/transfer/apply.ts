@@ -27,7 +27,7 @@ export function writeLines(ctx: Ctx, kind: BulkRecordType, { first, last, asResy
         if (target.table === kind.table) lines = rowCount ?? 0;
       }
       if (kind.touches) await tx.execute(kind.touches(ctx.providerId, now, lineIdsSql(ctx, range)));
-      await kind.afterInsert?.(ctx, tx, lineIdsSql(ctx, range));
+      await kind.afterInsert?.(ctx, tx, lineIdsSql(ctx, range), now);
       return lines;
     }),
   );

@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox';
 import { coercionKind, type CoercionKind } from '../../core/schema/types.ts';
 import { addressPattern } from '../../core/text.ts';
 import { PasswordHash } from '../../resources/auth/password-schema.ts';
-import { Amount, LocalTime, Percentage, Slug, TimeOfDay } from './record-types/value-formats.ts';
+import { Amount, LocalTime, Percentage, SignedAmount, Slug, TimeOfDay } from './record-types/value-formats.ts';
 
 /** Expected values of fields that are well-formed but violate a rule between fields. */
 const rules: Record<string, string> = {
@@ -16,7 +16,8 @@ const rules: Record<string, string> = {
   ends_at: 'later than starts_at',
   gathering_end_at: 'later than gathering_at in the time zone of the course date, and a real time',
   gathering_at: 'a real time such as 2026-12-31 09:00',
-  lines: 'each product once',
+  first_order_id: 'an order, of a credit or a difference alone',
+  lines: 'each product once, of a credit with negative quantities and the lines that they credit',
   order_lines: 'lines of the order of the booking',
   parent_id: 'a course date of the same course without a parent_id',
   payments: 'each reference once, and at most what is due in all',
@@ -42,6 +43,7 @@ const patterns: Record<string, string> = {
   [TimeOfDay.pattern!]: coercedFormats['time-of-day']!,
   [LocalTime.pattern!]: coercedFormats['local-time']!,
   [Amount.pattern!]: 'an amount such as 100.50',
+  [SignedAmount.pattern!]: 'an amount such as 100.50, or of a credit -100.50',
   [Percentage.pattern!]: 'a percentage such as 25.00, at most 100',
   [Slug.pattern!]: 'lower-case letters, digits and hyphens such as first-aid',
   [PasswordHash.pattern!]: 'an argon2id hash',

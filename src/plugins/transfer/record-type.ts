@@ -54,7 +54,7 @@ export type BulkRecordType = Item & {
   /** Statement that updates `updated_at` of items that show the new ones; `ids` is a query for the new ids. */
   touches?: (providerId: number, now: string, ids: SQL) => SQL;
   /** Further writes once the lines are inserted; `ids` is a query for the new ids. */
-  afterInsert?: (ctx: Ctx, tx: Tx, ids: SQL) => Promise<void>;
+  afterInsert?: (ctx: Ctx, tx: Tx, ids: SQL, now: string) => Promise<void>;
 };
 
 /** A record type with few lines, written one by one through the services. */

@@ -45,7 +45,7 @@ export const seatCheck: Check = {
 };
 
 const { providerId, id, isPaid, totalBeforeDiscounts, totalDiscounts, totalVat } = orders;
-const { quantity, priceAtOrder, discountCalculatedAtOrder, vatPercentage } = orderLines;
+const { quantity, priceAtOrder, discountCalculatedAtOrder, vatPercentage, vatRounding } = orderLines;
 
 /** Totals of orders, recounted from their lines, and whether they are paid, from what is due of the totals. */
 export const orderCheck: Check = {
@@ -55,7 +55,7 @@ export const orderCheck: Check = {
     const rows = await db
       .select({
         order: { providerId, id, isPaid, totalBeforeDiscounts, totalDiscounts, totalVat, due },
-        line: { quantity, priceAtOrder, discountCalculatedAtOrder, vatPercentage },
+        line: { quantity, priceAtOrder, discountCalculatedAtOrder, vatPercentage, vatRounding },
       })
       .from(orders)
       .innerJoin(page, matchesPage(orders, page))

@@ -7,6 +7,7 @@ import type { Ctx } from '../../database/context.ts';
 import { execute, type Queryable, type Statement } from '../../database/statements.ts';
 import { endSessions } from '../auth/session-service.ts';
 import type { ErasureBody } from './body-schema.ts';
+import { findDue, findListed, rememberListed } from './list-sql.ts';
 import { maxKept, type Erasure } from './schema.ts';
 import * as mailSql from './mail-sql.ts';
 import * as sql from './sql.ts';
@@ -145,7 +146,7 @@ const toDeadlines = (items: Purchase[]) => {
 
 /** The buyers that an invoice needs no longer, of all providers. */
 export async function eraseKept(database: Database) {
-  const due = await execute<{ id: number }>({ $client: database.pool }, sql.findDue, []);
+  const due = await execute<{ id: number }>({ $client: database.pool }, findDue, []);
   for (const { id } of due) while (await eraseSomeKept(database, id)) continue;
 }
 
@@ -168,7 +169,7 @@ export async function eraseAgain(
   retention: Retention,
 ) {
   const rows = JSON.stringify(list);
-  const persons = await execute<Person>(on, sql.findListed, [rows]);
+  const persons = await execute<Person>(on, findListed, [rows]);
   for (const person of persons)
     await to.write([person.providerId], areas, async (tx, now) => {
       tx.recordAffected(person.userId);
@@ -177,6 +178,6 @@ export async function eraseAgain(
       await clearItems(tx, now, person, purchases, retention);
       await record(tx, now, person, mails);
     });
-  await execute(on, sql.rememberListed, [rows]);
+  await execute(on, rememberListed, [rows]);
   return persons.length;
 }

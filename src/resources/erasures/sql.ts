@@ -66,27 +66,37 @@ const orders = `with ${person},
         cross join person
       where not ${isRelativesOrder})`;
 
+/** Credits and differences have the buyer of their first order. */
+const followingOrders = (first: string) => `
+      select o.id, ${keptUntil('o')} as kept, f.is_own, f.is_of_company
+      from ${first} f join orders o on o.provider_id = $1 and o.first_order_id = f.id`;
+
 /**
  * The orders of bookings that the person is on, or that have the e-mail of the person. The person is the buyer if the
  * e-mail or the name says so, or of a booking of nobody else that no other customer pays; not if another one has booked.
  */
 export const findOrders = {
   name: 'find_orders_of_person',
-  text: `${orders}
-    select o.id, ${keptUntil('o')} > now() as "isKept", to_char(${keptUntil('o')} at time zone $3, 'YYYY-MM-DD') as until,
-      person.is_erased and o.kept_until is not null
-        or coalesce(n.id is not null or ${foldedSql('o.booker')} = person.name, false)
-        or (c.id is null or c.type = 2 and ${isCustomer}) and not exists (
-          select from bookings b join participants p on p.provider_id = $1 and p.booking_id = b.id
-            join course_users u on u.provider_id = $1 and u.id = p.user_id
-          where b.provider_id = $1 and b.order_id = o.id and u.id <> $2 and u.erased_at is null)
-        and not ${isRelativesOrder} and not ${isBookedByOther} as "isOwn", coalesce(c.type = 1, false) as "isOfCompany"
-    from (select id from booked union select id from named) found
-      join orders o on o.provider_id = $1 and o.id = found.id
-      cross join person
-      left join named n on n.id = o.id
-      left join customers c on c.provider_id = $1 and c.id = o.customer_id
-    order by o.id`,
+  text: `${orders},
+    decided as (
+      select o.id, ${keptUntil('o')} as kept, person.is_erased and o.kept_until is not null
+          or coalesce(n.id is not null or ${foldedSql('o.booker')} = person.name, false)
+          or (c.id is null or c.type = 2 and ${isCustomer}) and not exists (
+            select from bookings b join participants p on p.provider_id = $1 and p.booking_id = b.id
+              join course_users u on u.provider_id = $1 and u.id = p.user_id
+            where b.provider_id = $1 and b.order_id = o.id and u.id <> $2 and u.erased_at is null)
+          and not ${isRelativesOrder} and not ${isBookedByOther} as is_own, coalesce(c.type = 1, false) as is_of_company
+      from (select id from booked union select id from named) found
+        join orders o on o.provider_id = $1 and o.id = found.id
+        cross join person
+        left join named n on n.id = o.id
+        left join customers c on c.provider_id = $1 and c.id = o.customer_id),
+    following as (${followingOrders('decided')}),
+    later as (${followingOrders('following')})
+    select distinct on (id) id, kept > now() as "isKept", to_char(kept at time zone $3, 'YYYY-MM-DD') as until,
+      is_own as "isOwn", is_of_company as "isOfCompany"
+    from (table decided union all table following union all table later) all_orders
+    order by id, is_own desc`,
 };
 
 /** The private customers that employ the person, pay the orders \`$5\` or have the e-mail: those are the person. */
@@ -261,31 +271,4 @@ export const rememberErasure = {
     select provider_id, id, created_at, $3::timestamptz, $4::text[] from course_users where provider_id = $1 and id = $2
     union all
     select provider_id, user_id, created_at, $3, '{}'::text[] from merged_users where provider_id = $1 and into_id = $2`,
-};
-
-/** The providers with buyers that are kept no longer, without those that are being deleted. */
-export const findDue = {
-  name: 'providers_of_due_erasures',
-  text: `select p.provider_id as id from provider_state p
-    where exists (select from orders o where o.provider_id = p.provider_id and o.kept_until <= now())
-      or exists (select from customers c where c.provider_id = p.provider_id and c.kept_until <= now())
-    order by 1`,
-};
-
-const listed = `jsonb_to_recordset($1) l (provider bigint, "user" bigint, created_at timestamptz, erased_at timestamptz,
-    orders_kept boolean)`;
-/** The persons of a list that are not erased since; those of a provider that is being deleted go with it. */
-export const findListed = {
-  name: 'find_listed_persons',
-  text: `select u.provider_id as "providerId", u.id as "userId" from ${listed}
-      join course_users u on u.provider_id = l.provider and u.id = l."user" and u.created_at = l.created_at
-      join provider_state s on s.provider_id = u.provider_id
-    where u.erased_at is null or u.erased_at < l.erased_at group by 1, 2 order by 1, 2`,
-};
-export const rememberListed = {
-  name: 'remember_listed_erasures',
-  text: `insert into erasures (provider_id, user_id, created_at, erased_at, orders_kept)
-    select distinct l.provider, l."user", l.created_at, l.erased_at, coalesce(l.orders_kept, false) from ${listed}
-    where not exists (select from erasures e where e.provider_id = l.provider
-      and e.user_id is not distinct from l."user" and e.created_at = l.created_at and e.erased_at = l.erased_at)`,
 };

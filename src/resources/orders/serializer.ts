@@ -2,6 +2,7 @@ import { member } from '../../core/schema/types.ts';
 import { relation, type Loader } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { includeCampaign } from '../campaigns/serializer.ts';
+import { includeCredit } from '../credits/serializer.ts';
 import { includeCustomer } from '../customers/serializer.ts';
 import { fetchOrderLines } from './line-loaders.ts';
 import { toOrderUser, type OrderUser } from './line-schema.ts';
@@ -26,6 +27,7 @@ export const orderSerializer = defineSerializer<OrderRow>()({
     customer: includeCustomer((row: OrderRow) => row.customerId),
     lines: relation.includeMany(fetchOrderLines, orderLineSerializer, member.financial),
     campaign: includeCampaign((row: OrderRow) => row.campaignId),
+    credit: includeCredit,
   },
   requiredIncludes: ['customer', 'lines'],
 });

@@ -1,14 +1,16 @@
 import { toDecimal, toMinorUnits, applyPercentage, type Minor } from '../../core/money.ts';
 
-/** An order line; its discount is for the whole quantity. */
+/** An order line; its discount is for the whole quantity. That of a credit is negative, with its quantity. */
 export type AgreedLine = {
   quantity: number;
   priceAtOrder: string;
   discountCalculatedAtOrder: string;
   vatPercentage: string;
+  /** Added to the VAT of a credit. */
+  vatRounding?: string;
 };
 
-/** Totals of an order: discounts first, then VAT, rounded half up for each line. */
+/** Totals of an order: discounts first, then VAT, rounded half away from zero for each line. */
 export function agreedTotals(lines: AgreedLine[]) {
   let [before, discounts, vat] = [0n, 0n, 0n];
   for (const line of lines) {
@@ -16,7 +18,7 @@ export function agreedTotals(lines: AgreedLine[]) {
     const discount = toMinorUnits(line.discountCalculatedAtOrder);
     before += price;
     discounts += discount;
-    vat += applyPercentage(price - discount, line.vatPercentage);
+    vat += applyPercentage(price - discount, line.vatPercentage) + toMinorUnits(line.vatRounding ?? '0');
   }
   return {
     totalBeforeDiscounts: toDecimal(before),

@@ -521,6 +521,7 @@ const complete: Record<string, object> = {
   '/v2/campaigns/{id}': { max_uses: 5 },
   '/v2/orders/{id}': { your_reference: 'N' },
   '/v2/orders/{id}/payments': { amount: 1 },
+  '/v2/orders/{id}/credit': {},
   '/v2/vouchers': { code: 'new', amount: 1 },
   '/v2/vouchers/{id}': { amount: 200 },
   '/v2/webhooks': { url: 'https://hooks.example/' },

@@ -83,7 +83,7 @@ test('every field is required except includes', () => {
   const order = itemOf('/v2/orders');
   const line = order.properties!['lines']!.items!;
   expect([order, line, line.properties!['database_relations']!.items!].map(optionalOf)).toEqual([
-    ['campaign'],
+    ['campaign', 'credit'],
     [],
     ['course', 'participants'],
   ]);
@@ -103,7 +103,7 @@ test('responses with all includes match their schemas', async () => {
   await createAttendance(me, participantIds[0]!, await createGathering(me, dateId), { attended: true });
 
   const ajv = formats.default(new Ajv2020({ strict: false }));
-  const include = 'include=lines.database_relations.course,lines.database_relations.participants,campaign';
+  const include = 'include=lines.database_relations.course,lines.database_relations.participants,campaign,credit';
   for (const [path, query] of [
     ['/v2/orders', `exported=1&user_data=1&${include}`],
     ['/v2/participants', 'include=attendance,hold'],

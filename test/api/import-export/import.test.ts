@@ -42,7 +42,7 @@ test('an imported export gives the same responses on every endpoint', async () =
     await testApp.createProvider(),
   ];
   await partner.course({ title: 'A course of the partner' });
-  expect(await importObjects(first, schoolFile(partner.id))).toMatchObject({ written: 43, reasons: [] });
+  expect(await importObjects(first, schoolFile(partner.id))).toMatchObject({ written: 44, reasons: [] });
   const lines = await exportToLines(testApp, first);
   // Different ids from the first provider in every table.
   await importObjects(third, schoolFile(partner.id));
@@ -141,12 +141,6 @@ test('every column is imported and exported, except derived ones', () => {
     'courses.completion_min_share',
     'courses.slug_has_id',
     'gatherings.starts_at',
-    'order_lines.credits_line_id',
-    'order_lines.vat_rounding',
-    'orders.credit_applied',
-    'orders.credit_reason',
-    'orders.first_order_id',
-    'orders.kind',
     'participants.completed_by_hand',
   ]);
 });
@@ -354,7 +348,7 @@ test('importing the same file twice changes nothing', async () => {
   const file = schoolFile(partner.id);
   await importObjects(me, file);
   const before = [await clock(testApp, me), await exportToLines(testApp, me)];
-  expect(await importObjects(me, file)).toMatchObject({ read: 43, known: 43, written: 0, reasons: [] });
+  expect(await importObjects(me, file)).toMatchObject({ read: 44, known: 44, written: 0, reasons: [] });
   expect([await clock(testApp, me), await exportToLines(testApp, me)]).toEqual(before);
 });
 
@@ -377,7 +371,7 @@ test('a second run continues after an aborted one', async () => {
   await expect(breaking).rejects.toThrow('pulled the plug');
   const rest = await importObjects(me, file);
   expect(rest.known).toBeGreaterThan(20);
-  expect(rest).toMatchObject({ written: 43 - rest.known, reasons: [] });
+  expect(rest).toMatchObject({ written: 44 - rest.known, reasons: [] });
   await importObjects(whole, file);
   expect(differences(await exportToLines(testApp, whole), await exportToLines(testApp, me))).toEqual([]);
 });
@@ -387,7 +381,7 @@ test('a dry run checks the whole file, takes no lock and writes nothing', async 
   const [me, partner] = [await testApp.createProvider(), await testApp.createProvider()];
   const before = [await clock(testApp, me), await exportToLines(testApp, me)];
   const dry = await (await me.ctx()).write(allAreas, () => importObjects(me, schoolFile(partner.id), { dryRun: true }));
-  expect(dry).toMatchObject({ read: 43, written: 0, bad: 0 });
+  expect(dry).toMatchObject({ read: 44, written: 0, bad: 0 });
   const after = await exportToLines(testApp, me);
   expect(after).toEqual(before[1]);
   const { rows } = await testApp.database.pool.query('select * from import_refs where provider_id = $1', [me.id]);
@@ -462,7 +456,7 @@ test('every invalid line is reported with number and reason, and nothing is writ
     '3: Missing field(s): ref',
     '4: Missing field(s): title',
     '5: Field(s) not valid: level',
-    '6: Field(s) not valid: lines[0].quantity',
+    '6: Field(s) not valid: lines',
     '11: Field(s) not valid: end_at,deadline_at',
     '12: Field(s) not valid: start_at',
     '13: Field(s) not valid: timezone',

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
-import * as statements from '../../../src/resources/erasures/sql.ts';
+import * as listStatements from '../../../src/resources/erasures/list-sql.ts';
+import * as ownStatements from '../../../src/resources/erasures/sql.ts';
 import { createOrder, createUser, write } from '../../support/orders.ts';
 import { openTestAppForFile } from '../../support/test-app.ts';
 
+const statements = { ...ownStatements, ...listStatements };
 const { database, createProvider } = await openTestAppForFile();
 const count = 100_000;
 

@@ -48,6 +48,11 @@ async function createOrders(me: Provider) {
   const one = await bookOrFail(me, dateId, { participants: [person(), person()] });
   await deregister(me, withFee.booking_id, { config: { with_fee: 1 } });
   await deregister(me, withoutFee.booking_id);
+  const credited = await bookOrFail(me, dateId, { participants: [person(), person()] });
+  const { id: line_id } = (await me.get(`/v2/orders/${credited.order_id}`)).json<{ lines: { id: number }[] }>()
+    .lines[0]!;
+  await deregister(me, credited.booking_id, { participants: [credited.participants[0]!.id] });
+  const credit = await me.post(`/v2/orders/${credited.order_id}/credit`, { lines: [{ line_id, quantity: 1 }] });
   await deregister(me, one.booking_id, { participants: [one.participants[0]!.id] });
   const mayMoveUp = await bookOrFail(me, dateId, { participants: [person(), waiting()] });
   const alone = await bookOrFail(me, dateId, { participants: [waiting()] });
@@ -61,6 +66,8 @@ async function createOrders(me: Provider) {
       [confirmed, '500.00'],
       [withFee, '500.00'],
       [one, '500.00'],
+      [credited, '1000.00'],
+      [{ order_id: String(credit.json<{ id: number }>().id) }, '-500.00'],
       [past, '99.00'],
     ].map(([summary, amount]) => `${(summary as typeof one).order_id} ${amount as string}`),
     left: [withoutFee, mayMoveUp, alone, waitedInVain].map(({ order_id }) => Number(order_id)),
@@ -76,7 +83,7 @@ async function startProgram([language, extension, [program, ...args]]: Program, 
   const env = { PATH, HOME, BASE_URL: `http://127.0.0.1:${port}`, KEY: me.apiKey };
   const run = async () => (await promisify(execFile)(program!, args, { cwd, env })).stdout;
   const output = await run();
-  const printed = [...output.matchAll(/^(\d+) .+: (\d+\.\d\d) due from Kari Nordmann \d+$/gm)];
+  const printed = [...output.matchAll(/^(\d+) .+: (-?\d+\.\d\d) due from .*$/gm)];
   return { me, ...orders, output, invoices: printed.map(([, id, amount]) => `${id} ${amount}`), run };
 }
 

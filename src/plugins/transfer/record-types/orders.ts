@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox';
-import { sql, type SQL } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
-import { toMinorUnits } from '../../../core/money.ts';
 import { Count, Email, Line, LongLine, OneOf, StoredMoment, UpperCode } from '../../../core/schema/types.ts';
 import { bookings, orderLines, orders } from '../../../database/tables/orders.ts';
 import { attendances, orderLineParticipants, participants } from '../../../database/tables/participants.ts';
@@ -11,10 +10,11 @@ import { teachingLanguageCodes } from '../../../core/reference/courses.ts';
 import { currencyCodes } from '../../../core/reference/currencies.ts';
 import { ParticipantBody } from '../../../resources/booking/body-schema.ts';
 import { entrySources, paidStates, participantStatuses } from '../../../resources/participants/schema.ts';
-import { due } from '../../../resources/payments/loaders.ts';
-import { agreedTotals, type AgreedLine } from '../../../resources/quotes/price-service.ts';
+import { agreedTotals } from '../../../resources/quotes/price-service.ts';
 import { links, type BulkRecordType, type Fields, type Item } from '../record-type.ts';
+import { findInvalid, payPaidOrders, toAgreedLine, updatePaidOrders } from './order-rules.ts';
 import { tableFields } from './table-fields.ts';
+import { SignedAmount } from './value-formats.ts';
 
 const { Optional } = Type;
 
@@ -35,9 +35,12 @@ const orderLine: Item = {
   fields: tableFields(orderLines, {
     orderId: null,
     productId: { to: 'product' },
-    quantity: { schema: Count({ minimum: 1 }) },
-    creditsLineId: null,
-    vatRounding: null,
+    quantity: { schema: Type.Integer({ minimum: -2_147_483_647, maximum: 2_147_483_647 }) },
+    discountCalculatedAtOrder: { schema: Optional(SignedAmount) },
+    discountCalculatedAtInvoice: { schema: Optional(SignedAmount) },
+    discountCalculatedAtExport: { schema: Optional(SignedAmount) },
+    creditsLineId: { to: 'order_line' },
+    vatRounding: { schema: Optional(SignedAmount) },
     priceAtOrder: { name: 'price_at_order_per_item_vat_excluded' },
     priceAtInvoice: { name: 'price_at_invoice_per_item_vat_excluded' },
     priceAtExport: { name: 'price_at_export_per_item_vat_excluded' },
@@ -52,7 +55,11 @@ function assertAmount({ amount }: Fields) {
 /** An amount that a voucher has paid. */
 const redemption: Item = {
   table: voucherRedemptions,
-  fields: tableFields(voucherRedemptions, { orderId: null, voucherId: { to: 'voucher' } }),
+  fields: tableFields(voucherRedemptions, {
+    orderId: null,
+    voucherId: { to: 'voucher' },
+    amount: { schema: SignedAmount },
+  }),
   complete: assertAmount,
 };
 
@@ -60,6 +67,7 @@ const payment: Item = {
   table: payments,
   fields: tableFields(payments, {
     orderId: null,
+    amount: { schema: SignedAmount },
     method: { schema: Optional(OneOf(paymentMethods)) },
     paidAt: { schema: Optional(StoredMoment()) },
   }),
@@ -71,14 +79,15 @@ const payment: Item = {
 const redemptionsBeyondSpent = `
   with own as (
     select r.line, r.refs->'voucher_id'->>1 as voucher,
-      sum((r.data->>'amount')::numeric) over (partition by r.refs->'voucher_id'->>1 order by r.line) as total
+      sum((r.data->>'amount')::numeric) over (partition by r.refs->'voucher_id'->>1 order by r.line) as total,
+      sum((r.data->>'amount')::numeric) over (partition by r.refs->'voucher_id'->>1) as whole
     from staged_lines r join staged_lines o on o.provider_id = $1 and o.line = r.line and o.part = 0
     where r.provider_id = $1 and r.kind = 'order' and r."table" = 'voucher_redemptions' and o.bad is not true)
   select distinct own.line from own
   left join staged_lines s on s.provider_id = $1 and s.ref_kind = 'voucher' and s.ref = own.voucher and s.bad is not true
   left join import_refs i on i.provider_id = $1 and i.kind = 'voucher' and i.ref = own.voucher
   left join vouchers v on v.provider_id = $1 and v.id = i.item_id
-  where own.total > coalesce((s.data->>'spent_before')::numeric, v.spent_before)`;
+  where least(own.total, own.whole) > coalesce((s.data->>'spent_before')::numeric, v.spent_before)`;
 
 const { totalBeforeDiscounts, totalDiscounts, totalVat } = orders;
 
@@ -98,15 +107,18 @@ export const order: BulkRecordType = {
     totalBeforeDiscounts: null,
     totalDiscounts: null,
     totalVat: null,
-    kind: null,
-    firstOrderId: null,
-    creditReason: null,
-    creditApplied: null,
+    kind: { name: 'order_kind', schema: Optional(OneOf(orders.kind.enumValues)) },
+    firstOrderId: { to: 'order' },
   }),
   derived: { totalBeforeDiscounts, totalDiscounts, totalVat },
   // The title ends with the order's id, which a file cannot contain.
   computed: { title: "v.title || ' #' || v.id" },
-  exported: { title: "regexp_replace(t.title, ' #' || t.id || '$', '')" },
+  exported: {
+    title: "regexp_replace(t.title, ' #' || t.id || '$', '')",
+    // What credits leave of it follows them.
+    is_paid: `t.is_paid and not exists (select from orders c
+      where c.provider_id = t.provider_id and c.first_order_id = t.id and c.credit_applied > 0)`,
+  },
   parts: {
     booking: { form: 'one', kind: 'booking', owner: bookings.orderId, item: booking },
     lines: { form: 'list', kind: 'order_line', owner: orderLines.orderId, item: orderLine },
@@ -114,27 +126,15 @@ export const order: BulkRecordType = {
     payments: { form: 'list', owner: payments.orderId, item: payment },
   },
   complete(fields) {
-    const { lines = [], redemptions = [], payments = [] } = fields as Record<string, Fields[] | undefined>;
-    const totals = agreedTotals(lines.map(toAgreedLine));
-    const left =
-      toMinorUnits(totals.totalBeforeDiscounts) -
-      toMinorUnits(totals.totalDiscounts) +
-      toMinorUnits(totals.totalVat) -
-      sumOf(redemptions);
-    const valid = payments.filter(({ reversed_at }) => reversed_at === undefined);
-    const named = valid.filter(({ reference }) => reference !== undefined);
-    const notValid = [
-      ...(hasRepeated(lines, 'product_id') ? ['lines'] : []),
-      ...(hasRepeated(redemptions, 'voucher_id') ? ['redemptions'] : []),
-      ...(hasRepeated(named, 'reference') || (valid.length > 0 && sumOf(valid) > left) ? ['payments'] : []),
-    ];
+    const { lines = [] } = fields as Record<string, Fields[] | undefined>;
+    const notValid = findInvalid(fields);
     if (notValid.length > 0) throw Problem.invalidFields({ notValid });
-    return totals;
+    return agreedTotals(lines.map(toAgreedLine));
   },
   // A voucher's balance is that after its redemptions, so what it had spent before them is less.
-  async afterInsert({ providerId }, tx, ids) {
+  async afterInsert({ providerId }, tx, ids, now) {
     await tx.execute(payPaidOrders(providerId, ids));
-    await tx.execute(updatePaidOrders(providerId, ids));
+    await tx.execute(updatePaidOrders(providerId, ids, now));
     await tx.execute(sql`
       update vouchers v set spent_before = v.spent_before - r.amount
       from (
@@ -145,37 +145,16 @@ export const order: BulkRecordType = {
   },
 };
 
-/** A paid order of which no payment is known was paid by one. */
-const payPaidOrders = (providerId: number, ids: SQL) => sql`
-  insert into payments (provider_id, order_id, amount, paid_at, created_at, updated_at)
-  select orders.provider_id, orders.id, ${due}, orders.created_at, orders.created_at, orders.created_at from orders
-  where orders.provider_id = ${providerId} and orders.id = any(array(${ids})) and orders.is_paid and ${due} > 0
-    and not exists (select from payments p where p.provider_id = ${providerId} and p.order_id = orders.id)`;
-
-/** Sets `is_paid` of orders with an amount from the amount due. */
-const updatePaidOrders = (providerId: number, ids: SQL) => sql`
-  update orders set is_paid = not is_paid
-  where orders.provider_id = ${providerId} and orders.id = any(array(${ids})) and is_paid <> (${due} <= 0)
-    and total_before_discounts - total_discounts + total_vat > 0`;
-
-const sumOf = (items: Fields[]) => items.reduce((sum, { amount }) => sum + toMinorUnits(amount as string), 0n);
-
-const hasRepeated = (items: Fields[], name: string) => new Set(items.map((one) => one[name])).size < items.length;
-
-const toAgreedLine = (fields: Fields): AgreedLine => ({
-  quantity: fields['quantity'] as number,
-  priceAtOrder: fields['price_at_order_per_item_vat_excluded'] as string,
-  discountCalculatedAtOrder: (fields['discount_calculated_at_order'] as string | undefined) ?? '0',
-  vatPercentage: (fields['vat_percentage'] as string | undefined) ?? '0',
-});
-
 /** A participant's attendance of a session of the course date. */
 const attendance: Item = {
   table: attendances,
   fields: tableFields(attendances, { participantId: null, minutes: null, gatheringId: { to: 'gathering' } }),
 };
 
-/** Order lines of another order than the booking's. Either both are staged or both are imported: an order is one line. */
+/**
+ * Order lines of another order than the booking's. Either both are staged or both are imported: an order is one line.
+ * Credits and differences have no booking.
+ */
 const linesOfOtherOrders = `
   select l.line from staged_lines l join staged_lines p on p.provider_id = $1 and p.line = l.line and p.part = 0
   left join staged_lines b on b.provider_id = $1 and b.ref_kind = 'booking' and b.ref = p.refs->'booking_id'->>1
@@ -184,8 +163,11 @@ const linesOfOtherOrders = `
   left join bookings bk on bk.provider_id = $1 and bk.id = bi.item_id
   left join import_refs oi on oi.provider_id = $1 and oi.kind = 'order_line' and oi.ref = l.refs->'order_line_id'->>1
   left join order_lines ol on ol.provider_id = $1 and ol.id = oi.item_id
+  left join staged_lines so on so.provider_id = $1 and so.ref_kind = 'order' and so.ref = o.refs->'order_id'->>1
+  left join orders io on io.provider_id = $1 and io.id = ol.order_id
   where l.provider_id = $1 and l.kind = 'participant' and l."table" = 'order_line_participants' and p.bad is not true
     and b.bad is not true and o.bad is not true
+    and coalesce(so.data->>'kind', io.kind, 'order') = 'order'
     and (b.refs->'order_id' is distinct from o.refs->'order_id' or bk.order_id is distinct from ol.order_id)`;
 
 const gatheringsOfOtherDates = `

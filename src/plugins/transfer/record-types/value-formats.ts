@@ -9,6 +9,8 @@ export const TimeOfDay = Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d(:[0-
 export const LocalTime = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}[ T]\\d{2}:\\d{2}(:\\d{2})?$' });
 /** A string: floating point cannot represent every amount. */
 export const Amount = Type.String({ pattern: '^\\d{1,10}(\\.\\d{1,2})?$' });
+/** Negative in a credit. */
+export const SignedAmount = Type.String({ pattern: '^-?\\d{1,10}(\\.\\d{1,2})?$' });
 export const Percentage = Type.String({ pattern: '^(100(\\.0{1,2})?|\\d{1,2}(\\.\\d{1,2})?)$' });
 
 /** A part of an address. */

@@ -1,0 +1,200 @@
+import { and, asc, eq, inArray } from 'drizzle-orm';
+import { Problem } from '../../core/errors.ts';
+import { toDecimal, toMinorUnits, type Minor } from '../../core/money.ts';
+import { hasLeft } from '../../core/reference/statuses.ts';
+import type { Tx } from '../../database/client.ts';
+import type { Ctx } from '../../database/context.ts';
+import { recordEvents } from '../../database/record-events.ts';
+import { execute, toRecordset } from '../../database/statements.ts';
+import { orderLines } from '../../database/tables/orders.ts';
+import { orderLineParticipants, participants } from '../../database/tables/participants.ts';
+import { grouped } from '../../lists/relations.ts';
+import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
+import { getOrder } from '../orders/service.ts';
+import { findDebt, updatePaid, type Debt } from '../payments/service.ts';
+import { agreedTotals } from '../quotes/price-service.ts';
+import { deregisterParticipants } from '../seats/service.ts';
+import type { CreditBody } from './body-schema.ts';
+import { deductFee, hasRest, restOf, takePart, toCreditLine, type Line, type Part } from './line-service.ts';
+import { findReturnable, insertFollowingOrder, returnToVouchers } from './sql.ts';
+
+/** Parts of lines to credit, the rest of all lines unless named; a part may be of some participants of its line. */
+export type CreditRequest = {
+  lines?: (Part & { lineId: number; participantIds?: number[] })[] | undefined;
+  fee?: Minor;
+  reason?: string | undefined;
+};
+
+export async function createCredit(ctx: Ctx, orderId: number, body: CreditBody) {
+  const { lines, fee = 0, deregister = false, reason } = body;
+  const request = {
+    lines: lines?.map(({ line_id, quantity, amount }) => ({
+      ...{ lineId: line_id, quantity },
+      amount: amount === undefined ? undefined : toMinorUnits(amount.toFixed(2)),
+    })),
+    ...{ fee: toMinorUnits(fee.toFixed(2)), reason },
+  };
+  if (lines?.some(({ quantity, amount }) => quantity !== undefined && amount !== undefined)) throw notValid('lines');
+  return ctx.write(['dates', 'people', 'money'], async (tx, now) => {
+    const { id, creditedLines } = await creditOrder(ctx, tx, now, orderId, request);
+    if (deregister) await deregisterCredited(ctx, tx, now, creditedLines, fee > 0);
+    return getOrder({ ...ctx, db: tx }, tx.recordAffected(id), { include: ['credit'] });
+  });
+}
+
+/** Credits parts of an order by a new order, under the lock. */
+export async function creditOrder(ctx: Ctx, tx: Tx, now: string, orderId: number, request: CreditRequest) {
+  const first = await findDebt(ctx, tx, orderId);
+  if (first.kind === 'credit') throw nothingLeft();
+  const credited = await findParts(ctx, tx, orderId, request);
+  const totals = agreedTotals(credited.map(({ line }) => line));
+  const { totalBeforeDiscounts, totalDiscounts, totalVat } = totals;
+  const gross = toMinorUnits(totalDiscounts) - toMinorUnits(totalBeforeDiscounts) - toMinorUnits(totalVat);
+  const { applied, returned, owed } = await settle(ctx, tx, first, gross);
+
+  const [voucher] = returned;
+  const amount = toDecimal(-returned.reduce((sum, { amount }) => sum + amount, 0n));
+  const properties = voucher === undefined ? {} : { voucher_code: voucher.code, voucher_amount: amount };
+  const [inserted] = await execute<{ id: number }>(tx, insertFollowingOrder, [
+    ...[ctx.providerId, orderId, now, 'credit', totalBeforeDiscounts, totalDiscounts, totalVat],
+    ...[toDecimal(applied), request.reason, gross !== 0n && owed === 0n],
+    ...[toRecordset(credited.map(toRow)), toRecordset(credited.flatMap(toNamed)), JSON.stringify(properties)],
+  ]);
+  const { id } = inserted!;
+  if (returned.length > 0) {
+    const rows = returned.map(({ voucherId, amount }) => ({ voucher: voucherId, amount: toDecimal(amount) }));
+    await execute(tx, returnToVouchers, [ctx.providerId, id, toRecordset(rows), now]);
+  }
+  await updatePaid(ctx, tx, now, orderId);
+  await recordEvents(tx, ctx.providerId, now, [{ type: 'order.credited', id: orderId }]);
+  return { id, creditedLines: credited };
+}
+
+/** A credit lowers what is due, then returns to the vouchers that paid; the rest is owed. */
+async function settle({ providerId }: Ctx, tx: Tx, first: Debt, gross: Minor) {
+  const applied = clamp(first.due, gross);
+  let owed = gross - applied;
+  const redeemed = await execute<{ voucherId: number; code: string; amount: string }>(tx, findReturnable, [
+    ...[providerId, first.id],
+  ]);
+  const returned = redeemed.flatMap(({ amount, ...voucher }) => {
+    const part = clamp(toMinorUnits(amount), owed);
+    owed -= part;
+    return part === 0n ? [] : [{ ...voucher, amount: part }];
+  });
+  return { applied, returned, owed };
+}
+
+/** The value within 0 and a limit. */
+const clamp = (value: Minor, limit: Minor) => (value <= 0n || limit <= 0n ? 0n : value < limit ? value : limit);
+
+type Credited = {
+  source: typeof orderLines.$inferSelect;
+  line: Line;
+  quantity: number | undefined;
+  participantIds: number[];
+};
+
+/** The lines of a credit: each part, less its share of the fee. */
+async function findParts(ctx: Ctx, tx: Tx, orderId: number, { lines, fee = 0n }: CreditRequest): Promise<Credited[]> {
+  const all = await findLines(ctx, tx, orderId);
+  const known = new Map(all.map((one) => [one.source.id, one]));
+  const named: NonNullable<CreditRequest['lines']> = lines ?? all.map(({ source }) => ({ lineId: source.id }));
+  const ids = new Set(named.map(({ lineId }) => lineId));
+  if (ids.size < named.length || named.some(({ lineId }) => !known.has(lineId))) throw notValid('lines');
+
+  const chosen = named
+    .map((part) => ({ ...part, ...known.get(part.lineId)! }))
+    .filter(({ source, rest }) => hasRest(source, rest));
+  if (chosen.length === 0) throw nothingLeft();
+  const parts = chosen.map((one) => takePart(one.source, one.rest, one));
+  if (parts.includes(undefined)) throw exceedsLine();
+  const whole = parts.map((part) => part!);
+  if (fee > 0n && fee >= whole.reduce((sum, { net }) => sum + net, 0n)) throw notValid('fee');
+  const participantsByLine = await findLineParticipants(ctx, tx, [...ids]);
+  return deductFee(whole, fee).flatMap((part, n) => {
+    const { source, rest, quantity, participantIds } = chosen[n]!;
+    const line = toCreditLine(source, rest, part);
+    const people = participantIds ?? participantsByLine.get(source.id)?.map(({ id }) => id) ?? [];
+    return fee > 0n && part.net === 0n ? [] : [{ source, line, quantity, participantIds: people }];
+  });
+}
+
+/** The lines of an order, with what is left of each. */
+export async function findLines(ctx: Ctx, tx: Tx, orderId: number) {
+  const found = await tx
+    .select()
+    .from(orderLines)
+    .where(tenantWhere(ctx, orderLines, eq(orderLines.orderId, orderId)))
+    .orderBy(asc(orderLines.id));
+  const ids = found.map(({ id }) => id);
+  const ofLines = tenantWhere(ctx, orderLines, inArray(orderLines.creditsLineId, ids));
+  const credits = ids.length === 0 ? [] : await tx.select().from(orderLines).where(ofLines);
+  const byLine = grouped(
+    credits,
+    ({ creditsLineId }) => creditsLineId!,
+    (credit) => credit,
+  );
+  return found.map((source) => ({ source, rest: restOf(source, byLine.get(source.id) ?? []) }));
+}
+
+async function findLineParticipants(ctx: Ctx, tx: Tx, lineIds: number[]) {
+  const isOnLine = and(
+    inArray(orderLineParticipants.orderLineId, lineIds),
+    sameTenant(participants, orderLineParticipants, eq(participants.id, orderLineParticipants.participantId)),
+  );
+  const found = await tx
+    .select({ lineId: orderLineParticipants.orderLineId, participant: participants })
+    .from(orderLineParticipants)
+    .innerJoin(participants, isOnLine)
+    .where(and(tenantWhere(ctx, orderLineParticipants), tenantWhere(ctx, participants)))
+    .orderBy(asc(participants.id));
+  return grouped(
+    found,
+    ({ lineId }) => lineId,
+    ({ participant }) => participant,
+  );
+}
+
+/** Deregisters the participants of lines. Of which ones items alone are credited is not known. */
+async function deregisterCredited(ctx: Ctx, tx: Tx, now: string, credited: Credited[], withFee: boolean) {
+  const byLine = await findLineParticipants(
+    ctx,
+    tx,
+    credited.map(({ source }) => source.id),
+  );
+  const chosen = credited.flatMap(({ source, quantity }) => {
+    const staying = (byLine.get(source.id) ?? []).filter(({ statusId }) => !hasLeft(statusId));
+    if (quantity !== undefined && quantity < staying.length) throw notValid('deregister');
+    return staying;
+  });
+  const unique = new Map(chosen.map((one) => [one.id, one]));
+  await deregisterParticipants(ctx, tx, now, [...unique.values()], withFee);
+}
+
+const toRow = ({ source, line }: Credited) => ({
+  product: source.productId,
+  quantity: line.quantity,
+  price: line.priceAtOrder,
+  percent: line.discountPercentAtOrder,
+  amount: line.discountAmountAtOrder,
+  calculated: line.discountCalculatedAtOrder,
+  vat: line.vatPercentage,
+  credits: source.id,
+  rounding: line.vatRounding,
+});
+
+const toNamed = ({ source, participantIds }: Credited) =>
+  participantIds.map((participant) => ({ line: source.id, participant }));
+
+const notValid = (field: string) => Problem.invalidFields({ notValid: [field] });
+
+function nothingLeft() {
+  const message = 'Nothing is left to credit';
+  return new Problem('invalid', message, { errors: [{ code: 'nothing_left_to_credit', message }] });
+}
+
+function exceedsLine() {
+  const message = 'The credit exceeds what is left of a line';
+  return new Problem('invalid', message, { errors: [{ code: 'credit_exceeds_line', message }] });
+}

@@ -1,0 +1,82 @@
+/**
+ * Inserts a credit or a difference with its lines: a copy of its first order `$2` in what an invoice needs. `$4` is its
+ * kind, `$5` to `$7` are the totals, `$11` are its lines, `$12` the participants whom they name. Returns its id.
+ */
+export const insertFollowingOrder = {
+  name: 'insert_following_order',
+  text: `with new_order as (
+      insert into orders (id, provider_id, created_at, updated_at, kind, first_order_id, title, title_detailed, currency,
+        customer_id, seller_id, payment_method, your_reference, booker, gln_number, invoice_address, invoice_address_2,
+        invoice_address_3, invoice_zipcode, invoice_city, invoice_email, kept_until, total_before_discounts,
+        total_discounts, total_vat, credit_applied, credit_reason, is_paid, custom_properties)
+      overriding system value
+      select o.id, f.provider_id, $3, $3, $4, f.id, regexp_replace(f.title, ' #' || f.id || '$', '') || ' #' || o.id,
+        f.title_detailed, f.currency, f.customer_id, f.seller_id, f.payment_method, f.your_reference, f.booker,
+        f.gln_number, f.invoice_address, f.invoice_address_2, f.invoice_address_3, f.invoice_zipcode, f.invoice_city,
+        f.invoice_email, f.kept_until, $5, $6, $7, $8, $9, $10,
+        nullif(coalesce(f.custom_properties - '{voucher_code,voucher_amount}'::text[], '{}') || $13::jsonb, '{}')
+      from orders f cross join (select nextval('orders_id_seq') as id) o
+      where f.provider_id = $1 and f.id = $2
+      returning id),
+    new_lines as (
+      insert into order_lines (provider_id, created_at, updated_at, order_id, product_id, quantity, price_at_order,
+        discount_percent_at_order, discount_amount_at_order, discount_calculated_at_order, vat_percentage,
+        credits_line_id, vat_rounding)
+      select $1, $3, $3, o.id, l.product, l.quantity, l.price, l.percent, l.amount, l.calculated, l.vat, l.credits, l.rounding
+      from new_order o, json_to_recordset($11) l (place int, product bigint, quantity int, price numeric, percent numeric,
+        amount numeric, calculated numeric, vat numeric, credits bigint, rounding numeric)
+      order by l.place
+      returning id, product_id, credits_line_id),
+    named as (
+      insert into order_line_participants (provider_id, order_line_id, participant_id)
+      select $1, l.id, p.participant
+      from json_to_recordset($12) p (line bigint, participant bigint)
+        join new_lines l on l.credits_line_id is not distinct from p.line)
+    select id from new_order`,
+};
+
+/** What vouchers paid of an order, less what its credits returned, by voucher. */
+export const findReturnable = {
+  name: 'find_returnable_redemptions',
+  text: `select r.voucher_id as "voucherId", v.code, sum(r.amount)::text as amount
+    from orders o
+      join voucher_redemptions r on r.provider_id = o.provider_id and r.order_id = o.id
+      join vouchers v on v.provider_id = r.provider_id and v.id = r.voucher_id
+    where o.provider_id = $1 and (o.id = $2 or o.first_order_id = $2 and o.kind = 'credit')
+    group by r.voucher_id, v.code having sum(r.amount) > 0 order by r.voucher_id`,
+};
+
+/** Returns amounts to vouchers, by the credit `$2`. */
+export const returnToVouchers = {
+  name: 'return_to_vouchers',
+  text: `with returned as (
+      select voucher, amount from json_to_recordset($3) r (voucher bigint, amount numeric)),
+    raised as (
+      update vouchers v set balance = v.balance + r.amount, updated_at = $4
+      from returned r where v.provider_id = $1 and v.id = r.voucher)
+    insert into voucher_redemptions (provider_id, voucher_id, order_id, amount, created_at)
+    select $1, voucher, $2, -amount, $4 from returned`,
+};
+
+/**
+ * The lines that name the participant `$2`, of the course that was booked and of what moves cost more, each with the
+ * number of participants whom it names.
+ */
+export const findPriceLines = {
+  name: 'find_price_lines',
+  text: `select l.quantity, l.price_at_order as "priceAtOrder", l.discount_percent_at_order as "discountPercentAtOrder",
+      l.discount_amount_at_order as "discountAmountAtOrder",
+      l.discount_calculated_at_order as "discountCalculatedAtOrder", l.vat_percentage as "vatPercentage",
+      l.vat_rounding as "vatRounding", s.id as "sourceId", s.order_id as "orderId", b.order_id as "firstOrderId",
+      (select count(*)::int from order_line_participants m where m.provider_id = $1 and m.order_line_id = l.id) as people
+    from participants t
+      join bookings b on b.provider_id = t.provider_id and b.id = t.booking_id
+      join course_dates d on d.provider_id = b.provider_id and d.id = b.course_date_id
+      join order_line_participants n on n.provider_id = t.provider_id and n.participant_id = t.id
+      join order_lines l on l.provider_id = n.provider_id and l.id = n.order_line_id
+      join order_lines s on s.provider_id = l.provider_id and s.id = coalesce(l.credits_line_id, l.id)
+      join orders o on o.provider_id = s.provider_id and o.id = s.order_id
+      join products p on p.provider_id = s.provider_id and p.id = s.product_id
+    where t.provider_id = $1 and t.id = $2 and (o.kind = 'difference' or p.course_id = d.course_id)
+    order by s.id desc, l.id`,
+};
