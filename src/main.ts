@@ -20,6 +20,7 @@ import { assertPortIsFree } from './http/port.ts';
 import type { FirstData, ServerContext, ServerPart } from './interfaces/plugin/define-plugin.ts';
 import { printWelcome } from './interfaces/plugin/welcome.ts';
 import { plugins } from './plugins.ts';
+import { completeCourses } from './resources/attendance/service.ts';
 import { eraseKept } from './resources/erasures/service.ts';
 import { dueHoldsJob } from './resources/seats/due-holds-service.ts';
 import { createFirstProvider } from './resources/schools/provider-service.ts';
@@ -169,6 +170,7 @@ function createWorkers({ config, database, log }: ServerContext, parts: ServerPa
         housekeepingJob({ tasks, config, database, log }),
         erasureJob(database),
         dueHoldsJob(database, log),
+        completionJob(database),
         ...parts.flatMap(({ periodic = [] }) => periodic),
       ];
       stops = [startJobs(jobs, log), startClockCheck(database, log), startStandbyCheck(database, log)];
@@ -184,6 +186,12 @@ function createWorkers({ config, database, log }: ServerContext, parts: ServerPa
 function erasureJob(database: Store['database']): Job {
   const audited = database.withAudit({ actor: 'server', actorId: null, action: 'erasure' });
   return { name: 'The erasure of buyers', intervalMs: 3_600_000, run: () => eraseKept(audited) };
+}
+
+/** Completes participants by their attendance once the last gathering has ended. */
+function completionJob(database: Store['database']): Job {
+  const audited = database.withAudit({ actor: 'server', actorId: null, action: 'completion' });
+  return { name: 'The completion of courses', intervalMs: 60_000, run: () => completeCourses(audited) };
 }
 
 type ServerApp = { server: Awaited<ReturnType<typeof buildApp>>['server']; close(): PromiseLike<unknown> };

@@ -91,16 +91,15 @@ async function sendCsv(
   list: ReadableList<Query>,
   spreadsheet: Spreadsheet,
 ) {
-  const { ctx, method, routeOptions, spreadsheet: state } = request;
+  const { method, spreadsheet: state } = request;
   const { include = [], delimiter } = request.query as Query;
   const pages = readPages(request, reply, list);
   const { value: first } = (await pages.next()) as { value: Page<Item> };
-  const schema = ctx.publishableFor ? (toPublicSchema(list.View, getRoute(request)) as TObject) : list.View;
+  const schema = request.ctx.publishableFor ? (toPublicSchema(list.View, getRoute(request)) as TObject) : list.View;
   const { names, toRows } = defineColumns(schema, spreadsheet, include);
 
   async function* write() {
-    const toText = (rows: unknown[][], bom = false) =>
-      stringify(rows, { ...format, bom, delimiter: delimiter === 'semicolon' ? ';' : ',' });
+    const toText = (rows: unknown[][], bom = false) => toCsv(rows, { bom, delimiter });
     function* toTexts({ items }: Page<Item>) {
       const rows = items.flatMap(toRows);
       for (let from = 0; from < rows.length; from += rowsAtOnce) yield toText(rows.slice(from, from + rowsAtOnce));
@@ -116,12 +115,26 @@ async function sendCsv(
   }
   setSyncHeader(request, reply, first);
   if (!state!.isWhole) setNextPage(request, reply, first);
-  const name = routeOptions.url!.split('/').at(-1)!;
-  addVary(reply, 'Accept')
-    .header('content-disposition', `attachment; filename="${name}-${todayIn(ctx.settings.timezone)}.csv"`)
-    .type('text/csv; charset=utf-8');
+  setCsvHeaders(request, reply);
   return reply.send(method === 'HEAD' ? Readable.from([]) : Readable.from(write(), { objectMode: false }));
 }
+
+function setCsvHeaders({ ctx, routeOptions }: FastifyRequest, reply: FastifyReply) {
+  const name = routeOptions.url!.split('/').at(-1)!;
+  return addVary(reply, 'Accept')
+    .header('content-disposition', `attachment; filename="${name}-${todayIn(ctx.settings.timezone)}.csv"`)
+    .type('text/csv; charset=utf-8');
+}
+
+/** A route that sends an item as JSON, or its table as CSV. */
+export const tableRoute = {
+  hooks: { config: { hasSpreadsheet: true as const }, preValidation: negotiateFormat },
+  send<T>(request: FastifyRequest, reply: FastifyReply, item: T, toRows: (item: T) => unknown[][]): T {
+    if (!request.spreadsheet) return item;
+    const { delimiter } = request.query as Query;
+    return setCsvHeaders(request, reply).send(toCsv(toRows(item), { bom: true, delimiter })) as never;
+  },
+};
 
 /** Rows repeat what their items share, so that a page may be many times as long as what was read for it. */
 const rowsAtOnce = 50;
@@ -132,6 +145,8 @@ const format = {
   escape_formulas: true,
   cast: { boolean: String },
 };
+const toCsv = (rows: unknown[][], { bom, delimiter }: { bom: boolean; delimiter: Query['delimiter'] }) =>
+  stringify(rows, { ...format, bom, delimiter: delimiter === 'semicolon' ? ';' : ',' });
 
 /**
  * Reads pages as the client takes them, each by its own statements in its own slot; nothing is held between them. A page

@@ -11,6 +11,7 @@ import { decorateCreated } from '../http/responses.ts';
 import { decorateSpreadsheets } from '../http/spreadsheets.ts';
 import { coerceRequests } from '../http/parsing/request-coercion.ts';
 import { adminUserRoutes, appUserRoutes, roleRoutes } from '../resources/admin-users/routes.ts';
+import { attendanceRoutes } from '../resources/attendance/routes.ts';
 import { signOnRoutes, whoAmIRoutes } from '../resources/auth/routes.ts';
 import { bookingRoutes } from '../resources/booking/routes.ts';
 import { bookingSummaryRoutes } from '../resources/booking-summary/routes.ts';
@@ -68,6 +69,7 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(courseItemRoutes, { prefix: '/courses/:id' });
   await app.register(courseItemEditingRoutes, { prefix: '/courses/:id' });
   await app.register(courseDateRoutes, { prefix: '/coursedates' });
+  await app.register(attendanceRoutes, { prefix: '/coursedates/:id/attendance' });
   await app.register(datesOfCourseRoutes, { prefix: '/courses/:course_id/coursedates' });
   await app.register(courseDateEditingRoutes, { prefix: '/courses/:course_id/coursedates' });
   await app.register(batchCourseDateRoutes, { prefix: '/batch/coursedates' });

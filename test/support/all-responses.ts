@@ -50,7 +50,7 @@ export const listUrls = [
   '/v2/orders?user_data=1&include=lines.database_relations.course,lines.database_relations.participants,campaign,credit',
   '/v2/orders?exported=1',
   '/v2/payments',
-  '/v2/participants?include=attendance',
+  '/v2/participants?include=attendance,attendance_summary',
   '/v2/search-users?lastname=Hansen',
   '/v2/search-users?username=siv',
   '/v2/campaigns',

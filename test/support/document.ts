@@ -65,6 +65,7 @@ export const courseIncludes = {
     },
   ],
   provider: { id: 'integer', title: 'string', web_address: 'string', catalog_url: 'string|null' },
+  completion_min_share: 'number|null',
 };
 
 /** GET /v2/courses/:id adds the labels. */
@@ -72,6 +73,7 @@ export const courseItemIncludes = {
   products: courseIncludes.products,
   labels: [titled],
   provider: courseIncludes.provider,
+  completion_min_share: courseIncludes.completion_min_share,
 };
 
 export const duration = { id: 'string', code: 'string', title: 'string', title_plural: 'string' };

@@ -25,6 +25,7 @@ const reads: ExampleRequest[] = [
   { operationId: 'listCourses' },
   { operationId: 'getCourse', path: course },
   { operationId: 'listCourseDates' },
+  { operationId: 'getAttendance', path: { id: date.id } },
   { operationId: 'listDatesOfCourse', path: { course_id: 1 } },
   { operationId: 'getCourseDate', path: date },
   { operationId: 'batchListCourseDates', query: 'course_ids[]=1&course_ids[]=39' },
@@ -66,6 +67,7 @@ const reads: ExampleRequest[] = [
   { operationId: 'listAdminRoles' },
   { operationId: 'listAppUsers' },
   { operationId: 'getLegacySchool' },
+  { operationId: 'getAttendance', path: { id: date.id }, query: 'format=csv' },
   ...spreadsheets.map((operationId) => ({ operationId, query: 'format=csv&limit=1' })),
 ];
 
@@ -87,6 +89,7 @@ const writes: ExampleRequest[] = [
   { operationId: 'deregisterBooking', path: ({ createBooking }) => ({ id: createBooking.summary.booking_id }) },
   { operationId: 'sendBookingLink', path: { id: 49 } },
   { operationId: 'updateParticipant', path: { id: 1 } },
+  { operationId: 'registerAttendance', path: { id: date.id } },
   // A second request finds the payment.
   { operationId: 'createPayment', path: { id: 47 } },
   { operationId: 'createPayment', path: { id: 47 } },

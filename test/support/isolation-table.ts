@@ -55,6 +55,7 @@ export const readTable: Read[] = [
     partner: datesOfCourseList.View,
   },
   { route: 'GET /v2/courses/{course_id}/coursedates/{id}', profiles: everyone, owner: 'own data', stranger: 404 },
+  { route: 'GET /v2/coursedates/{id}/attendance', owner: 'own data', stranger: 404 },
   { route: 'GET /v2/locations', profiles: everyone, owner: 'own data', stranger: 200 },
   { route: 'GET /v2/locations/{id}', profiles: everyone, owner: 'own data', stranger: 404 },
   { route: 'GET /v2/instructors', profiles: everyone, owner: 'own data', stranger: 200 },
@@ -103,6 +104,8 @@ export const includesWithoutText: Record<string, string> = {
   teaching_language: 'the same for all',
   status: 'the same for all',
   attendance: 'ids and timestamps',
+  attendance_summary: 'numbers',
+  completion_min_share: 'a number',
   hold: 'null',
   waiting: 'a code and numbers',
   'GET /v2/courses/{course_id}/coursedates course.customer': 'a public course has none',
@@ -140,6 +143,7 @@ const payment_method = 'invoice';
 const discount = { title: 'Changed', discount_type: 'Percent', discount_value: 10 };
 const participant = { ...named, email: 'changed@x.example' };
 const email = `${marker}@x.example`;
+const mark = (participant_id: number, gathering_id: number) => ({ participant_id, gathering_id, nonce: 'changed' });
 
 const dateBodies = ({ location, instructor, date }: Ids) => [
   { location_id: location },
@@ -183,6 +187,11 @@ export const writeTable: Write[] = [
   },
   { route: 'POST /v2/booking/{id}/link', profiles: booking, stranger: [404], bodies: () => [{}] },
   { route: 'PUT /v2/participants/{id}', stranger: [404, 404], bodies: () => [{ no_show: 1 }, { idStatus: 4 }] },
+  {
+    route: 'PUT /v2/coursedates/{id}/attendance',
+    stranger: [404],
+    bodies: (ids) => [{ marks: [mark(ids.participant, ids.gathering)] }],
+  },
   {
     route: 'POST /v2/courses',
     stranger: [400, 201],
@@ -423,6 +432,8 @@ export const idTable: Record<string, IdParameter> = {
   'PUT /v2/booking/{id}/deregister path id': ['booking', () => ({})],
   'PUT /v2/booking/{id}/deregister body participants': ['participant', (id) => ({ participants: [id] })],
   'POST /v2/booking/{id}/link path id': ['booking', () => ({})],
+  'PUT /v2/coursedates/{id}/attendance path id': ['date', () => ({ marks: [mark(1, 1)] })],
+  'PUT /v2/coursedates/{id}/attendance body marks': 'the results repeat the ids',
   'PUT /v2/participants/{id} path id': ['participant', () => ({ no_show: 1 })],
   'POST /v2/customers body seller_id': ['adminUser', (id) => ({ title: 'C', seller_id: id })],
   'PUT /v2/customers/{id} path id': ['customer', () => ({ note: 'x' })],

@@ -173,7 +173,16 @@ export async function createOwner(testApp: TestApp) {
   const ids = {
     ...{ webhook, webhookToDelete },
     ...{ provider: me.id, adminUser: adminUserId, role: person.roleId, customer, instructor, location, ...words },
-    ...{ course, corporate, date, privateDate, user, order: order.orderId, participant: order.participantIds[0]! },
+    ...{
+      course,
+      corporate,
+      date,
+      gathering,
+      privateDate,
+      user,
+      order: order.orderId,
+      participant: order.participantIds[0]!,
+    },
     ...{
       payment,
       line: order.lineIds[0]!,
@@ -313,6 +322,7 @@ export const includeNames = ({ operation }: Endpoint) =>
 const idOfPath: Record<string, keyof Owner['ids']> = {
   '/v2/courses/{id}': 'course',
   '/v2/courses/{course_id}/coursedates/{id}': 'date',
+  '/v2/coursedates/{id}/attendance': 'date',
   '/v2/locations/{id}': 'location',
   '/v2/instructors/{id}': 'instructor',
   '/v2/course-tags/{id}': 'tag',

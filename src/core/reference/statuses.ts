@@ -28,7 +28,7 @@ export const requestableStatuses = [
 /** Payment statuses of participants (`idPaid`). */
 export const paymentStatus = { yes: 1, no: 3 } as const;
 
-const seatStatuses: number[] = [
+export const seatStatuses: number[] = [
   participantStatus.confirmed,
   participantStatus.overbooked,
   participantStatus.unconfirmed,

@@ -103,6 +103,9 @@ export const courses = pgTable(
     index('courses_customer')
       .on(t.providerId, t.customerId, t.id)
       .where(sql`${t.customerId} is not null`),
+    index('courses_completion')
+      .on(t.providerId, t.id)
+      .where(sql`${t.completionMinShare} is not null`),
     check('courses_completion_min_share', sql`${t.completionMinShare} between 0 and 1`),
     check('courses_title', sql`${t.title} <> ''`),
     check('courses_type', sql`${t.type} in ('public', 'internal', 'corporate')`),

@@ -135,3 +135,7 @@ export const attendanceMarks = pgTable(
     index('attendance_marks_gathering').on(t.providerId, t.gatheringId),
   ],
 );
+
+/** SQL for the share of gatherings that were attended, of rows of the two tables; null without gatherings. */
+export const attendedShareSql = (gathering: string, attendance: string) =>
+  `round(count(*) filter (where ${attendance}.attended)::numeric / nullif(count(${gathering}.id), 0), 3)`;

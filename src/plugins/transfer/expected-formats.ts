@@ -7,6 +7,7 @@ import { Amount, LocalTime, Percentage, SignedAmount, Slug, TimeOfDay } from './
 /** Expected values of fields that are well-formed but violate a rule between fields. */
 const rules: Record<string, string> = {
   attendance: 'gatherings of the same course date',
+  attendance_marks: 'gatherings of the same course date, with each nonce once',
   balance: 'at most amount',
   date_of_birth: 'a day such as 1990-12-31, not after today',
   deadline_at: 'no later than end_at',

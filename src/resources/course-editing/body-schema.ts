@@ -59,6 +59,12 @@ const TextsOf = (name: string, text: TSchema) =>
 const Translations = <T>(name: string, texts: TSchema, description: string) =>
   t.NamedRecord<T>(name, codes.teachingLanguage.Code, texts, { description });
 
+const completionShare = Type.Number({
+  minimum: 0,
+  maximum: 1,
+  multipleOf: 0.001,
+  description: 'Share of the gatherings that completes the course once the last has ended; only by hand unless sent',
+});
 const customerId = { ...t.Id, description: 'The customer of a corporate course' };
 const customProperties = { ...t.CustomProperties, description: 'Further values of your own' };
 
@@ -101,6 +107,7 @@ export const CourseBody = t.NamedObject(
     visit_zipcode: t.stored(courses.visitZipcode, Optional({ ...t.Line(), description: 'Postal code' })),
     visit_city: t.stored(courses.visitCity, Optional({ ...t.Line(), description: 'City' })),
     custom_properties: t.stored(courses.customProperties, Optional(customProperties)),
+    completion_min_share: t.stored(courses.completionMinShare, Optional(completionShare)),
     translations: Optional(
       Translations<Texts<string>>('CourseTranslations', TextsOf('CourseTexts', t.Html()), 'Texts by language code'),
     ),

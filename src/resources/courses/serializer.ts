@@ -30,6 +30,11 @@ const loadTranslation: Loader<CourseRow, Texts | null> = async (ctx, rows, { des
   return (row) => texts.get(row.id) ?? null;
 };
 
+const loadMinShare: Loader<CourseRow, number | null> = () =>
+  Promise.resolve(({ completionMinShare: share }) => (share === null ? null : Number(share)));
+const MinShare = Type.Number({ description: 'Share of the gatherings that completes the course; null: only by hand' });
+const completion_min_share = relation.include(t.member.closed(t.Nullable(MinShare)), loadMinShare);
+
 const common = {
   reads: ['catalog'] as const,
   responseSchema: Course,
@@ -45,7 +50,7 @@ const common = {
 /** A course in a list. */
 export const courseSerializer = defineSerializer<CourseRow>()({
   ...common,
-  includes: { products: includeProducts, provider: providerInclude },
+  includes: { products: includeProducts, provider: providerInclude, completion_min_share },
 });
 
 /** One course, with more includes than in a list. */
@@ -56,6 +61,7 @@ export const courseItemSerializer = defineSerializer<CourseRow>()({
     products: includeProducts,
     labels: includeLabels,
     provider: providerInclude,
+    completion_min_share,
   },
 });
 

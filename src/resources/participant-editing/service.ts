@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
 import { t } from '../../core/schema/types.ts';
+import { unchangedFields } from '../../core/schema/validator.ts';
 import type { Areas } from '../../database/areas.ts';
 import type { Ctx } from '../../database/context.ts';
 import { participants } from '../../database/tables/participants.ts';
@@ -14,7 +15,7 @@ import type { ParticipantChange } from './body-schema.ts';
 
 /** The participant as a GET shows it with all that it can embed; undefined without one. */
 export const findParticipant = (ctx: Ctx, { id }: { id: number }) =>
-  participantList.byId(ctx, id, { include: ['attendance', 'hold'] });
+  participantList.byId(ctx, id, { include: ['attendance', 'attendance_summary', 'hold'] });
 
 /**
  * A new status that holds a seat follows the rules of booking; a freed seat promotes the waiting list. Another person on
@@ -46,9 +47,12 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
       customProperties: t.mergeCustomProperties(before.customProperties, body.custom_properties),
       ...columns,
     };
+    const isByHand = !row.completedByHand && setsCompleted(body, row);
+    // Not a change that anybody sees: `updated_at` stays.
+    if (isByHand) await tx.update(participants).set({ completedByHand: true }).where(participant);
     const changed = await tx.updateChanged(participants, participant, changes, now);
     if (changed === 0 && !hasEnded) {
-      tx.rollbackNoChange();
+      if (!isByHand) tx.rollbackNoChange();
       return;
     }
     if (swap) await completeSwap(ctx, tx, now, row, swap.userId);
@@ -56,3 +60,9 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
   });
   return getParticipant(ctx, id, {}, true);
 }
+
+/** False for the value that was read, in a body with other members that were. */
+const setsCompleted = (
+  { completed, ...body }: ParticipantChange & { [unchangedFields]?: string[] },
+  stored: { completed: boolean },
+) => completed !== undefined && (completed !== stored.completed || body[unchangedFields] === undefined);

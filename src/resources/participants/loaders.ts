@@ -43,11 +43,11 @@ export const fetchCourseDates = batchLoader((ctx, keys) =>
     .where(keys.match(courseDates, courseDates.id)),
 );
 
-const { gatheringId, attended, registeredAt } = attendances;
+const { gatheringId, attended, minutes, registeredAt } = attendances;
 
 export const fetchAttendances = batchLoader((ctx, keys) =>
   ctx.db
-    .select({ ownerId: attendances.participantId, gatheringId, attended, registeredAt })
+    .select({ ownerId: attendances.participantId, gatheringId, attended, minutes, registeredAt })
     .from(attendances)
     .where(keys.match(attendances, attendances.participantId))
     .orderBy(asc(gatheringId)),

@@ -5,6 +5,7 @@ import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { toParticipantDate } from './date-schema.ts';
 import { fetchAttendances, fetchBookings, fetchCourseDates, fetchCourses, fetchParticipants } from './loaders.ts';
+import { includeAttendanceSummary } from '../attendance/serializer.ts';
 import { includeCourseUser } from '../users/serializer.ts';
 import { Attendance, Hold, Participant, toParticipant, toParticipantCourse, type ParticipantRow } from './schema.ts';
 
@@ -45,7 +46,7 @@ export const participantSerializer = defineSerializer<ParticipantRow>()({
   responseSchema: Participant,
   relations,
   toResponse: toParticipant,
-  includes: { user, attendance, hold },
+  includes: { user, attendance, attendance_summary: includeAttendanceSummary, hold },
   requiredIncludes: ['user'],
 });
 

@@ -10,7 +10,7 @@ import { customers } from '../../database/tables/customers.ts';
 import { importRefs } from '../../database/tables/imports.ts';
 import { bookings, orderLines, orders } from '../../database/tables/orders.ts';
 import { outbox } from '../../database/tables/outbox.ts';
-import { attendances, participants } from '../../database/tables/participants.ts';
+import { attendanceMarks, attendances, participants } from '../../database/tables/participants.ts';
 import { payments } from '../../database/tables/payments.ts';
 import { voucherRedemptions } from '../../database/tables/redemptions.ts';
 import { CourseUser } from '../users/schema.ts';
@@ -65,6 +65,7 @@ function defineSection<T extends PgTable>(name: string, table: T, without: (keyo
 export const sections = {
   participants: defineSection('ExportedParticipant', participants),
   attendances: defineSection('ExportedAttendance', attendances),
+  attendance_marks: defineSection('ExportedAttendanceMark', attendanceMarks),
   orders: defineSection('ExportedOrder', orders),
   order_lines: defineSection('ExportedOrderLine', orderLines),
   bookings: defineSection('ExportedBooking', bookings),

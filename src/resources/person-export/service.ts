@@ -9,7 +9,7 @@ import { customers } from '../../database/tables/customers.ts';
 import { importRefs } from '../../database/tables/imports.ts';
 import { bookings, orderLines, orders } from '../../database/tables/orders.ts';
 import { outbox } from '../../database/tables/outbox.ts';
-import { attendances, participants } from '../../database/tables/participants.ts';
+import { attendanceMarks, attendances, participants } from '../../database/tables/participants.ts';
 import { payments } from '../../database/tables/payments.ts';
 import { voucherRedemptions } from '../../database/tables/redemptions.ts';
 import { courseUsers } from '../../database/tables/users.ts';
@@ -63,6 +63,10 @@ function select(ctx: Ctx, userId: number, purchased: Purchased): Record<SectionN
     attendances: {
       where: sql`${attendances.participantId} = any(array(${places}))`,
       order: [attendances.participantId, attendances.gatheringId],
+    },
+    attendance_marks: {
+      where: sql`${attendanceMarks.participantId} = any(array(${places}))`,
+      order: [attendanceMarks.id],
     },
     orders: { where: inArray(orders.id, purchased.orders), order: [orders.id] },
     order_lines: { where: inArray(orderLines.orderId, own), order: [orderLines.id] },

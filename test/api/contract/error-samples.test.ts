@@ -64,6 +64,7 @@ function requestOf({ path, method, name }: Sample) {
   const bodies: Record<string, object> = {
     not_found: {
       ...(path.endsWith('/coursedates') && { start_at: '2030-01-01', end_at: '2030-01-01' }),
+      ...(path.endsWith('/attendance') && { marks: [{ participant_id: 1, gathering_id: 1, nonce: 'a' }] }),
       ...(path.endsWith('/merge') && { into: 1 }),
     },
     no_seats_available: bookingBody(full.dateId),

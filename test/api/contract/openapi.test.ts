@@ -550,6 +550,7 @@ async function pathFor(me: Provider, path: string) {
 /** Id of one of the provider's rows for a path. */
 async function idFor(me: Provider, path: string) {
   if (!path.includes('{id}')) return '';
+  if (path === '/v2/coursedates/{id}/attendance') return addDate(me, await me.course());
   if (path.startsWith('/v2/orders/')) return (await createOrder(me, { courseId: await me.course() })).orderId;
   if (path === '/v2/payments/{id}') return (await createPayment(me)).id;
   if (path === '/v2/courses/{id}') return me.course();

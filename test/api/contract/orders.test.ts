@@ -50,7 +50,7 @@ test('an order has the fields and types of the document', () => {
   expect(customer).toBeTypeOf('object');
   expect(course).toMatchObject({ id: 'integer', title: 'string' });
   expect(course).not.toHaveProperty('products');
-  expect(participants).toEqual(typesWithout('/v2/participants', ['attendance', 'hold']));
+  expect(participants).toEqual(typesWithout('/v2/participants', ['attendance', 'attendance_summary', 'hold']));
 });
 
 const typesWithout = (path: string, names: string[]) =>
@@ -87,7 +87,7 @@ test('every field is required except includes', () => {
     [],
     ['course', 'participants'],
   ]);
-  expect(optionalOf(itemOf('/v2/participants'))).toEqual(['attendance', 'hold']);
+  expect(optionalOf(itemOf('/v2/participants'))).toEqual(['attendance', 'attendance_summary', 'hold']);
   expect(optionalOf(itemOf('/v2/campaigns'))).toEqual([]);
 });
 

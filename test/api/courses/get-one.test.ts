@@ -36,7 +36,7 @@ test('GET /v2/courses/:id embeds products, labels and provider only on request',
   const wrong = await me.get(`/v2/courses/${id}?include=location`);
   expect([wrong.status, wrong.json().error]).toEqual([
     400,
-    'Field(s) not valid: include. Supported values of include: products, labels, provider',
+    'Field(s) not valid: include. Supported values of include: products, labels, provider, completion_min_share',
   ]);
   expect((await me.get('/v2/courses?include=labels')).status).toBe(400);
 });

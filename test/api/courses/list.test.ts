@@ -252,7 +252,7 @@ test('include[] embeds exactly the requested relations', async () => {
   const refused = await me.get('/v2/courses?include[]=secrets');
   expect([refused.status, refused.json().error]).toEqual([
     400,
-    'Field(s) not valid: include. Supported values of include: products, provider',
+    'Field(s) not valid: include. Supported values of include: products, provider, completion_min_share',
   ]);
 });
 

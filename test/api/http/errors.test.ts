@@ -219,7 +219,9 @@ test.each([
 test('an unknown include is reported with the supported ones', async () => {
   const response = await me.get('/v2/courses?include[]=course&include[]=products');
   expect(response.status).toBe(400);
-  expect(response.json<{ error: string }>().error).toMatch(/^Field\(s\) not valid: include\. .*products, provider$/);
+  expect(response.json<{ error: string }>().error).toMatch(
+    /^Field\(s\) not valid: include\. .*products, provider, completion_min_share$/,
+  );
   expect(response.text).not.toMatch(/course\b/);
 });
 

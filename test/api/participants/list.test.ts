@@ -318,7 +318,7 @@ test('include=attendance embeds the attended gatherings', async () => {
   const refused = await me.get('/v2/participants?include=user');
   expect([refused.status, refused.json().error]).toEqual([
     400,
-    'Field(s) not valid: include. Supported values of include: attendance, hold',
+    'Field(s) not valid: include. Supported values of include: attendance, attendance_summary, hold',
   ]);
 });
 

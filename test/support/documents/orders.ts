@@ -171,6 +171,7 @@ export const participant = {
 /** Added to a participant by `include`. */
 export const participantIncludes = {
   attendance: [{ gathering_id: 'integer', attended: 'boolean|null', registered_at: text }],
+  attendance_summary: { attended_share: 'number|null', minutes: 'integer' },
   'hold|null': { held_until: text, held_for: 'string' },
 };
 

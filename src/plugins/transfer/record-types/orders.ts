@@ -1,9 +1,14 @@
 import { Type } from '@sinclair/typebox';
 import { sql } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
-import { Count, Email, Line, LongLine, OneOf, StoredMoment, UpperCode } from '../../../core/schema/types.ts';
+import { Count, Email, Line, LongLine, OneOf, StoredMoment, Title, UpperCode } from '../../../core/schema/types.ts';
 import { bookings, orderLines, orders } from '../../../database/tables/orders.ts';
-import { attendances, orderLineParticipants, participants } from '../../../database/tables/participants.ts';
+import {
+  attendanceMarks,
+  attendances,
+  orderLineParticipants,
+  participants,
+} from '../../../database/tables/participants.ts';
 import { paymentMethods, payments } from '../../../database/tables/payments.ts';
 import { voucherRedemptions } from '../../../database/tables/redemptions.ts';
 import { teachingLanguageCodes } from '../../../core/reference/courses.ts';
@@ -145,10 +150,29 @@ export const order: BulkRecordType = {
   },
 };
 
+const Minutes = Count({ maximum: 1_440 });
+
 /** A participant's attendance of a session of the course date. */
 const attendance: Item = {
   table: attendances,
-  fields: tableFields(attendances, { participantId: null, minutes: null, gatheringId: { to: 'gathering' } }),
+  fields: tableFields(attendances, {
+    participantId: null,
+    gatheringId: { to: 'gathering' },
+    minutes: { schema: Optional(Minutes) },
+  }),
+};
+
+/** A mark of a participant's attendance, the one that stands and others. */
+const attendanceMark: Item = {
+  table: attendanceMarks,
+  fields: tableFields(attendanceMarks, {
+    participantId: null,
+    gatheringId: { to: 'gathering' },
+    minutes: { schema: Optional(Minutes) },
+    nonce: { schema: Title({ maxLength: 64 }) },
+  }),
+  // No line refers to a mark.
+  computed: { id: "nextval(pg_get_serial_sequence('attendance_marks', 'id'))" },
 };
 
 /**
@@ -170,13 +194,13 @@ const linesOfOtherOrders = `
     and coalesce(so.data->>'kind', io.kind, 'order') = 'order'
     and (b.refs->'order_id' is distinct from o.refs->'order_id' or bk.order_id is distinct from ol.order_id)`;
 
-const gatheringsOfOtherDates = `
+const gatheringsOfOtherDates = (table: string) => `
   select a.line from staged_lines a join staged_lines p on p.provider_id = $1 and p.line = a.line and p.part = 0
   left join staged_lines g on g.provider_id = $1 and g.ref_kind = 'gathering' and g.ref = a.refs->'gathering_id'->>1
   left join import_refs gi on gi.provider_id = $1 and gi.kind = 'gathering' and gi.ref = a.refs->'gathering_id'->>1
   left join gatherings t on t.provider_id = $1 and t.id = gi.item_id
   left join import_refs di on di.provider_id = $1 and di.kind = 'coursedate' and di.ref = p.refs->'course_date_id'->>1
-  where a.provider_id = $1 and a.kind = 'participant' and a."table" = 'attendances' and p.bad is not true and g.bad is not true
+  where a.provider_id = $1 and a.kind = 'participant' and a."table" = '${table}' and p.bad is not true and g.bad is not true
     and (
       g.refs->'course_date_id' is distinct from p.refs->'course_date_id' and g.line is not null
       or t.course_date_id is distinct from di.item_id and g.line is null
@@ -195,7 +219,8 @@ export const participant: BulkRecordType = {
   table: participants,
   checks: [
     { field: 'order_lines', text: linesOfOtherOrders },
-    { field: 'attendance', text: gatheringsOfOtherDates },
+    { field: 'attendance', text: gatheringsOfOtherDates('attendances') },
+    { field: 'attendance_marks', text: gatheringsOfOtherDates('attendance_marks') },
     { field: 'status_updated_at', text: statusInTheFuture },
   ],
   fields: tableFields(participants, {
@@ -210,19 +235,21 @@ export const participant: BulkRecordType = {
     userComment: { schema: ParticipantBody.properties.comment },
     heldFor: { schema: Optional(OneOf(['offer', 'name'])) },
     lapsedOffers: { schema: Optional(Count({ maximum: 32_767 })) },
-    completedByHand: null,
   }),
   derived: { course_id: participants.courseId },
   computed: {
     course_id:
       '(select d.course_id from course_dates d where d.provider_id = v.provider_id and d.id = v.course_date_id)',
     status_updated_at: 'coalesce(v.status_updated_at, v.created_at)',
+    completed_by_hand: 'coalesce(v.completed_by_hand, v.completed)',
   },
-  complete({ held_for: heldFor, held_until: heldUntil, idStatus = 1 }) {
+  complete({ held_for: heldFor, held_until: heldUntil, idStatus = 1, attendance_marks: marks = [] }) {
     const statuses = heldFor === 'offer' ? [7] : [2, 7];
+    const keys = (marks as Fields[]).map(({ gathering_id, nonce }) => JSON.stringify([gathering_id, nonce]));
     const notValid = [
       ...(heldFor !== undefined && !statuses.includes(idStatus as number) ? ['held_for'] : []),
       ...((heldFor === 'offer') !== (heldUntil !== undefined) ? ['held_until'] : []),
+      ...(new Set(keys).size < keys.length ? ['attendance_marks'] : []),
     ];
     if (notValid.length > 0) throw Problem.invalidFields({ notValid });
     return undefined;
@@ -230,6 +257,7 @@ export const participant: BulkRecordType = {
   parts: {
     order_lines: links(orderLineParticipants.participantId, orderLineParticipants.orderLineId, 'order_line'),
     attendance: { form: 'list', owner: attendances.participantId, item: attendance },
+    attendance_marks: { form: 'list', owner: attendanceMarks.participantId, item: attendanceMark, maxItems: 10_000 },
   },
   // An order shows its participants.
   touches: (providerId, now, ids) => sql`
