@@ -65,12 +65,16 @@ export function addErrors(
       'application/json': { schema: { $ref: `#/components/schemas/${ref}` }, ...toExamples(format, samples) },
     },
   });
+  const share = (component: string, response: Response, problems?: Record<string, Problem>) => {
+    components[component] ??= hasCodes ? withCode(response, problems) : response;
+    return { $ref: `#/components/responses/${component}` };
+  };
+  const samples = invalidSamples ?? samplesOfFields(operation, document);
+  const invalid = sampled('The request is not valid', samples, { headers: invalidHeaders });
   const own: Record<string, Response> = isPublic
     ? {}
     : {
-        400: sampled('The request is not valid', invalidSamples ?? samplesOfFields(operation, document), {
-          headers: invalidHeaders,
-        }),
+        400: samples === anyInvalid ? share(`${prefix}BadRequest`, invalid) : invalid,
         ...(item === undefined
           ? {}
           : { 404: sampled('The item does not exist', { not_found: Problem.notFound(item) }) }),
@@ -80,12 +84,10 @@ export function addErrors(
       };
   for (const status of isPublic ? ['4XX'] : getShared(operation)) {
     const { name, description, headers, samples } = status === '403' ? toForbidden(forbidden) : shared[status]!;
-    const component = `${prefix}${name}`;
     const ref = status === '401' ? unauthorized : schemaName;
     const problems = mapValues(samples, ({ kind, message }) => new Problem(kind, message));
     const response = sampled(description, problems, { headers: toHeaders(headers), ref });
-    components[component] ??= hasCodes ? withCode(response, problems) : response;
-    own[status] = { $ref: `#/components/responses/${component}` };
+    own[status] = share(`${prefix}${name}`, response, problems);
   }
   const declaredStatuses = Object.entries(operation.responses).filter(([status]) =>
     (isPublic ? /^(2..|503)$/ : /^(2..|304|400)$/).test(status),
