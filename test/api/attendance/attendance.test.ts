@@ -15,8 +15,8 @@ const at = (day: string, time: string) => `${day} ${time}`;
 const meeting = (day: string) => ({ gatheringAt: at(day, '09:00'), gatheringEndAt: at(day, '15:00') });
 
 /** A date with gatherings on these days, and participants with names. */
-async function stage(count = 2, days = ['2026-03-02', '2026-03-09'], course: Item = {}) {
-  const me = await createProvider();
+async function stage(count = 2, days = ['2026-03-02', '2026-03-09'], course: Item = {}, school?: Provider) {
+  const me = school ?? (await createProvider());
   const courseId = await me.course(course);
   const dateId = await addDate(me, courseId, { startAt: days[0]!, endAt: days.at(-1)!, deadlineAt: days[0]! });
   const gatheringIds: number[] = [];
@@ -40,7 +40,7 @@ test('marks are stored once, the newest stands, and others are refused one by on
   const [gathering, second] = gatheringIds as [number, number];
   const [kari, ola, gone] = participantIds as [number, number, number];
   await me.put(`/v2/participants/${gone}`, { idStatus: 4 });
-  const other = await stage();
+  const other = await stage(1, undefined, {}, me);
   const of = (participant_id: number, nonce: string, more: Item = {}): Mark => ({
     ...{ participant_id, gathering_id: gathering, nonce, attended: true },
     ...more,
