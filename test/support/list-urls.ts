@@ -42,7 +42,7 @@ export async function collectFilterValues({ pool }: Database, providerId: number
     );
   const first = (table: string) =>
     one(
-      `select to_char(min(updated_at) + interval '1 hour', 'YYYY-MM-DD HH24:MI:SS') as value from ${table} where provider_id = $1`,
+      `select to_char(coalesce(min(updated_at), now()) + interval '1 hour', 'YYYY-MM-DD HH24:MI:SS') as value from ${table} where provider_id = $1`,
     );
   const firstHours = await Promise.all(
     Object.entries(tables).map(async ([path, table]) => [path, await first(table)] as const),

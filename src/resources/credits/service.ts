@@ -103,10 +103,10 @@ async function findParts(ctx: Ctx, tx: Tx, orderId: number, { lines, fee = 0n }:
   const ids = new Set(named.map(({ lineId }) => lineId));
   if (ids.size < named.length || named.some(({ lineId }) => !known.has(lineId))) throw notValid('lines');
 
-  const chosen = named
-    .map((part) => ({ ...part, ...known.get(part.lineId)! }))
-    .filter(({ source, rest }) => hasRest(source, rest));
-  if (chosen.length === 0) throw nothingLeft();
+  const found = named.map((part) => ({ ...part, ...known.get(part.lineId)! }));
+  const isLeft = ({ source, rest }: (typeof found)[number]) => hasRest(source, rest);
+  if (!found.some(isLeft)) throw nothingLeft();
+  const chosen = found.filter((one) => isLeft(one) || one.quantity !== undefined || one.amount !== undefined);
   const parts = chosen.map((one) => takePart(one.source, one.rest, one));
   if (parts.includes(undefined)) throw exceedsLine();
   const whole = parts.map((part) => part!);

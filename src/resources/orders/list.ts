@@ -1,4 +1,4 @@
-import { and, eq, isNull, sql } from 'drizzle-orm';
+import { and, eq, isNull, sql, type SQL } from 'drizzle-orm';
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../database/context.ts';
 import { t } from '../../core/schema/types.ts';
@@ -12,14 +12,9 @@ import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 import { fetchOrders } from './loaders.ts';
 import { orderSerializer } from './serializer.ts';
 
-/** Orders with a line for a product or a participant of the course. */
-function isOfCourse(ctx: Ctx, courseId: number) {
-  const selling = ctx.db
-    .select({ orderId: orderLines.orderId })
-    .from(orderLines)
-    .innerJoin(products, sameTenant(products, orderLines, eq(products.id, orderLines.productId)))
-    .where(and(tenantWhere(ctx, orderLines), tenantWhere(ctx, products, eq(products.courseId, courseId))));
-  const paying = ctx.db
+/** Orders with a line that names such participants. */
+const namingParticipants = (ctx: Ctx, condition: SQL) =>
+  ctx.db
     .select({ orderId: orderLines.orderId })
     .from(participants)
     .innerJoin(
@@ -30,20 +25,28 @@ function isOfCourse(ctx: Ctx, courseId: number) {
       orderLines,
       sameTenant(orderLines, orderLineParticipants, eq(orderLines.id, orderLineParticipants.orderLineId)),
     )
-    .where(tenantWhere(ctx, participants, eq(participants.courseId, courseId)));
+    .where(tenantWhere(ctx, participants, condition));
+
+/** Orders with a line for a product or a participant of the course. */
+function isOfCourse(ctx: Ctx, courseId: number) {
+  const selling = ctx.db
+    .select({ orderId: orderLines.orderId })
+    .from(orderLines)
+    .innerJoin(products, sameTenant(products, orderLines, eq(products.id, orderLines.productId)))
+    .where(and(tenantWhere(ctx, orderLines), tenantWhere(ctx, products, eq(products.courseId, courseId))));
+  const paying = namingParticipants(ctx, eq(participants.courseId, courseId));
   return sql`${orders.id} = any(array(${selling.union(paying)}))`;
 }
 
-/** Orders of the bookings of the participants that are on the date. */
+/** Orders of the bookings of the participants that are on the date, and those whose lines name them. */
 function isOfDate(ctx: Ctx, courseDateId: number) {
+  const isOnDate = eq(participants.courseDateId, courseDateId);
   const booked = ctx.db
     .select({ orderId: bookings.orderId })
     .from(participants)
     .innerJoin(bookings, sameTenant(bookings, participants, eq(bookings.id, participants.bookingId)))
-    .where(
-      and(tenantWhere(ctx, participants, eq(participants.courseDateId, courseDateId)), tenantWhere(ctx, bookings)),
-    );
-  return sql`${orders.id} = any(array(${booked}))`;
+    .where(and(tenantWhere(ctx, participants, isOnDate), tenantWhere(ctx, bookings)));
+  return sql`${orders.id} = any(array(${booked.union(namingParticipants(ctx, isOnDate))}))`;
 }
 
 const userData = Type.Boolean({ default: false, description: 'true: each line has its course users in `users`' });

@@ -5,6 +5,7 @@ import { execute, type Queryable } from '../../database/statements.ts';
 import { partnerConnections, providers, providerState } from '../../database/tables/providers.ts';
 import { readTenantTables, readUnsetValues, type TenantTable } from '../../database/tenant-tables.ts';
 import {
+  boundReferences,
   deleteRows,
   findListed,
   invoiceSeller,
@@ -108,11 +109,12 @@ async function emptyTable(deletion: Deletion, table: TenantTable, keepOrders: bo
   const { name, owners, ownReferences } = table;
   const { database, batchSize } = deletion;
   const owned = owners.map((column) => `${column} = $1`).join(' or ');
-  for (const column of ownReferences) await inBatches(deletion, unlinkRows(name, owned, batchSize, column));
+  for (const column of ownReferences.filter((column) => column !== boundReferences[name]))
+    await inBatches(deletion, unlinkRows(name, owned, batchSize, column));
   const deleted =
     keepOrders && keptForInvoices[name]
       ? await reduceTable(deletion, name)
-      : await inBatches(deletion, deleteRows(name, owned, batchSize));
+      : await deleteAll(deletion, name, deleteRows(name, owned, batchSize));
   // The checks of foreign keys to the next tables would read the dead rows.
   if (deleted >= batchSize) await database.pool.query(`vacuum (analyze, truncate off) ${name}`);
   return deleted;
@@ -135,6 +137,15 @@ async function reduceTable(deletion: Deletion, table: string) {
 
 async function findUnset({ pool }: Pick<Database, 'pool'>, table: string, kept: string[]) {
   return (await readUnsetValues(pool, table)).filter(({ column }) => !kept.includes(column));
+}
+
+/** Rows that others need follow those in a later round. */
+async function deleteAll(deletion: Deletion, table: string, statement: string) {
+  for (let total = 0; ;) {
+    const deleted = await inBatches(deletion, statement);
+    total += deleted;
+    if (deleted === 0 || boundReferences[table] === undefined) return total;
+  }
 }
 
 /** Repeats a statement until it changes no full batch. Returns the number of rows. */

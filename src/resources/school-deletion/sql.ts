@@ -6,6 +6,13 @@ const inBatch = (table: string, condition: string, batchSize: number) =>
 export const unlinkRows = (table: string, owned: string, batchSize: number, column: string) =>
   `update ${table} set ${column} = null where ${inBatch(table, `(${owned}) and ${column} is not null`, batchSize)}`;
 
+/** References that rows need: those that they name are deleted later. */
+export const boundReferences: Record<string, string> = { orders: 'first_order_id', order_lines: 'credits_line_id' };
+const isFree = (table: string) =>
+  boundReferences[table] === undefined
+    ? 'true'
+    : `not exists (select from ${table} r where r.provider_id = $1 and r.${boundReferences[table]} = ${table}.id)`;
+
 /** With memberships the accounts go that no other provider has. */
 export const deleteRows = (table: string, owned: string, batchSize: number) =>
   table === 'admin_memberships'
@@ -14,7 +21,7 @@ export const deleteRows = (table: string, owned: string, batchSize: number) =>
           delete from admin_users u using gone where u.id = gone.admin_user_id and not exists (
             select from admin_memberships m where m.admin_user_id = u.id and m.provider_id <> $1))
       select from gone`
-    : `delete from ${table} where ${inBatch(table, `(${owned})`, batchSize)}`;
+    : `delete from ${table} where ${inBatch(table, `(${owned}) and ${isFree(table)}`, batchSize)}`;
 
 type UnsetValue = { column: string; value: string };
 

@@ -92,29 +92,29 @@ test('a credit of an order is an order with its lines negative, and the order st
 test('items, amounts and a fee credit parts of lines, and the last credit takes the rest', async () => {
   const me = await createProvider();
   const { courseId, dateId } = await createBookableDate(me);
-  const product = await createProduct(me, courseId, { price: '100.1', vatPercentage: '25' });
+  const product = await createProduct(me, courseId, { price: '100.02', vatPercentage: '25' });
   const people = persons(3).map((one) => ({ ...one, products: [product] }));
   const summary = await bookOrFail(me, dateId, { participants: people });
   const [line] = await linesOf(me, summary);
   const line_id = line!['id'] as number;
   const one = await credit(me, summary.order_id, { lines: [{ line_id, quantity: 1 }] });
-  expect([amountsOf(one), grossOf(one)]).toEqual([[[-1, 100.1, 0]], -125.13]);
-  const part = await credit(me, summary.order_id, { lines: [{ line_id, amount: 50.05 }] });
-  expect([amountsOf(part), grossOf(part)]).toEqual([[[-1, 50.05, 0]], -62.56]);
+  expect([amountsOf(one), grossOf(one)]).toEqual([[[-1, 100.02, 0]], -125.03]);
+  const part = await credit(me, summary.order_id, { lines: [{ line_id, amount: 50.02 }] });
+  expect([amountsOf(part), grossOf(part)]).toEqual([[[-1, 50.02, 0]], -62.53]);
   for (const [fields, code] of [
     [{ lines: [{ line_id, quantity: 2 }] }, 'credit_exceeds_line'],
-    [{ lines: [{ line_id, amount: 150.16 }] }, 'credit_exceeds_line'],
+    [{ lines: [{ line_id, amount: 150.03 }] }, 'credit_exceeds_line'],
     [{ lines: [{ line_id, amount: 1, quantity: 1 }] }, 'field_invalid'],
     [{ lines: [{ line_id }, { line_id }] }, 'field_invalid'],
     [{ lines: [{ line_id: 999_999_999 }] }, 'field_invalid'],
     [{ lines: [] }, 'field_invalid'],
-    [{ fee: 150.15 }, 'field_invalid'],
+    [{ fee: 150.02 }, 'field_invalid'],
   ] as const)
     expect([fields, codeOf(await send(me, summary.order_id, fields))]).toEqual([fields, [400, code]]);
-  const withFee = await credit(me, summary.order_id, { fee: '50.15' });
+  const withFee = await credit(me, summary.order_id, { fee: '50.02' });
   expect(amountsOf(withFee)).toEqual([[-1, 100, 0]]);
   const rest = await credit(me, summary.order_id);
-  expect(amountsOf(rest)).toEqual([[-1, 50.15, 0]]);
+  expect([amountsOf(rest), grossOf(rest)]).toEqual([[[-1, 50.02, 0]], -62.52]);
   const gross = [one, part, withFee, rest].reduce((sum, order) => sum - Math.round(grossOf(order) * 100), 0);
   expect(gross).toBe(Math.round(summary.total_incl_vat * 100));
   expect([codeOf(await send(me, summary.order_id)), await differences(me)]).toEqual([
@@ -136,6 +136,14 @@ test('a fee is shared by the credited lines', async () => {
     [-1, 933.33, 0],
     [-1, 466.67, 0],
   ]);
+  expect((await me.get(`/v2/orders?coursedate_id=${dateId}`)).json<Item[]>().map(({ id }) => id as number)).toEqual([
+    Number(summary.order_id),
+    created['id'],
+  ]);
+  const [first, second] = (await linesOf(me, summary)).map(({ id }) => id as number);
+  await credit(me, summary.order_id, { lines: [{ line_id: first }] });
+  const both = { lines: [{ line_id: first, amount: 1 }, { line_id: second }] };
+  expect(codeOf(await send(me, summary.order_id, both))).toEqual([400, 'credit_exceeds_line']);
   expect((await peopleOf(me, summary)).map(({ status }) => status.id as number)).toEqual([8]);
 });
 

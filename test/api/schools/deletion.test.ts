@@ -61,6 +61,7 @@ async function createSchool(testApp: TestApp): Promise<Owner> {
       await tx.$client.query(`with ids as (select ${named}) ${text}`, used);
     }
   });
+  expect((await owner.me.post(`/v2/orders/${order}/credit`, {})).status).toBe(201);
   return owner;
 }
 

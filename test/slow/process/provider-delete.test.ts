@@ -131,7 +131,7 @@ test('provider delete --keep-orders keeps the orders, and is refused if the expo
 
   const { code, stdout } = await runCli([...args, '--no-export'], env);
   expect([code, stdout]).toEqual([0, expect.stringMatching(/^Deleted \d+ rows of provider \d+; its orders stay\n$/)]);
-  expect([await rowsOf(client, 'orders', me.id), await rowsOf(client, 'participants', me.id)]).toEqual([3, 0]);
+  expect([await rowsOf(client, 'orders', me.id), await rowsOf(client, 'participants', me.id)]).toEqual([4, 0]);
   expect((await runCli(['provider', 'delete', String(me.id), '--yes'], env)).code).toBe(0);
   expect(await rowsOf(client, 'orders', me.id)).toBe(0);
 });
@@ -172,7 +172,7 @@ test('a restored backup has nothing of schools that were deleted since, but for 
     return { code: restored.code, erased: restored.json<{ erased: number }>().erased, counts: await count(target) };
   };
   const left = { id: partner.id, orders: 0, participants: 0 };
-  const deleted = [{ id: reduced.id, orders: 3, participants: 0 }, left];
+  const deleted = [{ id: reduced.id, orders: 4, participants: 0 }, left];
   expect(await restore()).toEqual({ code: 0, erased: 2, counts: deleted });
 
   const target = await emptyDatabase();
@@ -184,7 +184,7 @@ test('a restored backup has nothing of schools that were deleted since, but for 
   // Negative control.
   const none = join(folder, 'none.jsonl');
   writeFileSync(none, '');
-  const whole = (id: number) => ({ id, orders: 3, participants: 5 });
+  const whole = (id: number) => ({ id, orders: 4, participants: 5 });
   expect(await restore('--erasures', none)).toEqual({
     ...{ code: 0, erased: 0 },
     counts: [whole(gone.id), whole(reduced.id), left],
