@@ -35,6 +35,7 @@ import { instructorRoutes } from '../resources/instructors/routes.ts';
 import { linkRoutes } from '../resources/links/routes.ts';
 import { locationRoutes } from '../resources/locations/routes.ts';
 import { courseUserMergeRoutes, customerMergeRoutes } from '../resources/merges/routes.ts';
+import { moveRoutes } from '../resources/moves/routes.ts';
 import { orderProductRoutes } from '../resources/products/routes.ts';
 import { orderEditingRoutes } from '../resources/order-editing/routes.ts';
 import { orderRoutes } from '../resources/orders/routes.ts';
@@ -87,6 +88,7 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(orderProductRoutes, { prefix: '/orders/products' });
   await app.register(participantRoutes, { prefix: '/participants' });
   await app.register(participantEditingRoutes, { prefix: '/participants' });
+  await app.register(moveRoutes, { prefix: '/participants/:id/move' });
   await app.register(bookingRoutes, { prefix: '/booking' });
   await app.register(bookingSummaryRoutes, { prefix: '/booking/:id' });
   await app.register(linkRoutes, { prefix: '/booking/:id/link' });

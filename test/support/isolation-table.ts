@@ -193,6 +193,11 @@ export const writeTable: Write[] = [
     bodies: (ids) => [{ marks: [mark(ids.participant, ids.gathering)] }],
   },
   {
+    route: 'POST /v2/participants/{id}/move',
+    stranger: [404],
+    bodies: ({ date }) => [{ coursedate_id: date }],
+  },
+  {
     route: 'POST /v2/courses',
     stranger: [400, 201],
     bodies: ({ customer, tag, label }) => [
@@ -435,6 +440,7 @@ export const idTable: Record<string, IdParameter> = {
   'PUT /v2/coursedates/{id}/attendance path id': ['date', () => ({ marks: [mark(1, 1)] })],
   'PUT /v2/coursedates/{id}/attendance body marks': 'the results repeat the ids',
   'PUT /v2/participants/{id} path id': ['participant', () => ({ no_show: 1 })],
+  'POST /v2/participants/{id}/move path id': ['participant', () => ({ coursedate_id: 1 })],
   'POST /v2/customers body seller_id': ['adminUser', (id) => ({ title: 'C', seller_id: id })],
   'PUT /v2/customers/{id} path id': ['customer', () => ({ note: 'x' })],
   'PUT /v2/customers/{id} body seller_id': ['adminUser', (id) => ({ seller_id: id })],

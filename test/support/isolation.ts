@@ -342,6 +342,7 @@ const idOfPath: Record<string, keyof Owner['ids']> = {
   '/v2/orders/{id}/payments/{payment_id}': 'order',
   '/v2/payments/{id}': 'payment',
   '/v2/participants/{id}': 'participant',
+  '/v2/participants/{id}/move': 'participant',
   '/v2/booking/{id}/deregister': 'booking',
   '/v2/booking/{id}/link': 'booking',
   '/v2/campaigns/{id}': 'campaign',

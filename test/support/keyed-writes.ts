@@ -1,4 +1,4 @@
-import { bookingBody, createBookableDate, person } from './booking.ts';
+import { bookingBody, bookOrFail, createBookableDate, person } from './booking.ts';
 import { createCustomer, createOrder, createUser } from './orders.ts';
 import { minimalCampaign, minimalPerson } from './request-bodies.ts';
 import type { Provider } from './test-app.ts';
@@ -111,6 +111,15 @@ export const keyedWrites: KeyedWrite[] = [
       return { path: `/v2/customers/${id}/merge`, body: { into } };
     },
     ...{ other: { into: 999_999_999 }, counted: merged('customer'), isUnique: true },
+  },
+  {
+    route: 'POST /v2/participants/{id}/move',
+    prepare: async (me) => {
+      const [from, to] = [await createBookableDate(me), await createBookableDate(me)];
+      const { participants } = await bookOrFail(me, from.dateId);
+      return { path: `/v2/participants/${participants[0]!.id}/move`, body: { coursedate_id: to.dateId } };
+    },
+    ...{ other: { coursedate_id: 999_999_999 }, counted: "events where change = 'moved' and", isUnique: true },
   },
   {
     route: 'POST /v2/admin-users',

@@ -66,6 +66,7 @@ function requestOf({ path, method, name }: Sample) {
       ...(path.endsWith('/coursedates') && { start_at: '2030-01-01', end_at: '2030-01-01' }),
       ...(path.endsWith('/attendance') && { marks: [{ participant_id: 1, gathering_id: 1, nonce: 'a' }] }),
       ...(path.endsWith('/merge') && { into: 1 }),
+      ...(path.endsWith('/move') && { coursedate_id: 1 }),
     },
     no_seats_available: bookingBody(full.dateId),
     too_large: { note: 'x'.repeat(limits.bodyBytes) },

@@ -406,6 +406,7 @@ const ofBooking = [
   '/v2/booking/{id}',
   '/v2/booking/{id}/deregister',
   '/v2/booking/{id}/link',
+  '/v2/participants/{id}/move',
   '/v2/campaigns/validate',
   '/v2/campaigns/validate/{code}',
   '/v2/vouchers/validate',
@@ -496,6 +497,7 @@ const lookUp: Record<string, (me: Provider) => Promise<string>> = {
 const toBook: Record<string, (me: Provider) => Promise<object>> = {
   '/v2/course-users/{id}/merge': async (me) => ({ into: await createUser(me) }),
   '/v2/customers/{id}/merge': async (me) => ({ into: await createCustomer(me) }),
+  '/v2/participants/{id}/move': async (me) => ({ coursedate_id: (await createBookableDate(me)).dateId }),
   '/v2/booking': async (me) => bookingBody((await createBookableDate(me)).dateId),
 };
 
@@ -564,7 +566,7 @@ async function idFor(me: Provider, path: string) {
     await me.post('/v2/admin-users', { ...names, email: newEmail() });
     return (await me.post('/v2/admin-users', { ...names, email: newEmail() })).json<{ id: number }>().id;
   }
-  if (path.startsWith('/v2/booking/{id}') || path === '/v2/participants/{id}') {
+  if (/^\/v2\/(booking|participants)\/\{id\}/.test(path)) {
     const booker = { booker_email: 'ola@people.example' };
     const { booking_id, participants } = await bookOrFail(me, (await createBookableDate(me)).dateId, booker);
     return path.startsWith('/v2/booking') ? booking_id : participants[0]!.id;

@@ -1,0 +1,94 @@
+import { eq } from 'drizzle-orm';
+import { Problem, type CodedError } from '../../core/errors.ts';
+import { states, toState, type Cause, type State } from '../../core/reference/participant-states.ts';
+import { hasLeft, holdsSeat } from '../../core/reference/statuses.ts';
+import type { Tx } from '../../database/client.ts';
+import type { Ctx } from '../../database/context.ts';
+import { recordEvents } from '../../database/record-events.ts';
+import { execute, toRecordset } from '../../database/statements.ts';
+import { participants } from '../../database/tables/participants.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { bookingError, bookingProblem, participantError } from '../booking/schema.ts';
+import { queueMails } from '../booking/service.ts';
+import type { ParticipantRow } from '../participants/schema.ts';
+import { getParticipant } from '../participants/service.ts';
+import type { DateFound } from '../quotes/schema.ts';
+import { loadContext } from '../quotes/service.ts';
+import { decideSeats } from '../seats/assignment-service.ts';
+import { endDueHolds, promoteWaitingLists } from '../seats/promotion-service.ts';
+import { assertNotAttended, touchOrders } from '../swaps/service.ts';
+import type { MoveBody } from './body-schema.ts';
+import * as sql from './sql.ts';
+
+/** Moves a participant to another date under the rules of booking. A second call changes nothing. */
+export const moveParticipant = (ctx: Ctx, id: number, body: MoveBody) =>
+  ctx.write(['dates', 'people', 'money'], async (tx, now) => {
+    const find = async () =>
+      (
+        await tx
+          .select()
+          .from(participants)
+          .where(tenantWhere(ctx, participants, eq(participants.id, id)))
+      )[0];
+    const found = await find();
+    if (found === undefined) throw Problem.notFound('Participant');
+    const hasEnded = await endDueHolds(ctx, tx, now, [found.courseDateId]);
+    const row = hasEnded ? (await find())! : found;
+    const reload = () => getParticipant({ ...ctx, db: tx }, id, {}, true);
+    if (row.courseDateId === body.coursedate_id) return hasEnded ? reload() : tx.rollbackNoChange(await reload());
+    if (body.price === 'difference') throw Problem.invalidFields({ notValid: ['price'] });
+    if (hasLeft(row.statusId)) throw new Problem('invalid', 'The participant has left the course date');
+    await moveParticipants(ctx, tx, now, [row], body.coursedate_id);
+    return reload();
+  });
+
+/**
+ * Moves participants who have not left to another date, and promotes the waiting lists of theirs. Throws, with an error
+ * for each, if one of them cannot be booked there.
+ */
+export async function moveParticipants(ctx: Ctx, tx: Tx, now: string, rows: ParticipantRow[], courseDateId: number) {
+  const ids = rows.map(({ id }) => id);
+  const [found] = await execute<{ isAttended: boolean }>(tx, sql.findAttended, [ctx.providerId, ids]);
+  assertNotAttended(found!.isAttended);
+  const [date] = (await loadContext(ctx, tx, now, { coursedate_id: courseDateId })).dates;
+  const decided = decideStates(date, rows);
+
+  await execute(tx, sql.deleteAttendances, [ctx.providerId, ids]);
+  const moved = toRecordset(rows.map(({ id }, n) => ({ id, ...decided[n] })));
+  await execute(tx, sql.moveParticipants, [ctx.providerId, moved, date!.courseId, courseDateId, now]);
+  await touchOrders(ctx, tx, now, ids);
+  await recordEvents(
+    tx,
+    ctx.providerId,
+    now,
+    ids.map((id) => ({ type: 'participant.moved', id })),
+  );
+  const named = rows.filter(({ heldFor }) => heldFor !== 'name');
+  const mails = named.map(({ id, userId }) => ({ purpose: 'move', userId, participantId: id }));
+  await queueMails(ctx, tx, now, mails);
+  const freed = rows.filter(({ statusId }) => holdsSeat(statusId)).map((row) => row.courseDateId);
+  await promoteWaitingLists(ctx, tx, now, [...new Set(freed)]);
+}
+
+/** By the state at the former date; others book a seat. */
+const causes: Partial<Record<State, Cause>> = {
+  unconfirmed: 'bookUnconfirmed',
+  reserved: 'reserve',
+  reservedOverbooked: 'reserve',
+};
+
+/** Only those who had no seat may wait. */
+function decideStates(date: DateFound | undefined, rows: ParticipantRow[]) {
+  if (!date) throw bookingProblem([bookingError('course_date_identifier_invalid')]);
+  const requests = rows.map((row) => ({ courseDateId: date.id, cause: causes[toState(row)] ?? 'book' }));
+  const decided = decideSeats([date], requests, { check: true, waitWhenFull: true });
+  const hasPlace = ({ statusId, heldFor }: ParticipantRow, state: State | undefined) =>
+    state !== undefined && (state !== 'waiting' || !holdsSeat(statusId) || heldFor === 'offer');
+  const errors: CodedError[] = [
+    ...(date.isCanceled ? [bookingError('course_date_cancelled')] : []),
+    ...(date.isPassed ? [bookingError('deadline_passed')] : []),
+    ...rows.flatMap((row, n) => (hasPlace(row, decided[n]) ? [] : [participantError(n, 'no_seats_available')])),
+  ];
+  if (errors.length > 0) throw bookingProblem(errors);
+  return decided.map((state) => states[state!]);
+}

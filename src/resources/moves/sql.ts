@@ -1,0 +1,20 @@
+/** Whether attendance of the participants `$2` was registered. */
+export const findAttended = {
+  name: 'find_attended_of_moved',
+  text: `select exists (
+    select from attendances where provider_id = $1 and participant_id = any($2::bigint[]) and attended is not null) as "isAttended"`,
+};
+
+/** What is not registered of the sessions of the former date. */
+export const deleteAttendances = {
+  name: 'delete_attendances_of_moved',
+  text: 'delete from attendances where provider_id = $1 and participant_id = any($2::bigint[])',
+};
+
+export const moveParticipants = {
+  name: 'move_participants',
+  text: `update participants p set course_id = $3, course_date_id = $4, status_id = m."statusId", held_for = m."heldFor",
+      held_until = null, lapsed_offers = 0, status_updated_at = $5, updated_at = $5
+    from json_to_recordset($2) m (id bigint, "statusId" smallint, "heldFor" text)
+    where p.provider_id = $1 and p.id = m.id`,
+};

@@ -1,0 +1,141 @@
+import { expect, test } from 'vitest';
+import {
+  bookOrFail,
+  createBookableDate,
+  deregister,
+  errorCodes,
+  person,
+  persons,
+  seatCounters,
+  statusesOnDate,
+} from '../../support/booking.ts';
+import { newestEvent } from '../../support/changes.ts';
+import { addDate, addGathering, changeDate } from '../../support/dates.ts';
+import { contentTypeHeader, dialects, encodeBody } from '../../support/dialects.ts';
+import { createAttendance } from '../../support/orders.ts';
+import { sharedTestApp, type Provider } from '../../support/test-app.ts';
+
+const { database, createProvider } = await sharedTestApp();
+
+type Item = Record<string, any>;
+type Dates = Parameters<typeof createBookableDate>[1];
+const read = async (me: Provider, id: number) => (await me.get(`/v2/participants/${id}`)).json<Item>();
+const move = (me: Provider, id: number, coursedate_id: unknown, fields: Item = {}) =>
+  me.post(`/v2/participants/${id}/move`, { coursedate_id, ...fields });
+const outboxOf = async (me: Provider) =>
+  (await database.pool.query('select purpose, participant_id as id from outbox where provider_id = $1', [me.id])).rows;
+
+/** A participant on one date, and another date of another course. */
+async function stage(from: Dates = {}, to: Dates = {}, fields: Item = {}) {
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me, from);
+  const target = await createBookableDate(me, { course: { price_value: 500 }, ...to });
+  const summary = await bookOrFail(me, dateId, fields);
+  return { me, dateId, target: target.dateId, targetCourse: target.courseId, summary, id: summary.participants[0]!.id };
+}
+
+test('a participant moves to a date of another course, keeps its id and price, and the next one gets the place', async () => {
+  const { me, dateId, target, targetCourse, summary, id } = await stage({ capacityMax: 1, capacityWait: 1 });
+  await bookOrFail(me, dateId, { participants: persons(1, { status_id: 3 }) });
+  const before = await read(me, id);
+  const cursor = await newestEvent(me);
+  const response = await move(me, id, target);
+  const { course, coursedate, status, ...others } = response.json<Item>();
+  expect([response.status, course.id, coursedate.id, status.id]).toEqual([200, targetCourse, target, 1]);
+  expect(others).toMatchObject({ id, user: before['user'], idOrder: Number(summary.order_id), paid: before['paid'] });
+  expect(await read(me, id)).toEqual(response.json());
+  expect([await statusesOnDate(me, dateId), await seatCounters(me, target)]).toEqual([[1], [1, 0, 0, 0]]);
+  const order = (await me.get(`/v2/orders/${summary.order_id}`)).json<Item>();
+  expect(order['calculated_totals'].total_amount_incl_discounts_and_vat).toBe(1000);
+  expect(order['lines'][0].database_relations).toMatchObject([{ participant_id: id, coursedate_id: target }]);
+  const { items } = (await me.get(`/v2/changes?since=${cursor}`)).json<{ items: Item[] }>();
+  const changes = items.map(({ type, resource_id }) => `${type} ${resource_id}`);
+  expect(changes).toEqual(
+    expect.arrayContaining([`participant.updated ${id}`, `participant.moved ${id}`, `order.updated ${order['id']}`]),
+  );
+  expect(await outboxOf(me)).toEqual([{ purpose: 'move', id }]);
+});
+
+test('works in every body format; a second call changes nothing', async () => {
+  const { me, target, summary } = await stage({}, {}, { participants: persons(3) });
+  for (const [n, dialect] of dialects.entries()) {
+    const { id } = summary.participants[n]!;
+    const body = encodeBody(dialect, { coursedate_id: target, price: 'keep' });
+    const moved = await me.post(`/v2/participants/${id}/move`, body, contentTypeHeader(dialect));
+    expect([dialect, moved.status]).toEqual([dialect, 200]);
+    const again = await move(me, id, target);
+    expect([again.status, again.json()]).toEqual([200, moved.json()]);
+  }
+  expect(await outboxOf(me)).toHaveLength(3);
+});
+
+test.each([
+  [1, 1],
+  [7, 7],
+  [3, 1],
+])('status %i takes a free seat as %i', async (before, after) => {
+  const { me, target, id } = await stage({ capacityWait: 1 }, {}, { participants: persons(1, { status_id: before }) });
+  expect((await move(me, id, target)).json<Item>()['status'].id).toBe(after);
+});
+
+test('an overbook place follows the seats; only one who waits may wait again', async () => {
+  const full = { capacityMax: 1, capacityOverbook: 1, capacityWait: 1 };
+  const { me, dateId, target, id } = await stage({ capacityWait: 1 }, full);
+  const second = (await bookOrFail(me, dateId)).participants[0]!.id;
+  await bookOrFail(me, target);
+  expect((await move(me, id, target)).json<Item>()['status'].id).toBe(2);
+  const refused = await move(me, second, target);
+  expect([refused.status, errorCodes(refused)]).toEqual([400, ['no_seats_available']]);
+  const [waiting] = (await bookOrFail(me, dateId, { participants: persons(1, { status_id: 3 }) })).participants;
+  expect((await move(me, waiting!.id, target)).json<Item>()['status'].id).toBe(3);
+  expect([await seatCounters(me, dateId), await seatCounters(me, target)]).toEqual([
+    [1, 0, 0, 0],
+    [1, 1, 0, 1],
+  ]);
+});
+
+test('a place of a group moves without a name and without a mail', async () => {
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
+  const target = (await createBookableDate(me)).dateId;
+  const body = { coursedate_id: dateId, payment_method: 'invoice', places: 1 };
+  const { participants } = (await me.post('/v2/booking', body)).json<{ summary: Item }>().summary as Item;
+  const { id } = participants[0];
+  expect((await move(me, id, target)).json<Item>()['status'].id).toBe(7);
+  expect(await outboxOf(me)).toEqual([]);
+  expect((await me.put(`/v2/participants/${id}`, { user: person() })).json<Item>()['status'].id).toBe(1);
+});
+
+test.each([
+  ['an unknown date', undefined, 'course_date_identifier_invalid'],
+  ['a canceled date', { statusId: 3 }, 'course_date_cancelled'],
+  ['a date after its deadline', { deadlineAt: '2020-01-01' }, 'deadline_passed'],
+  ['a full date', { capacityMax: 1, capacityWait: 1 }, 'no_seats_available'],
+])('%s is refused as in a booking', async (_, date, code) => {
+  const { me, dateId, target, id } = await stage({}, {});
+  if (date && 'capacityMax' in date) await bookOrFail(me, target);
+  if (date) await changeDate(me, target, date);
+  const response = await move(me, id, date ? target : 999_999_999);
+  expect([response.status, errorCodes(response)]).toEqual([400, [code]]);
+  expect([(await read(me, id))['coursedate'].id, await outboxOf(me)]).toEqual([dateId, []]);
+});
+
+test('one who has left, and one with attendance, is refused; attendance that is not registered stays behind', async () => {
+  const { me, dateId, target, id, summary } = await stage();
+  const gathering = await addGathering(me, dateId);
+  await createAttendance(me, id, gathering);
+  expect((await move(me, id, target)).status).toBe(200);
+  expect((await me.get(`/v2/participants/${id}?include=attendance`)).json<Item>()['attendance']).toEqual([]);
+  await createAttendance(me, id, await addGathering(me, target), { attended: true });
+  expect(errorCodes(await move(me, id, dateId))).toEqual(['attendance_registered']);
+  await deregister(me, summary.booking_id);
+  expect(errorCodes(await move(me, id, dateId))).toEqual(['field_invalid']);
+});
+
+test("an unknown participant, and another school's, is not found", async () => {
+  const { me, id } = await stage();
+  const other = await createProvider();
+  const dateId = await addDate(other, await other.course());
+  for (const one of [id, 999_999_999]) expect((await move(other, one, dateId)).status).toBe(404);
+  expect((await move(me, id, dateId)).json<Item>()['errors'][0].code).toBe('course_date_identifier_invalid');
+});
