@@ -1,4 +1,4 @@
-import { and, asc, eq } from 'drizzle-orm';
+import { and, asc, eq, isNotNull } from 'drizzle-orm';
 import { Client } from 'pg';
 import { vouchers } from '../../src/database/tables/campaigns.ts';
 import { courseDates } from '../../src/database/tables/coursedates.ts';
@@ -61,6 +61,15 @@ export const errorCodes = (response: TestResponse) =>
 
 export const deregister = (me: Provider, bookingId: number | string, fields: Fields = {}) =>
   me.put(`/v2/booking/${bookingId}/deregister`, fields);
+
+/** The time of all open offers is over. */
+export const endOffers = (me: Provider) =>
+  write(me, (tx) =>
+    tx
+      .update(participants)
+      .set({ heldUntil: '2020-01-01' })
+      .where(and(eq(participants.providerId, me.id), isNotNull(participants.heldUntil))),
+  );
 
 export const statusesOnDate = (me: Provider, dateId: number) =>
   write(me, async (tx) => {

@@ -23,17 +23,18 @@ export type Place = (typeof places)[number];
 export const causes = [
   ...(['book', 'bookUnconfirmed', 'bookWaiting', 'reserve', 'confirm', 'unconfirm', 'wait'] as const),
   ...(['promote', 'offer', 'accept', 'decline', 'declineAgain', 'lapse', 'lapseAgain', 'name'] as const),
-  ...(['deregister', 'deregisterWithFee'] as const),
+  ...(['move', 'deregister', 'deregisterWithFee'] as const),
 ] as const;
 export type Cause = (typeof causes)[number];
 
+type EventName = `offer.${'made' | 'accepted' | 'declined' | 'lapsed'}` | `participant.${'swapped' | 'moved'}`;
 export type Transition = {
   from: (State | 'new')[];
   cause: Cause;
   to: Partial<Record<Place, State>>;
   /** The event beside those of the changed participant, and the mail. */
-  event?: 'offer.made' | 'offer.accepted' | 'offer.declined' | 'offer.lapsed' | 'participant.swapped';
-  mail?: 'offer' | 'swap';
+  event?: EventName;
+  mail?: 'offer' | 'swap' | 'move';
 };
 
 const seated: State[] = ['confirmed', 'unconfirmed'];
@@ -41,6 +42,7 @@ const left: State[] = ['deregistered', 'deregisteredWithFee'];
 const unseated: State[] = ['waiting', ...left];
 const unnamed: State[] = ['reserved', 'reservedOverbooked'];
 const named: State[] = [...seated, 'overbooked', 'offered', ...unseated];
+const moved = { cause: 'move', event: 'participant.moved', mail: 'move' } as const;
 
 /** All changes of a participant's state: the only place that decides its status. */
 export const transitions: Transition[] = [
@@ -85,6 +87,20 @@ export const transitions: Transition[] = [
     to: { own: 'overbooked' },
     event: 'participant.swapped',
     mail: 'swap',
+  },
+  // Takes a place of the other date. Only those who waited may wait there.
+  { from: ['confirmed', 'overbooked'], ...moved, to: { seat: 'confirmed', overbook: 'overbooked' } },
+  { from: ['unconfirmed'], ...moved, to: { seat: 'unconfirmed', overbook: 'overbooked' } },
+  {
+    from: ['waiting', 'offered'],
+    ...moved,
+    to: { seat: 'confirmed', overbook: 'overbooked', waiting: 'waiting' },
+  },
+  {
+    from: unnamed,
+    cause: 'move',
+    to: { seat: 'reserved', overbook: 'reservedOverbooked' },
+    event: 'participant.moved',
   },
   { from: [...named, ...unnamed], cause: 'deregister', to: { own: 'deregistered' } },
   { from: [...named, ...unnamed], cause: 'deregisterWithFee', to: { own: 'deregisteredWithFee' } },

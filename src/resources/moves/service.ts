@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { Problem, type CodedError } from '../../core/errors.ts';
-import { states, toState, type Cause, type State } from '../../core/reference/participant-states.ts';
+import { findTransition, states, toState } from '../../core/reference/participant-states.ts';
 import { hasLeft, holdsSeat } from '../../core/reference/statuses.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
@@ -57,37 +57,23 @@ export async function moveParticipants(ctx: Ctx, tx: Tx, now: string, rows: Part
   const moved = toRecordset(rows.map(({ id }, n) => ({ id, ...decided[n] })));
   await execute(tx, sql.moveParticipants, [ctx.providerId, moved, date!.courseId, courseDateId, now]);
   await touchOrders(ctx, tx, now, ids);
-  await recordEvents(
-    tx,
-    ctx.providerId,
-    now,
-    ids.map((id) => ({ type: 'participant.moved', id })),
-  );
-  const named = rows.filter(({ heldFor }) => heldFor !== 'name');
-  const mails = named.map(({ id, userId }) => ({ purpose: 'move', userId, participantId: id }));
+  const effects = rows.map((row) => ({ ...row, ...findTransition(toState(row), 'move') }));
+  const events = effects.flatMap(({ id, event }) => (event ? [{ type: event, id }] : []));
+  await recordEvents(tx, ctx.providerId, now, events);
+  const mails = effects.flatMap(({ id, userId, mail }) => (mail ? [{ purpose: mail, userId, participantId: id }] : []));
   await queueMails(ctx, tx, now, mails);
   const freed = rows.filter(({ statusId }) => holdsSeat(statusId)).map((row) => row.courseDateId);
   await promoteWaitingLists(ctx, tx, now, [...new Set(freed)]);
 }
 
-/** By the state at the former date; others book a seat. */
-const causes: Partial<Record<State, Cause>> = {
-  unconfirmed: 'bookUnconfirmed',
-  reserved: 'reserve',
-  reservedOverbooked: 'reserve',
-};
-
-/** Only those who had no seat may wait. */
 function decideStates(date: DateFound | undefined, rows: ParticipantRow[]) {
   if (!date) throw bookingProblem([bookingError('course_date_identifier_invalid')]);
-  const requests = rows.map((row) => ({ courseDateId: date.id, cause: causes[toState(row)] ?? 'book' }));
+  const requests = rows.map((row) => ({ courseDateId: date.id, cause: 'move' as const, from: toState(row) }));
   const decided = decideSeats([date], requests, { check: true, waitWhenFull: true });
-  const hasPlace = ({ statusId, heldFor }: ParticipantRow, state: State | undefined) =>
-    state !== undefined && (state !== 'waiting' || !holdsSeat(statusId) || heldFor === 'offer');
   const errors: CodedError[] = [
     ...(date.isCanceled ? [bookingError('course_date_cancelled')] : []),
     ...(date.isPassed ? [bookingError('deadline_passed')] : []),
-    ...rows.flatMap((row, n) => (hasPlace(row, decided[n]) ? [] : [participantError(n, 'no_seats_available')])),
+    ...decided.flatMap((state, n) => (state === undefined ? [participantError(n, 'no_seats_available')] : [])),
   ];
   if (errors.length > 0) throw bookingProblem(errors);
   return decided.map((state) => states[state!]);

@@ -4,6 +4,7 @@ import {
   book,
   createBookableDate,
   deregister,
+  endOffers,
   errorCodes,
   participantStatuses,
   person,
@@ -40,14 +41,6 @@ const holds = async (me: Provider) =>
     .map(({ status, hold }) => [status.id, hold?.held_for ?? null]);
 const offerEvents = async (me: Provider, cursor: string) =>
   (await eventsSince(me, cursor)).filter((type) => type.startsWith('offer.'));
-/** The time of all open offers is over. */
-const endTime = async (me: Provider) =>
-  (await me.ctx()).write(['dates', 'people'], (tx) =>
-    tx.$client.query(
-      `update participants set held_until = clock_timestamp() - interval '1 second' where provider_id = $1 and held_until is not null`,
-      [me.id],
-    ),
-  );
 const answer = async (me: Provider, change: typeof acceptOffer, id: number) =>
   (await me.ctx()).write(['dates', 'people'], async (tx, now) => change(await me.ctx(), tx, now, id));
 
@@ -80,13 +73,13 @@ test('a declined or lapsed offer goes to the next, its person to the end, and th
     [3, null],
     [7, 'offer'],
   ]);
-  await endTime(me);
+  await endOffers(me);
   await endDueHoldsOfSchool(database, me.id);
   expect(await states()).toEqual([
     [7, 'offer'],
     [3, null],
   ]);
-  await endTime(me);
+  await endOffers(me);
   await endDueHoldsOfSchool(database, me.id);
   expect(await states()).toEqual([
     [4, null],
@@ -103,7 +96,7 @@ test('a declined or lapsed offer goes to the next, its person to the end, and th
 test('the feed has every offer and what became of it', async () => {
   const { me, ids, cursor } = await offeredSeat(2);
   await answer(me, declineOffer, ids[0]!);
-  await endTime(me);
+  await endOffers(me);
   await endDueHoldsOfSchool(database, me.id);
   await answer(me, acceptOffer, ids[0]!);
   expect(await offerEvents(me, cursor)).toEqual(
@@ -115,24 +108,24 @@ describe('an offer whose time is over', () => {
   test('refuses no booking', async () => {
     const { me, dateId } = await offeredSeat(1);
     expect(errorCodes(await book(me, dateId))).toEqual(['no_seats_available']);
-    await endTime(me);
+    await endOffers(me);
     expect(participantStatuses(await bookOrFail(me, dateId))).toEqual([1]);
     expect(await statusesOnDate(me, dateId)).toEqual([4, 3, 1]);
   });
 
   test('cannot be accepted, and refuses no change of a status', async () => {
     const { me, dateId, ids } = await offeredSeat(2);
-    await endTime(me);
+    await endOffers(me);
     expect(await answer(me, acceptOffer, ids[0]!)).toBeUndefined();
     expect(await statusesOnDate(me, dateId)).toEqual([4, 3, 7]);
-    await endTime(me);
+    await endOffers(me);
     // The other one has lapsed now, too, so that this one got the next offer.
     expect((await me.put(`/v2/participants/${ids[0]}`, { idStatus: 1 })).json<Item>()['status'].id).toBe(1);
   });
 
   test('ends before another status is decided', async () => {
     const { me, dateId, ids } = await offeredSeat(3);
-    await endTime(me);
+    await endOffers(me);
     await me.put(`/v2/participants/${ids[2]}`, { idStatus: 4 });
     expect(await statusesOnDate(me, dateId)).toEqual([4, 3, 7, 4]);
   });
@@ -184,7 +177,7 @@ test('participants who wait together are offered their seats together, and small
   expect(await statusesOnDate(me, dateId)).toEqual([4, 1, 3, 3, 7]);
   await me.put(`/v2/participants/${seats.participants[1]!.id}`, { idStatus: 4 });
   expect(await statusesOnDate(me, dateId)).toEqual([4, 4, 3, 3, 7]);
-  await endTime(me);
+  await endOffers(me);
   await endDueHoldsOfSchool(database, me.id);
   expect(await statusesOnDate(me, dateId)).toEqual([4, 4, 7, 7, 3]);
 });

@@ -3,13 +3,14 @@ import {
   bookOrFail,
   createBookableDate,
   deregister,
+  endOffers,
   errorCodes,
   person,
   persons,
   seatCounters,
   statusesOnDate,
 } from '../../support/booking.ts';
-import { newestEvent } from '../../support/changes.ts';
+import { eventsSince, newestEvent } from '../../support/changes.ts';
 import { addDate, addGathering, changeDate } from '../../support/dates.ts';
 import { contentTypeHeader, dialects, encodeBody } from '../../support/dialects.ts';
 import { createAttendance } from '../../support/orders.ts';
@@ -104,6 +105,25 @@ test('a place of a group moves without a name and without a mail', async () => {
   expect((await move(me, id, target)).json<Item>()['status'].id).toBe(7);
   expect(await outboxOf(me)).toEqual([]);
   expect((await me.put(`/v2/participants/${id}`, { user: person() })).json<Item>()['status'].id).toBe(1);
+});
+
+test('offers that ran out on both dates end before a move decides', async () => {
+  const me = await createProvider();
+  const offering = { capacityMax: 1, capacityWait: 2, waitingMode: 'offer' as const };
+  const stageOffer = async () => {
+    const { dateId } = await createBookableDate(me, offering);
+    const { booking_id } = await bookOrFail(me, dateId);
+    const { participants } = await bookOrFail(me, dateId, { participants: persons(1, { status_id: 3 }) });
+    await deregister(me, booking_id);
+    return { dateId, id: participants[0]!.id };
+  };
+  const [from, to] = [await stageOffer(), await stageOffer()];
+  await endOffers(me);
+  const cursor = await newestEvent(me);
+  expect((await move(me, from.id, to.dateId)).json<Item>()['status'].id).toBe(1);
+  expect(await statusesOnDate(me, to.dateId)).toEqual([1, 4, 3]);
+  const ended = (await eventsSince(me, cursor)).filter((type) => type.startsWith('offer.'));
+  expect(ended).toEqual(['offer.lapsed', 'offer.lapsed']);
 });
 
 test.each([
