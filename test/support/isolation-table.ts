@@ -441,6 +441,7 @@ export const idTable: Record<string, IdParameter> = {
   'PUT /v2/coursedates/{id}/attendance body marks': 'the results repeat the ids',
   'PUT /v2/participants/{id} path id': ['participant', () => ({ no_show: 1 })],
   'POST /v2/participants/{id}/move path id': ['participant', () => ({ coursedate_id: 1 })],
+  'POST /v2/participants/{id}/move body coursedate_id': ['date', (id) => ({ coursedate_id: id })],
   'POST /v2/customers body seller_id': ['adminUser', (id) => ({ title: 'C', seller_id: id })],
   'PUT /v2/customers/{id} path id': ['customer', () => ({ note: 'x' })],
   'PUT /v2/customers/{id} body seller_id': ['adminUser', (id) => ({ seller_id: id })],

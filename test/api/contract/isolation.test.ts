@@ -206,6 +206,10 @@ const creators: Partial<Record<keyof Ids, (actor: Provider) => Promise<number>>>
     const { dateId } = await createBookableDate(actor);
     return Number((await bookOrFail(actor, dateId)).booking_id);
   },
+  participant: async (actor) => {
+    const { dateId } = await createBookableDate(actor);
+    return (await bookOrFail(actor, dateId)).participants[0]!.id;
+  },
 };
 const rows = new Map<string, number>();
 /** The id of one row of the actor's own, created on the first call. */
