@@ -100,7 +100,7 @@ test('a place of a group moves without a name and without a mail', async () => {
   const { dateId } = await createBookableDate(me);
   const target = (await createBookableDate(me)).dateId;
   const body = { coursedate_id: dateId, payment_method: 'invoice', places: 1 };
-  const { participants } = (await me.post('/v2/booking', body)).json<{ summary: Item }>().summary as Item;
+  const { participants } = (await me.post('/v2/booking', body)).json<{ summary: Item }>().summary;
   const { id } = participants[0];
   expect((await move(me, id, target)).json<Item>()['status'].id).toBe(7);
   expect(await outboxOf(me)).toEqual([]);
