@@ -1,6 +1,7 @@
 import { openSession } from '../../src/resources/auth/session-service.ts';
 import type { Purpose } from '../../src/resources/auth/token-schema.ts';
 import { createToken } from '../../src/resources/auth/token-service.ts';
+import { createLink } from '../../src/resources/links/service.ts';
 import { send, type TestResponse, type Provider, type TestApp } from './test-app.ts';
 
 type App = TestApp['app'];
@@ -12,6 +13,10 @@ export const createUserToken = async (me: Provider, purpose: Purpose, userId: nu
 
 export const createAdminToken = async (me: Provider, adminUserId: number) =>
   createToken((await me.ctx()).unlockedStore, 'password', { providerId: me.id, userId: null, adminUserId });
+
+/** A link to a booking, or to the offer of one of its participants. */
+export const createLinkToken = async (me: Provider, to: { bookingId: number; participantId?: number }) =>
+  createLink((await me.ctx()).unlockedStore, { providerId: me.id, participantId: null, ...to });
 
 /** A client with the session cookie of a signed-in user. */
 export async function signedInVisitor(app: App, me: Provider, userId: number, headers: Headers = {}) {

@@ -61,7 +61,7 @@ const isShown = and(
   or(notInArray(participants.statusId, left), sql`${courseDates.endsAt} >= ${now}`),
 );
 
-const selectEnrolments = (ctx: Ctx, userId: number, ...conditions: SQL[]) =>
+const selectEnrolments = (ctx: Ctx, ...conditions: SQL[]) =>
   ctx.db
     .select(columns)
     .from(participants)
@@ -69,7 +69,7 @@ const selectEnrolments = (ctx: Ctx, userId: number, ...conditions: SQL[]) =>
     .innerJoin(courses, sameTenant(courses, participants, eq(courses.id, participants.courseId)))
     .leftJoin(locations, sameTenant(locations, courseDates, eq(locations.id, courseDates.locationId)))
     .leftJoin(places, eq(places.id, courseDates.placeId))
-    .where(tenantWhere(ctx, participants, eq(participants.userId, userId), isShown, ...conditions))
+    .where(tenantWhere(ctx, participants, isShown, ...conditions))
     .orderBy(desc(courseDates.startsAt), desc(participants.id));
 
 type EnrolmentRow = Awaited<ReturnType<typeof selectEnrolments>>[number];
@@ -86,7 +86,7 @@ function nextMeetingMs({ gatherings: meetings, startsAtMs, endsAtMs }: Enrolment
 
 /** A person's enrolments: upcoming ones by their next session, past ones newest first. */
 export async function listEnrolments(ctx: Ctx, userId: number) {
-  const rows = await withGatherings(ctx, await selectEnrolments(ctx, userId).limit(maxEnrolments));
+  const rows = await withGatherings(ctx, await selectEnrolments(ctx, ofUser(userId)).limit(maxEnrolments));
   const upcoming = rows.filter((row) => !row.isOver).reverse();
   return {
     upcoming: upcoming.sort((a, b) => nextMeetingMs(a) - nextMeetingMs(b)),
@@ -96,9 +96,14 @@ export async function listEnrolments(ctx: Ctx, userId: number) {
 
 /** Undefined for enrolments of other people. */
 export async function findEnrolment(ctx: Ctx, userId: number, participantId: number): Promise<Enrolment | undefined> {
-  const [found] = await withGatherings(ctx, await selectEnrolments(ctx, userId, eq(participants.id, participantId)));
+  const [found] = await findEnrolments(ctx, ofUser(userId), eq(participants.id, participantId));
   return found;
 }
+
+const ofUser = (userId: number) => eq(participants.userId, userId);
+
+export const findEnrolments = async (ctx: Ctx, ...conditions: SQL[]): Promise<Enrolment[]> =>
+  withGatherings(ctx, await selectEnrolments(ctx, ...conditions));
 
 async function withGatherings(ctx: Ctx, rows: EnrolmentRow[]): Promise<Enrolment[]> {
   const sessions = rows.length === 0 ? [] : await loadGatherings(ctx, rows);

@@ -11,6 +11,7 @@ import { preferredLanguage } from '../../core/reference/language.ts';
 import { formatPageError } from './send-page.tsx';
 import { authPages } from './auth-pages.tsx';
 import { redirectToHttps, rejectCrossSite } from './forms.ts';
+import { linkPages } from './link-pages.tsx';
 import { personalPages } from './personal.tsx';
 import { createPageServices } from './page-context.ts';
 import { stylesheet } from './style.ts';
@@ -48,6 +49,7 @@ export const personalPagesPlugin: FastifyPluginAsync<Services> = async (app, opt
 
   serveAsset(app, '', stylesheet);
   await app.register(authPages, services);
+  await app.register(linkPages, services);
   await app.register(personalPages, services);
   registerMethodNotAllowed();
 };

@@ -7,7 +7,7 @@ import { createContext } from '../../resources/schools/provider-service.ts';
 import { changeCookie, sessionCookie, type Cookie } from './cookie.ts';
 import { createPaths, type Paths } from './view.ts';
 
-/** Owner of a link or session. */
+/** Owner of a link or session; without an id that of a booking, who has no account. */
 type Person = { providerId: number; userId: number | null; adminUserId?: number | null };
 
 /** Options of the pages' route plugins. */
@@ -29,12 +29,17 @@ export function createPageServices({ database, settings }: Services): PageServic
     cookie: sessionCookie(settings),
     changedCookie: changeCookie(settings),
     createVisitorContext: async (request, { providerId, userId, adminUserId = null }) => {
-      const actor =
-        userId === null
-          ? ({ actor: 'admin_user', actorId: adminUserId } as const)
-          : ({ actor: 'course_user', actorId: userId } as const);
-      const audited = database.withAudit({ ...actor, action: getRoute(request), requestId: request.id });
+      const audited = database.withAudit({
+        ...toActor(userId, adminUserId),
+        action: getRoute(request),
+        requestId: request.id,
+      });
       return { ...(await createContext(audited, settings, providerId)), language: request.view.language };
     },
   };
+}
+
+function toActor(userId: number | null, adminUserId: number | null) {
+  if (userId !== null) return { actor: 'course_user', actorId: userId } as const;
+  return { actor: adminUserId === null ? 'server' : 'admin_user', actorId: adminUserId } as const;
 }

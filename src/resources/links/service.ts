@@ -41,6 +41,14 @@ export const sendLink = (ctx: Ctx, bookingId: number): Promise<LinkResult> =>
     return queued.length > 0 ? result : tx.rollbackNoChange(result);
   });
 
-/** For a person with a new e-mail address: links to the old one end, and open offers are mailed again. */
-export const replaceOfferLinks = ({ providerId }: Ctx, tx: Tx, now: string, userId: number) =>
-  execute(tx, sql.replaceOfferLinks, [providerId, userId, now]);
+/**
+ * For a person with a new e-mail address, or with a place that was another person's: earlier links end, and open offers
+ * are mailed again.
+ */
+export const replaceOfferLinks = (
+  { providerId }: Ctx,
+  tx: Tx,
+  now: string,
+  userId: number,
+  participantId: number | null = null,
+) => execute(tx, sql.replaceOfferLinks, [providerId, userId, now, participantId]);

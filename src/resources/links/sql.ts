@@ -14,7 +14,7 @@ export const storeLink = {
   name: 'store_booking_link',
   text: `with earlier as (
       delete from booking_links where provider_id = $1 and booking_id = $2 and participant_id is not distinct from $3
-        and mail_id is distinct from $5)
+        and (mail_id is null or mail_id is distinct from $5))
     insert into booking_links (provider_id, booking_id, participant_id, hash, mail_id, created_at, expires_at)
     select $1, $2, $3::bigint, $4, $5, now(), e.at from (select ${endsAt('$2', '$3')} as at) e where e.at > now()
     on conflict (provider_id, mail_id) do update set hash = excluded.hash, created_at = excluded.created_at,
@@ -51,15 +51,17 @@ export const queueLink = {
     returning id`,
 };
 
-/** Ends the links to the offers of a person, whose open offers are mailed again. */
+const ofPerson = 'p.provider_id = $1 and p.user_id = $2 and ($4::bigint is null or p.id = $4)';
+
+/** Ends the links to the offers of a person, or to one of them ($4), and mails those that are open again. */
 export const replaceOfferLinks = {
   name: 'replace_offer_links',
   text: `with ended as (
       delete from booking_links where provider_id = $1
-        and participant_id in (select id from participants where provider_id = $1 and user_id = $2))
+        and participant_id in (select p.id from participants p where ${ofPerson}))
     insert into outbox (provider_id, purpose, user_id, participant_id, created_at, due_at)
     select $1, 'offer', $2, p.id, $3, ${currentTimeSql} from participants p
-    where p.provider_id = $1 and p.user_id = $2 and p.held_for = 'offer'
+    where ${ofPerson} and p.held_for = 'offer'
       and not exists (select from outbox o where o.provider_id = $1 and o.user_id = $2 and o.participant_id = p.id
         and o.purpose = 'offer' and o.sent_at is null and o.failed_at is null)`,
 };

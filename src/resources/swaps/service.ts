@@ -1,3 +1,4 @@
+import { and, eq } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
 import { nextState, states, toState } from '../../core/reference/participant-states.ts';
 import { todayIn } from '../../core/timestamps.ts';
@@ -5,8 +6,11 @@ import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { recordEvents } from '../../database/record-events.ts';
 import { execute } from '../../database/statements.ts';
+import { participants } from '../../database/tables/participants.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { deletePlaceholder, enrolUsers, findExistingUsers, type Person } from '../booking/enrolment-service.ts';
 import { queueMails } from '../booking/service.ts';
+import { replaceOfferLinks } from '../links/service.ts';
 import type { ParticipantRow } from '../participants/schema.ts';
 import * as sql from './sql.ts';
 
@@ -61,7 +65,27 @@ export async function completeSwap(
   await touchOrders(ctx, tx, now, [id]);
   await recordEvents(tx, ctx.providerId, now, [{ type: 'participant.swapped', id }]);
   await queueMails(ctx, tx, now, [{ purpose: 'swap', userId, participantId: id }]);
+  await replaceOfferLinks(ctx, tx, now, userId, id);
 }
+
+export type NamedPlace = { participantId: number; person: NewPerson };
+
+/** Names places of a booking that have no name yet; others stay as they are. Returns how many were named. */
+export const namePlaces = (ctx: Ctx, bookingId: number, places: NamedPlace[]): Promise<number> =>
+  ctx.write(['dates', 'people', 'money'], async (tx, now) => {
+    let named = 0;
+    for (const { participantId, person } of places) {
+      const ofBooking = and(eq(participants.bookingId, bookingId), eq(participants.id, participantId));
+      const place = tenantWhere(ctx, participants, ofBooking, eq(participants.heldFor, 'name'));
+      const [row] = await tx.select().from(participants).where(place);
+      const swap = row && (await decideSwap(ctx, tx, now, row, person));
+      if (row === undefined || swap === undefined) continue;
+      await tx.updateChanged(participants, place, swap, now);
+      await completeSwap(ctx, tx, now, row, swap.userId);
+      named += 1;
+    }
+    return named > 0 ? named : tx.rollbackNoChange(named);
+  });
 
 /** Call when the orders show other persons or dates. */
 export const touchOrders = ({ providerId }: Ctx, tx: Tx, now: string, participantIds: number[]) =>

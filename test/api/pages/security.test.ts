@@ -43,6 +43,8 @@ test('every response below /my forbids scripts, frames, other origins and cachin
     await anyone.get('/my/sign-in/none'),
     await anyone.request('HEAD', '/my/sign-in/none'),
     await anyone.get(`/my/password/${await createUserToken(me, 'password', userId)}`),
+    await anyone.get('/my/booking/none'),
+    await anyone.get('/my/offer/none'),
     await anyone.get('/my'),
     await anyone.get('/my/nothing'),
     await anyone.post('/my/log-out', {}, { origin: 'https://evil.example' }),
@@ -50,7 +52,7 @@ test('every response below /my forbids scripts, frames, other origins and cachin
     await browser.get('/my/courses/1'),
     await browser.request('PUT', '/my/password'),
   ];
-  expect(responses.map(({ status }) => status)).toEqual([303, 410, 410, 200, 401, 404, 403, 200, 404, 405]);
+  expect(responses.map(({ status }) => status)).toEqual([303, 410, 410, 200, 410, 410, 401, 404, 403, 200, 404, 405]);
   for (const { headers, text } of responses) {
     expect(headers['content-security-policy']).toBe(
       "default-src 'none';style-src 'self';form-action 'self';base-uri 'none';frame-ancestors 'none'",

@@ -10,9 +10,10 @@ import {
   browserOfFile,
   horizontalOverflow,
 } from '../../support/browser.ts';
+import { bookOrFail, createBookableDate, deregister, person } from '../../support/booking.ts';
 import { addDate, addGathering, addInstructor, addLocation, assignInstructor } from '../../support/dates.ts';
 import { createOrder, createUser, write } from '../../support/orders.ts';
-import { createUserToken } from '../../support/pages.ts';
+import { createLinkToken, createUserToken } from '../../support/pages.ts';
 import { freePort } from '../../support/ports.ts';
 import { openTestDatabase, openTestApp, settings, type Provider } from '../../support/test-app.ts';
 
@@ -109,6 +110,32 @@ async function furnish(me: Provider, userId: number) {
   await take({ title: 'First aid at sea' }, { startAt: '2020-03-02', endAt: '2020-03-04' }, { completed: true });
 }
 
+/** Links to a group's booking, and to an offer. */
+async function bookByLink(me: Provider, url: string) {
+  const course = { title: 'Båtførerprøven på Hardangerfjorden for nybegynnere' };
+  const time = { startAt: '2030-06-10', endAt: '2030-06-10', startTimeAt: '18:00', endTimeAt: '21:00' };
+  const { dateId } = await createBookableDate(me, {
+    ...{
+      course,
+      ...time,
+      capacityMax: 4,
+      capacityWait: 1,
+      waitingMode: 'offer',
+      locationId: await addLocation(me, { title: 'Brygga' }),
+    },
+  });
+  const first = await bookOrFail(me, dateId, { participants: [person()] });
+  const group = await bookOrFail(me, dateId, { participants: undefined, places: 3 });
+  const waiting = await bookOrFail(me, dateId, { config: { waiting_list_when_full: 1 } });
+  await deregister(me, first.booking_id);
+  const [bookingId, waitingId] = [group, waiting].map((one) => Number(one.booking_id)) as [number, number];
+  const offer = { bookingId: waitingId, participantId: waiting.participants[0]!.id };
+  return {
+    booking: `${url}/my/booking/${await createLinkToken(me, { bookingId })}`,
+    offer: `${url}/my/offer/${await createLinkToken(me, offer)}`,
+  };
+}
+
 const heading = (page: Page) => page.locator('h1').innerText();
 
 describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
@@ -158,6 +185,30 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     expect(requested.filter((address) => !address.startsWith(url))).toEqual([]);
   });
 
+  test('a payer names a place, and a waiting person accepts an offer, on a phone without scripts', async () => {
+    const { me, url } = await startSchool();
+    const links = await bookByLink(me, url);
+    const { page, complaints, requested } = await browser.open({ ...phone, javaScriptEnabled: false });
+    await page.goto(links.booking);
+    const second = page.getByRole('group', { name: 'Place 2' });
+    for (const [label, value] of [
+      ['First name', 'Siri'],
+      ['Last name', 'Vik'],
+      ['E-mail', 'siri@people.example'],
+    ] as const)
+      await second.getByLabel(label).fill(value);
+    await page.getByRole('button', { name: 'Save the names' }).click();
+    expect(await page.getByRole('status').innerText()).toBe('One participant is named.');
+    expect(await page.getByRole('listitem').nth(1).innerText()).toMatch(/^Siri Vik\s+Has a place$/);
+
+    await page.goto(links.offer);
+    await page.getByRole('button', { name: 'Accept the place' }).click();
+    expect(await page.locator('.enrolment-status').innerText()).toBe('You have a place');
+    expect(await page.getByRole('button').count()).toBe(0);
+    expect(complaints).toEqual([]);
+    expect(requested.filter((address) => !address.startsWith(url))).toEqual([]);
+  });
+
   test('a mailed link allows choosing a password with the keyboard only', async () => {
     const { link } = await startSchool();
     const { page, complaints } = await browser.open();
@@ -184,7 +235,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
   ] as const)(
     'pages have no accessibility violations and no horizontal overflow: %s, %s',
     async (language, colorScheme) => {
-      const { url, link } = await startSchool();
+      const { me, url, link } = await startSchool();
       const { page, complaints } = await browser.open({ locale: language === 'en' ? 'en-GB' : 'nb-NO', colorScheme });
       const found: Record<string, unknown> = {};
       const clean: Record<string, unknown> = {};
@@ -228,6 +279,18 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
       await page.goto(`${url}/my`);
       await page.locator('.menu button').click();
       await look('logged-out');
+      const links = await bookByLink(me, url);
+      await page.goto(links.booking);
+      await look('booking');
+      await page.locator('fieldset input').nth(1).fill('Vik');
+      await page.locator('main button').click();
+      await look('booking-error');
+      await page.goto(links.offer);
+      await look('offer');
+      await page.locator('main button').last().click();
+      await look('offer-declined');
+      await page.goto(links.offer);
+      await look('offer-closed');
       expect(found).toEqual(clean);
       expect(complaints).toEqual([]);
     },

@@ -5,9 +5,9 @@ import { hasConfirmedPlace, postponed, getEnrolmentStatus } from '../../../core/
 import { canBeInCalendar, type Enrolment } from '../courses.ts';
 import { safeLink } from '../html.ts';
 import { fill, type Texts } from '../texts.ts';
-import type { PersonalView } from '../view.ts';
+import type { View } from '../view.ts';
 
-export type EnrolmentProps = { view: PersonalView; enrolment: Enrolment };
+export type EnrolmentProps = { view: View; enrolment: Enrolment };
 
 export function EnrolmentStatus({ view: { texts }, enrolment }: EnrolmentProps) {
   const enrolmentStatus = getEnrolmentStatus(enrolment);
@@ -23,7 +23,7 @@ export function EnrolmentStatus({ view: { texts }, enrolment }: EnrolmentProps) 
 }
 
 /** Time, place and, for participants with a seat, the meeting's link. */
-export function Facts({ view, enrolment }: EnrolmentProps) {
+export function Facts({ view, enrolment, children }: EnrolmentProps & { children?: ComponentChildren }) {
   const { texts } = view;
   const { zone, gatherings, eventUrl } = enrolment;
   const next = gatherings.find(({ isOver }) => !isOver);
@@ -50,6 +50,7 @@ export function Facts({ view, enrolment }: EnrolmentProps) {
           <a href={link}>{texts.joinNow}</a>
         </Fact>
       )}
+      {children}
     </dl>
   );
 }
@@ -73,7 +74,7 @@ export function Outcome({ view: { language, texts }, enrolment }: EnrolmentProps
 }
 
 /** Days and times; `.time` does not wrap. */
-export const When = ({ view, span }: { view: PersonalView; span: DateSpan }) => (
+export const When = ({ view, span }: { view: View; span: DateSpan }) => (
   <>
     {spanEnds(span, view.language).map(({ day, time }, n) => (
       <>

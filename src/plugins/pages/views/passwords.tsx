@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { fill } from '../texts.ts';
 import type { PersonalView, View } from '../view.ts';
+import { Field } from './field.tsx';
 import { Layout } from './layout.tsx';
 
 /** Error messages by field. */
@@ -61,42 +62,5 @@ function PasswordForm({ view: { texts }, username, errors, children }: FormProps
         <button>{texts.savePassword}</button>
       </p>
     </form>
-  );
-}
-
-type FieldProps = {
-  name: keyof FieldErrors;
-  label: string;
-  autocomplete: 'current-password' | 'new-password';
-  hint?: string;
-  error: string | undefined;
-};
-
-export function Field({ name, label, autocomplete, hint, error }: FieldProps) {
-  const [hintId, errorId] = [`${name}-hint`, `${name}-error`];
-  const described = [error && errorId, hint && hintId].filter(Boolean).join(' ');
-  return (
-    <div class="field">
-      <label for={name}>{label}</label>
-      {hint && (
-        <p id={hintId} class="hint">
-          {hint}
-        </p>
-      )}
-      {error && (
-        <p id={errorId} class="field-error">
-          {error}
-        </p>
-      )}
-      <input
-        id={name}
-        name={name}
-        type="password"
-        autocomplete={autocomplete}
-        required
-        aria-describedby={described || undefined}
-        aria-invalid={error ? 'true' : undefined}
-      />
-    </div>
   );
 }

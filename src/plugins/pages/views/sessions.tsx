@@ -3,8 +3,9 @@ import type { SessionItem } from '../../../resources/auth/session-service.ts';
 import { fill, fillCount } from '../texts.ts';
 import type { PersonalView } from '../view.ts';
 import { capitalized } from './facts.tsx';
+import { Field } from './field.tsx';
 import { Layout } from './layout.tsx';
-import { Field, toTitle, type FieldErrors } from './passwords.tsx';
+import { toTitle, type FieldErrors } from './passwords.tsx';
 
 export type SessionsProps = {
   view: PersonalView;

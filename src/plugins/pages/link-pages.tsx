@@ -1,0 +1,104 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import { Problem } from '../../core/errors.ts';
+import { hasConfirmedPlace } from '../../core/reference/statuses.ts';
+import { isEmailAddress, isTitle, normalizeEmail, normalizeTitle } from '../../core/text.ts';
+import type { Ctx } from '../../database/context.ts';
+import type { LinkKind } from '../../resources/links/schema.ts';
+import { findLink } from '../../resources/links/service.ts';
+import { acceptOffer, declineOffer } from '../../resources/seats/service.ts';
+import { namePlaces } from '../../resources/swaps/service.ts';
+import { readField } from './forms.ts';
+import { loadLinkedBooking, loadOffer } from './linked.ts';
+import type { PageServices } from './page-context.ts';
+import { loadSchool } from './people.ts';
+import { sendNotice, sendPage } from './send-page.tsx';
+import type { View } from './view.ts';
+import { Booking, personFields, toFieldName, type BookingForm, type PersonField } from './views/booking.tsx';
+import { Offer } from './views/offer.tsx';
+
+type TokenRoute = { Params: { token: string } };
+type Visit = { ctx: Ctx; view: View; bookingId: number; participantId: number | null };
+
+/** Pages that need no session: of a booking for its payer, and of an offer for the person who waits. */
+export const linkPages: FastifyPluginAsync<PageServices> = async (app, { queryable, createVisitorContext }) => {
+  async function openLink(kind: LinkKind, request: FastifyRequest<TokenRoute>): Promise<Visit | undefined> {
+    const found = await findLink(queryable, kind, request.params.token);
+    if (!found) return undefined;
+    const ctx = await createVisitorContext(request, found);
+    return { ...found, ctx, view: { ...request.view, school: await loadSchool(ctx) } };
+  }
+
+  app.get<TokenRoute>('/booking/:token', async (request, reply) => {
+    const visit = await openLink('booking', request);
+    return visit ? sendBooking(reply, visit, {}) : sendLinkGone(request, reply);
+  });
+
+  app.post<TokenRoute>('/booking/:token', async (request, reply) => {
+    const visit = await openLink('booking', request);
+    if (!visit) return sendLinkGone(request, reply);
+    const { ctx, bookingId } = visit;
+    const { places } = await loadLinkedBooking(ctx, bookingId);
+    const persons = places.flatMap(({ enrolment }) => readPerson(request, enrolment.id));
+    const isFaulty = persons.length === 0 || persons.some(({ faults }) => faults.length > 0);
+    if (isFaulty) return sendBooking(reply, visit, { persons });
+    const open = new Set(places.flatMap(({ enrolment, mayBeNamed }) => (mayBeNamed ? [enrolment.id] : [])));
+    const named = persons.filter(({ participantId }) => open.has(participantId));
+    return sendBooking(reply, visit, { named: await namePlaces(ctx, bookingId, named) });
+  });
+
+  app.get<TokenRoute>('/offer/:token', async (request, reply) => {
+    const visit = await openLink('offer', request);
+    return visit ? sendOffer(request, reply, visit) : sendLinkGone(request, reply);
+  });
+
+  app.post<TokenRoute>('/offer/:token', async (request, reply) => {
+    const visit = await openLink('offer', request);
+    if (!visit) return sendLinkGone(request, reply);
+    const answer = readField(request, 'answer');
+    if (answer !== 'accept' && answer !== 'decline') throw Problem.invalidFields({ notValid: ['answer'] });
+    const { ctx } = visit;
+    const isAnswered = await ctx.write(['dates', 'people'], async (tx, now) => {
+      // Another person may have got the place, or the person another link.
+      const change = answer === 'accept' ? acceptOffer : declineOffer;
+      const isCurrent = (await findLink(tx, 'offer', request.params.token)) !== undefined;
+      const state = isCurrent ? await change(ctx, tx, now, visit.participantId!) : undefined;
+      return state === undefined ? tx.rollbackNoChange(false) : true;
+    });
+    return sendOffer(request, reply, visit, isAnswered && answer === 'decline');
+  });
+
+  async function sendOffer(request: FastifyRequest, reply: FastifyReply, visit: Visit, isDeclined = false) {
+    const offer = await loadOffer(visit.ctx, visit.participantId!);
+    if (!offer) return sendLinkGone(request, reply);
+    const isAnswered = isDeclined || hasConfirmedPlace(offer.enrolment);
+    return sendPage(
+      reply,
+      offer.isOpen || isAnswered ? 200 : 410,
+      <Offer {...{ view: visit.view, offer, isDeclined }} />,
+    );
+  }
+};
+
+async function sendBooking(reply: FastifyReply, { ctx, view, bookingId }: Visit, form: BookingForm) {
+  const booking = await loadLinkedBooking(ctx, bookingId);
+  return sendPage(reply, form.persons ? 400 : 200, <Booking {...{ view, booking, form }} />);
+}
+
+/** One page for unknown and ended links, so that it reveals nothing. */
+function sendLinkGone({ view }: FastifyRequest, reply: FastifyReply) {
+  const { linkGone, placeLinkGone, placeLinkAgain } = view.texts;
+  return sendNotice(reply, 410, view, linkGone, placeLinkGone, placeLinkAgain);
+}
+
+/** The person that a form names for a place; none if its fields are empty. */
+function readPerson(request: FastifyRequest, participantId: number) {
+  const read = (field: PersonField) => readField(request, toFieldName(field, participantId)) ?? '';
+  const firstname = normalizeTitle(read('firstname'));
+  const lastname = normalizeTitle(read('lastname'));
+  const person = { firstname, lastname, email: normalizeEmail(read('email')) };
+  const isValid = { firstname: isTitle, lastname: isTitle, email: isAddress };
+  if (personFields.every((field) => person[field] === '')) return [];
+  return [{ participantId, person, faults: personFields.filter((field) => !isValid[field](person[field])) }];
+}
+
+const isAddress = (text: string) => Array.from(text).length <= 254 && isEmailAddress(text);

@@ -1,0 +1,89 @@
+import { eq, inArray, or, sql } from 'drizzle-orm';
+import { canceled } from '../../core/reference/statuses.ts';
+import { toMinorUnits } from '../../core/money.ts';
+import type { Ctx } from '../../database/context.ts';
+import { courseDates } from '../../database/tables/coursedates.ts';
+import { bookings, orders } from '../../database/tables/orders.ts';
+import { participants } from '../../database/tables/participants.ts';
+import { courseUsers } from '../../database/tables/users.ts';
+import { grouped } from '../../lists/relations.ts';
+import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
+import { due, orderTotal } from '../../resources/payments/loaders.ts';
+import { findEnrolments, type Enrolment } from './courses.ts';
+
+export type LinkedPlace = { enrolment: Enrolment; name: string; mayBeNamed: boolean };
+export type LinkedBooking = Awaited<ReturnType<typeof loadLinkedBooking>>;
+
+/** A booking as its payer sees it: its places by date, without links to join, and its amounts. */
+export async function loadLinkedBooking(ctx: Ctx, bookingId: number) {
+  const enrolments = await findEnrolments(ctx, eq(participants.bookingId, bookingId));
+  const names = await loadNames(ctx, bookingId);
+  const places = enrolments.reverse().map((enrolment): LinkedPlace => {
+    const { name, heldFor } = names.get(enrolment.id)!;
+    const mayBeNamed = heldFor === 'name' && !enrolment.isOver && enrolment.dateStatusId !== canceled;
+    return { enrolment: { ...enrolment, eventUrl: null }, name, mayBeNamed };
+  });
+  const byDate = grouped(
+    places,
+    ({ enrolment }) => enrolment.courseDateId,
+    (place) => place,
+  );
+  return { places, dates: [...byDate.values()], ...(await loadAmounts(ctx, bookingId)) };
+}
+
+async function loadNames(ctx: Ctx, bookingId: number) {
+  const name = sql<string>`concat_ws(' ', ${courseUsers.firstname}, ${courseUsers.lastname})`;
+  const rows = await ctx.db
+    .select({ id: participants.id, heldFor: participants.heldFor, name })
+    .from(participants)
+    .innerJoin(courseUsers, sameTenant(courseUsers, participants, eq(courseUsers.id, participants.userId)))
+    .where(tenantWhere(ctx, participants, eq(participants.bookingId, bookingId)));
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** The sums of the booking's order, of those that moves have added, and of the credits of all of these. */
+async function loadAmounts(ctx: Ctx, bookingId: number) {
+  const first = ctx.db
+    .select({ id: bookings.orderId })
+    .from(bookings)
+    .where(tenantWhere(ctx, bookings, eq(bookings.id, bookingId)));
+  const added = ctx.db
+    .select({ id: orders.id })
+    .from(orders)
+    .where(tenantWhere(ctx, orders, inArray(orders.firstOrderId, first)));
+  const [found] = await ctx.db
+    .select({
+      orderId: sql<number>`min(${orders.id}) filter (where ${orders.firstOrderId} is null)`.mapWith(Number),
+      currency: sql<string>`min(${orders.currency})`,
+      total: sql<string>`sum(${orderTotal})`,
+      due: sql<string>`sum(${due})`,
+    })
+    .from(orders)
+    .where(
+      tenantWhere(
+        ctx,
+        orders,
+        or(inArray(orders.id, first), inArray(orders.firstOrderId, first), inArray(orders.firstOrderId, added)),
+      ),
+    );
+  const { total, due: left, ...order } = found!;
+  return { ...order, total: toMinorUnits(total), due: toMinorUnits(left) };
+}
+
+/** A waiting person's place, with its offer while that can be answered; undefined if the date is gone. */
+export async function loadOffer(ctx: Ctx, participantId: number) {
+  const [enrolment] = await findEnrolments(ctx, eq(participants.id, participantId));
+  const [hold] = await ctx.db
+    .select({
+      isOffered: sql<boolean>`${participants.heldFor} is not distinct from 'offer'`,
+      isOpen: sql<boolean>`coalesce(${participants.heldUntil} > now(), false) and ${courseDates.statusId} <> ${canceled}`,
+      until: sql<
+        string | null
+      >`to_char(timezone(${courseDates.zone}, ${participants.heldUntil}), 'YYYY-MM-DD HH24:MI')`,
+    })
+    .from(participants)
+    .innerJoin(courseDates, sameTenant(courseDates, participants, eq(courseDates.id, participants.courseDateId)))
+    .where(tenantWhere(ctx, participants, eq(participants.id, participantId)));
+  return enrolment && hold && { enrolment, ...hold };
+}
+export type Offer = NonNullable<Awaited<ReturnType<typeof loadOffer>>>;

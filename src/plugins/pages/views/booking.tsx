@@ -1,0 +1,121 @@
+import { toNumber, type Minor } from '../../../core/money.ts';
+import { getEnrolmentStatus, postponed } from '../../../core/reference/statuses.ts';
+import type { NamedPlace } from '../../../resources/swaps/service.ts';
+import type { LinkedBooking, LinkedPlace } from '../linked.ts';
+import { fill, fillCount } from '../texts.ts';
+import type { View } from '../view.ts';
+import { Fact, Facts } from './facts.tsx';
+import { Field } from './field.tsx';
+import { Layout } from './layout.tsx';
+import { toTitle } from './passwords.tsx';
+
+export const personFields = ['firstname', 'lastname', 'email'] as const;
+export type PersonField = (typeof personFields)[number];
+export const toFieldName = (field: PersonField, participantId: number) => `${field}_${participantId}`;
+
+/** The sent form: the number of names that were stored, or the persons if some are faulty. */
+export type BookingForm = { named?: number; persons?: (NamedPlace & { faults: PersonField[] })[] };
+
+/** Places that one form names. */
+const maxNamed = 10;
+
+/** The payer's page of a booking. */
+export function Booking({ view, booking, form }: { view: View; booking: LinkedBooking; form: BookingForm }) {
+  const texts = view.texts.booking;
+  const unnamed = booking.places.filter(({ mayBeNamed }) => mayBeNamed);
+  return (
+    <Layout view={view} title={toTitle(view, texts.title, form.persons ?? {})}>
+      <h1>{texts.title}</h1>
+      {form.named !== undefined && (
+        <p role="status">{form.named === 0 ? texts.namedBefore : fillCount(texts.named, form.named)}</p>
+      )}
+      {booking.dates.map((places) => (
+        <BookedDate key={places[0]!.enrolment.courseDateId} view={view} places={places} />
+      ))}
+      <Amounts view={view} booking={booking} />
+      {unnamed.length > 0 && <NameForm view={view} unnamed={unnamed} form={form} />}
+    </Layout>
+  );
+}
+
+function BookedDate({ view, places }: { view: View; places: LinkedPlace[] }) {
+  const { texts } = view;
+  const { enrolment } = places[0]!;
+  return (
+    <section>
+      <h2>{enrolment.title}</h2>
+      {enrolment.dateStatusId === postponed && <p>{texts.postponed}</p>}
+      <Facts view={view} enrolment={enrolment} />
+      <h3>{texts.booking.participants}</h3>
+      <ul class="people">
+        {places.map(({ enrolment: one, name }) => (
+          <li key={one.id}>
+            {name === '' ? texts.booking.withoutName : name}{' '}
+            <span class={`enrolment-status ${getEnrolmentStatus(one)}`}>
+              {texts.booking.statuses[getEnrolmentStatus(one)]}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Amounts({ view, booking }: { view: View; booking: LinkedBooking }) {
+  const texts = view.texts.booking;
+  const { orderId, currency, total, due } = booking;
+  const style = { style: 'currency', currency } as const;
+  const format = (amount: Minor) => new Intl.NumberFormat(texts.locale, style).format(toNumber(amount));
+  return (
+    <section aria-labelledby="amounts">
+      <h2 id="amounts">{texts.amounts}</h2>
+      <dl>
+        <Fact name={texts.total}>{format(total)}</Fact>
+        <Fact name={texts.paid}>{format(total - due)}</Fact>
+        <Fact name={due < 0n ? texts.owed : texts.due}>{format(due < 0n ? -due : due)}</Fact>
+        <Fact name={texts.order}>{orderId}</Fact>
+      </dl>
+    </section>
+  );
+}
+
+function NameForm({ view, unnamed, form }: { view: View; unnamed: LinkedPlace[]; form: BookingForm }) {
+  const texts = view.texts.booking;
+  const { persons } = form;
+  return (
+    <section aria-labelledby="names">
+      <h2 id="names">{texts.nameThem}</h2>
+      <p>{fillCount(texts.unnamed, unnamed.length)}</p>
+      <form method="post" class="fields" aria-describedby={persons?.length === 0 ? 'names-error' : undefined}>
+        {persons?.length === 0 && (
+          <p id="names-error" class="field-error">
+            {texts.nobodyNamed}
+          </p>
+        )}
+        {unnamed.slice(0, maxNamed).map(({ enrolment: { id } }, n) => {
+          const sent = persons?.find(({ participantId }) => participantId === id);
+          return (
+            <fieldset key={id} class="fields" aria-labelledby={`place_${id}`}>
+              <h3 id={`place_${id}`}>{fill(texts.place, n + 1)}</h3>
+              {personFields.map((field) => (
+                <Field
+                  key={field}
+                  name={toFieldName(field, id)}
+                  label={view.texts.person[field]}
+                  type={field === 'email' ? 'email' : 'text'}
+                  autocomplete="off"
+                  isRequired={false}
+                  value={sent?.person[field]}
+                  error={sent?.faults.includes(field) ? texts.faults[field] : undefined}
+                />
+              ))}
+            </fieldset>
+          );
+        })}
+        <p>
+          <button>{texts.save}</button>
+        </p>
+      </form>
+    </section>
+  );
+}
