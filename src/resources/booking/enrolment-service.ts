@@ -124,8 +124,9 @@ export async function createPlaceholders({ providerId }: Ctx, tx: Tx, now: strin
   return created.map((user) => ({ ...user, isNew: false }));
 }
 
-/** Deletes a user whose place `userId` has now, if it was a placeholder and nothing else refers to it. */
+/** Deletes a user whose place `userId` has now, if it was a placeholder and nothing else refers to it; true if so. */
 export async function deletePlaceholder({ providerId }: Ctx, tx: Tx, id: number, userId: number) {
   const gone = await execute(tx, sql.deletePlaceholder, [providerId, id, userId]);
   if (gone.length > 0) await execute(tx, sql.dropEvents, [providerId, [id]]);
+  return gone.length > 0;
 }

@@ -1,6 +1,7 @@
 import { and, eq } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
 import { nextState, states, toState } from '../../core/reference/participant-states.ts';
+import { hasLeft } from '../../core/reference/statuses.ts';
 import { todayIn } from '../../core/timestamps.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
@@ -53,18 +54,20 @@ export function assertNotAttended(isAttended: boolean) {
   throw new Problem('invalid', message, { errors: [{ code: 'attendance_registered', message }] });
 }
 
-/** Tells of a swap that is written, and deletes the former user if it was a placeholder. */
+/** Records a swap that is written, with its mails, and deletes the former user if it was a placeholder. */
 export async function completeSwap(
   ctx: Ctx,
   tx: Tx,
   now: string,
-  { id, userId: formerId }: ParticipantRow,
+  { id, userId: formerId, statusId }: ParticipantRow,
   userId: number,
 ) {
-  await deletePlaceholder(ctx, tx, formerId, userId);
+  const isNamed = !(await deletePlaceholder(ctx, tx, formerId, userId));
   await touchOrders(ctx, tx, now, [id]);
   await recordEvents(tx, ctx.providerId, now, [{ type: 'participant.swapped', id }]);
-  await queueMails(ctx, tx, now, [{ purpose: 'swap', userId, participantId: id }]);
+  const users = isNamed && !hasLeft(statusId) ? [userId, formerId] : [userId];
+  const mails = users.map((user) => ({ purpose: 'swap', userId: user, participantId: id }));
+  await queueMails(ctx, tx, now, mails);
   await replaceOfferLinks(ctx, tx, now, userId, id);
 }
 
