@@ -18,6 +18,6 @@ if [ "$(uname -sm)" = 'Linux x86_64' ]; then
 fi
 npm run test:plugins || status=$?
 npm run test:plugins -- --each || status=$?
-npm run test:reliability || status=$?
+MIXED_ROUNDS=25 npm run test:reliability || status=$?
 node test/support/print-counts.js $output/{all,node24,reliability}.json
 exit "$status"

@@ -21,9 +21,7 @@ import type { Provider, TestApp } from './test-app.ts';
 type Person = { state: State; since: number; lapsed: number; group: number | null };
 type Dates = { max: number; overbook: number; wait: number };
 
-const onSeats: State[] = ['confirmed', 'unconfirmed', 'reserved'];
-const overbooked: State[] = ['overbooked', 'reservedOverbooked'];
-const seated: State[] = [...onSeats, 'offered', ...overbooked];
+const seated: State[] = ['confirmed', 'overbooked', 'unconfirmed', 'offered'];
 
 /** A date and its people, who change by the table of transitions alone. */
 class Model {
@@ -39,8 +37,7 @@ class Model {
 
   /** The place for a cause, without the person's own place. */
   place(from: State | 'new', cause: Cause, mayWait: boolean): Place | undefined {
-    const to = findTransition(from, cause)?.to;
-    if (to === undefined) return undefined;
+    const { to } = findTransition(from, cause)!;
     if (to.own) return 'own';
     const taken = this.count(...seated) - Number(from !== 'new' && seated.includes(from));
     if (to.seat && taken < this.date.max) return 'seat';
@@ -51,20 +48,19 @@ class Model {
 
   change(one: Person, cause: Cause, place: Place) {
     const to = nextState(one.state, cause, place)!;
-    if (states[to].statusId !== states[one.state].statusId) one.since = this.turn;
-    one.state = to;
+    if (to !== one.state) Object.assign(one, { state: to, since: this.turn });
     if (/^(lapse|decline)/.test(cause)) one.lapsed += 1;
   }
 
   /** Those of a state in order of arrival, without those who came just now. */
-  queue = (...queued: State[]) =>
+  queue = (state: State) =>
     this.people
-      .filter((one) => queued.includes(one.state) && one.since < this.turn)
+      .filter((one) => one.state === state && one.since < this.turn)
       .sort((one, other) => one.since - other.since || this.people.indexOf(one) - this.people.indexOf(other));
 
   promote() {
-    for (const one of this.queue(...overbooked))
-      if (this.count(...onSeats, 'offered') < this.date.max) this.change(one, 'promote', 'seat');
+    for (const one of this.queue('overbooked'))
+      if (this.count('confirmed', 'unconfirmed', 'offered') < this.date.max) this.change(one, 'promote', 'seat');
     const cause = this.mode;
     for (const first of this.queue('waiting')) {
       // Those of a group come with its first one.
@@ -105,14 +101,9 @@ class Model {
     return true;
   }
 
-  name(one: Person) {
-    this.turn += 1;
-    this.change(one, 'name', 'own');
-  }
-
   accept(one: Person) {
     this.turn += 1;
-    this.change(one, 'accept', this.count(...onSeats) < this.date.max ? 'seat' : 'overbook');
+    this.change(one, 'accept', this.count('confirmed', 'unconfirmed') < this.date.max ? 'seat' : 'overbook');
   }
 
   end(all: Person[], cause: 'lapse' | 'decline') {
@@ -130,8 +121,6 @@ const command = fc.oneof(
     mayWait: fc.boolean(),
     together: fc.boolean(),
   }),
-  fc.record({ name: fc.constant('reserve' as const), places: fc.integer({ min: 1, max: 2 }) }),
-  fc.record({ name: fc.constant('name' as const), index }),
   fc.record({ name: fc.constant('request' as const), index, status: fc.constantFrom(1, 3, 4, 7, 8) }),
   fc.record({ name: fc.constantFrom('accept' as const, 'decline' as const), index }),
   fc.record({ name: fc.constant('lapse' as const), index, all: fc.boolean() }),
@@ -190,21 +179,6 @@ async function runCommand(me: Provider, database: TestApp['database'], model: Mo
       const causes = one.statuses.map((status) => bookingCauses[status]);
       const isBooked = model.book(causes, one.mayWait, one.together);
       expect(await isRefused(book(ctx, body, []))).toBe(!isBooked);
-      break;
-    }
-    case 'reserve': {
-      const body = bookingBody(dateId, { participants: undefined, places: one.places, booker: 'Group' });
-      const isBooked = model.book(Array<Cause>(one.places).fill('reserve'), false, false);
-      expect(await isRefused(book(ctx, body as never, []))).toBe(!isBooked);
-      break;
-    }
-    case 'name': {
-      const unnamed = model.people.filter(({ state }) => states[state].heldFor === 'name');
-      const who = unnamed[one.index % Math.max(1, unnamed.length)];
-      if (who === undefined) return;
-      const id = idOf(who);
-      model.name(who);
-      await updateParticipant(ctx, id, { user: person() });
       break;
     }
     case 'request': {
