@@ -304,6 +304,7 @@ test('another person on the place gets the offer by another mail, and the link b
     [
       ['offer', false],
       ['swap', true],
+      ['swap', false],
       ['offer', true],
     ].map(([purpose, isNew]) => ({ purpose, isNew })),
   );

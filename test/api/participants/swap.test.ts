@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { createLink, findLink } from '../../../src/resources/links/service.ts';
 import {
   bookOrFail,
   createBookableDate,
@@ -151,20 +150,6 @@ test('naming a place of a group confirms it and removes its placeholder, in ever
   const changes = await changesSince(me, cursor);
   expect(changes.filter((type) => type.startsWith('courseuser'))).toEqual(Array(4).fill('courseuser.created'));
   expect(changes.filter((type) => type === 'participant.swapped')).toHaveLength(4);
-});
-
-test('the links to an offer end with the person who had it, and the new one gets the offer', async () => {
-  const { me, dateId, summary } = await stage({ capacityMax: 1, capacityWait: 1, waitingMode: 'offer' });
-  const waiting = await bookOrFail(me, dateId, { participants: persons(1, { status_id: 3 }) });
-  await deregister(me, summary.booking_id);
-  const { id } = waiting.participants[0]!;
-  const subject = { providerId: me.id, bookingId: Number(waiting.booking_id), participantId: id };
-  const ctx = await me.ctx();
-  const token = await ctx.write(['people'], (tx) => createLink(tx, subject));
-  const { user, status } = (await swap(me, id, person())).json<Item>();
-  expect([status.id, await findLink(ctx.unlockedStore, 'offer', token!)]).toEqual([7, undefined]);
-  const mails = await rowsOf(me, 'id, purpose, user_id from outbox');
-  expect(mails.filter(({ purpose }) => purpose === 'offer').map(({ user_id }) => user_id as number)[1]).toBe(user.id);
 });
 
 test('a place that is named is given up as any other', async () => {
