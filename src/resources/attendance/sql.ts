@@ -46,12 +46,12 @@ export const storeMarks = {
 };
 
 /** Whether each participant of the date `d` with a seat has the share of the gatherings that completes its course. */
-const completions = `lateral (
+const completions = (school: string) => `lateral (
       select p.id, p.completed, ${attendedShareSql('g', 'a')} >= c.completion_min_share as is_complete
       from participants p
         join gatherings g on g.provider_id = p.provider_id and g.course_date_id = p.course_date_id and g.deleted_at is null
         left join attendances a on a.provider_id = p.provider_id and a.participant_id = p.id and a.gathering_id = g.id
-      where p.provider_id = d.provider_id and p.course_date_id = d.id and not p.completed_by_hand
+      where p.provider_id = ${school} and p.course_date_id = d.id and not p.completed_by_hand
         and p.status_id in (${seatStatuses.join(', ')})
       group by p.provider_id, p.id
       having max(timezone(g.zone, g.gathering_end_at)) <= ${currentTimeSql}) one`;
@@ -62,7 +62,7 @@ const courseOfDate = `join courses c on c.provider_id = d.provider_id and c.id =
 export const completeParticipants = {
   name: 'complete_participants',
   text: `with completed as (
-      select one.id, one.is_complete from course_dates d ${courseOfDate} cross join ${completions}
+      select one.id, one.is_complete from course_dates d ${courseOfDate} cross join ${completions('$1')}
       where d.provider_id = $1 and d.id = $2 and one.completed <> one.is_complete),
     marked as (select json_array_elements_text($4)::bigint as id)
     update participants p set updated_at = $3,
@@ -81,6 +81,6 @@ export const findDueDates = {
     where (select max(timezone(g.zone, g.gathering_end_at)) from gatherings g
         where g.provider_id = d.provider_id and g.course_date_id = d.id and g.deleted_at is null)
         between ${currentTimeSql} - interval '7 days' and ${currentTimeSql}
-      and exists (select from ${completions} where one.completed <> one.is_complete)
+      and exists (select from ${completions('d.provider_id')} where one.completed <> one.is_complete)
     order by 1, 2 limit 1000`,
 };
