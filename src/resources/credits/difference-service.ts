@@ -1,54 +1,103 @@
-import { applyPercentage, toDecimal, type Minor } from '../../core/money.ts';
+import { Problem } from '../../core/errors.ts';
+import { applyPercentage, toDecimal, toMinorUnits, type Minor } from '../../core/money.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { execute, toRecordset } from '../../database/statements.ts';
 import { grouped } from '../../lists/relations.ts';
-import { divideRounded, lineAmounts, type Line } from './line-service.ts';
+import { bookingError, bookingProblem } from '../booking/schema.ts';
+import { isStorable } from '../quotes/price-service.ts';
+import type { DateFound, ProductFound } from '../quotes/schema.ts';
+import { lineAmounts, split, type Line } from './line-service.ts';
 import { creditOrder, findLines } from './service.ts';
 import { findPriceLines, insertFollowingOrder } from './sql.ts';
 
-/** The price is net, in the currency of the booking's order. */
-type Change = {
-  participantId: number;
-  product: { id: number; price: Minor; vatPercentage: string };
-  reason?: string;
-};
-
-/** A line that names the participant, with the line that it credits, or itself, as its source. */
-type PriceLine = Line & { firstOrderId: number; orderId: number; sourceId: number; people: number };
+/** A line that names the participant, or a credit of it, with that line as its source. */
+type PriceLine = Line &
+  Record<'firstOrderId' | 'orderId' | 'sourceId' | 'productId' | 'courseId', number> & {
+    currency: string;
+    isBooked: boolean;
+    people: number[];
+  };
 
 /**
- * Makes an order of what another price of a participant's course costs more than what was agreed, or credits of what it
- * costs less, under the lock. Returns the ids of the new orders.
+ * Makes the price of a participant that of another course, with what discounts took off it: credits what it costs less,
+ * and makes an order of what it costs more. Call under the lock.
  */
-export async function changePrice(ctx: Ctx, tx: Tx, now: string, change: Change): Promise<number[]> {
-  const { participantId, product, reason } = change;
+export async function changePrice(ctx: Ctx, tx: Tx, now: string, participantId: number, date: DateFound) {
   const lines = await execute<PriceLine>(tx, findPriceLines, [ctx.providerId, participantId]);
+  const [newest] = lines;
+  if (newest === undefined) throw Problem.invalidFields({ notValid: ['price'] });
+  const product = productOf(lines, date);
+  if (product === null) throw bookingProblem([bookingError('default_course_product_missing')]);
+  if (product.currency !== newest.currency) throw bookingProblem([bookingError('exchange_rate_does_not_exist')]);
+
+  const shares = toShares(lines, participantId);
+  const agreed = sumOf(shares.map(({ net }) => net));
+  const discounts = sumOf(shares.map(({ listed }) => listed)) - agreed;
+  const price = toMinorUnits(product.price) - discounts;
+  const wanted = price > 0n ? price : 0n;
+  // Another VAT is that of the whole price.
+  const isSameVat = shares.every(
+    ({ net, vatPercentage }) => net === 0n || Number(vatPercentage) === Number(product.vatPercentage),
+  );
+  await creditShares(ctx, tx, now, participantId, shares, isSameVat ? agreed - wanted : agreed);
+  const more = isSameVat ? wanted - agreed : wanted;
+  if (more > 0n) await insertDifference(ctx, tx, now, newest.firstOrderId, participantId, product, more);
+}
+
+/** The product of the date's course that the participant booked, at the price that was agreed, else the main product. */
+function productOf(lines: PriceLine[], { courseId, mainProduct }: DateFound): ProductFound | null {
+  const booked = lines.find((line) => line.isBooked && line.courseId === courseId);
+  return booked === undefined ? mainProduct : { ...booked, id: booked.productId, price: booked.priceAtOrder };
+}
+
+type Share = { orderId: number; lineId: number; vatPercentage: string; net: Minor; listed: Minor };
+
+/** The participant's shares of what credits left of the lines, the newest first: after discounts, and before them. */
+function toShares(lines: PriceLine[], participantId: number): Share[] {
   const bySource = grouped(
     lines,
     ({ sourceId }) => sourceId,
     (line) => line,
   );
-  // The newest first, so that a difference is credited before its first order.
-  const shares = [...bySource.values()].map((found) => ({
-    ...{ orderId: found[0]!.orderId, lineId: found[0]!.sourceId },
-    net: found.reduce((sum, line) => sum + divideRounded(lineAmounts(line).net, BigInt(line.people)), 0n),
-  }));
-  const [first] = lines;
-  if (first === undefined) return [];
-  let left = shares.reduce((sum, { net }) => sum + net, 0n) - product.price;
-  if (left < 0n) return [await insertDifference(ctx, tx, now, first.firstOrderId, { ...change, net: -left })];
+  return [...bySource.values()].map((found) => {
+    const { orderId, sourceId: lineId, vatPercentage } = found[0]!;
+    const net = shareOf(participantId, found, (line) => lineAmounts(line).net);
+    const listed = shareOf(participantId, found, (line) => toMinorUnits(line.priceAtOrder) * BigInt(line.quantity));
+    return { orderId, lineId, vatPercentage, net, listed };
+  });
+}
 
-  const created: number[] = [];
+/** Credits lower the shares of those whom they name, in proportion. The shares of all add up to what is left. */
+function shareOf(participantId: number, [source, ...credits]: PriceLine[], valueOf: (line: PriceLine) => Minor) {
+  const { people } = source!;
+  const whole = split(
+    valueOf(source!),
+    people.map(() => 1n),
+  );
+  const shares = new Map(people.map((id, n) => [id, whole[n]!]));
+  for (const credit of credits) {
+    const named = credit.people.flatMap((id) => (shares.has(id) ? [[id, shares.get(id)!] as const] : []));
+    const parts = split(
+      -valueOf(credit),
+      named.map(([, share]) => share),
+    );
+    named.forEach(([id, share], n) => shares.set(id, share - parts[n]!));
+  }
+  return shares.get(participantId)!;
+}
+
+/** Credits an amount, at most what is left of the lines. */
+async function creditShares(ctx: Ctx, tx: Tx, now: string, participantId: number, shares: Share[], amount: Minor) {
+  let left = amount;
   for (const { orderId, lineId, net } of shares) {
     const { rest } = (await findLines(ctx, tx, orderId)).find(({ source }) => source.id === lineId)!;
     const amount = [left, net, rest.net].reduce((least, one) => (one < least ? one : least));
     if (amount <= 0n) continue;
-    const part = { lineId, amount, participantIds: [participantId] };
-    created.push((await creditOrder(ctx, tx, now, orderId, { lines: [part], reason })).id);
+    const lines = [{ lineId, amount, participantIds: [participantId] }];
+    await creditOrder(ctx, tx, now, orderId, { lines });
     left -= amount;
   }
-  return created;
 }
 
 async function insertDifference(
@@ -56,15 +105,19 @@ async function insertDifference(
   tx: Tx,
   now: string,
   firstOrderId: number,
-  { participantId, product, net, reason }: Change & { net: Minor },
+  participantId: number,
+  { id, vatPercentage }: ProductFound,
+  net: Minor,
 ) {
-  const { id, vatPercentage } = product;
   const line = { product: id, quantity: 1, price: toDecimal(net), percent: 0, amount: 0, calculated: 0 };
-  const vat = toDecimal(applyPercentage(net, vatPercentage));
-  const [inserted] = await execute<{ id: number }>(tx, insertFollowingOrder, [
-    ...[providerId, firstOrderId, now, 'difference', toDecimal(net), '0', vat, '0', reason, false],
-    ...[toRecordset([{ ...line, vat: vatPercentage, credits: null, rounding: 0 }])],
+  const vat = applyPercentage(net, vatPercentage);
+  const agreed = { totalBeforeDiscounts: toDecimal(net), totalDiscounts: '0', totalVat: toDecimal(vat) };
+  if (!isStorable({ agreed, inclVat: net + vat })) throw bookingProblem([bookingError('order_could_not_be_created')]);
+  await execute(tx, insertFollowingOrder, [
+    ...[providerId, firstOrderId, now, 'difference', agreed.totalBeforeDiscounts, '0', agreed.totalVat],
+    ...['0', null, false, toRecordset([{ ...line, vat: vatPercentage, credits: null, rounding: 0 }])],
     ...[toRecordset([{ line: null, participant: participantId }]), '{}'],
   ]);
-  return inserted!.id;
 }
+
+const sumOf = (amounts: Minor[]) => amounts.reduce((sum, amount) => sum + amount, 0n);

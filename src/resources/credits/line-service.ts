@@ -61,12 +61,22 @@ const toAmount = (net: Minor): CreditedPart => ({ isOfItems: false, quantity: 1,
 /** The amounts of the parts less their shares of a net fee, which is below their sum; a part of which nothing is left stays 0. */
 export function deductFee(parts: CreditedPart[], fee: Minor): CreditedPart[] {
   if (fee === 0n) return parts;
-  const total = parts.reduce((sum, { net }) => sum + net, 0n);
-  let before = 0n;
-  return parts.map(({ net }) => {
-    const shares = [before, before + net].map((upTo) => divideRounded(fee * upTo, total));
-    before += net;
-    return toAmount(net - (shares[1]! - shares[0]!));
+  const shares = split(
+    fee,
+    parts.map(({ net }) => net),
+  );
+  return parts.map(({ net }, n) => toAmount(net - shares[n]!));
+}
+
+/** Parts of an amount in proportion to weights, which add up to it; none without weights. */
+export function split(amount: Minor, weights: Minor[]): Minor[] {
+  const total = weights.reduce((sum, weight) => sum + weight, 0n);
+  let [before, given] = [0n, 0n];
+  return weights.map((weight) => {
+    before += weight;
+    const part = total === 0n ? 0n : divideRounded(amount * before, total) - given;
+    given += part;
+    return part;
   });
 }
 
@@ -95,5 +105,5 @@ const min = (a: Minor, b: Minor) => (a < b ? a : b);
 const max = (a: Minor, b: Minor) => (a > b ? a : b);
 
 /** Rounded half away from zero; the divisor is positive. */
-export const divideRounded = (value: Minor, divisor: bigint): Minor =>
+const divideRounded = (value: Minor, divisor: bigint): Minor =>
   (2n * value + (value < 0n ? -divisor : divisor)) / (2n * divisor);

@@ -1,11 +1,11 @@
-import { and, asc, eq, sql } from 'drizzle-orm';
+import { asc, sql } from 'drizzle-orm';
 import { orders } from '../../database/tables/orders.ts';
 import { batchLoader } from '../../lists/loaders.ts';
 
-export const fetchCreditIds = batchLoader((ctx, keys) =>
+export const fetchFollowingOrders = batchLoader((ctx, keys) =>
   ctx.db
-    .select({ ownerId: sql<number>`${orders.firstOrderId}`, id: orders.id })
+    .select({ ownerId: sql<number>`${orders.firstOrderId}`, id: orders.id, kind: orders.kind })
     .from(orders)
-    .where(and(keys.match(orders, orders.firstOrderId), eq(orders.kind, 'credit')))
+    .where(keys.match(orders, orders.firstOrderId))
     .orderBy(asc(orders.id)),
 );

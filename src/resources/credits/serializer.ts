@@ -1,13 +1,13 @@
 import { member } from '../../core/schema/types.ts';
 import { relation, type Loader } from '../../lists/relations.ts';
-import { fetchCreditIds } from './loaders.ts';
+import { fetchFollowingOrders } from './loaders.ts';
 import { OrderCredit, toOrderCredit, type OrderRow } from './schema.ts';
 
-const loadCreditIds = relation.hasMany(fetchCreditIds, ({ id }) => id);
+const loadFollowing = relation.hasMany(fetchFollowingOrders, ({ id, kind }) => ({ id, kind }));
 
 const loadCredit: Loader<OrderRow, OrderCredit> = async (ctx, rows, query) => {
-  const getIds = await loadCreditIds(ctx, rows, query);
-  return (row) => toOrderCredit(row, getIds(row));
+  const getFollowing = await loadFollowing(ctx, rows, query);
+  return (row) => toOrderCredit(row, getFollowing(row));
 };
 
 export const includeCredit = relation.include(member.financial(OrderCredit), loadCredit);

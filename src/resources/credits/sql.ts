@@ -59,8 +59,8 @@ export const returnToVouchers = {
 };
 
 /**
- * The lines that name the participant `$2`, of the course that was booked and of what moves cost more, each with the
- * number of participants whom it names.
+ * The lines that sold the participant `$2` the course that was booked and what moves cost more, and the credits of those
+ * lines, the newest line first; each with the participants whom it names.
  */
 export const findPriceLines = {
   name: 'find_price_lines',
@@ -68,13 +68,16 @@ export const findPriceLines = {
       l.discount_amount_at_order as "discountAmountAtOrder",
       l.discount_calculated_at_order as "discountCalculatedAtOrder", l.vat_percentage as "vatPercentage",
       l.vat_rounding as "vatRounding", s.id as "sourceId", s.order_id as "orderId", b.order_id as "firstOrderId",
-      (select count(*)::int from order_line_participants m where m.provider_id = $1 and m.order_line_id = l.id) as people
+      p.id as "productId", p.course_id as "courseId", o.currency, o.kind = 'order' and l.id = s.id as "isBooked",
+      to_json(array(
+        select m.participant_id from order_line_participants m
+        where m.provider_id = $1 and m.order_line_id = l.id order by 1)) as people
     from participants t
       join bookings b on b.provider_id = t.provider_id and b.id = t.booking_id
       join course_dates d on d.provider_id = b.provider_id and d.id = b.course_date_id
       join order_line_participants n on n.provider_id = t.provider_id and n.participant_id = t.id
-      join order_lines l on l.provider_id = n.provider_id and l.id = n.order_line_id
-      join order_lines s on s.provider_id = l.provider_id and s.id = coalesce(l.credits_line_id, l.id)
+      join order_lines s on s.provider_id = n.provider_id and s.id = n.order_line_id and s.credits_line_id is null
+      join order_lines l on l.provider_id = s.provider_id and (l.id = s.id or l.credits_line_id = s.id)
       join orders o on o.provider_id = s.provider_id and o.id = s.order_id
       join products p on p.provider_id = s.provider_id and p.id = s.product_id
     where t.provider_id = $1 and t.id = $2 and (o.kind = 'difference' or p.course_id = d.course_id)

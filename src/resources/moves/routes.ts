@@ -16,7 +16,7 @@ export const moveRoutes: FastifyPluginAsyncTypebox = async (app) => {
       summary: 'Move a participant to another course date',
       description:
         'The participant keeps its id, and is booked by the rules of booking; the place that becomes free goes to the ' +
-        'waiting list.',
+        'waiting list. It keeps its price, or gets that of the other course.',
       tags: ['Orders'],
       profiles: ['full'],
       item: 'Participant',

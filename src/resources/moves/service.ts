@@ -10,6 +10,7 @@ import { participants } from '../../database/tables/participants.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { bookingError, bookingProblem, participantError } from '../booking/schema.ts';
 import { queueMails } from '../booking/service.ts';
+import { changePrice } from '../credits/difference-service.ts';
 import type { ParticipantRow } from '../participants/schema.ts';
 import { getParticipant } from '../participants/service.ts';
 import type { DateFound } from '../quotes/schema.ts';
@@ -36,26 +37,28 @@ export const moveParticipant = (ctx: Ctx, id: number, body: MoveBody) =>
     const row = hasEnded ? (await find())! : found;
     const reload = () => getParticipant({ ...ctx, db: tx }, id, {}, true);
     if (row.courseDateId === body.coursedate_id) return hasEnded ? reload() : tx.rollbackNoChange(await reload());
-    if (body.price === 'difference') throw Problem.invalidFields({ notValid: ['price'] });
     if (hasLeft(row.statusId)) throw new Problem('invalid', 'The participant has left the course date');
-    await moveParticipants(ctx, tx, now, [row], body.coursedate_id);
+    const date = await moveParticipants(ctx, tx, now, [row], body.coursedate_id);
+    const isOtherCourse = row.courseId !== date.courseId;
+    if (body.price === 'difference' && isOtherCourse) await changePrice(ctx, tx, now, id, date);
     return reload();
   });
 
 /**
  * Moves participants who have not left to another date, and promotes the waiting lists of theirs. Throws, with an error
- * for each, if one of them cannot be booked there.
+ * for each, if one of them cannot be booked there. Returns the date.
  */
 export async function moveParticipants(ctx: Ctx, tx: Tx, now: string, rows: ParticipantRow[], courseDateId: number) {
   const ids = rows.map(({ id }) => id);
   const [found] = await execute<{ isAttended: boolean }>(tx, sql.findAttended, [ctx.providerId, ids]);
   assertNotAttended(found!.isAttended);
   const [date] = (await loadContext(ctx, tx, now, { coursedate_id: courseDateId })).dates;
+  if (date === undefined) throw bookingProblem([bookingError('course_date_identifier_invalid')]);
   const decided = decideStates(date, rows);
 
   await execute(tx, sql.deleteAttendances, [ctx.providerId, ids]);
   const moved = toRecordset(rows.map(({ id }, n) => ({ id, ...decided[n] })));
-  await execute(tx, sql.moveParticipants, [ctx.providerId, moved, date!.courseId, courseDateId, now]);
+  await execute(tx, sql.moveParticipants, [ctx.providerId, moved, date.courseId, courseDateId, now]);
   await touchOrders(ctx, tx, now, ids);
   const effects = rows.map((row) => ({ ...row, ...findTransition(toState(row), 'move') }));
   const events = effects.flatMap(({ id, event }) => (event ? [{ type: event, id }] : []));
@@ -64,10 +67,10 @@ export async function moveParticipants(ctx: Ctx, tx: Tx, now: string, rows: Part
   await queueMails(ctx, tx, now, mails);
   const freed = rows.filter(({ statusId }) => holdsSeat(statusId)).map((row) => row.courseDateId);
   await promoteWaitingLists(ctx, tx, now, [...new Set(freed)]);
+  return date;
 }
 
-function decideStates(date: DateFound | undefined, rows: ParticipantRow[]) {
-  if (!date) throw bookingProblem([bookingError('course_date_identifier_invalid')]);
+function decideStates(date: DateFound, rows: ParticipantRow[]) {
   const requests = rows.map((row) => ({ courseDateId: date.id, cause: 'move' as const, from: toState(row) }));
   const decided = decideSeats([date], requests, { check: true, waitWhenFull: true });
   const errors: CodedError[] = [

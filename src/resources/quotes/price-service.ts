@@ -82,7 +82,7 @@ type OrderTotals = ReturnType<typeof toTotals>;
 
 /** The largest `numeric(12,2)`, in minor units. */
 const maxMoney = 999_999_999_999n;
-export const isStorable = ({ agreed, inclVat }: OrderTotals) =>
+export const isStorable = ({ agreed, inclVat }: Pick<OrderTotals, 'agreed' | 'inclVat'>) =>
   toMinorUnits(agreed.totalBeforeDiscounts) <= maxMoney && inclVat <= maxMoney;
 
 /** The part of a total that a voucher pays, at most its balance, and nothing of a negative one. */

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { changePrice } from '../../../src/resources/credits/difference-service.ts';
 import { checkCounters } from '../../../src/resources/counters/service.ts';
 import { createBookableDate, createVoucher, persons, bookOrFail, type Summary } from '../../support/booking.ts';
 import { createProduct, write } from '../../support/orders.ts';
@@ -49,7 +48,14 @@ test('a credit of an order is an order with its lines negative, and the order st
   const summary = await bookOrFail(me, dateId, { participants: persons(2), booker_name: 'Ola', invoice_city: 'Oslo' });
   const first = await read(me, summary.order_id);
   expect(first['credit']).toEqual({
-    ...{ kind: 'order', credits_order_id: null, first_order_id: null, credit_order_ids: [], reason: null },
+    ...{
+      kind: 'order',
+      credits_order_id: null,
+      first_order_id: null,
+      credit_order_ids: [],
+      difference_order_ids: [],
+      reason: null,
+    },
   });
   const { cursor } = (await me.get('/v2/changes')).json<{ cursor: string }>();
   const created = await credit(me, summary.order_id, { reason: 'Ill' });
@@ -212,36 +218,6 @@ test('a credit is exported, and the exported order stays as it is', async () => 
     exported_at: exported['exported_at'],
     lines: exported['lines'],
   });
-});
-
-test('another price of a participant makes an order of the difference, and credits the newest first', async () => {
-  const me = await createProvider();
-  const { courseId, dateId } = await createBookableDate(me);
-  const main = await createProduct(me, courseId, { price: '1000', vatPercentage: '25' });
-  const extra = await createProduct(me, await me.course(), { price: '70' });
-  const people = persons(2).map((one) => ({ ...one, products: [main, extra] }));
-  const { order_id, participants } = await bookOrFail(me, dateId, { participants: people });
-  const participantId = participants[1]!.id;
-  const change = async (price: bigint) => {
-    const ctx = await me.ctx();
-    const product = { id: main, price, vatPercentage: '25' };
-    const ids = await ctx.write(['money', 'people'], (tx, now) =>
-      changePrice(ctx, tx, now, { participantId, product }),
-    );
-    return Promise.all(ids.map((id) => read(me, id)));
-  };
-  const [dearer] = await change(150_000n);
-  expect(dearer).toMatchObject({ is_paid: false, credit: { kind: 'difference', first_order_id: Number(order_id) } });
-  expect([amountsOf(dearer!), grossOf(dearer!)]).toEqual([[[1, 500, 0]], 625]);
-  expect(await change(150_000n)).toEqual([]);
-  const cheaper = await change(80_000n);
-  expect(cheaper.map((order) => [order['credit'].credits_order_id, grossOf(order)])).toEqual([
-    [dearer!['id'], -625],
-    [Number(order_id), -250],
-  ]);
-  expect(cheaper[1]!['lines'][0].database_relations).toMatchObject([{ participant_id: participantId }]);
-  expect(await change(100_000n)).toMatchObject([{ calculated_totals: { total_amount_of_vat: 50 } }]);
-  expect(await differences(me)).toEqual([]);
 });
 
 test('an erasure of the buyer erases credits too', async () => {
