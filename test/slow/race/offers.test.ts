@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { bookingBody, bookOrFail, createBookableDate, execute, person, persons } from '../../support/booking.ts';
+import { createLinkToken, visitor } from '../../support/pages.ts';
 import { loadUnguarded, type Unguarded } from '../../support/unguarded.ts';
 import { openTestApp, openTestDatabase, ownDatabase, send } from '../../support/test-app.ts';
 import type { Log } from '../../../src/core/log.ts';
@@ -11,7 +12,7 @@ const wait = { config: { waiting_list_when_full: true } };
 
 /**
  * 300 callers wait for ten seats, which become free at once. Each offer is open for a second; two of three people accept
- * it, twice at once and close to its end. Two servers, each with its worker.
+ * it, by its link and by the school at once, close to its end. Two servers, each with its worker.
  */
 async function race(isGuarded: boolean) {
   const name = await ownDatabase();
@@ -33,6 +34,8 @@ async function race(isGuarded: boolean) {
         headers: { 'x-api-key': me.apiKey },
         payload: { idStatus },
       });
+    const accept = (token: string | undefined) =>
+      visitor(servers[1].app).post(`/my/offer/${token}`, { answer: 'accept' });
     const { dateId } = await createBookableDate(me, {
       ...{ capacityMax: places, capacityWait: callers, waitingMode: 'offer' },
     });
@@ -51,19 +54,20 @@ async function race(isGuarded: boolean) {
     const query = async <Row extends object>(text: string) =>
       (await observer.pool.query<Row & Record<string, unknown>>(text, [me.id])).rows;
     const shorten = `update participants set held_until = least(held_until, status_updated_at + interval '1 second')
-      where provider_id = $1 and held_until is not null returning id`;
+      where provider_id = $1 and held_until is not null returning id, booking_id as booking`;
     const taken: number[] = [];
     const answers: Promise<unknown>[] = [];
     const answered = new Set<number>();
     for (let quiet = 0; quiet < 10;) {
       const offers = await observer.write([me.id], ['people', 'dates'], async (tx) => {
-        const { rows } = await tx.$client.query<{ id: number }>(shorten, [me.id]);
+        const { rows } = await tx.$client.query<{ id: number; booking: number }>(shorten, [me.id]);
         return rows;
       });
-      for (const { id } of offers.filter((one) => one.id % 3 > 0 && !answered.has(one.id))) {
+      for (const { id, booking } of offers.filter((one) => one.id % 3 > 0 && !answered.has(one.id))) {
         answered.add(id);
         const later = new Promise((done) => setTimeout(done, 600 + (id % 50) * 10));
-        answers.push(later.then(() => Promise.all([put(0, id, 1), put(1, id, 1)])));
+        const link = createLinkToken(me, { bookingId: booking, participantId: id });
+        answers.push(later.then(async () => Promise.all([put(0, id, 1), accept(await link)])));
       }
       const [seats] = await query<{ taken: number }>(
         'select num_confirmed + num_overbooked + num_unconfirmed as taken from course_dates where provider_id = $1',
