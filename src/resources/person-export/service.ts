@@ -1,10 +1,11 @@
-import { asc, eq, inArray, sql, type SQL } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNull, or, sql, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { formatTimestamp } from '../../core/timestamps.ts';
 import { markedColumns } from '../../database/column-marks.ts';
 import type { Ctx } from '../../database/context.ts';
-import { sessions, tokens } from '../../database/tables/access.ts';
+import { bookingLinks, sessions, tokens } from '../../database/tables/access.ts';
 import { auditEntries } from '../../database/tables/audit.ts';
+import { caseFolded } from '../../database/tables/columns.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { importRefs } from '../../database/tables/imports.ts';
 import { bookings, orderLines, orders } from '../../database/tables/orders.ts';
@@ -58,6 +59,14 @@ function select(ctx: Ctx, userId: number, purchased: Purchased): Record<SectionN
     .from(participants)
     .where(tenantWhere(ctx, participants, eq(participants.userId, userId)));
   const own = purchased.orders.filter((id) => purchased.own.has(id));
+  const booked = ctx.db
+    .select({ id: bookings.id })
+    .from(bookings)
+    .where(tenantWhere(ctx, bookings, inArray(bookings.orderId, [...purchased.own])));
+  const email = ctx.db
+    .select({ email: caseFolded(courseUsers.email) })
+    .from(courseUsers)
+    .where(tenantWhere(ctx, courseUsers, eq(courseUsers.id, userId)));
   return {
     participants: { where: eq(participants.userId, userId), order: [participants.id] },
     attendances: {
@@ -76,7 +85,21 @@ function select(ctx: Ctx, userId: number, purchased: Purchased): Record<SectionN
     customers: { where: inArray(customers.id, purchased.customers), order: [customers.id] },
     sessions: { where: eq(sessions.userId, userId), order: [sessions.createdAt, sessions.hash] },
     links: { where: eq(tokens.userId, userId), order: [tokens.createdAt, tokens.hash] },
-    mails: { where: eq(outbox.userId, userId), order: [outbox.id] },
+    booking_links: {
+      where: or(
+        inArray(bookingLinks.participantId, places),
+        and(inArray(bookingLinks.bookingId, booked), isNull(bookingLinks.participantId)),
+      ),
+      order: [bookingLinks.createdAt, bookingLinks.hash],
+    },
+    mails: {
+      where: or(
+        eq(outbox.userId, userId),
+        inArray(outbox.bookingId, booked),
+        sql`${caseFolded(outbox.address)} = (${email})`,
+      ),
+      order: [outbox.id],
+    },
     import_refs: {
       where: sql`${importRefs.kind} = 'user' and ${importRefs.itemId} = ${userId}`,
       order: [importRefs.ref],

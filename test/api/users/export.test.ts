@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
-import { addGathering } from '../../support/dates.ts';
+import { hashSecret } from '../../../src/core/secrets.ts';
+import { addDate, addGathering } from '../../support/dates.ts';
 import { createAttendance, createOrder, createUser, write } from '../../support/orders.ts';
+import { createLinkToken } from '../../support/pages.ts';
 import { person, plantPerson } from '../../support/planted.ts';
 import { openTestAppForFile, type Provider } from '../../support/test-app.ts';
 
@@ -17,6 +19,9 @@ test('an export has what is held about the person', async () => {
   const place = summary.participants[0]!.id;
   await createAttendance(me, place, await addGathering(me, dateId), { attended: true });
   await me.post(`/v2/orders/${summary.order_id}/payments`, { amount: 400, method: 'card' });
+  const bookingId = Number(summary.booking_id);
+  await me.post(`/v2/booking/${bookingId}/link`, {});
+  const token = await createLinkToken(me, { bookingId });
   const exported = await read(me, id);
   expect(exported).toMatchObject({
     course_user: { id, ...person, username: 'user-zylvaquist' },
@@ -32,24 +37,33 @@ test('an export has what is held about the person', async () => {
     bookings: [{ id: Number(summary.booking_id), booker_email: person.email }],
     customers: [{ id: customer, note: 'note zylvaquist' }],
     ...{ sessions: [{ created_at: expect.any(String) as string }], links: [{ purpose: 'sign_in' }] },
-    mails: [{ purpose: 'receipt', sent_at: null }],
+    booking_links: [{ booking_id: bookingId, participant_id: null }],
+    mails: [
+      { purpose: 'receipt', sent_at: null },
+      { purpose: 'booking_link', booking_id: bookingId },
+    ],
     import_refs: [{ kind: 'user', ref: 'ref-zylvaquist' }],
     ...{ audit_entries: [], payments: [{ amount: 400, method: 'card' }], voucher_redemptions: [] },
   });
+  expect(JSON.stringify(exported)).not.toContain(hashSecret(token!));
   expect(JSON.stringify(exported)).not.toMatch(/hash-zylvaquist|session-zylvaquist|token-zylvaquist|provider_id/);
 });
 
 test('the buyer of an order that somebody else pays is left out', async () => {
   const me = await createProvider();
   const [id, other] = [await createUser(me, { firstname: 'Kari' }), await createUser(me, { firstname: 'Ola' })];
-  const { orderId, bookingId } = await createOrder(me, {
-    ...{ courseId: await me.course(), users: [id, other] },
+  const courseId = await me.course();
+  const { orderId, bookingId, participantIds } = await createOrder(me, {
+    ...{ courseId, dateId: await addDate(me, courseId), users: [id, other] },
     ...{ order: { booker: 'Ola', invoiceAddress: 'Street' }, booking: { bookerName: 'Ola' } },
   });
   const exported = await read(me, id);
   expect(exported['orders']).toMatchObject([{ id: orderId, booker: null, invoice_address: null, currency: 'NOK' }]);
   expect(exported['bookings']).toMatchObject([{ id: bookingId, booker_name: null }]);
   expect(exported['participants']).toHaveLength(1);
+  await createLinkToken(me, { bookingId });
+  await createLinkToken(me, { bookingId, participantId: participantIds[0]! });
+  expect((await read(me, id))['booking_links']).toMatchObject([{ participant_id: participantIds[0] }]);
 });
 
 test('lists of more than a page go on, and are named until then', async () => {
