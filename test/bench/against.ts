@@ -76,7 +76,7 @@ async function measureRound(loads: ReturnType<typeof toLoad>[], round: number, s
 }
 
 /** Builds the commit in a worktree, with its own packages if its lock file differs. */
-async function buildCommit(run: Cleanup, commit: string) {
+export async function buildCommit(run: Cleanup, commit: string) {
   const id = execFileSync('git', ['rev-parse', '--verify', `${commit}^{commit}`], { encoding: 'utf8' }).trim();
   mkdirSync('.cache', { recursive: true });
   const folder = resolve('.cache', `bench-${process.pid}`);

@@ -1,23 +1,23 @@
 import type { Cleanup } from '../reliability/scenario.ts';
 import { startPostgres, type Postgres } from '../reliability/support/postgres.ts';
-import { buildRelease } from '../reliability/support/release-build.ts';
 import { firstKey, firstProvider, startServer } from '../reliability/support/server.ts';
 import { addDatesAndUsers, bodyTemplate, connections, findDates } from './booking.ts';
 import { alternate, median } from './figures.ts';
 
-/** The last one without the change feed. */
-const release = '0.2';
 /** Short turns: on a shared machine the load of others changes within seconds. */
 const bookingsPerTurn = 5 * connections;
 const warmUpTurns = 5;
 
 /**
- * Milliseconds per booking of that release and of this build, in turns on equal databases of one PostgreSQL, and the
- * median of the ratios of the turns. Undefined if the history does not have the release.
+ * Milliseconds per booking of another build and of this one, in turns on equal databases of one PostgreSQL, and the
+ * median of the ratios of the turns. Undefined if `build` finds no folder.
  */
-export async function measureBookingCost({ rounds, seconds }: { rounds: number; seconds: number }) {
+export async function measureBookingCost(
+  { rounds, seconds }: { rounds: number; seconds: number },
+  build: (run: Cleanup) => Promise<string | undefined>,
+) {
   return withCleanup(async (run) => {
-    const folder = await buildRelease(run, release);
+    const folder = await build(run);
     if (folder === undefined) return undefined;
     const postgres = await startPostgres(run);
     const bookBefore = await startSchool(run, postgres, 'before', `${folder}/dist/main.js`);
@@ -27,7 +27,7 @@ export async function measureBookingCost({ rounds, seconds }: { rounds: number; 
     for (const end = performance.now() + rounds * seconds * 1_000; performance.now() < end;)
       turns.push(await alternate(turns.length, bookBefore, bookNow));
     return {
-      ...{ release, turns: turns.length },
+      turns: turns.length,
       msBefore: median(turns.map(([before]) => before)),
       msNow: median(turns.map(([, now]) => now)),
       ratio: median(turns.map(([before, now]) => now / before)),
