@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, inject, test } from 'vitest';
+import { bookOrFail, createBookableDate } from '../../support/booking.ts';
 import { invite, startMailServer, openMailTestApp, smtpError } from '../../support/mail.ts';
 import { createUser } from '../../support/orders.ts';
-import { createUserToken } from '../../support/pages.ts';
+import { createLinkToken, createUserToken } from '../../support/pages.ts';
 import { isSignedBy, startReceiver } from '../../support/webhooks.ts';
 import { runCli, findProcessesByArgument, startServer, temporaryFolder, databaseUrl } from '../../support/processes.ts';
 
@@ -92,6 +93,9 @@ test('no key, password or link is in the log, the responses or the process title
     await createUserToken(me, 'sign_in', userId),
     await createUserToken(me, 'password', userId),
   ];
+  const { dateId } = await createBookableDate(me);
+  const bookingId = Number((await bookOrFail(me, dateId)).booking_id);
+  const booking = await createLinkToken(me, { bookingId });
   await invite(me, 'siv@x.example');
 
   const responses: string[] = [];
@@ -131,6 +135,8 @@ test('no key, password or link is in the log, the responses or the process title
   await request(`/my/password/${choose}`, form({ password: otherPassword, repeated: otherPassword }), 303);
   await request(`/my/sign-in/${signIn}`, {}, 410);
   await request(`/my/password/${choose}%ff`, {}, 410);
+  await request(`/my/booking/${booking}`, {}, 200);
+  await request(`/my/offer/${booking}`, form({ answer: booking! }), 410);
 
   const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
   await request('/metrics', bearer(wrongKey), 401);
@@ -145,6 +151,7 @@ test('no key, password or link is in the log, the responses or the process title
   await database.pool.query('alter table courses rename to away');
   await request('/v2/courses', json(apiKey, JSON.stringify({ title: apiKey, text_lead: password })));
   await request('/v2/courses', { headers: { 'x-api-key': apiKey } });
+  await request(`/my/booking/${booking}`, form({ firstname_1: booking! }), 503);
   await database.pool.query('alter table away rename to courses');
   await database.pool.query("alter table course_users add constraint never check (username = '') not valid");
   const link = `/my/password/${await createUserToken(me, 'password', userId)}`;
@@ -165,7 +172,18 @@ test('no key, password or link is in the log, the responses or the process title
       base64(`\0booking\0${smtpPassword}`),
       bootstrapKey,
     ],
-    ...[apiKey, me.apiKey, wrongKey, password, otherPassword, wrongPassword, signIn, choose, link.split('/').at(-1)!],
+    ...[
+      apiKey,
+      me.apiKey,
+      wrongKey,
+      password,
+      otherPassword,
+      wrongPassword,
+      signIn,
+      choose,
+      booking!,
+      link.split('/').at(-1)!,
+    ],
     ...webhookSecrets,
   ];
   const listed = await runCli(['mail', 'list', '--json'], settings);
