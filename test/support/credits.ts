@@ -76,7 +76,6 @@ export function creditWhole({ lines: described, steps }: CreditedOrder): string[
       wrong.push('the fee and the credit are not the parts');
     parts.forEach((part, k) => {
       const { n } = chosen[k]!;
-      if (fee > 0n && part.net === 0n) return;
       credits[n]!.push(toCreditLine(lines[n]!, restAt(n), part));
       const [rest, whole] = [restAt(n), lineAmounts(lines[n]!)];
       if (!isWithin(rest.net, whole.net) || !isWithin(rest.vat, whole.vat) || rest.quantity < 0 || rest.discount < 0n)

@@ -58,14 +58,14 @@ export function takePart(line: Line, rest: Rest, { quantity, amount }: Part): Cr
 
 const toAmount = (net: Minor): CreditedPart => ({ isOfItems: false, quantity: 1, price: net, discount: 0n, net });
 
-/** The amounts of the parts less their shares of a net fee, which is below their sum; a part of which nothing is left stays 0. */
+/** The amounts of the parts less their shares of a net fee, which is below their sum. */
 export function deductFee(parts: CreditedPart[], fee: Minor): CreditedPart[] {
   if (fee === 0n) return parts;
   const shares = split(
     fee,
     parts.map(({ net }) => net),
   );
-  return parts.map(({ net }, n) => toAmount(net - shares[n]!));
+  return parts.map((part, n) => (part.net === 0n ? part : toAmount(part.net - shares[n]!)));
 }
 
 /** Parts of an amount in proportion to weights, which add up to it; none without weights. */

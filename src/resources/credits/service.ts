@@ -6,7 +6,7 @@ import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { recordEvents } from '../../database/record-events.ts';
 import { execute, toRecordset } from '../../database/statements.ts';
-import { orderLines } from '../../database/tables/orders.ts';
+import { orderLines, orders } from '../../database/tables/orders.ts';
 import { orderLineParticipants, participants } from '../../database/tables/participants.ts';
 import { grouped } from '../../lists/relations.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
@@ -65,6 +65,11 @@ export async function creditOrder(ctx: Ctx, tx: Tx, now: string, orderId: number
     const rows = returned.map(({ voucherId, amount }) => ({ voucher: voucherId, amount: toDecimal(amount) }));
     await execute(tx, returnToVouchers, [ctx.providerId, id, toRecordset(rows), now]);
   }
+  // It shows its credits.
+  await tx
+    .update(orders)
+    .set({ updatedAt: now })
+    .where(tenantWhere(ctx, orders, eq(orders.id, orderId)));
   await updatePaid(ctx, tx, now, orderId);
   await recordEvents(tx, ctx.providerId, now, [{ type: 'order.credited', id: orderId }]);
   return { id, creditedLines: credited };
@@ -112,11 +117,11 @@ async function findParts(ctx: Ctx, tx: Tx, orderId: number, { lines, fee = 0n }:
   const whole = parts.map((part) => part!);
   if (fee > 0n && fee >= whole.reduce((sum, { net }) => sum + net, 0n)) throw notValid('fee');
   const participantsByLine = await findLineParticipants(ctx, tx, [...ids]);
-  return deductFee(whole, fee).flatMap((part, n) => {
+  return deductFee(whole, fee).map((part, n) => {
     const { source, rest, quantity, participantIds } = chosen[n]!;
     const line = toCreditLine(source, rest, part);
     const people = participantIds ?? participantsByLine.get(source.id)?.map(({ id }) => id) ?? [];
-    return fee > 0n && part.net === 0n ? [] : [{ source, line, quantity, participantIds: people }];
+    return { source, line, quantity, participantIds: people };
   });
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { checkCounters } from '../../../src/resources/counters/service.ts';
 import { createBookableDate, createVoucher, persons, bookOrFail, type Summary } from '../../support/booking.ts';
+import { eventsSince, newestEvent } from '../../support/changes.ts';
 import { createProduct, write } from '../../support/orders.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
@@ -134,13 +135,16 @@ test('a fee is shared by the credited lines', async () => {
   const { courseId, dateId } = await createBookableDate(me);
   const extra = await createProduct(me, await me.course(), { price: '500' });
   const main = await createProduct(me, courseId, { price: '1000' });
+  const free = await createProduct(me, courseId, { price: '0' });
+  const products = [[main, extra], [free], [free]];
   const summary = await bookOrFail(me, dateId, {
-    participants: persons(1).map((one) => ({ ...one, products: [main, extra] })),
+    participants: persons(3).map((one, n) => ({ ...one, products: products[n] })),
   });
   const created = await credit(me, summary.order_id, { fee: 100, deregister: true });
   expect(amountsOf(created)).toEqual([
     [-1, 933.33, 0],
     [-1, 466.67, 0],
+    [-2, 0, 0],
   ]);
   expect((await me.get(`/v2/orders?coursedate_id=${dateId}`)).json<Item[]>().map(({ id }) => id as number)).toEqual([
     Number(summary.order_id),
@@ -150,7 +154,7 @@ test('a fee is shared by the credited lines', async () => {
   await credit(me, summary.order_id, { lines: [{ line_id: first }] });
   const both = { lines: [{ line_id: first, amount: 1 }, { line_id: second }] };
   expect(codeOf(await send(me, summary.order_id, both))).toEqual([400, 'credit_exceeds_line']);
-  expect((await peopleOf(me, summary)).map(({ status }) => status.id as number)).toEqual([8]);
+  expect((await peopleOf(me, summary)).map(({ status }) => status.id as number)).toEqual([8, 8, 8]);
 });
 
 test('a credit lowers what is due, then returns to the voucher, and the rest is owed until it is refunded', async () => {
@@ -173,9 +177,11 @@ test('a credit lowers what is due, then returns to the voucher, and the rest is 
   expect([returning['is_paid'], await toPay(), await balance()]).toEqual([true, 0, '200.00']);
   expect(returning['custom_properties']).toEqual({ voucher_code: voucher.code, voucher_amount: '-200.00' });
   expect(await read(me, order_id)).toMatchObject({ is_paid: true });
+  const cursor = await newestEvent(me);
   const owing = await credit(me, order_id);
   expect([owing['is_paid'], await toPay(), await balance()]).toEqual([false, 0, '300.00']);
   expect(await imbalance(me)).toBe(-600);
+  expect(await eventsSince(me, cursor)).toEqual(expect.arrayContaining(['order.updated', 'order.credited']));
 
   const { id } = owing as { id: number };
   for (const [amount, code] of [
@@ -185,9 +191,14 @@ test('a credit lowers what is due, then returns to the voucher, and the rest is 
     expect(codeOf(await me.post(`/v2/orders/${id}/payments`, { amount }))).toEqual([400, code]);
   await pay(me, id, { amount: -100, method: 'bank' });
   expect(await read(me, id)).toMatchObject({ is_paid: false });
-  await pay(me, id);
-  expect((await me.get(`/v2/payments?order_id=${id}`)).json<Item[]>().map(({ amount }) => amount as number)).toEqual([
-    -100, -500,
+  const setPaid = async (is_paid: boolean) =>
+    (await me.put(`/v2/orders/${id}`, { is_paid })).json<Item>()['is_paid'] as boolean;
+  expect([await setPaid(true), await setPaid(false), await setPaid(true)]).toEqual([true, false, true]);
+  const refunds = (await me.get(`/v2/payments?order_id=${id}`)).json<Item[]>();
+  expect(refunds.map(({ amount, state }) => [amount, state] as unknown)).toEqual([
+    [-100, 'reversed'],
+    [-500, 'reversed'],
+    [-600, 'paid'],
   ]);
   expect([await read(me, id), await imbalance(me), await differences(me)]).toMatchObject([{ is_paid: true }, 0, []]);
 });

@@ -141,13 +141,21 @@ test('credits of all participants lower the share of each', async () => {
   expect((await moveAll(me, first, [date!])).at(-1)).toMatchObject([{}, 'difference', {}, [100], 100]);
 });
 
-test('a move within a course changes no price', async () => {
+test('a move back gives the product that was booked, and one within a course changes no price', async () => {
   const me = await createProvider();
-  const [date] = await createDates(me, [[100]]);
-  const { participants } = await bookOrFail(me, date!);
-  const course = (await me.get(`/v2/participants/${participants[0]!.id}`)).json<Item>()['course'].id as number;
-  await write(me, (tx) => tx.execute(`update products set price = 500 where course_id = ${course}`));
-  expect(await moveAll(me, participants[0]!.id, [await addDate(me, course)])).toEqual([]);
+  const { courseId, dateId: date } = await createBookableDate(me);
+  const [dearer] = await createDates(me, [[150]]);
+  const product = await createProduct(me, courseId, { price: '90' });
+  const people = persons(1, { products: [product] });
+  const { order_id, participants } = await bookOrFail(me, date, { participants: people });
+  const { id } = participants[0]!;
+  expect((await moveAll(me, id, [dearer!, date])).map(([, kind, , lines]) => [kind, lines])).toEqual([
+    ['difference', [60]],
+    ['credit', [-60]],
+  ]);
+  const [line] = (await me.get(`/v2/orders/${order_id}`)).json<{ lines: { id: number }[] }>().lines;
+  await me.post(`/v2/orders/${order_id}/credit`, { lines: [{ line_id: line!.id, amount: 20 }] });
+  expect(await moveAll(me, id, [await addDate(me, courseId)])).toHaveLength(3);
 });
 
 test.each([
