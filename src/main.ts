@@ -21,6 +21,7 @@ import type { FirstData, ServerContext, ServerPart } from './interfaces/plugin/d
 import { printWelcome } from './interfaces/plugin/welcome.ts';
 import { plugins } from './plugins.ts';
 import { completeCourses } from './resources/attendance/service.ts';
+import { completeCancellations } from './resources/cancellations/service.ts';
 import { eraseKept } from './resources/erasures/service.ts';
 import { dueHoldsJob } from './resources/seats/due-holds-service.ts';
 import { createFirstProvider } from './resources/schools/provider-service.ts';
@@ -171,6 +172,7 @@ function createWorkers({ config, database, log }: ServerContext, parts: ServerPa
         erasureJob(database),
         dueHoldsJob(database, log),
         completionJob(database),
+        cancellationJob(database),
         ...parts.flatMap(({ periodic = [] }) => periodic),
       ];
       stops = [startJobs(jobs, log), startClockCheck(database, log), startStandbyCheck(database, log)];
@@ -192,6 +194,12 @@ function erasureJob(database: Store['database']): Job {
 function completionJob(database: Store['database']): Job {
   const audited = database.withAudit({ actor: 'server', actorId: null, action: 'completion' });
   return { name: 'The completion of courses', intervalMs: 60_000, run: () => completeCourses(audited) };
+}
+
+/** Completes cancellations of course dates that were interrupted. */
+function cancellationJob(database: Store['database']): Job {
+  const audited = database.withAudit({ actor: 'server', actorId: null, action: 'cancellation' });
+  return { name: 'The cancellation of course dates', intervalMs: 10_000, run: () => completeCancellations(audited) };
 }
 
 type ServerApp = { server: Awaited<ReturnType<typeof buildApp>>['server']; close(): PromiseLike<unknown> };

@@ -15,7 +15,12 @@ export const kindCodes = {
 } as const;
 
 /** Codes of requests that no kind of error has alone. */
-export const requestCodes = ['field_unknown', 'idempotency_key_reused', 'attendance_registered'] as const;
+export const requestCodes = [
+  'field_unknown',
+  'idempotency_key_reused',
+  'attendance_registered',
+  'already_canceled',
+] as const;
 
 /** Codes of bookings, and of looking up codes. */
 const bookingCodes = [

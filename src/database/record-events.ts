@@ -4,6 +4,7 @@ import type { Tx } from './unit-of-work.ts';
 /** Events of the change feed that code records, beside those of changed rows. */
 export type RecordedEvent = { type: EventName; id: number };
 type EventName =
+  | 'coursedate.canceled'
   | `offer.${'made' | 'accepted' | 'declined' | 'lapsed'}`
   | `order.${'paid' | 'credited'}`
   | `participant.${'swapped' | 'moved'}`;
@@ -22,6 +23,7 @@ export async function recordEvents(tx: Tx, providerId: number, now: string, reco
 
 /** The types of these events. */
 export const recordedTypes: EventName[] = [
+  'coursedate.canceled',
   ...(['order.paid', 'order.credited', 'participant.swapped', 'participant.moved'] as const),
   ...(['offer.made', 'offer.accepted', 'offer.declined', 'offer.lapsed'] as const),
 ];

@@ -17,6 +17,7 @@ import { bookingRoutes } from '../resources/booking/routes.ts';
 import { bookingSummaryRoutes } from '../resources/booking-summary/routes.ts';
 import { campaignRoutes, campaignValidationRoutes } from '../resources/campaigns/routes.ts';
 import { changeRoutes } from '../resources/changes/routes.ts';
+import { cancellationRoutes } from '../resources/cancellations/routes.ts';
 import { courseDateEditingRoutes } from '../resources/coursedate-editing/routes.ts';
 import {
   batchCourseDateRoutes,
@@ -73,6 +74,7 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(attendanceRoutes, { prefix: '/coursedates/:id/attendance' });
   await app.register(datesOfCourseRoutes, { prefix: '/courses/:course_id/coursedates' });
   await app.register(courseDateEditingRoutes, { prefix: '/courses/:course_id/coursedates' });
+  await app.register(cancellationRoutes, { prefix: '/courses/:course_id/coursedates/:id/cancel' });
   await app.register(batchCourseDateRoutes, { prefix: '/batch/coursedates' });
   await app.register(nextCourseDateRoutes, { prefix: '/nextcoursedates' });
   await app.register(locationRoutes, { prefix: '/locations' });

@@ -91,6 +91,7 @@ const writes: ExampleRequest[] = [
   { operationId: 'sendBookingLink', path: { id: 49 } },
   { operationId: 'updateParticipant', path: { id: 1 } },
   { operationId: 'registerAttendance', path: { id: date.id } },
+  { operationId: 'cancelCourseDate', path: date },
   // A second request finds the payment.
   { operationId: 'createPayment', path: { id: 47 } },
   { operationId: 'createPayment', path: { id: 47 } },

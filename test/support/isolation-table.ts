@@ -151,7 +151,7 @@ const dateBodies = ({ location, instructor, date }: Ids) => [
   { parent_id: date },
   { gatherings: [{ ...meeting, idLocation: location }] },
   { gatherings: [{ ...meeting, instructors: [instructor] }] },
-  { title: 'Changed' },
+  { title: 'Changed', status_id: 2 },
 ];
 
 export type Write = {
@@ -220,6 +220,11 @@ export const writeTable: Write[] = [
     route: 'POST /v2/courses/{course_id}/coursedates',
     stranger: [404, 404, 404, 404, 404, 404],
     bodies: (ids) => dateBodies(ids).map((body) => ({ ...days, ...body })),
+  },
+  {
+    route: 'POST /v2/courses/{course_id}/coursedates/{id}/cancel',
+    stranger: [404],
+    bodies: () => [{ message: 'Changed' }],
   },
   {
     route: 'PUT /v2/courses/{course_id}/coursedates/{id}',
@@ -452,6 +457,8 @@ export const idTable: Record<string, IdParameter> = {
   'POST /v2/course-users/{id}/merge path id': ['userToMerge', () => ({ into: 1, dry_run: true })],
   'POST /v2/customers/{id}/merge path id': ['customerToMerge', () => ({ into: 1, dry_run: true })],
   'PUT /v2/courses/{course_id}/coursedates/{id} path id': ['date', () => ({ title: marker })],
+  'POST /v2/courses/{course_id}/coursedates/{id}/cancel path course_id': ['course', () => ({})],
+  'POST /v2/courses/{course_id}/coursedates/{id}/cancel path id': ['date', () => ({})],
   ...dateBodyParameters('POST /v2/courses/{course_id}/coursedates', days),
   ...dateBodyParameters('PUT /v2/courses/{course_id}/coursedates/{id}', {}),
   'PUT /v2/courses/{course_id}/coursedates/{id} body parent_id': 'none for a date that is a parent itself',

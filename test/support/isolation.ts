@@ -322,6 +322,7 @@ export const includeNames = ({ operation }: Endpoint) =>
 const idOfPath: Record<string, keyof Owner['ids']> = {
   '/v2/courses/{id}': 'course',
   '/v2/courses/{course_id}/coursedates/{id}': 'date',
+  '/v2/courses/{course_id}/coursedates/{id}/cancel': 'date',
   '/v2/coursedates/{id}/attendance': 'date',
   '/v2/locations/{id}': 'location',
   '/v2/instructors/{id}': 'instructor',

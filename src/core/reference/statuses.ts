@@ -33,7 +33,7 @@ export const seatStatuses: number[] = [
   participantStatus.overbooked,
   participantStatus.unconfirmed,
 ];
-const leftStatuses: number[] = [participantStatus.deregistered, participantStatus.deregisteredWithFee];
+export const leftStatuses: number[] = [participantStatus.deregistered, participantStatus.deregisteredWithFee];
 
 export const holdsSeat = (statusId: number) => seatStatuses.includes(statusId);
 export const hasLeft = (statusId: number) => leftStatuses.includes(statusId);

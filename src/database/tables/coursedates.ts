@@ -228,3 +228,35 @@ export const gatheringInstructors = pgTable(
     index('gathering_instructors_instructor').on(t.providerId, t.instructorId, t.gatheringId),
   ],
 );
+
+/** What the cancellation of a course date was asked to do, and how far it is. */
+export const cancellations = pgTable(
+  'cancellations',
+  {
+    providerId: reference().notNull(),
+    courseDateId: reference().notNull(),
+    credit: boolean().notNull(),
+    /** The course date to which the participants were moved. */
+    moveTo: reference(),
+    sendMail: boolean().notNull(),
+    /** The participants of bookings up to this one are credited and told. */
+    lastBookingId: reference().notNull(),
+    numParticipants: integer().notNull(),
+    numMoved: integer().notNull(),
+    numCredits: integer().notNull(),
+    numMails: integer().notNull(),
+    createdAt: instant().notNull(),
+    finishedAt: instant(),
+  },
+  (t) => [
+    primaryKey({ name: 'cancellations_pk', columns: [t.providerId, t.courseDateId] }),
+    tenantKey('cancellations_course_date_fk', t.courseDateId, courseDates.id),
+    tenantKey('cancellations_move_to_fk', t.moveTo, courseDates.id),
+    index('cancellations_move_to')
+      .on(t.providerId, t.moveTo)
+      .where(sql`${t.moveTo} is not null`),
+    index('cancellations_unfinished')
+      .on(t.providerId, t.courseDateId)
+      .where(sql`${t.finishedAt} is null`),
+  ],
+);

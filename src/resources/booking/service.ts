@@ -221,10 +221,12 @@ function mailsFor(
 }
 
 /** To a course user, or to the booker of a booking. */
-type Mail = { purpose: string } & ({ userId: number; participantId: number | null } | { bookingId: number });
+type Mail = { purpose: string } & (
+  { userId: number; participantId: number | null } | { bookingId: number; participantId?: number }
+);
 
 /** `participantId` is null for a mail about the account. */
-export async function queueMails({ providerId }: Ctx, tx: Tx, now: string, mails: Mail[]) {
+export async function queueMails({ providerId }: Pick<Ctx, 'providerId'>, tx: Tx, now: string, mails: Mail[]) {
   if (mails.length === 0) return;
   await execute(tx, sql.queueMails, [providerId, now, toRecordset(mails)]);
 }

@@ -9,6 +9,7 @@ import { courses } from '../../database/tables/courses.ts';
 import { instructors, locations } from '../../database/tables/places.ts';
 import { bodyWriter } from '../../lists/body-writer.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { reopenAfterUpdate } from '../cancellations/service.ts';
 import type { CourseDateRow } from '../coursedates/schema.ts';
 import { courseDateSerializer } from '../coursedates/serializer.ts';
 import { getCourseDate } from '../coursedates/query-service.ts';
@@ -21,7 +22,6 @@ import {
 } from '../gatherings/service.ts';
 import { replaceInstructors } from '../instructors/service.ts';
 import { findPlaceForBody } from '../places/service.ts';
-import { promoteAfterUpdate } from '../seats/promotion-service.ts';
 import { CourseDateBody, isSent, misorderedDays, type CourseDateChange, type Days } from './body-schema.ts';
 import type { CourseDateWritten } from './schema.ts';
 
@@ -111,7 +111,7 @@ export async function updateCourseDate(
       await tx.update(tables.courseDates).set({ updatedAt: now }).where(target);
     }
     await touchCourse(ctx, tx, now, courseId);
-    await promoteAfterUpdate(ctx, tx, now, before, date);
+    await reopenAfterUpdate(ctx, tx, now, before, date);
     return written;
   });
   return Problem.mapConstraints(constraints, work);

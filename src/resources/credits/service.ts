@@ -18,6 +18,8 @@ import type { CreditBody } from './body-schema.ts';
 import { deductFee, hasRest, restOf, takePart, toCreditLine, type Line, type Part } from './line-service.ts';
 import { findReturnable, insertFollowingOrder, returnToVouchers } from './sql.ts';
 
+type School = Pick<Ctx, 'providerId'>;
+
 /** Parts of lines to credit, the rest of all lines unless named; a part may be of some participants of its line. */
 export type CreditRequest = {
   lines?: (Part & { lineId: number; participantIds?: number[] })[] | undefined;
@@ -43,7 +45,7 @@ export async function createCredit(ctx: Ctx, orderId: number, body: CreditBody) 
 }
 
 /** Credits parts of an order by a new order, under the lock. */
-export async function creditOrder(ctx: Ctx, tx: Tx, now: string, orderId: number, request: CreditRequest) {
+export async function creditOrder(ctx: School, tx: Tx, now: string, orderId: number, request: CreditRequest) {
   const first = await findDebt(ctx, tx, orderId);
   if (first.kind === 'credit') throw nothingLeft();
   const credited = await findParts(ctx, tx, orderId, request);
@@ -76,7 +78,7 @@ export async function creditOrder(ctx: Ctx, tx: Tx, now: string, orderId: number
 }
 
 /** A credit lowers what is due, then returns to the vouchers that paid; the rest is owed. */
-async function settle({ providerId }: Ctx, tx: Tx, first: Debt, gross: Minor) {
+async function settle({ providerId }: School, tx: Tx, first: Debt, gross: Minor) {
   const applied = clamp(first.due, gross);
   let owed = gross - applied;
   const redeemed = await execute<{ voucherId: number; code: string; amount: string }>(tx, findReturnable, [
@@ -101,7 +103,12 @@ type Credited = {
 };
 
 /** The lines of a credit: each part, less its share of the fee. */
-async function findParts(ctx: Ctx, tx: Tx, orderId: number, { lines, fee = 0n }: CreditRequest): Promise<Credited[]> {
+async function findParts(
+  ctx: School,
+  tx: Tx,
+  orderId: number,
+  { lines, fee = 0n }: CreditRequest,
+): Promise<Credited[]> {
   const all = await findLines(ctx, tx, orderId);
   const known = new Map(all.map((one) => [one.source.id, one]));
   const named: NonNullable<CreditRequest['lines']> = lines ?? all.map(({ source }) => ({ lineId: source.id }));
@@ -126,7 +133,7 @@ async function findParts(ctx: Ctx, tx: Tx, orderId: number, { lines, fee = 0n }:
 }
 
 /** The lines of an order, with what is left of each. */
-export async function findLines(ctx: Ctx, tx: Tx, orderId: number) {
+export async function findLines(ctx: School, tx: Tx, orderId: number) {
   const found = await tx
     .select()
     .from(orderLines)
@@ -143,7 +150,7 @@ export async function findLines(ctx: Ctx, tx: Tx, orderId: number) {
   return found.map((source) => ({ source, rest: restOf(source, byLine.get(source.id) ?? []) }));
 }
 
-async function findLineParticipants(ctx: Ctx, tx: Tx, lineIds: number[]) {
+async function findLineParticipants(ctx: School, tx: Tx, lineIds: number[]) {
   const isOnLine = and(
     inArray(orderLineParticipants.orderLineId, lineIds),
     sameTenant(participants, orderLineParticipants, eq(participants.id, orderLineParticipants.participantId)),

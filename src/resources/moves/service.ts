@@ -44,11 +44,20 @@ export const moveParticipant = (ctx: Ctx, id: number, body: MoveBody) =>
     return reload();
   });
 
+type Moving = Pick<ParticipantRow, 'id' | 'userId' | 'statusId' | 'heldFor' | 'courseDateId'>;
+
 /**
  * Moves participants who have not left to another date, and promotes the waiting lists of theirs. Throws, with an error
  * for each, if one of them cannot be booked there. Returns the date.
  */
-export async function moveParticipants(ctx: Ctx, tx: Tx, now: string, rows: ParticipantRow[], courseDateId: number) {
+export async function moveParticipants(
+  ctx: Ctx,
+  tx: Tx,
+  now: string,
+  rows: Moving[],
+  courseDateId: number,
+  { sendMail = true } = {},
+) {
   const ids = rows.map(({ id }) => id);
   const [found] = await execute<{ isAttended: boolean }>(tx, sql.findAttended, [ctx.providerId, ids]);
   assertNotAttended(found!.isAttended);
@@ -64,13 +73,13 @@ export async function moveParticipants(ctx: Ctx, tx: Tx, now: string, rows: Part
   const events = effects.flatMap(({ id, event }) => (event ? [{ type: event, id }] : []));
   await recordEvents(tx, ctx.providerId, now, events);
   const mails = effects.flatMap(({ id, userId, mail }) => (mail ? [{ purpose: mail, userId, participantId: id }] : []));
-  await queueMails(ctx, tx, now, mails);
+  if (sendMail) await queueMails(ctx, tx, now, mails);
   const freed = rows.filter(({ statusId }) => holdsSeat(statusId)).map((row) => row.courseDateId);
   await promoteWaitingLists(ctx, tx, now, [...new Set(freed)]);
   return date;
 }
 
-function decideStates(date: DateFound, rows: ParticipantRow[]) {
+function decideStates(date: DateFound, rows: Moving[]) {
   const requests = rows.map((row) => ({ courseDateId: date.id, cause: 'move' as const, from: toState(row) }));
   const decided = decideSeats([date], requests, { check: true, waitWhenFull: true });
   const errors: CodedError[] = [

@@ -17,10 +17,12 @@ import type { Payment } from './schema.ts';
 export const getPayment = async (ctx: Ctx, id: number): Promise<Payment> =>
   Problem.assertFound(await paymentList.byId(ctx, id), 'Payment');
 
+type School = Pick<Ctx, 'providerId'>;
+
 /** An order with its total and what is due of it. */
 export type Debt = { id: number; kind: string; isPaid: boolean; total: Minor; due: Minor };
 
-export async function findDebt(ctx: Ctx, tx: Tx, orderId: number): Promise<Debt> {
+export async function findDebt(ctx: School, tx: Tx, orderId: number): Promise<Debt> {
   const [found] = await tx
     .select({ id: orders.id, kind: orders.kind, isPaid: orders.isPaid, total: orderTotal, due })
     .from(orders)
@@ -34,12 +36,12 @@ export const isSettled = ({ isPaid, total, due }: Pick<Debt, 'isPaid' | 'total' 
   total === 0n ? isPaid : total > 0n ? due <= 0n : due >= 0n;
 
 /** Sets whether an order is paid, and `paid` of its participants, by what is due. Call after every change of that. */
-export async function updatePaid(ctx: Ctx, tx: Tx, now: string, orderId: number) {
+export async function updatePaid(ctx: School, tx: Tx, now: string, orderId: number) {
   const debt = await findDebt(ctx, tx, orderId);
   if (isSettled(debt) !== debt.isPaid) await setPaid(ctx, tx, now, orderId, !debt.isPaid);
 }
 
-export async function setPaid(ctx: Ctx, tx: Tx, now: string, orderId: number, isPaid: boolean) {
+export async function setPaid(ctx: School, tx: Tx, now: string, orderId: number, isPaid: boolean) {
   await tx
     .update(orders)
     .set({ isPaid, updatedAt: now })

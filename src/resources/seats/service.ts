@@ -23,6 +23,7 @@ import { changeStates, endDueHolds, endOffer, promoteWaitingLists } from './prom
 import type { Seats } from './schema.ts';
 import * as sql from './sql.ts';
 
+type School = Pick<Ctx, 'providerId'>;
 type Participant = Pick<typeof participants.$inferSelect, 'id' | 'statusId' | 'heldFor' | 'courseDateId'>;
 
 /** The causes of the statuses that may be requested of a participant. */
@@ -112,7 +113,7 @@ async function findOpenOffer(ctx: Ctx, tx: Tx, now: string, participantId: numbe
 
 /** Deregisters participants, frees their seats and promotes the waiting lists; returns those who had not left before. */
 export async function deregisterParticipants<P extends Participant>(
-  ctx: Ctx,
+  ctx: School,
   tx: Tx,
   now: string,
   chosen: P[],

@@ -519,6 +519,7 @@ const complete: Record<string, object> = {
   '/v2/courses/{id}': { text_lead: 'Complete' },
   '/v2/courses/{course_id}/coursedates': { start_at: '2030-06-10', end_at: '2030-06-10' },
   '/v2/courses/{course_id}/coursedates/{id}': { status_id: 2 },
+  '/v2/courses/{course_id}/coursedates/{id}/cancel': {},
   '/v2/campaigns': { title: 'C', discount_type: 'Value', discount_value: 1 },
   '/v2/campaigns/{id}': { max_uses: 5 },
   '/v2/orders/{id}': { your_reference: 'N' },

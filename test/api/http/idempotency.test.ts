@@ -22,6 +22,7 @@ const records = async (me: Provider, condition = 'true') =>
 const excluded: Record<string, string> = {
   'POST /v2/booking/{id}/link': 'creates nothing; while a mail waits, no other is sent',
   'POST /v2/check-user-credentials': 'creates nothing',
+  'POST /v2/courses/{course_id}/coursedates/{id}/cancel': 'a second request changes nothing',
   'POST /v2/course-users/{id}/erase': 'creates nothing; a second request erases what was added since',
   'POST /v2/orders/{id}/export': 'creates nothing; a second request changes nothing',
   'POST /v2/webhooks': 'the response has a secret',
@@ -130,7 +131,7 @@ test('an error, a dry run and a 200 without a change are not stored', async () =
 
 test('a POST that takes no key names it among the ignored parameters', async () => {
   const me = await createProvider();
-  const { dateId } = await createBookableDate(me);
+  const { courseId, dateId } = await createBookableDate(me);
   const booked = await me.post('/v2/booking', {
     ...{ coursedate_id: dateId, payment_method: 'invoice', booker_email: 'ola@people.example' },
     participants: [{ firstname: 'Kari', lastname: 'Nordmann', email: 'kari@people.example' }],
@@ -143,6 +144,11 @@ test('a POST that takes no key names it among the ignored parameters', async () 
     'POST /v2/check-user-credentials': await me.post(
       '/v2/check-user-credentials?x=1',
       { username: 'nobody', password: 'nothing' },
+      key('k'),
+    ),
+    'POST /v2/courses/{course_id}/coursedates/{id}/cancel': await me.post(
+      `/v2/courses/${courseId}/coursedates/${dateId}/cancel`,
+      { dry_run: true },
       key('k'),
     ),
     'POST /v2/course-users/{id}/erase': await me.post(`/v2/course-users/${await createUser(me)}/erase`, {}, key('k')),

@@ -159,6 +159,7 @@ const otherTables: Record<string, string> = {
   audit_entries: '- the history of one database',
   backup_runs: '- the history of one database',
   booking_links: '- links that were mailed for one database',
+  cancellations: '- a copy has canceled dates, and has nobody to tell',
   catalog_addresses: '- decided by the addresses of other courses',
   erasures: '- of the backups of one database',
   events: '- the changes of one database: an import leaves its own',

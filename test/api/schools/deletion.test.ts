@@ -43,6 +43,9 @@ const otherRows = [
      values ($1, 'link ' || $1, $3, now(), now() + interval '1 day')`,
   `insert into attendance_marks (provider_id, participant_id, gathering_id, attended, marked_at, nonce, created_at)
      select $1, participant_id, gathering_id, true, now(), 'x', now() from attendances where provider_id = $1`,
+  `insert into cancellations (provider_id, course_date_id, credit, send_mail, last_booking_id, num_participants, num_moved,
+       num_credits, num_mails, created_at)
+     select provider_id, id, false, false, 0, 0, 0, 0, 0, now() from course_dates where provider_id = $1`,
   `insert into erasures (provider_id, user_id, created_at, erased_at) values ($1, $2, now(), now())`,
   `insert into merged_users (provider_id, user_id, created_at, into_id) values ($1, 1, now(), $2)`,
   `update vouchers set balance = balance - 25 where provider_id = $1 and id = $4`,

@@ -121,11 +121,20 @@ function composeOpening(mail: MailData, texts: LetterTexts) {
       if (isToParticipant) return texts.swap(toActiveStatus(mail), school, title);
       return mail.userId === null ? texts.swapOfBooking(school, title) : texts.swappedOut(school, title);
     case 'move':
-      return isToParticipant ? texts.move(toActiveStatus(mail), school, title) : texts.moveOfBooking(school, title);
+      return addMessage(
+        isToParticipant ? texts.move(toActiveStatus(mail), school, title) : texts.moveOfBooking(school, title),
+        mail,
+      );
     case 'date_canceled':
       return texts.dateCanceled(school, title, mail.cancellationMessage ?? '');
   }
 }
+
+/** Of a date that was canceled. */
+const addMessage = ({ subject, text }: { subject: string; text: string[] }, { cancellationMessage }: MailData) => ({
+  subject,
+  text: [...text, cancellationMessage ?? ''],
+});
 
 /** A person with an open offer still waits. */
 const toActiveStatus = (mail: MailData) =>

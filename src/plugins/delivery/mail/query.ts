@@ -28,7 +28,10 @@ export const findMail = {
       s.title as school, s.phone, s.web_address as "webAddress",
       coalesce(nullif(c.email_booking, ''), nullif(s.email_booking, ''), s.email) as contact,
       p.status_id as "statusId", p.held_for as "heldFor", to_char(p.held_until at time zone d.zone, 'YYYY-MM-DD HH24:MI') as "heldUntil",
-      d.status_id as "dateStatusId", d.cancellation_message as "cancellationMessage",
+      d.status_id as "dateStatusId", case when o.purpose = 'move' then (select f.cancellation_message from cancellations k
+          join course_dates f on f.provider_id = k.provider_id and f.id = k.course_date_id
+        where k.provider_id = o.provider_id and k.move_to = d.id and k.created_at = o.created_at)
+        else d.cancellation_message end as "cancellationMessage",
       b.order_id as "orderId", coalesce(d.title, c.title) as title,
       d.start_at::text as "startAt", d.end_at::text as "endAt",
       d.start_time_at::text as "startTimeAt", d.end_time_at::text as "endTimeAt", d.zone, d.is_virtual as "isVirtual",

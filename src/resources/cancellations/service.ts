@@ -1,0 +1,177 @@
+import { and, eq, isNull } from 'drizzle-orm';
+import { Problem } from '../../core/errors.ts';
+import { canceled } from '../../core/reference/statuses.ts';
+import type { Areas } from '../../database/areas.ts';
+import type { Database, Tx } from '../../database/client.ts';
+import type { Ctx } from '../../database/context.ts';
+import { recordEvents } from '../../database/record-events.ts';
+import { execute } from '../../database/statements.ts';
+import { cancellations, courseDates } from '../../database/tables/coursedates.ts';
+import { courses } from '../../database/tables/courses.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { queueMails } from '../booking/service.ts';
+import { moveParticipants } from '../moves/service.ts';
+import { promoteAfterUpdate } from '../seats/promotion-service.ts';
+import { deregisterParticipants } from '../seats/service.ts';
+import type { CancellationBody } from './body-schema.ts';
+import { creditParticipants, findCreditableOrders } from './credit-service.ts';
+import { toCancellation, type Cancellation, type CancellationRow } from './schema.ts';
+import * as sql from './sql.ts';
+
+type School = Pick<Ctx, 'providerId'>;
+
+const areas: Areas = ['catalog', 'dates', 'people', 'money'];
+/** Limits the time under the lock. */
+const maxBookings = 20;
+const maxMoved = 1_000;
+/** Of one request; the server completes the rest. */
+const maxBatches = 50;
+
+/** Cancels a course date. A repeated request continues, or changes nothing. */
+export async function cancelCourseDate(
+  ctx: Ctx,
+  courseId: number,
+  id: number,
+  body: CancellationBody,
+): Promise<Cancellation> {
+  const { dry_run = false } = body;
+  let row = await ctx.write(areas, (tx, now) => start(ctx, tx, now, courseId, id, body));
+  for (let n = 0; n < maxBatches && !dry_run && row.finishedAt === null; n += 1)
+    row = await ctx.write(areas, (tx, now) => cancelBatch(ctx, tx, now, id));
+  return toCancellation(row, dry_run);
+}
+
+const match = (school: School, id: number) => tenantWhere(school, cancellations, eq(cancellations.courseDateId, id));
+
+async function start(
+  ctx: Ctx,
+  tx: Tx,
+  now: string,
+  courseId: number,
+  id: number,
+  { credit = false, move_to, send_mail: sendMail = true, dry_run = false, message }: CancellationBody,
+): Promise<CancellationRow> {
+  const moveTo = move_to ?? null;
+  const target = tenantWhere(
+    ctx,
+    courseDates,
+    ...[eq(courseDates.id, id), eq(courseDates.courseId, courseId), isNull(courseDates.deletedAt)],
+  );
+  const [date] = await tx.select({ statusId: courseDates.statusId }).from(courseDates).where(target);
+  if (date === undefined) throw Problem.notFound('Course date');
+  if (moveTo !== null && (credit || moveTo === id)) throw Problem.invalidFields({ notValid: ['move_to'] });
+  const [known] = await tx.select().from(cancellations).where(match(ctx, id));
+  if (known !== undefined && date.statusId === canceled) {
+    if (known.credit !== credit || known.moveTo !== moveTo || known.sendMail !== sendMail) throw alreadyCanceled();
+    return tx.rollbackNoChange(known);
+  }
+  const found = await execute<sql.Leaving>(tx, sql.findLeaving, [ctx.providerId, id, 0, null, now]);
+  const row: CancellationRow = {
+    ...{ providerId: ctx.providerId, courseDateId: id, credit, moveTo, sendMail, createdAt: now, finishedAt: null },
+    ...{ lastBookingId: 0, numParticipants: found.length, numMoved: 0, numCredits: 0, numMails: 0 },
+  };
+  if (dry_run && moveTo === null) return tx.rollbackNoChange(await predict(ctx, tx, row, found));
+
+  const changes = { statusId: canceled, cancellationMessage: message ?? null, updatedAt: now };
+  await tx.update(courseDates).set(changes).where(target);
+  const course = tenantWhere(ctx, courses, eq(courses.id, courseId));
+  await tx.update(courses).set({ updatedAt: now, relatedItemsUpdatedAt: now }).where(course);
+  await recordEvents(tx, ctx.providerId, now, [{ type: 'coursedate.canceled', id }]);
+  const started = moveTo === null ? row : await moveAll(ctx, tx, now, { ...row, moveTo }, found);
+  const keys = [cancellations.providerId, cancellations.courseDateId];
+  await tx.insert(cancellations).values(started).onConflictDoUpdate({ target: keys, set: started });
+  tx.recordAffected(id);
+  return dry_run ? tx.rollbackNoChange(started) : started;
+}
+
+/** What the batches would do. */
+async function predict(school: School, tx: Tx, row: CancellationRow, found: sql.Leaving[]): Promise<CancellationRow> {
+  const orders = row.credit ? await findCreditableOrders(school, tx, toIds(found)) : new Map();
+  return { ...row, numCredits: orders.size, numMails: row.sendMail ? toMails(found, 'date_canceled').length : 0 };
+}
+
+/** Moves all at once, so that the other date has places for all of them or nothing changes. */
+async function moveAll(
+  ctx: Ctx,
+  tx: Tx,
+  now: string,
+  row: CancellationRow & { moveTo: number },
+  found: sql.Leaving[],
+): Promise<CancellationRow> {
+  if (found.length > maxMoved)
+    throw new Problem('invalid', 'A course date with more than 1,000 participants is not moved');
+  if (found.length > 0) await moveParticipants(ctx, tx, now, found, row.moveTo, { sendMail: false });
+  const mails = row.sendMail ? toMails(found, 'move') : [];
+  await queueMails(ctx, tx, now, mails);
+  return { ...row, numMoved: found.length, numMails: mails.length, finishedAt: now };
+}
+
+const toIds = (items: { id: number }[]) => items.map(({ id }) => id);
+
+/** Credits and tells the participants of the next bookings. Nobody joins a canceled date, so that the last one stays it. */
+async function cancelBatch(school: School, tx: Tx, now: string, id: number): Promise<CancellationRow> {
+  const [found] = await tx
+    .select({ row: cancellations, statusId: courseDates.statusId, message: courseDates.cancellationMessage })
+    .from(cancellations)
+    .innerJoin(
+      courseDates,
+      and(eq(courseDates.providerId, cancellations.providerId), eq(courseDates.id, cancellations.courseDateId)),
+    )
+    .where(match(school, id));
+  const { row, statusId, message } = found!;
+  if (row.finishedAt !== null) return tx.rollbackNoChange(row);
+  const values = [school.providerId, id, row.lastBookingId, maxBookings, row.createdAt];
+  const leaving = statusId === canceled ? await execute<sql.Leaving>(tx, sql.findLeaving, values) : [];
+  const mails = row.sendMail ? toMails(leaving, 'date_canceled') : [];
+  const credits = row.credit ? await creditParticipants(school, tx, now, toIds(leaving), message) : 0;
+  if (row.credit) await deregisterParticipants(school, tx, now, leaving, false);
+  await queueMails(school, tx, now, mails);
+  const next = {
+    lastBookingId: leaving.at(-1)?.bookingId ?? row.lastBookingId,
+    numCredits: row.numCredits + credits,
+    numMails: row.numMails + mails.length,
+    finishedAt: leaving.length === 0 ? now : null,
+  };
+  await tx.update(cancellations).set(next).where(match(school, id));
+  return { ...row, ...next };
+}
+
+/** To each person once, and to the booker of places without names. */
+function toMails(leaving: sql.Leaving[], purpose: 'date_canceled' | 'move') {
+  const named = leaving.filter(({ heldFor, isFirst }) => heldFor !== 'name' && isFirst);
+  const unnamed = new Map(leaving.flatMap((one) => (one.heldFor === 'name' ? [[one.bookingId, one.id]] : [])));
+  return [
+    ...named.map(({ id, userId }) => ({ purpose, userId, participantId: id })),
+    ...[...unnamed].map(([bookingId, participantId]) => ({
+      purpose,
+      bookingId: bookingId,
+      participantId: participantId,
+    })),
+  ];
+}
+
+/** Completes the cancellations that were interrupted. Each process runs it. */
+export async function completeCancellations(database: Pick<Database, 'pool' | 'write'>) {
+  type Unfinished = { providerId: number; courseDateId: number };
+  const found = await execute<Unfinished>({ $client: database.pool }, sql.findUnfinished, []);
+  for (const { providerId, courseDateId } of found)
+    for (let isFinished = false; !isFinished;)
+      isFinished = await database.write([providerId], areas, async (tx, now) => {
+        tx.recordAffected(courseDateId);
+        return (await cancelBatch({ providerId }, tx, now, courseDateId)).finishedAt !== null;
+      });
+}
+
+/**
+ * Promotes the waiting list of an updated course date. The cancellation of one that is not canceled any more is
+ * forgotten, so that the next one is a new one.
+ */
+export async function reopenAfterUpdate(...[ctx, tx, now, before, after]: Parameters<typeof promoteAfterUpdate>) {
+  if (after.statusId !== canceled) await tx.delete(cancellations).where(match(ctx, after.id));
+  await promoteAfterUpdate(ctx, tx, now, before, after);
+}
+
+function alreadyCanceled() {
+  const message = 'The course date was canceled with another value of credit, move_to or send_mail';
+  return new Problem('invalid', message, { errors: [{ code: 'already_canceled', message }] });
+}

@@ -1,0 +1,179 @@
+import { expect, test } from 'vitest';
+import { compose, type MailData } from '../../../src/plugins/delivery/mail/compose.ts';
+import { findMail } from '../../../src/plugins/delivery/mail/query.ts';
+import { completeCancellations } from '../../../src/resources/cancellations/service.ts';
+import { bookOrFail, createBookableDate, deregister, persons, statusesOnDate } from '../../support/booking.ts';
+import { eventsSince, newestEvent } from '../../support/changes.ts';
+import { addDate } from '../../support/dates.ts';
+import { settings, sharedTestApp, type Provider } from '../../support/test-app.ts';
+
+const { createProvider, database } = await sharedTestApp();
+
+type Item = Record<string, any>;
+type Staged = Awaited<ReturnType<typeof stage>>;
+
+/** A date with bookings of so many persons each. */
+async function stage(sizes: number[], date: Parameters<typeof createBookableDate>[1] = {}) {
+  const me = await createProvider();
+  const { courseId, dateId } = await createBookableDate(me, date);
+  const booked = [];
+  for (const size of sizes) booked.push(await bookOrFail(me, dateId, { participants: persons(size) }));
+  const url = `/v2/courses/${courseId}/coursedates/${dateId}`;
+  return { me, courseId, dateId, booked, url, cancel: (body: Item = {}) => me.post(`${url}/cancel`, body) };
+}
+
+const read = async (me: Provider, text: string) => (await database.pool.query<Item>(text, [me.id])).rows;
+/** Totals of the orders' credits, by first order, and recipients of mails about the date. */
+const readCredits = (me: Provider) =>
+  read(
+    me,
+    `select first_order_id::int as id, (total_before_discounts - total_discounts)::float8 as net from orders
+     where provider_id = $1 and kind = 'credit' order by first_order_id, id`,
+  );
+const readTold = async (me: Provider) =>
+  (
+    await read(
+      me,
+      `select participant_id::int as id from outbox where provider_id = $1 and purpose = 'date_canceled' order by 1`,
+    )
+  ).map(({ id }) => id as number);
+const peopleOf = ({ booked }: Staged) => booked.flatMap(({ participants }) => participants.map(({ id }) => id));
+const statusOf = async ({ me, url }: Staged) => (await me.get(url)).json<Item>()['status_id'] as number;
+
+test('everybody is credited, deregistered and told once; a repeated request changes nothing', async () => {
+  const staged = await stage([1, 2, 2], { capacityMax: 5 });
+  const { me, dateId, booked, cancel } = staged;
+  const [left] = booked[2]!.participants;
+  await deregister(me, booked[2]!.booking_id, { participants: [left!.id], config: { with_fee: true } });
+  const cursor = await newestEvent(me);
+  const counts = { participants: 4, moved: 0, credits: 3, mails: 4 };
+  const body = { message: 'The instructor is ill', credit: true };
+  expect((await cancel({ ...body, dry_run: true })).json()).toEqual({
+    ...{ coursedate_id: dateId, dry_run: true, is_finished: false },
+    ...counts,
+  });
+  expect([await eventsSince(me, cursor), await readTold(me), await readCredits(me)]).toEqual([[], [], []]);
+  expect(await statusOf(staged)).not.toBe(3);
+
+  const done = { coursedate_id: dateId, dry_run: false, is_finished: true, ...counts };
+  expect((await cancel(body)).json()).toEqual(done);
+  expect([await statusOf(staged), await statusesOnDate(me, dateId)]).toEqual([3, [4, 4, 4, 8, 4]]);
+  // The fee of the one who left is not credited.
+  const credits = booked.map(({ order_id }, n) => ({ id: Number(order_id), net: [-1000, -2000, -1000][n] }));
+  expect(await readCredits(me)).toEqual(credits);
+  expect(await readTold(me)).toEqual(peopleOf(staged).filter((id) => id !== left!.id));
+  expect(await eventsSince(me, cursor)).toContain('coursedate.canceled');
+  const reason = await read(me, `select distinct credit_reason from orders where provider_id = $1 and kind = 'credit'`);
+  expect(reason).toEqual([{ credit_reason: 'The instructor is ill' }]);
+
+  const after = await newestEvent(me);
+  expect((await cancel(body)).json()).toEqual(done);
+  expect([await eventsSince(me, after), (await readTold(me)).length]).toEqual([[], 4]);
+  const other = await cancel({ message: 'x' });
+  expect([other.status, other.headers['x-error-code']]).toEqual([400, 'already_canceled']);
+});
+
+test('without a credit everybody keeps the place and is told; send_mail false tells nobody', async () => {
+  for (const send_mail of [true, false]) {
+    const staged = await stage([1, 2]);
+    const { me, dateId, cancel } = staged;
+    expect((await cancel({ send_mail })).json()).toMatchObject({ credits: 0, mails: send_mail ? 3 : 0 });
+    expect([await statusesOnDate(me, dateId), await readCredits(me)]).toEqual([[1, 1, 1], []]);
+    expect(await readTold(me)).toEqual(send_mail ? peopleOf(staged) : []);
+  }
+});
+
+test('a date that is held after all, and canceled again, is canceled anew', async () => {
+  const staged = await stage([1]);
+  const { me, url, cancel } = staged;
+  await cancel();
+  for (const status_id of [1, 3]) await me.put(url, { status_id });
+  expect((await cancel({ credit: true })).json()).toMatchObject({ is_finished: true, credits: 1, mails: 1 });
+});
+
+test('a free course leaves no credits, and two places of one person one mail', async () => {
+  const { me, cancel, dateId } = await stage([], { course: { price_value: 0 } });
+  const participants = persons(1);
+  const [first] = [await bookOrFail(me, dateId, { participants }), await bookOrFail(me, dateId, { participants })];
+  expect((await cancel({ credit: true })).json()).toMatchObject({ participants: 2, credits: 0, mails: 1 });
+  expect(await readTold(me)).toEqual([first.participants[0]!.id]);
+});
+
+test('the booker of places without names is told once', async () => {
+  const { me, dateId, cancel } = await stage([]);
+  await bookOrFail(me, dateId, { participants: undefined, places: 3, booker_email: 'payer@people.example' });
+  expect((await cancel({ credit: true })).json()).toMatchObject({ participants: 3, credits: 1, mails: 1 });
+  const rows = await read(me, `select booking_id is not null as booker from outbox where provider_id = $1`);
+  expect(rows).toEqual([{ booker: true }]);
+});
+
+test('all are moved to another date and told with the message, or nothing changes', async () => {
+  const staged = await stage([2, 1], { capacityMax: 3, capacityWait: 1 });
+  const { me, courseId, dateId, cancel } = staged;
+  await bookOrFail(me, dateId, { participants: persons(1), config: { waiting_list_when_full: true } });
+  const target = (date: Parameters<typeof addDate>[2]) => addDate(me, courseId, date);
+  const [small, large] = [await target({ capacityMax: 2, capacityWait: 9 }), await target({ capacityMax: 4 })];
+  const cursor = await newestEvent(me);
+  for (const [move_to, code] of [
+    [small, 'no_seats_available'],
+    [999_999_999, 'course_date_identifier_invalid'],
+    [dateId, 'field_invalid'],
+  ] as const) {
+    const refused = await cancel({ move_to });
+    expect([refused.status, refused.headers['x-error-code']]).toEqual([400, code]);
+  }
+  const counts = { participants: 4, moved: 4, credits: 0, mails: 4 };
+  expect((await cancel({ move_to: large, dry_run: true })).json()).toMatchObject({ ...counts, is_finished: false });
+  expect((await cancel({ move_to: large, credit: true })).status).toBe(400);
+  expect([await eventsSince(me, cursor), await statusOf(staged)]).toEqual([[], 1]);
+
+  const body = { move_to: large, message: 'The room is flooded' };
+  const moved = await cancel(body);
+  expect(moved.json()).toMatchObject({ ...counts, is_finished: true });
+  expect([await statusesOnDate(me, dateId), await statusesOnDate(me, large)]).toEqual([[], [1, 1, 1, 1]]);
+  const after = await newestEvent(me);
+  expect((await cancel(body)).json()).toEqual(moved.json());
+  expect(await eventsSince(me, after)).toEqual([]);
+  const mails = await read(me, `select purpose, id::int as id from outbox where provider_id = $1`);
+  expect(mails.map(({ purpose }) => purpose as string)).toEqual(Array(4).fill('move'));
+  const found = await database.pool.query({ ...findMail, values: [me.id, mails[0]!['id']] });
+  const letter = compose(found.rows[0] as MailData, settings, null);
+  expect(letter.opening.at(-1)).toBe('The room is flooded');
+});
+
+const failSecondBatch = (name: string, providerId: number) => `
+  create function ${name}() returns trigger language plpgsql as $$ begin raise exception 'interrupted'; end $$;
+  create trigger ${name} before update on cancellations for each row
+    when (old.provider_id = ${providerId} and old.last_booking_id > 0) execute function ${name}()`;
+
+test.each(['the server', 'a repeated request'])('what was interrupted in the middle is completed by %s', async (by) => {
+  const staged = await stage(Array<number>(23).fill(1), { capacityMax: 23 });
+  const { me, dateId, cancel } = staged;
+  const name = `interrupt_${me.id}`;
+  await database.pool.query(failSecondBatch(name, me.id));
+  expect((await cancel({ credit: true })).status).toBe(500);
+  const [told, credits] = [(await readTold(me)).length, (await readCredits(me)).length];
+  expect([told, credits]).toEqual([20, 20]);
+  // Nobody joins meanwhile.
+  const late = await me.post('/v2/booking', {
+    coursedate_id: dateId,
+    payment_method: 'invoice',
+    participants: persons(1),
+  });
+  expect(late.status).toBe(400);
+  await database.pool.query(`drop trigger ${name} on cancellations; drop function ${name}`);
+  if (by === 'the server') await completeCancellations(database);
+  else await cancel({ credit: true });
+  expect((await readTold(me)).length).toBe(23);
+  expect((await cancel({ credit: true })).json()).toMatchObject({ is_finished: true, credits: 23, mails: 23 });
+  expect(await readTold(me)).toEqual(peopleOf(staged));
+  expect(new Set((await readCredits(me)).map(({ id }) => id as number)).size).toBe(23);
+});
+
+test("another course's date, and another school's, is not found", async () => {
+  const { me, dateId } = await stage([]);
+  const other = await createProvider();
+  const path = (courseId: number) => `/v2/courses/${courseId}/coursedates/${dateId}/cancel`;
+  expect((await me.post(path(await me.course()), {})).status).toBe(404);
+  expect((await other.post(path(await other.course()), {})).status).toBe(404);
+});
