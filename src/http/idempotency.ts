@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import { createHash } from 'node:crypto';
 import { Problem } from '../core/errors.ts';
 import type { Tx } from '../database/client.ts';
+import type { Ctx } from '../database/context.ts';
 import { execute } from '../database/statements.ts';
 import { currentTimeSql } from '../database/tables/columns.ts';
 import { isDryRun } from '../core/schema/dry-run.ts';
@@ -63,22 +64,34 @@ function nameIgnored(reply: FastifyReply) {
  * result is the whole response, so that a repeated one is equal. A PUT stores nothing: its key must be unused.
  */
 export function withIdempotency<T>(request: FastifyRequest, reply: FastifyReply, work: Work<T>): Work<T> {
-  const { ctx, method, routeOptions } = request;
-  const requestKey = toRequestKey(request);
-  if (!requestKey) return work;
-  const { keyHash, fingerprint } = requestKey;
-  const { hasCourseUser = false } = routeOptions.config.idempotency!;
+  const { ctx, method, params, body, routeOptions } = request;
+  const key = request.headers['idempotency-key'];
+  if (key === undefined || !takesKey(request)) return work;
+  const { space, hasCourseUser = false } = routeOptions.config.idempotency!;
+  const keyed = { method, route: routeOptions.url!, params, body, key: String(key), isShared: space !== undefined };
+  const options = { hasCourseUser, onReplay: () => reply.header('idempotent-replayed', 'true') };
+  return withKey(ctx, keyed, options, work);
+}
+
+/** `withIdempotency` for a part of a request, as if it were a request of its own. */
+export function withKey<T>(
+  { providerId }: Pick<Ctx, 'providerId'>,
+  request: KeyedRequest,
+  { hasCourseUser, onReplay }: { hasCourseUser: boolean; onReplay: () => void },
+  work: Work<T>,
+): Work<T> {
+  const { keyHash, fingerprint } = toHashes(request);
   return async (tx, now) => {
     // Under the lock, so that a concurrent request with the key has finished.
-    const [record] = await execute<StoredRecord>(tx, findRecord, [ctx.providerId, keyHash]);
+    const [record] = await execute<StoredRecord>(tx, findRecord, [providerId, keyHash]);
     if (record && record.fingerprint !== fingerprint) throw keyReused();
     if (record) {
-      reply.header('idempotent-replayed', 'true');
+      onReplay();
       return tx.rollbackNoChange(record.answer as T);
     }
     const result = await work(tx, now);
-    const values = [ctx.providerId, keyHash, fingerprint, JSON.stringify(result), hasCourseUser, now];
-    if (tx.affected.changed && method === 'POST') await execute(tx, storeRecord, values);
+    const values = [providerId, keyHash, fingerprint, JSON.stringify(result), hasCourseUser, now];
+    if (tx.affected.changed && request.method === 'POST') await execute(tx, storeRecord, values);
     return result;
   };
 }
@@ -107,16 +120,22 @@ function keyReused() {
   return new Problem('invalid', message, { errors: [{ code: 'idempotency_key_reused', message }] });
 }
 
+type KeyedRequest = {
+  method: string;
+  route: string;
+  params: unknown;
+  body: unknown;
+  key: string;
+  /** True if other routes share the key. */
+  isShared: boolean;
+};
+
 /** The key and the parsed request, both hashed: method, route, path ids and body, whatever its content type. */
-function toRequestKey(request: FastifyRequest) {
-  const { headers, method, params, body } = request;
-  const { url: route, config } = request.routeOptions;
-  const key = headers['idempotency-key'];
-  if (key === undefined || !takesKey(request)) return undefined;
-  const space = config.idempotency?.space ? '' : `${method} ${route}\n`;
+function toHashes({ key, isShared, ...request }: KeyedRequest) {
+  const space = isShared ? '' : `${request.method} ${request.route}\n`;
   return {
-    keyHash: hash(`${space}${String(key)}`),
-    fingerprint: hash(JSON.stringify({ method, route, params, body }, (_name, value: unknown) => comparable(value))),
+    keyHash: hash(`${space}${key}`),
+    fingerprint: hash(JSON.stringify(request, (_name, value: unknown) => comparable(value))),
   };
 }
 

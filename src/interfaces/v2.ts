@@ -13,6 +13,7 @@ import { coerceRequests } from '../http/parsing/request-coercion.ts';
 import { adminUserRoutes, appUserRoutes, roleRoutes } from '../resources/admin-users/routes.ts';
 import { attendanceRoutes } from '../resources/attendance/routes.ts';
 import { signOnRoutes, whoAmIRoutes } from '../resources/auth/routes.ts';
+import { batchBookingRoutes } from '../resources/batch-booking/routes.ts';
 import { bookingRoutes } from '../resources/booking/routes.ts';
 import { bookingSummaryRoutes } from '../resources/booking-summary/routes.ts';
 import { campaignRoutes, campaignValidationRoutes } from '../resources/campaigns/routes.ts';
@@ -92,6 +93,7 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(participantEditingRoutes, { prefix: '/participants' });
   await app.register(moveRoutes, { prefix: '/participants/:id/move' });
   await app.register(bookingRoutes, { prefix: '/booking' });
+  await app.register(batchBookingRoutes, { prefix: '/batch/booking' });
   await app.register(bookingSummaryRoutes, { prefix: '/booking/:id' });
   await app.register(linkRoutes, { prefix: '/booking/:id/link' });
   await app.register(campaignRoutes, { prefix: '/campaigns' });

@@ -86,6 +86,7 @@ const writes: ExampleRequest[] = [
   },
   { operationId: 'updateCourseDate', path: date },
   { operationId: 'createBooking' },
+  { operationId: 'createBookings' },
   { operationId: 'moveParticipant', path: ({ createBooking }) => ({ id: createBooking.summary.participants[0].id }) },
   { operationId: 'deregisterBooking', path: ({ createBooking }) => ({ id: createBooking.summary.booking_id }) },
   { operationId: 'sendBookingLink', path: { id: 49 } },

@@ -185,6 +185,12 @@ export const writeTable: Write[] = [
     stranger: [404, 404],
     bodies: () => [{}, { config: { with_fee: 1, send_receipt_email_to_participant: 1 } }],
   },
+  {
+    route: 'POST /v2/batch/booking',
+    profiles: booking,
+    stranger: [200],
+    bodies: ({ date }) => [{ bookings: [{ coursedate_id: date, payment_method, participants: [participant] }] }],
+  },
   { route: 'POST /v2/booking/{id}/link', profiles: booking, stranger: [404], bodies: () => [{}] },
   { route: 'PUT /v2/participants/{id}', stranger: [404, 404], bodies: () => [{ no_show: 1 }, { idStatus: 4 }] },
   {
@@ -441,6 +447,10 @@ export const idTable: Record<string, IdParameter> = {
   'POST /v2/booking body participants': ['product', (id) => ({ participants: [{ ...participant, products: [id] }] })],
   'PUT /v2/booking/{id}/deregister path id': ['booking', () => ({})],
   'PUT /v2/booking/{id}/deregister body participants': ['participant', (id) => ({ participants: [id] })],
+  'POST /v2/batch/booking body bookings': [
+    'date',
+    (id) => ({ bookings: [{ coursedate_id: id, payment_method, participants: [participant] }] }),
+  ],
   'POST /v2/booking/{id}/link path id': ['booking', () => ({})],
   'PUT /v2/coursedates/{id}/attendance path id': ['date', () => ({ marks: [mark(1, 1)] })],
   'PUT /v2/coursedates/{id}/attendance body marks': 'the results repeat the ids',

@@ -693,7 +693,7 @@ const describedEndpoints: WriteEndpoint[] = [
 ];
 
 /** Writes with tests of their own. */
-const writesApart = ['POST /v2/booking', 'POST /v2/check-user-credentials'];
+const writesApart = ['POST /v2/booking', 'POST /v2/batch/booking', 'POST /v2/check-user-credentials'];
 /** The creates of the isolation table that are not described above, whose items are read in their list. */
 const otherCreates = writeTable
   .filter(({ route }) => /^POST [^{]+$/.test(route) && !writesApart.includes(route))

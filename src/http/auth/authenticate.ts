@@ -16,6 +16,10 @@ declare module 'fastify' {
     /** Set for every route behind `authenticate`, from its preParsing hook on. */
     ctx: Ctx;
   }
+  interface FastifyContextConfig {
+    /** Each write of a request has an audit entry, not only the first. */
+    auditsEachWrite?: boolean;
+  }
 }
 
 export type Services = {
@@ -74,8 +78,10 @@ function createRequestContext(
 ): Ctx {
   let audited: Database | undefined;
   // Once the route is known, on the first write.
-  const writers = () =>
-    (audited ??= database.withAudit(toAuditContext(request, key.key_id)).queuedAs(key.fairness_key));
+  const writers = () => {
+    if (request.routeOptions.config.auditsEachWrite) audited = undefined;
+    return (audited ??= database.withAudit(toAuditContext(request, key.key_id)).queuedAs(key.fairness_key));
+  };
   const isPublishable = key.profile === 'publishable';
   const { provider_id: id, is_active: isActive, origins, quarter } = key;
   // No getters: V8 keeps the hidden class that each of them gets, and so the request, until a major collection.

@@ -33,9 +33,8 @@ export type PageErrorFormatter = (problem: Problem, request: FastifyRequest, rep
 /** Maps every error to a `Problem`, logs it and sends it in the format of the interface. */
 export function registerErrorHandler(app: FastifyInstance, format: ErrorFormatter | PageErrorFormatter) {
   app.setErrorHandler<FastifyError | Problem>((error, request, reply) => {
-    const problem = withRequestId(toProblem(error, request), request.id);
+    const problem = reportProblem(error, request);
     request.problem = problem;
-    logProblem(problem, request);
     if (problem.retryAfter !== undefined) reply.header('retry-after', problem.retryAfter);
     if (problem.kind === 'too_large') {
       reply.header('connection', 'close');
@@ -53,6 +52,13 @@ export function registerErrorHandler(app: FastifyInstance, format: ErrorFormatte
 export function registerErrorFormat(app: FastifyInstance, format: ErrorFormatter) {
   registerErrorHandler(app, format);
   app.errorFormats.push({ prefix: app.prefix, format });
+}
+
+/** Logs an error, and returns the problem to send. */
+export function reportProblem(error: FastifyError | Problem, request: FastifyRequest): Problem {
+  const problem = withRequestId(toProblem(error, request), request.id);
+  logProblem(problem, request);
+  return problem;
 }
 
 /** Logs server errors, and values that only the database rejected. */

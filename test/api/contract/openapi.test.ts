@@ -407,6 +407,7 @@ const ofBooking = [
   '/v2/booking/{id}/deregister',
   '/v2/booking/{id}/link',
   '/v2/participants/{id}/move',
+  '/v2/batch/booking',
   '/v2/campaigns/validate',
   '/v2/campaigns/validate/{code}',
   '/v2/vouchers/validate',
