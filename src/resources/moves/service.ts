@@ -17,7 +17,7 @@ import type { DateFound } from '../quotes/schema.ts';
 import { loadContext } from '../quotes/service.ts';
 import { decideSeats } from '../seats/assignment-service.ts';
 import { endDueHolds, promoteWaitingLists } from '../seats/promotion-service.ts';
-import { assertNotAttended, touchOrders } from '../swaps/service.ts';
+import { assertNotAttended, deleteAttendances, touchOrders } from '../swaps/service.ts';
 import type { MoveBody } from './body-schema.ts';
 import * as sql from './sql.ts';
 
@@ -65,7 +65,7 @@ export async function moveParticipants(
   if (date === undefined) throw bookingProblem([bookingError('course_date_identifier_invalid')]);
   const decided = decideStates(date, rows);
 
-  await execute(tx, sql.deleteAttendances, [ctx.providerId, ids]);
+  await deleteAttendances(ctx, tx, ids);
   const moved = toRecordset(rows.map(({ id }, n) => ({ id, ...decided[n] })));
   await execute(tx, sql.moveParticipants, [ctx.providerId, moved, date.courseId, courseDateId, now]);
   await touchOrders(ctx, tx, now, ids);

@@ -6,11 +6,6 @@ export const findAttended = {
 };
 
 /** What is not registered of the sessions of the former date. */
-export const deleteAttendances = {
-  name: 'delete_attendances_of_moved',
-  text: 'delete from attendances where provider_id = $1 and participant_id = any($2::bigint[])',
-};
-
 export const moveParticipants = {
   name: 'move_participants',
   text: `update participants p set course_id = $3, course_date_id = $4, status_id = m."statusId", held_for = m."heldFor",

@@ -63,6 +63,7 @@ export async function completeSwap(
   userId: number,
 ) {
   const isNamed = !(await deletePlaceholder(ctx, tx, formerId, userId));
+  await deleteAttendances(ctx, tx, [id]);
   await touchOrders(ctx, tx, now, [id]);
   await recordEvents(tx, ctx.providerId, now, [{ type: 'participant.swapped', id }]);
   const users = isNamed && !hasLeft(statusId) ? [userId, formerId] : [userId];
@@ -89,6 +90,10 @@ export const namePlaces = (ctx: Ctx, bookingId: number, places: NamedPlace[]): P
     }
     return named > 0 ? named : tx.rollbackNoChange(named);
   });
+
+/** Call when other persons or dates follow on attendance that was taken back. */
+export const deleteAttendances = ({ providerId }: Pick<Ctx, 'providerId'>, tx: Tx, participantIds: number[]) =>
+  execute(tx, sql.deleteAttendances, [providerId, participantIds]);
 
 /** Call when the orders show other persons or dates. */
 export const touchOrders = ({ providerId }: Ctx, tx: Tx, now: string, participantIds: number[]) =>

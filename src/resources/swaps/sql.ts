@@ -27,3 +27,10 @@ export const touchOrders = {
       join order_lines l on l.provider_id = $1 and l.id = p.order_line_id
     where p.provider_id = $1 and p.participant_id = any($2::bigint[]))`,
 };
+
+/** Attendance without a value, and the marks of it: those with one forbid a swap. */
+export const deleteAttendances = {
+  name: 'delete_attendances',
+  text: `with marks as (delete from attendance_marks where provider_id = $1 and participant_id = any($2::bigint[]))
+    delete from attendances where provider_id = $1 and participant_id = any($2::bigint[])`,
+};

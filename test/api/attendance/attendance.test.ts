@@ -84,6 +84,23 @@ test('marks are stored once, the newest stands, and others are refused one by on
   expect((await readOne(me, kari))['attendance'][0]).toMatchObject({ attended: null });
 });
 
+test.each(['swap', 'move'])('marks that were taken back end with a %s', async (change) => {
+  const { me, courseId, gatheringIds, participantIds, put } = await stage();
+  const [gathering_id, [participant_id, other]] = [gatheringIds[0]!, participantIds as [number, number]];
+  await put([
+    { participant_id, gathering_id, nonce: 'a', attended: true },
+    { participant_id, gathering_id, nonce: 'b' },
+    { participant_id: other, gathering_id, nonce: 'a', attended: true },
+  ]);
+  const user = { firstname: 'Per', lastname: 'Hansen', email: 'per@people.example' };
+  const { status } =
+    change === 'swap'
+      ? await me.put(`/v2/participants/${participant_id}`, { user })
+      : await me.post(`/v2/participants/${participant_id}/move`, { coursedate_id: await addDate(me, courseId) });
+  expect([status, await countMarks(me)]).toEqual([200, 1]);
+  expect((await readOne(me, participant_id))['attendance']).toEqual([]);
+});
+
 test('a time is not after that of the server, and not more than a year before the date', async () => {
   const { me, gatheringIds, participantIds, put } = await stage();
   const [gathering_id, second] = gatheringIds as [number, number];

@@ -52,17 +52,21 @@ const amounts = `with dues as (${dues})
   from dues`;
 type Amounts = { total: string; due: string; paid: string; redeemed: string; spent: string; difference: number };
 
-/** Participants, mails and events of one kind; a mail that is outdated before it is sent is dropped. */
+/**
+ * Mails of a participant, and the changes that they tell of. An outdated mail is dropped before it is sent; of a swap
+ * both persons are told, and the new one of an open offer.
+ */
 const toldTwice = `
   select participant_id, purpose, count(*)::int as mails, (
-      select count(*)::int from events e where e.provider_id = $1 and e.resource_id = o.participant_id
-        and (e.resource || '.' || e.change) =
-          case o.purpose when 'offer' then 'offer.made' when 'swap' then 'participant.swapped' else 'participant.moved' end
-    ) as events
+      select coalesce(sum(case e.change when 'swapped' then case o.purpose when 'swap' then 2 else 1 end else 1 end), 0)::int
+      from events e where e.provider_id = $1 and e.resource_id = o.participant_id and
+        case o.purpose when 'offer' then e.resource = 'offer' and e.change = 'made' or e.change = 'swapped'
+          when 'swap' then e.change = 'swapped' else e.change = 'moved' end
+    ) as changes
   from outbox o where o.provider_id = $1 and o.purpose in ('offer', 'swap', 'move') group by 1, 2`;
-/** Mails that are sent once at most. */
-const sentOnce = `select participant_id, user_id, booking_id, purpose, count(*)::int as mails from outbox
-  where provider_id = $1 and purpose in ('receipt', 'date_canceled') group by 1, 2, 3, 4 having count(*) > 1`;
+/** Mails to one person about the same change. */
+const sentTwice = `select participant_id, user_id, booking_id, purpose, created_at, count(*)::int as mails from outbox
+  where provider_id = $1 group by 1, 2, 3, 4, 5 having count(*) > 1`;
 
 /** Offers that were made while one of the same person was open, and ends of none. */
 const doubleOffers = `
@@ -84,7 +88,7 @@ export async function findWrongRows(connection: Connection, { id }: { id: number
 export async function findFaults(connection: Connection, school: MixedSchool): Promise<Faults> {
   const rows = async <Row>(text: string) => (await connection.query(text, [school.id])).rows as Row[];
   const [sum] = await rows<Amounts>(amounts);
-  const told = await rows<{ mails: number; events: number }>(toldTwice);
+  const told = await rows<{ mails: number; changes: number }>(toldTwice);
   const stored = await rows<{ id: number; amount: number; isReversed: boolean }>(
     `select id::int, amount::float, reversed_at is not null as "isReversed" from payments where provider_id = $1`,
   );
@@ -96,8 +100,8 @@ export async function findFaults(connection: Connection, school: MixedSchool): P
     amounts: sum!.difference === 0 && sum!.redeemed === sum!.spent ? [] : [sum],
     'lost payments': school.payments.filter(isLost),
     'doubled payments': stored.length > school.payments.length ? [stored.length, school.payments.length] : [],
-    'people told twice': told.filter(({ mails, events }) => mails > events),
-    'mails sent twice': await rows(sentOnce),
+    'people told twice': told.filter(({ mails, changes }) => mails > changes),
+    'mails sent twice': await rows(sentTwice),
     'offers made twice': await rows(doubleOffers),
   };
 }
