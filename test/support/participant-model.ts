@@ -93,11 +93,12 @@ class Model {
 
   request(one: Person, cause: Cause): boolean {
     this.turn += 1;
-    const wasSeated = seated.includes(one.state);
+    const before = one.state;
     const place = this.place(one.state, cause, false);
     if (place === undefined) return false;
     this.change(one, cause, place);
-    if (wasSeated && !seated.includes(one.state)) this.promote();
+    const hasLeftGroup = before === 'waiting' && one.state !== 'waiting' && one.group !== null;
+    if (hasLeftGroup || (seated.includes(before) && !seated.includes(one.state))) this.promote();
     return true;
   }
 

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { Problem, type CodedError } from '../../core/errors.ts';
 import { findTransition, states, toState } from '../../core/reference/participant-states.ts';
-import { hasLeft, holdsSeat } from '../../core/reference/statuses.ts';
+import { hasLeft } from '../../core/reference/statuses.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { recordEvents } from '../../database/record-events.ts';
@@ -16,7 +16,7 @@ import { getParticipant } from '../participants/service.ts';
 import type { DateFound } from '../quotes/schema.ts';
 import { loadContext } from '../quotes/service.ts';
 import { decideSeats } from '../seats/assignment-service.ts';
-import { endDueHolds, promoteWaitingLists } from '../seats/promotion-service.ts';
+import { endDueHolds, promoteAfterLeaving } from '../seats/promotion-service.ts';
 import { assertNotAttended, deleteAttendances, touchOrders } from '../swaps/service.ts';
 import type { MoveBody } from './body-schema.ts';
 import * as sql from './sql.ts';
@@ -74,8 +74,7 @@ export async function moveParticipants(
   await recordEvents(tx, ctx.providerId, now, events);
   const mails = effects.flatMap(({ id, userId, mail }) => (mail ? [{ purpose: mail, userId, participantId: id }] : []));
   if (sendMail) await queueMails(ctx, tx, now, mails);
-  const freed = rows.filter(({ statusId }) => holdsSeat(statusId)).map((row) => row.courseDateId);
-  await promoteWaitingLists(ctx, tx, now, [...new Set(freed)]);
+  await promoteAfterLeaving(ctx, tx, now, rows);
   return date;
 }
 

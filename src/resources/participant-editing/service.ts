@@ -8,7 +8,7 @@ import { participants } from '../../database/tables/participants.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { participantList } from '../participants/list.ts';
 import { getParticipant } from '../participants/service.ts';
-import { endDueHolds, promoteWaitingLists } from '../seats/promotion-service.ts';
+import { endDueHolds, promoteAfterLeaving } from '../seats/promotion-service.ts';
 import { decideStatus } from '../seats/service.ts';
 import { completeSwap, decideSwap } from '../swaps/service.ts';
 import type { ParticipantChange } from './body-schema.ts';
@@ -34,7 +34,7 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
 
     const swap = body.user && (await decideSwap(ctx, tx, now, row, body.user));
     const before = { ...row, ...swap };
-    const { columns, freesSeat } = await decideStatus(ctx, tx, now, before, body.idStatus ?? before.statusId);
+    const { columns, freesPlace } = await decideStatus(ctx, tx, now, before, body.idStatus ?? before.statusId);
     const changes = {
       ...swap,
       paidId: body.idPaid,
@@ -56,7 +56,7 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
       return;
     }
     if (swap) await completeSwap(ctx, tx, now, row, swap.userId);
-    if (freesSeat) await promoteWaitingLists(ctx, tx, now, [row.courseDateId]);
+    if (freesPlace) await promoteAfterLeaving(ctx, tx, now, [row]);
   });
   return getParticipant(ctx, id, {}, true);
 }

@@ -3,8 +3,9 @@ import type { Ctx } from '../../database/context.ts';
 import { recordEvents } from '../../database/record-events.ts';
 import { execute, toRecordset } from '../../database/statements.ts';
 import type { courseDates } from '../../database/tables/coursedates.ts';
+import type { participants } from '../../database/tables/participants.ts';
 import { findTransition, states, type Cause } from '../../core/reference/participant-states.ts';
-import { canceled } from '../../core/reference/statuses.ts';
+import { canceled, holdsSeat, participantStatus } from '../../core/reference/statuses.ts';
 import { computePromotions } from './assignment-service.ts';
 import type { Queue, StateChange } from './schema.ts';
 import * as sql from './sql.ts';
@@ -27,6 +28,21 @@ export async function promoteWaitingLists(ctx: School, tx: Tx, now: string, cour
   await changeStates(ctx, tx, now, changes);
   const promoted = changes.filter(({ cause }) => cause === 'promote');
   if (promoted.length > 0) tx.countEvents('promotions', promoted.length);
+}
+
+type Leaving = Pick<typeof participants.$inferSelect, 'id' | 'statusId' | 'courseDateId'>;
+
+/**
+ * Promotes the waiting lists that participants left, or on whose dates they had a seat; `leaving` has their former
+ * states. The rest of a group that waits together may have room without one of it.
+ */
+export async function promoteAfterLeaving(ctx: School, tx: Tx, now: string, leaving: Leaving[]) {
+  const waiting = leaving.filter(({ statusId }) => statusId === participantStatus.waiting);
+  const values = [ctx.providerId, JSON.stringify(toIds(waiting))];
+  const grouped = waiting.length === 0 ? [] : await execute<{ id: number }>(tx, sql.findGrouped, values);
+  const ids = new Set(toIds(grouped));
+  const freed = leaving.filter(({ id, statusId }) => holdsSeat(statusId) || ids.has(id));
+  await promoteWaitingLists(ctx, tx, now, [...new Set(freed.map(({ courseDateId }) => courseDateId))]);
 }
 
 const toIds = (items: { id: number }[]) => items.map(({ id }) => id);

@@ -19,7 +19,7 @@ import {
 } from '../../core/reference/participant-states.ts';
 import { decideSeats, placeOfAccepted } from './assignment-service.ts';
 import { openOffersSql } from './loaders.ts';
-import { changeStates, endDueHolds, endOffer, promoteWaitingLists } from './promotion-service.ts';
+import { changeStates, endDueHolds, endOffer, promoteAfterLeaving, promoteWaitingLists } from './promotion-service.ts';
 import type { Seats } from './schema.ts';
 import * as sql from './sql.ts';
 
@@ -36,12 +36,12 @@ const causesByStatus = new Map<number, Cause>([
 ]);
 
 /**
- * The columns of a participant that a requested status changes, and whether a seat becomes free. Throws if the status
- * cannot be requested, or no seat is available. Call `endDueHolds` before.
+ * The columns of a participant that a requested status changes, and whether it may give up a seat or a place on the
+ * waiting list. Throws if the status cannot be requested, or no seat is available. Call `endDueHolds` before.
  */
 export async function decideStatus(ctx: Ctx, tx: Tx, now: string, participant: Participant, requested: number) {
   const from = toState(participant);
-  if (requested === participant.statusId) return { columns: {}, freesSeat: false };
+  if (requested === participant.statusId) return { columns: {}, freesPlace: false };
   const accepts = from === 'offered' && requested === participantStatus.confirmed;
   const cause = accepts ? 'accept' : causesByStatus.get(requested);
   const transition = cause && findTransition(from, cause);
@@ -52,9 +52,11 @@ export async function decideStatus(ctx: Ctx, tx: Tx, now: string, participant: P
   const columns = { ...stateColumns(state), statusUpdatedAt: now };
   return {
     columns: state === from ? {} : columns,
-    freesSeat: holdsSeat(participant.statusId) && !holdsSeat(columns.statusId),
+    freesPlace: isWaiting(participant.statusId) ? !isWaiting(columns.statusId) : !holdsSeat(columns.statusId),
   };
 }
+
+const isWaiting = (statusId: number) => statusId === participantStatus.waiting;
 
 const openOffers = drizzleSql<number>`${drizzleSql.raw(openOffersSql('course_dates'))}`;
 
@@ -127,7 +129,6 @@ export async function deregisterParticipants<P extends Participant>(
     .update(participants)
     .set({ ...stateColumns(left), statusUpdatedAt: now, updatedAt: now })
     .where(tenantWhere(ctx, participants, inArray(participants.id, ids)));
-  const freed = leaving.filter((one) => holdsSeat(one.statusId)).map(({ courseDateId }) => courseDateId);
-  await promoteWaitingLists(ctx, tx, now, [...new Set(freed)]);
+  await promoteAfterLeaving(ctx, tx, now, leaving);
   return leaving;
 }

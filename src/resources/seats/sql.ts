@@ -55,6 +55,13 @@ export const queueMails = {
     order by m.place`,
 };
 
+/** Those of the participants `$2` whose booking waits together. */
+export const findGrouped = {
+  name: 'find_grouped_participants',
+  text: `select p.id from participants p join bookings b on b.provider_id = $1 and b.id = p.booking_id
+    where p.provider_id = $1 and p.id in (select json_array_elements_text($2)::bigint) and b.waiting_together`,
+};
+
 export type Offer = { participantId: number; courseDateId: number; lapsedOffers: number };
 const offer = `p.id as "participantId", p.course_date_id as "courseDateId", p.lapsed_offers as "lapsedOffers"`;
 const isDue = `p.status_id = ${participantStatus.unconfirmed} and p.held_until <= ${currentTimeSql}`;
