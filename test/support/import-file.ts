@@ -316,6 +316,7 @@ const schoolLines = (partnerId: number): Line[] => [
     teaching_language: 'no',
     internal_note: 'Bring wool',
     status_id: 2,
+    cancellation_message: 'Too few sheep',
     waiting_mode: 'offer',
     offer_hours: 48,
     custom_properties: { room: '1' },

@@ -167,7 +167,11 @@ export async function completeCancellations(database: Pick<Database, 'pool' | 'w
  * forgotten, so that the next one is a new one.
  */
 export async function reopenAfterUpdate(...[ctx, tx, now, before, after]: Parameters<typeof promoteAfterUpdate>) {
-  if (after.statusId !== canceled) await tx.delete(cancellations).where(match(ctx, after.id));
+  if (before.statusId === canceled && after.statusId !== canceled) {
+    await tx.delete(cancellations).where(match(ctx, after.id));
+    const date = tenantWhere(ctx, courseDates, eq(courseDates.id, after.id));
+    await tx.update(courseDates).set({ cancellationMessage: null }).where(date);
+  }
   await promoteAfterUpdate(ctx, tx, now, before, after);
 }
 

@@ -149,5 +149,9 @@ export const DateStatus = t.NamedObject(
   'CourseDateStatus',
   t.member.open.all({ id: status.id, idType: status.id, title: text }),
 );
+export const CancellationMessage = t.Nullable(
+  Type.String({ description: 'Told to the participants when the date was canceled' }),
+);
+
 /** A group of course dates; the serializer adds its `items`. */
 export const Bundle = t.NamedObject('Bundle', t.member.open.all({ id: Type.Integer(), title: text }));

@@ -11,7 +11,7 @@ import { includeLocation } from '../locations/serializer.ts';
 import { placeInclude } from '../places/serializer.ts';
 import { includeWaitingList } from '../seats/serializer.ts';
 import { providerInclude } from '../schools/provider-serializer.ts';
-import { Bundle, CourseDate, DateStatus, toCourseDate, type CourseDateRow } from './schema.ts';
+import { Bundle, CancellationMessage, CourseDate, DateStatus, toCourseDate, type CourseDateRow } from './schema.ts';
 
 const common = {
   responseSchema: CourseDate,
@@ -65,6 +65,10 @@ const includes = {
   },
   provider: providerInclude,
   waiting: includeWaitingList,
+  cancellation_message: relation.include(
+    t.member.closed(CancellationMessage),
+    async () => (row: CourseDateRow) => row.cancellationMessage,
+  ),
 };
 
 export const courseDateSerializer = defineSerializer<CourseDateRow>()({ ...common, includes });

@@ -86,8 +86,12 @@ test('without a credit everybody keeps the place and is told; send_mail false te
 test('a date that is held after all, and canceled again, is canceled anew', async () => {
   const staged = await stage([1]);
   const { me, url, cancel } = staged;
-  await cancel();
+  const message = async () =>
+    (await me.get(`${url}?include[]=cancellation_message`)).json<Item>()['cancellation_message'] as string | null;
+  await cancel({ message: 'Too few' });
+  expect(await message()).toBe('Too few');
   for (const status_id of [1, 3]) await me.put(url, { status_id });
+  expect(await message()).toBeNull();
   expect((await cancel({ credit: true })).json()).toMatchObject({ is_finished: true, credits: 1, mails: 1 });
 });
 

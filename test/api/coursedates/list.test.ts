@@ -256,6 +256,7 @@ test('include[] embeds exactly the requested relations', async () => {
     subinstances: [await first(me, `coursedate_id=${created.child}`)],
   });
   expect(await including('waiting')).toEqual({ waiting: { mode: 'promote', offer_hours: 24, open_offers: 0 } });
+  expect(await including('cancellation_message')).toEqual({ cancellation_message: null });
   expect(await including('bundle')).toEqual({
     bundle: {
       id: created.bundleId,
@@ -310,7 +311,7 @@ test('an unknown include is rejected with the list of valid ones', async () => {
   const response = await (await createProvider()).get('/v2/coursedates?include[]=participants');
   expect(response.status).toBe(400);
   expect(response.json().error).toMatch(
-    /^Field\(s\) not valid: include\. Supported values of include: course, course\.customer, course\.products, .*subinstances, bundle, provider, waiting$/,
+    /^Field\(s\) not valid: include\. Supported values of include: course, course\.customer, course\.products, .*subinstances, bundle, provider, waiting, cancellation_message$/,
   );
 });
 
@@ -328,7 +329,7 @@ test('the number of statements per page is constant plus one per relation', asyn
   };
   await me.get('/v2/coursedates'); // The first use of a key is noted.
   const names = ['', 'status', 'teaching_language', 'place', 'instructors', 'provider', 'location', 'subinstances'];
-  names.push('course', 'course.products', 'course.customer', 'gatherings', 'bundle', 'waiting');
+  names.push('course', 'course.products', 'course.customer', 'gatherings', 'bundle', 'waiting', 'cancellation_message');
   const cost = async () => {
     const costs: Record<string, number> = {};
     for (const name of names) costs[name] = await statements(`coursedates?include=${name}`);

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { caseFoldedSql } from '../../../database/tables/columns.ts';
 import { parseTimestamp } from '../../../core/timestamps.ts';
 import { Problem } from '../../../core/errors.ts';
-import { Note, StoredMoment } from '../../../core/schema/types.ts';
+import { Line, Note, StoredMoment } from '../../../core/schema/types.ts';
 import {
   bundles,
   courseDateInstructors,
@@ -114,14 +114,16 @@ export const coursedate: BulkRecordType = {
       end_time_at: field(courseDates.endTimeAt, Optional(TimeOfDay)),
       place_is_sought: field(courseDates.placeIsSought, Optional(Type.Boolean())),
       internal_note: field(courseDates.internalNote, Optional(Note())),
+      cancellation_message: field(courseDates.cancellationMessage, Optional(Line({ maxLength: 1_000 }))),
       deleted_at: field(courseDates.deletedAt, Optional(StoredMoment())),
     },
     [
       ...['course_id', 'parent_id', 'bundle_id', 'location_id', 'place_id', 'title', 'start_at', 'end_at'],
       ...['deadline_at', 'start_time_at', 'end_time_at', 'timezone', 'event_url', 'external_booking_url', 'is_virtual'],
       ...['is_visible', 'visible_when_passed_deadline', 'reference', 'trigger_value', 'teaching_language'],
-      ...['place_additional_info', 'place_is_sought', 'internal_note', 'status_id', 'capacity_max', 'capacity_min'],
-      ...['capacity_overbook', 'capacity_wait', 'waiting_mode', 'offer_hours', 'custom_properties', 'deleted_at'],
+      ...['place_additional_info', 'place_is_sought', 'internal_note', 'status_id', 'cancellation_message'],
+      ...['capacity_max', 'capacity_min', 'capacity_overbook', 'capacity_wait', 'waiting_mode', 'offer_hours'],
+      ...['custom_properties', 'deleted_at'],
     ],
   ),
   derived: { zone: courseDates.zone },
