@@ -68,12 +68,12 @@ const toldTwice = `
 const sentTwice = `select participant_id, user_id, booking_id, purpose, created_at, count(*)::int as mails from outbox
   where provider_id = $1 group by 1, 2, 3, 4, 5 having count(*) > 1`;
 
-/** Offers that were made while one of the same person was open, and ends of none. */
+/** Offers that were made while one of the same person was open, and ends of none. A move ends one. */
 const doubleOffers = `
   select * from (
     select resource_id, change, lag(change) over (partition by resource_id order by id) as before
-    from events where provider_id = $1 and resource = 'offer'
-  ) e where (change = 'made') = (before = 'made')`;
+    from events where provider_id = $1 and (resource = 'offer' or change = 'moved')
+  ) e where case change when 'made' then before = 'made' when 'moved' then false else before is distinct from 'made' end`;
 
 type Connection = Database['pool'];
 export type Faults = Record<string, unknown[]>;
