@@ -5,6 +5,7 @@ import { Problem } from '../errors.ts';
 import { createCoercion } from './coercion.ts';
 
 type Fields = Record<string, unknown>;
+type Properties = Record<string, TSchema>;
 type SchemaError = Pick<ErrorObject, 'keyword' | 'instancePath' | 'params'> & { schemaPath?: string };
 
 /** Shared by all schemas, because each instance compiles the meta-schema again. */
@@ -43,19 +44,19 @@ function withoutUnchanged(errors: ErrorObject[], data: unknown) {
 export function createFieldsParser(schema: TSchema) {
   const coerce = createCoercion(schema);
   const validate = compileValidator(schema);
-  const names = Object.keys((schema['properties'] ?? {}) as Fields);
+  const properties = (schema['properties'] ?? {}) as Properties;
   return (raw: Fields): Fields => {
     const fields = coerce(raw);
-    if (!validate(fields)) throw toFieldsProblem(validate.errors ?? [], names, fields);
+    if (!validate(fields)) throw toFieldsProblem(validate.errors ?? [], properties, fields);
     return fields;
   };
 }
 
 /**
- * Converts schema errors to one problem that lists fields in `order`. A null in a required field counts as missing; a
+ * Converts schema errors to one problem that lists fields in their order. A null in a required field counts as missing; a
  * member of a list item is reported with its index: `gatherings[2].gathering_at`.
  */
-export function toFieldsProblem(errors: SchemaError[], order: string[], fields: Fields): Problem {
+export function toFieldsProblem(errors: SchemaError[], properties: Properties, fields: Fields): Problem {
   const missing = new Set<string>();
   const notValid = new Set<string>();
   const incomplete = new Set(errors.filter(isMissing).map(({ instancePath }) => instancePath));
@@ -67,9 +68,9 @@ export function toFieldsProblem(errors: SchemaError[], order: string[], fields: 
       missing.add(pathName([field ?? [], ...path, String((error.params as Fields)['missingProperty'])].flat()));
     } else if (field !== undefined && fields[field] === null) missing.add(field);
     // A union reports an incomplete item a second time.
-    else if (field !== undefined && !incomplete.has(error.instancePath)) notValid.add(memberName(error));
+    else if (field !== undefined && !incomplete.has(error.instancePath)) notValid.add(memberName(error, properties));
   }
-  return Problem.invalidFields({ missing: [...missing], notValid: [...notValid] }, order);
+  return Problem.invalidFields({ missing: [...missing], notValid: [...notValid] }, Object.keys(properties));
 }
 
 /** The paths of the objects and lists around a value. */
@@ -80,16 +81,19 @@ function getParents(path: string) {
 
 const isOfUnion = ({ schemaPath = '' }: SchemaError) => schemaPath.includes('/anyOf');
 
-/** The field, or the member of its list that is invalid; the keys of free objects are the client's and stay out. */
-function memberName({ instancePath, schemaPath = '' }: SchemaError): string {
+/**
+ * The field, or the member that is invalid of its list, or of an object with required members; the keys of free objects
+ * are the client's and stay out.
+ */
+function memberName({ instancePath, schemaPath = '' }: SchemaError, properties: Properties): string {
   const parts = instancePath.split('/').slice(1);
   const named: string[] = [];
-  let [length, isInList] = [1, false];
+  let [length, isNamed] = [1, properties[parts[0]!]?.['required'] !== undefined];
   for (const word of schemaPath.split('/').filter((one) => /^(properties|items|additionalProperties)$/.test(one))) {
     if (word === 'additionalProperties' || named.length === parts.length) break;
     named.push(parts[named.length]!);
-    isInList ||= word === 'items';
-    if (word === 'properties' && isInList) length = named.length;
+    isNamed ||= word === 'items';
+    if (word === 'properties' && isNamed) length = named.length;
   }
   return pathName((named.length > 0 ? named : parts).slice(0, length));
 }

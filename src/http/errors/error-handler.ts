@@ -139,7 +139,7 @@ function toFieldErrors({ validation = [], validationContext }: FastifyError, req
   const { body, querystring } = (request.routeOptions.schema ?? {}) as Record<string, FieldsSchema | undefined>;
   const schema = isBody ? body : querystring;
   const fields = (isBody ? request.body : request.query) as Record<string, unknown>;
-  const problem = toFieldsProblem(validation, Object.keys(schema?.properties ?? {}), fields);
+  const problem = toFieldsProblem(validation, schema?.properties ?? {}, fields);
   if (isBody || !problem.notValid.includes('include')) return problem;
 
   const supported = (schema?.properties?.['include']?.['items'] as { enum: string[] }).enum.join(', ');

@@ -36,7 +36,8 @@ export async function createCredit(ctx: Ctx, orderId: number, body: CreditBody) 
     })),
     ...{ fee: toMinorUnits(fee.toFixed(2)), reason },
   };
-  if (lines?.some(({ quantity, amount }) => quantity !== undefined && amount !== undefined)) throw notValid('lines');
+  const both = lines?.findIndex(({ quantity, amount }) => quantity !== undefined && amount !== undefined) ?? -1;
+  if (both >= 0) throw notValid(`lines[${both}].amount`);
   return ctx.write(['dates', 'people', 'money'], async (tx, now) => {
     const { id, creditedLines } = await creditOrder(ctx, tx, now, orderId, request);
     if (deregister) await deregisterCredited(ctx, tx, now, creditedLines, fee > 0);
@@ -112,8 +113,9 @@ async function findParts(
   const all = await findLines(ctx, tx, orderId);
   const known = new Map(all.map((one) => [one.source.id, one]));
   const named: NonNullable<CreditRequest['lines']> = lines ?? all.map(({ source }) => ({ lineId: source.id }));
-  const ids = new Set(named.map(({ lineId }) => lineId));
-  if (ids.size < named.length || named.some(({ lineId }) => !known.has(lineId))) throw notValid('lines');
+  const ids = named.map(({ lineId }) => lineId);
+  const wrong = ids.findIndex((id, n) => !known.has(id) || ids.indexOf(id) < n);
+  if (wrong >= 0) throw notValid(`lines[${wrong}].line_id`);
 
   const found = named.map((part) => ({ ...part, ...known.get(part.lineId)! }));
   const isLeft = ({ source, rest }: (typeof found)[number]) => hasRest(source, rest);
@@ -123,7 +125,7 @@ async function findParts(
   if (parts.includes(undefined)) throw exceedsLine();
   const whole = parts.map((part) => part!);
   if (fee > 0n && fee >= whole.reduce((sum, { net }) => sum + net, 0n)) throw notValid('fee');
-  const participantsByLine = await findLineParticipants(ctx, tx, [...ids]);
+  const participantsByLine = await findLineParticipants(ctx, tx, ids);
   return deductFee(whole, fee).map((part, n) => {
     const { source, rest, quantity, participantIds } = chosen[n]!;
     const line = toCreditLine(source, rest, part);

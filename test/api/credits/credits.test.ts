@@ -111,13 +111,16 @@ test('items, amounts and a fee credit parts of lines, and the last credit takes 
   for (const [fields, code] of [
     [{ lines: [{ line_id, quantity: 2 }] }, 'credit_exceeds_line'],
     [{ lines: [{ line_id, amount: 150.03 }] }, 'credit_exceeds_line'],
-    [{ lines: [{ line_id, amount: 1, quantity: 1 }] }, 'field_invalid'],
-    [{ lines: [{ line_id }, { line_id }] }, 'field_invalid'],
-    [{ lines: [{ line_id: 999_999_999 }] }, 'field_invalid'],
-    [{ lines: [] }, 'field_invalid'],
-    [{ fee: 150.02 }, 'field_invalid'],
   ] as const)
     expect([fields, codeOf(await send(me, summary.order_id, fields))]).toEqual([fields, [400, code]]);
+  for (const [fields, name] of [
+    [{ lines: [{ line_id }, { line_id, amount: 1, quantity: 1 }] }, 'lines[1].amount'],
+    [{ lines: [{ line_id }, { line_id }] }, 'lines[1].line_id'],
+    [{ lines: [{ line_id: 999_999_999 }] }, 'lines[0].line_id'],
+    [{ lines: [] }, 'lines'],
+    [{ fee: 150.02 }, 'fee'],
+  ] as const)
+    expect((await send(me, summary.order_id, fields)).json()).toEqual({ error: `Field(s) not valid: ${name}` });
   const withFee = await credit(me, summary.order_id, { fee: '50.02' });
   expect(amountsOf(withFee)).toEqual([[-1, 100, 0]]);
   const rest = await credit(me, summary.order_id);
