@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { expect, test } from 'vitest';
+import { eventTypes } from '../../src/database/event-types.ts';
 import { plugins } from '../../src/plugins.ts';
 import { docsPages, pageName } from '../support/docs-pages.ts';
 
@@ -115,4 +116,13 @@ test('the changelog groups changes by their kind', () => {
   const kinds = [...contents.get('docs/CHANGELOG.md')!.matchAll(/^### (.*)$/gm)].map(([, kind]) => kind!);
   const known = ['Added', 'Changed', 'Deprecated', 'Removed', 'Fixed', 'Security'];
   expect(kinds.filter((kind) => !known.includes(kind))).toEqual([]);
+});
+
+test('docs/guides/webhooks.md names every type of change', () => {
+  const page = contents.get('docs/guides/webhooks.md')!;
+  const isNamed = (type: string) => {
+    const [resource, change = ''] = type.split('.');
+    return page.includes(`\`${['created', 'updated', 'deleted'].includes(change) ? resource! : type}\``);
+  };
+  expect(eventTypes.filter((type) => !isNamed(type))).toEqual([]);
 });
