@@ -23,6 +23,7 @@ function withEveryField(lines: Line[]): Line[] {
 /** Import lines with every record type and every field. */
 export const schoolFile = (partnerId: number) => withEveryField(schoolLines(partnerId));
 
+const place = { held_for: 'name' };
 const offer = { held_for: 'offer', held_until: '2030-06-01 12:00', lapsed_offers: 1 };
 
 const schoolLines = (partnerId: number): Line[] => [
@@ -210,6 +211,7 @@ const schoolLines = (partnerId: number): Line[] => [
     erased_at: '2026-05-02 10:00:00',
   },
   { kind: 'user', ref: 'siv', email: 'siv@moved.example', firstname: 'Siv', lastname: 'Å' },
+  { kind: 'user', ref: 'unnamed', is_placeholder: true },
   {
     kind: 'course',
     ref: 'knitting',
@@ -530,6 +532,6 @@ const schoolLines = (partnerId: number): Line[] => [
   { kind: 'participant', ref: 'p2', idBooking: 'b1', coursedate_id: 'june-child', user_id: 'siv', idStatus: 3 },
   { kind: 'participant', ref: 'p3', idBooking: 'b2', coursedate_id: 'past', user_id: 'siv', idStatus: 8 },
   { kind: 'participant', ref: 'p4', idBooking: 'b1', coursedate_id: 'june', user_id: 'siv', idStatus: 7, ...offer },
-  { kind: 'participant', ref: 'p5', idBooking: 'b1', coursedate_id: 'june', user_id: 'siv', idStatus: 2 },
+  { kind: 'participant', ref: 'p5', idBooking: 'b1', coursedate_id: 'june', user_id: 'unnamed', idStatus: 2, ...place },
   { kind: 'partner', ref: 'partner', partner_id: partnerId, status: 'approved' },
 ];

@@ -18,6 +18,7 @@ const rules: Record<string, string> = {
   gathering_end_at: 'later than gathering_at in the time zone of the course date, and a real time',
   gathering_at: 'a real time such as 2026-12-31 09:00',
   first_order_id: 'an order, of a credit or a difference alone',
+  is_placeholder: 'true only without other fields',
   lines: 'each product once, of a credit with negative quantities and the lines that they credit',
   order_lines: 'lines of the order of the booking',
   parent_id: 'a course date of the same course without a parent_id',

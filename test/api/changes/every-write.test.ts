@@ -40,8 +40,9 @@ const changedMembers = (before: Item, after: Item) =>
 
 const seats = /^(num_\w+|has_participants|updated_at)$/;
 
-/** The changes of a row; an import creates a deleted item by one event. */
+/** The changes of a row; an import creates a deleted item by one event, and a placeholder is not shown. */
 function toChanges({ before, after }: Difference, write: string) {
+  if ((after ?? before)?.['is_placeholder']) return [];
   if (!before) return after?.['deleted_at'] && !write.startsWith('import') ? ['created', 'deleted'] : ['created'];
   if (!after) return [write.includes('merge') ? 'merged' : 'deleted'];
   const changed = changedMembers(before, after);

@@ -51,7 +51,7 @@ test('provider delete asks for the title, writes an export and ends the keys in 
       stderr: expect.stringMatching(/ title: \nerror: .* nothing was deleted\n$/),
     });
   }
-  expect([await status(), existsSync(file), await rowsOf(client, 'course_users', me.id)]).toEqual([200, false, 2]);
+  expect([await status(), existsSync(file), await rowsOf(client, 'course_users', me.id)]).toEqual([200, false, 3]);
 
   const { code, stdout, stderr } = await runCli(args, env, ' Øystese kurs \n');
   expect([code, stdout.split('\n')[1], stderr]).toEqual([

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
+import { sql } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
 import { CustomProperties, Email, Line, LongLine, StoredMoment, Title } from '../../../core/schema/types.ts';
 import { customers } from '../../../database/tables/customers.ts';
@@ -10,7 +12,7 @@ import { InstructorBody } from '../../../resources/instructors/body-schema.ts';
 import { LocationBody } from '../../../resources/locations/body-schema.ts';
 import { findPasswordFault, Password, PasswordHash } from '../../../resources/auth/password-schema.ts';
 import { hashPassword } from '../../../resources/auth/password-service.ts';
-import { field, storedFields, refersTo, withLast, type BulkRecordType } from '../record-type.ts';
+import { field, storedFields, refersTo, withLast, type BulkRecordType, type Fields } from '../record-type.ts';
 import { tableFields } from './table-fields.ts';
 
 const { Optional } = Type;
@@ -78,13 +80,21 @@ export const user: BulkRecordType = {
       workAddress: { name: 'work_address_1' },
       workPhone: { schema: longLine },
       passwordHash: { schema: Optional(PasswordHash) },
-      isPlaceholder: null,
     }),
-    ['password_hash'],
+    ['password_hash', 'is_placeholder'],
   ),
   // Exports contain the hash instead.
   accepts: { password: Optional(Password) },
+  exported: {
+    username: 'case when not t.is_placeholder then t.username end',
+    is_placeholder: 'nullif(t.is_placeholder, false)',
+  },
   async complete(fields, { schoolTitle, timezone }) {
+    if (fields['is_placeholder'] === true) {
+      assertAlone(fields);
+      fields['username'] = randomUUID();
+      return {};
+    }
     const { date_of_birth: born } = fields as Record<string, string | undefined>;
     if (born !== undefined && born > todayIn(timezone)) throw Problem.invalidFields({ notValid: ['date_of_birth'] });
     if (fields['username'] === undefined && fields['email'] === undefined)
@@ -97,4 +107,19 @@ export const user: BulkRecordType = {
     }
     return {};
   },
+  // The interface does not show placeholders.
+  async afterInsert({ providerId }, tx, ids) {
+    await tx.execute(sql`
+      delete from events where provider_id = ${providerId} and id >= first_event_id() and resource = 'courseuser'
+        and resource_id = any(array(
+          select id from course_users where provider_id = ${providerId} and id = any(array(${ids})) and is_placeholder
+        ))`);
+  },
 };
+
+/** A placeholder has no values of a person. */
+function assertAlone(fields: Fields) {
+  const set = Object.keys(fields).filter((name) => fields[name] !== undefined && fields[name] !== null);
+  if (set.some((name) => !['kind', 'ref', 'is_placeholder'].includes(name)))
+    throw Problem.invalidFields({ notValid: ['is_placeholder'] });
+}
