@@ -193,7 +193,8 @@ export const CustomProperties = NamedRecord<string | null>(
 );
 
 /** A date filter, coerced to a PostgreSQL `timestamptz` literal. */
-export const Moment = (options: SchemaOptions = {}) => coerced('date-time', Type.String({ maxLength: 40, ...options }));
+export const Moment = (options: SchemaOptions = {}) =>
+  named('Moment', coerced('date-time', Type.String({ maxLength: 40, ...options })));
 
 /** A stored timestamp; its year is within 1 to 9999 in every time zone. */
 export const StoredMoment = (options: SchemaOptions = {}) =>
