@@ -54,6 +54,7 @@ async function createOrders(me: Provider) {
   await deregister(me, credited.booking_id, { participants: [credited.participants[0]!.id] });
   const credit = await me.post(`/v2/orders/${credited.order_id}/credit`, { lines: [{ line_id, quantity: 1 }] });
   await deregister(me, one.booking_id, { participants: [one.participants[0]!.id] });
+  const group = await bookOrFail(me, dateId, { participants: undefined, places: 2, booker_name: 'Kari Payer' });
   const mayMoveUp = await bookOrFail(me, dateId, { participants: [person(), waiting()] });
   const alone = await bookOrFail(me, dateId, { participants: [waiting()] });
 
@@ -68,8 +69,10 @@ async function createOrders(me: Provider) {
       [one, '500.00'],
       [credited, '1000.00'],
       [{ order_id: String(credit.json<{ id: number }>().id) }, '-500.00'],
+      [group, '1000.00'],
       [past, '99.00'],
     ].map(([summary, amount]) => `${(summary as typeof one).order_id} ${amount as string}`),
+    group: group.order_id,
     left: [withoutFee, mayMoveUp, alone, waitedInVain].map(({ order_id }) => Number(order_id)),
   };
 }
@@ -91,8 +94,9 @@ test.for(programs)(
   'the export program in %s invoices neither waiting people nor those deregistered without fee',
   async (program, { skip }) => {
     if (!succeeds(program[3])) return skip(`${program[0]} is missing`);
-    const { me, due, left, output, invoices, run } = await startProgram(program);
+    const { me, due, left, group, output, invoices, run } = await startProgram(program);
     expect(invoices).toEqual(due);
+    expect(output).toMatch(new RegExp(`^${group} .+: 1000.00 due from Kari Payer$`, 'm'));
     expect(output.match(/^ {2}exported at \d{4}-/gm)).toHaveLength(due.length);
     const open = (await me.get('/v2/orders')).json<{ id: number }[]>();
     expect(open.map(({ id }) => id)).toEqual(left);
