@@ -10,7 +10,6 @@ import { instructors, locations } from '../../database/tables/places.ts';
 import { bodyWriter } from '../../lists/body-writer.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { reopenAfterUpdate } from '../cancellations/service.ts';
-import type { CourseDateRow } from '../coursedates/schema.ts';
 import { courseDateSerializer } from '../coursedates/serializer.ts';
 import { getCourseDate } from '../coursedates/query-service.ts';
 import {
@@ -22,6 +21,7 @@ import {
 } from '../gatherings/service.ts';
 import { replaceInstructors } from '../instructors/service.ts';
 import { findPlaceForBody } from '../places/service.ts';
+import { endDueHoldsOfDates } from '../seats/promotion-service.ts';
 import { CourseDateBody, isSent, misorderedDays, type CourseDateChange, type Days } from './body-schema.ts';
 import type { CourseDateWritten } from './schema.ts';
 
@@ -117,7 +117,7 @@ export async function updateCourseDate(
   return Problem.mapConstraints(constraints, work);
 }
 
-type Before = Pick<CourseDateRow, 'title' | 'customProperties'>;
+type Before = Pick<typeof tables.courseDates.$inferSelect, 'title' | 'customProperties'>;
 
 function toUpdatedColumns(
   ctx: Ctx,
@@ -141,7 +141,7 @@ function toUpdatedColumns(
 
 /** Deletes a date and its children, unless somebody has a seat on one of them. */
 export const deleteCourseDate = (ctx: Ctx, courseId: number, id: number): Promise<CourseDateWritten> =>
-  ctx.write(['catalog', 'dates'], async (tx, now) => {
+  ctx.write(['catalog', 'dates', 'people'], async (tx, now) => {
     await findCourse(ctx, tx, courseId);
     const target = matchCourseDate(ctx, courseId, id);
     if ((await tx.$count(tables.courseDates, target)) === 0) throw Problem.notFound('Course date');
@@ -151,6 +151,7 @@ export const deleteCourseDate = (ctx: Ctx, courseId: number, id: number): Promis
       or(eq(tables.courseDates.id, id), eq(tables.courseDates.parentId, id)),
       notDeleted,
     );
+    await endDueHoldsOfDates(ctx, tx, now, withChildren);
     const { numConfirmed, numOverbooked, numUnconfirmed } = tables.courseDates;
     const taken = and(withChildren, sql`${numConfirmed} + ${numOverbooked} + ${numUnconfirmed} > 0`);
     if ((await tx.$count(tables.courseDates, taken)) > 0)

@@ -1,8 +1,9 @@
+import { and, gt, type SQL } from 'drizzle-orm';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { recordEvents } from '../../database/record-events.ts';
 import { execute, toRecordset } from '../../database/statements.ts';
-import type { courseDates } from '../../database/tables/coursedates.ts';
+import { courseDates } from '../../database/tables/coursedates.ts';
 import type { participants } from '../../database/tables/participants.ts';
 import { findTransition, states, type Cause } from '../../core/reference/participant-states.ts';
 import { canceled, holdsSeat, participantStatus } from '../../core/reference/statuses.ts';
@@ -56,6 +57,13 @@ export async function endDueHolds(ctx: School, tx: Tx, now: string, courseDateId
   const dateIds = new Set(lapsed.map(({ courseDateId }) => courseDateId));
   await promoteWaitingLists(ctx, tx, now, [...dateIds]);
   return lapsed.length > 0;
+}
+
+/** Ends the due offers of the course dates of a condition. */
+export async function endDueHoldsOfDates(ctx: School, tx: Tx, now: string, condition: SQL | undefined) {
+  const isHeld = gt(courseDates.numUnconfirmed, 0);
+  const dates = await tx.select({ id: courseDates.id }).from(courseDates).where(and(condition, isHeld));
+  if (dates.length > 0) await endDueHolds(ctx, tx, now, toIds(dates));
 }
 
 async function lapseOffers(ctx: School, tx: Tx, now: string, courseDateIds: number[]) {

@@ -1,3 +1,4 @@
+import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import {
   bookOrFail,
@@ -12,7 +13,9 @@ import {
   statusesOnDate,
 } from '../../support/booking.ts';
 import { eventsSince, newestEvent } from '../../support/changes.ts';
+import { write } from '../../support/orders.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
+import { participants } from '../../../src/database/tables/participants.ts';
 import { endDueHoldsOfSchool } from '../../../src/resources/seats/due-holds-service.ts';
 import { acceptOffer, declineOffer } from '../../../src/resources/seats/service.ts';
 
@@ -35,6 +38,8 @@ async function offeredSeat(waiting: number, date: Parameters<typeof createBookab
   return { me, courseId, dateId, ids, cursor };
 }
 
+type Staged = Awaited<ReturnType<typeof offeredSeat>>;
+const courseUrl = ({ courseId }: Staged) => `/v2/courses/${courseId}`;
 const holds = async (me: Provider) =>
   (await me.get('/v2/participants?include=hold&limit=250'))
     .json<Item[]>()
@@ -128,6 +133,20 @@ describe('an offer whose time is over', () => {
     await endOffers(me);
     await me.put(`/v2/participants/${ids[2]}`, { idStatus: 4 });
     expect(await statusesOnDate(me, dateId)).toEqual([4, 3, 7, 4]);
+  });
+
+  test('refuses no deletion of the date, or of the course', async () => {
+    for (const url of [(one: Staged) => `/v2/courses/${one.courseId}/coursedates/${one.dateId}`, courseUrl]) {
+      const staged = await offeredSeat(1);
+      const remove = () => staged.me.request('DELETE')(url(staged));
+      expect((await remove()).status).toBe(400);
+      // The second time the participant is deregistered, so that nobody waits for the course.
+      const offers = eq(participants.providerId, staged.me.id);
+      await write(staged.me, (tx) => tx.update(participants).set({ lapsedOffers: 1 }).where(offers));
+      await endOffers(staged.me);
+      expect((await remove()).status).toBe(200);
+      expect(await statusesOnDate(staged.me, staged.dateId)).toEqual([4, 4]);
+    }
   });
 });
 
