@@ -4,7 +4,7 @@ import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { execute, toRecordset } from '../../database/statements.ts';
 import { grouped } from '../../lists/relations.ts';
-import { bookingError, bookingProblem } from '../booking/schema.ts';
+import { bookingError, bookingProblem, detailedOrderTitle } from '../booking/schema.ts';
 import { isStorable } from '../quotes/price-service.ts';
 import type { DateFound, ProductFound } from '../quotes/schema.ts';
 import { lineAmounts, split, type Line } from './line-service.ts';
@@ -42,7 +42,7 @@ export async function changePrice(ctx: Ctx, tx: Tx, now: string, participantId: 
   );
   await creditShares(ctx, tx, now, participantId, shares, isSameVat ? agreed - wanted : agreed);
   const more = isSameVat ? wanted - agreed : wanted;
-  if (more > 0n) await insertDifference(ctx, tx, now, newest.firstOrderId, participantId, product, more);
+  if (more > 0n) await insertDifference(ctx, tx, now, newest.firstOrderId, participantId, { product, date }, more);
 }
 
 /** The product of the date's course that the participant booked, at the price that was agreed, else the main product. */
@@ -106,7 +106,7 @@ async function insertDifference(
   now: string,
   firstOrderId: number,
   participantId: number,
-  { id, vatPercentage }: ProductFound,
+  { product: { id, vatPercentage }, date }: { product: ProductFound; date: DateFound },
   net: Minor,
 ) {
   const line = { product: id, quantity: 1, price: toDecimal(net), percent: 0, amount: 0, calculated: 0 };
@@ -117,6 +117,7 @@ async function insertDifference(
     ...[providerId, firstOrderId, now, 'difference', agreed.totalBeforeDiscounts, '0', agreed.totalVat],
     ...['0', null, false, toRecordset([{ ...line, vat: vatPercentage, credits: null, rounding: 0 }])],
     ...[toRecordset([{ line: null, participant: participantId }]), '{}'],
+    ...[date.courseTitle, detailedOrderTitle(date.startAt, date.endAt, date.place)],
   ]);
 }
 

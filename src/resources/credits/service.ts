@@ -62,6 +62,7 @@ export async function creditOrder(ctx: School, tx: Tx, now: string, orderId: num
     ...[ctx.providerId, orderId, now, 'credit', totalBeforeDiscounts, totalDiscounts, totalVat],
     ...[toDecimal(applied), request.reason, gross !== 0n && owed === 0n],
     ...[toRecordset(credited.map(toRow)), toRecordset(credited.flatMap(toNamed)), JSON.stringify(properties)],
+    ...[null, null],
   ]);
   const { id } = inserted!;
   if (returned.length > 0) {

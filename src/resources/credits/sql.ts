@@ -10,8 +10,8 @@ export const insertFollowingOrder = {
         invoice_address_3, invoice_zipcode, invoice_city, invoice_email, kept_until, total_before_discounts,
         total_discounts, total_vat, credit_applied, credit_reason, is_paid, custom_properties)
       overriding system value
-      select o.id, f.provider_id, $3, $3, $4, f.id, regexp_replace(f.title, ' #' || f.id || '$', '') || ' #' || o.id,
-        f.title_detailed, f.currency, f.customer_id, f.seller_id, f.payment_method, f.your_reference, f.booker,
+      select o.id, f.provider_id, $3, $3, $4, f.id,
+        coalesce($14, regexp_replace(f.title, ' #' || f.id || '$', '')) || ' #' || o.id, coalesce($15, f.title_detailed), f.currency, f.customer_id, f.seller_id, f.payment_method, f.your_reference, f.booker,
         f.gln_number, f.invoice_address, f.invoice_address_2, f.invoice_address_3, f.invoice_zipcode, f.invoice_city,
         f.invoice_email, f.kept_until, $5, $6, $7, $8, $9, $10,
         nullif(coalesce(f.custom_properties - '{voucher_code,voucher_amount}'::text[], '{}') || $13::jsonb, '{}')

@@ -14,8 +14,8 @@ const move = (me: Provider, id: number, coursedate_id: number) =>
 /** Dates of courses with these prices, and VAT percentages. */
 const createDates = (me: Provider, prices: [price: number, vat?: number][]) =>
   Promise.all(
-    prices.map(async ([price, vat = 0]) => {
-      const { courseId, dateId } = await createBookableDate(me);
+    prices.map(async ([price, vat = 0], n) => {
+      const { courseId, dateId } = await createBookableDate(me, { course: { title: `Course ${n}` } });
       await write(me, (tx) =>
         tx.execute(`update products set price = ${price}, vat_percentage = ${vat} where course_id = ${courseId}`),
       );
@@ -60,8 +60,11 @@ test('what a move costs more is an order, what it costs less a credit of the new
     [expect.any(Number), 'credit', first, [-200], -250],
     [expect.any(Number), 'difference', first, [200], 250],
   ]);
-  const { lines, credit, is_paid, first_user } = (await me.get(`/v2/orders/${difference}?include=credit`)).json<Item>();
+  const { lines, credit, is_paid, first_user, title } = (
+    await me.get(`/v2/orders/${difference}?include=credit`)
+  ).json<Item>();
   expect(lines[0].database_relations).toMatchObject([{ participant_id: id }]);
+  expect(title).toBe(`Course 1 #${difference}`);
   expect([credit.credits_order_id, credit.credit_order_ids.length, is_paid, first_user]).toEqual([null, 1, true, null]);
   const { credit_order_ids, difference_order_ids } = (await me.get(`/v2/orders/${first}?include=credit`)).json<Item>()[
     'credit'
