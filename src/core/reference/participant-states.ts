@@ -96,12 +96,7 @@ export const transitions: Transition[] = [
     ...moved,
     to: { seat: 'confirmed', overbook: 'overbooked', waiting: 'waiting' },
   },
-  {
-    from: unnamed,
-    cause: 'move',
-    to: { seat: 'reserved', overbook: 'reservedOverbooked' },
-    event: 'participant.moved',
-  },
+  { from: unnamed, ...moved, to: { seat: 'reserved', overbook: 'reservedOverbooked' } },
   { from: [...named, ...unnamed], cause: 'deregister', to: { own: 'deregistered' } },
   { from: [...named, ...unnamed], cause: 'deregisterWithFee', to: { own: 'deregisteredWithFee' } },
 ];

@@ -44,7 +44,7 @@ export const moveParticipant = (ctx: Ctx, id: number, body: MoveBody) =>
     return reload();
   });
 
-type Moving = Pick<ParticipantRow, 'id' | 'userId' | 'statusId' | 'heldFor' | 'courseDateId'>;
+type Moving = Pick<ParticipantRow, 'id' | 'userId' | 'statusId' | 'heldFor' | 'courseDateId' | 'bookingId'>;
 
 /**
  * Moves participants who have not left to another date, and promotes the waiting lists of theirs. Throws, with an error
@@ -72,7 +72,9 @@ export async function moveParticipants(
   const effects = rows.map((row) => ({ ...row, ...findTransition(toState(row), 'move') }));
   const events = effects.flatMap(({ id, event }) => (event ? [{ type: event, id }] : []));
   await recordEvents(tx, ctx.providerId, now, events);
-  const mails = effects.flatMap(({ id, userId, mail }) => (mail ? [{ purpose: mail, userId, participantId: id }] : []));
+  const mails = effects.flatMap(({ id, userId, heldFor, bookingId, mail }) =>
+    mail ? [{ purpose: mail, participantId: id, ...(heldFor === 'name' ? { bookingId } : { userId }) }] : [],
+  );
   if (sendMail) await queueMails(ctx, tx, now, mails);
   await promoteAfterLeaving(ctx, tx, now, rows);
   return date;

@@ -28,7 +28,7 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
     const find = async () => (await tx.select().from(participants).where(participant))[0];
     const found = await find();
     if (found === undefined) throw Problem.notFound('Participant');
-    const isDecided = body.idStatus !== undefined && body.idStatus !== found.statusId;
+    const isDecided = body.user !== undefined || (body.idStatus ?? found.statusId) !== found.statusId;
     const hasEnded = isDecided && (await endDueHolds(ctx, tx, now, [found.courseDateId]));
     const row = hasEnded ? (await find())! : found;
 

@@ -68,7 +68,7 @@ async function decideState(ctx: Ctx, tx: Tx, participant: Participant, { cause, 
     .from(courseDates)
     .where(tenantWhere(ctx, courseDates, eq(courseDates.id, courseDateId)));
   const isClosed = date!.statusId === canceled || date!.deletedAt !== null;
-  if (isClosed && !holdsSeat(statusId)) throw Problem.invalidFields({ notValid: ['idStatus'] });
+  if (isClosed && (cause === 'accept' || !holdsSeat(statusId))) throw Problem.invalidFields({ notValid: ['idStatus'] });
   if (cause === 'accept') return to[placeOfAccepted(date!)]!;
   const { confirmed, overbooked, unconfirmed, waiting } = participantStatus;
   const dateWithoutParticipant = {

@@ -165,6 +165,18 @@ test('an offer accepted on an overbook place has status 2', async () => {
   expect(await answer(me, acceptOffer, ids[1]!)).toBe('overbooked');
 });
 
+test('an offer of a canceled date cannot be accepted by a status, and one that ran out ends before a swap', async () => {
+  const { me, courseId, dateId, ids } = await offeredSeat(1);
+  await me.put(`/v2/courses/${courseId}/coursedates/${dateId}`, { status_id: 3 });
+  const accepted = await me.put(`/v2/participants/${ids[0]}`, { idStatus: 1 });
+  expect([accepted.status, await statusesOnDate(me, dateId)]).toEqual([400, [4, 7]]);
+
+  const other = await offeredSeat(2);
+  await endOffers(other.me);
+  await other.me.put(`/v2/participants/${other.ids[0]}`, { user: person() });
+  expect(await statusesOnDate(other.me, other.dateId)).toEqual([4, 3, 7]);
+});
+
 test('an offer ends with the start of the date, and on a started date with its end', async () => {
   const inHours = async (hours: number) =>
     (

@@ -212,8 +212,6 @@ const toPer = ['per@people.example', 'Hello,'];
 
 test.each([
   ['swap', 'user_id', toKari, 'Your place: Knots', 'You are registered for this course at'],
-  ['swap', 'booking_id', toOla, 'Another participant: Knots', 'A place of your booking at'],
-  ['swap', 'address', toPer, 'Another participant: Knots', 'has another participant now.'],
   ['move', 'user_id', toKari, 'Your place is moved: Knots', 'Your place is confirmed. Welcome!'],
   ['move', 'booking_id', toOla, 'A place is moved: Knots', 'is moved to the course and date below.'],
   ['date_canceled', 'user_id', toKari, 'Canceled: Knots', 'The boat leaks.'],

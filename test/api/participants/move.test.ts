@@ -95,15 +95,15 @@ test('an overbook place follows the seats; only one who waits may wait again', a
   ]);
 });
 
-test('a place of a group moves without a name and without a mail', async () => {
+test('a place of a group moves without a name, with a mail to the booker', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me);
   const target = (await createBookableDate(me)).dateId;
-  const body = { coursedate_id: dateId, payment_method: 'invoice', places: 1 };
+  const body = { coursedate_id: dateId, payment_method: 'invoice', places: 1, booker_email: 'g@people.example' };
   const { participants } = (await me.post('/v2/booking', body)).json<{ summary: Item }>().summary;
   const { id } = participants[0];
   expect((await move(me, id, target)).json<Item>()['status'].id).toBe(7);
-  expect(await outboxOf(me)).toEqual([]);
+  expect(await outboxOf(me)).toEqual([{ purpose: 'move', id }]);
   expect((await me.put(`/v2/participants/${id}`, { user: person() })).json<Item>()['status'].id).toBe(1);
 });
 

@@ -118,8 +118,7 @@ function composeOpening(mail: MailData, texts: LetterTexts) {
     case 'booking_link':
       return texts.bookingLink(school, title);
     case 'swap':
-      if (isToParticipant) return texts.swap(toActiveStatus(mail), school, title);
-      return mail.userId === null ? texts.swapOfBooking(school, title) : texts.swappedOut(school, title);
+      return isToParticipant ? texts.swap(toActiveStatus(mail), school, title) : texts.swappedOut(school, title);
     case 'move':
       return addMessage(
         isToParticipant ? texts.move(toActiveStatus(mail), school, title) : texts.moveOfBooking(school, title),

@@ -68,10 +68,6 @@ const en = {
       'If you did not expect this, please contact the school.',
     ],
   }),
-  swapOfBooking: (school: string, course: string) => ({
-    subject: `Another participant: ${course}`,
-    text: [`A place of your booking at ${school} has another participant now.`],
-  }),
   move: (enrolmentStatus: ActiveStatus, school: string, course: string) => ({
     subject: `Your place is moved: ${course}`,
     text: [`Your place at ${school} is moved to the course and date below. ${placesEn[enrolmentStatus]}`],
@@ -185,10 +181,6 @@ const no: LetterTexts = {
       `Plassen din på dette kurset hos ${school} har gått til en annen person.`,
       'Hvis dette er uventet, ta kontakt med skolen.',
     ],
-  }),
-  swapOfBooking: (school, course) => ({
-    subject: `En annen deltaker: ${course}`,
-    text: [`En plass i bestillingen din hos ${school} har fått en annen deltaker.`],
   }),
   move: (enrolmentStatus, school, course) => ({
     subject: `Plassen din er flyttet: ${course}`,
