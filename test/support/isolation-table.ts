@@ -126,6 +126,8 @@ export const hiddenWithoutScope: Record<string, string> = {
   'GET /schools': "the row of the key's own school, not a list",
   'GET /v2/whoami': "the row of the key's own school, not a list",
   labels: 'unset for other providers',
+  credit: 'unset for other providers',
+  cancellation_message: 'unset for other providers',
   'course.reference_internal': 'unset for other providers',
   'course.customer': 'unset for other providers',
   'lines.database_relations.course': 'unset for other providers',

@@ -97,7 +97,7 @@ const unknown = 999_999_999;
 export function parametersFor({ ids: own }: VariedData): Record<string, Parameter> {
   const filters: Record<string, Kind> = {
     since_id: number([0, ...own.courses, ...own.dates, ...own.users, 2 ** 53 - 1]),
-    ...ranges(moment, 'created_at', 'updated_at', 'exported_at'),
+    ...ranges(moment, 'created_at', 'updated_at', 'exported_at', 'paid_at'),
     ...ranges(momentOrNow, 'start_date_at', 'end_date_at'),
     course_id: id([...own.courses, unknown]),
     'course_id[]': ids([...own.courses, unknown]),

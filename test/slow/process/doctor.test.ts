@@ -323,6 +323,7 @@ test('an overspent voucher gets a balance of zero', async () => {
   const { voucher, redeem } = await vouchersOf(database, me);
   await redeem(await voucher('A', 1), orderId, 100.01);
   await redeem(await voucher('B', 0), orderId, 250);
+  await me.put(`/v2/orders/${orderId}`, { is_paid: 1 });
   const reported = 'Checked 2 course dates, 2 orders, 0 campaigns, 2 vouchers: 1 counter';
   expect(await doctor()).toMatchObject({
     code: 1,

@@ -33,7 +33,9 @@ function expectValidResponse(endpoint: string, response: TestResponse) {
   const names = expect.any(Array) as string[];
   if (endpoint === 'POST /v2/admin-users' && response.status === 400) {
     expect(response.json()).toEqual({ errors: { missing_fields: names, not_valid: names } });
-  } else if (/ \/v2\/(booking|campaigns\/validate|vouchers\/validate)/.test(endpoint)) {
+  } else if (
+    / \/v2\/(booking|batch\/booking|campaigns\/validate|vouchers\/validate|participants\/.*\/move)/.test(endpoint)
+  ) {
     expect(response.json()).toEqual({ successful: false, errors: expect.any(Array) as unknown[], error });
   } else if (response.status === 410) {
     expect(response.json()).toEqual({ error, code: 'read_everything_again' });
@@ -147,9 +149,9 @@ test('every write endpoint is tested', () => {
   const named = ({ method, path }: { method: string; path: string }) =>
     `${method} ${path.replaceAll(/\{\w+\}/g, ':id')}`;
   const all = endpoints.filter(({ operation }) => operation.requestBody !== undefined).map(named);
-  // Bookings, merges and erasures have tests of their own, and a sign-on writes nothing readable.
-  const others = ['POST /v2/booking', 'POST /v2/check-user-credentials'];
-  const described = all.filter((name) => !/\/(merge|erase)$/.test(name));
+  // Bookings and actions on items have tests of their own, and a sign-on writes nothing readable.
+  const others = ['POST /v2/booking', 'POST /v2/batch/booking', 'POST /v2/check-user-credentials'];
+  const described = all.filter((name) => !/\/(merge|erase|credit|payments|move|attendance|cancel)$/.test(name));
   expect([...writeEndpoints.map(({ name }) => name), ...others].sort()).toEqual(described.sort());
 });
 
