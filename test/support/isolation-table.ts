@@ -107,6 +107,7 @@ export const includesWithoutText: Record<string, string> = {
   attendance_summary: 'numbers',
   completion_min_share: 'a number',
   hold: 'null',
+  'lines.database_relations.participants.hold': 'null',
   waiting: 'a code and numbers',
   'GET /v2/courses/{course_id}/coursedates course.customer': 'a public course has none',
   'GET /v2/courses/{course_id}/coursedates/{id} course.customer': 'a public course has none',

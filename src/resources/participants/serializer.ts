@@ -55,7 +55,7 @@ const embeddedParticipantSerializer = defineSerializer<ParticipantRow>()({
   responseSchema: t.named('EmbeddedParticipant', Participant),
   relations,
   toResponse: toParticipant,
-  includes: { user },
+  includes: { user, hold },
   requiredIncludes: ['user'],
 });
 

@@ -50,7 +50,7 @@ test('an order has the fields and types of the document', () => {
   expect(customer).toBeTypeOf('object');
   expect(course).toMatchObject({ id: 'integer', title: 'string' });
   expect(course).not.toHaveProperty('products');
-  expect(participants).toEqual(typesWithout('/v2/participants', ['attendance', 'attendance_summary', 'hold']));
+  expect(participants).toEqual(typesWithout('/v2/participants', ['attendance', 'attendance_summary']));
 });
 
 const typesWithout = (path: string, names: string[]) =>
