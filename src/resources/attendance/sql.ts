@@ -45,7 +45,7 @@ export const storeMarks = {
     order by c.place`,
 };
 
-/** Whether each participant of the date `d` with a seat has the share of the gatherings that completes its course. */
+/** `is_complete` is true for a participant whose attended share reaches the minimum of the course of the date `d`. */
 const completions = (school: string) => `lateral (
       select p.id, p.completed, ${attendedShareSql('g', 'a')} >= c.completion_min_share as is_complete
       from participants p

@@ -5,7 +5,7 @@ import type { Settings } from '../../core/settings.ts';
 /** `booking`: the payer's page of a booking. `offer`: the page on which a waiting person answers an offer. */
 export type LinkKind = 'booking' | 'offer';
 
-/** What a link shows: a booking, or one of its participants. */
+/** The booking that a link opens; an offer link opens one of its participants. */
 export type LinkSubject = { providerId: number; bookingId: number; participantId: number | null };
 
 export const linkUrl = ({ publicUrl }: Pick<Settings, 'publicUrl'>, kind: LinkKind, token: string) =>

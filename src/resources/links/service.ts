@@ -18,7 +18,7 @@ export async function createLink(
   return stored.length > 0 ? token : undefined;
 }
 
-/** What a link shows, with the participant's person; undefined for one that is unknown, or whose course is over. */
+/** The booking or participant of a link, with the participant's user; undefined if unknown, or after the course. */
 export async function findLink(on: Queryable, kind: LinkKind, token: string) {
   const values = [parseProviderId(token), hashSecret(token), kind === 'offer'];
   const [found] = await execute<LinkSubject & { userId: number | null }>(on, sql.findLink, values);

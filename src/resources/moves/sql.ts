@@ -1,4 +1,4 @@
-/** Whether attendance of the participants `$2` was registered. */
+/** `isAttended` is true if one of the participants `$2` has registered attendance. */
 export const findAttended = {
   name: 'find_attended_of_moved',
   text: `select exists (

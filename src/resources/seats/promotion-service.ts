@@ -49,8 +49,8 @@ export async function promoteAfterLeaving(ctx: School, tx: Tx, now: string, leav
 const toIds = (items: { id: number }[]) => items.map(({ id }) => id);
 
 /**
- * Ends the offers of these dates whose time is over; each makes the next one. Call before anything counts or decides on
- * a date. Returns true if there was any.
+ * Ends the due offers of these dates and offers the seats to the next in line. Call before seats of a date are counted
+ * or assigned. Returns true if an offer ended.
  */
 export async function endDueHolds(ctx: School, tx: Tx, now: string, courseDateIds: number[]): Promise<boolean> {
   const lapsed = await lapseOffers(ctx, tx, now, courseDateIds);

@@ -152,7 +152,7 @@ test('naming a place of a group confirms it and removes its placeholder, in ever
   expect(changes.filter((type) => type === 'participant.swapped')).toHaveLength(4);
 });
 
-test('a place that is named is given up as any other', async () => {
+test('a status change that names a place deregisters it and promotes the waiting list', async () => {
   const { me, ids, dateId } = await stageGroup(1, { capacityMax: 1, capacityWait: 1 });
   await bookOrFail(me, dateId, { participants: persons(1, { status_id: 3 }) });
   expect((await swap(me, ids[0]!, person(), { idStatus: 4 })).json<Item>()['status'].id).toBe(4);

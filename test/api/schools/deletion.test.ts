@@ -51,7 +51,7 @@ const otherRows = [
   `update vouchers set balance = balance - 25 where provider_id = $1 and id = $4`,
 ];
 
-/** A school with rows in every table, with the same titles, codes and e-mails as any other of these. */
+/** A school with rows in every table. All such schools have equal titles, codes and e-mail addresses. */
 async function createSchool(testApp: TestApp): Promise<Owner> {
   const owner = await createOwner(testApp);
   const { user, booking, voucher, order } = owner.ids;
