@@ -61,7 +61,7 @@ export const coreTasks: Task[] = [
   {
     table: 'booking_links',
     variable: 'TOKENS_RETENTION_DAYS',
-    // A link works on where its course has been put off.
+    // The link of a postponed course works until the new end.
     statement: deleteWhere(
       'booking_links',
       'provider_id, hash',

@@ -229,7 +229,7 @@ export const gatheringInstructors = pgTable(
   ],
 );
 
-/** What the cancellation of a course date was asked to do, and how far it is. */
+/** The options of the cancellation of a course date, and its progress. */
 export const cancellations = pgTable(
   'cancellations',
   {
@@ -239,7 +239,7 @@ export const cancellations = pgTable(
     /** The course date to which the participants were moved. */
     moveTo: reference(),
     sendMail: boolean().notNull(),
-    /** The participants of bookings up to this one are credited and told. */
+    /** The participants of bookings up to this one are credited and notified. */
     lastBookingId: reference().notNull(),
     numParticipants: integer().notNull(),
     numMoved: integer().notNull(),

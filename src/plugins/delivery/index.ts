@@ -7,7 +7,7 @@ const endedAt = 'coalesce(sent_at, failed_at)';
 const outboxTask: Task = {
   table: 'outbox',
   variable: 'MAIL_RETENTION_DAYS',
-  // Mails that were sent or have failed, with their links; those of bookings work on.
+  // Mails that were sent or have failed, with their links; links to bookings stay valid.
   statement: `with old as (select provider_id, id from outbox where ${old(endedAt)} order by id limit $2),
     links as (delete from tokens where (provider_id, mail_id) in (select provider_id, id from old)
       and ${old('created_at')}),

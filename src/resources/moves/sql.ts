@@ -5,7 +5,6 @@ export const findAttended = {
     select from attendances where provider_id = $1 and participant_id = any($2::bigint[]) and attended is not null) as "isAttended"`,
 };
 
-/** What is not registered of the sessions of the former date. */
 export const moveParticipants = {
   name: 'move_participants',
   text: `update participants p set course_id = $3, course_date_id = $4, status_id = m."statusId", held_for = m."heldFor",

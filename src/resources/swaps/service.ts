@@ -91,7 +91,7 @@ export const namePlaces = (ctx: Ctx, bookingId: number, places: NamedPlace[]): P
     return named > 0 ? named : tx.rollbackNoChange(named);
   });
 
-/** Call when other persons or dates follow on attendance that was taken back. */
+/** Call when participants get another person or date: attendance that was taken back has left rows. */
 export const deleteAttendances = ({ providerId }: Pick<Ctx, 'providerId'>, tx: Tx, participantIds: number[]) =>
   execute(tx, sql.deleteAttendances, [providerId, participantIds]);
 

@@ -28,7 +28,7 @@ export const touchOrders = {
     where p.provider_id = $1 and p.participant_id = any($2::bigint[]))`,
 };
 
-/** Attendance without a value, and the marks of it: those with one forbid a swap. */
+/** Only attendance that was taken back is left here: a registered one forbids a swap or a move. */
 export const deleteAttendances = {
   name: 'delete_attendances',
   text: `with marks as (delete from attendance_marks where provider_id = $1 and participant_id = any($2::bigint[]))

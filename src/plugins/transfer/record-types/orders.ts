@@ -120,7 +120,7 @@ export const order: BulkRecordType = {
   computed: { title: "v.title || ' #' || v.id" },
   exported: {
     title: "regexp_replace(t.title, ' #' || t.id || '$', '')",
-    // What credits leave of it follows them.
+    // The import decides it anew once the credits that reduce the order are imported.
     is_paid: `t.is_paid and not exists (select from orders c
       where c.provider_id = t.provider_id and c.first_order_id = t.id and c.credit_applied > 0)`,
   },
