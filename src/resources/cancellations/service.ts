@@ -24,7 +24,7 @@ const areas: Areas = ['catalog', 'dates', 'people', 'money'];
 /** Limits the time under the lock. */
 const maxBookings = 20;
 const maxMoved = 1_000;
-/** Of one request; the server completes the rest. */
+/** Limits the time of a request; the server completes the remaining bookings. */
 const maxBatches = 50;
 
 /** Cancels a course date. A repeated request continues, or changes nothing. */
@@ -37,7 +37,7 @@ export async function cancelCourseDate(
   const { dry_run = false } = body;
   let row = await ctx.write(areas, (tx, now) => start(ctx, tx, now, courseId, id, body));
   for (let n = 0; n < maxBatches && !dry_run && row.finishedAt === null; n += 1)
-    row = await ctx.write(areas, (tx, now) => cancelBatch(ctx, tx, now, id));
+    row = (await ctx.write(areas, (tx, now) => cancelBatch(ctx, tx, now, id))) ?? { ...row, finishedAt: row.createdAt };
   return toCancellation(row, dry_run);
 }
 
@@ -84,7 +84,7 @@ async function start(
   return dry_run ? tx.rollbackNoChange(started) : started;
 }
 
-/** What the batches would do. */
+/** Counts the credits and mails of a dry run. */
 async function predict(school: School, tx: Tx, row: CancellationRow, found: sql.Leaving[]): Promise<CancellationRow> {
   const orders = row.credit ? await findCreditableOrders(school, tx, toIds(found)) : new Map();
   return { ...row, numCredits: orders.size, numMails: row.sendMail ? toMails(found, 'date_canceled').length : 0 };
@@ -108,8 +108,11 @@ async function moveAll(
 
 const toIds = (items: { id: number }[]) => items.map(({ id }) => id);
 
-/** Credits and tells the participants of the next bookings. Nobody joins a canceled date, so that the last one stays it. */
-async function cancelBatch(school: School, tx: Tx, now: string, id: number): Promise<CancellationRow> {
+/**
+ * Credits and informs the participants of the next bookings. Nobody joins a canceled date, so bookings keep their order.
+ * Undefined if the date was reopened since the batch before, which deletes the cancellation.
+ */
+async function cancelBatch(school: School, tx: Tx, now: string, id: number): Promise<CancellationRow | undefined> {
   const [found] = await tx
     .select({ row: cancellations, statusId: courseDates.statusId, message: courseDates.cancellationMessage })
     .from(cancellations)
@@ -118,7 +121,11 @@ async function cancelBatch(school: School, tx: Tx, now: string, id: number): Pro
       and(eq(courseDates.providerId, cancellations.providerId), eq(courseDates.id, cancellations.courseDateId)),
     )
     .where(match(school, id));
-  const { row, statusId, message } = found!;
+  if (found === undefined) {
+    tx.rollbackNoChange();
+    return undefined;
+  }
+  const { row, statusId, message } = found;
   if (row.finishedAt !== null) return tx.rollbackNoChange(row);
   const values = [school.providerId, id, row.lastBookingId, maxBookings, row.createdAt];
   const leaving = statusId === canceled ? await execute<sql.Leaving>(tx, sql.findLeaving, values) : [];
@@ -144,27 +151,34 @@ function toMails(leaving: sql.Leaving[], purpose: 'date_canceled' | 'move') {
     ...named.map(({ id, userId }) => ({ purpose, userId, participantId: id })),
     ...[...unnamed].map(([bookingId, participantId]) => ({
       purpose,
-      bookingId: bookingId,
-      participantId: participantId,
+      bookingId,
+      participantId,
     })),
   ];
 }
 
-/** Completes the cancellations that were interrupted. Each process runs it. */
+/** Completes interrupted cancellations. Each process runs it. The failure of one delays no other. */
 export async function completeCancellations(database: Pick<Database, 'pool' | 'write'>) {
   type Unfinished = { providerId: number; courseDateId: number };
   const found = await execute<Unfinished>({ $client: database.pool }, sql.findUnfinished, []);
-  for (const { providerId, courseDateId } of found)
-    for (let isFinished = false; !isFinished;)
-      isFinished = await database.write([providerId], areas, async (tx, now) => {
-        tx.recordAffected(courseDateId);
-        return (await cancelBatch({ providerId }, tx, now, courseDateId)).finishedAt !== null;
-      });
+  const failures: unknown[] = [];
+  for (const { providerId, courseDateId } of found) {
+    const completeBatch = async (tx: Tx, now: string) => {
+      tx.recordAffected(courseDateId);
+      return (await cancelBatch({ providerId }, tx, now, courseDateId))?.finishedAt !== null;
+    };
+    try {
+      while (!(await database.write([providerId], areas, completeBatch)));
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 /**
- * Promotes the waiting list of an updated course date. The cancellation of one that is not canceled any more is
- * forgotten, so that the next one is a new one.
+ * Promotes the waiting list of an updated course date. Deletes the cancellation of a reopened date, so that a second
+ * one starts anew.
  */
 export async function reopenAfterUpdate(...[ctx, tx, now, before, after]: Parameters<typeof promoteAfterUpdate>) {
   if (before.statusId === canceled && after.statusId !== canceled) {

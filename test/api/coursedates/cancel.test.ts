@@ -145,16 +145,16 @@ test('all are moved to another date and told with the message, or nothing change
   expect(letter.opening.at(-1)).toBe('The room is flooded');
 });
 
-const failSecondBatch = (name: string, providerId: number) => `
+const failBatches = (name: string, providerId: number, after: number) => `
   create function ${name}() returns trigger language plpgsql as $$ begin raise exception 'interrupted'; end $$;
   create trigger ${name} before update on cancellations for each row
-    when (old.provider_id = ${providerId} and old.last_booking_id > 0) execute function ${name}()`;
+    when (old.provider_id = ${providerId} and old.last_booking_id > ${after}) execute function ${name}()`;
 
 test.each(['the server', 'a repeated request'])('what was interrupted in the middle is completed by %s', async (by) => {
   const staged = await stage(Array<number>(23).fill(1), { capacityMax: 23 });
   const { me, dateId, cancel } = staged;
   const name = `interrupt_${me.id}`;
-  await database.pool.query(failSecondBatch(name, me.id));
+  await database.pool.query(failBatches(name, me.id, 0));
   expect((await cancel({ credit: true })).status).toBe(500);
   const [told, credits] = [(await readTold(me)).length, (await readCredits(me)).length];
   expect([told, credits]).toEqual([20, 20]);
@@ -172,6 +172,31 @@ test.each(['the server', 'a repeated request'])('what was interrupted in the mid
   expect((await cancel({ credit: true })).json()).toMatchObject({ is_finished: true, credits: 23, mails: 23 });
   expect(await readTold(me)).toEqual(peopleOf(staged));
   expect(new Set((await readCredits(me)).map(({ id }) => id as number)).size).toBe(23);
+});
+
+test('a cancellation that fails delays no other one', async () => {
+  const [failing, other] = [await stage([1]), await stage([1])];
+  const names = [failing, other].map(({ me }) => `interrupt_${me.id}`);
+  for (const [n, { me, cancel }] of [failing, other].entries()) {
+    await database.pool.query(failBatches(names[n]!, me.id, -1));
+    expect((await cancel({})).status).toBe(500);
+  }
+  const drop = (name: string) => database.pool.query(`drop trigger ${name} on cancellations; drop function ${name}`);
+  await drop(names[1]!);
+  await expect(completeCancellations(database)).rejects.toThrow();
+  expect([await readTold(failing.me), await readTold(other.me)]).toEqual([[], peopleOf(other)]);
+  await drop(names[0]!);
+  await completeCancellations(database);
+  expect(await readTold(failing.me)).toEqual(peopleOf(failing));
+});
+
+test('a date that is reopened between two batches ends its cancellation', async () => {
+  const { me, url, cancel } = await stage(Array<number>(41).fill(1), { capacityMax: 41 });
+  const canceling = cancel({});
+  await expect.poll(async () => (await me.get(url)).json<Item>()['status_id'] as number, { interval: 1 }).toBe(3);
+  const reopened = await me.put(url, { status_id: 1 });
+  const { status, ...answer } = await canceling;
+  expect([reopened.status, status, answer.json<Item>()['is_finished']]).toEqual([200, 200, true]);
 });
 
 test("another course's date, and another school's, is not found", async () => {
