@@ -10,7 +10,7 @@ import { findCreditable, type CreditableLine } from './sql.ts';
 type School = Pick<Ctx, 'providerId'>;
 type Part = NonNullable<CreditRequest['lines']>[number];
 
-/** Lines with something left to credit of these participants, by order. */
+/** The creditable lines of these participants, by order. */
 export const findCreditableOrders = async ({ providerId }: School, tx: Tx, participantIds: number[]) =>
   grouped(
     participantIds.length === 0 ? [] : await execute<CreditableLine>(tx, findCreditable, [providerId, participantIds]),
@@ -18,7 +18,7 @@ export const findCreditableOrders = async ({ providerId }: School, tx: Tx, parti
     (line) => line,
   );
 
-/** Credits what these participants cost, each order once; returns the number of credits. */
+/** Credits the prices of these participants, each order once; returns the number of credits. */
 export async function creditParticipants(
   ctx: School,
   tx: Tx,
@@ -40,7 +40,7 @@ export async function creditParticipants(
   return credits;
 }
 
-/** What those who leave cost: all that is left of a line that names nobody else, otherwise their share. */
+/** The part of a line to credit: its creditable remainder if it names only those who leave, otherwise their share. */
 function toParts({ source, rest }: Awaited<ReturnType<typeof findLines>>[number], line: CreditableLine): Part[] {
   const { people, leaving, staying } = line;
   const named = { lineId: source.id, participantIds: leaving };

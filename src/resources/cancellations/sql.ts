@@ -25,8 +25,8 @@ export const findLeaving = {
 };
 
 /**
- * A line of an order with something left to credit. `people` are named by it: those who leave, those who stay elsewhere,
- * and others who left before. `credited` is what credits of it gave to those who leave.
+ * A creditable line of an order. It names `people` participants: those who leave, those who stay elsewhere, and others
+ * who left before. `credited` is the share of those who leave of its credits, a negative amount.
  */
 export type CreditableLine = {
   orderId: number;

@@ -20,8 +20,8 @@ type PriceLine = Line &
   };
 
 /**
- * Makes the price of a participant that of another course, with what discounts took off it: credits what it costs less,
- * and makes an order of what it costs more. Call under the lock.
+ * Changes the price of a participant to that of another course, less the agreed discounts: credits a lower price, and
+ * adds an order for a higher one. Call under the lock.
  */
 export async function changePrice(ctx: Ctx, tx: Tx, now: string, participantId: number, date: DateFound) {
   const lines = await execute<PriceLine>(tx, findPriceLines, [ctx.providerId, participantId]);
@@ -36,7 +36,7 @@ export async function changePrice(ctx: Ctx, tx: Tx, now: string, participantId: 
   const discounts = sumOf(shares.map(({ listed }) => listed)) - agreed;
   const price = toMinorUnits(product.price) - discounts;
   const wanted = price > 0n ? price : 0n;
-  // Another VAT is that of the whole price.
+  // A line has one VAT rate, so another rate needs a credit of the whole price.
   const isSameVat = shares.every(
     ({ net, vatPercentage }) => net === 0n || Number(vatPercentage) === Number(product.vatPercentage),
   );
@@ -53,7 +53,7 @@ function productOf(lines: PriceLine[], { courseId, mainProduct }: DateFound): Pr
 
 type Share = { orderId: number; lineId: number; vatPercentage: string; net: Minor; listed: Minor };
 
-/** The participant's shares of what credits left of the lines, the newest first: after discounts, and before them. */
+/** The participant's shares of the remaining amounts of the lines, the newest first: after discounts, and before them. */
 function toShares(lines: PriceLine[], participantId: number): Share[] {
   const bySource = grouped(
     lines,
@@ -68,7 +68,7 @@ function toShares(lines: PriceLine[], participantId: number): Share[] {
   });
 }
 
-/** Credits lower the shares of those whom they name, in proportion. The shares of all add up to what is left. */
+/** Credits lower the shares of those whom they name, in proportion. The shares of all add up to the remaining amount. */
 function shareOf(participantId: number, [source, ...credits]: PriceLine[], valueOf: (line: PriceLine) => Minor) {
   const { people } = source!;
   const whole = split(
@@ -87,7 +87,7 @@ function shareOf(participantId: number, [source, ...credits]: PriceLine[], value
   return shares.get(participantId)!;
 }
 
-/** Credits an amount, at most what is left of the lines. */
+/** Credits an amount, at most the creditable amount of the lines. */
 async function creditShares(ctx: Ctx, tx: Tx, now: string, participantId: number, shares: Share[], amount: Minor) {
   let left = amount;
   for (const { orderId, lineId, net } of shares) {

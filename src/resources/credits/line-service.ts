@@ -5,7 +5,7 @@ import { agreedTotals, type AgreedLine } from '../quotes/price-service.ts';
 export type Line = Omit<AgreedLine, 'vatRounding'> &
   Record<'discountPercentAtOrder' | 'discountAmountAtOrder' | 'vatRounding', string>;
 
-/** What a line has, or what is left of it to credit; `isWhole` if no amount was credited, but items alone. */
+/** The creditable remainder of a line; `isWhole` if earlier credits were of items, none of an amount. */
 type Rest = { quantity: number; discount: Minor; net: Minor; vat: Minor; isWhole: boolean };
 
 /** Net and VAT of a line. */
@@ -14,7 +14,6 @@ export function lineAmounts(line: Line) {
   return { net: toMinorUnits(totalBeforeDiscounts) - toMinorUnits(totalDiscounts), vat: toMinorUnits(totalVat) };
 }
 
-/** What is left of a line after its credits. */
 export function restOf(line: Line, credits: Line[]): Rest {
   const isOfItems = (credit: Line) => credit.priceAtOrder === line.priceAtOrder;
   const start = { quantity: line.quantity, discount: toMinorUnits(line.discountCalculatedAtOrder), isWhole: true };
@@ -42,7 +41,7 @@ export type Part = { quantity?: number | undefined; amount?: Minor | undefined }
 /** A credited part: items with their share of the discount, or one item of the amount. */
 export type CreditedPart = { isOfItems: boolean; quantity: number; price: Minor; discount: Minor; net: Minor };
 
-/** The part of a line; undefined if it exceeds what is left. */
+/** The part of a line; undefined if it exceeds the creditable quantity or amount. */
 export function takePart(line: Line, rest: Rest, { quantity, amount }: Part): CreditedPart | undefined {
   if (amount !== undefined) return amount > rest.net ? undefined : toAmount(amount);
   if (quantity === undefined && !(rest.isWhole && rest.quantity > 0)) return toAmount(rest.net);

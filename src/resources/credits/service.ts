@@ -69,7 +69,7 @@ export async function creditOrder(ctx: School, tx: Tx, now: string, orderId: num
     const rows = returned.map(({ voucherId, amount }) => ({ voucher: voucherId, amount: toDecimal(amount) }));
     await execute(tx, returnToVouchers, [ctx.providerId, id, toRecordset(rows), now]);
   }
-  // It shows its credits.
+  // Clients that synchronize by `updated_at` read the order again, which lists its credits.
   await tx
     .update(orders)
     .set({ updatedAt: now })
@@ -79,7 +79,7 @@ export async function creditOrder(ctx: School, tx: Tx, now: string, orderId: num
   return { id, creditedLines: credited };
 }
 
-/** A credit lowers what is due, then returns to the vouchers that paid; the rest is owed. */
+/** A credit lowers the amount due first, then refunds the redeemed vouchers; the school owes the rest. */
 async function settle({ providerId }: School, tx: Tx, first: Debt, gross: Minor) {
   const applied = clamp(first.due, gross);
   let owed = gross - applied;
@@ -135,7 +135,7 @@ async function findParts(
   });
 }
 
-/** The lines of an order, with what is left of each. */
+/** The lines of an order, with the creditable remainder of each. */
 export async function findLines(ctx: School, tx: Tx, orderId: number) {
   const found = await tx
     .select()
@@ -171,7 +171,7 @@ async function findLineParticipants(ctx: School, tx: Tx, lineIds: number[]) {
   );
 }
 
-/** Deregisters the participants of lines. Of which ones items alone are credited is not known. */
+/** Deregisters the participants of lines. Throws if fewer items are credited: they do not name participants. */
 async function deregisterCredited(ctx: Ctx, tx: Tx, now: string, credited: Credited[], withFee: boolean) {
   const byLine = await findLineParticipants(
     ctx,

@@ -11,9 +11,9 @@ export const insertFollowingOrder = {
         total_discounts, total_vat, credit_applied, credit_reason, is_paid, custom_properties)
       overriding system value
       select o.id, f.provider_id, $3, $3, $4, f.id,
-        coalesce($14, regexp_replace(f.title, ' #' || f.id || '$', '')) || ' #' || o.id, coalesce($15, f.title_detailed), f.currency, f.customer_id, f.seller_id, f.payment_method, f.your_reference, f.booker,
-        f.gln_number, f.invoice_address, f.invoice_address_2, f.invoice_address_3, f.invoice_zipcode, f.invoice_city,
-        f.invoice_email, f.kept_until, $5, $6, $7, $8, $9, $10,
+        coalesce($14, regexp_replace(f.title, ' #' || f.id || '$', '')) || ' #' || o.id, coalesce($15, f.title_detailed),
+        f.currency, f.customer_id, f.seller_id, f.payment_method, f.your_reference, f.booker, f.gln_number, f.invoice_address,
+        f.invoice_address_2, f.invoice_address_3, f.invoice_zipcode, f.invoice_city, f.invoice_email, f.kept_until, $5, $6, $7, $8, $9, $10,
         nullif(coalesce(f.custom_properties - '{voucher_code,voucher_amount}'::text[], '{}') || $13::jsonb, '{}')
       from orders f cross join (select nextval('orders_id_seq') as id) o
       where f.provider_id = $1 and f.id = $2
@@ -35,7 +35,7 @@ export const insertFollowingOrder = {
     select id from new_order`,
 };
 
-/** What vouchers paid of an order, less what its credits returned, by voucher. */
+/** The redeemed amount of each voucher of an order, less the amounts that credits returned to it. */
 export const findReturnable = {
   name: 'find_returnable_redemptions',
   text: `select r.voucher_id as "voucherId", v.code, sum(r.amount)::text as amount
@@ -59,8 +59,8 @@ export const returnToVouchers = {
 };
 
 /**
- * The lines that sold the participant `$2` the course that was booked and what moves cost more, and the credits of those
- * lines, the newest line first; each with the participants whom it names.
+ * The lines that name the participant `$2`, of the booked course or of differences, and the credits of those lines, the
+ * newest line first; each with the participants whom it names.
  */
 export const findPriceLines = {
   name: 'find_price_lines',

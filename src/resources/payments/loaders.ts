@@ -13,8 +13,8 @@ export const paidByVouchers = sql<string>`(
   where r.provider_id = orders.provider_id and r.order_id = orders.id)`;
 
 /**
- * What is left to pay of the row of `orders`. Of a credit it is what is owed, as a negative amount: the part that
- * neither lowers what is due of the first order nor returns to a voucher.
+ * The outstanding balance of the row of `orders`. Of a credit it is the amount that the school owes, as a negative
+ * amount: the part that neither lowers the balance of the first order nor returns to a voucher.
  */
 export const due = sql<string>`(
   orders.total_before_discounts - orders.total_discounts + orders.total_vat - ${paidByVouchers} - (

@@ -43,7 +43,7 @@ export const payPaidOrders = (providerId: number, ids: SQL) => sql`
     and ${due} * sign(${orderTotal}) > 0
     and not exists (select from payments p where p.provider_id = ${providerId} and p.order_id = orders.id)`;
 
-/** Whether an order with an amount is paid follows from what is due; that of a first order from its credits too. */
+/** Derives `is_paid` of orders with an amount from the amount due; credits change the amount due of their first order. */
 export const updatePaidOrders = (providerId: number, ids: SQL, now: string) => sql`
   with imported as (
     select id, first_order_id from orders where provider_id = ${providerId} and id = any(array(${ids})))
