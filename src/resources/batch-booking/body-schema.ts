@@ -3,6 +3,7 @@ import type { CodedError } from '../../core/errors.ts';
 import { invalid } from '../../core/schema/coercion.ts';
 import { dryRun } from '../../core/schema/dry-run.ts';
 import { emptyValue, t } from '../../core/schema/types.ts';
+import { grouped } from '../../lists/relations.ts';
 import {
   BookingBody,
   collectValidationErrors,
@@ -52,12 +53,15 @@ function toPlace({ instancePath, keyword }: ItemError): number | undefined {
 
 export const findErrorsOfBatch = (found: ItemError[]) => found.filter((one) => toPlace(one) === undefined);
 
-export const toItems = (bookings: BatchBookingBody['bookings'], found: ItemError[], today: string): BatchItem[] =>
-  bookings.map(({ idempotency_key: key, ...body }, n) => {
-    const own = found
-      .filter((one) => toPlace(one) === n)
-      .map((one) => ({ ...one, instancePath: path.exec(one.instancePath)![2]! }));
-    const { rest, errors } = collectValidationErrors(body, own, today);
+export function toItems(bookings: BatchBookingBody['bookings'], found: ItemError[], today: string): BatchItem[] {
+  const errorsByItem = grouped(
+    found,
+    (one) => toPlace(one)!,
+    (one) => ({ ...one, instancePath: path.exec(one.instancePath)![2]! }),
+  );
+  return bookings.map(({ idempotency_key: key, ...body }, n) => {
+    const { rest, errors } = collectValidationErrors(body, errorsByItem.get(n) ?? [], today);
     // A key that is not valid is among the errors.
     return { key: typeof key === 'string' ? key : undefined, body, input: rest, errors };
   });
+}
