@@ -17,6 +17,13 @@ export function warnOfFailure(log: Pick<Log, 'warn'>, name: string, error: unkno
   if (classifyError(error)?.kind !== 'unavailable') log.warn(`${name} failed: ${describeError(error)}`);
 }
 
+/** Does the work for each item in turn. A failure does not stop the others; the first one is thrown at the end. */
+export async function runEach<Item>(items: Item[], work: (item: Item) => Promise<unknown>) {
+  const failures: unknown[] = [];
+  for (const item of items) await work(item).catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}
+
 /** Starts jobs; returns a function that stops them. */
 export function startJobs(jobs: Job[], log: Pick<Log, 'warn'>) {
   const stops = jobs.map((job) => startPeriodic(job, log));

@@ -3,6 +3,7 @@ import { Problem } from '../../core/errors.ts';
 import { formatTimestamp } from '../../core/timestamps.ts';
 import type { Database } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
+import { runEach } from '../../database/periodic.ts';
 import { execute, toRecordset } from '../../database/statements.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { loadOne } from '../../lists/response-budget.ts';
@@ -79,11 +80,12 @@ const loadAttendances = relation.hasMany(fetchAttendances, (row) => ({
 export async function completeCourses(database: Pick<Database, 'pool' | 'write'>) {
   type Due = { providerId: number; courseDateId: number };
   const due = await execute<Due>({ $client: database.pool }, sql.findDueDates, []);
-  for (const { providerId, courseDateId } of due)
-    await database.write([providerId], ['people'], async (tx, now) => {
+  await runEach(due, ({ providerId, courseDateId }) =>
+    database.write([providerId], ['people'], async (tx, now) => {
       tx.recordAffected(courseDateId);
       const values = [providerId, courseDateId, now, '[]'];
       const { rowCount } = await tx.$client.query({ ...sql.completeParticipants, values });
       if (rowCount === 0) tx.rollbackNoChange();
-    });
+    }),
+  );
 }

@@ -5,6 +5,7 @@ import type { Areas } from '../../database/areas.ts';
 import type { Database, Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { recordEvents } from '../../database/record-events.ts';
+import { runEach } from '../../database/periodic.ts';
 import { execute } from '../../database/statements.ts';
 import { cancellations, courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
@@ -161,19 +162,13 @@ function toMails(leaving: sql.Leaving[], purpose: 'date_canceled' | 'move') {
 export async function completeCancellations(database: Pick<Database, 'pool' | 'write'>) {
   type Unfinished = { providerId: number; courseDateId: number };
   const found = await execute<Unfinished>({ $client: database.pool }, sql.findUnfinished, []);
-  const failures: unknown[] = [];
-  for (const { providerId, courseDateId } of found) {
+  await runEach(found, async ({ providerId, courseDateId }) => {
     const completeBatch = async (tx: Tx, now: string) => {
       tx.recordAffected(courseDateId);
       return (await cancelBatch({ providerId }, tx, now, courseDateId))?.finishedAt !== null;
     };
-    try {
-      while (!(await database.write([providerId], areas, completeBatch)));
-    } catch (error) {
-      failures.push(error);
-    }
-  }
-  if (failures.length > 0) throw failures[0];
+    while (!(await database.write([providerId], areas, completeBatch))) continue;
+  });
 }
 
 /**

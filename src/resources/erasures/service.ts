@@ -4,6 +4,7 @@ import type { Settings } from '../../core/settings.ts';
 import type { Areas } from '../../database/areas.ts';
 import type { Database, Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
+import { runEach } from '../../database/periodic.ts';
 import { execute, type Queryable, type Statement } from '../../database/statements.ts';
 import { endSessions } from '../auth/session-service.ts';
 import type { ErasureBody } from './body-schema.ts';
@@ -147,7 +148,9 @@ const toDeadlines = (items: Purchase[]) => {
 /** The buyers that an invoice needs no longer, of all providers. */
 export async function eraseKept(database: Database) {
   const due = await execute<{ id: number }>({ $client: database.pool }, findDue, []);
-  for (const { id } of due) while (await eraseSomeKept(database, id)) continue;
+  await runEach(due, async ({ id }) => {
+    while (await eraseSomeKept(database, id)) continue;
+  });
 }
 
 /** False once nothing is due. */
