@@ -20,8 +20,8 @@ declare module 'fastify' {
     countsRefusals?: boolean;
   }
   interface FastifyInstance {
-    /** The formats of the interfaces that have another one than v2, by the prefixes of their paths. */
-    errorFormats: { prefix: string; format: ErrorFormatter }[];
+    /** The formats of the interfaces that have another one than v2, by their paths. */
+    errorFormats: { paths: RegExp; format: ErrorFormatter }[];
   }
 }
 
@@ -51,7 +51,8 @@ export function registerErrorHandler(app: FastifyInstance, format: ErrorFormatte
 /** `registerErrorHandler` that also formats the errors of requests below the prefix that reach no route. */
 export function registerErrorFormat(app: FastifyInstance, format: ErrorFormatter) {
   registerErrorHandler(app, format);
-  app.errorFormats.push({ prefix: app.prefix, format });
+  const paths = new RegExp(`^${app.prefix.replaceAll(/:\w+/g, '[^/]+')}(/|$)`);
+  app.errorFormats.push({ paths, format });
 }
 
 /** Logs an error, and returns the problem to send. */

@@ -9,7 +9,7 @@ import { addErrorCode, hasErrorCode } from './problem-details.ts';
 /** Formats an error for the interface that the URL belongs to. */
 function formatByUrl({ errorFormats }: FastifyInstance, url: string, problem: Problem) {
   const [path = ''] = url.split('?');
-  const found = errorFormats.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
+  const found = errorFormats.find(({ paths }) => paths.test(path));
   return (found?.format ?? formatV2Error)(problem);
 }
 

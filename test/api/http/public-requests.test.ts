@@ -228,6 +228,12 @@ test('requests for undecodable paths count by address, behind a trusted proxy to
       errors: [{ code: 'too_many_requests', message: said }],
       error: said,
     },
+    '/v2/participants/%zz/move': {
+      successful: false,
+      errors: [{ code: 'too_many_requests', message: said }],
+      error: said,
+    },
+    '/v2/participants/%zz': { error: said },
   };
   for (const [url, body] of Object.entries(bodies)) {
     const response = await from('203.0.113.1', url);
