@@ -11,6 +11,7 @@ export type Mutation = {
 
 const coercion = 'src/http/parsing/request-coercion.ts';
 const booking = 'src/resources/booking/service.ts';
+const deregistrations = 'src/resources/deregistrations/service.ts';
 
 export const mutations: Record<string, Mutation> = {
   'a route without parameters passes on what was sent': {
@@ -22,7 +23,7 @@ export const mutations: Record<string, Mutation> = {
     says: /500 to/,
   },
   'all participants are deregistered, not those named': {
-    changes: [[booking, 'booked.filter(({ id }) => chosenIds.has(id))', 'booked']],
+    changes: [[deregistrations, 'booked.filter(({ id }) => chosenIds.has(id))', 'booked']],
     ...{ file: 'test/api/booking/deregister.test.ts', title: 'participants named by ids are deregistered alone' },
     says: /\[ 4, 4 \] to deeply equal \[ 1, 4 \]/,
   },

@@ -12,10 +12,10 @@ begin
       'admin_memberships', 'admin_membership_roles', 'roles') then return 'people';
     when table_name in ('orders', 'order_lines', 'bookings', 'vouchers', 'voucher_redemptions', 'payments', 'campaigns',
       'campaign_courses', 'campaign_customers', 'campaign_tags') then return 'money';
-    when table_name in ('providers', 'partner_connections', 'webhooks') then return 'school';
+    when table_name in ('providers', 'partner_connections', 'webhooks', 'booking_settings') then return 'school';
     -- No list reads these.
     when table_name in ('api_keys', 'outbox', 'audit_entries', 'idempotency_records', 'import_refs',
-      'provider_limits', 'merged_users', 'cancellations') then return null;
+      'provider_limits', 'merged_users', 'cancellations', 'date_notices') then return null;
     else raise exception 'test/support/refuse-unlocked.sql lists no area of the table %', table_name;
   end case;
 end $$;
@@ -49,7 +49,8 @@ begin
       -- Written without the lock: the lock itself, credentials, the last use of keys, states of mails and
       -- webhooks, retention, counted requests, erasures of a list.
       and table_name not in ('provider_state', 'tokens', 'booking_links', 'sessions', 'sign_on_failures', 'api_keys', 'api_key_uses', 'outbox', 'audit_entries',
-        'events', 'webhooks', 'webhook_deliveries', 'webhook_wakeups', 'webhook_tests', 'staged_lines', 'provider_usage', 'erasures')
+        'events', 'webhooks', 'webhook_deliveries', 'webhook_wakeups', 'webhook_tests', 'staged_lines', 'provider_usage', 'erasures',
+        'calendar_feeds', 'refused_addresses')
   loop
     perform area_of(name);
     execute format('create trigger refuse_unlocked_insert after insert on %I referencing new table as changed for each statement execute function refuse_unlocked()', name);

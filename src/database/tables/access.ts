@@ -107,3 +107,19 @@ export const bookingLinks = pgTable(
     index('booking_links_expires').on(t.expiresAt),
   ],
 );
+
+/** Secret addresses of people's calendar feeds, stored as SHA-256; one per person. */
+export const calendarFeeds = pgTable(
+  'calendar_feeds',
+  {
+    providerId: reference().notNull(),
+    userId: reference().notNull(),
+    hash: text().notNull(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [
+    primaryKey({ name: 'calendar_feeds_pk', columns: [t.providerId, t.userId] }),
+    tenantKey('calendar_feeds_user_fk', t.userId, courseUsers.id),
+    uniqueIndex('calendar_feeds_hash').on(t.providerId, t.hash),
+  ],
+);

@@ -260,3 +260,21 @@ export const cancellations = pgTable(
       .where(sql`${t.finishedAt} is null`),
   ],
 );
+
+export const onceNotices = ['reminder', 'full', 'under_minimum', 'budget'] as const;
+
+/** Mails about a course date that are queued once. */
+export const dateNotices = pgTable(
+  'date_notices',
+  {
+    providerId: reference().notNull(),
+    courseDateId: reference().notNull(),
+    kind: text({ enum: onceNotices }).notNull(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [
+    primaryKey({ name: 'date_notices_pk', columns: [t.providerId, t.courseDateId, t.kind] }),
+    tenantKey('date_notices_course_date_fk', t.courseDateId, courseDates.id),
+    check('date_notices_kind', sql`${t.kind} in ('reminder', 'full', 'under_minimum', 'budget')`),
+  ],
+);

@@ -13,6 +13,7 @@ import {
   unique,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
+import { languages } from '../../core/reference/language.ts';
 import { campaigns } from './campaigns.ts';
 import { caseFolded, id, instant, reference, searchIndex, tenantKey, timestamps } from './columns.ts';
 import { courseDates } from './coursedates.ts';
@@ -157,7 +158,10 @@ export const bookings = pgTable(
     bookerName: text(),
     bookerEmail: text(),
     bookerPhone: text(),
+    /** As the request named it. */
     bookerLanguageId: text(),
+    /** Of mails; null for that of the school. */
+    language: text({ enum: languages }),
     /** True for a group that is offered places when all fit. */
     waitingTogether: boolean().notNull().default(false),
     ...timestamps(),
@@ -170,5 +174,6 @@ export const bookings = pgTable(
     index('bookings_booker_email')
       .on(t.providerId, caseFolded(t.bookerEmail))
       .where(sql`${t.bookerEmail} is not null`),
+    check('bookings_language', sql`${t.language} in ('en', 'no')`),
   ],
 );

@@ -1,6 +1,17 @@
 import { sql } from 'drizzle-orm';
-import { boolean, check, foreignKey, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
-import { id, instant, reference, tenantKey } from './columns.ts';
+import {
+  boolean,
+  check,
+  foreignKey,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core';
+import { caseFolded, id, instant, reference, tenantKey } from './columns.ts';
+import { courseDates } from './coursedates.ts';
 import { bookings } from './orders.ts';
 import { participants } from './participants.ts';
 import { adminMemberships } from './people.ts';
@@ -22,8 +33,45 @@ export const mailPurposes = [
   'swap',
   'move',
   'date_canceled',
+  'date_changed',
+  'promotion',
+  'reminder',
+  'booking_receipt',
+  /** Of a participant who was moved, about the date before. */
+  'moved_away',
+  'notice_booked',
+  'notice_canceled',
+  'notice_full',
+  'notice_under_minimum',
+  'notice_budget',
+  'address_refused',
 ] as const;
 export type MailPurpose = (typeof mailPurposes)[number];
+
+const sqlList = (purposes: MailPurpose[]) => sql.raw(purposes.map((purpose) => `'${purpose}'`).join(', '));
+const withParticipant = sqlList([
+  ...(['receipt', 'deregistration', 'offer', 'swap', 'move', 'date_canceled', 'date_changed', 'promotion'] as const),
+  ...(['reminder', 'moved_away', 'notice_booked', 'notice_canceled'] as const),
+]);
+const withDate = sqlList(['moved_away', 'notice_full', 'notice_under_minimum', 'notice_budget']);
+
+/** E-mail addresses that a mail server has refused for good: no more mails go there. */
+export const refusedAddresses = pgTable(
+  'refused_addresses',
+  {
+    providerId: reference().notNull(),
+    id: id(),
+    email: text().notNull(),
+    /** Answer of the mail server, in one line. */
+    reason: text().notNull(),
+    refusedAt: instant().notNull(),
+  },
+  (t) => [
+    primaryKey({ name: 'refused_addresses_pk', columns: [t.providerId, t.id] }),
+    foreignKey({ name: 'refused_addresses_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
+    uniqueIndex('refused_addresses_email').on(t.providerId, caseFolded(t.email)),
+  ],
+);
 
 /** Mails to send: purpose and recipient, no text and no token. Inserted in the transaction of the change they report. */
 export const outbox = pgTable(
@@ -44,6 +92,10 @@ export const outbox = pgTable(
     participantId: reference(),
     /** Webhook that was disabled; without an admin user the recipient is the school. No foreign key: it may be deleted. */
     webhookId: reference(),
+    /** Date that the mail is about, where that is not the participant's. */
+    courseDateId: reference(),
+    /** Address that the school is told about. */
+    refusedAddressId: reference(),
     createdAt: instant().notNull(),
     /** Time of the next attempt; during an attempt, end of the worker's lease. */
     dueAt: instant().notNull(),
@@ -63,6 +115,8 @@ export const outbox = pgTable(
     tenantKey('outbox_admin_user_fk', t.adminUserId, adminMemberships.adminUserId),
     tenantKey('outbox_booking_fk', t.bookingId, bookings.id),
     tenantKey('outbox_participant_fk', t.participantId, participants.id),
+    tenantKey('outbox_course_date_fk', t.courseDateId, courseDates.id),
+    tenantKey('outbox_refused_address_fk', t.refusedAddressId, refusedAddresses.id),
     index('outbox_unsent')
       .on(t.providerId, t.dueAt, t.id)
       .where(sql`${t.sentAt} is null and ${t.failedAt} is null`),
@@ -72,16 +126,25 @@ export const outbox = pgTable(
     index('outbox_booking')
       .on(t.providerId, t.bookingId)
       .where(sql`${t.bookingId} is not null`),
+    index('outbox_participant')
+      .on(t.providerId, t.participantId)
+      .where(sql`${t.participantId} is not null`),
+    index('outbox_course_date')
+      .on(t.providerId, t.courseDateId)
+      .where(sql`${t.courseDateId} is not null`),
+    index('outbox_refused_address')
+      .on(t.providerId, t.refusedAddressId)
+      .where(sql`${t.refusedAddressId} is not null`),
+    index('outbox_created').on(t.providerId, t.createdAt, t.id),
     index('outbox_id').on(t.id),
     check(
       'outbox_person',
       sql`num_nonnulls(${t.userId}, ${t.adminUserId}, ${t.bookingId}, ${t.address}) = 1
-        or num_nonnulls(${t.userId}, ${t.adminUserId}, ${t.bookingId}, ${t.address}) = 0 and ${t.purpose} = 'webhook_disabled'`,
+        or num_nonnulls(${t.userId}, ${t.adminUserId}, ${t.bookingId}, ${t.address}) = 0 and ${t.purpose} in ('webhook_disabled', 'address_refused')`,
     ),
     check('outbox_webhook', sql`(${t.webhookId} is not null) = (${t.purpose} = 'webhook_disabled')`),
-    check(
-      'outbox_participant',
-      sql`(${t.participantId} is not null) = (${t.purpose} in ('receipt', 'deregistration', 'offer', 'swap', 'move', 'date_canceled'))`,
-    ),
+    check('outbox_participant', sql`(${t.participantId} is not null) = (${t.purpose} in (${withParticipant}))`),
+    check('outbox_course_date', sql`(${t.courseDateId} is not null) = (${t.purpose} in (${withDate}))`),
+    check('outbox_refused_address', sql`(${t.refusedAddressId} is not null) = (${t.purpose} = 'address_refused')`),
   ],
 );

@@ -13,7 +13,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
 import { caseFolded, id, instant, reference, tenantKey, timestamps } from './columns.ts';
-import { adminMemberships } from './people.ts';
+import { adminMemberships, roles } from './people.ts';
 import { providers } from './providers.ts';
 
 /** Counties, municipalities and other places: one tree for all providers, seeded with Norway's. */
@@ -96,6 +96,8 @@ export const locations = pgTable(
     capacityOverbook: integer().notNull().default(0),
     capacityWait: integer().notNull().default(0),
     notificationDays: integer().notNull().default(0),
+    /** Notices go to the admin users of this role alone. Set by imports; null: to the e-mail address for bookings. */
+    notificationRoleId: reference(),
     isArchived: boolean().notNull().default(false),
     isDefault: boolean().notNull().default(false),
     isNotificationEnabled: boolean().notNull().default(false),
@@ -107,6 +109,7 @@ export const locations = pgTable(
     foreignKey({ name: 'locations_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
     foreignKey({ name: 'locations_place_fk', columns: [t.placeId], foreignColumns: [places.id] }),
     tenantKey('locations_instructor_fk', t.instructorId, instructors.id),
+    tenantKey('locations_notification_role_fk', t.notificationRoleId, roles.id),
     index('locations_created').on(t.providerId, t.createdAt, t.id),
     index('locations_updated').on(t.providerId, t.updatedAt, t.id),
     check('locations_country', sql`${t.country} ~ '^[A-Z]{2}$'`),

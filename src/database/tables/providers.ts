@@ -5,6 +5,7 @@ import {
   check,
   foreignKey,
   index,
+  jsonb,
   pgTable,
   primaryKey,
   smallint,
@@ -12,7 +13,11 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
 import { keyProfiles } from '../../core/key-profiles.ts';
+import { languages, type Language } from '../../core/reference/language.ts';
+import type { MailSwitches } from '../../core/reference/mail-kinds.ts';
 import { currentTime, id, instant, reference, tenantKey, timestamps } from './columns.ts';
+
+export const lateCancellations = ['no', 'fee'] as const;
 
 /** The tenant: a school or company. Its id is `provider_id` in every tenant table. */
 export const providers = pgTable(
@@ -50,6 +55,34 @@ export const providers = pgTable(
     foreignKey({ name: 'providers_parent_fk', columns: [t.parentId], foreignColumns: [t.id] }),
     index('providers_parent').on(t.parentId),
     index('providers_root').on(t.rootId),
+  ],
+);
+
+/** Texts of a school in its mails, in one language. */
+export type MailTexts = { greeting: string | null; footer: string | null; reply_to: string | null };
+
+/** Rules of a provider for bookings and mails; without a row, the defaults. */
+export const bookingSettings = pgTable(
+  'booking_settings',
+  {
+    providerId: reference().primaryKey(),
+    selfCancellation: boolean().notNull().default(false),
+    /** Once the time to cancel is over: against a fee, or not at all. */
+    lateCancellation: text({ enum: lateCancellations }).notNull().default('no'),
+    /** Of mails; null for that of the service. */
+    language: text({ enum: languages }),
+    mails: jsonb().$type<MailSwitches>().notNull().default({}),
+    texts: jsonb().$type<Partial<Record<Language, MailTexts>>>().notNull().default({}),
+    ...timestamps(),
+  },
+  (t) => [
+    foreignKey({
+      name: 'booking_settings_provider_fk',
+      columns: [t.providerId],
+      foreignColumns: [providers.id],
+    }),
+    check('booking_settings_late_cancellation', sql`${t.lateCancellation} in ('no', 'fee')`),
+    check('booking_settings_language', sql`${t.language} in ('en', 'no')`),
   ],
 );
 

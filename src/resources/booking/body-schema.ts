@@ -30,8 +30,10 @@ export const ParticipantBody = t.NamedObject('BookingParticipant', {
 });
 
 const json = { [coercionKind]: 'json' as const };
-const receipt = Optional(
-  Type.Boolean({ default: false, description: 'true: each participant gets a receipt by e-mail' }),
+export const sendReceipts = Optional(
+  Type.Boolean({
+    description: 'true: each participant gets a receipt by e-mail; the booking settings decide unless sent',
+  }),
 );
 const Config = t.NamedObject(
   'BookingConfig',
@@ -49,7 +51,7 @@ const Config = t.NamedObject(
     waiting_list_when_full: Optional(
       Type.Boolean({ default: false, description: 'Puts participants without a free seat on the waiting list' }),
     ),
-    send_receipt_email_to_participant: receipt,
+    send_receipt_email_to_participant: sendReceipts,
     send_account_created_email_to_user: Optional(
       Type.Boolean({
         default: false,
@@ -75,6 +77,10 @@ export const BookingBody = t.NamedObject(
     booker_name: Optional({ ...t.Line(), description: 'Person who books, as the order names them' }),
     booker_email: Optional({ ...t.Email(), description: 'E-mail address of the person who books' }),
     booker_phone: Optional({ ...t.LongLine(), description: 'Phone number of the person who books' }),
+    language: Optional({
+      ...codes.teachingLanguage.Code,
+      description: 'Language of the mails about the booking, where they have one; that of the school unless sent',
+    }),
     company: Optional({ ...t.Line(), description: 'Company of the participants who name none' }),
     company_number: Optional({ ...t.Line(), description: 'Organization number of the company' }),
     gln_number: Optional({ ...t.Line(), description: 'Global Location Number for electronic invoices' }),
@@ -117,36 +123,6 @@ type ValidBooking = Static<typeof BookingBody>;
 type ParticipantInput = Partial<Static<typeof ParticipantBody>>;
 /** A booking request before its errors are known: any field may be missing. */
 export type BookingInput = Partial<Omit<ValidBooking, 'participants'>> & { participants?: ParticipantInput[] };
-
-/** A participant of the booking: its id, or an object with its id. */
-const ParticipantReference = Type.Union([t.Id, t.NamedObject('ParticipantReference', { id: t.Id })]);
-
-/** PUT /v2/booking/:id/deregister. */
-export type DeregisterBody = Static<typeof DeregisterBody>;
-export const DeregisterBody = t.NamedObject(
-  'DeregistrationCreate',
-  {
-    participants: Optional(
-      t.JsonList(ParticipantReference, {
-        minItems: 1,
-        description: 'Ids of participants of this booking; all of them unless sent',
-      }),
-    ),
-    config: Optional(
-      t.NamedObject(
-        'DeregistrationConfig',
-        {
-          with_fee: Optional(
-            Type.Boolean({ default: false, description: 'true: the status is 8, deregistered with fee' }),
-          ),
-          send_receipt_email_to_participant: receipt,
-        },
-        json,
-      ),
-    ),
-  },
-  { examples: [{ config: { with_fee: false } }] },
-);
 
 /** Fields with a code of their own; any other is `field_invalid`. */
 const errorCodes: Record<string, BookingCode> = {

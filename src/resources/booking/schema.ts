@@ -1,4 +1,4 @@
-import { Type, type Static, type TObject, type TProperties } from '@sinclair/typebox';
+import { Type, type Static, type TProperties } from '@sinclair/typebox';
 import type { ErrorCode } from '../../core/error-codes.ts';
 import { t } from '../../core/schema/types.ts';
 import { Problem, type CodedError } from '../../core/errors.ts';
@@ -97,14 +97,3 @@ export const BookingResult = createSummarySchema('Booking', {
 /** The days and the place of a course date, for its order. */
 export const detailedOrderTitle = (startAt: string, endAt: string, place: string | null) =>
   [dayText(startAt), dayText(endAt), ...(place ? [place] : [])].join(' - ');
-
-/** PUT /v2/booking/:id/deregister. */
-export const DeregistrationResult = <P extends TObject>(participant: P) =>
-  t.NamedObject(
-    'DeregistrationResult',
-    t.member.personal.all({
-      successful: Type.Boolean(),
-      booking_id: Type.String(),
-      participants: Type.Array(participant),
-    }),
-  );

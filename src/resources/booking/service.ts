@@ -1,14 +1,9 @@
-import { and, asc, eq, inArray } from 'drizzle-orm';
 import type { Ctx } from '../../database/context.ts';
 import { toNumber, toDecimal } from '../../core/money.ts';
 import { t } from '../../core/schema/types.ts';
 import { type CodedError, Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import { toRecordset, execute } from '../../database/statements.ts';
-import { bookings } from '../../database/tables/orders.ts';
-import { participants } from '../../database/tables/participants.ts';
-import { defineReferences } from '../../lists/references.ts';
-import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { paymentStatus } from '../../core/reference/statuses.ts';
 import {
   createPlaceholders,
@@ -17,10 +12,9 @@ import {
   type EnrolledUser,
   type Person,
 } from './enrolment-service.ts';
-import { participantSerializer } from '../participants/serializer.ts';
-import { deregisterParticipants } from '../seats/service.ts';
+import { queueBookingMails } from '../mails/booking-service.ts';
 import { loadContext, quoteBooking, type BookingQuote } from '../quotes/service.ts';
-import type { DeregisterBody, BookingInput } from './body-schema.ts';
+import type { BookingInput } from './body-schema.ts';
 import * as sql from './sql.ts';
 import { detailedOrderTitle, bookingError, bookingProblem, type BookingResult } from './schema.ts';
 
@@ -40,56 +34,12 @@ export async function book(ctx: Ctx, input: BookingInput, errors: CodedError[]):
         : await createPlaceholders(ctx, tx, now, input.places);
     const created = await insertBooking(ctx, tx, now, input, quote, users);
     if (quote.voucher) await spendFromVoucher(ctx, tx, now, created.orderId, quote.voucher);
-    await queueMails(ctx, tx, now, mailsFor(input, users, created));
+    await queueBookingMails(ctx, tx, now, { input, switches: quote.date.mailSwitches, users, created });
 
     tx.recordAffected(created.bookingId);
     tx.countEvents('bookings', 1);
     return toResponse(quote, created);
   });
-}
-
-/** The participants are those of the booking. */
-export const deregistrationReferences = defineReferences<DeregisterBody>({
-  participants: async (named, { ctx, reader, params = {} }) => {
-    const ids = toIds(named);
-    const chosen = and(eq(participants.bookingId, params['id']!), inArray(participants.id, [...ids]));
-    return (await reader.$count(participants, tenantWhere(ctx, participants, chosen))) === ids.size;
-  },
-});
-const toIds = (named: NonNullable<DeregisterBody['participants']>) =>
-  new Set(named.map((one) => (typeof one === 'number' ? one : one.id)));
-
-/**
- * Deregisters all participants of a booking, or those named, and promotes the waiting lists. Idempotent: those
- * deregistered before stay as they are.
- */
-export async function deregister(ctx: Ctx, bookingId: number, body: DeregisterBody) {
-  const { with_fee = false, send_receipt_email_to_participant = false } = body.config ?? {};
-  const chosenIds = body.participants && toIds(body.participants);
-  const ofBooking = tenantWhere(ctx, participants, eq(participants.bookingId, bookingId));
-  await ctx.write(['dates', 'people'], async (tx, now) => {
-    if ((await tx.$count(bookings, tenantWhere(ctx, bookings, eq(bookings.id, bookingId)))) === 0)
-      throw Problem.notFound('Booking');
-
-    const booked = await tx.select().from(participants).where(ofBooking);
-    const chosen = chosenIds === undefined ? booked : booked.filter(({ id }) => chosenIds.has(id));
-    if (chosenIds !== undefined && chosen.length < chosenIds.size)
-      throw Problem.invalidFields({ notValid: ['participants'] });
-    const leaving = await deregisterParticipants(ctx, tx, now, chosen, with_fee);
-    if (leaving.length === 0) {
-      tx.rollbackNoChange();
-      return;
-    }
-    const named = leaving.filter(({ heldFor }) => heldFor !== 'name');
-    const mails = named.map(({ id, userId }) => ({ purpose: 'deregistration', userId, participantId: id }));
-    if (send_receipt_email_to_participant) await queueMails(ctx, tx, now, mails);
-  });
-  const rows = await ctx.db.select().from(participants).where(ofBooking).orderBy(asc(participants.id));
-  return {
-    successful: true,
-    booking_id: String(bookingId),
-    participants: await participantSerializer.embed(ctx, rows, {}, []),
-  };
 }
 
 /** Limits the time under the lock: pairs of participant and product. */
@@ -125,7 +75,7 @@ async function insertBooking(
     ...[quote.date.id, input.booker_email ?? null, input.booker_phone ?? null],
     ...[toRecordset(lineRows(quote)), isPaid(quote) ? paymentStatus.yes : paymentStatus.no],
     ...[toRecordset(participantRows(input, quote, users)), toRecordset(purchaseRows(quote))],
-    input.waiting_together ?? false,
+    ...[input.waiting_together ?? false, input.language ?? null],
   ]);
   return created!;
 }
@@ -201,34 +151,6 @@ async function spendFromVoucher(
   const values = [providerId, id, orderId, toDecimal(pays), now];
   const spent = await execute(tx, sql.spendVoucher, values);
   if (spent.length === 0) throw Problem.unavailable('The voucher was spent in the meantime');
-}
-
-function mailsFor(
-  { config = {}, places }: BookingInput,
-  users: EnrolledUser[],
-  { bookingId, participantIds }: sql.BookingCreated,
-): Mail[] {
-  const link = config.send_link_email_to_booker ? [{ purpose: 'booking_link', bookingId }] : [];
-  if (places !== undefined) return link;
-  const newUserIds = new Set(users.flatMap(({ userId, isNew }) => (isNew ? [userId] : [])));
-  const accounts = [...newUserIds].map((userId) => ({ purpose: 'account_created', userId, participantId: null }));
-  const receipts = users.map(({ userId }, n) => ({ purpose: 'receipt', userId, participantId: participantIds[n]! }));
-  return [
-    ...(config.send_account_created_email_to_user ? accounts : []),
-    ...(config.send_receipt_email_to_participant ? receipts : []),
-    ...link,
-  ];
-}
-
-/** To a course user, or to the booker of a booking. */
-type Mail = { purpose: string } & (
-  { userId: number; participantId: number | null } | { bookingId: number; participantId?: number }
-);
-
-/** `participantId` is null for a mail about the account. */
-export async function queueMails({ providerId }: Pick<Ctx, 'providerId'>, tx: Tx, now: string, mails: Mail[]) {
-  if (mails.length === 0) return;
-  await execute(tx, sql.queueMails, [providerId, now, toRecordset(mails)]);
 }
 
 const toResponse = (

@@ -1,5 +1,3 @@
-import { currentTimeSql } from '../../database/tables/columns.ts';
-
 /** Inserts a booking with its order, lines and participants; returns one row with the ids. */
 export const createBooking = {
   name: 'create_booking',
@@ -15,8 +13,9 @@ export const createBooking = {
       returning id),
     new_booking as (
       insert into bookings (provider_id, created_at, updated_at, order_id, course_date_id, booker_name, booker_email,
-        booker_phone, waiting_together)
-      select $1, $2, $2, o.id, $24, $12, $25, $26, $31 from new_order o
+        booker_phone, waiting_together, booker_language_id, language)
+      select $1, $2, $2, o.id, $24, $12, $25, $26, $31, $32,
+        case when $32 in ('no', 'nb', 'nn') then 'no' when $32 = 'en' then 'en' end from new_order o
       returning id),
     new_lines as (
       insert into order_lines (provider_id, created_at, updated_at, order_id, product_id, quantity, price_at_order,
@@ -53,12 +52,4 @@ export const spendVoucher = {
       where provider_id = $1 and id = $2 and balance >= $4 returning id)
     insert into voucher_redemptions (provider_id, voucher_id, order_id, amount, created_at)
     select $1, s.id, $3, $4, $5 from spent s returning voucher_id`,
-};
-
-export const queueMails = {
-  name: 'queue_mails',
-  text: `insert into outbox (provider_id, purpose, user_id, participant_id, booking_id, created_at, due_at)
-    select $1, m.purpose, m."userId", m."participantId", m."bookingId", $2, ${currentTimeSql}
-    from json_to_recordset($3) m (place int, purpose text, "userId" bigint, "participantId" bigint, "bookingId" bigint)
-    order by m.place`,
 };

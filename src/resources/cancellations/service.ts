@@ -10,7 +10,7 @@ import { execute } from '../../database/statements.ts';
 import { cancellations, courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { queueMails } from '../booking/service.ts';
+import { isMailSwitchedOn, queueMails, type NewMail } from '../mails/queue-service.ts';
 import { moveParticipants } from '../moves/service.ts';
 import { promoteAfterUpdate } from '../seats/promotion-service.ts';
 import { deregisterParticipants } from '../seats/service.ts';
@@ -50,9 +50,10 @@ async function start(
   now: string,
   courseId: number,
   id: number,
-  { credit = false, move_to, send_mail: sendMail = true, dry_run = false, message }: CancellationBody,
+  { credit = false, move_to, send_mail = true, dry_run = false, message }: CancellationBody,
 ): Promise<CancellationRow> {
   const moveTo = move_to ?? null;
+  const sendMail = send_mail && (await isMailSwitchedOn(ctx, tx, moveTo === null ? 'date_canceled' : 'move'));
   const target = tenantWhere(
     ctx,
     courseDates,
@@ -145,7 +146,7 @@ async function cancelBatch(school: School, tx: Tx, now: string, id: number): Pro
 }
 
 /** To each person once, and to the booker of places without names. */
-function toMails(leaving: sql.Leaving[], purpose: 'date_canceled' | 'move') {
+function toMails(leaving: sql.Leaving[], purpose: 'date_canceled' | 'move'): NewMail[] {
   const named = leaving.filter(({ heldFor, isFirst }) => heldFor !== 'name' && isFirst);
   const unnamed = new Map(leaving.flatMap((one) => (one.heldFor === 'name' ? [[one.bookingId, one.id]] : [])));
   return [

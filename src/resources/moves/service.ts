@@ -9,8 +9,8 @@ import { execute, toRecordset } from '../../database/statements.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { bookingError, bookingProblem, participantError } from '../booking/schema.ts';
-import { queueMails } from '../booking/service.ts';
 import { changePrice } from '../credits/difference-service.ts';
+import { queueMails, type NewMail } from '../mails/queue-service.ts';
 import type { ParticipantRow } from '../participants/schema.ts';
 import { getParticipant } from '../participants/service.ts';
 import type { DateFound } from '../quotes/schema.ts';
@@ -72,7 +72,7 @@ export async function moveParticipants(
   const effects = rows.map((row) => ({ ...row, ...findTransition(toState(row), 'move') }));
   const events = effects.flatMap(({ id, event }) => (event ? [{ type: event, id }] : []));
   await recordEvents(tx, ctx.providerId, now, events);
-  const mails = effects.flatMap(({ id, userId, heldFor, bookingId, mail }) =>
+  const mails = effects.flatMap(({ id, userId, heldFor, bookingId, mail }): NewMail[] =>
     mail ? [{ purpose: mail, participantId: id, ...(heldFor === 'name' ? { bookingId } : { userId }) }] : [],
   );
   if (sendMail) await queueMails(ctx, tx, now, mails);

@@ -1,3 +1,4 @@
+import type { MailSwitches } from '../../core/reference/mail-kinds.ts';
 import type { Seats } from '../seats/schema.ts';
 
 export type ProductFound = {
@@ -23,6 +24,7 @@ export type DateFound = Seats & {
   isPassed: boolean;
   /** True if an offer has ended that still holds its seat. */
   hasDueOffers: boolean;
+  mailSwitches: MailSwitches | null;
   /** Null if archived. */
   mainProduct: ProductFound | null;
 };

@@ -15,6 +15,7 @@ const date = `select d.id, d.course_id as "courseId", c.title as "courseTitle", 
     d.capacity_max as "capacityMax", d.capacity_overbook as "capacityOverbook", d.capacity_wait as "capacityWait",
     d.num_confirmed as "numConfirmed", d.num_overbooked as "numOverbooked", d.num_unconfirmed as "numUnconfirmed",
     d.num_waiting as "numWaiting", ${openOffersSql('d')} as "openOffers", ${hasDueOffersSql('d')} as "hasDueOffers",
+    (select s.mails from booking_settings s where s.provider_id = $1) as "mailSwitches",
     (select to_json(m) from (${product} and p.course_id = d.course_id and p.is_main_product) m) as "mainProduct"
   from course_dates d
     join courses c on c.provider_id = $1 and c.id = d.course_id and c.is_active and c.deleted_at is null

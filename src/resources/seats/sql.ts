@@ -1,3 +1,4 @@
+import { isMailOnSql } from '../../core/reference/mail-kinds.ts';
 import { canceled, participantStatus } from '../../core/reference/statuses.ts';
 import { currentTimeSql } from '../../database/tables/columns.ts';
 import { hasDueOffersSql, openOffersSql } from './loaders.ts';
@@ -52,6 +53,7 @@ export const queueMails = {
     select $1, m.purpose, p.user_id, p.id, $2, ${currentTimeSql}
     from json_to_recordset($3) m (place int, purpose text, "participantId" bigint)
       join participants p on p.provider_id = $1 and p.id = m."participantId"
+    where ${isMailOnSql('$1', 'm.purpose')}
     order by m.place`,
 };
 

@@ -10,8 +10,8 @@ import { execute } from '../../database/statements.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { deletePlaceholder, enrolUsers, findExistingUsers, type Person } from '../booking/enrolment-service.ts';
-import { queueMails } from '../booking/service.ts';
 import { replaceOfferLinks } from '../links/service.ts';
+import { queueMails, type NewMail } from '../mails/queue-service.ts';
 import type { ParticipantRow } from '../participants/schema.ts';
 import * as sql from './sql.ts';
 
@@ -67,7 +67,7 @@ export async function completeSwap(
   await touchOrders(ctx, tx, now, [id]);
   await recordEvents(tx, ctx.providerId, now, [{ type: 'participant.swapped', id }]);
   const users = isNamed && !hasLeft(statusId) ? [userId, formerId] : [userId];
-  const mails = users.map((user) => ({ purpose: 'swap', userId: user, participantId: id }));
+  const mails = users.map((user): NewMail => ({ purpose: 'swap', userId: user, participantId: id }));
   await queueMails(ctx, tx, now, mails);
   await replaceOfferLinks(ctx, tx, now, userId, id);
 }

@@ -12,6 +12,7 @@ import {
 } from '../../../core/reference/statuses.ts';
 import type { MailPurpose } from '../../../database/tables/outbox.ts';
 import type { Letter } from './letter.tsx';
+import { composeNotice, type NoticePurpose } from './notices.ts';
 import { letterTexts, type ActiveStatus, type DisabledReason, type LetterTexts } from './messages.ts';
 
 /** A mail's data as `findMail` returns it; columns that its purpose does not need are null. */
@@ -126,6 +127,18 @@ function composeOpening(mail: MailData, texts: LetterTexts) {
       );
     case 'date_canceled':
       return texts.dateCanceled(school, title, mail.cancellationMessage ?? '');
+    case 'date_changed':
+      return texts.dateChanged(school, title);
+    case 'promotion':
+      return texts.promotion(school, title);
+    case 'reminder':
+      return texts.reminder(school, title);
+    case 'booking_receipt':
+      return texts.bookingReceipt(school, title);
+    case 'moved_away':
+      return texts.movedAway(school, title);
+    default:
+      return composeNotice(mail.purpose as NoticePurpose, title);
   }
 }
 

@@ -80,6 +80,26 @@ const en = {
     subject: `Canceled: ${course}`,
     text: [`${school} has canceled this date.`, message],
   }),
+  dateChanged: (school: string, course: string) => ({
+    subject: `Changed: ${course}`,
+    text: [`${school} has changed the time or place of this date. What holds now is below.`],
+  }),
+  promotion: (school: string, course: string) => ({
+    subject: `You have a place: ${course}`,
+    text: [`You have a place on this course at ${school}. Welcome!`],
+  }),
+  reminder: (school: string, course: string) => ({
+    subject: `Soon: ${course}`,
+    text: [`Your course at ${school} begins soon.`],
+  }),
+  bookingReceipt: (school: string, course: string) => ({
+    subject: `Receipt of your booking: ${course}`,
+    text: [`Thank you for booking with ${school}.`],
+  }),
+  movedAway: (school: string, course: string) => ({
+    subject: `No longer on this date: ${course}`,
+    text: [`Your place at ${school} on the date below has ended, since it is moved to another date.`],
+  }),
   webhookDisabled: (reason: DisabledReason, host: string) => ({
     subject: 'A webhook of your school is switched off',
     text: [
@@ -193,6 +213,26 @@ const no: LetterTexts = {
   dateCanceled: (school, course, message) => ({
     subject: `Avlyst: ${course}`,
     text: [`${school} har avlyst denne datoen.`, message],
+  }),
+  dateChanged: (school, course) => ({
+    subject: `Endret: ${course}`,
+    text: [`${school} har endret tid eller sted for denne datoen. Det som gjelder nå, står nedenfor.`],
+  }),
+  promotion: (school, course) => ({
+    subject: `Du har fått plass: ${course}`,
+    text: [`Du har fått plass på dette kurset hos ${school}. Velkommen!`],
+  }),
+  reminder: (school, course) => ({
+    subject: `Snart: ${course}`,
+    text: [`Kurset ditt hos ${school} begynner snart.`],
+  }),
+  bookingReceipt: (school, course) => ({
+    subject: `Kvittering for bestillingen: ${course}`,
+    text: [`Takk for bestillingen hos ${school}.`],
+  }),
+  movedAway: (school, course) => ({
+    subject: `Ikke lenger på denne datoen: ${course}`,
+    text: [`Plassen din hos ${school} på datoen nedenfor er avsluttet, siden den er flyttet til en annen dato.`],
   }),
   webhookDisabled: (reason, host) => ({
     subject: 'En webhook hos skolen din er slått av',

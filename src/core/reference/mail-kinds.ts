@@ -1,0 +1,38 @@
+/** The mails that each school switches on or off; true: sent unless the school has switched it off. */
+export const mailKinds = {
+  /** To participants. Of these two a request may decide otherwise. */
+  receipt: false,
+  deregistration: false,
+  promotion: false,
+  offer: true,
+  move: true,
+  swap: true,
+  date_canceled: true,
+  date_changed: false,
+  reminder: false,
+  /** To the booker. */
+  booking_receipt: false,
+  /** To the school. */
+  notice_booked: false,
+  notice_canceled: false,
+  notice_full: false,
+  notice_under_minimum: false,
+  notice_budget: false,
+  /** Once for each address, as the notice of a disabled webhook. */
+  address_refused: true,
+} as const;
+export type MailKind = keyof typeof mailKinds;
+
+export const mailKindNames = Object.keys(mailKinds) as MailKind[];
+
+/** The switches that a school has set; others have their default. */
+export type MailSwitches = Partial<Record<MailKind, boolean>>;
+
+export const isMailOn = (kind: MailKind, switches: MailSwitches | null) => switches?.[kind] ?? mailKinds[kind];
+
+const defaults = mailKindNames.filter((kind) => mailKinds[kind]).map((kind) => `'${kind}'`);
+
+/** True if the provider `provider` sends the kind; both are SQL expressions. */
+export const isMailOnSql = (provider: string, kind: string) =>
+  `coalesce((select (s.mails ->> ${kind})::boolean from booking_settings s where s.provider_id = ${provider}),
+    ${kind} in (${defaults.join(', ')}))`;

@@ -1,0 +1,58 @@
+import { and, asc, eq, inArray } from 'drizzle-orm';
+import { Problem } from '../../core/errors.ts';
+import type { Ctx } from '../../database/context.ts';
+import { bookings } from '../../database/tables/orders.ts';
+import { participants } from '../../database/tables/participants.ts';
+import { defineReferences } from '../../lists/references.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { queueMails, type NewMail } from '../mails/queue-service.ts';
+import { participantSerializer } from '../participants/serializer.ts';
+import { deregisterParticipants } from '../seats/service.ts';
+import type { DeregisterBody } from './body-schema.ts';
+
+/** The participants are those of the booking. */
+export const deregistrationReferences = defineReferences<DeregisterBody>({
+  participants: async (named, { ctx, reader, params = {} }) => {
+    const ids = toIds(named);
+    const chosen = and(eq(participants.bookingId, params['id']!), inArray(participants.id, [...ids]));
+    return (await reader.$count(participants, tenantWhere(ctx, participants, chosen))) === ids.size;
+  },
+});
+const toIds = (named: NonNullable<DeregisterBody['participants']>) =>
+  new Set(named.map((one) => (typeof one === 'number' ? one : one.id)));
+
+/**
+ * Deregisters all participants of a booking, or those named, and promotes the waiting lists. Idempotent: those
+ * deregistered before stay as they are.
+ */
+export async function deregister(ctx: Ctx, bookingId: number, body: DeregisterBody) {
+  const { with_fee = false, send_receipt_email_to_participant: sendMail } = body.config ?? {};
+  const chosenIds = body.participants && toIds(body.participants);
+  const ofBooking = tenantWhere(ctx, participants, eq(participants.bookingId, bookingId));
+  await ctx.write(['dates', 'people'], async (tx, now) => {
+    if ((await tx.$count(bookings, tenantWhere(ctx, bookings, eq(bookings.id, bookingId)))) === 0)
+      throw Problem.notFound('Booking');
+
+    const booked = await tx.select().from(participants).where(ofBooking);
+    const chosen = chosenIds === undefined ? booked : booked.filter(({ id }) => chosenIds.has(id));
+    if (chosenIds !== undefined && chosen.length < chosenIds.size)
+      throw Problem.invalidFields({ notValid: ['participants'] });
+    const leaving = await deregisterParticipants(ctx, tx, now, chosen, with_fee);
+    if (leaving.length === 0) {
+      tx.rollbackNoChange();
+      return;
+    }
+    const named = leaving.filter(({ heldFor }) => heldFor !== 'name');
+    const mails = named.map(({ id, userId }): NewMail => ({
+      ...{ purpose: 'deregistration', userId, participantId: id },
+      isRequested: sendMail === true,
+    }));
+    if (sendMail !== false) await queueMails(ctx, tx, now, mails);
+  });
+  const rows = await ctx.db.select().from(participants).where(ofBooking).orderBy(asc(participants.id));
+  return {
+    successful: true,
+    booking_id: String(bookingId),
+    participants: await participantSerializer.embed(ctx, rows, {}, []),
+  };
+}

@@ -1,0 +1,33 @@
+import { mailKinds, type MailKind } from '../../core/reference/mail-kinds.ts';
+import type { Tx } from '../../database/client.ts';
+import type { Ctx } from '../../database/context.ts';
+import { execute, toRecordset } from '../../database/statements.ts';
+import type { MailPurpose } from '../../database/tables/outbox.ts';
+import * as sql from './sql.ts';
+
+type School = Pick<Ctx, 'providerId'>;
+
+/** To a course user, or to the booker of a booking. `participantId` is null for a mail about an account. */
+export type NewMail = {
+  purpose: MailPurpose;
+  /** True: sent whether the school has switched this kind of mail on or off. */
+  isRequested?: boolean;
+  courseDateId?: number;
+} & ({ userId: number; participantId: number | null } | { bookingId: number; participantId?: number });
+
+/** Queues mails of the kinds that the school has switched on. */
+export async function queueMails({ providerId }: School, tx: Tx, now: string, mails: NewMail[]) {
+  if (mails.length === 0) return;
+  const rows = mails.map(({ isRequested = false, ...mail }) => ({ ...mail, kind: isRequested ? null : toKind(mail) }));
+  await execute(tx, sql.queueMails, [providerId, now, toRecordset(rows)]);
+}
+
+const toKind = ({ purpose }: { purpose: MailPurpose }): MailKind | null => {
+  if (purpose === 'moved_away') return 'move';
+  return purpose in mailKinds ? (purpose as MailKind) : null;
+};
+
+export async function isMailSwitchedOn({ providerId }: School, tx: Tx, kind: MailKind) {
+  const [found] = await execute<{ isOn: boolean }>(tx, sql.findSwitch, [providerId, kind]);
+  return found!.isOn;
+}
