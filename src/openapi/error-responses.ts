@@ -18,6 +18,7 @@ import {
   type Response,
   type Samples,
 } from './operation-types.ts';
+import { toPascalCase } from './parameters.ts';
 
 /** Names of components, and formatters, by the schema of an interface's errors. */
 const formats: Record<string, { prefix: string; format: ErrorFormatter; unauthorized?: string; hasCodes?: true }> = {
@@ -38,6 +39,12 @@ const shared = errors as Record<string, SharedResponse>;
 
 /** The sample of 400 responses without another one. */
 const anyInvalid = { too_many_parameters: new Problem('invalid', 'The query has more than 300 parameters') };
+const invalidLimit = { not_valid: Problem.invalidFields({ notValid: ['limit'] }) };
+/** Names of 400 responses that many operations have. */
+const sharedInvalid = new Map<object, string>([
+  [anyInvalid, 'BadRequest'],
+  [invalidLimit, 'InvalidLimit'],
+]);
 
 /** Documents every error status with samples in the format of the interface. */
 export function addErrors(
@@ -71,13 +78,13 @@ export function addErrors(
   };
   const samples = invalidSamples ?? samplesOfFields(operation, document);
   const invalid = sampled('The request is not valid', samples, { headers: invalidHeaders });
+  const invalidName = sharedInvalid.get(samples);
+  const notFound = (name: string) => sampled('The item does not exist', { not_found: Problem.notFound(name) });
   const own: Record<string, Response> = isPublic
     ? {}
     : {
-        400: samples === anyInvalid ? share(`${prefix}BadRequest`, invalid) : invalid,
-        ...(item === undefined
-          ? {}
-          : { 404: sampled('The item does not exist', { not_found: Problem.notFound(item) }) }),
+        400: invalidName === undefined ? invalid : share(prefix + invalidName, invalid),
+        ...(item !== undefined && { 404: share(`${prefix}${toPascalCase(item)}NotFound`, notFound(item)) }),
         ...('410' in operation.responses && {
           410: sampled('The cursor is not valid any more', { gone: Problem.invalidCursor() }, { ref: 'Gone' }),
         }),
@@ -129,13 +136,9 @@ function samplesOfFields({ parameters = [], requestBody }: Operation, document: 
     .filter((parameter) => parameter.in === 'query' && parameter.required)
     .map((parameter) => parameter.name.replace('[]', ''));
   const missing = [...body, ...query];
-  const samples = {
-    ...(missing.length > 0 ? { missing: Problem.invalidFields({ missing }) } : {}),
-    ...(parameters.some((parameter) => parameter.name === 'limit') && query.length === 0
-      ? { not_valid: Problem.invalidFields({ notValid: ['limit'] }) }
-      : {}),
-  };
-  return Object.keys(samples).length > 0 ? samples : anyInvalid;
+  const hasLimit = parameters.some((parameter) => parameter.name === 'limit') && query.length === 0;
+  if (missing.length > 0) return { missing: Problem.invalidFields({ missing }), ...(hasLimit && invalidLimit) };
+  return hasLimit ? invalidLimit : anyInvalid;
 }
 
 const toExamples = (format: ErrorFormatter, problems: Record<string, Problem>) => ({

@@ -36,6 +36,7 @@ export type Parameter = {
   example?: string | number | (string | number)[];
   style?: 'form';
   explode?: boolean;
+  schema?: object;
 };
 /** Operations and documents as @fastify/swagger generates them. */
 export type Operation = {
@@ -45,7 +46,12 @@ export type Operation = {
   responses: Record<string, Response>;
   security?: object[];
 };
-export type Document = { paths?: object; components?: { responses?: object; schemas?: Record<string, Schema> } };
+/** With references to parameters of several operations. */
+export type CompleteOperation = Omit<Operation, 'parameters'> & { parameters?: (Parameter | { $ref: string })[] };
+export type Document = {
+  paths?: object;
+  components?: { responses?: object; parameters?: object; schemas?: Record<string, Schema> };
+};
 
 export const findSchema = ({ components }: Document, { $ref = '' }: Schema) =>
   components?.schemas?.[$ref.split('/').at(-1) ?? ''];

@@ -16,23 +16,25 @@ import {
   type Parameter,
   type Response,
 } from './operation-types.ts';
+import { shareParameters } from './parameters.ts';
 
-/** Documents the responses of each operation, ids, list parameters, and the request. */
+/** Documents the responses of each operation, ids, list parameters, and the request; shares repeated parameters. */
 export function completeOperations<D extends Document>(document: D, declared: Map<string, Declared>): D {
   const responses: Record<string, Response> = {
     NotModified: { description: 'The ETag matches `If-None-Match`', headers: notModifiedHeaders },
   };
-  for (const methods of Object.values((document.paths ?? {}) as Record<string, Record<string, Operation>>)) {
-    for (const operation of Object.values(methods)) {
-      const own = declared.get(operation.operationId ?? '') ?? {};
-      describeIds(operation, own);
-      describeListParameters(operation);
-      describeRequestBody(operation, document);
-      describeResponses(operation, own, document);
-      addErrors(operation, own, document, responses);
-    }
+  const paths = (document.paths ?? {}) as Record<string, Record<string, Operation>>;
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+  for (const operation of operations) {
+    const own = declared.get(operation.operationId ?? '') ?? {};
+    describeIds(operation, own);
+    describeListParameters(operation);
+    describeRequestBody(operation, document);
+    describeResponses(operation, own, document);
+    addErrors(operation, own, document, responses);
   }
-  document.components = { ...document.components, responses };
+  const parameters = shareParameters(operations, document.components?.schemas);
+  document.components = { ...document.components, parameters, responses };
   return document;
 }
 

@@ -1,13 +1,15 @@
 import { mapValues } from '../../openapi/examples.ts';
-import type { Operation, Parameter } from '../../openapi/operation-types.ts';
+import type { CompleteOperation, Parameter } from '../../openapi/operation-types.ts';
+import { findParameters } from '../../openapi/parameters.ts';
 
-type Paths = Record<string, Record<string, Operation>>;
+type Paths = Record<string, Record<string, CompleteOperation>>;
 
 /** A copy of the OpenAPI document with a sample for each operation in TypeScript, which Scalar cannot generate. */
 export function addTypeScriptSamples<D extends object>(document: D, publicUrl: string): D {
   const { paths = {} } = document as { paths?: Paths };
-  const addSample = (method: string, path: string, operation: Operation) => {
-    const source = createSample(method.toUpperCase(), publicUrl + path, operation);
+  const addSample = (method: string, path: string, operation: CompleteOperation) => {
+    const address = toCode(fillIn(publicUrl + path, findParameters(document, operation)));
+    const source = createSample(method.toUpperCase(), address, operation);
     return { ...operation, 'x-codeSamples': [{ lang: 'typescript', label: 'TypeScript', source }] };
   };
   const withSamples = mapValues(paths, (operations, path) =>
@@ -16,8 +18,8 @@ export function addTypeScriptSamples<D extends object>(document: D, publicUrl: s
   return { ...document, paths: withSamples };
 }
 
-function createSample(method: string, address: string, operation: Operation) {
-  const { operationId = '', parameters = [], requestBody, security } = operation;
+function createSample(method: string, address: string, operation: CompleteOperation) {
+  const { operationId = '', requestBody, security } = operation;
   const body = requestBody?.content['application/json']?.example;
   const headers = {
     ...(security?.length === 0 ? {} : { 'X-API-Key': 'YOUR_SECRET_TOKEN' }),
@@ -28,7 +30,7 @@ function createSample(method: string, address: string, operation: Operation) {
     ...(Object.keys(headers).length === 0 ? [] : [`headers: ${toCode(headers)}`]),
     ...(body === undefined ? [] : [`body: JSON.stringify(${toCode(body)})`]),
   ];
-  const argumentList = [toCode(fillIn(address, parameters)), ...(options.length > 0 ? [toObject(options)] : [])];
+  const argumentList = [address, ...(options.length > 0 ? [toObject(options)] : [])];
   return `// ${operationId}.mts
 const response = await fetch(${argumentList.join(', ')});
 if (!response.ok) throw new Error(\`\${response.status}: \${await response.text()}\`);

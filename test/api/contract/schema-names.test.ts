@@ -19,6 +19,25 @@ test('an object that is not a component is found', () => {
   ]);
 });
 
+type Parameters = { parameters?: { $ref?: string }[] };
+
+test('every parameter that several operations have is a component, named apart from schemas', () => {
+  const { paths, components } = document as unknown as {
+    paths: Record<string, Record<string, Parameters>>;
+    components: { parameters: Record<string, object>; schemas: object };
+  };
+  const used = Object.values(paths).flatMap((operations) =>
+    Object.values(operations).flatMap(({ parameters = [] }) => parameters.map((one) => one.$ref ?? one)),
+  );
+  const inline = used.filter((one) => typeof one !== 'string').map((one) => JSON.stringify(one));
+  expect(inline.filter((one, n) => inline.indexOf(one) !== n)).toEqual([]);
+  const names = Object.keys(components.parameters);
+  for (const name of names)
+    expect(used.filter((one) => one === `#/components/parameters/${name}`).length, name).toBeGreaterThan(1);
+  expect(names.filter((name) => name in components.schemas)).toEqual([]);
+  expect(names).toEqual(expect.arrayContaining(['CreatedAtMin', 'IdempotencyKey', 'IdOfCourse', 'OrderIncludeList']));
+});
+
 type Schema = { enum?: string[]; properties?: Record<string, Schema>; items?: Schema };
 type Response = { content?: Record<string, { schema: Schema }> };
 

@@ -1,0 +1,53 @@
+import type { CompleteOperation, Document, Operation, Parameter } from './operation-types.ts';
+
+const path = '#/components/parameters/';
+
+/** Replaces parameters that several operations have by references; returns the components by name. */
+export function shareParameters(operations: Operation[], schemas: object = {}): Record<string, Parameter> {
+  const components: Record<string, Parameter> = {};
+  const names = new Map<string, string>();
+  for (const [key, [first, ...others]] of findUses(operations)) {
+    if (others.length === 0) continue;
+    const parameter = JSON.parse(key) as Parameter;
+    const named = nameComponent(parameter);
+    // Generated clients have one namespace for schemas and parameters.
+    const ownName = named in schemas ? `${named}Parameter` : named;
+    const name = ownName in components ? `${ownName}In${toPascalCase(first!)}` : ownName;
+    if (name in components) throw new Error(`Two different parameters are named ${name}`);
+    components[name] = parameter;
+    names.set(key, name);
+  }
+  for (const operation of operations as CompleteOperation[])
+    operation.parameters &&= operation.parameters.map((parameter) => {
+      const name = names.get(JSON.stringify(parameter));
+      return name === undefined ? parameter : { $ref: path + name };
+    });
+  return components;
+}
+
+/** Ids of the operations that have a parameter, by its JSON. */
+function findUses(operations: Operation[]) {
+  const uses = new Map<string, string[]>();
+  for (const { operationId = '', parameters = [] } of operations)
+    for (const key of parameters.map((one) => JSON.stringify(one)))
+      uses.set(key, [...(uses.get(key) ?? []), operationId]);
+  return uses;
+}
+
+/** The parameters of an operation of the complete document. */
+export function findParameters({ components }: Document, { parameters = [] }: CompleteOperation): Parameter[] {
+  const shared = (components?.parameters ?? {}) as Record<string, Parameter>;
+  return parameters.map((one) => ('$ref' in one ? shared[one.$ref.slice(path.length)]! : one));
+}
+
+/** The name of the parameter, a path's id by its item, and `include` by its schema: `IdOfCourse`, `OrderIncludeList`. */
+function nameComponent({ name, in: place, description = '', explode, schema }: Parameter) {
+  const isId = place === 'path' && name === 'id';
+  const ownName = toPascalCase(isId ? description.replace(' the ', ' ') : name);
+  if (explode === undefined) return ownName;
+  const [, schemaName = ''] = /schemas\/(\w+)"/.exec(JSON.stringify(schema)) ?? [];
+  return (schemaName.endsWith(ownName) ? schemaName : ownName) + (explode ? 'List' : 'Text');
+}
+
+export const toPascalCase = (text: string) =>
+  text.replaceAll(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9]?)/g, (_, letter: string) => letter.toUpperCase());
