@@ -30,6 +30,6 @@ export const delivery = definePlugin({
     return [mailMetrics, webhookMetrics];
   },
   housekeeping: [outboxTask],
-  docs: { pages: ['webhooks'] },
+  docs: { pages: ['webhooks', 'mails'] },
   server: async (context) => (await import('./server.ts')).openDelivery(context),
 });
