@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { compose, type MailData } from '../../../src/plugins/delivery/mail/compose.ts';
-import { findMail } from '../../../src/plugins/delivery/mail/query.ts';
+import { compose } from '../../../src/plugins/delivery/mail/compose.ts';
+import { findMail } from '../../../src/plugins/delivery/mail/find-mail.ts';
+import type { MailData } from '../../../src/plugins/delivery/mail/mail-data.ts';
 import { completeCancellations } from '../../../src/resources/cancellations/service.ts';
 import { bookOrFail, createBookableDate, deregister, persons, statusesOnDate } from '../../support/booking.ts';
 import { eventsSince, newestEvent } from '../../support/changes.ts';

@@ -9,17 +9,12 @@ import { linkUrl } from '../../../resources/links/schema.ts';
 import { createLink } from '../../../resources/links/service.ts';
 import { getDeliveryCounters } from '../counters.ts';
 import { pauseAfter, startWorker, type Ending, type WorkerLog } from '../worker.ts';
-import { compose, outdatedReason, sanitizeMail, type MailData } from './compose.ts';
+import { compose } from './compose.ts';
+import { findMail } from './find-mail.ts';
+import { sanitizeMail, type MailData } from './mail-data.ts';
 import { mailName, toMessage } from './message.ts';
-import {
-  claimMails,
-  deleteMail,
-  findMail,
-  markAttemptFailed,
-  markMailFailed,
-  markSent,
-  postponeMail,
-} from './query.ts';
+import { outdatedReason } from './outdated.ts';
+import { claimMails, deleteMail, markAttemptFailed, markMailFailed, markSent, postponeMail } from './query.ts';
 import { isPermanentFailure, sendTimeoutMs, type Transport } from './transport.ts';
 
 type MailOptions = {

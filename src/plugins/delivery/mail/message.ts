@@ -1,4 +1,4 @@
-import type { MailData } from './compose.ts';
+import type { MailData } from './mail-data.ts';
 import { toHtml, toText, type Letter } from './letter.tsx';
 import type { Message } from './transport.ts';
 

@@ -1,0 +1,21 @@
+import { participantStatus } from '../../../../core/reference/statuses.ts';
+import { toActiveStatus } from '../mail-data.ts';
+import { withMessage, type Letters } from './letters.ts';
+
+/** To a participant, and to the person before a swap. `outdatedReason` has excluded others who have left. */
+export const participantLetters: Letters = {
+  receipt: (mail, texts) => texts.receipt(toActiveStatus(mail), mail.school, mail.title),
+  deregistration: ({ statusId, school, title }, texts) =>
+    texts.deregistration(statusId === participantStatus.deregisteredWithFee, school, title),
+  offer: ({ school, title }, texts) => texts.offer(school, title),
+  promotion: ({ school, title }, texts) => texts.promotion(school, title),
+  swap: (mail, texts) =>
+    mail.isToParticipant
+      ? texts.swap(toActiveStatus(mail), mail.school, mail.title)
+      : texts.swappedOut(mail.school, mail.title),
+  move: (mail, texts) => withMessage(texts.move(toActiveStatus(mail), mail.school, mail.title), mail),
+  moved_away: ({ school, title }, texts) => texts.movedAway(school, title),
+  date_canceled: (mail, texts) => withMessage(texts.dateCanceled(mail.school, mail.title), mail),
+  date_changed: ({ school, title }, texts) => texts.dateChanged(school, title),
+  reminder: ({ school, title }, texts) => texts.reminder(school, title),
+};

@@ -1,0 +1,7 @@
+import type { Letters } from './letters.ts';
+
+/** To the school, besides its notices. */
+export const schoolLetters: Letters = {
+  // `outdatedReason` has excluded a webhook that is active.
+  webhook_disabled: ({ disabledReason, webhookHost }, texts) => texts.webhookDisabled(disabledReason!, webhookHost!),
+};

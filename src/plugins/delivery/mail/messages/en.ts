@@ -1,0 +1,137 @@
+import type { ActiveStatus, DisabledReason } from '../mail-data.ts';
+
+const places: Record<ActiveStatus, string> = {
+  confirmed: 'Your place is confirmed. Welcome!',
+  overbooked: 'You have an extra place. Welcome!',
+  waiting: 'You are on the waiting list, and get a place if one becomes free; your page shows it.',
+  unconfirmed: 'Your booking is registered, and the school has yet to confirm your place.',
+  canceled: 'The school has canceled this date since.',
+};
+
+export const en = {
+  greeting: (firstname: string) => (firstname === '' ? 'Hello,' : `Hello ${firstname},`),
+  invitation: (school: string, username: string) => ({
+    subject: `${school} has invited you`,
+    text: [
+      `${school} has added you to its staff.`,
+      `Choose a password for your account. Your username is ${username}.`,
+    ],
+  }),
+  accountCreated: (school: string, username: string) => ({
+    subject: `Your account at ${school}`,
+    text: [
+      `You now have a page of your own at ${school}, with your courses on it.`,
+      `Choose a password to open it. Your username is ${username}.`,
+    ],
+  }),
+  receipt: (enrolmentStatus: ActiveStatus, school: string, course: string) => ({
+    subject: `${enrolmentStatus === 'waiting' ? 'Waiting list' : 'Your booking'}: ${course}`,
+    text: [`Thank you for booking with ${school}. ${places[enrolmentStatus]}`],
+  }),
+  deregistration: (withFee: boolean, school: string, course: string) => ({
+    subject: `You are deregistered: ${course}`,
+    text: [
+      `You are no longer registered for this course at ${school}.`,
+      ...(withFee ? ['As it was late, a fee is charged by the terms of the school.'] : []),
+      'If you did not expect this, please contact the school.',
+    ],
+  }),
+  offer: (school: string, course: string) => ({
+    subject: `A place is free: ${course}`,
+    text: [
+      `A place has become free on this course at ${school}, and it is held for you.`,
+      'Please accept or decline it. Without an answer in time it goes to the next person.',
+    ],
+  }),
+  bookingLink: (school: string, course: string) => ({
+    subject: `Your booking: ${course}`,
+    text: [
+      `This link shows your booking at ${school}: the participants, the amounts, and what is left to pay.`,
+      'If you have booked places without names, you can name the participants there.',
+    ],
+  }),
+  /** To the new participant. */
+  swap: (enrolmentStatus: ActiveStatus, school: string, course: string) => ({
+    subject: `Your place: ${course}`,
+    text: [`You are registered for this course at ${school}. ${places[enrolmentStatus]}`],
+  }),
+  /** To the participant before. */
+  swappedOut: (school: string, course: string) => ({
+    subject: `You are no longer registered: ${course}`,
+    text: [
+      `Your place on this course at ${school} has gone to another person.`,
+      'If you did not expect this, please contact the school.',
+    ],
+  }),
+  move: (enrolmentStatus: ActiveStatus, school: string, course: string) => ({
+    subject: `Your place is moved: ${course}`,
+    text: [`Your place at ${school} is moved to the course and date below. ${places[enrolmentStatus]}`],
+  }),
+  moveOfBooking: (school: string, course: string) => ({
+    subject: `A place is moved: ${course}`,
+    text: [`A place of your booking at ${school} is moved to the course and date below.`],
+  }),
+  dateCanceled: (school: string, course: string) => ({
+    subject: `Canceled: ${course}`,
+    text: [`${school} has canceled this date.`],
+  }),
+  dateChanged: (school: string, course: string) => ({
+    subject: `Changed: ${course}`,
+    text: [`${school} has changed the time or place of this date. What holds now is below.`],
+  }),
+  promotion: (school: string, course: string) => ({
+    subject: `You have a place: ${course}`,
+    text: [`You have a place on this course at ${school}. Welcome!`],
+  }),
+  reminder: (school: string, course: string) => ({
+    subject: `Soon: ${course}`,
+    text: [`Your course at ${school} begins soon.`],
+  }),
+  bookingReceipt: (school: string, course: string) => ({
+    subject: `Receipt of your booking: ${course}`,
+    text: [`Thank you for booking with ${school}.`],
+  }),
+  movedAway: (school: string, course: string) => ({
+    subject: `No longer on this date: ${course}`,
+    text: [`Your place at ${school} on the date below has ended, since it is moved to another date.`],
+  }),
+  webhookDisabled: (reason: DisabledReason, host: string) => ({
+    subject: 'A webhook of your school is switched off',
+    text: [
+      `Changes are not sent to ${host} any more.`,
+      reason === 'gone'
+        ? 'The server there has answered that it wants no more messages (410).'
+        : 'Every attempt has failed for 5 days.',
+      'When the server works again, switch the webhook on. It continues where it stopped.',
+    ],
+  }),
+  /** Explains how long the link works. */
+  passwordLink: (school: string) => ({
+    label: 'Choose a password',
+    closing: [
+      `The link works once, for 7 days. After that, ask ${school} for a new one.`,
+      'If you did not expect this e-mail, you need do nothing.',
+    ],
+  }),
+  offerLink: { label: 'Accept or decline', closing: ['Keep the link to yourself: whoever has it can answer for you.'] },
+  payerLink: {
+    label: 'Show the booking',
+    closing: ['The link works until the course is over. Keep it to yourself: whoever has it sees the booking.'],
+  },
+  facts: {
+    participant: 'Participant',
+    course: 'Course',
+    date: 'Date',
+    dates: 'Dates',
+    place: 'Place',
+    link: 'Link',
+    order: 'Order number',
+    until: 'Answer by',
+  },
+  online: 'Online',
+  regards: 'Kind regards',
+  questions: 'Do you have a question? Just answer this e-mail.',
+};
+
+/** The texts of letters in one language. */
+export type LetterTexts = typeof en;

@@ -1,0 +1,135 @@
+import type { ActiveStatus } from '../mail-data.ts';
+import type { LetterTexts } from './en.ts';
+
+const places: Record<ActiveStatus, string> = {
+  confirmed: 'Plassen din er bekreftet. Velkommen!',
+  overbooked: 'Du har en ekstraplass. Velkommen!',
+  waiting: 'Du står på venteliste, og får plass hvis en blir ledig; siden din viser det.',
+  unconfirmed: 'Påmeldingen er registrert, men skolen har ikke bekreftet plassen din ennå.',
+  canceled: 'Skolen har avlyst denne datoen siden.',
+};
+
+export const no: LetterTexts = {
+  greeting: (firstname) => (firstname === '' ? 'Hei,' : `Hei ${firstname},`),
+  invitation: (school, username) => ({
+    subject: `${school} har invitert deg`,
+    text: [
+      `${school} har lagt deg til blant sine medarbeidere.`,
+      `Velg et passord for kontoen din. Brukernavnet ditt er ${username}.`,
+    ],
+  }),
+  accountCreated: (school, username) => ({
+    subject: `Kontoen din hos ${school}`,
+    text: [
+      `Du har nå en egen side hos ${school}, med kursene dine.`,
+      `Velg et passord for å åpne den. Brukernavnet ditt er ${username}.`,
+    ],
+  }),
+  receipt: (enrolmentStatus, school, course) => ({
+    subject: `${enrolmentStatus === 'waiting' ? 'Venteliste' : 'Påmeldingen din'}: ${course}`,
+    text: [`Takk for påmeldingen hos ${school}. ${places[enrolmentStatus]}`],
+  }),
+  deregistration: (withFee, school, course) => ({
+    subject: `Du er avmeldt: ${course}`,
+    text: [
+      `Du er ikke lenger påmeldt dette kurset hos ${school}.`,
+      ...(withFee ? ['Siden det var sent, påløper et gebyr etter skolens vilkår.'] : []),
+      'Hvis dette er uventet, ta kontakt med skolen.',
+    ],
+  }),
+  offer: (school, course) => ({
+    subject: `En plass er ledig: ${course}`,
+    text: [
+      `En plass er blitt ledig på dette kurset hos ${school}, og den holdes av til deg.`,
+      'Takk ja eller nei til den. Uten svar i tide går den til neste person.',
+    ],
+  }),
+  bookingLink: (school, course) => ({
+    subject: `Bestillingen din: ${course}`,
+    text: [
+      `Denne lenken viser bestillingen din hos ${school}: deltakerne, beløpene og det som gjenstår å betale.`,
+      'Hvis du har bestilt plasser uten navn, kan du føre opp deltakerne der.',
+    ],
+  }),
+  swap: (enrolmentStatus, school, course) => ({
+    subject: `Plassen din: ${course}`,
+    text: [`Du er påmeldt dette kurset hos ${school}. ${places[enrolmentStatus]}`],
+  }),
+  swappedOut: (school, course) => ({
+    subject: `Du er ikke lenger påmeldt: ${course}`,
+    text: [
+      `Plassen din på dette kurset hos ${school} har gått til en annen person.`,
+      'Hvis dette er uventet, ta kontakt med skolen.',
+    ],
+  }),
+  move: (enrolmentStatus, school, course) => ({
+    subject: `Plassen din er flyttet: ${course}`,
+    text: [`Plassen din hos ${school} er flyttet til kurset og datoen nedenfor. ${places[enrolmentStatus]}`],
+  }),
+  moveOfBooking: (school, course) => ({
+    subject: `En plass er flyttet: ${course}`,
+    text: [`En plass i bestillingen din hos ${school} er flyttet til kurset og datoen nedenfor.`],
+  }),
+  dateCanceled: (school, course) => ({
+    subject: `Avlyst: ${course}`,
+    text: [`${school} har avlyst denne datoen.`],
+  }),
+  dateChanged: (school, course) => ({
+    subject: `Endret: ${course}`,
+    text: [`${school} har endret tid eller sted for denne datoen. Det som gjelder nå, står nedenfor.`],
+  }),
+  promotion: (school, course) => ({
+    subject: `Du har fått plass: ${course}`,
+    text: [`Du har fått plass på dette kurset hos ${school}. Velkommen!`],
+  }),
+  reminder: (school, course) => ({
+    subject: `Snart: ${course}`,
+    text: [`Kurset ditt hos ${school} begynner snart.`],
+  }),
+  bookingReceipt: (school, course) => ({
+    subject: `Kvittering for bestillingen: ${course}`,
+    text: [`Takk for bestillingen hos ${school}.`],
+  }),
+  movedAway: (school, course) => ({
+    subject: `Ikke lenger på denne datoen: ${course}`,
+    text: [`Plassen din hos ${school} på datoen nedenfor er avsluttet, siden den er flyttet til en annen dato.`],
+  }),
+  webhookDisabled: (reason, host) => ({
+    subject: 'En webhook hos skolen din er slått av',
+    text: [
+      `Endringer sendes ikke lenger til ${host}.`,
+      reason === 'gone'
+        ? 'Serveren der har svart at den ikke vil ha flere meldinger (410).'
+        : 'Alle forsøk har mislyktes i 5 dager.',
+      'Slå på webhooken når serveren virker igjen. Den fortsetter der den stoppet.',
+    ],
+  }),
+  passwordLink: (school) => ({
+    label: 'Velg et passord',
+    closing: [
+      `Lenken virker én gang, i 7 dager. Etter det kan du be ${school} om en ny.`,
+      'Hvis denne e-posten er uventet, trenger du ikke gjøre noe.',
+    ],
+  }),
+  offerLink: {
+    label: 'Takk ja eller nei',
+    closing: ['Hold lenken for deg selv: den som har den, kan svare for deg.'],
+  },
+  payerLink: {
+    label: 'Vis bestillingen',
+    closing: ['Lenken virker til kurset er over. Hold den for deg selv: den som har den, ser bestillingen.'],
+  },
+  facts: {
+    participant: 'Deltaker',
+    course: 'Kurs',
+    date: 'Dato',
+    dates: 'Datoer',
+    place: 'Sted',
+    link: 'Lenke',
+    order: 'Ordrenummer',
+    until: 'Svar innen',
+  },
+  online: 'På nett',
+  regards: 'Vennlig hilsen',
+  questions: 'Har du et spørsmål? Svar bare på denne e-posten.',
+};

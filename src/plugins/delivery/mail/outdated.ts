@@ -1,0 +1,18 @@
+import { canceled, hasLeft } from '../../../core/reference/statuses.ts';
+import { confirmsPlace, type MailData } from './mail-data.ts';
+
+/** Reason why a delayed mail is no longer true, or null. */
+export function outdatedReason(mail: MailData) {
+  const { purpose, isToParticipant, userId, statusId } = mail;
+  if (mail.isDetached) return 'its admin user is detached since';
+  if (mail.isErased) return 'its course user is erased since';
+  if (mail.isPlaceholder) return 'its participant has no name';
+  if (mail.isToBooker && mail.email === '') return 'its booker has no e-mail address';
+  if (purpose === 'webhook_disabled' && mail.disabledReason === null) return 'its webhook is active or deleted since';
+  if (purpose === 'offer' && mail.heldFor !== 'offer') return 'its offer has ended since';
+  if (purpose === 'date_canceled' && mail.dateStatusId !== canceled) return 'its date is not canceled any more';
+  if (userId !== null && isToParticipant === false && purpose !== 'swap') return 'another person has its place since';
+  if (purpose === 'deregistration' && !hasLeft(statusId!)) return 'its participant is back since';
+  if (confirmsPlace(mail) && hasLeft(statusId!)) return 'its participant has left since';
+  return null;
+}
