@@ -7,7 +7,7 @@ export type Location = {
 };
 
 /** Venue of a course date. */
-type Venue = {
+export type Venue = {
   isVirtual: boolean | null;
   location: Location | null;
   placeTitle: string | null;

@@ -31,6 +31,7 @@ const locationColumns = {
 /** An enrolment with its course date. */
 const columns = {
   id: participants.id,
+  userId: participants.userId,
   statusId: participants.statusId,
   certificateIssuedAt: participants.certificateIssuedAt,
   hasCompleted: participants.completed,
@@ -52,7 +53,7 @@ const columns = {
   location: locationColumns,
   placeTitle: places.title,
   placeAdditionalInfo: courseDates.placeAdditionalInfo,
-  updatedAt: courseDates.updatedAt,
+  updatedAtMs: epochMs(sql`greatest(${courseDates.updatedAt}, ${participants.updatedAt})`),
 };
 
 /** Deregistered participants see a course until it is over. */
@@ -118,6 +119,7 @@ async function withGatherings(ctx: Ctx, rows: EnrolmentRow[]): Promise<Enrolment
 const loadGatherings = (ctx: Ctx, rows: EnrolmentRow[]) =>
   ctx.db
     .select({
+      id: gatherings.id,
       courseDateId: gatherings.courseDateId,
       gatheringAt: gatherings.gatheringAt,
       gatheringEndAt: gatherings.gatheringEndAt,

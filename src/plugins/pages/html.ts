@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type sanitizer from 'sanitize-html';
+import { safeLink, webProtocols } from '../../core/safe-link.ts';
 
 /** Loaded with the first description, to save memory. */
 let sanitize: typeof sanitizer | undefined;
@@ -58,15 +59,7 @@ function runSanitizer(html: string) {
   });
 }
 
-const webProtocols = ['https:', 'http:'];
 const contactProtocols = [...webProtocols, 'mailto:', 'tel:'];
-
-/** The URL if it has one of the protocols, else undefined: `javascript:` URLs would run scripts. */
-export function safeLink(address: string | null | undefined, protocols = webProtocols): string | undefined {
-  if (!address || !URL.canParse(address)) return undefined;
-  const { protocol, href } = new URL(address);
-  return protocols.includes(protocol) ? href : undefined;
-}
 
 /** As `safeLink`, with those to write and to call, and those that leave out https. */
 const contactLink = (address = '') =>

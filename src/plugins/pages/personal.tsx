@@ -1,10 +1,10 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
 import type { Ctx } from '../../database/context.ts';
+import { toCalendar } from '../../core/calendar.ts';
 import { Problem } from '../../core/errors.ts';
 import { hashPassword, replacePassword } from '../../resources/auth/password-service.ts';
 import { endSession, openSession, findSessionUser } from '../../resources/auth/session-service.ts';
 import { sendNotice, sendPage } from './send-page.tsx';
-import { createCalendar } from './calendar.ts';
 import { findEnrolment, loadInstructorNames, listEnrolments, canBeInCalendar } from './courses.ts';
 import { loadDescriptions } from './descriptions.ts';
 import { readNewPassword } from './forms.ts';
@@ -63,10 +63,12 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (app, servi
   app.get<ParticipantRoute>('/courses/:participantId/calendar.ics', async (request, reply) => {
     const enrolment = await requireEnrolment(request);
     if (!canBeInCalendar(enrolment)) throw Problem.notFound('Calendar');
+    const { providerId, settings } = request.visitor.ctx;
+    const options = { providerId, publicUrl: settings.publicUrl, name: enrolment.title };
     return reply
       .type('text/calendar; charset=utf-8')
       .header('content-disposition', 'attachment; filename="course.ics"')
-      .send(createCalendar(request.visitor.ctx, enrolment));
+      .send(toCalendar([{ ...enrolment, participantId: enrolment.id }], options));
   });
 
   app.get('/details', ({ visitor }, reply) => sendPage(reply, 200, <Details view={visitor.view} />));

@@ -254,12 +254,18 @@ test('the course list does not load descriptions', async () => {
 
 test('the calendar file has an event for each gathering, in UTC', async () => {
   const { me, userId, browser } = await somebody();
-  const { dateId, path } = await takesPart(me, userId, {
+  const { dateId, participantId, path } = await takesPart(me, userId, {
     course: { title: 'Knots; ropes, and \\ more' },
     date: { startAt: '2030-06-10', endAt: '2030-12-10', placeAdditionalInfo: 'Quay 3,\nleft' },
   });
-  await addGathering(me, dateId);
-  await addGathering(me, dateId, { gatheringAt: '2030-12-10 09:00', gatheringEndAt: '2030-12-10 11:30', theme: 'Ice' });
+  const gatheringIds = [
+    await addGathering(me, dateId),
+    await addGathering(me, dateId, {
+      gatheringAt: '2030-12-10 09:00',
+      gatheringEndAt: '2030-12-10 11:30',
+      theme: 'Ice',
+    }),
+  ];
   const response = await browser.get(`${path}/calendar.ics`);
   expect(response.headers).toMatchObject({
     'content-type': 'text/calendar; charset=utf-8',
@@ -275,7 +281,9 @@ test('the calendar file has an event for each gathering, in UTC', async () => {
   expect(of('SUMMARY')).toEqual(['Knots\\; ropes\\, and \\\\ more', 'Knots\\; ropes\\, and \\\\ more: Ice']);
   expect(of('LOCATION')[0]).toBe('Quay 3\\,\\nleft');
   expect(of('STATUS')).toEqual(['CONFIRMED', 'CONFIRMED']);
-  expect(of('UID')).toEqual([1, 2].map((n) => `coursedate-${me.id}-${dateId}-${n}@localhost`));
+  expect(of('UID')).toEqual(
+    gatheringIds.map((id) => `participant-${me.id}-${participantId}-${userId}-${dateId}-${id}@localhost`),
+  );
   expect((await browser.get(`${path}/calendar.ics`)).text).toBe(response.text);
 });
 

@@ -2,9 +2,9 @@ import { toDateSpan } from '../../../core/date-format.ts';
 import { locationLines } from '../../../core/address-format.ts';
 import { normalizeLineBreaks } from '../../../core/text.ts';
 import { hasConfirmedPlace } from '../../../core/reference/statuses.ts';
+import { safeLink } from '../../../core/safe-link.ts';
 import { canBeInCalendar, type Gathering } from '../courses.ts';
 import type { Description } from '../descriptions.ts';
-import { safeLink } from '../html.ts';
 import { Fact, Facts, Lines, Outcome, EnrolmentStatus, When, type EnrolmentProps } from './facts.tsx';
 import { Layout } from './layout.tsx';
 

@@ -2,8 +2,8 @@ import type { ComponentChildren } from 'preact';
 import { formatDay, spanEnds, toDateSpan, type DateSpan } from '../../../core/date-format.ts';
 import { isOnline, venueLines } from '../../../core/address-format.ts';
 import { hasConfirmedPlace, postponed, getEnrolmentStatus } from '../../../core/reference/statuses.ts';
+import { safeLink } from '../../../core/safe-link.ts';
 import { canBeInCalendar, type Enrolment } from '../courses.ts';
-import { safeLink } from '../html.ts';
 import { fill, type Texts } from '../texts.ts';
 import type { View } from '../view.ts';
 

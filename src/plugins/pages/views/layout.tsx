@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { safeLink } from '../html.ts';
+import { safeLink } from '../../../core/safe-link.ts';
 import type { School } from '../people.ts';
 import type { View } from '../view.ts';
 

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { toCalendar, type CalendarGathering, type CalendarPlace } from '../../src/core/calendar.ts';
+import { parseCalendar } from '../support/calendars.ts';
+
+const gathering = (id: number, values: Partial<CalendarGathering> = {}): CalendarGathering => ({
+  ...{ id, theme: null, description: null, eventUrl: null, location: null },
+  startsAtMs: Date.UTC(2030, 5, 10, 7),
+  endsAtMs: Date.UTC(2030, 5, 10, 9),
+  ...values,
+});
+
+const place = (values: Partial<CalendarPlace> = {}): CalendarPlace => ({
+  ...{ participantId: 5, userId: 7, courseDateId: 9, statusId: 1, dateStatusId: 1, title: 'Knots' },
+  ...{ startAt: '2030-06-10', endAt: '2030-06-10', startTimeAt: '09:00:00', endTimeAt: '11:00:00' },
+  ...{ isVirtual: false, eventUrl: null, location: null, placeTitle: null, placeAdditionalInfo: null },
+  startsAtMs: Date.UTC(2030, 5, 10, 7),
+  endsAtMs: Date.UTC(2030, 5, 10, 9),
+  updatedAtMs: Date.UTC(2020, 0, 2),
+  gatherings: [],
+  ...values,
+});
+const of = { providerId: 3, publicUrl: 'https://courses.example:8443/path' };
+
+test('a UID names the participant, the person and the date, and one of several gatherings', () => {
+  const uids = (values: Partial<CalendarPlace>) =>
+    parseCalendar(toCalendar([place(values)], of)).events.map((e) => e.uid);
+  expect(uids({})).toEqual(['participant-3-5-7-9@courses.example']);
+  expect(uids({ gatherings: [gathering(11)] })).toEqual(['participant-3-5-7-9@courses.example']);
+  expect(uids({ gatherings: [gathering(11), gathering(12)] })).toEqual([
+    'participant-3-5-7-9-11@courses.example',
+    'participant-3-5-7-9-12@courses.example',
+  ]);
+});
+
+test('SEQUENCE is the number of seconds from 2020 to the last change', () => {
+  const sequence = (updatedAtMs: number) => parseCalendar(toCalendar([place({ updatedAtMs })], of)).events[0]!.sequence;
+  expect([0, 1_999, 86_400_000].map((ms) => sequence(Date.UTC(2020, 0, 1) + ms))).toEqual([0, 1, 86_400]);
+  expect(sequence(Date.UTC(2019, 0, 1))).toBe(0);
+});
+
+test('an invitation names the organizer and the attendee', () => {
+  const organizer = { name: 'The "best"; school, \\ of\r\nall', email: 'mail@courses.example' };
+  const attendee = { name: 'Kari Vik', email: 'kari@example.com' };
+  const { method, events } = parseCalendar(toCalendar([place()], { ...of, method: 'REQUEST', organizer, attendee }));
+  expect([method, events.length]).toEqual(['REQUEST', 1]);
+  expect(events[0]).toMatchObject({
+    ...{ status: 'CONFIRMED', summary: 'Knots', start: '2030-06-10T07:00:00Z', end: '2030-06-10T09:00:00Z' },
+    ...{ organizer: 'mailto:mail@courses.example', attendees: ['MAILTO:kari@example.com'] },
+  });
+  const [organizedBy, invited] = ['organizer', 'attendee'].map((name) => events[0]!.component.getFirstProperty(name)!);
+  expect(organizedBy!.getFirstParameter('cn')).toBe("The 'best'; school, / of all");
+  expect(invited!.getFirstParameter('partstat')).toBe('ACCEPTED');
+});
+
+test('a cancellation has the UID of the invitation, and no link', () => {
+  const joined = place({ eventUrl: 'https://meet.example/knots' });
+  const [before] = parseCalendar(toCalendar([joined], { ...of, method: 'REQUEST' })).events;
+  const { method, events } = parseCalendar(toCalendar([joined], { ...of, method: 'CANCEL' }));
+  expect(before!.url).toBe('https://meet.example/knots');
+  expect(method).toBe('CANCEL');
+  expect(events[0]).toMatchObject({ uid: before!.uid, status: 'CANCELLED', url: undefined });
+});
+
+test('long texts of several octets per letter are folded', () => {
+  const title = 'Sjø, ørret og 🎣; å '.repeat(20).trim();
+  expect(parseCalendar(toCalendar([place({ title })], { ...of, name: title })).events[0]!.summary).toBe(title);
+});
+
+test('a calendar says how often to read it again', () => {
+  const { calendar } = parseCalendar(toCalendar([place()], { ...of, refreshSeconds: 3_600 }));
+  expect(String(calendar.getFirstPropertyValue('refresh-interval'))).toBe('PT1H');
+});
