@@ -101,6 +101,21 @@ export async function bookWithReceipt(me: Provider, fields: Record<string, unkno
 export const invite = (me: Provider, email: string, fields: Record<string, unknown> = {}) =>
   me.post('/v2/admin-users', { email, firstname: 'Åse', lastname: 'Ødegård', role_ids: [1], ...fields });
 
+/** Switches kinds of mails on or off. */
+export const switchMails = (me: Provider, mails: Record<string, boolean | null>) =>
+  me.put('/v2/booking-settings', { mails });
+
+/** Unsent and sent mails of a school as `purpose participant`; `b` instead for the booker of a place. */
+export async function queuedMails(me: Provider) {
+  const { rows } = await (
+    await me.ctx()
+  ).unlockedStore.$client.query<{ mail: string }>(
+    `select concat_ws(' ', purpose, case when booking_id is not null then 'b' end, participant_id) as mail
+      from outbox where provider_id = ${me.id} order by id`,
+  );
+  return rows.map(({ mail }) => mail);
+}
+
 /** Token of the link in a mail. */
 export const extractToken = (content = '', kind = 'password') =>
   new RegExp(`/my/${kind}/(\\d+_[\\w-]{43})(?![\\w-])`).exec(content)?.[1] ?? '';

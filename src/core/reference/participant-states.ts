@@ -34,12 +34,14 @@ export type Transition = {
   to: Partial<Record<Place, State>>;
   /** The event beside those of the changed participant, and the mail. */
   event?: EventName;
-  mail?: 'offer' | 'swap' | 'move';
+  mail?: 'offer' | 'swap' | 'move' | 'promotion';
 };
 
 const seated: State[] = ['confirmed', 'unconfirmed'];
 const left: State[] = ['deregistered', 'deregisteredWithFee'];
 const unseated: State[] = ['waiting', ...left];
+/** Without a confirmed seat, and told once they have one. */
+const queued: State[] = ['overbooked', 'waiting'];
 const unnamed: State[] = ['reserved', 'reservedOverbooked'];
 const named: State[] = [...seated, 'overbooked', 'offered', ...unseated];
 const moved = { cause: 'move', event: 'participant.moved', mail: 'move' } as const;
@@ -53,16 +55,13 @@ export const transitions: Transition[] = [
   // Confirmed and unconfirmed hold the same seat.
   { from: seated, cause: 'confirm', to: { own: 'confirmed' } },
   { from: seated, cause: 'unconfirm', to: { own: 'unconfirmed' } },
-  {
-    from: ['overbooked', ...unseated],
-    cause: 'confirm',
-    to: { seat: 'confirmed', overbook: 'overbooked' },
-  },
+  { from: queued, cause: 'confirm', to: { seat: 'confirmed', overbook: 'overbooked' }, mail: 'promotion' },
+  { from: left, cause: 'confirm', to: { seat: 'confirmed', overbook: 'overbooked' } },
   { from: ['overbooked', ...unseated], cause: 'unconfirm', to: { seat: 'unconfirmed', overbook: 'overbooked' } },
   { from: named, cause: 'wait', to: { waiting: 'waiting' } },
-  { from: ['overbooked'], cause: 'promote', to: { seat: 'confirmed' } },
+  { from: ['overbooked'], cause: 'promote', to: { seat: 'confirmed' }, mail: 'promotion' },
   { from: ['reservedOverbooked'], cause: 'promote', to: { seat: 'reserved' } },
-  { from: ['waiting'], cause: 'promote', to: { seat: 'confirmed', overbook: 'overbooked' } },
+  { from: ['waiting'], cause: 'promote', to: { seat: 'confirmed', overbook: 'overbooked' }, mail: 'promotion' },
   {
     from: ['waiting'],
     cause: 'offer',
@@ -75,6 +74,7 @@ export const transitions: Transition[] = [
     cause: 'accept',
     to: { seat: 'confirmed', overbook: 'overbooked' },
     event: 'offer.accepted',
+    mail: 'promotion',
   },
   { from: ['offered'], cause: 'decline', to: { own: 'waiting' }, event: 'offer.declined' },
   { from: ['offered'], cause: 'declineAgain', to: { own: 'deregistered' }, event: 'offer.declined' },

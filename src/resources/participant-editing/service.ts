@@ -6,6 +6,7 @@ import type { Areas } from '../../database/areas.ts';
 import type { Ctx } from '../../database/context.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { queueMails } from '../mails/queue-service.ts';
 import { participantList } from '../participants/list.ts';
 import { getParticipant } from '../participants/service.ts';
 import { endDueHolds, promoteAfterLeaving } from '../seats/promotion-service.ts';
@@ -34,7 +35,7 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
 
     const swap = body.user && (await decideSwap(ctx, tx, now, row, body.user));
     const before = { ...row, ...swap };
-    const { columns, freesPlace } = await decideStatus(ctx, tx, now, before, body.idStatus ?? before.statusId);
+    const { columns, freesPlace, mail } = await decideStatus(ctx, tx, now, before, body.idStatus ?? before.statusId);
     const changes = {
       ...swap,
       paidId: body.idPaid,
@@ -56,6 +57,7 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
       return;
     }
     if (swap) await completeSwap(ctx, tx, now, row, swap.userId);
+    else if (mail) await queueMails(ctx, tx, now, [{ purpose: mail, userId: row.userId, participantId: id }]);
     if (freesPlace) await promoteAfterLeaving(ctx, tx, now, [row]);
   });
   return getParticipant(ctx, id, {}, true);

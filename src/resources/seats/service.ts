@@ -36,12 +36,12 @@ const causesByStatus = new Map<number, Cause>([
 ]);
 
 /**
- * The columns of a participant that a requested status changes, and whether it may give up a seat or a place on the
- * waiting list. Throws if the status cannot be requested, or no seat is available. Call `endDueHolds` before.
+ * The columns of a participant that a requested status changes, whether it may give up a seat or a place on the waiting
+ * list, and its mail. Throws if the status cannot be requested, or no seat is available. Call `endDueHolds` before.
  */
 export async function decideStatus(ctx: Ctx, tx: Tx, now: string, participant: Participant, requested: number) {
   const from = toState(participant);
-  if (requested === participant.statusId) return { columns: {}, freesPlace: false };
+  if (requested === participant.statusId) return { columns: {}, freesPlace: false, mail: undefined };
   const accepts = from === 'offered' && requested === participantStatus.confirmed;
   const cause = accepts ? 'accept' : causesByStatus.get(requested);
   const transition = cause && findTransition(from, cause);
@@ -53,6 +53,7 @@ export async function decideStatus(ctx: Ctx, tx: Tx, now: string, participant: P
   return {
     columns: state === from ? {} : columns,
     freesPlace: isWaiting(participant.statusId) ? !isWaiting(columns.statusId) : !holdsSeat(columns.statusId),
+    mail: state === from ? undefined : transition.mail,
   };
 }
 
