@@ -11,7 +11,7 @@ import { cancellations, courseDates } from '../../database/tables/coursedates.ts
 import { courses } from '../../database/tables/courses.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { isMailSwitchedOn, queueMails, type NewMail } from '../mails/queue-service.ts';
-import { moveParticipants } from '../moves/service.ts';
+import { moveParticipants, toMovedAway } from '../moves/service.ts';
 import { promoteAfterUpdate } from '../seats/promotion-service.ts';
 import { deregisterParticipants } from '../seats/service.ts';
 import type { CancellationBody } from './body-schema.ts';
@@ -104,7 +104,8 @@ async function moveAll(
     throw new Problem('invalid', 'A course date with more than 1,000 participants is not moved');
   if (found.length > 0) await moveParticipants(ctx, tx, now, found, row.moveTo, { sendMail: false });
   const mails = row.sendMail ? toMails(found, 'move') : [];
-  await queueMails(ctx, tx, now, mails);
+  const movedAway = row.sendMail ? toMovedAway(found.filter(({ isFirst }) => isFirst)) : [];
+  await queueMails(ctx, tx, now, [...mails, ...movedAway]);
   return { ...row, numMoved: found.length, numMails: mails.length, finishedAt: now };
 }
 

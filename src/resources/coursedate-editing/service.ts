@@ -20,6 +20,7 @@ import {
   updateGatherings,
 } from '../gatherings/service.ts';
 import { replaceInstructors } from '../instructors/service.ts';
+import { queueDateChanges, readSchedule } from '../mails/date-service.ts';
 import { findPlaceForBody } from '../places/service.ts';
 import { endDueHoldsOfDates } from '../seats/promotion-service.ts';
 import { CourseDateBody, isSent, misorderedDays, type CourseDateChange, type Days } from './body-schema.ts';
@@ -88,6 +89,7 @@ export async function updateCourseDate(
       .from(tables.courseDates)
       .where(target);
     if (before === undefined) throw Problem.notFound('Course date');
+    const schedule = await readSchedule(ctx, tx, id);
     const startAt = start_at ?? before.startAt;
     const deadline = before.deadlineAt === before.startAt ? startAt : before.deadlineAt;
     const days = { startAt, endAt: end_at ?? before.endAt, deadlineAt: orElse(body.deadline_at, startAt) ?? deadline };
@@ -111,6 +113,7 @@ export async function updateCourseDate(
       await tx.update(tables.courseDates).set({ updatedAt: now }).where(target);
     }
     await touchCourse(ctx, tx, now, courseId);
+    await queueDateChanges(ctx, tx, now, id, schedule);
     await reopenAfterUpdate(ctx, tx, now, before, date);
     return written;
   });

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { Problem, type CodedError } from '../../core/errors.ts';
 import { findTransition, states, toState } from '../../core/reference/participant-states.ts';
-import { hasLeft } from '../../core/reference/statuses.ts';
+import { hasLeft, holdsSeat } from '../../core/reference/statuses.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { recordEvents } from '../../database/record-events.ts';
@@ -75,10 +75,16 @@ export async function moveParticipants(
   const mails = effects.flatMap(({ id, userId, heldFor, bookingId, mail }): NewMail[] =>
     mail ? [{ purpose: mail, participantId: id, ...(heldFor === 'name' ? { bookingId } : { userId }) }] : [],
   );
-  if (sendMail) await queueMails(ctx, tx, now, mails);
+  if (sendMail) await queueMails(ctx, tx, now, [...mails, ...toMovedAway(rows)]);
   await promoteAfterLeaving(ctx, tx, now, rows);
   return date;
 }
+
+/** About the former date, to persons who had a seat there. */
+export const toMovedAway = (rows: Moving[]): NewMail[] =>
+  rows
+    .filter(({ statusId, heldFor }) => holdsSeat(statusId) && heldFor === null)
+    .map(({ id, userId, courseDateId }) => ({ purpose: 'moved_away', userId, participantId: id, courseDateId }));
 
 function decideStates(date: DateFound, rows: Moving[]) {
   const requests = rows.map((row) => ({ courseDateId: date.id, cause: 'move' as const, from: toState(row) }));

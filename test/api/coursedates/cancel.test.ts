@@ -140,7 +140,10 @@ test('all are moved to another date and told with the message, or nothing change
   expect((await cancel(body)).json()).toEqual(moved.json());
   expect(await eventsSince(me, after)).toEqual([]);
   const mails = await read(me, `select purpose, id::int as id from outbox where provider_id = $1`);
-  expect(mails.map(({ purpose }) => purpose as string)).toEqual(Array(4).fill('move'));
+  expect(mails.map(({ purpose }) => purpose as string)).toEqual([
+    ...Array<string>(4).fill('move'),
+    ...Array<string>(3).fill('moved_away'),
+  ]);
   const found = await database.pool.query({ ...findMail, values: [me.id, mails[0]!['id']] });
   const letter = compose(found.rows[0] as MailData, settings, null);
   expect(letter.opening.at(-1)).toBe('The room is flooded');

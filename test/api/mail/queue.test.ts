@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { bookOrFail, createBookableDate, deregister, persons } from '../../support/booking.ts';
-import { changeDate } from '../../support/dates.ts';
-import { queuedMails, switchMails } from '../../support/mail.ts';
+import { addGathering, addInstructor, addLocation, changeDate } from '../../support/dates.ts';
+import { forced, openMailTestApp, queuedMails, readOutbox, switchMails } from '../../support/mail.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
+import { queueDateChanges } from '../../../src/resources/mails/date-service.ts';
 import { acceptOffer } from '../../../src/resources/seats/service.ts';
 
 const { createProvider } = await sharedTestApp();
@@ -69,4 +70,121 @@ test('another status tells nobody, and another person gets the mail of the swap 
   const [user] = persons(1);
   expect((await me.put(`/v2/participants/${ids[0]!}`, { idStatus: 1, user })).status).toBe(200);
   expect(await queuedMails(me)).toEqual([`swap ${ids[0]}`, `swap ${ids[0]}`]);
+});
+
+/** A date with a place, a waiting person, an open offer and two places without names. */
+async function bookedDate() {
+  const me = await createProvider();
+  await switchMails(me, { date_changed: true, offer: false });
+  const location = await addLocation(me);
+  const { courseId, dateId } = await createBookableDate(me, { capacityWait: 5, waitingMode: 'offer' });
+  const [seated] = (await bookOrFail(me, dateId)).participants;
+  await bookOrFail(me, dateId, { participants: persons(1, { status_id: 3 }) });
+  const group = await bookOrFail(me, dateId, { ...booker, participants: undefined, places: 2 });
+  await bookOrFail(me, dateId, { participants: undefined, places: 1 });
+  await addGathering(me, dateId, {}, [await addInstructor(me)]);
+  const change = (fields: Record<string, unknown>) => me.put(`/v2/courses/${courseId}/coursedates/${dateId}`, fields);
+  const told = [`date_changed ${seated!.id}`, `date_changed b ${group.participants[0]!.id}`];
+  return { me, courseId, dateId, location, change, told, seatedId: seated!.id, group };
+}
+const booker = { booker_name: 'Ola Nordmann', booker_email: 'ola@people.example' };
+
+test('another time or place of a date is told to those with a seat and to the booker of others, nothing else is', async () => {
+  const { me, change, location, told } = await bookedDate();
+  const { gathering_at, gathering_end_at } = first;
+  const silent = { title: 'Knots', capacity_max: 9, deadline_at: '2030-06-01', reference: 'A', internal_note: 'x' };
+  for (const fields of [silent, { status_id: 2 }, { status_id: 4 }, { instructors: [] }, { start_at: '2030-06-10' }])
+    expect((await change(fields)).status).toBe(200);
+  const gatherings = [{ gathering_at, gathering_end_at, theme: 'Bowlines', description: 'x', instructors: [] }];
+  expect((await change({ gatherings })).status).toBe(200);
+  expect(await queuedMails(me)).toEqual([]);
+  for (const fields of [
+    { start_time_at: '10:00', end_time_at: '12:00' },
+    { end_at: '2030-06-12' },
+    { start_at: '2030-06-11' },
+    { timezone: 'Europe/London' },
+    { location_id: location },
+    { place_by_search: 'Bergen' },
+    { place_additional_info: 'Second floor' },
+    { is_virtual: true },
+    { event_url: 'https://meet.example/knots' },
+    { gatherings: [{ ...first, gathering_end_at: '2030-06-10 12:00' }] },
+    { gatherings: [{ ...first, gathering_end_at: '2030-06-10 12:00', idLocation: location }] },
+    { gatherings: null },
+  ]) {
+    expect([fields, (await change(fields)).status]).toEqual([fields, 200]);
+    expect([fields, await queuedMails(me)]).toEqual([fields, told]);
+    await removeMails(me);
+  }
+});
+const first = { gathering_at: '2030-06-10 09:00', gathering_end_at: '2030-06-10 11:30' };
+const removeMails = (me: Provider) => forced(me, `delete from outbox where provider_id = ${me.id}`);
+
+test('a change is not told again while its mail waits, but while one is being sent, and after it', async () => {
+  const { me, change, told } = await bookedDate();
+  const set = (columns: string) => forced(me, `update outbox set ${columns} where provider_id = ${me.id}`);
+  await change({ end_time_at: '12:00' });
+  await change({ end_time_at: '12:30' });
+  await set(`attempts = 1, last_error = '451', due_at = now() + interval '1 minute'`);
+  await change({ end_time_at: '12:45' });
+  expect(await queuedMails(me)).toEqual(told);
+  for (const state of ['attempts = 2, last_error = null', 'sent_at = now()', `failed_at = now(), last_error = '550'`]) {
+    await removeMails(me);
+    await change({ end_time_at: '13:00' });
+    await set(state);
+    await change({ end_time_at: '13:30' });
+    expect([state, await queuedMails(me)]).toEqual([state, [...told, ...told]]);
+  }
+});
+
+test('another person on the place is told, too', async () => {
+  const { me, change, seatedId, group, told } = await bookedDate();
+  await change({ end_time_at: '12:00' });
+  for (const id of [seatedId, group.participants[0]!.id])
+    expect((await me.put(`/v2/participants/${id}`, { user: persons(1)[0] })).status).toBe(200);
+  await forced(me, `delete from outbox where provider_id = ${me.id} and purpose = 'swap'`);
+  await change({ end_time_at: '12:30' });
+  const ids = [seatedId, ...group.participants.map(({ id }) => id)];
+  expect(await queuedMails(me)).toEqual([
+    ...told,
+    ...[`date_changed ${ids[0]}`, `date_changed ${ids[1]}`, `date_changed b ${ids[2]}`],
+  ]);
+});
+
+test('a date that is over or canceled tells nobody of its changes, a reopened one does', async () => {
+  const { me, dateId, change, told } = await bookedDate();
+  await change({ status_id: 3 });
+  await change({ end_time_at: '12:00' });
+  expect(await queuedMails(me)).toEqual([]);
+  await change({ status_id: 2 });
+  expect(await queuedMails(me)).toEqual(told);
+  await removeMails(me);
+  await changeDate(me, dateId, { startAt: '2020-01-01', endAt: '2020-01-01', deadlineAt: '2020-01-01' });
+  await change({ end_time_at: '13:00' });
+  expect(await queuedMails(me)).toEqual([]);
+});
+
+test('without its switch nobody is told of another time', async () => {
+  const { me, change } = await bookedDate();
+  await switchMails(me, { date_changed: null });
+  expect((await change({ end_time_at: '12:00' })).status).toBe(200);
+  expect(await queuedMails(me)).toEqual([]);
+});
+
+test('a mail that waits cannot be claimed until the change that it will tell of is committed', async () => {
+  const testApp = await openMailTestApp();
+  const me = await testApp.createProvider();
+  await switchMails(me, { date_changed: true });
+  const { dateId } = await createBookableDate(me);
+  await bookOrFail(me, dateId);
+  const ctx = await me.ctx();
+  const claim = async () => (await testApp.database.pool.query(`select * from claim_mails(5, '{}', '{}', '{}')`)).rows;
+  await ctx.write(['people'], (tx, now) => queueDateChanges(ctx, tx, now, dateId, ''));
+  await ctx.write(['people'], async (tx, now) => {
+    await queueDateChanges(ctx, tx, now, dateId, '');
+    expect(await claim()).toEqual([]);
+  });
+  expect(await claim()).toHaveLength(1);
+  await ctx.write(['people'], (tx, now) => queueDateChanges(ctx, tx, now, dateId, ''));
+  expect(await readOutbox(testApp)).toHaveLength(2);
 });

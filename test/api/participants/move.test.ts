@@ -24,7 +24,12 @@ const read = async (me: Provider, id: number) => (await me.get(`/v2/participants
 const move = (me: Provider, id: number, coursedate_id: unknown, fields: Item = {}) =>
   me.post(`/v2/participants/${id}/move`, { coursedate_id, ...fields });
 const outboxOf = async (me: Provider) =>
-  (await database.pool.query('select purpose, participant_id as id from outbox where provider_id = $1', [me.id])).rows;
+  (
+    await database.pool.query(
+      'select purpose, participant_id as id, course_date_id as of from outbox where provider_id = $1 order by outbox.id',
+      [me.id],
+    )
+  ).rows;
 
 /** A participant on one date, and another date of another course. */
 async function stage(from: Dates = {}, to: Dates = {}, fields: Item = {}) {
@@ -54,7 +59,10 @@ test('a participant moves to a date of another course, keeps its id and price, a
   expect(changes).toEqual(
     expect.arrayContaining([`participant.updated ${id}`, `participant.moved ${id}`, `order.updated ${order['id']}`]),
   );
-  expect(await outboxOf(me)).toEqual([{ purpose: 'move', id }]);
+  expect(await outboxOf(me)).toEqual([
+    { purpose: 'move', id, of: null },
+    { purpose: 'moved_away', id, of: dateId },
+  ]);
 });
 
 test('works in every body format; a second call changes nothing', async () => {
@@ -67,7 +75,7 @@ test('works in every body format; a second call changes nothing', async () => {
     const again = await move(me, id, target);
     expect([again.status, again.json()]).toEqual([200, moved.json()]);
   }
-  expect(await outboxOf(me)).toHaveLength(3);
+  expect(await outboxOf(me)).toHaveLength(6);
 });
 
 test.each([
@@ -75,8 +83,13 @@ test.each([
   [7, 7],
   [3, 1],
 ])('status %i takes a free seat as %i', async (before, after) => {
-  const { me, target, id } = await stage({ capacityWait: 1 }, {}, { participants: persons(1, { status_id: before }) });
+  const { me, dateId, target, id } = await stage(
+    ...([{ capacityWait: 1 }, {}, { participants: persons(1, { status_id: before }) }] as const),
+  );
   expect((await move(me, id, target)).json<Item>()['status'].id).toBe(after);
+  // One who waited had no seat on the former date.
+  const formerDate = (await outboxOf(me)).map(({ of }) => of as number | null);
+  expect(formerDate).toEqual(before === 3 ? [null] : [null, dateId]);
 });
 
 test('an overbook place follows the seats; only one who waits may wait again', async () => {
@@ -103,7 +116,7 @@ test('a place of a group moves without a name, with a mail to the booker', async
   const { participants } = (await me.post('/v2/booking', body)).json<{ summary: Item }>().summary;
   const { id } = participants[0];
   expect((await move(me, id, target)).json<Item>()['status'].id).toBe(7);
-  expect(await outboxOf(me)).toEqual([{ purpose: 'move', id }]);
+  expect(await outboxOf(me)).toEqual([{ purpose: 'move', id, of: null }]);
   expect((await me.put(`/v2/participants/${id}`, { user: person() })).json<Item>()['status'].id).toBe(1);
 });
 

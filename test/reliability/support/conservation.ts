@@ -63,7 +63,7 @@ const toldTwice = `
         case o.purpose when 'offer' then e.resource = 'offer' and e.change = 'made' or e.change = 'swapped'
           when 'swap' then e.change = 'swapped' else e.change = 'moved' end
     ) as changes
-  from outbox o where o.provider_id = $1 and o.purpose in ('offer', 'swap', 'move') group by 1, 2`;
+  from outbox o where o.provider_id = $1 and o.purpose in ('offer', 'swap', 'move', 'moved_away') group by 1, 2`;
 /** Mails to one person about the same change. */
 const sentTwice = `select participant_id, user_id, booking_id, purpose, created_at, count(*)::int as mails from outbox
   where provider_id = $1 group by 1, 2, 3, 4, 5 having count(*) > 1`;

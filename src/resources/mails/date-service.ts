@@ -1,0 +1,18 @@
+import type { Tx } from '../../database/client.ts';
+import type { Ctx } from '../../database/context.ts';
+import { execute } from '../../database/statements.ts';
+import * as sql from './date-sql.ts';
+
+type School = Pick<Ctx, 'providerId'>;
+
+/** Time and place of a course date, to compare. */
+export async function readSchedule({ providerId }: School, tx: Tx, courseDateId: number) {
+  const [found] = await execute<{ schedule: string }>(tx, sql.readSchedule, [providerId, courseDateId]);
+  return found!.schedule;
+}
+
+/** Tells the participants of a date that is not over if its time or place differ from those before, or it is reopened. */
+export async function queueDateChanges(school: School, tx: Tx, now: string, courseDateId: number, before: string) {
+  if ((await readSchedule(school, tx, courseDateId)) === before) return;
+  await execute(tx, sql.queueDateChanges, [school.providerId, courseDateId, now]);
+}
