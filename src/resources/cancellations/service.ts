@@ -10,6 +10,7 @@ import { execute } from '../../database/statements.ts';
 import { cancellations, courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { queueDateChanges, readSchedule } from '../mails/date-service.ts';
 import { isMailSwitchedOn, queueMails, type NewMail } from '../mails/queue-service.ts';
 import { moveParticipants, toMovedAway } from '../moves/service.ts';
 import { promoteAfterUpdate } from '../seats/promotion-service.ts';
@@ -173,17 +174,24 @@ export async function completeCancellations(database: Pick<Database, 'pool' | 'w
   });
 }
 
+type Update = Parameters<typeof promoteAfterUpdate>;
+
 /**
- * Promotes the waiting list of an updated course date. Deletes the cancellation of a reopened date, so that a second
- * one starts anew.
+ * Call before an update of a course date, and the function that it returns afterwards: tells the participants of another
+ * time or place, and promotes the waiting list. Deletes the cancellation of a reopened date, so that a second one starts
+ * anew.
  */
-export async function reopenAfterUpdate(...[ctx, tx, now, before, after]: Parameters<typeof promoteAfterUpdate>) {
-  if (before.statusId === canceled && after.statusId !== canceled) {
-    await tx.delete(cancellations).where(match(ctx, after.id));
-    const date = tenantWhere(ctx, courseDates, eq(courseDates.id, after.id));
-    await tx.update(courseDates).set({ cancellationMessage: null }).where(date);
-  }
-  await promoteAfterUpdate(ctx, tx, now, before, after);
+export async function prepareUpdate(ctx: Update[0], tx: Tx, now: string, before: Update[3] & { id: number }) {
+  const schedule = await readSchedule(ctx, tx, before.id);
+  return async (after: Update[4]) => {
+    await queueDateChanges(ctx, tx, now, after.id, schedule);
+    if (before.statusId === canceled && after.statusId !== canceled) {
+      await tx.delete(cancellations).where(match(ctx, after.id));
+      const date = tenantWhere(ctx, courseDates, eq(courseDates.id, after.id));
+      await tx.update(courseDates).set({ cancellationMessage: null }).where(date);
+    }
+    await promoteAfterUpdate(ctx, tx, now, before, after);
+  };
 }
 
 function alreadyCanceled() {

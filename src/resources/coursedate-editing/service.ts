@@ -9,7 +9,7 @@ import { courses } from '../../database/tables/courses.ts';
 import { instructors, locations } from '../../database/tables/places.ts';
 import { bodyWriter } from '../../lists/body-writer.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { reopenAfterUpdate } from '../cancellations/service.ts';
+import { prepareUpdate } from '../cancellations/service.ts';
 import { courseDateSerializer } from '../coursedates/serializer.ts';
 import { getCourseDate } from '../coursedates/query-service.ts';
 import {
@@ -20,7 +20,6 @@ import {
   updateGatherings,
 } from '../gatherings/service.ts';
 import { replaceInstructors } from '../instructors/service.ts';
-import { queueDateChanges, readSchedule } from '../mails/date-service.ts';
 import { findPlaceForBody } from '../places/service.ts';
 import { endDueHoldsOfDates } from '../seats/promotion-service.ts';
 import { CourseDateBody, isSent, misorderedDays, type CourseDateChange, type Days } from './body-schema.ts';
@@ -89,7 +88,7 @@ export async function updateCourseDate(
       .from(tables.courseDates)
       .where(target);
     if (before === undefined) throw Problem.notFound('Course date');
-    const schedule = await readSchedule(ctx, tx, id);
+    const completeUpdate = await prepareUpdate(ctx, tx, now, before);
     const startAt = start_at ?? before.startAt;
     const deadline = before.deadlineAt === before.startAt ? startAt : before.deadlineAt;
     const days = { startAt, endAt: end_at ?? before.endAt, deadlineAt: orElse(body.deadline_at, startAt) ?? deadline };
@@ -113,8 +112,7 @@ export async function updateCourseDate(
       await tx.update(tables.courseDates).set({ updatedAt: now }).where(target);
     }
     await touchCourse(ctx, tx, now, courseId);
-    await queueDateChanges(ctx, tx, now, id, schedule);
-    await reopenAfterUpdate(ctx, tx, now, before, date);
+    await completeUpdate(date);
     return written;
   });
   return Problem.mapConstraints(constraints, work);
