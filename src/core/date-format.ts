@@ -1,6 +1,4 @@
-import type { Language } from './reference/language.ts';
-
-const locales: Record<Language, string> = { en: 'en-GB', no: 'nb-NO' };
+import { locales, type Language } from './reference/language.ts';
 
 /** Formats `2030-06-10` as `Monday 10 June 2030` or `mandag 10. juni 2030`. */
 export function formatDay(day: string, language: Language) {

@@ -4,6 +4,9 @@ import Negotiator from 'negotiator';
 export type Language = 'en' | 'no';
 export const languages = ['en', 'no'] as const;
 
+/** Of dates and amounts. */
+export const locales: Record<Language, string> = { en: 'en-GB', no: 'nb-NO' };
+
 /** The one other language. */
 export const otherLanguage = (language: Language): Language => (language === 'en' ? 'no' : 'en');
 

@@ -1,14 +1,12 @@
-import { eq, inArray, or, sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import { canceled } from '../../core/reference/statuses.ts';
-import { toMinorUnits } from '../../core/money.ts';
 import type { Ctx } from '../../database/context.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
-import { bookings, orders } from '../../database/tables/orders.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { grouped } from '../../lists/relations.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
-import { due, orderTotal } from '../../resources/payments/loaders.ts';
+import { loadBookingBalance } from '../../resources/payments/balance-service.ts';
 import { findEnrolments, type Enrolment } from './courses.ts';
 
 export type LinkedPlace = { enrolment: Enrolment; name: string; mayBeNamed: boolean };
@@ -28,7 +26,7 @@ export async function loadLinkedBooking(ctx: Ctx, bookingId: number) {
     ({ enrolment }) => enrolment.courseDateId,
     (place) => place,
   );
-  return { places, dates: [...byDate.values()], ...(await loadAmounts(ctx, bookingId)) };
+  return { places, dates: [...byDate.values()], ...(await loadBookingBalance(ctx, bookingId)) };
 }
 
 async function loadNames(ctx: Ctx, bookingId: number) {
@@ -39,35 +37,6 @@ async function loadNames(ctx: Ctx, bookingId: number) {
     .innerJoin(courseUsers, sameTenant(courseUsers, participants, eq(courseUsers.id, participants.userId)))
     .where(tenantWhere(ctx, participants, eq(participants.bookingId, bookingId)));
   return new Map(rows.map((row) => [row.id, row]));
-}
-
-/** The sums of the booking's order, of those that moves have added, and of the credits of all of these. */
-async function loadAmounts(ctx: Ctx, bookingId: number) {
-  const first = ctx.db
-    .select({ id: bookings.orderId })
-    .from(bookings)
-    .where(tenantWhere(ctx, bookings, eq(bookings.id, bookingId)));
-  const added = ctx.db
-    .select({ id: orders.id })
-    .from(orders)
-    .where(tenantWhere(ctx, orders, inArray(orders.firstOrderId, first)));
-  const [found] = await ctx.db
-    .select({
-      orderId: sql<number>`min(${orders.id}) filter (where ${orders.firstOrderId} is null)`.mapWith(Number),
-      currency: sql<string>`min(${orders.currency})`,
-      total: sql<string>`sum(${orderTotal})`,
-      due: sql<string>`sum(${due})`,
-    })
-    .from(orders)
-    .where(
-      tenantWhere(
-        ctx,
-        orders,
-        or(inArray(orders.id, first), inArray(orders.firstOrderId, first), inArray(orders.firstOrderId, added)),
-      ),
-    );
-  const { total, due: left, ...order } = found!;
-  return { ...order, total: toMinorUnits(total), due: toMinorUnits(left) };
 }
 
 /** A waiting person's place, with its offer while that can be answered; undefined if the date is gone. */

@@ -1,4 +1,5 @@
-import { toNumber, type Minor } from '../../../core/money.ts';
+import { formatMoney } from '../../../core/money-format.ts';
+import type { Minor } from '../../../core/money.ts';
 import { getEnrolmentStatus, postponed } from '../../../core/reference/statuses.ts';
 import type { NamedPlace } from '../../../resources/swaps/service.ts';
 import type { LinkedBooking, LinkedPlace } from '../linked.ts';
@@ -63,15 +64,14 @@ function BookedDate({ view, places }: { view: View; places: LinkedPlace[] }) {
 
 function Amounts({ view, booking }: { view: View; booking: LinkedBooking }) {
   const texts = view.texts.booking;
-  const { orderId, currency, total, due } = booking;
-  const style = { style: 'currency', currency } as const;
-  const format = (amount: Minor) => new Intl.NumberFormat(texts.locale, style).format(toNumber(amount));
+  const { orderId, currency, total, paid, due } = booking;
+  const format = (amount: Minor) => formatMoney(amount, currency, view.language);
   return (
     <section aria-labelledby="amounts">
       <h2 id="amounts">{texts.amounts}</h2>
       <dl>
         <Fact name={texts.total}>{format(total)}</Fact>
-        <Fact name={texts.paid}>{format(total - due)}</Fact>
+        <Fact name={texts.paid}>{format(paid)}</Fact>
         <Fact name={due < 0n ? texts.owed : texts.due}>{format(due < 0n ? -due : due)}</Fact>
         <Fact name={texts.order}>{orderId}</Fact>
       </dl>

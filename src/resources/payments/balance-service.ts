@@ -1,0 +1,54 @@
+import { eq, inArray, or, sql, type SQL } from 'drizzle-orm';
+import { toMinorUnits } from '../../core/money.ts';
+import type { Ctx } from '../../database/context.ts';
+import { bookings, orders } from '../../database/tables/orders.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { due, orderTotal, paidByVouchers } from './loaders.ts';
+
+type School = Pick<Ctx, 'providerId' | 'db'>;
+
+/** Selects the order of a booking, those that moves have added, and the credits of all of these. */
+export function ordersOfBooking({ providerId, db }: School, bookingId: number): SQL {
+  const school = { providerId };
+  const first = db
+    .select({ id: bookings.orderId })
+    .from(bookings)
+    .where(tenantWhere(school, bookings, eq(bookings.id, bookingId)));
+  const added = db
+    .select({ id: orders.id })
+    .from(orders)
+    .where(tenantWhere(school, orders, inArray(orders.firstOrderId, first)));
+  const belongs = or(
+    inArray(orders.id, first),
+    inArray(orders.firstOrderId, first),
+    inArray(orders.firstOrderId, added),
+  );
+  return tenantWhere(school, orders, belongs);
+}
+
+export type BookingBalance = Awaited<ReturnType<typeof loadBookingBalance>>;
+
+/** The sums of all orders of a booking. The total and its VAT are without what is credited. */
+export async function loadBookingBalance(school: School, bookingId: number) {
+  const credited = sql`filter (where ${orders.kind} = 'credit')`;
+  const [found] = await school.db
+    .select({
+      orderId: sql<number>`min(${orders.id}) filter (where ${orders.firstOrderId} is null)`.mapWith(Number),
+      currency: sql<string>`min(${orders.currency})`,
+      total: sql<string>`sum(${orderTotal})`,
+      vat: sql<string>`sum(${orders.totalVat})`,
+      due: sql<string>`sum(${due})`,
+      credited: sql<string>`coalesce(-sum(${orderTotal}) ${credited}, 0)`,
+      byVouchers: sql<string>`sum(${paidByVouchers})`,
+    })
+    .from(orders)
+    .where(ordersOfBooking(school, bookingId));
+  const { orderId, currency, ...amounts } = found!;
+  const [total, left] = [toMinorUnits(amounts.total), toMinorUnits(amounts.due)];
+  return {
+    ...{ orderId, currency, total, due: left, paid: total - left },
+    vat: toMinorUnits(amounts.vat),
+    credited: toMinorUnits(amounts.credited),
+    byVouchers: toMinorUnits(amounts.byVouchers),
+  };
+}
