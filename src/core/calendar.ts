@@ -44,6 +44,8 @@ export type CalendarOptions = {
   name?: string;
   /** REQUEST and CANCEL need an organizer and an attendee, PUBLISH an organizer. */
   method?: 'PUBLISH' | 'REQUEST' | 'CANCEL';
+  /** True for events that do not take place. */
+  isCanceled?: boolean;
   organizer?: CalendarPerson;
   attendee?: CalendarPerson;
   /** How often a program that subscribes should read the calendar again. */
@@ -73,8 +75,7 @@ export function toCalendar(places: CalendarPlace[], options: CalendarOptions): s
 
 function toEvents(place: CalendarPlace, options: CalendarOptions): ICalEventData[] {
   const { gatherings, updatedAtMs } = place;
-  const { organizer, attendee, method } = options;
-  const isCanceled = method === 'CANCEL';
+  const { organizer, attendee, isCanceled = false } = options;
   const common = {
     stamp: toMoment(updatedAtMs),
     sequence: toSequence(updatedAtMs),

@@ -6,3 +6,9 @@ export function formatMoney(amount: Minor, currency: string, language: Language)
   const format = new Intl.NumberFormat(locales[language], { style: 'currency', currency });
   return format.format(toDecimal(amount) as Intl.StringNumericLiteral);
 }
+
+/** Formats `25.00` as `25%` or `25 %`. */
+export const formatPercentage = (percentage: string, language: Language) =>
+  new Intl.NumberFormat(locales[language], { style: 'percent', maximumFractionDigits: 2 }).format(
+    Number(percentage) / 100,
+  );

@@ -30,7 +30,7 @@ export type BookingBalance = Awaited<ReturnType<typeof loadBookingBalance>>;
 
 /** The sums of all orders of a booking. The total and its VAT are without what is credited. */
 export async function loadBookingBalance(school: School, bookingId: number) {
-  const credited = sql`filter (where ${orders.kind} = 'credit')`;
+  const ordered = sql`filter (where ${orders.kind} <> 'credit')`;
   const [found] = await school.db
     .select({
       orderId: sql<number>`min(${orders.id}) filter (where ${orders.firstOrderId} is null)`.mapWith(Number),
@@ -38,17 +38,18 @@ export async function loadBookingBalance(school: School, bookingId: number) {
       total: sql<string>`sum(${orderTotal})`,
       vat: sql<string>`sum(${orders.totalVat})`,
       due: sql<string>`sum(${due})`,
-      credited: sql<string>`coalesce(-sum(${orderTotal}) ${credited}, 0)`,
       byVouchers: sql<string>`sum(${paidByVouchers})`,
+      ordered: sql<string>`sum(${orderTotal}) ${ordered}`,
+      orderedVat: sql<string>`sum(${orders.totalVat}) ${ordered}`,
+      discounts: sql<string>`sum(${orders.totalDiscounts}) ${ordered}`,
     })
     .from(orders)
     .where(ordersOfBooking(school, bookingId));
-  const { orderId, currency, ...amounts } = found!;
-  const [total, left] = [toMinorUnits(amounts.total), toMinorUnits(amounts.due)];
-  return {
-    ...{ orderId, currency, total, due: left, paid: total - left },
-    vat: toMinorUnits(amounts.vat),
-    credited: toMinorUnits(amounts.credited),
-    byVouchers: toMinorUnits(amounts.byVouchers),
-  };
+  const { orderId, currency, ...texts } = found!;
+  const amounts = mapValues(texts, toMinorUnits);
+  const { total, ordered: before, due: left } = amounts;
+  return { orderId, currency, ...amounts, credited: before - total, paid: total - left };
 }
+
+const mapValues = <K extends string, V, W>(values: Record<K, V>, map: (value: V) => W) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value as V)])) as Record<K, W>;

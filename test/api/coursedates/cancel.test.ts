@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { compose } from '../../../src/plugins/delivery/mail/compose.ts';
 import { findMail } from '../../../src/plugins/delivery/mail/find-mail.ts';
-import type { MailData } from '../../../src/plugins/delivery/mail/mail-data.ts';
+import { toMailData, type MailRow } from '../../../src/plugins/delivery/mail/mail-data.ts';
 import { completeCancellations } from '../../../src/resources/cancellations/service.ts';
 import { bookOrFail, createBookableDate, deregister, persons, statusesOnDate } from '../../support/booking.ts';
 import { eventsSince, newestEvent } from '../../support/changes.ts';
@@ -145,7 +145,7 @@ test('all are moved to another date and told with the message, or nothing change
     ...Array<string>(3).fill('moved_away'),
   ]);
   const found = await database.pool.query({ ...findMail, values: [me.id, mails[0]!['id']] });
-  const letter = compose(found.rows[0] as MailData, settings, null);
+  const letter = compose(toMailData(found.rows[0] as MailRow, settings), settings, {});
   expect(letter.opening.at(-1)).toBe('The room is flooded');
 });
 

@@ -78,8 +78,11 @@ This link shows your booking at Øystese kurs: the participants, the amounts, an
 If you have booked places without names, you can name the participants there.
 
 Course: Knots
-Date: Friday 7 June 2030, 09:00–15:30
+Date: Friday 7 June 2030, 09:00–15:30 (Europe/Oslo)
 Order number: ${order_id}
+Price with VAT: NOK\u00a01,000.00
+Paid: NOK\u00a00.00
+Left to pay: NOK\u00a01,000.00
 
 Show the booking:
 http://localhost:3000/my/booking/${token}
@@ -182,8 +185,8 @@ test('a waiting person gets an offer with a link, and another one at a new addre
 
 Participant: Kari Nordmann
 Course: Knots
-Date: Friday 7 June 2030, 09:00–15:30
-Answer by: Saturday 1 June 2030, 12:30
+Date: Friday 7 June 2030, 09:00–15:30 (Europe/Oslo)
+Answer by: Saturday 1 June 2030, 12:30 (Europe/Oslo)
 
 Accept or decline:
 http://localhost:3000/my/offer/${token}
@@ -202,7 +205,7 @@ Keep the link to yourself: whoever has it can answer for you.
   expect([again!.to![0]!.address, again!.subject, more]).toEqual([
     ...['new@people.example', 'En plass er ledig: Knots', []],
   ]);
-  expect(again!.text).toContain('Svar innen: lørdag 1. juni 2030, 12:30\n\nTakk ja eller nei:\n');
+  expect(again!.text).toContain('Svar innen: lørdag 1. juni 2030, 12:30 (Europe/Oslo)\n\nTakk ja eller nei:\n');
   expect(await findLink(unlockedStore, 'offer', extractToken(again!.text, 'offer'))).toEqual(found);
 });
 

@@ -1,34 +1,54 @@
 import type { Settings } from '../../../core/settings.ts';
+import { postponed } from '../../../core/reference/statuses.ts';
+import type { BookingBalance } from '../../../resources/payments/balance-service.ts';
+import { composeAmounts } from './amounts.ts';
 import { composeFacts } from './facts.ts';
 import type { Letter } from './letter.tsx';
 import { accountLetters } from './letters/account.ts';
 import { bookerLetters } from './letters/booker.ts';
+import { composeReceipt } from './letters/booking-receipt.ts';
 import type { Letters } from './letters/letters.ts';
 import { participantLetters } from './letters/participant.ts';
 import { schoolLetters } from './letters/school.ts';
-import { isNotEmpty, type MailData } from './mail-data.ts';
+import { confirmsPlace, isNotEmpty, type MailData } from './mail-data.ts';
 import { letterTexts, type LetterTexts } from './messages.ts';
 import { composeNotice, type NoticePurpose } from './notices.ts';
+import type { Receipt } from './receipt.ts';
 
-/** `link` leads to the page that the purpose needs, if any. */
+/** What a letter has besides the data of its mail. */
+export type Extras = {
+  /** Leads to the page that the purpose needs, if any. */
+  link?: string | null;
+  /** For those who see the amounts. */
+  balance?: BookingBalance | null;
+  /** Of the payer's receipt. */
+  receipt?: Receipt | null;
+};
+
 export function compose(
   mail: MailData,
-  { defaultLanguage: language, timezone }: Settings,
-  link: string | null,
+  settings: Pick<Settings, 'timezone' | 'publicUrl'>,
+  { link = null, balance = null, receipt = null }: Extras,
 ): Letter {
+  const { language, contact, phone, webAddress, words } = mail;
   const texts = letterTexts[language];
-  const { contact, phone, webAddress } = mail;
   const { subject, text } = composeOpening(mail, texts);
-  const button = link === null ? null : { ...getLinkTexts(mail, texts), href: link };
+  const button = composeButton(mail, settings, link, texts);
+  const isPostponed = confirmsPlace(mail) && mail.dateStatusId === postponed;
   return {
     language,
     subject,
-    greeting: texts.greeting(mail.firstname),
-    opening: text.filter(isNotEmpty),
-    facts: mail.startAt === null ? [] : composeFacts(mail, language, timezone),
+    greeting: words.greeting ?? texts.greeting(mail.firstname),
+    opening: [...text, isPostponed ? texts.postponed : ''].filter(isNotEmpty),
+    facts: [
+      ...composeFacts(mail, settings.timezone),
+      ...(balance === null || receipt !== null ? [] : composeAmounts(mail, balance)),
+    ],
+    sections: balance === null || receipt === null ? [] : composeReceipt(mail, receipt, balance),
     button: button && { label: button.label, href: button.href },
     closing: [...(button?.closing ?? []), ...(contact === '' ? [] : [texts.questions])],
     sender: [texts.regards, mail.school, contact, phone, webAddress].filter(isNotEmpty),
+    footer: words.footer?.split('\n').map((line) => line.trimEnd()) ?? [],
   };
 }
 
@@ -36,11 +56,19 @@ const letters: Letters = { ...accountLetters, ...participantLetters, ...schoolLe
 
 function composeOpening(mail: MailData, texts: LetterTexts) {
   const { purpose, isToBooker, title } = mail;
-  const compose = (isToBooker ? bookerLetters[purpose] : undefined) ?? letters[purpose];
-  return compose?.(mail, texts) ?? composeNotice(purpose as NoticePurpose, title);
+  const toOpening = (isToBooker ? bookerLetters[purpose] : undefined) ?? letters[purpose];
+  return toOpening?.(mail, texts) ?? composeNotice(purpose as NoticePurpose, title);
 }
 
-function getLinkTexts({ purpose, school }: MailData, texts: LetterTexts) {
-  if (purpose === 'offer') return texts.offerLink;
-  return purpose === 'booking_link' ? texts.payerLink : texts.passwordLink(school);
+/** The link of the purpose, or the participant's own page. */
+function composeButton(
+  { purpose, school, isToParticipant }: MailData,
+  { publicUrl }: Pick<Settings, 'publicUrl'>,
+  link: string | null,
+  texts: LetterTexts,
+) {
+  if (link === null) return isToParticipant ? { ...texts.ownPage, href: `${publicUrl}/my` } : null;
+  if (purpose === 'offer') return { ...texts.offerLink, href: link };
+  const isOfPayer = purpose === 'booking_link' || purpose === 'booking_receipt';
+  return { ...(isOfPayer ? texts.payerLink : texts.passwordLink(school)), href: link };
 }

@@ -9,16 +9,18 @@ import { linkUrl } from '../../../resources/links/schema.ts';
 import { createLink } from '../../../resources/links/service.ts';
 import { getDeliveryCounters } from '../counters.ts';
 import { pauseAfter, startWorker, type Ending, type WorkerLog } from '../worker.ts';
+import { composeCalendar } from './calendar.ts';
 import { compose } from './compose.ts';
+import { loadExtras } from './extras.ts';
 import { findMail } from './find-mail.ts';
-import { sanitizeMail, type MailData } from './mail-data.ts';
+import { toMailData, type MailData, type MailRow } from './mail-data.ts';
 import { mailName, toMessage } from './message.ts';
 import { outdatedReason } from './outdated.ts';
 import { claimMails, deleteMail, markAttemptFailed, markMailFailed, markSent, postponeMail } from './query.ts';
 import { isPermanentFailure, sendTimeoutMs, type Transport } from './transport.ts';
 
 type MailOptions = {
-  database: Pick<Database, 'pool' | 'counters'>;
+  database: Pick<Database, 'pool' | 'db' | 'counters'>;
   settings: Settings;
   transport: Transport;
   /** Sender address. */
@@ -118,20 +120,21 @@ function createEndings({ database, transport: { result } }: MailOptions, on: Que
 
 /** Loads the mail, creates its token, composes the message and sends it. */
 async function deliver(
-  { settings, transport, from }: MailOptions,
+  { database, settings, transport, from }: MailOptions,
   on: Queryable,
   endings: Endings,
   claimed: ClaimedMail,
 ): Promise<Ending> {
-  const [found] = await execute<MailData>(on, findMail, [claimed.providerId, claimed.id]);
+  const [found] = await execute<MailRow>(on, findMail, [claimed.providerId, claimed.id]);
   if (!found) return endings.dropped(claimed, 'it is deleted since');
-  const mail = sanitizeMail(found);
+  const mail = toMailData(found, settings);
   const reason = outdatedReason(mail);
   if (reason !== null) return endings.dropped(claimed, reason);
   if (!isEmailAddress(mail.email)) return endings.failed(claimed, 'There is no e-mail address to send it to', true);
   const link = await createMailLink(on, settings, mail);
   if (link === undefined) return endings.dropped(claimed, 'its course is over');
-  const message = toMessage(mail, compose(mail, settings, link?.href ?? null), from);
+  const letter = compose(mail, settings, { ...(await loadExtras(database, mail)), link: link?.href });
+  const message = toMessage(mail, letter, composeCalendar(mail, settings, from), from);
   return transport.send(message, mailName(mail)).then(
     (done) => endings.sent(claimed, done),
     (error: unknown) => {
@@ -141,18 +144,19 @@ async function deliver(
   );
 }
 
-/** A new link in place of one that an earlier attempt has sent; null without one, undefined once the course is over. */
+/** A new link in place of earlier ones; null without one, undefined for a mail that is useless once the course is over. */
 async function createMailLink(on: Queryable, settings: Settings, mail: MailData) {
   const { id, purpose, providerId, bookingId } = mail;
   if (purpose === 'invitation' || purpose === 'account_created') {
     const token = await createToken(on, 'password', mail, id);
     return { token, href: tokenUrl(settings, 'password', token) };
   }
-  if (purpose !== 'offer' && purpose !== 'booking_link') return null;
+  if (purpose !== 'offer' && purpose !== 'booking_link' && purpose !== 'booking_receipt') return null;
   const kind = purpose === 'offer' ? 'offer' : 'booking';
   const subject = { providerId, bookingId: bookingId!, participantId: purpose === 'offer' ? mail.participantId : null };
   const token = await createLink(on, subject, id);
-  return token === undefined ? undefined : { token, href: linkUrl(settings, kind, token) };
+  if (token === undefined) return purpose === 'booking_receipt' ? null : undefined;
+  return { token, href: linkUrl(settings, kind, token) };
 }
 
 /** Error text for logs and tables. Redacts secrets and the recipient, which mail servers quote in responses. */

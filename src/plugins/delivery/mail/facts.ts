@@ -1,42 +1,60 @@
-import { isOnline, venueLines } from '../../../core/address-format.ts';
+import { isOnline, locationLines, venueLines } from '../../../core/address-format.ts';
 import { formatDay, spanEnds, toDateSpan, type DateSpan } from '../../../core/date-format.ts';
-import type { Language } from '../../../core/reference/language.ts';
-import { hasConfirmedPlace } from '../../../core/reference/statuses.ts';
-import { confirmsPlace, isNotEmpty, toEnrolment, type MailData } from './mail-data.ts';
+import { isNotEmpty, mayJoin, type MailData, type MailGathering } from './mail-data.ts';
 import { letterTexts } from './messages.ts';
 
-export function composeFacts(mail: MailData, language: Language, timezone: string) {
+/** Names with their values, line by line. */
+export type Fact = { name: string; lines: string[] };
+
+/** Gatherings that a letter lists. */
+const maxListed = 50;
+
+/** What a mail says of its course date; none without one. */
+export function composeFacts(mail: MailData, timezone: string): Fact[] {
+  if (mail.startAt === null) return [];
+  const { purpose, language } = mail;
   const texts = letterTexts[language];
-  const { purpose } = mail;
-  const zone = mail.zone === timezone ? '' : ` (${mail.zone})`;
-  const days = formatDays(mail, language).map((day) => `${day}${zone}`);
-  const mayJoin = confirmsPlace(mail) && mail.isToParticipant === true && hasConfirmedPlace(toEnrolment(mail));
-  const hasOrder = purpose === 'receipt' || purpose === 'booking_link';
+  const days = formatDays(mail, timezone);
+  const links = mayJoin(mail) ? [mail.eventUrl, ...(mail.gatherings ?? []).map(({ eventUrl }) => eventUrl)] : [];
+  const hasOrder = purpose === 'receipt' || purpose === 'booking_link' || purpose === 'booking_receipt';
+  const isOfBooking = purpose === 'booking_link' || purpose === 'booking_receipt';
   const [day, time] = (purpose === 'offer' && mail.heldUntil?.split(' ')) || [];
   const facts = [
-    { name: texts.facts.participant, lines: [purpose === 'booking_link' ? null : mail.participantName] },
+    { name: texts.facts.participant, lines: [isOfBooking ? null : mail.participantName] },
     { name: texts.facts.course, lines: [mail.title] },
     { name: days.length > 1 ? texts.facts.dates : texts.facts.date, lines: days },
     { name: texts.facts.place, lines: [isOnline(mail) ? texts.online : null, ...venueLines(mail)] },
-    { name: texts.facts.link, lines: [mayJoin ? mail.eventUrl : null] },
+    { name: texts.facts.link, lines: [...new Set(links)].slice(0, maxListed) },
     { name: texts.facts.order, lines: [hasOrder ? String(mail.orderId) : null] },
-    { name: texts.facts.until, lines: [day ? `${formatDay(day, language)}, ${time}${zone}` : null] },
+    { name: texts.facts.until, lines: [day ? `${formatDay(day, language)}, ${time} (${mail.zone})` : null] },
   ];
-  return facts
-    .map(({ name, lines }) => ({ name, lines: lines.filter(isNotEmpty) }))
-    .filter(({ lines }) => lines.length > 0);
+  return withoutEmpty(facts);
 }
+
+export const withoutEmpty = (facts: { name: string; lines: (string | null)[] }[]): Fact[] =>
+  facts.map(({ name, lines }) => ({ name, lines: lines.filter(isNotEmpty) })).filter(({ lines }) => lines.length > 0);
 
 /** One line per session, or one for the whole course date. */
-function formatDays(mail: MailData, language: Language) {
-  const { gatherings } = mail;
-  if (gatherings === null) return [formatSpan(mail as DateSpan, language)];
-  return gatherings.map((gathering) =>
-    [formatSpan(toDateSpan(gathering), language), gathering.theme].filter(isNotEmpty).join(': '),
-  );
+function formatDays(mail: MailData, timezone: string) {
+  const { language, gatherings } = mail;
+  const toWhen = (span: DateSpan) => {
+    const hasTime = span.startTimeAt !== null || span.endTimeAt !== null;
+    return `${formatSpan(span, mail)}${hasTime || mail.zone !== timezone ? ` (${mail.zone})` : ''}`;
+  };
+  if (gatherings === null) return [toWhen(mail as DateSpan)];
+  const lines = gatherings
+    .slice(0, maxListed)
+    .map((gathering) => describeGathering(gathering, toWhen(toDateSpan(gathering))));
+  const left = gatherings.length - lines.length;
+  return left > 0 ? [...lines, letterTexts[language].andMore(left)] : lines;
 }
 
-const formatSpan = (span: DateSpan, language: Language) =>
+function describeGathering({ theme, location }: MailGathering, when: string) {
+  const what = [when, theme].filter(isNotEmpty).join(': ');
+  return [what, ...locationLines(location)].join(', ');
+}
+
+const formatSpan = (span: DateSpan, { language }: MailData) =>
   spanEnds(span, language)
     .map(({ day, time }) => [day, time].filter(isNotEmpty).join(', '))
     .join(' – ');

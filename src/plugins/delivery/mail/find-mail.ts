@@ -1,3 +1,17 @@
+import { leftStatuses } from '../../../core/reference/statuses.ts';
+import { caseFoldedSql } from '../../../database/tables/columns.ts';
+
+/** More than are in a letter and in its calendar. */
+export const maxGatherings = 200;
+
+const epochMs = (moment: string) => `1000 * extract(epoch from ${moment})::float8`;
+
+const location = (
+  table: string,
+) => `case when ${table}.id is not null then json_build_object('isVirtual', ${table}.is_virtual,
+        'title', coalesce(nullif(${table}.custom_title, ''), ${table}.title),
+        'address', ${table}.address, 'zipcode', ${table}.zipcode, 'city', ${table}.city) end`;
+
 /** Current data for a letter. Days and times are in the course date's time zone. */
 export const findMail = {
   name: 'find_mail',
@@ -7,6 +21,11 @@ export const findMail = {
       m.detached_at is not null as "isDetached", u.erased_at is not null as "isErased",
       coalesce(u.is_placeholder, false) as "isPlaceholder", o.user_id = p.user_id as "isToParticipant",
       w.host as "webhookHost", w.disabled_reason as "disabledReason",
+      coalesce(b.language, (select own.language from participants last
+          join bookings own on own.provider_id = last.provider_id and own.id = last.booking_id
+        where last.provider_id = o.provider_id and last.user_id = o.user_id and o.participant_id is null
+        order by last.id desc limit 1)) as "bookingLanguage",
+      settings.language as "schoolLanguage", settings.texts as "schoolTexts",
       coalesce(u.email, a.email, o.address, case when o.booking_id is not null then b.booker_email end,
         case when o.webhook_id is not null then s.email_admin end, '') as email,
       coalesce(u.username, a.email, '') as username,
@@ -17,23 +36,33 @@ export const findMail = {
       s.title as school, s.phone, s.web_address as "webAddress",
       coalesce(nullif(c.email_booking, ''), nullif(s.email_booking, ''), s.email) as contact,
       p.status_id as "statusId", p.held_for as "heldFor", to_char(p.held_until at time zone d.zone, 'YYYY-MM-DD HH24:MI') as "heldUntil",
-      d.status_id as "dateStatusId", case when o.purpose = 'move' then (select f.cancellation_message from cancellations k
+      d.status_id as "dateStatusId", d.deleted_at is not null as "isDateDeleted", case when o.purpose = 'move' then (select f.cancellation_message from cancellations k
           join course_dates f on f.provider_id = k.provider_id and f.id = k.course_date_id
         where k.provider_id = o.provider_id and k.move_to = d.id and k.created_at = o.created_at)
         else d.cancellation_message end as "cancellationMessage",
-      b.order_id as "orderId", coalesce(nullif(d.title, ''), c.title, '') as title,
+      b.order_id as "orderId", ord.customer_id is not null
+        or coalesce(${caseFoldedSql('b.booker_email')} <> ${caseFoldedSql("coalesce(u.email, '')")}, false) as "hasOtherPayer",
+      (select count(*)::int from participants f where f.provider_id = b.provider_id and f.booking_id = b.id
+        and f.status_id not in (${leftStatuses.join(', ')})) as "numParticipants",
+      d.id as "courseDateId", p.course_date_id is distinct from d.id as "isFormerDate",
+      coalesce(nullif(d.title, ''), c.title, '') as title,
       d.start_at::text as "startAt", d.end_at::text as "endAt",
       d.start_time_at::text as "startTimeAt", d.end_time_at::text as "endTimeAt", d.zone, d.is_virtual as "isVirtual",
+      ${epochMs('d.starts_at')} as "startsAtMs", ${epochMs('d.ends_at')} as "endsAtMs",
+      ${epochMs('greatest(d.updated_at, p.updated_at)')} as "updatedAtMs",
+      d.starts_at <= now() as "hasStarted", d.ends_at <= now() as "isOver",
       d.event_url as "eventUrl", d.place_additional_info as "placeAdditionalInfo", place.title as "placeTitle",
-      case when l.id is not null then json_build_object('isVirtual', l.is_virtual,
-        'title', coalesce(nullif(l.custom_title, ''), l.title),
-        'address', l.address, 'zipcode', l.zipcode, 'city', l.city) end as location,
-      (select json_agg(json_build_object('gatheringAt', g.gathering_at::text, 'gatheringEndAt', g.gathering_end_at::text,
-          'theme', g.theme) order by g.starts_at, g.id)
-        from gatherings g
-        where g.provider_id = d.provider_id and g.course_date_id = d.id and g.deleted_at is null) as gatherings
+      ${location('l')} as location,
+      (select json_agg(json_build_object('id', g.id, 'gatheringAt', g.gathering_at::text, 'gatheringEndAt', g.gathering_end_at::text,
+          'startsAtMs', ${epochMs('g.starts_at')}, 'endsAtMs', ${epochMs('timezone(g.zone, g.gathering_end_at)')},
+          'theme', g.theme, 'description', g.description, 'eventUrl', g.event_url, 'location', ${location('at')}) order by g.starts_at, g.id)
+        from (select * from gatherings f
+            where f.provider_id = d.provider_id and f.course_date_id = d.id and f.deleted_at is null
+            order by f.starts_at, f.id limit ${maxGatherings}) g
+          left join locations at on at.provider_id = g.provider_id and at.id = g.location_id) as gatherings
     from outbox o
       join providers s on s.id = o.provider_id
+      left join booking_settings settings on settings.provider_id = o.provider_id
       left join course_users u on u.provider_id = o.provider_id and u.id = o.user_id
       left join admin_memberships m on m.provider_id = o.provider_id and m.admin_user_id = o.admin_user_id
       left join admin_users a on a.id = m.admin_user_id
@@ -42,6 +71,7 @@ export const findMail = {
         (select min(f.id) from participants f where f.provider_id = o.provider_id and f.booking_id = o.booking_id))
       left join course_users person on person.provider_id = p.provider_id and person.id = p.user_id
       left join bookings b on b.provider_id = p.provider_id and b.id = p.booking_id
+      left join orders ord on ord.provider_id = b.provider_id and ord.id = b.order_id
       left join course_dates d on d.provider_id = o.provider_id and d.id = coalesce(o.course_date_id, p.course_date_id)
       left join courses c on c.provider_id = d.provider_id and c.id = d.course_id
       left join locations l on l.provider_id = d.provider_id and l.id = d.location_id

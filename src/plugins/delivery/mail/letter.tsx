@@ -1,5 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { render } from 'preact-render-to-string';
 import type { Language } from '../../../core/reference/language.ts';
+import type { Fact } from './facts.ts';
+
+/** Facts below a title. Those of amounts have the amount in the first line. */
+export type Section = { title: string; rows: Fact[]; isAmounts?: boolean };
 
 /** Content of a letter, before it is rendered. */
 export type Letter = {
@@ -7,22 +13,33 @@ export type Letter = {
   subject: string;
   greeting: string;
   opening: string[];
-  /** Names with their values, line by line. */
-  facts: { name: string; lines: string[] }[];
+  facts: Fact[];
+  sections: Section[];
   button: { label: string; href: string } | null;
   closing: string[];
   /** Regards, the school's name and its contact data. */
   sender: string[];
+  /** Lines of the school at the end, empty ones among them. */
+  footer: string[];
 };
 
-export function toText({ greeting, opening, facts, button, closing, sender }: Letter) {
+export function toText({ greeting, opening, facts, sections, button, closing, sender, footer }: Letter) {
   const factLines = facts
     .map(({ name, lines }) => `${name}: ${lines.join(`\n${' '.repeat(name.length + 2)}`)}`)
     .join('\n');
   const link = button === null ? '' : `${button.label}:\n${button.href}`;
-  const parts = [greeting, ...opening, factLines, link, ...closing, sender.join('\n')];
-  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+  const parts = [greeting, ...opening, factLines, ...sections.map(toSectionText), link, ...closing];
+  return `${[...parts, sender.join('\n'), footer.join('\n')].filter((part) => part !== '').join('\n\n')}\n`;
 }
+
+const toSectionText = ({ title, rows }: Section) =>
+  [
+    title,
+    '-'.repeat(title.length),
+    ...rows.map(({ name, lines }) => (lines.length > 0 ? `${name}: ${lines.join(', ')}` : name)),
+  ].join('\n');
+
+const styles = readFileSync(join(import.meta.dirname, 'letter.css'), 'utf8');
 
 // Inline styles: mail programs ignore most others.
 const page = { margin: 0, padding: '24px', background: '#f3f4f6', color: '#1f2937' };
@@ -42,7 +59,11 @@ const cell = {
   verticalAlign: 'top',
   overflowWrap: 'anywhere',
 };
-const nameCell = { ...cell, color: '#4b5563', fontWeight: 'normal', whiteSpace: 'nowrap' };
+const quiet = { color: '#4b5563' };
+const nameCell = { ...cell, ...quiet, fontWeight: 'normal', whiteSpace: 'nowrap' };
+const rowCell = { ...cell, fontWeight: 'normal', width: '50%' };
+const amountCell = { ...cell, paddingRight: 0, textAlign: 'right' };
+const sectionTitle = { margin: '32px 0 0', fontSize: '18px' };
 const buttonLink = {
   display: 'inline-block',
   padding: '12px 20px',
@@ -52,24 +73,29 @@ const buttonLink = {
   fontWeight: 'bold',
   textDecoration: 'none',
 };
-const small = { color: '#4b5563', fontSize: '14px', overflowWrap: 'anywhere' };
+const small = { ...quiet, fontSize: '14px', overflowWrap: 'anywhere' };
 
 export const toHtml = (letter: Letter) => `<!doctype html>${render(<Sheet {...letter} />)}`;
 
-const Sheet = ({ language, subject, greeting, opening, facts, button, closing, sender }: Letter) => (
+const Sheet = ({ language, subject, greeting, opening, facts, sections, button, closing, sender, footer }: Letter) => (
   <html lang={language}>
     <head>
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width" />
+      <meta name="color-scheme" content="light dark" />
       <title>{subject}</title>
+      <style dangerouslySetInnerHTML={{ __html: styles }} />
     </head>
-    <body style={page}>
-      <div style={sheet}>
+    <body class="page" style={page}>
+      <div class="sheet" style={sheet}>
         <p>{greeting}</p>
         {opening.map((text) => (
           <p>{text}</p>
         ))}
         {facts.length > 0 && <Facts facts={facts} />}
+        {sections.map((section) => (
+          <Rows {...section} />
+        ))}
         {button !== null && <Button {...button} />}
         {closing.map((text) => (
           <p>{text}</p>
@@ -77,6 +103,11 @@ const Sheet = ({ language, subject, greeting, opening, facts, button, closing, s
         <p>
           <Lines lines={sender} />
         </p>
+        {footer.length > 0 && (
+          <p class="quiet" style={small}>
+            <Lines lines={footer} />
+          </p>
+        )}
       </div>
     </body>
   </html>
@@ -86,10 +117,10 @@ const Facts = ({ facts }: Pick<Letter, 'facts'>) => (
   <table style={table}>
     {facts.map(({ name, lines }) => (
       <tr>
-        <th scope="row" style={nameCell}>
+        <th scope="row" class="cell quiet" style={nameCell}>
           {name}
         </th>
-        <td style={cell}>
+        <td class="cell" style={cell}>
           <Lines lines={lines} />
         </td>
       </tr>
@@ -97,15 +128,43 @@ const Facts = ({ facts }: Pick<Letter, 'facts'>) => (
   </table>
 );
 
+const Rows = ({ title, rows, isAmounts = false }: Section) => (
+  <>
+    <h2 style={sectionTitle}>{title}</h2>
+    <table style={table}>
+      {rows.map(({ name, lines: [first, ...others] }) => (
+        <tr>
+          <th scope="row" class="cell" style={rowCell}>
+            {name}
+            {isAmounts && others.length > 0 && <Others lines={others} />}
+          </th>
+          <td class="cell" style={isAmounts ? amountCell : cell}>
+            {first}
+            {!isAmounts && others.length > 0 && <Others lines={others} />}
+          </td>
+        </tr>
+      ))}
+    </table>
+  </>
+);
+
+const Others = ({ lines }: { lines: string[] }) => (
+  <div class="quiet" style={small}>
+    <Lines lines={lines} />
+  </div>
+);
+
 /** Shows the address too, for programs without links. */
 const Button = ({ label, href }: NonNullable<Letter['button']>) => (
   <>
     <p>
-      <a href={href} style={buttonLink}>
+      <a href={href} class="button" style={buttonLink}>
         {label}
       </a>
     </p>
-    <p style={small}>{href}</p>
+    <p class="quiet" style={small}>
+      {href}
+    </p>
   </>
 );
 

@@ -1,14 +1,20 @@
 import type { Location } from '../../../core/address-format.ts';
-import { getEnrolmentStatus, type EnrolmentStatus } from '../../../core/reference/statuses.ts';
-import { isEmailAddress } from '../../../core/text.ts';
+import type { CalendarGathering } from '../../../core/calendar.ts';
+import type { Language } from '../../../core/reference/language.ts';
+import { getEnrolmentStatus, hasConfirmedPlace, type EnrolmentStatus } from '../../../core/reference/statuses.ts';
+import type { Settings } from '../../../core/settings.ts';
+import { isEmailAddress, normalizeLineBreaks } from '../../../core/text.ts';
 import type { MailPurpose } from '../../../database/tables/outbox.ts';
+import type { MailTexts } from '../../../database/tables/providers.ts';
 
 export type ActiveStatus = Exclude<EnrolmentStatus, 'deregistered' | 'deregisteredWithFee'>;
 
 export type DisabledReason = 'failing' | 'gone';
 
-/** A mail's data as `findMail` returns it; columns that its purpose does not need are null. */
-export type MailData = {
+export type MailGathering = CalendarGathering & { gatheringAt: string; gatheringEndAt: string };
+
+/** A row of `findMail`; columns that its purpose does not need are null. */
+export type MailRow = {
   id: number;
   purpose: MailPurpose;
   /** `yyyymmddThhmmssZ`. */
@@ -31,6 +37,9 @@ export type MailData = {
   webhookHost: string | null;
   /** Null if the webhook is active again, or deleted. */
   disabledReason: DisabledReason | null;
+  bookingLanguage: Language | null;
+  schoolLanguage: Language | null;
+  schoolTexts: Partial<Record<Language, MailTexts>> | null;
   email: string;
   username: string;
   firstname: string;
@@ -47,8 +56,16 @@ export type MailData = {
   /** `yyyy-mm-dd hh:mm` */
   heldUntil: string | null;
   dateStatusId: number | null;
+  isDateDeleted: boolean;
   cancellationMessage: string | null;
   orderId: number | null;
+  /** True if somebody else than the recipient pays. */
+  hasOtherPayer: boolean | null;
+  /** Of the booking, without those who have left. */
+  numParticipants: number;
+  courseDateId: number | null;
+  /** True for a date that is not the participant's. */
+  isFormerDate: boolean;
   /** Empty for a mail that is not about a course. */
   title: string;
   startAt: string | null;
@@ -56,12 +73,24 @@ export type MailData = {
   startTimeAt: string | null;
   endTimeAt: string | null;
   zone: string | null;
+  startsAtMs: number | null;
+  endsAtMs: number | null;
+  /** When the participant or the date was last changed. */
+  updatedAtMs: number | null;
+  hasStarted: boolean | null;
+  isOver: boolean | null;
   isVirtual: boolean | null;
   eventUrl: string | null;
   location: Location | null;
   placeTitle: string | null;
   placeAdditionalInfo: string | null;
-  gatherings: { gatheringAt: string; gatheringEndAt: string; theme: string | null }[] | null;
+  gatherings: MailGathering[] | null;
+};
+
+export type MailData = Omit<MailRow, 'bookingLanguage' | 'schoolLanguage' | 'schoolTexts'> & {
+  language: Language;
+  /** Of the school, in place of the usual ones. */
+  words: Pick<MailTexts, 'greeting' | 'footer'>;
 };
 
 export const toEnrolment = ({ statusId, dateStatusId }: MailData) => ({
@@ -73,24 +102,43 @@ export const toEnrolment = ({ statusId, dateStatusId }: MailData) => ({
 export const toActiveStatus = (mail: MailData) =>
   mail.heldFor === 'offer' ? 'waiting' : (getEnrolmentStatus(toEnrolment(mail)) as ActiveStatus);
 
-/** True for a mail that tells a participant of a place. */
-export const confirmsPlace = ({ purpose, isToParticipant }: MailData) =>
-  purpose === 'receipt' || purpose === 'move' || (purpose === 'swap' && isToParticipant === true);
+const confirming: MailPurpose[] = ['receipt', 'promotion', 'move', 'swap', 'date_changed', 'reminder'];
 
-/** Removes line breaks, which could inject headers, and an invalid reply address. */
-export function sanitizeMail(data: MailData): MailData {
-  const mail = joinLines(data) as MailData;
-  // The school itself gets the mail about a webhook.
-  const hasContact = isEmailAddress(mail.contact) && mail.purpose !== 'webhook_disabled';
-  return { ...mail, contact: hasContact ? mail.contact : '' };
+/** True for a mail that tells a participant, or the booker, of a place. */
+export const confirmsPlace = ({ purpose, isToParticipant, isToBooker }: MailData) =>
+  confirming.includes(purpose) && (isToParticipant === true || isToBooker);
+
+/** True if the recipient has a confirmed place, and may see how to join. */
+export const mayJoin = (mail: MailData) =>
+  confirmsPlace(mail) && mail.isToParticipant === true && hasConfirmedPlace(toEnrolment(mail));
+
+export const isToSchool = ({ purpose }: Pick<MailRow, 'purpose'>) =>
+  purpose.startsWith('notice_') || purpose === 'webhook_disabled' || purpose === 'address_refused';
+
+/**
+ * Selects the language and the school's words. Removes line breaks, which could inject headers, and an invalid reply
+ * address.
+ */
+export function toMailData(row: MailRow, { defaultLanguage }: Pick<Settings, 'defaultLanguage'>): MailData {
+  const { bookingLanguage, schoolLanguage, schoolTexts, ...others } = joinLines(row) as MailRow;
+  const language = (isToSchool(row) ? null : bookingLanguage) ?? schoolLanguage ?? defaultLanguage;
+  const isToStaff = isToSchool(row) || row.adminUserId !== null;
+  const { greeting = null, footer = null, reply_to = null } = (!isToStaff && schoolTexts?.[language]) || {};
+  const contact = reply_to ?? others.contact;
+  // The school itself gets its notices.
+  const hasContact = isEmailAddress(contact) && !isToSchool(row);
+  return { ...others, language, words: { greeting, footer }, contact: hasContact ? contact : '' };
 }
 
-/** Replaces line breaks and control characters in all strings of a value. */
-function joinLines(value: unknown): unknown {
-  if (typeof value === 'string') return joinLine(value);
-  if (Array.isArray(value)) return value.map(joinLines);
+/** Texts of several lines. */
+const multiline = ['footer', 'description'];
+
+/** Replaces line breaks and control characters in all strings of a value, but for its texts of several lines. */
+function joinLines(value: unknown, name = ''): unknown {
+  if (typeof value === 'string') return multiline.includes(name) ? normalizeLineBreaks(value).trim() : joinLine(value);
+  if (Array.isArray(value)) return value.map((inner) => joinLines(inner));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, joinLines(inner)]));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, joinLines(inner, key)]));
 }
 
 const joinLine = (text: string) => text.replace(/[\s\p{Cc}]+/gu, ' ').trim();

@@ -1,12 +1,13 @@
-import type { MailData } from './mail-data.ts';
+import type { MailCalendar } from './calendar.ts';
 import { toHtml, toText, type Letter } from './letter.tsx';
+import type { MailData } from './mail-data.ts';
 import type { Message } from './transport.ts';
 
 /** Equal for all attempts, so that recipients can detect duplicates, and unique across databases. */
 export const mailName = ({ createdAt, id }: MailData) => `${createdAt}-${id}`;
 
 /** Sent from the service's address in the school's name; replies go to the school. */
-export function toMessage(mail: MailData, letter: Letter, from: string): Message {
+export function toMessage(mail: MailData, letter: Letter, calendar: MailCalendar | null, from: string): Message {
   const { school, firstname, lastname, email, contact } = mail;
   return {
     from: { name: school, address: from },
@@ -15,9 +16,16 @@ export function toMessage(mail: MailData, letter: Letter, from: string): Message
     subject: letter.subject,
     text: toText(letter),
     html: toHtml(letter),
+    ...(calendar && toCalendarPart(calendar)),
     messageId: `<${mailName(mail)}@${from.slice(from.lastIndexOf('@') + 1)}>`,
     headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': letter.language },
     disableFileAccess: true,
     disableUrlAccess: true,
   };
+}
+
+/** Programs act on an alternative; an attachment is for the reader to open. */
+function toCalendarPart({ method, content }: MailCalendar): Pick<Message, 'alternatives' | 'attachments'> {
+  const part = { content, contentType: `text/calendar; charset=utf-8; method=${method}` };
+  return method === 'PUBLISH' ? { attachments: [{ ...part, filename: 'calendar.ics' }] } : { alternatives: [part] };
 }

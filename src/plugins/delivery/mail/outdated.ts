@@ -1,4 +1,4 @@
-import { canceled, hasLeft } from '../../../core/reference/statuses.ts';
+import { canceled, hasLeft, holdsSeat, postponed } from '../../../core/reference/statuses.ts';
 import { confirmsPlace, type MailData } from './mail-data.ts';
 
 /** Reason why a delayed mail is no longer true, or null. */
@@ -11,8 +11,21 @@ export function outdatedReason(mail: MailData) {
   if (purpose === 'webhook_disabled' && mail.disabledReason === null) return 'its webhook is active or deleted since';
   if (purpose === 'offer' && mail.heldFor !== 'offer') return 'its offer has ended since';
   if (purpose === 'date_canceled' && mail.dateStatusId !== canceled) return 'its date is not canceled any more';
+  if (purpose === 'moved_away') return mail.isFormerDate ? null : 'its participant is back since';
   if (userId !== null && isToParticipant === false && purpose !== 'swap') return 'another person has its place since';
   if (purpose === 'deregistration' && !hasLeft(statusId!)) return 'its participant is back since';
   if (confirmsPlace(mail) && hasLeft(statusId!)) return 'its participant has left since';
-  return null;
+  return aboutDate.includes(purpose) ? findDateReason(mail) : null;
+}
+
+const aboutDate = ['promotion', 'date_changed', 'reminder'];
+
+/** Of a mail that says what holds now of a date to come. */
+function findDateReason({ purpose, statusId, heldFor, dateStatusId, isDateDeleted, hasStarted, isOver }: MailData) {
+  if (dateStatusId === canceled) return 'its date is canceled since';
+  if (isDateDeleted) return 'its date is deleted since';
+  if (isOver || (purpose === 'reminder' && hasStarted)) return 'its date is over';
+  if (purpose === 'reminder' && dateStatusId === postponed) return 'its date is postponed since';
+  const hasSeat = holdsSeat(statusId!) && heldFor !== 'offer';
+  return purpose !== 'date_changed' && !hasSeat ? 'its participant has no place any more' : null;
 }

@@ -1,3 +1,4 @@
+import type { EnrolmentStatus } from '../../../../core/reference/statuses.ts';
 import type { ActiveStatus, DisabledReason } from '../mail-data.ts';
 
 const places: Record<ActiveStatus, string> = {
@@ -32,7 +33,7 @@ export const en = {
     subject: `You are deregistered: ${course}`,
     text: [
       `You are no longer registered for this course at ${school}.`,
-      ...(withFee ? ['As it was late, a fee is charged by the terms of the school.'] : []),
+      withFee ? 'As it was late, a fee is charged by the terms of the school.' : 'No cancellation fee is charged.',
       'If you did not expect this, please contact the school.',
     ],
   }),
@@ -89,7 +90,9 @@ export const en = {
   }),
   bookingReceipt: (school: string, course: string) => ({
     subject: `Receipt of your booking: ${course}`,
-    text: [`Thank you for booking with ${school}.`],
+    text: [
+      `Thank you for booking with ${school}. Below are the participants, the prices, what is paid, and the data of the invoice.`,
+    ],
   }),
   movedAway: (school: string, course: string) => ({
     subject: `No longer on this date: ${course}`,
@@ -118,6 +121,7 @@ export const en = {
     label: 'Show the booking',
     closing: ['The link works until the course is over. Keep it to yourself: whoever has it sees the booking.'],
   },
+  ownPage: { label: 'Open my page', closing: [] as string[] },
   facts: {
     participant: 'Participant',
     course: 'Course',
@@ -127,7 +131,48 @@ export const en = {
     link: 'Link',
     order: 'Order number',
     until: 'Answer by',
+    price: 'Price',
+    priceWithVat: 'Price with VAT',
+    paid: 'Paid',
+    due: 'Left to pay',
+    owed: 'You get back',
   },
+  free: 'Free of charge',
+  ofWhichVat: (amount: string, vat: string) => `${amount}, of which VAT ${vat}`,
+  forParticipants: (count: number) => `For the ${count} participants of the booking`,
+  andMore: (count: number) => `and ${count} more`,
+  withoutName: 'No name yet',
+  statuses: {
+    confirmed: 'Has a place',
+    overbooked: 'Has an extra place',
+    waiting: 'On the waiting list',
+    unconfirmed: 'Reserved',
+    deregistered: 'Deregistered',
+    deregisteredWithFee: 'Deregistered, with a fee',
+    canceled: 'Canceled by the school',
+  } satisfies Record<EnrolmentStatus, string>,
+  titles: { participants: 'Participants', products: 'Prices with VAT', payment: 'Payment', invoice: 'Invoice' },
+  vatOf: (percentage: string, amount: string) => `of which ${percentage} VAT: ${amount}`,
+  withoutVat: 'no VAT',
+  discountOf: (amount: string) => `discount deducted: ${amount} without VAT`,
+  sums: {
+    discounts: 'Discounts, deducted',
+    exclVat: 'Total without VAT',
+    vat: 'VAT',
+    inclVat: 'Total with VAT',
+    credited: 'Credited',
+    byVouchers: 'Paid by voucher',
+    paid: 'Paid',
+  },
+  invoice: {
+    company: 'Company',
+    companyNumber: 'Organization number',
+    address: 'Address',
+    email: 'E-mail',
+    reference: 'Reference',
+    gln: 'GLN',
+  },
+  postponed: 'The school has postponed this date and will tell you the new one.',
   online: 'Online',
   regards: 'Kind regards',
   questions: 'Do you have a question? Just answer this e-mail.',

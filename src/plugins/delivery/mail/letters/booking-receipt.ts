@@ -1,0 +1,89 @@
+import { formatDay } from '../../../../core/date-format.ts';
+import { formatMoney, formatPercentage } from '../../../../core/money-format.ts';
+import type { Minor } from '../../../../core/money.ts';
+import { getEnrolmentStatus } from '../../../../core/reference/statuses.ts';
+import type { BookingBalance } from '../../../../resources/payments/balance-service.ts';
+import { toDue } from '../amounts.ts';
+import { withoutEmpty, type Fact } from '../facts.ts';
+import type { Section } from '../letter.tsx';
+import { isNotEmpty, type MailData } from '../mail-data.ts';
+import { letterTexts } from '../messages.ts';
+import type { Receipt } from '../receipt.ts';
+
+/** All of a booking, for its payer. */
+export function composeReceipt(mail: MailData, receipt: Receipt, balance: BookingBalance): Section[] {
+  const { titles } = letterTexts[mail.language];
+  return [
+    { title: titles.participants, rows: composeParticipants(mail, receipt) },
+    { title: titles.products, rows: composeLines(mail, receipt, balance.currency), isAmounts: true },
+    { title: titles.payment, rows: composeSums(mail, balance), isAmounts: true },
+    { title: titles.invoice, rows: composeInvoice(mail, receipt) },
+  ].filter(({ rows }) => rows.length > 0);
+}
+
+function composeParticipants(
+  { language, courseDateId }: MailData,
+  { participants, numParticipants, numLines }: Receipt,
+) {
+  const texts = letterTexts[language];
+  const rows = participants.map((one) => {
+    const otherDate = one.courseDateId === courseDateId ? '' : `${one.title}, ${formatDay(one.startAt, language)}`;
+    const bought = numLines > 1 ? one.products : [];
+    return {
+      name: one.name || texts.withoutName,
+      lines: [texts.statuses[getEnrolmentStatus(one)], otherDate, ...bought],
+    };
+  });
+  return withRest(withoutEmpty(rows), numParticipants, texts.andMore);
+}
+
+function composeLines({ language }: MailData, { lines, numLines }: Receipt, currency: string) {
+  const texts = letterTexts[language];
+  const format = (amount: Minor) => formatMoney(amount, currency, language);
+  const rows = lines.map(({ title, quantity, total, vat, vatPercentage, discount }) => ({
+    name: quantity === 1 ? title : `${title} × ${quantity}`,
+    lines: [
+      format(total),
+      vat === 0n ? texts.withoutVat : texts.vatOf(formatPercentage(vatPercentage, language), format(vat)),
+      discount === 0n ? '' : texts.discountOf(format(discount)),
+    ].filter(isNotEmpty),
+  }));
+  return withRest(rows, numLines, texts.andMore);
+}
+
+function composeSums(mail: MailData, balance: BookingBalance): Fact[] {
+  const { sums } = letterTexts[mail.language];
+  const { ordered, orderedVat, discounts, credited, byVouchers, paid } = balance;
+  const row = (name: string, amount: Minor) => ({
+    name,
+    lines: [formatMoney(amount, balance.currency, mail.language)],
+  });
+  const unlessZero = (name: string, amount: Minor) => (amount === 0n ? [] : [row(name, amount)]);
+  return [
+    ...unlessZero(sums.discounts, -discounts),
+    row(sums.exclVat, ordered - orderedVat),
+    row(sums.vat, orderedVat),
+    row(sums.inclVat, ordered),
+    ...unlessZero(sums.credited, -credited),
+    ...unlessZero(sums.byVouchers, byVouchers),
+    row(sums.paid, paid - byVouchers),
+    toDue(balance, mail),
+  ];
+}
+
+function composeInvoice({ language }: MailData, { order }: Receipt): Fact[] {
+  const { invoice } = letterTexts[language];
+  const city = [order.zipcode, order.city].filter(isNotEmpty).join(' ');
+  return withoutEmpty([
+    { name: invoice.company, lines: [order.company] },
+    { name: invoice.companyNumber, lines: [order.companyNumber] },
+    { name: invoice.address, lines: [order.address, order.address2, order.address3, city] },
+    { name: invoice.email, lines: [order.email] },
+    { name: invoice.reference, lines: [order.reference] },
+    { name: invoice.gln, lines: [order.gln] },
+  ]);
+}
+
+/** With the number of those that are not listed. */
+const withRest = (rows: Fact[], count: number, andMore: (count: number) => string): Fact[] =>
+  count > rows.length ? [...rows, { name: andMore(count - rows.length), lines: [] }] : rows;
