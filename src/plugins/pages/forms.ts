@@ -39,6 +39,12 @@ export function readField({ body }: FastifyRequest, name: string): string | unde
   return typeof value === 'string' ? value : undefined;
 }
 
+/** The id in a path; throws not_found for anything else. */
+export function toId(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw Problem.notFound('Participant');
+  return Number(text);
+}
+
 type NewPassword = { password: string; errors: FieldErrors };
 
 /** The form's new password and its errors; `repeated` is optional, for scripts. */

@@ -7,7 +7,8 @@ import type { LinkKind } from '../../resources/links/schema.ts';
 import { findLink } from '../../resources/links/service.ts';
 import { acceptOffer, declineOffer } from '../../resources/seats/service.ts';
 import { namePlaces } from '../../resources/swaps/service.ts';
-import { readField } from './forms.ts';
+import { cancelByForm, sendCancelForm } from './cancel-page.tsx';
+import { readField, toId } from './forms.ts';
 import { loadLinkedBooking, loadOffer } from './linked.ts';
 import type { PageServices } from './page-context.ts';
 import { loadSchool } from './people.ts';
@@ -17,7 +18,8 @@ import { Booking, personFields, toFieldName, type BookingForm, type PersonField 
 import { Offer } from './views/offer.tsx';
 
 type TokenRoute = { Params: { token: string } };
-type Visit = { ctx: Ctx; view: View; bookingId: number; participantId: number | null };
+type PlaceRoute = { Params: { token: string; participantId: string } };
+type Visit = { ctx: Ctx; view: View; token: string; bookingId: number; participantId: number | null };
 
 /** Pages that need no session: of a booking for its payer, and of an offer for the person who waits. */
 export const linkPages: FastifyPluginAsync<PageServices> = async (app, { queryable, createVisitorContext }) => {
@@ -25,7 +27,7 @@ export const linkPages: FastifyPluginAsync<PageServices> = async (app, { queryab
     const found = await findLink(queryable, kind, request.params.token);
     if (!found) return undefined;
     const ctx = await createVisitorContext(request, found);
-    return { ...found, ctx, view: { ...request.view, school: await loadSchool(ctx) } };
+    return { ...found, ctx, token: request.params.token, view: { ...request.view, school: await loadSchool(ctx) } };
   }
 
   app.get<TokenRoute>('/booking/:token', async (request, reply) => {
@@ -44,6 +46,16 @@ export const linkPages: FastifyPluginAsync<PageServices> = async (app, { queryab
     const open = new Set(places.flatMap(({ enrolment, mayBeNamed }) => (mayBeNamed ? [enrolment.id] : [])));
     const named = persons.filter(({ participantId }) => open.has(participantId));
     return sendBooking(reply, visit, { named: await namePlaces(ctx, bookingId, named) });
+  });
+
+  const cancelPath = '/booking/:token/cancel/:participantId';
+  app.get<PlaceRoute>(cancelPath, async (request, reply) => {
+    const visit = await openLink('booking', request);
+    return visit ? sendCancelForm(reply, toCancelVisit(visit, request)) : sendLinkGone(request, reply);
+  });
+  app.post<PlaceRoute>(cancelPath, async (request, reply) => {
+    const visit = await openLink('booking', request);
+    return visit ? cancelByForm(request, reply, toCancelVisit(visit, request)) : sendLinkGone(request, reply);
   });
 
   app.get<TokenRoute>('/offer/:token', async (request, reply) => {
@@ -79,9 +91,21 @@ export const linkPages: FastifyPluginAsync<PageServices> = async (app, { queryab
   }
 };
 
-async function sendBooking(reply: FastifyReply, { ctx, view, bookingId }: Visit, form: BookingForm) {
+async function sendBooking(reply: FastifyReply, { ctx, view, token, bookingId }: Visit, form: BookingForm) {
   const booking = await loadLinkedBooking(ctx, bookingId);
-  return sendPage(reply, form.persons ? 400 : 200, <Booking {...{ view, booking, form }} />);
+  return sendPage(reply, form.persons ? 400 : 200, <Booking {...{ view, token, booking, form }} />);
+}
+
+function toCancelVisit({ ctx, view, token, bookingId }: Visit, { params }: FastifyRequest<PlaceRoute>) {
+  const place = { bookingId, participantId: toId(params.participantId) };
+  const back = { href: view.paths.booking(token), label: view.texts.cancel.backToBooking };
+  const load = async () => {
+    const { places } = await loadLinkedBooking(ctx, bookingId);
+    const found = places.find(({ enrolment }) => enrolment.id === place.participantId);
+    const { enrolment, name } = Problem.assertFound(found, 'Participant');
+    return { view, back, name, enrolment };
+  };
+  return { ctx, place, load };
 }
 
 /** One page for unknown and ended links, so that it reveals nothing. */

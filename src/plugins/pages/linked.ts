@@ -7,19 +7,32 @@ import { courseUsers } from '../../database/tables/users.ts';
 import { grouped } from '../../lists/relations.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 import { loadBookingBalance } from '../../resources/payments/balance-service.ts';
+import type { CancellationTerms } from '../../resources/self-cancellations/schema.ts';
+import { loadCancellationTerms } from '../../resources/self-cancellations/service.ts';
 import { findEnrolments, type Enrolment } from './courses.ts';
 
-export type LinkedPlace = { enrolment: Enrolment; name: string; mayBeNamed: boolean };
+export type LinkedPlace = {
+  enrolment: Enrolment;
+  name: string;
+  mayBeNamed: boolean;
+  /** Undefined where the school has not allowed cancellations. */
+  terms: CancellationTerms | undefined;
+};
 export type LinkedBooking = Awaited<ReturnType<typeof loadLinkedBooking>>;
 
 /** A booking as its payer sees it: its places by date, without links to join, and its amounts. */
 export async function loadLinkedBooking(ctx: Ctx, bookingId: number) {
   const enrolments = await findEnrolments(ctx, eq(participants.bookingId, bookingId));
   const names = await loadNames(ctx, bookingId);
+  const terms = await loadCancellationTerms(
+    ctx,
+    ctx.db,
+    enrolments.map(({ id }) => id),
+  );
   const places = enrolments.reverse().map((enrolment): LinkedPlace => {
     const { name, heldFor } = names.get(enrolment.id)!;
     const mayBeNamed = heldFor === 'name' && !enrolment.isOver && enrolment.dateStatusId !== canceled;
-    return { enrolment: { ...enrolment, eventUrl: null }, name, mayBeNamed };
+    return { enrolment: { ...enrolment, eventUrl: null }, name, mayBeNamed, terms: terms.get(enrolment.id) };
   });
   const byDate = grouped(
     places,

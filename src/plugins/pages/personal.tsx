@@ -4,10 +4,12 @@ import { toCalendar } from '../../core/calendar.ts';
 import { Problem } from '../../core/errors.ts';
 import { hashPassword, replacePassword } from '../../resources/auth/password-service.ts';
 import { endSession, openSession, findSessionUser } from '../../resources/auth/session-service.ts';
+import { loadCancellationTerms } from '../../resources/self-cancellations/service.ts';
+import { cancelByForm, sendCancelForm } from './cancel-page.tsx';
 import { sendNotice, sendPage } from './send-page.tsx';
 import { findEnrolment, loadInstructorNames, listEnrolments, canBeInCalendar } from './courses.ts';
 import { loadDescriptions } from './descriptions.ts';
-import { readNewPassword } from './forms.ts';
+import { readNewPassword, toId } from './forms.ts';
 import { loadPerson, loadSchool } from './people.ts';
 import type { PageServices } from './page-context.ts';
 import { sessionPages } from './sessions.tsx';
@@ -57,8 +59,15 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (app, servi
     const { ctx, view } = request.visitor;
     const instructors = await loadInstructorNames(ctx, enrolment.courseDateId);
     const descriptions = await loadDescriptions(ctx, enrolment.courseId);
-    return sendPage(reply, 200, <Course {...{ view, enrolment, instructors, descriptions }} />);
+    const terms = (await loadCancellationTerms(ctx, ctx.db, [enrolment.id])).get(enrolment.id);
+    return sendPage(reply, 200, <Course {...{ view, enrolment, instructors, descriptions, terms }} />);
   });
+
+  const cancelPath = '/courses/:participantId/cancel';
+  app.get<ParticipantRoute>(cancelPath, async (request, reply) => sendCancelForm(reply, toCancelVisit(request)));
+  app.post<ParticipantRoute>(cancelPath, async (request, reply) =>
+    cancelByForm(request, reply, toCancelVisit(request)),
+  );
 
   app.get<ParticipantRoute>('/courses/:participantId/calendar.ics', async (request, reply) => {
     const enrolment = await requireEnrolment(request);
@@ -120,10 +129,15 @@ const toPasswordNames = ({ school, person }: PersonalView) => [
   ...[person.username, person.firstname, person.lastname, person.email],
 ];
 
+function toCancelVisit(request: FastifyRequest<ParticipantRoute>) {
+  const { ctx, userId, view } = request.visitor;
+  const place = { userId, participantId: toId(request.params.participantId) };
+  const back = { href: view.paths.course(place.participantId), label: view.texts.cancel.back };
+  const load = async () => ({ view, back, name: undefined, enrolment: await requireEnrolment(request) });
+  return { ctx, place, load };
+}
+
 /** Throws not_found for missing enrolments and for those of other people. */
 async function requireEnrolment({ params, visitor: { ctx, userId } }: FastifyRequest<ParticipantRoute>) {
-  const { participantId } = params;
-  const found = /^\d{1,15}$/.test(participantId) && (await findEnrolment(ctx, userId, Number(participantId)));
-  if (!found) throw Problem.notFound('Participant');
-  return found;
+  return Problem.assertFound(await findEnrolment(ctx, userId, toId(params.participantId)), 'Participant');
 }

@@ -22,7 +22,10 @@ export function createPaths({ publicUrl }: Settings) {
   return {
     courses: my,
     course: (participantId: number) => `${my}/courses/${participantId}`,
+    cancel: (participantId: number) => `${my}/courses/${participantId}/cancel`,
     calendar: (participantId: number) => `${my}/courses/${participantId}/calendar.ics`,
+    booking: (token: string) => `${my}/booking/${token}`,
+    cancelBooked: (token: string, participantId: number) => `${my}/booking/${token}/cancel/${participantId}`,
     details: `${my}/details`,
     password: `${my}/password`,
     passwordChanged: `${my}/password-changed`,

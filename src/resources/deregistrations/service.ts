@@ -1,11 +1,13 @@
 import { and, asc, eq, inArray } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
+import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { bookings } from '../../database/tables/orders.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { defineReferences } from '../../lists/references.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { queueMails, type NewMail } from '../mails/queue-service.ts';
+import type { ParticipantRow } from '../participants/schema.ts';
 import { participantSerializer } from '../participants/serializer.ts';
 import { deregisterParticipants } from '../seats/service.ts';
 import type { DeregisterBody } from './body-schema.ts';
@@ -20,6 +22,30 @@ export const deregistrationReferences = defineReferences<DeregisterBody>({
 });
 const toIds = (named: NonNullable<DeregisterBody['participants']>) =>
   new Set(named.map((one) => (typeof one === 'number' ? one : one.id)));
+
+type Deregistration = {
+  withFee: boolean;
+  /** The switch of the school decides unless sent. */
+  sendMail: boolean | undefined;
+};
+
+/** Deregisters participants, with their mails, and promotes the waiting lists; returns those who had not left before. */
+export async function deregisterWithMails(
+  ctx: Ctx,
+  tx: Tx,
+  now: string,
+  chosen: ParticipantRow[],
+  { withFee, sendMail }: Deregistration,
+) {
+  const leaving = await deregisterParticipants(ctx, tx, now, chosen, withFee);
+  const named = leaving.filter(({ heldFor }) => heldFor !== 'name');
+  const mails = named.map(({ id, userId }): NewMail => ({
+    ...{ purpose: 'deregistration', userId, participantId: id },
+    isRequested: sendMail === true,
+  }));
+  if (sendMail !== false) await queueMails(ctx, tx, now, mails);
+  return leaving;
+}
 
 /**
  * Deregisters all participants of a booking, or those named, and promotes the waiting lists. Idempotent: those
@@ -37,17 +63,8 @@ export async function deregister(ctx: Ctx, bookingId: number, body: DeregisterBo
     const chosen = chosenIds === undefined ? booked : booked.filter(({ id }) => chosenIds.has(id));
     if (chosenIds !== undefined && chosen.length < chosenIds.size)
       throw Problem.invalidFields({ notValid: ['participants'] });
-    const leaving = await deregisterParticipants(ctx, tx, now, chosen, with_fee);
-    if (leaving.length === 0) {
-      tx.rollbackNoChange();
-      return;
-    }
-    const named = leaving.filter(({ heldFor }) => heldFor !== 'name');
-    const mails = named.map(({ id, userId }): NewMail => ({
-      ...{ purpose: 'deregistration', userId, participantId: id },
-      isRequested: sendMail === true,
-    }));
-    if (sendMail !== false) await queueMails(ctx, tx, now, mails);
+    const leaving = await deregisterWithMails(ctx, tx, now, chosen, { withFee: with_fee, sendMail });
+    if (leaving.length === 0) tx.rollbackNoChange();
   });
   const rows = await ctx.db.select().from(participants).where(ofBooking).orderBy(asc(participants.id));
   return {

@@ -55,7 +55,10 @@ export const LocationBody = t.NamedObject(
     capacity_overbook: number(locations.capacityOverbook, 'Seats that may be overbooked'),
     capacity_wait: number(locations.capacityWait, 'Seats on the waiting list'),
     capacity_budget: number(locations.capacityBudget, 'Budgeted number of participants'),
-    cancellation_days: number(locations.cancellationDays, 'Days before the start until which participants may cancel'),
+    cancellation_days: number(
+      locations.cancellationDays,
+      'Days before the start until which participants may cancel, where the school lets them; 0: until the start',
+    ),
     notification_days: number(locations.notificationDays, 'Days before the start on which participants are reminded'),
     is_default: flag(locations.isDefault, 'true: used unless a course date names another'),
     is_archived: flag(locations.isArchived, 'true: hidden from choices'),

@@ -5,6 +5,7 @@ import type { NamedPlace } from '../../../resources/swaps/service.ts';
 import type { LinkedBooking, LinkedPlace } from '../linked.ts';
 import { fill, fillCount } from '../texts.ts';
 import type { View } from '../view.ts';
+import { describeTerms, isOpen } from './cancel.tsx';
 import { Fact, Facts } from './facts.tsx';
 import { Field } from './field.tsx';
 import { Layout } from './layout.tsx';
@@ -20,8 +21,10 @@ export type BookingForm = { named?: number; persons?: (NamedPlace & { faults: Pe
 /** Places that one form names. */
 const maxNamed = 10;
 
+type BookingProps = { view: View; token: string; booking: LinkedBooking; form: BookingForm };
+
 /** The payer's page of a booking. */
-export function Booking({ view, booking, form }: { view: View; booking: LinkedBooking; form: BookingForm }) {
+export function Booking({ view, token, booking, form }: BookingProps) {
   const texts = view.texts.booking;
   const unnamed = booking.places.filter(({ mayBeNamed }) => mayBeNamed);
   return (
@@ -31,7 +34,7 @@ export function Booking({ view, booking, form }: { view: View; booking: LinkedBo
         <p role="status">{form.named === 0 ? texts.namedBefore : fillCount(texts.named, form.named)}</p>
       )}
       {booking.dates.map((places) => (
-        <BookedDate key={places[0]!.enrolment.courseDateId} view={view} places={places} />
+        <BookedDate key={places[0]!.enrolment.courseDateId} view={view} token={token} places={places} />
       ))}
       <Amounts view={view} booking={booking} />
       {unnamed.length > 0 && <NameForm view={view} unnamed={unnamed} form={form} />}
@@ -39,7 +42,7 @@ export function Booking({ view, booking, form }: { view: View; booking: LinkedBo
   );
 }
 
-function BookedDate({ view, places }: { view: View; places: LinkedPlace[] }) {
+function BookedDate({ view, token, places }: { view: View; token: string; places: LinkedPlace[] }) {
   const { texts } = view;
   const { enrolment } = places[0]!;
   return (
@@ -49,12 +52,21 @@ function BookedDate({ view, places }: { view: View; places: LinkedPlace[] }) {
       <Facts view={view} enrolment={enrolment} />
       <h3>{texts.booking.participants}</h3>
       <ul class="people">
-        {places.map(({ enrolment: one, name }) => (
+        {places.map(({ enrolment: one, name, terms }) => (
           <li key={one.id}>
             {name === '' ? texts.booking.withoutName : name}{' '}
             <span class={`enrolment-status ${getEnrolmentStatus(one)}`}>
               {texts.booking.statuses[getEnrolmentStatus(one)]}
             </span>
+            {isOpen(terms) && (
+              <>
+                <a href={view.paths.cancelBooked(token, one.id)}>
+                  {texts.cancel.cancelOne}
+                  <span class="unseen">: {name === '' ? texts.booking.withoutName : name}</span>
+                </a>
+                <span class="hint">{describeTerms(view, terms)}</span>
+              </>
+            )}
           </li>
         ))}
       </ul>

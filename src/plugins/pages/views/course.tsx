@@ -3,15 +3,21 @@ import { locationLines } from '../../../core/address-format.ts';
 import { normalizeLineBreaks } from '../../../core/text.ts';
 import { hasConfirmedPlace } from '../../../core/reference/statuses.ts';
 import { safeLink } from '../../../core/safe-link.ts';
+import type { CancellationTerms } from '../../../resources/self-cancellations/schema.ts';
 import { canBeInCalendar, type Gathering } from '../courses.ts';
 import type { Description } from '../descriptions.ts';
+import { cancelLabel, describeTerms, isOpen } from './cancel.tsx';
 import { Fact, Facts, Lines, Outcome, EnrolmentStatus, When, type EnrolmentProps } from './facts.tsx';
 import { Layout } from './layout.tsx';
 
-type CourseProps = EnrolmentProps & { instructors: string[]; descriptions: Description[] };
+type CourseProps = EnrolmentProps & {
+  instructors: string[];
+  descriptions: Description[];
+  terms: CancellationTerms | undefined;
+};
 
 /** The page of one enrolment. */
-export function Course({ view, enrolment, instructors, descriptions }: CourseProps) {
+export function Course({ view, enrolment, instructors, descriptions, terms }: CourseProps) {
   const { texts, paths } = view;
   const { title, gatherings } = enrolment;
   return (
@@ -37,6 +43,12 @@ export function Course({ view, enrolment, instructors, descriptions }: CoursePro
           </a>
         </p>
       )}
+      {isOpen(terms) && (
+        <p>
+          <a href={paths.cancel(enrolment.id)}>{cancelLabel(texts, enrolment)}</a>{' '}
+          <span class="hint">{describeTerms(view, terms)}</span>
+        </p>
+      )}
       {gatherings.length > 0 && (
         <section aria-labelledby="gatherings">
           <h2 id="gatherings">{texts.gatherings}</h2>
@@ -49,21 +61,25 @@ export function Course({ view, enrolment, instructors, descriptions }: CoursePro
           </ol>
         </section>
       )}
-      {descriptions.length > 0 && (
-        <section aria-labelledby="about">
-          <h2 id="about">{texts.aboutCourse}</h2>
-          {descriptions.map(({ name, html }) => (
-            <>
-              {texts.courseTexts[name] && <h3>{texts.courseTexts[name]}</h3>}
-              <div class="text" dangerouslySetInnerHTML={{ __html: html }} />
-            </>
-          ))}
-        </section>
-      )}
+      {descriptions.length > 0 && <About view={view} descriptions={descriptions} />}
       <p>
         <a href={paths.courses}>{texts.backToCourses}</a>
       </p>
     </Layout>
+  );
+}
+
+function About({ view: { texts }, descriptions }: Pick<CourseProps, 'view' | 'descriptions'>) {
+  return (
+    <section aria-labelledby="about">
+      <h2 id="about">{texts.aboutCourse}</h2>
+      {descriptions.map(({ name, html }) => (
+        <>
+          {texts.courseTexts[name] && <h3>{texts.courseTexts[name]}</h3>}
+          <div class="text" dangerouslySetInnerHTML={{ __html: html }} />
+        </>
+      ))}
+    </section>
   );
 }
 

@@ -1,0 +1,91 @@
+import { formatDay } from '../../../core/date-format.ts';
+import { participantStatus } from '../../../core/reference/statuses.ts';
+import type { CancellationTerms } from '../../../resources/self-cancellations/schema.ts';
+import type { Enrolment } from '../courses.ts';
+import { fill, type Texts } from '../texts.ts';
+import type { View } from '../view.ts';
+import { capitalized, Fact, Facts } from './facts.tsx';
+import { Layout } from './layout.tsx';
+
+type OpenTerms = Extract<CancellationTerms, { until: string }>;
+
+export const isOpen = (terms: CancellationTerms | undefined): terms is OpenTerms =>
+  terms?.kind === 'free' || terms?.kind === 'fee';
+
+/** Until when a place may be canceled, and whether the school charges a fee. */
+export function describeTerms({ language, texts }: View, terms: OpenTerms) {
+  const { free, freeThenFee, fee } = texts.cancel;
+  const [day, time] = terms.until.split(' ') as [string, string];
+  const text = terms.kind === 'fee' ? fee : terms.isFeeAfterwards ? freeThenFee : free;
+  return fill(text, `${formatDay(day, language)}, ${time}`);
+}
+
+export const cancelLabel = ({ cancel }: Texts, { statusId }: Enrolment) =>
+  statusId === participantStatus.waiting ? cancel.leaveWaitingList : cancel.cancelPlace;
+
+export type CancelProps = {
+  view: View;
+  enrolment: Enrolment;
+  /** Of the participant, on the page of the payer. */
+  name: string | undefined;
+  terms: CancellationTerms;
+  /** The terms are not those that the person has confirmed. */
+  isChanged: boolean;
+  back: { href: string; label: string };
+};
+
+/** The page on which a participant or a payer confirms the cancellation of a place, and sees its result. */
+export function Cancel(props: CancelProps) {
+  const { view, enrolment, name, terms, back } = props;
+  const { cancel: texts } = view.texts;
+  const title = isOpen(terms) ? texts.title : terms.kind === 'left' ? texts.done : texts.closed;
+  return (
+    <Layout view={view} title={title} current="courses">
+      <h1>{title}</h1>
+      <Outcome {...props} />
+      <h2>{enrolment.title}</h2>
+      <Facts view={view} enrolment={enrolment}>
+        {name !== undefined && (
+          <Fact name={texts.participant}>{name === '' ? view.texts.booking.withoutName : name}</Fact>
+        )}
+      </Facts>
+      {isOpen(terms) && <Confirmation {...props} terms={terms} />}
+      <p>
+        <a href={back.href}>{back.label}</a>
+      </p>
+    </Layout>
+  );
+}
+
+function Outcome({ view, enrolment, terms, isChanged }: CancelProps) {
+  const { cancel: texts } = view.texts;
+  if (terms.kind === 'closed') return <p>{texts.reasons[terms.reason]}</p>;
+  if (terms.kind === 'left') {
+    const hasFee = enrolment.statusId === participantStatus.deregisteredWithFee;
+    return <p role="status">{hasFee ? texts.doneWithFee : texts.doneFree}</p>;
+  }
+  return isChanged ? (
+    <p role="alert" class="field-error">
+      {texts.changed}
+    </p>
+  ) : null;
+}
+
+function Confirmation({ view, enrolment, name, terms }: CancelProps & { terms: OpenTerms }) {
+  const { cancel: texts } = view.texts;
+  const isWaiting = enrolment.statusId === participantStatus.waiting;
+  return (
+    <form method="post">
+      <p>{capitalized(describeTerms(view, terms))}</p>
+      <p>{isWaiting ? texts.placeOnListEnds : texts.placeEnds}</p>
+      {view.person?.email && <p>{texts.mail}</p>}
+      {name && <p>{fill(texts.mailTo, name)}</p>}
+      {name !== undefined && <p>{texts.amountsStay}</p>}
+      <input type="hidden" name="date" value={enrolment.courseDateId} />
+      {terms.kind === 'fee' && <input type="hidden" name="fee" value="yes" />}
+      <p class="buttons">
+        <button>{terms.kind === 'fee' ? texts.confirmWithFee : cancelLabel(view.texts, enrolment)}</button>
+      </p>
+    </form>
+  );
+}

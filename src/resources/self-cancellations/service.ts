@@ -1,0 +1,86 @@
+import { and, eq, inArray, sql } from 'drizzle-orm';
+import { Problem } from '../../core/errors.ts';
+import { canceled } from '../../core/reference/statuses.ts';
+import type { Tx } from '../../database/client.ts';
+import type { Ctx } from '../../database/context.ts';
+import { currentTime } from '../../database/tables/columns.ts';
+import { courseDates } from '../../database/tables/coursedates.ts';
+import { attendances, participants } from '../../database/tables/participants.ts';
+import { locations } from '../../database/tables/places.ts';
+import { bookingSettings } from '../../database/tables/providers.ts';
+import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
+import { deregisterWithMails } from '../deregistrations/service.ts';
+import { endDueHolds } from '../seats/promotion-service.ts';
+import { decideTerms, type CancellationTerms } from './schema.ts';
+
+/** Dates of earlier millennia would be out of the range of PostgreSQL. */
+const maxDays = 1_000_000;
+const isWithoutTime = sql`coalesce(${courseDates.startTimeAt}, '00:00') = '00:00'`;
+const startsAt = sql`${courseDates.startAt} + coalesce(${courseDates.startTimeAt}, '00:00'::time)`;
+const freeUntil = sql`${startsAt} - least(coalesce(${locations.cancellationDays}, 0), ${maxDays}) * interval '1 day'`;
+/** The end of a day is shown as 23:59. */
+const toText = (localTime: typeof startsAt) =>
+  sql<string>`to_char(${localTime} - case when ${isWithoutTime} then interval '1 minute' else interval '0' end, 'YYYY-MM-DD HH24:MI')`;
+
+/** The terms of these participants at a time, by default now; none where the school has not allowed cancellations. */
+export async function loadCancellationTerms(
+  ctx: Ctx,
+  db: Ctx['db'] | Tx,
+  participantIds: number[],
+  at?: string,
+): Promise<Map<number, CancellationTerms>> {
+  const time = at === undefined ? currentTime : sql`${at}::timestamptz`;
+  const isAttended = and(
+    sameTenant(attendances, participants, eq(attendances.participantId, participants.id)),
+    sql`${attendances.attended} is not null`,
+  );
+  const rows = await db
+    .select({
+      id: participants.id,
+      statusId: participants.statusId,
+      heldFor: participants.heldFor,
+      lateCancellation: bookingSettings.lateCancellation,
+      isDateCanceled: sql<boolean>`${courseDates.statusId} = ${canceled} or ${courseDates.deletedAt} is not null`,
+      isStarted: sql<boolean>`${courseDates.startsAt} <= ${time}`,
+      isAttended: sql<boolean>`exists (select from ${attendances} where ${isAttended})`,
+      isLate: sql<boolean>`timezone(${courseDates.zone}, ${freeUntil}) <= ${time}`,
+      freeUntil: toText(freeUntil),
+      startsAt: toText(startsAt),
+    })
+    .from(participants)
+    .innerJoin(bookingSettings, sameTenant(bookingSettings, participants, eq(bookingSettings.selfCancellation, true)))
+    .innerJoin(courseDates, sameTenant(courseDates, participants, eq(courseDates.id, participants.courseDateId)))
+    .leftJoin(locations, sameTenant(locations, courseDates, eq(locations.id, courseDates.locationId)))
+    .where(tenantWhere(ctx, participants, inArray(participants.id, participantIds)));
+  return new Map(rows.map(({ id, ...facts }) => [id, decideTerms(facts)]));
+}
+
+/** A place of the person, or one of the booking of a payer. */
+export type OwnPlace = { participantId: number } & ({ userId: number } | { bookingId: number });
+
+/** What the person has confirmed: the participant may have another date since, or the school charge a fee. */
+export type Confirmed = { courseDateId: number; acceptsFee: boolean };
+
+/**
+ * Cancels a place, with its mail, and promotes the waiting list. Returns the terms where it does not: a place that
+ * cannot be canceled or was canceled before, or other terms than the confirmed ones.
+ */
+export const cancelOwnPlace = (ctx: Ctx, place: OwnPlace, confirmed: Confirmed): Promise<CancellationTerms | 'done'> =>
+  ctx.write(['dates', 'people'], async (tx, now) => {
+    const { courseDateId } = await findOwn(ctx, tx, place);
+    await endDueHolds(ctx, tx, now, [courseDateId]);
+    const terms = (await loadCancellationTerms(ctx, tx, [place.participantId], now)).get(place.participantId);
+    if (terms === undefined) throw Problem.notFound('Participant');
+    const isOpen = terms.kind === 'free' || (terms.kind === 'fee' && confirmed.acceptsFee);
+    if (!isOpen || confirmed.courseDateId !== courseDateId) return tx.rollbackNoChange(terms);
+    const deregistration = { withFee: terms.kind === 'fee', sendMail: true };
+    await deregisterWithMails(ctx, tx, now, [await findOwn(ctx, tx, place)], deregistration);
+    return 'done';
+  });
+
+async function findOwn(ctx: Ctx, tx: Tx, place: OwnPlace) {
+  const owner = 'userId' in place ? eq(participants.userId, place.userId) : eq(participants.bookingId, place.bookingId);
+  const where = tenantWhere(ctx, participants, owner, eq(participants.id, place.participantId));
+  const [row] = await tx.select().from(participants).where(where);
+  return Problem.assertFound(row, 'Participant');
+}
