@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, isNull, notInArray, or, sql, type SQL } from 'drizzle-orm';
+import type { CalendarPlace } from '../../core/calendar.ts';
 import type { Ctx } from '../../database/context.ts';
 import {
   courseDateInstructors,
@@ -78,6 +79,8 @@ export type Enrolment = EnrolmentRow & { gatherings: Gathering[] };
 
 /** More than anybody takes; the newest are shown. */
 const maxEnrolments = 500;
+/** Of all dates of a page or a calendar; the earliest are shown. */
+const maxGatherings = 10_000;
 
 /** Start of the next session that is not over, or of the date if it has no sessions. */
 function nextMeetingMs({ gatherings: meetings, startsAtMs, endsAtMs }: Enrolment) {
@@ -94,6 +97,15 @@ export async function listEnrolments(ctx: Ctx, userId: number) {
     past: rows.filter((row) => row.isOver),
   };
 }
+
+/** The places of a person for a calendar, those of the past year too; the latest if there are more than anybody takes. */
+export async function listCalendarPlaces(ctx: Ctx, userId: number): Promise<CalendarPlace[]> {
+  const isRecent = sql`${courseDates.endsAt} >= ${now} - interval '1 year'`;
+  const rows = await selectEnrolments(ctx, ofUser(userId), isRecent).limit(maxEnrolments);
+  return (await withGatherings(ctx, rows.filter(canBeInCalendar))).map(toCalendarPlace);
+}
+
+export const toCalendarPlace = (enrolment: Enrolment): CalendarPlace => ({ ...enrolment, participantId: enrolment.id });
 
 /** Undefined for enrolments of other people. */
 export async function findEnrolment(ctx: Ctx, userId: number, participantId: number): Promise<Enrolment | undefined> {
@@ -141,7 +153,8 @@ const loadGatherings = (ctx: Ctx, rows: EnrolmentRow[]) =>
         sql`${gatherings.courseDateId} = any(${sql.param(rows.map((row) => row.courseDateId))}::bigint[])`,
       ),
     )
-    .orderBy(asc(gatherings.startsAt), asc(gatherings.id));
+    .orderBy(asc(gatherings.startsAt), asc(gatherings.id))
+    .limit(maxGatherings);
 export type Gathering = Awaited<ReturnType<typeof loadGatherings>>[number];
 
 /** Names of the visible instructors of a date and its sessions. */

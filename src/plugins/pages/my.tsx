@@ -10,6 +10,7 @@ import { checkBody } from '../../http/parsing/bodies.ts';
 import { preferredLanguage } from '../../core/reference/language.ts';
 import { formatPageError } from './send-page.tsx';
 import { authPages } from './auth-pages.tsx';
+import { calendarFeed } from './calendar-feed.ts';
 import { redirectToHttps, rejectCrossSite } from './forms.ts';
 import { linkPages } from './link-pages.tsx';
 import { personalPages } from './personal.tsx';
@@ -50,6 +51,7 @@ export const personalPagesPlugin: FastifyPluginAsync<Services> = async (app, opt
   serveAsset(app, '', stylesheet);
   await app.register(authPages, services);
   await app.register(linkPages, services);
+  await app.register(calendarFeed, services);
   await app.register(personalPages, services);
   registerMethodNotAllowed();
 };

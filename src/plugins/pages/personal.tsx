@@ -7,8 +7,9 @@ import { endSession, openSession, findSessionUser } from '../../resources/auth/s
 import { loadCancellationTerms } from '../../resources/self-cancellations/service.ts';
 import { cancelByForm, sendCancelForm } from './cancel-page.tsx';
 import { sendNotice, sendPage } from './send-page.tsx';
-import { findEnrolment, loadInstructorNames, listEnrolments, canBeInCalendar } from './courses.ts';
+import { canBeInCalendar, findEnrolment, listEnrolments, loadInstructorNames, toCalendarPlace } from './courses.ts';
 import { loadDescriptions } from './descriptions.ts';
+import { detailsPages } from './details-pages.tsx';
 import { readNewPassword, toId } from './forms.ts';
 import { loadPerson, loadSchool } from './people.ts';
 import type { PageServices } from './page-context.ts';
@@ -16,7 +17,6 @@ import { sessionPages } from './sessions.tsx';
 import type { PersonalView } from './view.ts';
 import { Course } from './views/course.tsx';
 import { Courses } from './views/courses.tsx';
-import { Details } from './views/details.tsx';
 import { verifyOldPassword } from './verify-password.ts';
 import { ChangePassword, type FieldErrors } from './views/passwords.tsx';
 
@@ -77,10 +77,8 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (app, servi
     return reply
       .type('text/calendar; charset=utf-8')
       .header('content-disposition', 'attachment; filename="course.ics"')
-      .send(toCalendar([{ ...enrolment, participantId: enrolment.id }], options));
+      .send(toCalendar([toCalendarPlace(enrolment)], options));
   });
-
-  app.get('/details', ({ visitor }, reply) => sendPage(reply, 200, <Details view={visitor.view} />));
 
   app.get('/password', ({ visitor }, reply) =>
     sendPage(reply, 200, <ChangePassword view={visitor.view} errors={{}} />),
@@ -115,6 +113,7 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (app, servi
     return sendNotice(reply, 200, view, view.texts.passwordStored, view.texts.passwordChanged);
   });
 
+  await app.register(detailsPages);
   await app.register(sessionPages, services);
 
   app.post('/log-out', async (request, reply) => {

@@ -15,7 +15,8 @@ export const isLinkOfPerson = `provider_id = $1 and (participant_id in ${ownPart
 
 export const deleteLinks = {
   name: 'erase_tokens',
-  text: `with ended as (delete from booking_links where ${isLinkOfPerson})
+  text: `with ended as (delete from booking_links where ${isLinkOfPerson}),
+      feed as (delete from calendar_feeds where provider_id = $1 and user_id = $2)
     delete from tokens where provider_id = $1 and user_id = $2`,
 };
 

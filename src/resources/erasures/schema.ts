@@ -30,7 +30,7 @@ export const Erasure = t.NamedObject(
     customers: count('Private customers that are the person'),
     mails: count('Mails that are deleted, sent ones and others'),
     sessions: count('Sessions that end'),
-    links: count('Links of mails and sign-ons that end'),
+    links: count('Links of mails, sign-ons and calendars that end'),
     webhook_attempts: count('Logged attempts of webhooks that are deleted'),
     import_refs: count('Refs of imports that are hashed'),
     kept: Type.Array(KeptItem, { description: `What stays, ${maxKept} items at most` }),

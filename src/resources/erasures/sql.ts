@@ -139,7 +139,8 @@ export const count = {
       (select count(*)::int from participants p where p.provider_id = $1 and p.user_id = $2) as participants,
       (select count(*)::int from sessions s where s.provider_id = $1 and s.user_id = $2) as sessions,
       ((select count(*) from tokens t where t.provider_id = $1 and t.user_id = $2 and t.used_at is null)
-        + (select count(*) from booking_links where ${isLinkOfPerson}))::int as links,
+        + (select count(*) from booking_links where ${isLinkOfPerson})
+        + (select count(*) from calendar_feeds f where f.provider_id = $1 and f.user_id = $2))::int as links,
       (select count(*)::int from outbox where ${isMailOfPerson}) as mails,
       (select count(*)::int from ${attempts}) as webhook_attempts,
       (select count(*)::int from import_refs r, items i where ${refs}) as import_refs`,

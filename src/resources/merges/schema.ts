@@ -15,7 +15,7 @@ export const CourseUserMerge = t.NamedObject('CourseUserMerge', {
     orders: count('Orders of these'),
     attendances: count('Attendances of these'),
     sessions: count('Sessions that end'),
-    links: count('Links of mails and sign-ons that end'),
+    links: count('Links of mails, sign-ons and calendars that end'),
   }),
 });
 

@@ -22,7 +22,8 @@ export const countCourseUserItems = {
         join attendances a on a.provider_id = $1 and a.participant_id = p.id
         where p.provider_id = $1 and p.user_id = $2) as attendances,
       (select count(*) from sessions s where s.provider_id = $1 and s.user_id = $2) as sessions,
-      (select count(*) from tokens t where t.provider_id = $1 and t.user_id = $2 and t.used_at is null) as links`,
+      (select count(*) from tokens t where t.provider_id = $1 and t.user_id = $2 and t.used_at is null)
+        + (select count(*) from calendar_feeds f where f.provider_id = $1 and f.user_id = $2) as links`,
 };
 export const countCustomerItems = {
   name: 'count_merged_customer',
@@ -42,7 +43,8 @@ const move = (table: string, column: string) => ({
 export const moveParticipants = move('participants', 'user_id');
 export const deleteTokens = {
   name: 'merge_tokens',
-  text: 'delete from tokens where provider_id = $1 and user_id = $2',
+  text: `with feed as (delete from calendar_feeds where provider_id = $1 and user_id = $2)
+    delete from tokens where provider_id = $1 and user_id = $2`,
 };
 /** Deletes the unsent mails whose link sets a password. */
 export const deleteInvitations = {

@@ -3,7 +3,7 @@ import { getTableColumns } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { t } from '../../core/schema/types.ts';
 import { formatTimestamp } from '../../core/timestamps.ts';
-import { bookingLinks, sessions, tokens } from '../../database/tables/access.ts';
+import { bookingLinks, calendarFeeds, sessions, tokens } from '../../database/tables/access.ts';
 import { auditEntries } from '../../database/tables/audit.ts';
 import { columnName } from '../../database/tables/columns.ts';
 import { customers } from '../../database/tables/customers.ts';
@@ -75,6 +75,7 @@ export const sections = {
   sessions: defineSection('ExportedSession', sessions, ['hash', 'userId']),
   links: defineSection('ExportedLink', tokens, ['hash', 'userId', 'adminUserId']),
   booking_links: defineSection('ExportedBookingLink', bookingLinks, ['hash']),
+  calendar_feeds: defineSection('ExportedCalendarFeed', calendarFeeds, ['hash', 'userId']),
   mails: defineSection('ExportedMail', outbox, ['userId', 'adminUserId', 'webhookId']),
   import_refs: defineSection('ExportedImportRef', importRefs, ['itemId', 'content']),
   audit_entries: defineSection('ExportedAuditEntry', auditEntries, ['actor', 'actorId', 'itemIds']),

@@ -3,7 +3,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import { formatTimestamp } from '../../core/timestamps.ts';
 import { markedColumns } from '../../database/column-marks.ts';
 import type { Ctx } from '../../database/context.ts';
-import { bookingLinks, sessions, tokens } from '../../database/tables/access.ts';
+import { bookingLinks, calendarFeeds, sessions, tokens } from '../../database/tables/access.ts';
 import { auditEntries } from '../../database/tables/audit.ts';
 import { caseFolded } from '../../database/tables/columns.ts';
 import { customers } from '../../database/tables/customers.ts';
@@ -92,6 +92,7 @@ function select(ctx: Ctx, userId: number, purchased: Purchased): Record<SectionN
       ),
       order: [bookingLinks.createdAt, bookingLinks.hash],
     },
+    calendar_feeds: { where: eq(calendarFeeds.userId, userId), order: [calendarFeeds.createdAt] },
     mails: {
       where: or(
         eq(outbox.userId, userId),

@@ -45,14 +45,19 @@ test('every response below /my forbids scripts, frames, other origins and cachin
     await anyone.get(`/my/password/${await createUserToken(me, 'password', userId)}`),
     await anyone.get('/my/booking/none'),
     await anyone.get('/my/offer/none'),
+    await anyone.get('/my/booking/none/cancel/1'),
     await anyone.get('/my'),
     await anyone.get('/my/nothing'),
     await anyone.post('/my/log-out', {}, { origin: 'https://evil.example' }),
     await browser.get('/my'),
     await browser.get('/my/courses/1'),
+    await browser.get('/my/courses/1/cancel'),
+    await browser.post('/my/details', { calendar: 'create' }),
     await browser.request('PUT', '/my/password'),
   ];
-  expect(responses.map(({ status }) => status)).toEqual([303, 410, 410, 200, 410, 410, 401, 404, 403, 200, 404, 405]);
+  expect(responses.map(({ status }) => status)).toEqual([
+    ...[303, 410, 410, 200, 410, 410, 410, 401, 404, 403, 200, 404, 404, 200, 405],
+  ]);
   for (const { headers, text } of responses) {
     expect(headers['content-security-policy']).toBe(
       "default-src 'none';style-src 'self';form-action 'self';base-uri 'none';frame-ancestors 'none'",
@@ -105,8 +110,10 @@ test('every stored text is HTML-escaped', async () => {
   await assignInstructor(me, dateId, await addInstructor(me, { firstname: evil, lastname: evil, showOnWeb: true }));
   await addGathering(me, dateId, { theme: evil, description: evil, eventUrl, locationId });
   const { participantIds } = await createOrder(me, { courseId, dateId, users: [userId] });
+  await me.put('/v2/booking-settings', { self_cancellation: true });
 
-  const pages = ['/my', `/my/courses/${participantIds[0]}`, '/my/details', '/my/password'];
+  const course = `/my/courses/${participantIds[0]}`;
+  const pages = ['/my', course, `${course}/cancel`, '/my/details', '/my/password'];
   const texts = await Promise.all(pages.map(async (page) => (await browser.get(page)).text));
   const afterChange = await anyone.get('/my/password-changed', {
     cookie: `${await createSessionCookie(me, userId)}; password-changed=yes`,
