@@ -401,7 +401,7 @@ test('the pages are in Norwegian, too', async () => {
   const { browser, path } = await participant();
   const norwegian = { 'accept-language': 'nb' };
   expect(main(await browser.get(path, norwegian))).toMatch(
-    /\|Avbestill plassen\|gratis til \w+ \d+\. \w+ \d{4}, 09:00\|/,
+    /\|Avbestill plassen din\|gratis til \w+ \d+\. \w+ \d{4}, 09:00\|/,
   );
   expect(main(await browser.get(`${path}/cancel`, norwegian))).toContain('|Vil du avbestille plassen?|');
 });

@@ -74,6 +74,7 @@ function Outcome({ view, enrolment, terms, isChanged }: CancelProps) {
 function Confirmation({ view, enrolment, name, terms }: CancelProps & { terms: OpenTerms }) {
   const { cancel: texts } = view.texts;
   const isWaiting = enrolment.statusId === participantStatus.waiting;
+  const label = name === undefined ? cancelLabel(view.texts, enrolment) : texts.cancelThePlace;
   return (
     <form method="post">
       <p>{capitalized(describeTerms(view, terms))}</p>
@@ -84,7 +85,7 @@ function Confirmation({ view, enrolment, name, terms }: CancelProps & { terms: O
       <input type="hidden" name="date" value={enrolment.courseDateId} />
       {terms.kind === 'fee' && <input type="hidden" name="fee" value="yes" />}
       <p class="buttons">
-        <button>{terms.kind === 'fee' ? texts.confirmWithFee : cancelLabel(view.texts, enrolment)}</button>
+        <button>{terms.kind === 'fee' ? texts.confirmWithFee : label}</button>
       </p>
     </form>
   );
