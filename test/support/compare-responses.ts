@@ -1,7 +1,9 @@
 /** Fields with ids, single or in a list: they may differ, but consistently. */
 const isId = (name: string) =>
   /^(id|ref|id[A-Z].*|.*_ids?|idBooking|id_relation)$/.test(name) ||
-  ['courses', 'customers', 'tags', 'labels', 'categories', 'instructors', 'order_lines'].includes(name);
+  ['courses', 'customers', 'tags', 'labels', 'categories', 'instructors', 'order_lines', 'notification_role'].includes(
+    name,
+  );
 const timestamps = new Set(['created_at', 'updated_at', 'related_items_updated_at']);
 
 /**

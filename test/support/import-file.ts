@@ -125,6 +125,7 @@ const schoolLines = (partnerId: number): Line[] => [
     capacity_overbook: 1,
     capacity_wait: 3,
     notification_days: 7,
+    notification_role: 'seller',
     is_default: true,
     is_notification_enabled: true,
   },

@@ -51,7 +51,12 @@ export const Location = t.NamedObject('Location', {
   is_archived: t.member.shared(Type.Boolean()),
   ...t.member.closed.all({ is_default: Type.Boolean(), is_notification_enabled: Type.Boolean() }),
   is_virtual: t.member.open(Type.Boolean()),
-  ...t.member.closed.all({ notification_days: Type.Integer(), notification_role: Type.Null() }),
+  ...t.member.closed.all({
+    notification_days: Type.Integer(),
+    notification_role: t.Nullable(
+      Type.Integer({ description: 'Id of a role of GET /v2/admin-roles, to whose admin users alone notices go' }),
+    ),
+  }),
 });
 
 type LocationRelations = { place: LocationPlace | null; instructor: EmbeddedInstructor | null };
@@ -97,7 +102,7 @@ export function toLocation(row: LocationRow, { place, instructor }: LocationRela
     is_notification_enabled: row.isNotificationEnabled,
     is_virtual: row.isVirtual,
     notification_days: row.notificationDays,
-    notification_role: null,
+    notification_role: row.notificationRoleId,
   };
 }
 

@@ -79,7 +79,7 @@ export const location = {
   is_notification_enabled: 'boolean',
   is_virtual: 'boolean',
   notification_days: 'integer',
-  notification_role: 'null',
+  notification_role: 'integer|null',
 };
 
 export const courseDate = {

@@ -36,6 +36,7 @@ export const location: BulkRecordType = {
       ...['capacity_wait', 'notification_days', 'is_archived', 'is_default', 'is_notification_enabled', 'is_virtual'],
     ]),
     title: field(locations.title, Optional(Title())),
+    notification_role: refersTo('role', locations.notificationRoleId),
   },
   complete({ timezone }, { zones }) {
     if (timezone !== undefined && !zones.has(timezone as string))
