@@ -23,6 +23,7 @@ import { plugins } from './plugins.ts';
 import { completeCourses } from './resources/attendance/service.ts';
 import { completeCancellations } from './resources/cancellations/service.ts';
 import { eraseKept } from './resources/erasures/service.ts';
+import { warnOfMinimum } from './resources/notices/service.ts';
 import { dueHoldsJob } from './resources/seats/due-holds-service.ts';
 import { createFirstProvider } from './resources/schools/provider-service.ts';
 
@@ -173,6 +174,7 @@ function createWorkers({ config, database, log }: ServerContext, parts: ServerPa
         dueHoldsJob(database, log),
         completionJob(database),
         cancellationJob(database),
+        minimumJob(database),
         ...parts.flatMap(({ periodic = [] }) => periodic),
       ];
       stops = [startJobs(jobs, log), startClockCheck(database, log), startStandbyCheck(database, log)];
@@ -200,6 +202,12 @@ function completionJob(database: Store['database']): Job {
 function cancellationJob(database: Store['database']): Job {
   const audited = database.withAudit({ actor: 'server', actorId: null, action: 'cancellation' });
   return { name: 'The cancellation of course dates', intervalMs: 10_000, run: () => completeCancellations(audited) };
+}
+
+/** Tells schools about their dates under the minimum. */
+function minimumJob(database: Store['database']): Job {
+  const audited = database.withAudit({ actor: 'server', actorId: null, action: 'minimum notice' });
+  return { name: 'The notices of dates under the minimum', intervalMs: 60_000, run: () => warnOfMinimum(audited) };
 }
 
 type ServerApp = { server: Awaited<ReturnType<typeof buildApp>>['server']; close(): PromiseLike<unknown> };

@@ -13,6 +13,7 @@ import {
   type Person,
 } from './enrolment-service.ts';
 import { queueBookingMails } from '../mails/booking-service.ts';
+import { mayBeNotified, queueNotices } from '../notices/service.ts';
 import { loadContext, quoteBooking, type BookingQuote } from '../quotes/service.ts';
 import type { BookingInput } from './body-schema.ts';
 import * as sql from './sql.ts';
@@ -35,6 +36,10 @@ export async function book(ctx: Ctx, input: BookingInput, errors: CodedError[]):
     const created = await insertBooking(ctx, tx, now, input, quote, users);
     if (quote.voucher) await spendFromVoucher(ctx, tx, now, created.orderId, quote.voucher);
     await queueBookingMails(ctx, tx, now, { input, switches: quote.date.mailSwitches, users, created });
+    if (context.dates.some(mayBeNotified)) {
+      const courseDateIds = [...new Set(quote.participants.map(({ courseDateId }) => courseDateId))];
+      await queueNotices(ctx, tx, now, { booked: created.participantIds, courseDateIds });
+    }
 
     tx.recordAffected(created.bookingId);
     tx.countEvents('bookings', 1);

@@ -46,7 +46,13 @@ const texts = {
   text_submissions: t.stored(courses.textSubmissions, Optional({ ...t.Html(), description: 'Assignments to hand in' })),
   text_hotel_info: t.stored(courses.textHotelInfo, Optional({ ...t.Html(), description: 'Hotels' })),
   text_audience: t.stored(courses.textAudience, Optional({ ...t.Html(), description: 'Audience' })),
-  email_booking: t.stored(courses.emailBooking, Optional({ ...t.Email(), description: 'E-mail address for bookings' })),
+  email_booking: t.stored(
+    courses.emailBooking,
+    Optional({
+      ...t.Email(),
+      description: 'Where notices to the school go unless the location of the date has an address',
+    }),
+  ),
   email_more_info: t.stored(
     courses.emailMoreInfo,
     Optional({ ...t.Email(), description: 'E-mail address for questions' }),

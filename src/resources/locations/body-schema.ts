@@ -44,26 +44,41 @@ export const LocationBody = t.NamedObject(
     idInstructor: t.stored(locations.instructorId, Optional(instructorId), 'instructor'),
     email_booking: t.stored(
       locations.emailBooking,
-      Optional({ ...t.Email(), description: 'E-mail address for bookings' }),
+      Optional({
+        ...t.Email(),
+        description: 'Where notices to the school go; else to that of the course or the school',
+      }),
     ),
     email_moreinfo: t.stored(
       locations.emailMoreinfo,
       Optional({ ...t.Email(), description: 'E-mail address for questions' }),
     ),
-    capacity_min: number(locations.capacityMin, 'Minimum number of participants of a new course date'),
+    capacity_min: number(
+      locations.capacityMin,
+      'Minimum number of participants of a new course date; the school is told before the deadline of a date with fewer',
+    ),
     capacity_max: number(locations.capacityMax, 'Maximum number of participants of a new course date; 0: no limit'),
     capacity_overbook: number(locations.capacityOverbook, 'Seats that may be overbooked'),
     capacity_wait: number(locations.capacityWait, 'Seats on the waiting list'),
-    capacity_budget: number(locations.capacityBudget, 'Budgeted number of participants'),
+    capacity_budget: number(
+      locations.capacityBudget,
+      'The school is told once a date has as many confirmed participants; 0: not',
+    ),
     cancellation_days: number(
       locations.cancellationDays,
       'Days before the start until which participants may cancel, where the school lets them; 0: until the start',
     ),
-    notification_days: number(locations.notificationDays, 'Days before the start on which participants are reminded'),
+    notification_days: number(
+      locations.notificationDays,
+      'Days before the start on which participants are reminded, and before the deadline on which the school is told of a date under its minimum; 0: never',
+    ),
     is_default: flag(locations.isDefault, 'true: used unless a course date names another'),
     is_archived: flag(locations.isArchived, 'true: hidden from choices'),
     is_virtual: flag(locations.isVirtual, 'true: online'),
-    is_notification_enabled: flag(locations.isNotificationEnabled, 'true: participants are reminded'),
+    is_notification_enabled: flag(
+      locations.isNotificationEnabled,
+      'true: the school gets notices about dates at the location, of the kinds that are switched on',
+    ),
   },
   { examples: [{ title: 'The hall', address: 'Strandgaten 1', zipcode: '5004', city: 'Bergen', capacity_max: 20 }] },
 );

@@ -11,6 +11,7 @@ import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { bookingError, bookingProblem, participantError } from '../booking/schema.ts';
 import { changePrice } from '../credits/difference-service.ts';
 import { queueMails, type NewMail } from '../mails/queue-service.ts';
+import { queueNotices } from '../notices/service.ts';
 import type { ParticipantRow } from '../participants/schema.ts';
 import { getParticipant } from '../participants/service.ts';
 import type { DateFound } from '../quotes/schema.ts';
@@ -77,6 +78,8 @@ export async function moveParticipants(
   );
   if (sendMail) await queueMails(ctx, tx, now, [...mails, ...toMovedAway(rows)]);
   await promoteAfterLeaving(ctx, tx, now, rows);
+  const persons = sendMail ? { booked: ids, moved: rows } : {};
+  await queueNotices(ctx, tx, now, { ...persons, courseDateIds: [courseDateId] });
   return date;
 }
 

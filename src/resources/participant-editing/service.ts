@@ -2,12 +2,16 @@ import { eq } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
 import { t } from '../../core/schema/types.ts';
 import { unchangedFields } from '../../core/schema/validator.ts';
+import { hasLeft } from '../../core/reference/statuses.ts';
 import type { Areas } from '../../database/areas.ts';
+import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { queueMails } from '../mails/queue-service.ts';
+import { queueNotices } from '../notices/service.ts';
 import { participantList } from '../participants/list.ts';
+import type { ParticipantRow } from '../participants/schema.ts';
 import { getParticipant } from '../participants/service.ts';
 import { endDueHolds, promoteAfterLeaving } from '../seats/promotion-service.ts';
 import { decideStatus } from '../seats/service.ts';
@@ -59,8 +63,24 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
     if (swap) await completeSwap(ctx, tx, now, row, swap.userId);
     else if (mail) await queueMails(ctx, tx, now, [{ purpose: mail, userId: row.userId, participantId: id }]);
     if (freesPlace) await promoteAfterLeaving(ctx, tx, now, [row]);
+    const { statusId = before.statusId }: { statusId?: number } = columns;
+    if (statusId !== before.statusId) await notifyOfStatus(ctx, tx, now, before, statusId);
   });
   return getParticipant(ctx, id, {}, true);
+}
+
+async function notifyOfStatus(
+  ctx: Ctx,
+  tx: Tx,
+  now: string,
+  { id, statusId: before, courseDateId }: ParticipantRow,
+  after: number,
+) {
+  await queueNotices(ctx, tx, now, {
+    booked: hasLeft(before) && !hasLeft(after) ? [id] : [],
+    canceled: !hasLeft(before) && hasLeft(after) ? [id] : [],
+    courseDateIds: [courseDateId],
+  });
 }
 
 /** False for the value that was read, in a body with other members that were. */

@@ -6,14 +6,15 @@ import { execute, toRecordset } from '../../database/statements.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import type { participants } from '../../database/tables/participants.ts';
 import { findTransition, states, type Cause } from '../../core/reference/participant-states.ts';
-import { canceled, holdsSeat, participantStatus } from '../../core/reference/statuses.ts';
+import { canceled, hasLeft, holdsSeat, participantStatus } from '../../core/reference/statuses.ts';
+import { queueNotices } from '../notices/service.ts';
 import { computePromotions } from './assignment-service.ts';
 import type { Queue, StateChange } from './schema.ts';
 import * as sql from './sql.ts';
 
 type School = Pick<Ctx, 'providerId'>;
 
-/** Call after every write that frees or adds a place on these dates. */
+/** Call after every write that frees or adds a place on these dates. Queues the notices about their seats. */
 export async function promoteWaitingLists(ctx: School, tx: Tx, now: string, courseDateIds: number[]) {
   if (courseDateIds.length === 0) return;
   const values = [ctx.providerId, JSON.stringify(courseDateIds), now];
@@ -29,6 +30,7 @@ export async function promoteWaitingLists(ctx: School, tx: Tx, now: string, cour
   await changeStates(ctx, tx, now, changes);
   const promoted = changes.filter(({ cause }) => cause === 'promote');
   if (promoted.length > 0) tx.countEvents('promotions', promoted.length);
+  await queueNotices(ctx, tx, now, { courseDateIds });
 }
 
 type Leaving = Pick<typeof participants.$inferSelect, 'id' | 'statusId' | 'courseDateId'>;
@@ -81,9 +83,10 @@ export const endOffer = ({ participantId }: sql.Offer, cause: Cause): StateChang
 
 const lapses: Cause[] = ['lapse', 'lapseAgain', 'decline', 'declineAgain'];
 
-/** Writes the states after these changes, with the events and the mails of their transitions. */
-export async function changeStates({ providerId }: School, tx: Tx, now: string, changes: StateChange[]) {
+/** Writes the states after these changes, with their events, the mails to participants, and notices of those who leave. */
+export async function changeStates(ctx: School, tx: Tx, now: string, changes: StateChange[]) {
   if (changes.length === 0) return;
+  const { providerId } = ctx;
   const planned = changes.map((change) => {
     const { participantId, from, cause, place, heldUntil = null } = change;
     const { to, event, mail } = findTransition(from, cause)!;
@@ -95,6 +98,8 @@ export async function changeStates({ providerId }: School, tx: Tx, now: string, 
   await recordEvents(tx, providerId, now, events);
   const mails = planned.flatMap(({ participantId, mail }) => (mail ? [{ purpose: mail, participantId }] : []));
   if (mails.length > 0) await execute(tx, sql.queueMails, [providerId, now, toRecordset(mails)]);
+  const canceled = planned.flatMap(({ participantId, row }) => (hasLeft(row.statusId) ? [participantId] : []));
+  await queueNotices(ctx, tx, now, { canceled });
 }
 
 type Capacity = Pick<typeof courseDates.$inferSelect, 'statusId' | 'capacityMax' | 'capacityOverbook'>;
@@ -109,7 +114,7 @@ export function addsSeats(before: Capacity, after: Capacity): boolean {
   );
 }
 
-/** Promotes the waiting list of an updated course date that was over or that has more places. */
+/** Promotes the waiting list of an updated course date that was over or that has more places; others may be full now. */
 export async function promoteAfterUpdate(
   ctx: Ctx,
   tx: Tx,
@@ -117,5 +122,7 @@ export async function promoteAfterUpdate(
   before: Capacity & { isOver: boolean },
   after: Capacity & { id: number },
 ) {
-  if (before.isOver || addsSeats(before, after)) await promoteWaitingLists(ctx, tx, now, [after.id]);
+  const courseDateIds = [after.id];
+  if (before.isOver || addsSeats(before, after)) await promoteWaitingLists(ctx, tx, now, courseDateIds);
+  else await queueNotices(ctx, tx, now, { courseDateIds });
 }

@@ -7,6 +7,7 @@ import { execute } from '../../database/statements.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { queueNotices } from '../notices/service.ts';
 import { canceled, hasLeft, holdsSeat, participantStatus } from '../../core/reference/statuses.ts';
 import {
   findTransition,
@@ -95,6 +96,7 @@ export async function acceptOffer(ctx: Ctx, tx: Tx, now: string, participantId: 
   if (offer === undefined) return undefined;
   const place = placeOfAccepted(offer);
   await changeStates(ctx, tx, now, [{ participantId, from: 'offered', cause: 'accept', place }]);
+  await queueNotices(ctx, tx, now, { courseDateIds: [offer.courseDateId] });
   return nextState('offered', 'accept', place);
 }
 
@@ -131,5 +133,6 @@ export async function deregisterParticipants<P extends Participant>(
     .set({ ...stateColumns(left), statusUpdatedAt: now, updatedAt: now })
     .where(tenantWhere(ctx, participants, inArray(participants.id, ids)));
   await promoteAfterLeaving(ctx, tx, now, leaving);
+  await queueNotices(ctx, tx, now, { canceled: ids });
   return leaving;
 }

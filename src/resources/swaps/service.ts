@@ -12,6 +12,7 @@ import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { deletePlaceholder, enrolUsers, findExistingUsers, type Person } from '../booking/enrolment-service.ts';
 import { replaceOfferLinks } from '../links/service.ts';
 import { queueMails, type NewMail } from '../mails/queue-service.ts';
+import { queueNotices } from '../notices/service.ts';
 import type { ParticipantRow } from '../participants/schema.ts';
 import * as sql from './sql.ts';
 
@@ -59,7 +60,7 @@ export async function completeSwap(
   ctx: Ctx,
   tx: Tx,
   now: string,
-  { id, userId: formerId, statusId }: ParticipantRow,
+  { id, userId: formerId, statusId, heldFor, courseDateId }: ParticipantRow,
   userId: number,
 ) {
   const isNamed = !(await deletePlaceholder(ctx, tx, formerId, userId));
@@ -70,6 +71,7 @@ export async function completeSwap(
   const mails = users.map((user): NewMail => ({ purpose: 'swap', userId: user, participantId: id }));
   await queueMails(ctx, tx, now, mails);
   await replaceOfferLinks(ctx, tx, now, userId, id);
+  if (heldFor === 'name') await queueNotices(ctx, tx, now, { courseDateIds: [courseDateId] });
 }
 
 export type NamedPlace = { participantId: number; person: NewPerson };

@@ -159,6 +159,7 @@ const otherTables: Record<string, string> = {
   booking_links: '- links that were mailed for one database',
   cancellations: '- a copy has canceled dates, and has nobody to tell',
   catalog_addresses: '- decided by the addresses of other courses',
+  date_notices: '- mails that are sent once',
   erasures: '- of the backups of one database',
   events: '- the changes of one database: an import leaves its own',
   idempotency_records: '- ends after a day',
