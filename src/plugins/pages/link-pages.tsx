@@ -98,12 +98,11 @@ async function sendBooking(reply: FastifyReply, { ctx, view, token, bookingId }:
 
 function toCancelVisit({ ctx, view, token, bookingId }: Visit, { params }: FastifyRequest<PlaceRoute>) {
   const place = { bookingId, participantId: toId(params.participantId) };
-  const back = { href: view.paths.booking(token), label: view.texts.cancel.backToBooking };
   const load = async () => {
     const { places } = await loadLinkedBooking(ctx, bookingId);
     const found = places.find(({ enrolment }) => enrolment.id === place.participantId);
     const { enrolment, name } = Problem.assertFound(found, 'Participant');
-    return { view, back, name, enrolment };
+    return { view, back: view.paths.booking(token), name, enrolment };
   };
   return { ctx, place, load };
 }

@@ -131,7 +131,7 @@ const toPasswordNames = ({ school, person }: PersonalView) => [
 function toCancelVisit(request: FastifyRequest<ParticipantRoute>) {
   const { ctx, userId, view } = request.visitor;
   const place = { userId, participantId: toId(request.params.participantId) };
-  const back = { href: view.paths.course(place.participantId), label: view.texts.cancel.back };
+  const back = view.paths.course(place.participantId);
   const load = async () => ({ view, back, name: undefined, enrolment: await requireEnrolment(request) });
   return { ctx, place, load };
 }

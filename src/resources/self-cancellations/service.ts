@@ -1,4 +1,4 @@
-import { and, eq, inArray, sql } from 'drizzle-orm';
+import { eq, isNotNull, sql } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
 import { canceled } from '../../core/reference/statuses.ts';
 import type { Tx } from '../../database/client.ts';
@@ -30,10 +30,8 @@ export async function loadCancellationTerms(
   at?: string,
 ): Promise<Map<number, CancellationTerms>> {
   const time = at === undefined ? currentTime : sql`${at}::timestamptz`;
-  const isAttended = and(
-    sameTenant(attendances, participants, eq(attendances.participantId, participants.id)),
-    sql`${attendances.attended} is not null`,
-  );
+  const ofParticipant = eq(attendances.participantId, participants.id);
+  const isAttended = tenantWhere(ctx, attendances, ofParticipant, isNotNull(attendances.attended));
   const rows = await db
     .select({
       id: participants.id,
@@ -51,7 +49,7 @@ export async function loadCancellationTerms(
     .innerJoin(bookingSettings, sameTenant(bookingSettings, participants, eq(bookingSettings.selfCancellation, true)))
     .innerJoin(courseDates, sameTenant(courseDates, participants, eq(courseDates.id, participants.courseDateId)))
     .leftJoin(locations, sameTenant(locations, courseDates, eq(locations.id, courseDates.locationId)))
-    .where(tenantWhere(ctx, participants, inArray(participants.id, participantIds)));
+    .where(tenantWhere(ctx, participants, sql`${participants.id} = any(${sql.param(participantIds)}::bigint[])`));
   return new Map(rows.map(({ id, ...facts }) => [id, decideTerms(facts)]));
 }
 

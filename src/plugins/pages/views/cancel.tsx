@@ -31,7 +31,8 @@ export type CancelProps = {
   terms: CancellationTerms;
   /** The terms are not those that the person has confirmed. */
   isChanged: boolean;
-  back: { href: string; label: string };
+  /** The page of the course, or of the booking. */
+  back: string;
 };
 
 /** The page on which a participant or a payer confirms the cancellation of a place, and sees its result. */
@@ -51,7 +52,7 @@ export function Cancel(props: CancelProps) {
       </Facts>
       {isOpen(terms) && <Confirmation {...props} terms={terms} />}
       <p>
-        <a href={back.href}>{back.label}</a>
+        <a href={back}>{name === undefined ? texts.back : texts.backToBooking}</a>
       </p>
     </Layout>
   );
