@@ -9,6 +9,7 @@ import {
   statusesOnDate,
 } from '../../support/booking.ts';
 import { addGathering, addLocation, changeDate } from '../../support/dates.ts';
+import { createNotifiedDate, readNotices } from '../../support/notices.ts';
 import { createAttendance, createOrder, createUser } from '../../support/orders.ts';
 import { createLinkToken, signedInVisitor, visitor } from '../../support/pages.ts';
 import { sharedTestApp, type Provider, type TestResponse } from '../../support/test-app.ts';
@@ -226,6 +227,19 @@ test('a place with attendance cannot be canceled; attendance that was taken back
   const other = await participant();
   await createAttendance(other.me, other.id, await addGathering(other.me, other.dateId), { attended: null });
   expect((await other.cancel()).status).toBe(200);
+});
+
+test('the school is told, where it wants to be', async () => {
+  const me = await createProvider();
+  const { dateId, courseId } = await createNotifiedDate(me, {}, { startAt: inDays(10) });
+  await me.put('/v2/booking-settings', { self_cancellation: true });
+  const userId = await createUser(me);
+  const { participantIds } = await createOrder(me, { courseId, dateId, users: [userId] });
+  const browser = await signedInVisitor(app, me, userId);
+  await browser.post(`/my/courses/${participantIds[0]!}/cancel`, { date: String(dateId) });
+  expect(await readNotices({ database }, me)).toMatchObject([
+    { purpose: 'notice_canceled', address: 'hall@school.example', participantId: participantIds[0] },
+  ]);
 });
 
 test('a place on the waiting list is canceled without a fee until the start', async () => {
