@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { getDeliveryCounters } from '../../../src/plugins/delivery/counters.ts';
-import { retryDelayMinutes } from '../../../src/plugins/delivery/mail/deliveries.ts';
+import { retryDelayMinutes } from '../../../src/plugins/delivery/mail/endings.ts';
 import { deleteOld } from '../../../src/database/housekeeping.ts';
 import { findTokenOwner } from '../../../src/resources/auth/token-service.ts';
 import { tasks } from '../../support/housekeeping.ts';
@@ -340,7 +340,7 @@ test('a sent mail is marked even after a database outage', async () => {
   const server = await startMailServer();
   let refused = 0;
   const query = (...args: [never]) =>
-    (args[0] as { name: string }).name === 'mark_mail_sent' && (refused += 1) <= 2
+    (args[0] as { name: string }).name === 'mark_mails_sent' && (refused += 1) <= 2
       ? Promise.reject(new Error('gone'))
       : testApp.database.pool.query(...args);
   startWorker({ database: { ...testApp.database, pool: { query } as never } }, { to: server.url });

@@ -1,22 +1,22 @@
 import { LRUCache } from 'lru-cache';
 import type { Settings } from '../../../core/settings.ts';
-import { isEmailAddress, toOneLine } from '../../../core/text.ts';
+import { isEmailAddress } from '../../../core/text.ts';
 import type { Database } from '../../../database/client.ts';
-import { execute, type Queryable, type Statement } from '../../../database/statements.ts';
+import { execute, type Queryable } from '../../../database/statements.ts';
 import { tokenUrl } from '../../../resources/auth/token-schema.ts';
 import { createToken } from '../../../resources/auth/token-service.ts';
 import { linkUrl } from '../../../resources/links/schema.ts';
 import { createLink } from '../../../resources/links/service.ts';
-import { getDeliveryCounters } from '../counters.ts';
-import { pauseAfter, startWorker, type Ending, type WorkerLog } from '../worker.ts';
+import { startWorker, type Ending, type WorkerLog } from '../worker.ts';
 import { composeCalendar } from './calendar.ts';
 import { compose } from './compose.ts';
+import { createEndings, toErrorLine, type ClaimedMail, type Endings } from './endings.ts';
 import { loadExtras } from './extras.ts';
 import { findMail } from './find-mail.ts';
 import { toMailData, type MailData, type MailRow } from './mail-data.ts';
 import { mailName, toMessage } from './message.ts';
 import { outdatedReason } from './outdated.ts';
-import { claimMails, deleteMail, markAttemptFailed, markMailFailed, markSent, postponeMail } from './query.ts';
+import { claimMails } from './query.ts';
 import { isPermanentFailure, sendTimeoutMs, type Transport } from './transport.ts';
 
 type MailOptions = {
@@ -28,16 +28,7 @@ type MailOptions = {
   log: WorkerLog;
 };
 
-type ClaimedMail = { providerId: number; id: number; attempts: number; lease: string; fairnessKey: number };
-
 const slots = 5;
-const putOffSeconds = 5;
-const retryMinutes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 360];
-/** Covers three days. */
-const maxAttempts = 21;
-/** Minutes until the next attempt; null after the last one. */
-export const retryDelayMinutes = (attempts: number) =>
-  attempts < maxAttempts ? pauseAfter(retryMinutes, attempts) : null;
 
 /**
  * Sends mails from the outbox until it is stopped. A mail is claimed, sent and marked as sent in separate transactions,
@@ -82,42 +73,6 @@ export function startMail(options: MailOptions) {
   );
 }
 
-type Endings = ReturnType<typeof createEndings>;
-
-/** The endings of an attempt, which are counted. */
-function createEndings({ database, transport: { result } }: MailOptions, on: Queryable) {
-  const { mails } = getDeliveryCounters(database);
-  const mark = (statement: Statement, { providerId, id, lease }: ClaimedMail, ...values: string[]) =>
-    execute(on, statement, [providerId, id, lease, ...values]);
-  return {
-    sent({ providerId, id }: ClaimedMail, done: string): Ending {
-      mails[result] += 1;
-      const values = [providerId, id, result === 'written'];
-      return { level: 'info', text: `Mail ${id} ${done}`, mark: () => execute(on, markSent, values) };
-    },
-    dropped(mail: ClaimedMail, reason: string): Ending {
-      mails.dropped += 1;
-      return { level: 'info', text: `Mail ${mail.id} is dropped: ${reason}`, mark: () => mark(deleteMail, mail) };
-    },
-    /** The database failed before the mail was sent. */
-    putOff(mail: ClaimedMail, problem: string): Ending {
-      mails.postponed += 1;
-      const text = `Mail ${mail.id} is put off for ${putOffSeconds} s: ${problem}`;
-      return { level: 'warn', text, mark: () => mark(postponeMail, mail, problem, `${putOffSeconds} seconds`) };
-    },
-    failed(mail: ClaimedMail, problem: string, isPermanent = false): Ending {
-      const minutes = isPermanent ? null : retryDelayMinutes(mail.attempts);
-      mails[minutes === null ? 'failed' : 'retried'] += 1;
-      if (minutes === null) {
-        const text = `Mail ${mail.id} has failed: ${problem}`;
-        return { level: 'error', text, mark: () => mark(markMailFailed, mail, problem) };
-      }
-      const text = `Mail ${mail.id} could not be sent, the next try is in ${minutes} min: ${problem}`;
-      return { level: 'warn', text, mark: () => mark(markAttemptFailed, mail, problem, `${minutes} minutes`) };
-    },
-  };
-}
-
 /** Loads the mail, creates its token, composes the message and sends it. */
 async function deliver(
   { database, settings, transport, from }: MailOptions,
@@ -157,10 +112,4 @@ async function createMailLink(on: Queryable, settings: Settings, mail: MailData)
   const token = await createLink(on, subject, id);
   if (token === undefined) return purpose === 'booking_receipt' ? null : undefined;
   return { token, href: linkUrl(settings, kind, token) };
-}
-
-/** Error text for logs and tables. Redacts secrets and the recipient, which mail servers quote in responses. */
-function toErrorLine(error: unknown, secrets: string[]) {
-  const message = error instanceof Error ? error.message : String(error);
-  return toOneLine(secrets.reduce((text, secret) => text.replaceAll(secret, '***'), message));
 }

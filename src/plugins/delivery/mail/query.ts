@@ -9,35 +9,35 @@ export const claimMails = {
     from claim_mails($1, $2, $3, $4)`,
 };
 
-/** The unsent mail `$2` of provider `$1` with the lease `$3`. */
-const isAttempt = 'provider_id = $1 and id = $2 and due_at = $3 and sent_at is null';
+/** The unsent mails `$2` of provider `$1` with the lease `$3`. */
+const areAttempted = 'provider_id = $1 and id = any($2::bigint[]) and due_at = $3 and sent_at is null';
 
 export const markSent = {
-  name: 'mark_mail_sent',
+  name: 'mark_mails_sent',
   text: `update outbox set sent_at = now(), is_written = $3, failed_at = null, last_error = null
-    where provider_id = $1 and id = $2 and sent_at is null`,
+    where provider_id = $1 and id = any($2::bigint[]) and sent_at is null`,
 };
 
-export const markAttemptFailed = {
-  name: 'mark_mail_unsent',
-  text: `update outbox set last_error = $4, due_at = now() + $5::interval where ${isAttempt}`,
-};
-export const markMailFailed = {
-  name: 'mark_mail_failed',
-  text: `update outbox set last_error = $4, due_at = now(), failed_at = now() where ${isAttempt}`,
+/** `$5` are the minutes until the next attempt of each; null for a final failure. */
+export const markFailed = {
+  name: 'mark_mails_failed',
+  text: `update outbox set last_error = $4, due_at = now() + coalesce(m.minutes, 0) * interval '1 minute',
+      failed_at = case when m.minutes is null then now() end
+    from unnest($2::bigint[], $5::int[]) m (mail_id, minutes)
+    where id = m.mail_id and ${areAttempted}`,
 };
 
 /** Does not count as an attempt. */
-export const postponeMail = {
-  name: 'postpone_mail',
+export const postponeMails = {
+  name: 'postpone_mails',
   text: `update outbox set attempts = attempts - 1, last_error = $4, due_at = now() + $5::interval
-    where ${isAttempt}`,
+    where ${areAttempted}`,
 };
 
-/** Deletes an outdated mail. */
-export const deleteMail = {
-  name: 'delete_mail',
-  text: `delete from outbox where ${isAttempt}`,
+/** Deletes outdated mails. */
+export const deleteMails = {
+  name: 'delete_mails',
+  text: `delete from outbox where ${areAttempted}`,
 };
 
 /** Newest first. */

@@ -1,0 +1,80 @@
+import { toOneLine } from '../../../core/text.ts';
+import type { Database } from '../../../database/client.ts';
+import { execute, type Queryable, type Statement } from '../../../database/statements.ts';
+import { getDeliveryCounters } from '../counters.ts';
+import { pauseAfter, type Ending } from '../worker.ts';
+import { deleteMails, markFailed, markSent, postponeMails } from './query.ts';
+import type { Transport } from './transport.ts';
+
+type Attempted = { id: number; attempts: number };
+
+export type ClaimedMail = Attempted & {
+  providerId: number;
+  lease: string;
+  fairnessKey: number;
+  /** Notices of the same lease that this mail lists. */
+  digest?: Attempted[];
+};
+
+const putOffSeconds = 5;
+const retryMinutes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 360];
+/** Covers three days. */
+const maxAttempts = 21;
+/** Minutes until the next attempt; null after the last one. */
+export const retryDelayMinutes = (attempts: number) =>
+  attempts < maxAttempts ? pauseAfter(retryMinutes, attempts) : null;
+
+const toAll = (mail: ClaimedMail): Attempted[] => [mail, ...(mail.digest ?? [])];
+
+const toTitle = (mail: ClaimedMail) => {
+  const { length } = toAll(mail);
+  return length === 1 ? `Mail ${mail.id}` : `Mail ${mail.id}, a digest of ${length} notices,`;
+};
+
+export type Endings = ReturnType<typeof createEndings>;
+
+/** The endings of an attempt, which are counted. All notices of a digest end as it does. */
+export function createEndings(
+  { database, transport: { result } }: { database: Pick<Database, 'counters'>; transport: Pick<Transport, 'result'> },
+  on: Queryable,
+) {
+  const { mails } = getDeliveryCounters(database);
+  const mark = (statement: Statement, mail: ClaimedMail, ...values: unknown[]) =>
+    execute(on, statement, [mail.providerId, toAll(mail).map(({ id }) => id), mail.lease, ...values]);
+  const postpone = (mail: ClaimedMail, reason: string) => mark(postponeMails, mail, reason, `${putOffSeconds} seconds`);
+  return {
+    sent(mail: ClaimedMail, done: string): Ending {
+      mails[result] += 1;
+      const values = [mail.providerId, toAll(mail).map(({ id }) => id), result === 'written'];
+      return { level: 'info', text: `${toTitle(mail)} ${done}`, mark: () => execute(on, markSent, values) };
+    },
+    dropped(mail: ClaimedMail, reason: string): Ending {
+      mails.dropped += 1;
+      return { level: 'info', text: `Mail ${mail.id} is dropped: ${reason}`, mark: () => mark(deleteMails, mail) };
+    },
+    /** The database failed before the mail was sent. */
+    putOff(mail: ClaimedMail, problem: string): Ending {
+      mails.postponed += 1;
+      const text = `${toTitle(mail)} is put off for ${putOffSeconds} s: ${problem}`;
+      return { level: 'warn', text, mark: () => postpone(mail, problem) };
+    },
+    failed(mail: ClaimedMail, problem: string, isPermanent = false): Ending {
+      const pauses = toAll(mail).map(({ attempts }) => (isPermanent ? null : retryDelayMinutes(attempts)));
+      const [minutes] = pauses;
+      const hasFailed = minutes === null;
+      mails[hasFailed ? 'failed' : 'retried'] += 1;
+      const what = hasFailed ? 'has failed' : `could not be sent, the next try is in ${minutes} min`;
+      return {
+        level: hasFailed ? 'error' : 'warn',
+        text: `${toTitle(mail)} ${what}: ${problem}`,
+        mark: () => mark(markFailed, mail, problem, pauses),
+      };
+    },
+  };
+}
+
+/** Error text for logs and tables. Redacts secrets and the recipient, which mail servers quote in responses. */
+export function toErrorLine(error: unknown, secrets: string[]) {
+  const message = error instanceof Error ? error.message : String(error);
+  return toOneLine(secrets.reduce((text, secret) => text.replaceAll(secret, '***'), message));
+}
