@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bookOrFail, createBookableDate, deregister, persons } from '../../support/booking.ts';
+import { bookingBody, bookOrFail, createBookableDate, deregister, persons } from '../../support/booking.ts';
 import { addGathering, addInstructor, addLocation, changeDate } from '../../support/dates.ts';
 import { forced, openMailTestApp, queuedMails, readOutbox, switchMails } from '../../support/mail.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
@@ -187,4 +187,25 @@ test('a mail that waits cannot be claimed until the change that it will tell of 
   expect(await claim()).toHaveLength(1);
   await ctx.write(['people'], (tx, now) => queueDateChanges(ctx, tx, now, dateId, ''));
   expect(await readOutbox(testApp)).toHaveLength(2);
+});
+
+test('the booker of each booking gets a receipt, where the school has switched that on', async () => {
+  const testApp = await openMailTestApp();
+  const me = await testApp.createProvider();
+  const { dateId } = await createBookableDate(me);
+  const purposes = async () => (await readOutbox(testApp)).map(({ purpose }) => purpose);
+  await bookOrFail(me, dateId, booker);
+  expect(await purposes()).toEqual([]);
+  await switchMails(me, { booking_receipt: true });
+  await bookOrFail(me, dateId);
+  await bookOrFail(me, dateId, { ...booker, booker_email: '' });
+  expect(await purposes()).toEqual([]);
+  await bookOrFail(me, dateId, { ...booker, participants: persons(2) });
+  await bookOrFail(me, dateId, { ...booker, participants: undefined, places: 2 });
+  expect(await purposes()).toEqual(['booking_receipt', 'booking_receipt']);
+  const bookings = [{}, booker, booker].map((fields) => bookingBody(dateId, fields));
+  expect((await me.post('/v2/batch/booking', { bookings, dry_run: true })).status).toBe(200);
+  expect(await purposes()).toHaveLength(2);
+  expect((await me.post('/v2/batch/booking', { bookings })).status).toBe(200);
+  expect(await purposes()).toEqual(Array(4).fill('booking_receipt'));
 });
