@@ -23,6 +23,7 @@ import { plugins } from './plugins.ts';
 import { completeCourses } from './resources/attendance/service.ts';
 import { completeCancellations } from './resources/cancellations/service.ts';
 import { eraseKept } from './resources/erasures/service.ts';
+import { queueDueReminders } from './resources/mails/reminder-service.ts';
 import { warnOfMinimum } from './resources/notices/service.ts';
 import { dueHoldsJob } from './resources/seats/due-holds-service.ts';
 import { createFirstProvider } from './resources/schools/provider-service.ts';
@@ -175,6 +176,7 @@ function createWorkers({ config, database, log }: ServerContext, parts: ServerPa
         completionJob(database),
         cancellationJob(database),
         minimumJob(database),
+        reminderJob(database),
         ...parts.flatMap(({ periodic = [] }) => periodic),
       ];
       stops = [startJobs(jobs, log), startClockCheck(database, log), startStandbyCheck(database, log)];
@@ -208,6 +210,12 @@ function cancellationJob(database: Store['database']): Job {
 function minimumJob(database: Store['database']): Job {
   const audited = database.withAudit({ actor: 'server', actorId: null, action: 'minimum notice' });
   return { name: 'The notices of dates under the minimum', intervalMs: 60_000, run: () => warnOfMinimum(audited) };
+}
+
+/** Queues the reminders of course dates that start soon. */
+function reminderJob(database: Store['database']): Job {
+  const audited = database.withAudit({ actor: 'server', actorId: null, action: 'reminders' });
+  return { name: 'The queueing of reminders', intervalMs: 60_000, run: () => queueDueReminders(audited) };
 }
 
 type ServerApp = { server: Awaited<ReturnType<typeof buildApp>>['server']; close(): PromiseLike<unknown> };

@@ -2,6 +2,7 @@ import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { execute } from '../../database/statements.ts';
 import * as sql from './date-sql.ts';
+import { forgetReminder } from './reminder-sql.ts';
 
 type School = Pick<Ctx, 'providerId'>;
 
@@ -15,4 +16,5 @@ export async function readSchedule({ providerId }: School, tx: Tx, courseDateId:
 export async function queueDateChanges(school: School, tx: Tx, now: string, courseDateId: number, before: string) {
   if ((await readSchedule(school, tx, courseDateId)) === before) return;
   await execute(tx, sql.queueDateChanges, [school.providerId, courseDateId, now]);
+  await execute(tx, forgetReminder, [school.providerId, courseDateId]);
 }
