@@ -50,12 +50,12 @@ export type Serializer<Row, V extends TObject = TObject> = {
 type Fetch<Found> = (ctx: Ctx, keys: Keys) => PromiseLike<Found[]>;
 
 /** Groups values by their owner, in their order. */
-export function grouped<Found, T>(
+export function grouped<Found, T, Owner = number>(
   found: Found[],
-  getOwner: (found: Found) => number,
+  getOwner: (found: Found) => Owner,
   getValue: (found: Found, n: number) => T,
 ) {
-  const groups = new Map<number, T[]>();
+  const groups = new Map<Owner, T[]>();
   found.forEach((one, n) => {
     const group = groups.get(getOwner(one));
     if (group) group.push(getValue(one, n));

@@ -4,7 +4,7 @@ import { isNotEmpty, mayJoin, type MailData, type MailGathering } from './mail-d
 import { letterTexts } from './messages.ts';
 
 /** Names with their values, line by line. */
-export type Fact = { name: string; lines: string[] };
+export type Fact = { name: string; lines: string[]; isList?: boolean };
 
 /** Gatherings that a letter lists. */
 const maxListed = 50;
@@ -22,7 +22,7 @@ export function composeFacts(mail: MailData, timezone: string): Fact[] {
   const facts = [
     { name: texts.facts.participant, lines: [isOfBooking ? null : mail.participantName] },
     { name: texts.facts.course, lines: [mail.title] },
-    { name: days.length > 1 ? texts.facts.dates : texts.facts.date, lines: days },
+    { name: days.length > 1 ? texts.facts.dates : texts.facts.date, lines: days, isList: days.length > 1 },
     { name: texts.facts.place, lines: [isOnline(mail) ? texts.online : null, ...venueLines(mail)] },
     { name: texts.facts.link, lines: [...new Set(links)].slice(0, maxListed) },
     { name: texts.facts.order, lines: [hasOrder ? String(mail.orderId) : null] },
@@ -31,8 +31,8 @@ export function composeFacts(mail: MailData, timezone: string): Fact[] {
   return withoutEmpty(facts);
 }
 
-export const withoutEmpty = (facts: { name: string; lines: (string | null)[] }[]): Fact[] =>
-  facts.map(({ name, lines }) => ({ name, lines: lines.filter(isNotEmpty) })).filter(({ lines }) => lines.length > 0);
+export const withoutEmpty = (facts: (Omit<Fact, 'lines'> & { lines: (string | null)[] })[]): Fact[] =>
+  facts.map((fact) => ({ ...fact, lines: fact.lines.filter(isNotEmpty) })).filter(({ lines }) => lines.length > 0);
 
 /** One line per session, or one for the whole course date. */
 function formatDays(mail: MailData, timezone: string) {
@@ -44,14 +44,16 @@ function formatDays(mail: MailData, timezone: string) {
   if (gatherings === null) return [toWhen(mail as DateSpan)];
   const lines = gatherings
     .slice(0, maxListed)
-    .map((gathering) => describeGathering(gathering, toWhen(toDateSpan(gathering))));
+    .map((gathering) => describeGathering(gathering, toWhen(toDateSpan(gathering)), mail));
   const left = gatherings.length - lines.length;
   return left > 0 ? [...lines, letterTexts[language].andMore(left)] : lines;
 }
 
-function describeGathering({ theme, location }: MailGathering, when: string) {
-  const what = [when, theme].filter(isNotEmpty).join(': ');
-  return [what, ...locationLines(location)].join(', ');
+/** With its place where that is not the one of the date. */
+function describeGathering({ theme, location }: MailGathering, when: string, mail: MailData) {
+  const place = locationLines(location).join(', ');
+  const isElsewhere = place !== locationLines(mail.location).join(', ');
+  return [[when, theme].filter(isNotEmpty).join(': '), isElsewhere ? place : null].filter(isNotEmpty).join(', ');
 }
 
 const formatSpan = (span: DateSpan, { language }: MailData) =>

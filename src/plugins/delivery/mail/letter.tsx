@@ -42,27 +42,29 @@ const toSectionText = ({ title, rows }: Section) =>
 const styles = readFileSync(join(import.meta.dirname, 'letter.css'), 'utf8');
 
 // Inline styles: mail programs ignore most others.
-const page = { margin: 0, padding: '24px', background: '#f3f4f6', color: '#1f2937' };
+const page = { margin: 0, padding: '16px 8px', background: '#f3f4f6', color: '#1f2937' };
 const sheet = {
-  maxWidth: '560px',
+  maxWidth: '600px',
   margin: '0 auto',
-  padding: '32px',
+  padding: '8px 20px',
   background: '#ffffff',
   borderRadius: '8px',
   font: '16px/1.5 system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif',
 };
 const table = { width: '100%', margin: '24px 0', borderCollapse: 'collapse' };
 const cell = {
-  padding: '8px 16px 8px 0',
+  padding: '8px 0',
   borderTop: '1px solid #e5e7eb',
   textAlign: 'left',
   verticalAlign: 'top',
   overflowWrap: 'anywhere',
 };
 const quiet = { color: '#4b5563' };
-const nameCell = { ...cell, ...quiet, fontWeight: 'normal', whiteSpace: 'nowrap' };
-const rowCell = { ...cell, fontWeight: 'normal', width: '50%' };
-const amountCell = { ...cell, paddingRight: 0, textAlign: 'right' };
+const nameCell = { ...cell, ...quiet, paddingRight: '16px', fontWeight: 'normal', whiteSpace: 'nowrap' };
+const rowCell = { ...cell, paddingRight: '16px', fontWeight: 'normal', width: '50%' };
+const amountCell = { ...cell, textAlign: 'right' };
+const listed = { marginBottom: '8px' };
+const link = { color: '#1d4ed8' };
 const sectionTitle = { margin: '32px 0 0', fontSize: '18px' };
 const buttonLink = {
   display: 'inline-block',
@@ -115,13 +117,13 @@ const Sheet = ({ language, subject, greeting, opening, facts, sections, button, 
 
 const Facts = ({ facts }: Pick<Letter, 'facts'>) => (
   <table style={table}>
-    {facts.map(({ name, lines }) => (
+    {facts.map(({ name, lines, isList = false }) => (
       <tr>
         <th scope="row" class="cell quiet" style={nameCell}>
           {name}
         </th>
         <td class="cell" style={cell}>
-          <Lines lines={lines} />
+          {isList ? lines.map((line) => <div style={listed}>{line}</div>) : <Lines lines={lines} />}
         </td>
       </tr>
     ))}
@@ -132,15 +134,14 @@ const Rows = ({ title, rows, isAmounts = false }: Section) => (
   <>
     <h2 style={sectionTitle}>{title}</h2>
     <table style={table}>
-      {rows.map(({ name, lines: [first, ...others] }) => (
+      {rows.map(({ name, lines }) => (
         <tr>
           <th scope="row" class="cell" style={rowCell}>
             {name}
-            {isAmounts && others.length > 0 && <Others lines={others} />}
+            {isAmounts && lines.length > 1 && <Details lines={lines.slice(1)} />}
           </th>
           <td class="cell" style={isAmounts ? amountCell : cell}>
-            {first}
-            {!isAmounts && others.length > 0 && <Others lines={others} />}
+            {isAmounts ? lines[0] : <Lines lines={lines} />}
           </td>
         </tr>
       ))}
@@ -148,7 +149,7 @@ const Rows = ({ title, rows, isAmounts = false }: Section) => (
   </>
 );
 
-const Others = ({ lines }: { lines: string[] }) => (
+const Details = ({ lines }: { lines: string[] }) => (
   <div class="quiet" style={small}>
     <Lines lines={lines} />
   </div>
@@ -173,7 +174,13 @@ const Lines = ({ lines }: { lines: string[] }) => (
     {lines.map((line, n) => (
       <>
         {n > 0 && <br />}
-        {isWebAddress(line) ? <a href={line}>{line}</a> : line}
+        {isWebAddress(line) ? (
+          <a href={line} style={link}>
+            {line}
+          </a>
+        ) : (
+          line
+        )}
       </>
     ))}
   </>

@@ -2,6 +2,7 @@ import { formatDay } from '../../../../core/date-format.ts';
 import { formatMoney, formatPercentage } from '../../../../core/money-format.ts';
 import type { Minor } from '../../../../core/money.ts';
 import { getEnrolmentStatus } from '../../../../core/reference/statuses.ts';
+import { grouped } from '../../../../lists/relations.ts';
 import type { BookingBalance } from '../../../../resources/payments/balance-service.ts';
 import { toDue } from '../amounts.ts';
 import { withoutEmpty, type Fact } from '../facts.ts';
@@ -21,34 +22,40 @@ export function composeReceipt(mail: MailData, receipt: Receipt, balance: Bookin
   ].filter(({ rows }) => rows.length > 0);
 }
 
-function composeParticipants(
-  { language, courseDateId }: MailData,
-  { participants, numParticipants, numLines }: Receipt,
-) {
-  const texts = letterTexts[language];
-  const rows = participants.map((one) => {
-    const otherDate = one.courseDateId === courseDateId ? '' : `${one.title}, ${formatDay(one.startAt, language)}`;
-    const bought = numLines > 1 ? one.products : [];
-    return {
-      name: one.name || texts.withoutName,
-      lines: [texts.statuses[getEnrolmentStatus(one)], otherDate, ...bought],
-    };
+function composeParticipants(mail: MailData, { participants, numParticipants, numLines }: Receipt) {
+  const texts = letterTexts[mail.language];
+  const toRow = (one: Receipt['participants'][number]) => ({
+    name: one.name,
+    lines: [texts.statuses[getEnrolmentStatus(one)], toOtherDate(one, mail), ...(numLines > 1 ? one.products : [])],
   });
-  return withRest(withoutEmpty(rows), numParticipants, texts.andMore);
+  const unnamed = grouped(
+    participants.filter(({ name }) => name === ''),
+    (one) => toRow(one).lines.join('\n'),
+    toRow,
+  );
+  const rows = [
+    ...participants.filter(({ name }) => name !== '').map(toRow),
+    ...[...unnamed.values()].map((rows) => ({ ...rows[0]!, name: texts.withoutName(rows.length) })),
+  ];
+  return withRest(withoutEmpty(rows), numParticipants - participants.length, texts.andMore);
 }
+
+/** A participant may be moved, or booked on another date of a course. */
+const toOtherDate = ({ courseDateId, title, startAt }: Receipt['participants'][number], mail: MailData) =>
+  courseDateId === mail.courseDateId ? null : `${title}, ${formatDay(startAt, mail.language)}`;
 
 function composeLines({ language }: MailData, { lines, numLines }: Receipt, currency: string) {
   const texts = letterTexts[language];
   const format = (amount: Minor) => formatMoney(amount, currency, language);
   const rows = lines.map(({ title, quantity, total, vat, vatPercentage, discount }) => ({
-    name: quantity === 1 ? title : `${title} × ${quantity}`,
+    name: quantity === 1 ? title : `${title} ×\u00a0${quantity}`,
     lines: [
       format(total),
       vat === 0n ? texts.withoutVat : texts.vatOf(formatPercentage(vatPercentage, language), format(vat)),
       discount === 0n ? '' : texts.discountOf(format(discount)),
     ].filter(isNotEmpty),
   }));
-  return withRest(rows, numLines, texts.andMore);
+  return withRest(rows, numLines - lines.length, texts.andMore);
 }
 
 function composeSums(mail: MailData, balance: BookingBalance): Fact[] {
@@ -66,7 +73,7 @@ function composeSums(mail: MailData, balance: BookingBalance): Fact[] {
     row(sums.inclVat, ordered),
     ...unlessZero(sums.credited, -credited),
     ...unlessZero(sums.byVouchers, byVouchers),
-    row(sums.paid, paid - byVouchers),
+    row(sums.payments, paid - byVouchers),
     toDue(balance, mail),
   ];
 }
@@ -85,5 +92,5 @@ function composeInvoice({ language }: MailData, { order }: Receipt): Fact[] {
 }
 
 /** With the number of those that are not listed. */
-const withRest = (rows: Fact[], count: number, andMore: (count: number) => string): Fact[] =>
-  count > rows.length ? [...rows, { name: andMore(count - rows.length), lines: [] }] : rows;
+const withRest = (rows: Fact[], left: number, andMore: (count: number) => string): Fact[] =>
+  left > 0 ? [...rows, { name: andMore(left), lines: [] }] : rows;

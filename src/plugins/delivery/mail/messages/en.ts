@@ -141,7 +141,7 @@ export const en = {
   ofWhichVat: (amount: string, vat: string) => `${amount}, of which VAT ${vat}`,
   forParticipants: (count: number) => `For the ${count} participants of the booking`,
   andMore: (count: number) => `and ${count} more`,
-  withoutName: 'No name yet',
+  withoutName: (count: number) => (count === 1 ? 'A place without a name' : `${count} places without names`),
   statuses: {
     confirmed: 'Has a place',
     overbooked: 'Has an extra place',
@@ -162,7 +162,7 @@ export const en = {
     inclVat: 'Total with VAT',
     credited: 'Credited',
     byVouchers: 'Paid by voucher',
-    paid: 'Paid',
+    payments: 'Payments',
   },
   invoice: {
     company: 'Company',

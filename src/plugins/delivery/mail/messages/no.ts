@@ -143,7 +143,7 @@ export const no: LetterTexts = {
   ofWhichVat: (amount, vat) => `${amount}, hvorav mva. ${vat}`,
   forParticipants: (count) => `For de ${count} deltakerne i bestillingen`,
   andMore: (count) => `og ${count} til`,
-  withoutName: 'Uten navn ennå',
+  withoutName: (count) => (count === 1 ? 'En plass uten navn' : `${count} plasser uten navn`),
   statuses: {
     confirmed: 'Har plass',
     overbooked: 'Har ekstraplass',
@@ -164,7 +164,7 @@ export const no: LetterTexts = {
     inclVat: 'Sum med mva.',
     credited: 'Kreditert',
     byVouchers: 'Betalt med gavekort',
-    paid: 'Betalt',
+    payments: 'Innbetalt',
   },
   invoice: {
     company: 'Firma',
