@@ -26,6 +26,8 @@ export function toMessage(mail: MailData, letter: Letter, calendar: MailCalendar
 
 /** Programs act on an alternative; an attachment is for the reader to open. */
 function toCalendarPart({ method, content }: MailCalendar): Pick<Message, 'alternatives' | 'attachments'> {
-  const part = { content, contentType: `text/calendar; charset=utf-8; method=${method}` };
+  // Base64 keeps its line breaks.
+  const encoding = { contentTransferEncoding: 'base64' } as const;
+  const part = { content, contentType: `text/calendar; charset=utf-8; method=${method}`, ...encoding };
   return method === 'PUBLISH' ? { attachments: [{ ...part, filename: 'calendar.ics' }] } : { alternatives: [part] };
 }
