@@ -38,6 +38,7 @@ const reads: ExampleRequest[] = [
   { operationId: 'getTag', path: { id: 1 } },
   { operationId: 'listDurationUnits' },
   { operationId: 'getSchool' },
+  { operationId: 'getBookingSettings' },
   { operationId: 'whoAmI' },
   { operationId: 'listOrders' },
   { operationId: 'getOrder', path: { id: 47 } },
@@ -74,6 +75,7 @@ const reads: ExampleRequest[] = [
 const writes: ExampleRequest[] = [
   { operationId: 'createSubSchool' },
   { operationId: 'updateSchool' },
+  { operationId: 'updateBookingSettings' },
   { operationId: 'createCourse' },
   // The older interface creates a course of the same title.
   { operationId: 'deleteCourse', path: ({ createCourse }) => ({ id: createCourse.course_id }) },

@@ -49,6 +49,13 @@ const schoolLines = (partnerId: number): Line[] => [
     web_address: 'https://moved.example',
     text_description: '<p>A school</p>',
   },
+  {
+    ...{ kind: 'booking_settings', ref: 'settings', self_cancellation: true, late_cancellation: 'fee', language: 'no' },
+    ...{
+      mails: { receipt: true, offer: false },
+      texts: { no: { greeting: 'Hei', footer: 'A\nB', reply_to: 'a@b.example' } },
+    },
+  },
   { kind: 'place', ref: 'vestland', title: 'Vestland', country: 'NO' },
   { kind: 'place', ref: 'bergen', title: 'Bergen', country: 'NO', parent_id: 'vestland' },
   { kind: 'place', ref: 'lone', title: 'Import Island', country: 'SE' },
@@ -440,6 +447,7 @@ const schoolLines = (partnerId: number): Line[] => [
       booker_email: 'boss@moved.example',
       booker_phone: '99',
       booker_language_id: 'en',
+      language: 'en',
       waiting_together: true,
     },
     lines: [

@@ -90,6 +90,7 @@ export const readTable: Read[] = [
   { route: 'GET /v2/admin-roles', owner: 'own data', stranger: 200 },
   { route: 'GET /v2/app-users', owner: 'own data', stranger: 200 },
   { route: 'GET /v2/schools', profiles: everyone, owner: 'own data', stranger: 200 },
+  { route: 'GET /v2/booking-settings', owner: 'own data', stranger: 200 },
   { route: 'GET /v2/whoami', profiles: everyone, owner: 'own data', stranger: 200 },
   { route: 'GET /schools', profiles: bookers, owner: 'own data', stranger: 200 },
   { route: 'GET /v2/webhooks', owner: 'own data', stranger: 200 },
@@ -125,6 +126,7 @@ export const hiddenWithoutScope: Record<string, string> = {
   'GET /v2/changes': 'ids only',
   'GET /v2/schools': "the row of the key's own school, not a list",
   'GET /schools': "the row of the key's own school, not a list",
+  'GET /v2/booking-settings': "the row of the key's own school, not a list",
   'GET /v2/whoami': "the row of the key's own school, not a list",
   labels: 'unset for other providers',
   credit: 'unset for other providers',
@@ -326,6 +328,7 @@ export const writeTable: Write[] = [
   { route: 'PUT /v2/vouchers/{id}', stranger: [404], bodies: () => [{ amount: 200 }] },
   { route: 'DELETE /v2/vouchers/{id}', stranger: [404], bodies: () => [{}] },
   { route: 'PUT /v2/schools', stranger: [200], bodies: () => [wholeSchool] },
+  { route: 'PUT /v2/booking-settings', stranger: [200], bodies: () => [{ mails: { reminder: true } }] },
   { route: 'POST /schools', stranger: [200], subSchool: [400], bodies: () => [wholeSchool] },
   {
     route: 'POST /v2/check-user-credentials',

@@ -10,7 +10,7 @@ import { bookings, orders } from '../../src/database/tables/orders.ts';
 import { participants } from '../../src/database/tables/participants.ts';
 import { adminMembershipRoles, adminMemberships, adminUsers, roles } from '../../src/database/tables/people.ts';
 import { instructors, locations } from '../../src/database/tables/places.ts';
-import { providers } from '../../src/database/tables/providers.ts';
+import { bookingSettings, providers } from '../../src/database/tables/providers.ts';
 import { courseUsers } from '../../src/database/tables/users.ts';
 import { webhookDeliveries, webhooks } from '../../src/database/tables/webhooks.ts';
 import { addBundle, addDate, addGathering, addInstructor, addLocation, assignInstructor } from './dates.ts';
@@ -65,6 +65,11 @@ export async function createOwner(testApp: TestApp) {
   const providerId = me.id;
   const own = (at: string) => ({ providerId, createdAt: at, updatedAt: at });
   await write(me, (tx) => tx.update(providers).set(marked(providers)).where(eq(providers.id, providerId)));
+
+  await write(me, (tx, now) => {
+    const texts = { en: { greeting: marker, footer: marker, reply_to: null } };
+    return tx.insert(bookingSettings).values({ ...own(now), texts });
+  });
 
   const person = await write(me, async (tx, now) => {
     const named = { ...(marked(adminUsers) as typeof adminUsers.$inferInsert), email: `${marker}@x.example` };

@@ -432,6 +432,21 @@ const describedEndpoints: WriteEndpoint[] = [
     read: readById('/v2/course-tags'),
   },
   {
+    name: 'PUT /v2/booking-settings',
+    method: 'PUT',
+    url: '/v2/booking-settings',
+    created: 200,
+    minimal: { self_cancellation: true },
+    full: {
+      ...{ self_cancellation: true, late_cancellation: 'fee', language: 'no', mails: { receipt: true, offer: false } },
+      texts: { en: { greeting: 'Hi & hello', footer: 'A\nB', reply_to: 'a@b.example' }, no: { greeting: 'Hei' } },
+    },
+    required: [],
+    title: null,
+    flag: 'self_cancellation',
+    read: async (provider) => (await provider.get('/v2/booking-settings')).json<Fields>(),
+  },
+  {
     name: 'POST /v2/courses/:id/coursedates',
     method: 'POST',
     url: datesUrl,

@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { Ctx } from '../../database/context.ts';
 import { responses } from '../../http/responses.ts';
-import { BookingSettings, BookingSettingsBody } from './schema.ts';
+import { BookingSettingsBody } from './body-schema.ts';
+import { BookingSettings } from './schema.ts';
 import { getBookingSettings, updateBookingSettings } from './service.ts';
 
 const tags = ['School'];

@@ -1,14 +1,11 @@
 import { languages } from '../../core/reference/language.ts';
+import { mailKindNames, mailKinds, type MailSwitches } from '../../core/reference/mail-kinds.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
-import { bookingSettings, type MailTexts } from '../../database/tables/providers.ts';
+import { bookingSettings } from '../../database/tables/providers.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import {
-  toBookingSettings,
-  type BookingSettings,
-  type BookingSettingsBody,
-  type BookingSettingsRow,
-} from './schema.ts';
+import type { BookingSettingsBody } from './body-schema.ts';
+import { emptyTexts, toBookingSettings, type BookingSettings, type BookingSettingsRow } from './schema.ts';
 
 type School = Pick<Ctx, 'providerId'>;
 
@@ -30,26 +27,29 @@ export const updateBookingSettings = (ctx: Ctx, body: BookingSettingsBody): Prom
       selfCancellation: body.self_cancellation,
       lateCancellation: body.late_cancellation,
       language: body.language,
-      mails: body.mails && withoutNull({ ...before?.mails, ...body.mails }),
-      texts: body.texts && mergeTexts(before?.texts ?? {}, body.texts),
+      mails: body.mails === undefined ? undefined : mergeSwitches(before?.mails, body.mails),
+      texts: body.texts === undefined ? undefined : mergeTexts(before?.texts, body.texts),
     };
     const changed = await tx.updateChanged(bookingSettings, tenantWhere(ctx, bookingSettings), changes, now);
     if (changed === 0) return tx.rollbackNoChange(toBookingSettings(before));
-    tx.recordAffected(providerId);
     return toBookingSettings(await findBookingSettings(ctx, tx));
   });
 
-/** Empty texts are none. */
-function mergeTexts(before: BookingSettingsRow['texts'], sent: NonNullable<BookingSettingsBody['texts']>) {
-  const merged = languages.map((language) => {
-    const texts = Object.entries({ ...before[language], ...sent[language] });
-    return [language, Object.fromEntries(texts.map(([name, text]) => [name, text || null])) as MailTexts];
-  });
-  return Object.fromEntries(merged) as BookingSettingsRow['texts'];
+/** Only those that differ from their defaults are stored. */
+function mergeSwitches(before: MailSwitches | undefined, sent: BookingSettingsBody['mails']): MailSwitches {
+  const merged = sent === null ? {} : { ...before, ...sent };
+  const isStored = (kind: keyof MailSwitches) => merged[kind] != null && merged[kind] !== mailKinds[kind];
+  return Object.fromEntries(mailKindNames.filter(isStored).map((kind) => [kind, merged[kind]]));
 }
 
-const withoutNull = <T extends object>(values: T) =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)) as Record<
-    keyof T,
-    NonNullable<T[keyof T]>
-  >;
+/** Blank texts are none, and a language without texts is not stored. */
+function mergeTexts(before: BookingSettingsRow['texts'] | undefined, sent: BookingSettingsBody['texts']) {
+  const merged = languages.map((language) => {
+    const isCleared = sent === null || sent?.[language] === null;
+    const { greeting, footer, reply_to } = isCleared ? emptyTexts : { ...before?.[language], ...sent?.[language] };
+    return [language, { greeting: orNull(greeting), footer: orNull(footer), reply_to: orNull(reply_to) }] as const;
+  });
+  return Object.fromEntries(merged.filter(([, texts]) => Object.values(texts).some((text) => text !== null)));
+}
+
+const orNull = (text: string | null | undefined) => (text?.trim() ? text : null);

@@ -503,6 +503,7 @@ const toBook: Record<string, (me: Provider) => Promise<object>> = {
 };
 
 const complete: Record<string, object> = {
+  '/v2/booking-settings': { self_cancellation: true },
   '/v2/booking/{id}/deregister': {},
   '/v2/booking/{id}/link': {},
   '/v2/participants/{id}': { no_show: 1 },

@@ -85,6 +85,7 @@ async function createItems(me: Provider): Promise<Record<string, Readable>> {
   const { id: voucher } = (await me.post('/v2/vouchers', gift)).json<Item>();
   const { id: tag } = (await me.post('/v2/course-tags', { title: 'Read back' })).json<Item>();
   await me.put('/v2/schools', school);
+  await me.put('/v2/booking-settings', { language: 'no', mails: { reminder: true }, texts: { no: { greeting: 'Hei' } } });
   const listed = async (id: number) =>
     (await me.get('/v2/locations')).json<Item[]>().find((one) => one['id'] === id) as Item;
   const embedded = 'location,gatherings,place,teaching_language,status,instructors,subinstances,waiting';
@@ -103,6 +104,7 @@ async function createItems(me: Provider): Promise<Record<string, Readable>> {
     order: at(`/v2/orders/${order_id}`, 'campaign'),
     participant: at(`/v2/participants/${participants[0]!.id}`, 'attendance,attendance_summary,hold'),
     school: { put: '/v2/schools', read: async () => (await me.get('/v2/schools')).json<Item>()['school'] as Item },
+    'booking settings': at('/v2/booking-settings'),
     campaign: at(`/v2/campaigns/${campaign as number}`),
     'bare campaign': at(`/v2/campaigns/${bareCampaign}`),
     voucher: at(`/v2/vouchers/${voucher as number}`),

@@ -11,6 +11,8 @@ import { providers } from '../../../database/tables/providers.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { AdminUserBody } from '../../../resources/admin-users/body-schema.ts';
 import { detachAdminUser, saveAdminUser } from '../../../resources/admin-users/service.ts';
+import { BookingSettingsBody } from '../../../resources/booking-settings/body-schema.ts';
+import { updateBookingSettings } from '../../../resources/booking-settings/service.ts';
 import { approvePartner, requestPartner, revokePartner } from '../../../resources/schools/partner-service.ts';
 import { SchoolBody } from '../../../resources/schools/body-schema.ts';
 import { updateSchool } from '../../../resources/schools/service.ts';
@@ -38,6 +40,23 @@ export const school: SingleRecordType = {
     loadRows(
       database,
       `select id::text as ref, ${schoolColumns} from providers where id = $1 and email_admin <> ''`,
+      providerId,
+    ),
+};
+
+/** The provider's rules for bookings and mails, unless they are the defaults. */
+export const bookingSettings: SingleRecordType = {
+  kind: 'booking_settings',
+  schema: Type.Object(BookingSettingsBody.properties),
+  async create(_, ctx, fields) {
+    await updateBookingSettings(ctx, fields as BookingSettingsBody);
+    return ctx.providerId;
+  },
+  export: (database, providerId) =>
+    loadRows(
+      database,
+      `select provider_id::text as ref, self_cancellation, late_cancellation, language, mails, texts
+       from booking_settings where provider_id = $1`,
       providerId,
     ),
 };
