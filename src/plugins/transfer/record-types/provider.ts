@@ -49,7 +49,7 @@ export const bookingSettings: SingleRecordType = {
   kind: 'booking_settings',
   schema: Type.Object(BookingSettingsBody.properties),
   async create(_, ctx, fields) {
-    await updateBookingSettings(ctx, fields as BookingSettingsBody);
+    await updateBookingSettings(ctx, fields);
     return ctx.providerId;
   },
   export: (database, providerId) =>
