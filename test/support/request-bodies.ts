@@ -436,7 +436,7 @@ const describedEndpoints: WriteEndpoint[] = [
     method: 'PUT',
     url: '/v2/booking-settings',
     created: 200,
-    minimal: { self_cancellation: true },
+    minimal: {},
     full: {
       ...{ self_cancellation: true, late_cancellation: 'fee', language: 'no', mails: { receipt: true, offer: false } },
       texts: { en: { greeting: 'Hi & hello', footer: 'A\nB', reply_to: 'a@b.example' }, no: { greeting: 'Hei' } },

@@ -42,7 +42,6 @@ const otherRows = [
   `insert into booking_links (provider_id, hash, booking_id, created_at, expires_at)
      values ($1, 'link ' || $1, $3, now(), now() + interval '1 day')`,
   `insert into calendar_feeds (provider_id, user_id, hash, created_at) values ($1, $2, 'feed ' || $1, now())`,
-  `insert into booking_settings (provider_id, created_at, updated_at) values ($1, now(), now()) on conflict do nothing`,
   `insert into refused_addresses (provider_id, email, reason, refused_at) values ($1, 'x@y.example', 'x', now())`,
   `insert into date_notices (provider_id, course_date_id, kind, created_at)
      select provider_id, id, 'reminder', now() from course_dates where provider_id = $1`,
