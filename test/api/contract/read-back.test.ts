@@ -85,7 +85,11 @@ async function createItems(me: Provider): Promise<Record<string, Readable>> {
   const { id: voucher } = (await me.post('/v2/vouchers', gift)).json<Item>();
   const { id: tag } = (await me.post('/v2/course-tags', { title: 'Read back' })).json<Item>();
   await me.put('/v2/schools', school);
-  await me.put('/v2/booking-settings', { language: 'no', mails: { reminder: true }, texts: { no: { greeting: 'Hei' } } });
+  await me.put('/v2/booking-settings', {
+    language: 'no',
+    mails: { reminder: true },
+    texts: { no: { greeting: 'Hei' } },
+  });
   const listed = async (id: number) =>
     (await me.get('/v2/locations')).json<Item[]>().find((one) => one['id'] === id) as Item;
   const embedded = 'location,gatherings,place,teaching_language,status,instructors,subinstances,waiting';
