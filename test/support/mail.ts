@@ -46,10 +46,10 @@ export async function startMailServer(behaviour: SMTPServerOptions = {}) {
   return { received, port, url: `smtp://127.0.0.1:${port}` };
 }
 
-type WorkerOptions = { to: string | Transport; language?: Settings['defaultLanguage'] };
+type WorkerOptions = { to: string | Transport; rate?: number; language?: Settings['defaultLanguage'] };
 
 /** A mail worker for the app's outbox, stopped after the test; `log` has its records with levels. */
-export function startWorker({ database }: Pick<TestApp, 'database'>, { to, language = 'en' }: WorkerOptions) {
+export function startWorker({ database }: Pick<TestApp, 'database'>, { to, language = 'en', rate = 0 }: WorkerOptions) {
   const log: string[] = [];
   const logAt = (level: string) => (line: unknown) => void log.push(`${level}: ${String(line)}`);
   const worker = startMail({
@@ -57,6 +57,7 @@ export function startWorker({ database }: Pick<TestApp, 'database'>, { to, langu
     settings: { ...settings, defaultLanguage: language },
     transport: typeof to === 'string' ? smtpTransport(to) : to,
     from: 'courses@booking.example',
+    rate,
     log: { info: logAt('info'), warn: logAt('warn'), error: logAt('error') } as never,
   });
   onTestFinished(worker.stop);

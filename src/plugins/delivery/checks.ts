@@ -15,6 +15,7 @@ import { countUnencrypted, readWebhookStates, type WebhookState } from './webhoo
 
 const waiting = { warning: 15 * minutes, error: 6 * hours };
 
+/** Reminders give way to other mails until they are due. */
 export const mailCheck: SystemCheck = {
   check: 'mail',
   async run({ pool }) {
@@ -22,7 +23,8 @@ export const mailCheck: SystemCheck = {
       pool,
       `select (select extract(epoch from now() - min(o.created_at))::float8
           from outbox o join providers p on p.id = o.provider_id and p.closed_at is null
-          where o.sent_at is null and o.failed_at is null) as oldest,
+          where o.sent_at is null and o.failed_at is null
+            and (o.purpose <> 'reminder' or o.due_at <= now() or o.last_error is not null)) as oldest,
         (select count(*)::int from outbox where failed_at > now() - interval '7 days') as failed`,
     );
     return judgeMails(oldest, failed);

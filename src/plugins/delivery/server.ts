@@ -11,13 +11,13 @@ export const openDelivery = ({ config, database, log }: ServerContext): ServerPa
   periodic: mailFilesJobs({ config, database }),
   work() {
     const settings = toSettings(config);
-    const { SMTP_URL, MAIL_FROM: from, WEBHOOKS, mailsGoTo } = config.of(deliverySettings);
+    const { SMTP_URL, MAIL_FROM: from, MAIL_RATE: rate, WEBHOOKS, mailsGoTo } = config.of(deliverySettings);
     const workers: { stop(): Promise<void> }[] = [];
     if (mailsGoTo === 'nowhere') {
       log.warn(mailsWait);
     } else {
       const transport = SMTP_URL === undefined ? fileTransport(config.DATA_DIR) : smtpTransport(SMTP_URL);
-      workers.push(startMail({ database, settings, transport, from, log }));
+      workers.push(startMail({ database, settings, transport, from, rate, log }));
     }
     if (WEBHOOKS === 'on') workers.push(startWebhooks({ database, settings, log }));
     return {

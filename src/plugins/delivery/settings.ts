@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { defineSettings } from '../../core/config.ts';
 import { must, parseUrl } from '../../core/config/checks.ts';
-import { boolean, days, choice, secret, text } from '../../core/config/declare.ts';
+import { boolean, days, choice, integer, secret, text } from '../../core/config/declare.ts';
 import { isEmailAddress } from '../../core/text.ts';
 
 const smtpUrl = must('be an smtp or smtps address', (value) => {
@@ -25,6 +25,7 @@ export const deliverySettings = defineSettings({
     MAIL_FROM: Type.Optional(
       text('The address mails come from; default `no-reply@` and the host of `PUBLIC_URL`', { check: email }),
     ),
+    MAIL_RATE: integer('How many mails this process sends in a minute at most; `0` is no limit', 600, 0, 600_000),
     WEBHOOKS: choice(['on', 'off'], 'off: no changes are sent to webhooks, for a copy of the database', {
       default: 'on',
     }),

@@ -26,6 +26,8 @@ export type Deliveries<Item> = {
   slots?: number;
   /** Between two claims. */
   pollMs: number;
+  /** Where a rate limits the claims: the pause after a claim of so many rows. */
+  pauseMs?(claimed: number): number;
   /** The longest time of an attempt, which a stop waits for. */
   attemptMs: number;
   /** For the log: claims fail, and succeed again. */
@@ -38,7 +40,7 @@ export const pauseAfter = (pauses: readonly number[], failures: number) =>
 
 /** Claims due rows of one kind and delivers them until it is stopped; several processes may run it. */
 export function startWorker<Item extends QueryResultRow>(kind: Deliveries<Item>, on: Queryable, log: WorkerLog) {
-  const { deliver, renewal, slots, pollMs } = kind;
+  const { deliver, renewal, slots, pollMs, pauseMs = () => pollMs } = kind;
   const stopping = new AbortController();
   const isStopping = () => stopping.signal.aborted;
   const inProgress = new Map<Promise<void>, Item>();
@@ -62,7 +64,7 @@ export function startWorker<Item extends QueryResultRow>(kind: Deliveries<Item>,
         inProgress.set(delivery, item);
       }
       if (before + claimed.length === slots) await Promise.race(inProgress.keys());
-      else await sleep(pollMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      else await sleep(pauseMs(claimed.length), undefined, { signal: stopping.signal }).catch(() => undefined);
     }
     await Promise.all(inProgress.keys());
   };

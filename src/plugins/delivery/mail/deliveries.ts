@@ -17,6 +17,7 @@ import { toMailData, type MailData, type MailRow } from './mail-data.ts';
 import { mailName, toMessage } from './message.ts';
 import { outdatedReason } from './outdated.ts';
 import { claimMails } from './query.ts';
+import { createRate } from './rate.ts';
 import { isPermanentFailure, sendTimeoutMs, type Transport } from './transport.ts';
 
 type MailOptions = {
@@ -25,10 +26,13 @@ type MailOptions = {
   transport: Transport;
   /** Sender address. */
   from: string;
+  /** Mails per minute; 0 is no limit. */
+  rate: number;
   log: WorkerLog;
 };
 
 const slots = 5;
+const pollMs = 1_000;
 
 /**
  * Sends mails from the outbox until it is stopped. A mail is claimed, sent and marked as sent in separate transactions,
@@ -41,18 +45,23 @@ export function startMail(options: MailOptions) {
   /** Number of the latest delivery, by fairness key. */
   const lastDeliveries = new LRUCache<number, number>({ max: 1_000 });
   let deliveryCount = 0;
+  const rate = createRate(options.rate);
+  let asked = 0;
   log.info(`Mails go to ${transport.destination}`);
   return startWorker<ClaimedMail>(
     {
       claim: {
         statement: claimMails,
         toValues(inProgress) {
+          asked = Math.min(slots - inProgress.length, rate.free());
+          if (asked === 0) return undefined;
           const keys = [...lastDeliveries.keys()];
           const counts = keys.map((key) => inProgress.filter(({ fairnessKey }) => fairnessKey === key).length);
-          return [slots - inProgress.length, keys, counts, [...lastDeliveries.values()]];
+          return [asked, keys, counts, [...lastDeliveries.values()]];
         },
       },
       deliver(mail) {
+        rate.take();
         lastDeliveries.set(mail.fairnessKey, (deliveryCount += 1));
         return deliver(options, on, endings, mail);
       },
@@ -61,7 +70,8 @@ export function startMail(options: MailOptions) {
       // For a minute: a sent mail that is not marked would be sent again.
       markTries: 60,
       slots,
-      pollMs: 1_000,
+      pollMs,
+      pauseMs: (claimed) => (claimed < asked ? pollMs : Math.min(pollMs, rate.waitMs())),
       attemptMs: sendTimeoutMs,
       texts: {
         failing: 'The outbox cannot be read, so no mail leaves',

@@ -29,14 +29,18 @@ export const databaseMetrics: CreateArea = ({ gauge, readCounter }, { database }
 
 type State = { unsent: number; oldest_seconds: number; events: number };
 
-/** Counting stops at 10,000, so that a scrape costs the same with any number of mails. */
+/**
+ * Counting stops at 10,000, so that a scrape costs the same with any number of mails. Reminders give way to other mails
+ * until they are due.
+ */
 const selectState = {
   name: 'metrics_state',
   text: `select o.unsent, o.oldest_seconds,
       coalesce(pg_stat_get_tuples_inserted(to_regclass('events')), 0) as events
     from (select count(*)::int as unsent,
-        coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as oldest_seconds
-      from (select created_at from outbox where sent_at is null and failed_at is null
+        coalesce(extract(epoch from now() - min(created_at)
+          filter (where purpose <> 'reminder' or due_at <= now() or last_error is not null)), 0)::float8 as oldest_seconds
+      from (select created_at, purpose, due_at, last_error from outbox where sent_at is null and failed_at is null
         order by provider_id, due_at, id limit 10000) unsent) o`,
 };
 
