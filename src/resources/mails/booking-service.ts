@@ -31,7 +31,8 @@ function toBooker({ input: { config, booker_email }, switches, created: { bookin
   const isReceiptSent = booker_email !== undefined && isMailOn('booking_receipt', switches);
   return [
     ...(isReceiptSent ? [{ purpose: 'booking_receipt' as const, bookingId, isRequested: true }] : []),
-    ...(config?.send_link_email_to_booker ? [{ purpose: 'booking_link' as const, bookingId }] : []),
+    // The receipt has the link; a second one would end it.
+    ...(config?.send_link_email_to_booker && !isReceiptSent ? [{ purpose: 'booking_link' as const, bookingId }] : []),
   ];
 }
 

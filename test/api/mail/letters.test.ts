@@ -169,7 +169,8 @@ test("the payer's receipt has all of the booking", async () => {
       invoice_city: 'Bergen',
       invoice_email: 'bill@firm.example',
     },
-    config: { waiting_list_when_full: true },
+    // The receipt has the link.
+    config: { waiting_list_when_full: true, send_link_email_to_booker: true },
   });
   await me.post(`/v2/orders/${order_id}/payments`, { amount: 500 });
   const [mail, ...more] = await deliver();
