@@ -9,6 +9,7 @@ import {
   openProvider,
   setProviderLimit,
 } from '../../resources/schools/provider-service.ts';
+import { bookingSettingsCommand } from './booking-settings.ts';
 import { deleteCommand } from './provider-deletion.ts';
 import { command, count, id, run, table, title, type CommandContext, type Options } from './run.ts';
 
@@ -53,6 +54,7 @@ export function providerCommands(program: Command) {
   );
 
   limitCommand(provider);
+  bookingSettingsCommand(provider);
   deleteCommand(provider);
 
   for (const [name, description, setState, state] of [
