@@ -2,11 +2,8 @@ import { Type, type TSchema } from '@sinclair/typebox';
 import { InvalidArgumentError, type Command } from 'commander';
 import { Problem } from '../../core/errors.ts';
 import { createFieldsParser } from '../../core/schema/validator.ts';
-import {
-  BookingSettingsBody,
-  type BookingSettings,
-  type BookingSettingsBody as Body,
-} from '../../resources/booking-settings/schema.ts';
+import { BookingSettingsBody, type BookingSettingsBody as Body } from '../../resources/booking-settings/body-schema.ts';
+import type { BookingSettings } from '../../resources/booking-settings/schema.ts';
 import { getBookingSettings, updateBookingSettings } from '../../resources/booking-settings/service.ts';
 import { command, id, run, table, type Options } from './run.ts';
 
