@@ -54,8 +54,14 @@ test('an invitation names the organizer and the attendee', () => {
 
 test('a cancellation has the UID of the invitation, and no link', () => {
   const joined = place({ eventUrl: 'https://meet.example/knots' });
-  const [before] = parseCalendar(toCalendar([joined], { ...of, method: 'REQUEST' })).events;
-  const { method, events } = parseCalendar(toCalendar([joined], { ...of, method: 'CANCEL', isCanceled: true }));
+  const persons = {
+    organizer: { name: 'School', email: 'mail@courses.example' },
+    attendee: { name: 'Kari', email: 'kari@example.com' },
+  };
+  const [before] = parseCalendar(toCalendar([joined], { ...of, ...persons, method: 'REQUEST' })).events;
+  const { method, events } = parseCalendar(
+    toCalendar([joined], { ...of, ...persons, method: 'CANCEL', isCanceled: true }),
+  );
   expect(before!.url).toBe('https://meet.example/knots');
   expect(method).toBe('CANCEL');
   expect(events[0]).toMatchObject({ uid: before!.uid, status: 'CANCELLED', url: undefined });
