@@ -9,6 +9,7 @@ import { listPartners } from '../../../src/resources/schools/partner-service.ts'
 import { listProviders } from '../../../src/resources/schools/provider-service.ts';
 import { differences } from '../../support/compare-responses.ts';
 import { exportToLines, importObjects, listUrls } from '../../support/all-responses.ts';
+import { sessionCookie, visitor } from '../../support/pages.ts';
 import {
   asAdmin,
   openTestDatabase,
@@ -533,6 +534,20 @@ test('partners have future dates, and one date has no location', async () => {
   expect(own).toHaveLength(1);
   expect(own[0]).toMatchObject({ location: null, place_id: null });
   expect(own[0]!['gatherings'].map((one: Item) => one['idLocation'])).toEqual([null, null]);
+});
+
+test('the course user of the tutorial may cancel a coming course', async () => {
+  const [, username, password] = /course user `(\S+)` has\s+the\s+password `([^`]+)`/.exec(tutorial)!;
+  const payload = { username, password, create_login_url: true };
+  const headers = { 'x-api-key': key };
+  const signOn = await send(testApp.app, { method: 'POST', url: '/v2/check-user-credentials', headers, payload });
+  const { pathname } = new URL(signOn.json<{ login_url: string }>().login_url);
+  const browser = visitor(testApp.app, { cookie: sessionCookie(await visitor(testApp.app).get(pathname)) });
+  const courses = [...(await browser.get('/my')).text.matchAll(/href="(\/my\/courses\/\d+)"/g)].map(
+    ([, path]) => path!,
+  );
+  const pages = await Promise.all(courses.map(async (path) => (await browser.get(path)).text));
+  expect(pages.some((text) => text.includes('/cancel"'))).toBe(true);
 });
 
 test('the course user and voucher codes of the tutorial exist', async () => {

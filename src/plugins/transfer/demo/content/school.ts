@@ -5,7 +5,7 @@ import { categoryLines, courseLines } from './course-lines.ts';
 import { demoCourses } from './courses.ts';
 import { customerLines } from './customers.ts';
 import { dateLines } from './dates.ts';
-import type { Line } from './lines.ts';
+import { lines, type Line } from './lines.ts';
 import { locationLines } from './locations.ts';
 import { orderLines } from './orders.ts';
 import { participantLines } from './participants.ts';
@@ -13,11 +13,15 @@ import { userLines } from './people.ts';
 import { runsOn } from './runs.ts';
 import { staffLines } from './staff.ts';
 
+/** Participants cancel until the days of the location before the start, and then with a fee. */
+const settingLines = lines('booking_settings', [{ ref: 'regler', self_cancellation: true, late_cancellation: 'fee' }]);
+
 /** The demo school as import lines; deterministic for a given day. */
 export function demoSchoolLines(calendar: Calendar): Line[] {
   const runs = runsOn(calendar);
   const bookings = createBookings(calendar, runs);
   return [
+    ...settingLines,
     ...categoryLines,
     ...staffLines(calendar),
     ...locationLines,
