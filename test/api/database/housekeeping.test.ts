@@ -83,6 +83,8 @@ test('each working table of the data model has a task', () => {
   bounded.push('webhook_wakeups');
   // One row for each erased or merged person, for ever.
   bounded.push('erasures', 'merged_users');
+  // One row for each person, for each notice of a date, and for each address that is refused.
+  bounded.push('calendar_feeds', 'date_notices', 'refused_addresses');
   const unlimited = tables.filter((table) => !bounded.includes(table));
   expect(unlimited.filter((table) => !tasks.some((task) => task.table === table))).toEqual([]);
 });
