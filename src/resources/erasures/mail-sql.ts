@@ -20,7 +20,13 @@ export const deleteLinks = {
     delete from tokens where provider_id = $1 and user_id = $2`,
 };
 
+/** Returns the names of the files, also of digests: all notices of one were sent at once, or have the same lease. */
 export const deleteMails = {
   name: 'erase_mails',
-  text: `delete from outbox where ${isMailOfPerson} returning ${mailNameSql('outbox')} as name`,
+  text: `with deleted as (delete from outbox where ${isMailOfPerson} returning *)
+    select ${mailNameSql('d')} as name from deleted d
+    union
+    select ${mailNameSql('o')} from deleted d join outbox o on o.provider_id = $1
+      and (o.is_written or o.sent_at is null) and coalesce(o.sent_at, o.due_at) = coalesce(d.sent_at, d.due_at)
+      and (o.address = d.address or o.admin_user_id = d.admin_user_id)`,
 };

@@ -12,7 +12,6 @@ import { participantLetters } from './letters/participant.ts';
 import { schoolLetters } from './letters/school.ts';
 import { confirmsPlace, isNotEmpty, type MailData } from './mail-data.ts';
 import { letterTexts, type LetterTexts } from './messages.ts';
-import { composeNotice, type NoticePurpose } from './notices.ts';
 import type { Receipt } from './receipt.ts';
 
 /** What a letter has besides the data of its mail. */
@@ -55,9 +54,10 @@ export function compose(
 const letters: Letters = { ...accountLetters, ...participantLetters, ...schoolLetters };
 
 function composeOpening(mail: MailData, texts: LetterTexts) {
-  const { purpose, isToBooker, title } = mail;
+  const { purpose, isToBooker } = mail;
   const toOpening = (isToBooker ? bookerLetters[purpose] : undefined) ?? letters[purpose];
-  return toOpening?.(mail, texts) ?? composeNotice(purpose as NoticePurpose, title);
+  // Notices have letters of their own.
+  return toOpening!(mail, texts);
 }
 
 /** The link of the purpose, or the participant's own page. */

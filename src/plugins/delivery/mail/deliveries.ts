@@ -13,12 +13,14 @@ import { compose } from './compose.ts';
 import { createEndings, toErrorLine, type ClaimedMail, type Endings } from './endings.ts';
 import { loadExtras } from './extras.ts';
 import { findMail } from './find-mail.ts';
-import { toMailData, type MailData, type MailRow } from './mail-data.ts';
+import { isNotice, toMailData, type MailData, type MailRow } from './mail-data.ts';
 import { mailName, toMessage } from './message.ts';
+import { prepareNotice } from './notices/deliver.ts';
+import { waitForDigest } from './notices/digest.ts';
 import { outdatedReason } from './outdated.ts';
 import { claimMails } from './query.ts';
 import { createRate } from './rate.ts';
-import { isPermanentFailure, sendTimeoutMs, type Transport } from './transport.ts';
+import { isPermanentFailure, sendTimeoutMs, type Message, type Transport } from './transport.ts';
 
 type MailOptions = {
   database: Pick<Database, 'pool' | 'db' | 'counters'>;
@@ -96,17 +98,25 @@ async function deliver(
   const reason = outdatedReason(mail);
   if (reason !== null) return endings.dropped(claimed, reason);
   if (!isEmailAddress(mail.email)) return endings.failed(claimed, 'There is no e-mail address to send it to', true);
+  const send = (message: Message, token: string[] = []) =>
+    transport.send(message, mailName(mail)).then(
+      (done) => endings.sent(claimed, done),
+      (error: unknown) => {
+        const problem = toErrorLine(error, [...transport.secrets, ...token, mail.email]);
+        return endings.failed(claimed, problem, isPermanentFailure(error));
+      },
+    );
+  if (isNotice(mail)) {
+    const prepared = await prepareNotice(on, claimed, mail, settings.timezone);
+    if (prepared === 'waits') return endings.waiting(claimed, () => waitForDigest(on, claimed));
+    if ('outdated' in prepared) return endings.dropped(claimed, prepared.outdated);
+    return send(toMessage(mail, prepared.letter, null, from, prepared.name));
+  }
   const link = await createMailLink(on, settings, mail);
   if (link === undefined) return endings.dropped(claimed, 'its course is over');
   const letter = compose(mail, settings, { ...(await loadExtras(database, mail)), link: link?.href });
   const message = toMessage(mail, letter, composeCalendar(mail, settings, from), from);
-  return transport.send(message, mailName(mail)).then(
-    (done) => endings.sent(claimed, done),
-    (error: unknown) => {
-      const problem = toErrorLine(error, [...transport.secrets, ...(link ? [link.token] : []), mail.email]);
-      return endings.failed(claimed, problem, isPermanentFailure(error));
-    },
-  );
+  return send(message, link ? [link.token] : []);
 }
 
 /** A new link in place of earlier ones; null without one, undefined for a mail that is useless once the course is over. */

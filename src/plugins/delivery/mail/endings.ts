@@ -6,7 +6,7 @@ import { pauseAfter, type Ending } from '../worker.ts';
 import { deleteMails, markFailed, markSent, postponeMails } from './query.ts';
 import type { Transport } from './transport.ts';
 
-type Attempted = { id: number; attempts: number };
+export type Attempted = { id: number; attempts: number };
 
 export type ClaimedMail = Attempted & {
   providerId: number;
@@ -51,6 +51,10 @@ export function createEndings(
     dropped(mail: ClaimedMail, reason: string): Ending {
       mails.dropped += 1;
       return { level: 'info', text: `Mail ${mail.id} is dropped: ${reason}`, mark: () => mark(deleteMails, mail) };
+    },
+    /** Another delivery makes a digest. */
+    waiting(mail: ClaimedMail, wait: Ending['mark']): Ending {
+      return { level: 'info', text: `Mail ${mail.id} waits for a digest of notices`, mark: wait };
     },
     /** The database failed before the mail was sent. */
     putOff(mail: ClaimedMail, problem: string): Ending {

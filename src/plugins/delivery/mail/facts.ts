@@ -1,5 +1,6 @@
 import { isOnline, locationLines, venueLines } from '../../../core/address-format.ts';
 import { formatDay, spanEnds, toDateSpan, type DateSpan } from '../../../core/date-format.ts';
+import type { Language } from '../../../core/reference/language.ts';
 import { isNotEmpty, mayJoin, type MailData, type MailGathering } from './mail-data.ts';
 import { letterTexts } from './messages.ts';
 
@@ -36,11 +37,8 @@ export const withoutEmpty = (facts: (Omit<Fact, 'lines'> & { lines: (string | nu
 
 /** One line per session, or one for the whole course date. */
 function formatDays(mail: MailData, timezone: string) {
-  const { language, gatherings } = mail;
-  const toWhen = (span: DateSpan) => {
-    const hasTime = span.startTimeAt !== null || span.endTimeAt !== null;
-    return `${formatSpan(span, mail)}${hasTime || mail.zone !== timezone ? ` (${mail.zone})` : ''}`;
-  };
+  const { language, gatherings, zone } = mail;
+  const toWhen = (span: DateSpan) => formatWhen({ ...span, zone: zone! }, language, timezone);
   if (gatherings === null) return [toWhen(mail as DateSpan)];
   const lines = gatherings
     .slice(0, maxListed)
@@ -56,7 +54,15 @@ function describeGathering({ theme, location }: MailGathering, when: string, mai
   return [[when, theme].filter(isNotEmpty).join(': '), isElsewhere ? place : null].filter(isNotEmpty).join(', ');
 }
 
-const formatSpan = (span: DateSpan, { language }: MailData) =>
+export type ZonedSpan = DateSpan & { zone: string };
+
+/** Days and times, with the zone unless they are days in the zone of the service. */
+export function formatWhen(span: ZonedSpan, language: Language, timezone: string) {
+  const hasTime = span.startTimeAt !== null || span.endTimeAt !== null;
+  return `${formatSpan(span, language)}${hasTime || span.zone !== timezone ? ` (${span.zone})` : ''}`;
+}
+
+const formatSpan = (span: DateSpan, language: Language) =>
   spanEnds(span, language)
     .map(({ day, time }) => [day, time].filter(isNotEmpty).join(', '))
     .join(' – ');

@@ -26,7 +26,8 @@ export const findMail = {
         where last.provider_id = o.provider_id and last.user_id = o.user_id and o.participant_id is null
         order by last.id desc limit 1)) as "bookingLanguage",
       settings.language as "schoolLanguage", settings.texts as "schoolTexts",
-      coalesce(u.email, a.email, o.address, case when o.booking_id is not null then b.booker_email end,
+      coalesce(u.email, case when o.purpose = 'moved_away' or o.purpose like 'notice\\_%' then nullif(m.booking_email, '') end,
+        a.email, o.address, case when o.booking_id is not null then b.booker_email end,
         case when o.webhook_id is not null then s.email_admin end, '') as email,
       coalesce(u.username, a.email, '') as username,
       coalesce(u.firstname, m.firstname, case when o.booking_id is not null then b.booker_name end, '') as firstname,

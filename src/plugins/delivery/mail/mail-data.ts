@@ -112,8 +112,14 @@ export const confirmsPlace = ({ purpose, isToParticipant, isToBooker }: MailData
 export const mayJoin = (mail: MailData) =>
   confirmsPlace(mail) && mail.isToParticipant === true && hasConfirmedPlace(toEnrolment(mail));
 
-export const isToSchool = ({ purpose }: Pick<MailRow, 'purpose'>) =>
-  purpose.startsWith('notice_') || purpose === 'webhook_disabled' || purpose === 'address_refused';
+type Addressed = Pick<MailRow, 'purpose' | 'userId' | 'isToBooker'>;
+
+/** True for a mail to the school about its dates and participants. */
+export const isNotice = ({ purpose, userId, isToBooker }: Addressed) =>
+  purpose.startsWith('notice_') || (purpose === 'moved_away' && userId === null && !isToBooker);
+
+export const isToSchool = (mail: Addressed) =>
+  isNotice(mail) || mail.purpose === 'webhook_disabled' || mail.purpose === 'address_refused';
 
 /**
  * Selects the language and the school's words. Removes line breaks, which could inject headers, and an invalid reply
@@ -134,7 +140,7 @@ export function toMailData(row: MailRow, { defaultLanguage }: Pick<Settings, 'de
 const multiline = ['footer', 'description'];
 
 /** Replaces line breaks and control characters in all strings of a value, but for its texts of several lines. */
-function joinLines(value: unknown, name = ''): unknown {
+export function joinLines(value: unknown, name = ''): unknown {
   if (typeof value === 'string') return multiline.includes(name) ? normalizeLineBreaks(value).trim() : joinLine(value);
   if (Array.isArray(value)) return value.map((inner) => joinLines(inner));
   if (typeof value !== 'object' || value === null) return value;

@@ -6,8 +6,14 @@ import type { Message } from './transport.ts';
 /** Equal for all attempts, so that recipients can detect duplicates, and unique across databases. */
 export const mailName = ({ createdAt, id }: MailData) => `${createdAt}-${id}`;
 
-/** Sent from the service's address in the school's name; replies go to the school. */
-export function toMessage(mail: MailData, letter: Letter, calendar: MailCalendar | null, from: string): Message {
+/** Sent from the service's address in the school's name; replies go to the school. `name` is that of the message id. */
+export function toMessage(
+  mail: MailData,
+  letter: Letter,
+  calendar: MailCalendar | null,
+  from: string,
+  name = mailName(mail),
+): Message {
   const { school, firstname, lastname, email, contact } = mail;
   return {
     from: { name: school, address: from },
@@ -17,7 +23,7 @@ export function toMessage(mail: MailData, letter: Letter, calendar: MailCalendar
     text: toText(letter),
     html: toHtml(letter),
     ...(calendar && toCalendarPart(calendar)),
-    messageId: `<${mailName(mail)}@${from.slice(from.lastIndexOf('@') + 1)}>`,
+    messageId: `<${name}@${from.slice(from.lastIndexOf('@') + 1)}>`,
     headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': letter.language },
     disableFileAccess: true,
     disableUrlAccess: true,
