@@ -4,11 +4,13 @@ import { mailNameSql } from '../../database/tables/outbox.ts';
 // `$1` is the provider, `$2` the course user, `$3` the orders that the course user has bought.
 
 const bookingsOfOrders = '(select b.id from bookings b where b.provider_id = $1 and b.order_id = any($3::bigint[]))';
+const ownEmail = `(select ${caseFoldedSql('u.email')} from course_users u where u.provider_id = $1 and u.id = $2)`;
+const refusedAddress = `(select r.id from refused_addresses r where r.provider_id = $1 and ${caseFoldedSql('r.email')} = ${ownEmail})`;
 const ownParticipants = '(select p.id from participants p where p.provider_id = $1 and p.user_id = $2)';
 /** Mails to the person or about the person. */
 export const isMailOfPerson = `provider_id = $1 and (user_id = $2 or booking_id in ${bookingsOfOrders}
     or participant_id in ${ownParticipants}
-    or ${caseFoldedSql('address')} = (select ${caseFoldedSql('u.email')} from course_users u where u.provider_id = $1 and u.id = $2))`;
+    or ${caseFoldedSql('address')} = ${ownEmail} or refused_address_id in ${refusedAddress})`;
 export const isLinkOfPerson = `provider_id = $1 and (participant_id in ${ownParticipants}
     or booking_id in ${bookingsOfOrders} and participant_id is null
     or mail_id in (select id from outbox where ${isMailOfPerson}))`;
@@ -29,4 +31,10 @@ export const deleteMails = {
     select ${mailNameSql('o')} from deleted d join outbox o on o.provider_id = $1
       and (o.is_written or o.sent_at is null) and coalesce(o.sent_at, o.due_at) = coalesce(d.sent_at, d.due_at)
       and (o.address = d.address or o.admin_user_id = d.admin_user_id)`,
+};
+
+/** Once the mails about it are deleted. */
+export const deleteRefusedAddress = {
+  name: 'erase_refused_address',
+  text: `delete from refused_addresses where provider_id = $1 and id in ${refusedAddress}`,
 };

@@ -99,6 +99,7 @@ async function deleteCopies(tx: Tx, person: Person, { orders, customers }: Purch
   // Links before mails, whose keys they have.
   await execute(tx, mailSql.deleteLinks, items.slice(0, 3));
   const mails = await execute<{ name: string }>(tx, mailSql.deleteMails, items.slice(0, 3));
+  await execute(tx, mailSql.deleteRefusedAddress, own);
   await execute(tx, sql.deleteAttempts, items);
   await execute(tx, sql.deleteAnswers, [providerId]);
   await execute(tx, sql.deleteStagedLines, [providerId]);

@@ -20,10 +20,11 @@ import { waitForDigest } from './notices/digest.ts';
 import { outdatedReason } from './outdated.ts';
 import { claimMails } from './query.ts';
 import { createRate } from './rate.ts';
+import { findRefusal, refuseAddress } from './refusals.ts';
 import { isPermanentFailure, sendTimeoutMs, type Message, type Transport } from './transport.ts';
 
 type MailOptions = {
-  database: Pick<Database, 'pool' | 'db' | 'counters'>;
+  database: Pick<Database, 'pool' | 'db' | 'counters' | 'withAudit'>;
   settings: Settings;
   transport: Transport;
   /** Sender address. */
@@ -98,12 +99,18 @@ async function deliver(
   const reason = outdatedReason(mail);
   if (reason !== null) return endings.dropped(claimed, reason);
   if (!isEmailAddress(mail.email)) return endings.failed(claimed, 'There is no e-mail address to send it to', true);
+  const refusal = await findRefusal(on, mail);
+  if (refusal !== undefined)
+    return endings.failed(claimed, `The mail server has refused this address: ${refusal}`, true);
   const send = (message: Message, token: string[] = []) =>
     transport.send(message, mailName(mail)).then(
       (done) => endings.sent(claimed, done),
       (error: unknown) => {
         const problem = toErrorLine(error, [...transport.secrets, ...token, mail.email]);
-        return endings.failed(claimed, problem, isPermanentFailure(error));
+        const isRefused = isPermanentFailure(error);
+        const ending = endings.failed(claimed, problem, isRefused);
+        if (!isRefused) return ending;
+        return { ...ending, mark: () => refuseAddress(database, mail, problem).then(ending.mark) };
       },
     );
   if (isNotice(mail)) {

@@ -28,7 +28,10 @@ export const findMail = {
       settings.language as "schoolLanguage", settings.texts as "schoolTexts",
       coalesce(u.email, case when o.purpose = 'moved_away' or o.purpose like 'notice\\_%' then nullif(m.booking_email, '') end,
         a.email, o.address, case when o.booking_id is not null then b.booker_email end,
-        case when o.webhook_id is not null then s.email_admin end, '') as email,
+        case when o.webhook_id is not null then s.email_admin end,
+        case when o.refused_address_id is not null then coalesce(nullif(s.email_booking, ''), nullif(s.email, ''), s.email_admin) end,
+        '') as email,
+      refused.email as "refusedEmail", refused.reason as "refusalReason",
       coalesce(u.username, a.email, '') as username,
       coalesce(u.firstname, m.firstname, case when o.booking_id is not null then b.booker_name end, '') as firstname,
       coalesce(u.lastname, m.lastname, '') as lastname,
@@ -67,6 +70,7 @@ export const findMail = {
       left join course_users u on u.provider_id = o.provider_id and u.id = o.user_id
       left join admin_memberships m on m.provider_id = o.provider_id and m.admin_user_id = o.admin_user_id
       left join admin_users a on a.id = m.admin_user_id
+      left join refused_addresses refused on refused.provider_id = o.provider_id and refused.id = o.refused_address_id
       left join webhooks w on w.provider_id = o.provider_id and w.id = o.webhook_id
       left join participants p on p.provider_id = o.provider_id and p.id = coalesce(o.participant_id,
         (select min(f.id) from participants f where f.provider_id = o.provider_id and f.booking_id = o.booking_id))

@@ -37,6 +37,9 @@ export type MailRow = {
   webhookHost: string | null;
   /** Null if the webhook is active again, or deleted. */
   disabledReason: DisabledReason | null;
+  /** Address that the school is told about, and the answer of the mail server. */
+  refusedEmail: string | null;
+  refusalReason: string | null;
   bookingLanguage: Language | null;
   schoolLanguage: Language | null;
   schoolTexts: Partial<Record<Language, MailTexts>> | null;

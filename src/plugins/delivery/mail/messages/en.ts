@@ -108,6 +108,14 @@ export const en = {
       'When the server works again, switch the webhook on. It continues where it stopped.',
     ],
   }),
+  addressRefused: (email: string, reason: string) => ({
+    subject: 'An e-mail address is refused',
+    text: [
+      `The mail server has refused a mail to ${email}. No more mails are sent to this address.`,
+      `Its answer: ${reason}`,
+      'Ask the person for another address and correct it, also in coming bookings.',
+    ],
+  }),
   /** Explains how long the link works. */
   passwordLink: (school: string) => ({
     label: 'Choose a password',

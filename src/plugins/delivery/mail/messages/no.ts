@@ -108,6 +108,14 @@ export const no: LetterTexts = {
       'Slå på webhooken når serveren virker igjen. Den fortsetter der den stoppet.',
     ],
   }),
+  addressRefused: (email, reason) => ({
+    subject: 'En e-postadresse er avvist',
+    text: [
+      `E-postserveren har avvist en e-post til ${email}. Det sendes ingen flere e-poster til denne adressen.`,
+      `Svaret var: ${reason}`,
+      'Spør personen om en annen adresse og rett den, også i kommende påmeldinger.',
+    ],
+  }),
   passwordLink: (school) => ({
     label: 'Velg et passord',
     closing: [
