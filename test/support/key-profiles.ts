@@ -34,7 +34,9 @@ export type KeyOf = Awaited<ReturnType<typeof withProfile>>;
 export function refusal(route: string, profile: KeyProfile) {
   const error = `A key with the profile ${profile} may not do this`;
   if (/ \/(schools|courses)$/.test(route)) return { status: 'failure', error };
-  return / \/v2\/(booking|batch|campaigns\/validate|vouchers\/validate|participants\/\{id\}\/move)/.test(route)
+  return / \/v2\/(booking(?!-settings)|batch|campaigns\/validate|vouchers\/validate|participants\/\{id\}\/move)/.test(
+    route,
+  )
     ? { successful: false, errors: [{ code: 'forbidden', message: error }], error }
     : { error };
 }

@@ -56,7 +56,10 @@ export function providerCommands(program: Command) {
   limitCommand(provider);
   bookingSettingsCommand(provider);
   deleteCommand(provider);
+  stateCommands(provider);
+}
 
+function stateCommands(provider: Command) {
   for (const [name, description, setState, state] of [
     [
       'close',

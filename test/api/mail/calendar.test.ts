@@ -32,12 +32,13 @@ async function booked(date: Parameters<typeof createBookableDate>[1] = {}, field
   return { ...staged, courseId, dateId, booking_id, participantId, userId: user.id, toUid, changeDate };
 }
 
-/** So that a change has a sequence of its own, which counts seconds. */
-const age = (me: Provider) =>
+/** So that each change has a sequence of its own, which counts seconds: the first one is aged more. */
+const age = (me: Provider, minutes: number) =>
   forced(
     me,
-    `with dates as (update course_dates set updated_at = updated_at - interval '1 minute' where provider_id = ${me.id})
-      update participants set updated_at = updated_at - interval '1 minute' where provider_id = ${me.id}`,
+    `with dates as (
+        update course_dates set updated_at = updated_at - interval '${minutes} minutes' where provider_id = ${me.id})
+      update participants set updated_at = updated_at - interval '${minutes} minutes' where provider_id = ${me.id}`,
   );
 
 /** The calendar of a mail, and how it is part of it. */
@@ -59,7 +60,7 @@ const read = (mail: ReceivedMail) => readCalendar(mail)!;
 
 test('an entry is created, changed and removed under one UID with a growing sequence', async () => {
   const { me, deliver, booking_id, dateId, toUid, changeDate } = await booked();
-  await age(me);
+  await age(me, 2);
   const [receipt] = await deliver();
   const created = read(receipt!);
   expect(created).toMatchObject({ method: 'REQUEST', isAlternative: true, filename: null });
@@ -76,7 +77,7 @@ test('an entry is created, changed and removed under one UID with a growing sequ
   expect(receipt!.from!.address).toBe('courses@booking.example');
 
   expect((await changeDate({ start_time_at: '10:00' })).status).toBe(200);
-  await age(me);
+  await age(me, 1);
   const changed = read((await deliver())[0]!);
   expect(changed).toMatchObject({ method: 'REQUEST', event: { uid: toUid(dateId), start: '2030-06-10T08:00:00Z' } });
 
@@ -91,7 +92,7 @@ test('an entry is created, changed and removed under one UID with a growing sequ
 test('a move to another date removes one entry and creates another', async () => {
   const { me, deliver, dateId, participantId, toUid } = await booked();
   const other = await createBookableDate(me, { course: { title: 'Splices' }, ...nine, startAt: '2030-09-01' });
-  await age(me);
+  await age(me, 1);
   const [receipt] = await deliver();
   expect((await me.post(`/v2/participants/${participantId}/move`, { coursedate_id: other.dateId })).status).toBe(200);
   const mails = await deliver();
@@ -151,7 +152,7 @@ test('a date with several gatherings has an attachment with an event for each', 
     await addGathering(me, dateId, { ...evening('2030-06-10'), locationId, description: 'Bring rope;\nand, a knife' }),
     await addGathering(me, dateId, { ...evening('2030-06-17'), theme: 'Ice' }),
   ];
-  await age(me);
+  await age(me, 2);
   const created = read((await deliver())[0]!);
   expect(created).toMatchObject({ method: 'PUBLISH', isAlternative: false, filename: 'calendar.ics' });
   expect(created.events).toMatchObject([
@@ -162,7 +163,7 @@ test('a date with several gatherings has an attachment with an event for each', 
   expect(created.events.map(({ uid }) => uid)).toEqual(uids);
 
   expect((await changeDate({ location_id: locationId })).status).toBe(200);
-  await age(me);
+  await age(me, 1);
   const changed = read((await deliver())[0]!);
   expect(changed).toMatchObject({ method: 'PUBLISH', isAlternative: false });
   expect(changed.events.map(({ uid }) => uid)).toEqual(uids);
