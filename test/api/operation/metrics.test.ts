@@ -8,7 +8,7 @@ import { recordResult, recordStart, type RestoreTest } from '../../../src/plugin
 import { openAdminServer } from '../../../src/plugins/operations/metrics/routes.ts';
 import { hashPassword } from '../../../src/resources/auth/password-service.ts';
 import { bookingBody, createBookableDate, person } from '../../support/booking.ts';
-import { invite, smtpError, startMailServer, startWorker } from '../../support/mail.ts';
+import { invite, smtpError, startMailServer, startWorker, switchMails } from '../../support/mail.ts';
 import { waitForBlocked } from '../../support/locks.ts';
 import { temporaryFolder } from '../../support/processes.ts';
 import { connectionTo, openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
@@ -206,6 +206,7 @@ test('scrapes at the same time share their values, and a total is absent while t
 test('a refused mail is counted, and waits in the outbox', async () => {
   const one = await openMeasuredApp(await ownDatabase());
   const me = await one.createProvider();
+  await switchMails(me, { address_refused: false });
   await invite(me, 'ase@people.example');
   await invite(me, 'nobody@people.example');
   await one.database.pool.query(`update outbox set created_at = now() - interval '100 seconds'`);
