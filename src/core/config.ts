@@ -213,8 +213,8 @@ function toCoreConfig(variables: Variables) {
     PUBLIC_URL: toBaseUrl(PUBLIC_URL ?? `http://localhost:${variables.PORT}`),
     CATALOG_URL: CATALOG_URL === undefined ? null : toBaseUrl(CATALOG_URL),
     BOOTSTRAP_PROVIDER: BOOTSTRAP_PROVIDER === undefined ? undefined : normalizeTitle(BOOTSTRAP_PROVIDER),
-    trustProxy: check.toRanges(variables.TRUST_PROXY),
-    webhookAllow: check.toRanges(variables.WEBHOOK_ALLOW),
+    trustProxy: check.toList(variables.TRUST_PROXY),
+    webhookAllow: check.toList(variables.WEBHOOK_ALLOW),
     rate: toRate(variables),
   };
 }

@@ -1,5 +1,6 @@
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import { isNoRecord } from './dns.ts';
 import { createAddressList, isPublicAddress } from './public-address.ts';
 
 /** Which addresses may be called. */
@@ -57,9 +58,7 @@ async function resolveByDns(host: string) {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
   const addresses = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
-  const isAnswer = (one: PromiseSettledResult<unknown>) =>
-    one.status === 'fulfilled' ||
-    ['ENOTFOUND', 'ENODATA', 'EBADNAME'].includes(String((one.reason as { code?: string }).code));
+  const isAnswer = (one: PromiseSettledResult<unknown>) => one.status === 'fulfilled' || isNoRecord(one.reason);
   if (addresses.length === 0 && !found.every(isAnswer))
     throw new TargetError('the name of the host cannot be looked up just now', { isMomentary: true });
   return addresses;

@@ -21,7 +21,7 @@ export const databaseUrl: Check = (value) => {
 };
 
 export const title = must('have 1 to 255 characters', (value) => isTitle(normalizeTitle(value)));
-export const ranges = must('list addresses or CIDR ranges', (list) => toRanges(list).every(isRange));
+export const ranges = must('list addresses or CIDR ranges', (ranges) => toList(ranges).every(isRange));
 export const timezone = must('be an IANA name such as Europe/Oslo', isTimezone);
 
 export const firstApiKey: Check = (key) => {
@@ -31,10 +31,10 @@ export const firstApiKey: Check = (key) => {
     : undefined;
 };
 
-export const toRanges = (list = '') =>
+export const toList = (list = '') =>
   list
     .split(',')
-    .map((range) => range.trim())
+    .map((item) => item.trim())
     .filter(Boolean);
 
 /** Undefined also if a part is not percent-encoded correctly. */
