@@ -23,7 +23,8 @@ export const delivery = definePlugin({
   commands: [{ names: ['mail'], load: async () => (await import('./mail/commands.ts')).mailCommands }],
   async checks() {
     const { mailCheck, mailConditions, webhookCheck } = await import('./checks.ts');
-    return { checks: [mailCheck, webhookCheck], conditions: mailConditions };
+    const { createMailDomainCheck } = await import('./mail/domain-check.ts');
+    return { checks: [mailCheck, createMailDomainCheck(), webhookCheck], conditions: mailConditions };
   },
   async metrics() {
     const { mailMetrics, webhookMetrics } = await import('./metrics.ts');
