@@ -20,6 +20,7 @@ export const requestCodes = [
   'idempotency_key_reused',
   'attendance_registered',
   'already_canceled',
+  'mail_not_sent',
 ] as const;
 
 /** Codes of bookings, and of looking up codes. */

@@ -96,7 +96,7 @@ const marksByName: Record<string, Partial<Record<Mark, string>>> = {
       'title slug reference org_nr phone email_admin email email_booking email_more_info post_address post_zip ' +
       'post_city visit_address visit_zip visit_city web_address text_tagline text_description',
   },
-  refused_addresses: { personal: 'email reason' },
+  refused_addresses: { personal: 'email reason subject' },
   roles: { operational: 'title description' },
   service_state: { operational: 'releases' },
   sessions: { personal: 'hash' },

@@ -38,6 +38,7 @@ import { erasureRoutes } from '../resources/erasures/routes.ts';
 import { instructorRoutes } from '../resources/instructors/routes.ts';
 import { linkRoutes } from '../resources/links/routes.ts';
 import { locationRoutes } from '../resources/locations/routes.ts';
+import { mailRoutes } from '../resources/mails/routes.ts';
 import { courseUserMergeRoutes, customerMergeRoutes } from '../resources/merges/routes.ts';
 import { moveRoutes } from '../resources/moves/routes.ts';
 import { orderProductRoutes } from '../resources/products/routes.ts';
@@ -115,6 +116,7 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(searchUserRoutes, { prefix: '/search-users' });
   await app.register(signOnRoutes, { prefix: '/check-user-credentials' });
   await app.register(changeRoutes, { prefix: '/changes' });
+  await app.register(mailRoutes, { prefix: '/mails' });
   await app.register(webhookRoutes, { prefix: '/webhooks' });
   await app.register(adminUserRoutes, { prefix: '/admin-users' });
   await app.register(roleRoutes, { prefix: '/admin-roles' });

@@ -7,7 +7,7 @@ import { filter } from './filters.ts';
 import type { Order } from './paging/index-probes.ts';
 import type { TenantTable } from './tenant-scope.ts';
 
-/** Values of `order_by` beside `id`, `created_at` and `updated_at`; `name` is that of the enum in the OpenAPI document. */
+/** Values of `order_by` beside `id`, `created_at` and, where the table has it, `updated_at`; `name` is that of the enum in the OpenAPI document. */
 export type Sorting = { name?: string; columns?: Record<string, PgColumn> };
 
 const OrderDirection = named('OrderDirection', OneOf(['asc', 'desc']));
@@ -24,7 +24,8 @@ export function addSorting({ table, filters, sorting, order }: Sorted) {
 /** An order is undefined by id, ascending. */
 function sortBy(table: TenantTable, { name = 'ListOrder', columns: more = {} }: Sorting) {
   const { createdAt, updatedAt } = getTableColumns(table) as Record<string, PgColumn>;
-  const columns = new Map(Object.entries({ id: table.id, created_at: createdAt!, updated_at: updatedAt!, ...more }));
+  const dated = { created_at: createdAt!, ...(updatedAt && { updated_at: updatedAt }) };
+  const columns = new Map(Object.entries({ id: table.id, ...dated, ...more }));
   const OrderBy = named(name, OneOf([...columns.keys()]));
   const parameters: Filters = {
     order_by: filter.parameter({ ...OrderBy, default: 'id', description: 'Sort by this; equal values by id' }),

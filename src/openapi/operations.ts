@@ -40,7 +40,7 @@ export function completeOperations<D extends Document>(document: D, declared: Ma
 
 function describeIds({ parameters = [] }: Operation, { item = '' }: Declared) {
   for (const parameter of parameters.filter((parameter) => parameter.in === 'path'))
-    parameter.description ??= `Id of the ${item.toLowerCase()}`;
+    parameter.description ??= `Id of the ${/^(\w+)_id$/.exec(parameter.name)?.[1] ?? item.toLowerCase()}`;
 }
 
 /** Lists are sent as `name[]=1&name[]=2`, or as `name=1,2`, which is described as a deprecated parameter. */

@@ -15,6 +15,8 @@ const date = { course_id: 39, id: 76 };
 const employee = 9;
 const webhook = ({ createWebhook }: Responses) => ({ id: createWebhook.id });
 
+const firstMail = ({ listMails }: Responses) => ({ id: listMails[0].id });
+
 const spreadsheets = ['listCourseDates', 'listOrders', 'listParticipants', 'listCustomers', 'listCourseUsers'];
 
 const reads: ExampleRequest[] = [
@@ -92,6 +94,10 @@ const writes: ExampleRequest[] = [
   { operationId: 'moveParticipant', path: ({ createBooking }) => ({ id: createBooking.summary.participants[0].id }) },
   { operationId: 'deregisterBooking', path: ({ createBooking }) => ({ id: createBooking.summary.booking_id }) },
   { operationId: 'sendBookingLink', path: { id: 49 } },
+  { operationId: 'listMails' },
+  { operationId: 'getMail', path: firstMail },
+  // Once the mail is sent.
+  { operationId: 'resendMail', path: firstMail },
   { operationId: 'updateParticipant', path: { id: 1 } },
   { operationId: 'registerAttendance', path: { id: date.id } },
   { operationId: 'cancelCourseDate', path: date },

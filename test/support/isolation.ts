@@ -7,6 +7,7 @@ import { courseDates, gatherings } from '../../src/database/tables/coursedates.t
 import { courses, courseTranslations, products } from '../../src/database/tables/courses.ts';
 import { customers } from '../../src/database/tables/customers.ts';
 import { bookings, orders } from '../../src/database/tables/orders.ts';
+import { outbox } from '../../src/database/tables/outbox.ts';
 import { participants } from '../../src/database/tables/participants.ts';
 import { adminMembershipRoles, adminMemberships, adminUsers, roles } from '../../src/database/tables/people.ts';
 import { instructors, locations } from '../../src/database/tables/places.ts';
@@ -151,6 +152,18 @@ export async function createOwner(testApp: TestApp) {
     const values = { orderId: order.orderId, amount: '1', reference: marker, paidAt: now, ...own(now) };
     return (await tx.insert(payments).values(values).returning({ id: payments.id }))[0]!.id;
   });
+  const mail = await write(me, async (tx, now) => {
+    const sent = {
+      providerId,
+      createdAt: now,
+      dueAt: now,
+      sentAt: now,
+      address: `${marker}@x.example`,
+      lastError: marker,
+    };
+    const values = { ...sent, purpose: 'notice_booked', participantId: order.participantIds[0]! } as const;
+    return (await tx.insert(outbox).values(values).returning({ id: outbox.id }))[0]!.id;
+  });
   const worth = { amount: '100', balance: '100' };
   const voucher = await write(me, async (tx, now) => {
     const [added] = await tx
@@ -190,6 +203,7 @@ export async function createOwner(testApp: TestApp) {
     },
     ...{
       payment,
+      mail,
       line: order.lineIds[0]!,
       userToMerge,
       userToErase,
@@ -353,6 +367,8 @@ const idOfPath: Record<string, keyof Owner['ids']> = {
   '/v2/booking/{id}/link': 'booking',
   '/v2/campaigns/{id}': 'campaign',
   '/v2/vouchers/{id}': 'voucher',
+  '/v2/mails/{id}': 'mail',
+  '/v2/mails/{id}/resend': 'mail',
   '/v2/webhooks/{id}': 'webhook',
   '/v2/webhooks/{id}/deliveries': 'webhook',
   '/v2/webhooks/{id}/test': 'webhook',

@@ -1,4 +1,5 @@
 import { bookingBody, bookOrFail, createBookableDate, person } from './booking.ts';
+import { createSentMail } from './mail.ts';
 import { createCustomer, createOrder, createUser } from './orders.ts';
 import { minimalCampaign, minimalPerson } from './request-bodies.ts';
 import type { Provider } from './test-app.ts';
@@ -85,6 +86,11 @@ export const keyedWrites: KeyedWrite[] = [
       return { path: `/v2/orders/${orderId}/payments`, body: { amount: 10 } };
     },
     ...{ other: { amount: 20 }, counted: 'payments where', readBelow: '/v2/payments' },
+  },
+  {
+    route: 'POST /v2/mails/{id}/resend',
+    prepare: async (me) => ({ path: `/v2/mails/${await createSentMail(me)}/resend`, body: {} }),
+    ...{ other: { a: 1 }, counted: 'outbox where', isUnique: true, readBelow: '/v2/mails' },
   },
   {
     route: 'POST /v2/customers',

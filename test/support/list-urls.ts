@@ -10,7 +10,7 @@ export type ListUrl = { path: string; query: string; url: string };
 
 type Values = Record<string, (string | number)[]>;
 type Ids = Record<
-  'course' | 'date' | 'customer' | 'tag' | 'otherTag' | 'deep' | 'location' | 'instructor' | 'order',
+  'course' | 'date' | 'customer' | 'tag' | 'otherTag' | 'deep' | 'location' | 'instructor' | 'order' | 'participant',
   number
 >;
 type FilterValues = { ids: Ids; values: Values; firstHours: Map<string, string> };
@@ -32,6 +32,7 @@ export async function collectFilterValues({ pool }: Database, providerId: number
     location: Number(await one('select min(location_id) + 7 as value from course_dates where provider_id = $1')),
     instructor: Number(await one('select min(id) + 7 as value from instructors where provider_id = $1')),
     order: Number(await one('select min(id) + 7 as value from orders where provider_id = $1')),
+    participant: Number(await one('select min(id) + 7 as value from participants where provider_id = $1')),
     // Every fourth course has both tags.
     otherTag: Number(await one('select min(id) + 1 as value from tags where provider_id = $1')),
     deep: Number(await one('select max(id) - 200 as value from course_dates where provider_id = $1')),
@@ -42,7 +43,8 @@ export async function collectFilterValues({ pool }: Database, providerId: number
     );
   const first = (table: string) =>
     one(
-      `select to_char(coalesce(min(updated_at), now()) + interval '1 hour', 'YYYY-MM-DD HH24:MI:SS') as value from ${table} where provider_id = $1`,
+      `select to_char(coalesce(min(${table === 'outbox' ? 'created_at' : 'updated_at'}), now()) + interval '1 hour', 'YYYY-MM-DD HH24:MI:SS') as value
+        from ${table} where provider_id = $1`,
     );
   const firstHours = await Promise.all(
     Object.entries(tables).map(async ([path, table]) => [path, await first(table)] as const),
@@ -63,6 +65,7 @@ const tables = {
   '/v2/orders/products': 'products',
   '/v2/payments': 'payments',
   '/v2/participants': 'participants',
+  '/v2/mails': 'outbox',
   '/v2/customers': 'customers',
   '/v2/vouchers': 'vouchers',
   '/v2/customers/{id}/employees': 'course_users',
@@ -92,6 +95,10 @@ function valuesFor({ course, date, customer, tag, otherTag, deep, ...ids }: Ids,
       order_id: [ids.order],
       booking_id: [ids.order],
       campaign_id: [1],
+      participant_id: [ids.participant],
+      recipient: ['user17@company.example', 'hall@school.example'],
+      purpose: ['receipt'],
+      state: ['waiting', 'sent', 'failed'],
       q: ['n', 'customer 17', 'course', 'ola 29', 'x'],
     },
     ...{ reference: ['K-17'], orgnr: ['917'], code: ['gift 17'], external_id: ['E-17'] },

@@ -7,7 +7,9 @@ import type { Settings } from '../../src/core/settings.ts';
 import { allAreas } from '../../src/database/areas.ts';
 import { smtpTransport, type Transport } from '../../src/plugins/delivery/mail/transport.ts';
 import { startMail } from '../../src/plugins/delivery/mail/deliveries.ts';
+import { outbox } from '../../src/database/tables/outbox.ts';
 import { createBookableDate, bookOrFail, person } from './booking.ts';
+import { createUser, write } from './orders.ts';
 import { openTestDatabase, openTestApp, ownDatabase, settings, type Provider, type TestApp } from './test-app.ts';
 
 /** A test app on its own database, since a worker sends the mails of all providers. */
@@ -89,6 +91,26 @@ export const eventually = (check: () => void | Promise<void>) => vi.waitFor(chec
 
 export const allSent = (testApp: Pick<TestApp, 'database'>) =>
   eventually(async () => expect((await readOutbox(testApp)).every(({ sent }) => sent)).toBe(true));
+
+/** A mail to a new course user that was sent. */
+export async function createSentMail(me: Provider) {
+  const userId = await createUser(me);
+  return write(me, async (tx, now) => {
+    const mail = {
+      providerId: me.id,
+      purpose: 'account_created',
+      userId,
+      createdAt: now,
+      dueAt: now,
+      attempts: 1,
+    } as const;
+    const [sent] = await tx
+      .insert(outbox)
+      .values({ ...mail, sentAt: now })
+      .returning({ id: outbox.id });
+    return sent!.id;
+  });
+}
 
 /** Books a new person on a new date, which queues a receipt. */
 export async function bookWithReceipt(me: Provider, fields: Record<string, unknown> = {}) {

@@ -109,13 +109,14 @@ export function parametersFor({ ids: own }: VariedData): Record<string, Paramete
     'status_id[]': list([1, 4, 7], ['0', '5', '1,9']),
     'seats_status[]': list(['open', 'waiting_list', 'fully_booked'], ['full', 'open,full', 'OPEN']),
     ...Object.fromEntries(
-      ['location_id', 'instructor_id', 'order_id', 'booking_id', 'campaign_id'].map((name) => [
+      ['location_id', 'instructor_id', 'order_id', 'booking_id', 'campaign_id', 'participant_id'].map((name) => [
         name,
         id([1, 2, unknown]),
       ]),
     ),
     has_participants: flag,
     email: keyword(['person1@PEOPLE.example', ' Person3@people.example ', 'person', 'nobody@x.example']),
+    recipient: keyword(['person1@PEOPLE.example', ' Person3@people.example ', 'hall@x.example', 'nobody@x.example']),
     code: keyword(['gift 1', 'GIFT 6', 'Gift 7', 'gift']),
     firstname: keyword(['ÅS', 'åse', 'K', '%', 'x']),
     lastname: keyword(['n', 'NORD', 'nilsen 50%', 'nilsen 5_', '_']),

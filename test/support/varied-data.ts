@@ -16,6 +16,7 @@ const timestampedTables = [
   'orders',
   'participants',
   'vouchers',
+  'outbox',
 ];
 
 const hour = 3_600_000;
@@ -28,14 +29,15 @@ export const timestampsFor = (n: number) => {
 
 const spreadTimestamps = (me: Provider) =>
   write(me, async (tx) => {
-    for (const table of timestampedTables.map((name) => sql.identifier(name))) {
+    for (const table of timestampedTables) {
       const { rows } = await tx.execute<{ id: number }>(
-        sql`select id from ${table} where provider_id = ${me.id} order by id`,
+        sql`select id from ${sql.identifier(table)} where provider_id = ${me.id} order by id`,
       );
       for (const [index, { id }] of rows.entries()) {
         const { created_at, updated_at } = timestampsFor(index + 1);
         await tx.execute(
-          sql`update ${table} set created_at = to_timestamp(${created_at / 1000}), updated_at = to_timestamp(${updated_at / 1000})
+          sql`update ${sql.identifier(table)} set created_at = to_timestamp(${created_at / 1000})
+            ${table === 'outbox' ? sql`` : sql`, updated_at = to_timestamp(${updated_at / 1000})`}
             where provider_id = ${me.id} and id = ${id}`,
         );
       }
@@ -52,6 +54,16 @@ export async function createVariedData(testApp: TestApp) {
   return { me, ids: { ...ids, partner: friend.id } };
 }
 export type VariedData = Awaited<ReturnType<typeof createVariedData>>;
+
+/** A mail of each participant, to it or to a hall. */
+const addMails = (me: Provider) =>
+  write(me, (tx, now) =>
+    tx.execute(sql`insert into outbox (provider_id, purpose, user_id, address, participant_id, created_at, due_at, sent_at, failed_at)
+      select provider_id, case n % 3 when 0 then 'receipt' when 1 then 'offer' else 'notice_booked' end,
+        case when n % 3 < 2 then user_id end, case when n % 3 = 2 then 'Hall@x.example' end, id, ${now}, ${now},
+        case when n % 4 < 2 then ${now}::timestamptz end, case when n % 4 = 2 then ${now}::timestamptz end
+      from (select *, row_number() over (order by id) as n from participants where provider_id = ${me.id}) p`),
+  );
 
 async function fill(me: Provider) {
   const customers = [await createCustomer(me), await createCustomer(me, { type: 2 })];
@@ -129,6 +141,7 @@ async function fill(me: Provider) {
       sql`update course_dates set deleted_at = created_at where provider_id = ${me.id} and id = ${dates[10]}`,
     );
   });
+  await addMails(me);
   await spreadTimestamps(me);
   const tags = (await me.get('/v2/course-tags')).json<{ id: number }[]>().map(({ id }) => id);
   return { provider: me.id, courses, dates, customers, users, tags };

@@ -9,6 +9,7 @@ import {
   primaryKey,
   text,
   uniqueIndex,
+  type AnyPgColumn,
 } from 'drizzle-orm/pg-core';
 import { caseFolded, id, instant, reference, tenantKey } from './columns.ts';
 import { courseDates } from './coursedates.ts';
@@ -55,7 +56,7 @@ const withParticipant = sqlList([
 ]);
 const withDate = sqlList(['moved_away', 'notice_full', 'notice_under_minimum', 'notice_budget']);
 
-/** E-mail addresses that a mail server has refused for good: no more mails go there. */
+/** E-mail addresses that a mail server has refused for good: no more mails go there, unless the mark is lifted. */
 export const refusedAddresses = pgTable(
   'refused_addresses',
   {
@@ -65,6 +66,10 @@ export const refusedAddresses = pgTable(
     /** Answer of the mail server, in one line. */
     reason: text().notNull(),
     refusedAt: instant().notNull(),
+    /** Subject of the refused mail; null for one of an earlier version. */
+    subject: text(),
+    /** Set when a mail to the address is sent again: the next refusal marks it anew. */
+    liftedAt: instant(),
   },
   (t) => [
     primaryKey({ name: 'refused_addresses_pk', columns: [t.providerId, t.id] }),
@@ -72,6 +77,12 @@ export const refusedAddresses = pgTable(
     uniqueIndex('refused_addresses_email').on(t.providerId, caseFolded(t.email)),
   ],
 );
+
+type Persons = Record<'userId' | 'adminUserId' | 'bookingId' | 'address', AnyPgColumn>;
+const countPersons = ({ userId, adminUserId, bookingId, address }: Persons) =>
+  sql`num_nonnulls(${userId}, ${adminUserId}, ${bookingId}, ${address})`;
+/** True for a mail to the school itself. */
+export const isWithoutPerson = (mail: Persons) => sql`${countPersons(mail)} = 0`;
 
 /** Mails to send: purpose and recipient, no text and no token. Inserted in the transaction of the change they report. */
 export const outbox = pgTable(
@@ -135,12 +146,22 @@ export const outbox = pgTable(
     index('outbox_refused_address')
       .on(t.providerId, t.refusedAddressId)
       .where(sql`${t.refusedAddressId} is not null`),
+    index('outbox_admin_user')
+      .on(t.providerId, t.adminUserId)
+      .where(sql`${t.adminUserId} is not null`),
+    index('outbox_address')
+      .on(t.providerId, caseFolded(t.address))
+      .where(sql`${t.address} is not null`),
+    index('outbox_school').on(t.providerId, t.id).where(isWithoutPerson(t)),
+    index('outbox_failed')
+      .on(t.providerId, t.id)
+      .where(sql`${t.failedAt} is not null`),
     index('outbox_created').on(t.providerId, t.createdAt, t.id),
     index('outbox_id').on(t.id),
     check(
       'outbox_person',
-      sql`num_nonnulls(${t.userId}, ${t.adminUserId}, ${t.bookingId}, ${t.address}) = 1
-        or num_nonnulls(${t.userId}, ${t.adminUserId}, ${t.bookingId}, ${t.address}) = 0 and ${t.purpose} in ('webhook_disabled', 'address_refused')`,
+      sql`${countPersons(t)} = 1
+        or ${isWithoutPerson(t)} and ${t.purpose} in ('webhook_disabled', 'address_refused')`,
     ),
     check('outbox_webhook', sql`(${t.webhookId} is not null) = (${t.purpose} = 'webhook_disabled')`),
     check('outbox_participant', sql`(${t.participantId} is not null) = (${t.purpose} in (${withParticipant}))`),

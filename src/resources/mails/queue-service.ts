@@ -2,7 +2,7 @@ import { mailKinds, type MailKind } from '../../core/reference/mail-kinds.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { execute, toRecordset } from '../../database/statements.ts';
-import type { MailPurpose } from '../../database/tables/outbox.ts';
+import type { MailPurpose } from './schema.ts';
 import * as sql from './sql.ts';
 
 type School = Pick<Ctx, 'providerId'>;

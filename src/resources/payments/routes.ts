@@ -64,7 +64,7 @@ export const orderPaymentRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags,
       profiles: ['full'],
       item: 'Payment',
-      params: Type.Object({ id: t.Id, payment_id: t.Id }),
+      params: Type.Object({ id: { ...t.Id, description: 'Id of the order' }, payment_id: t.Id }),
       response: responses.ok(Payment),
     },
     handler: ({ ctx, params }) => reversePayment(ctx, params.id, params.payment_id),

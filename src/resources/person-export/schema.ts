@@ -9,7 +9,7 @@ import { columnName } from '../../database/tables/columns.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { importRefs } from '../../database/tables/imports.ts';
 import { bookings, orderLines, orders } from '../../database/tables/orders.ts';
-import { outbox } from '../../database/tables/outbox.ts';
+import { outbox, refusedAddresses } from '../../database/tables/outbox.ts';
 import { attendanceMarks, attendances, participants } from '../../database/tables/participants.ts';
 import { payments } from '../../database/tables/payments.ts';
 import { voucherRedemptions } from '../../database/tables/redemptions.ts';
@@ -77,6 +77,7 @@ export const sections = {
   booking_links: defineSection('ExportedBookingLink', bookingLinks, ['hash']),
   calendar_feeds: defineSection('ExportedCalendarFeed', calendarFeeds, ['hash', 'userId']),
   mails: defineSection('ExportedMail', outbox, ['userId', 'adminUserId', 'webhookId']),
+  refused_addresses: defineSection('ExportedRefusedAddress', refusedAddresses),
   import_refs: defineSection('ExportedImportRef', importRefs, ['itemId', 'content']),
   audit_entries: defineSection('ExportedAuditEntry', auditEntries, ['actor', 'actorId', 'itemIds']),
 };

@@ -9,7 +9,7 @@ import { caseFolded } from '../../database/tables/columns.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { importRefs } from '../../database/tables/imports.ts';
 import { bookings, orderLines, orders } from '../../database/tables/orders.ts';
-import { outbox } from '../../database/tables/outbox.ts';
+import { outbox, refusedAddresses } from '../../database/tables/outbox.ts';
 import { attendanceMarks, attendances, participants } from '../../database/tables/participants.ts';
 import { payments } from '../../database/tables/payments.ts';
 import { voucherRedemptions } from '../../database/tables/redemptions.ts';
@@ -63,10 +63,7 @@ function select(ctx: Ctx, userId: number, purchased: Purchased): Record<SectionN
     .select({ id: bookings.id })
     .from(bookings)
     .where(tenantWhere(ctx, bookings, inArray(bookings.orderId, [...purchased.own])));
-  const email = ctx.db
-    .select({ email: caseFolded(courseUsers.email) })
-    .from(courseUsers)
-    .where(tenantWhere(ctx, courseUsers, eq(courseUsers.id, userId)));
+  const isOwnAddress = matchOwnAddress(ctx, userId);
   return {
     participants: { where: eq(participants.userId, userId), order: [participants.id] },
     attendances: {
@@ -94,13 +91,10 @@ function select(ctx: Ctx, userId: number, purchased: Purchased): Record<SectionN
     },
     calendar_feeds: { where: eq(calendarFeeds.userId, userId), order: [calendarFeeds.createdAt] },
     mails: {
-      where: or(
-        eq(outbox.userId, userId),
-        inArray(outbox.bookingId, booked),
-        sql`${caseFolded(outbox.address)} = (${email})`,
-      ),
+      where: or(eq(outbox.userId, userId), inArray(outbox.bookingId, booked), isOwnAddress(outbox.address)),
       order: [outbox.id],
     },
+    refused_addresses: { where: isOwnAddress(refusedAddresses.email), order: [refusedAddresses.id] },
     import_refs: {
       where: sql`${importRefs.kind} = 'user' and ${importRefs.itemId} = ${userId}`,
       order: [importRefs.ref],
@@ -110,6 +104,14 @@ function select(ctx: Ctx, userId: number, purchased: Purchased): Record<SectionN
       order: [auditEntries.id],
     },
   };
+}
+
+function matchOwnAddress(ctx: Ctx, userId: number) {
+  const email = ctx.db
+    .select({ email: caseFolded(courseUsers.email) })
+    .from(courseUsers)
+    .where(tenantWhere(ctx, courseUsers, eq(courseUsers.id, userId)));
+  return (address: PgColumn) => sql`${caseFolded(address)} = (${email})`;
 }
 
 /** Those that a page of orders selects have all rows on it. */

@@ -15,6 +15,7 @@ import { allAreas } from '../../../src/database/areas.ts';
 import { addDate } from '../../support/dates.ts';
 import { newEmail } from '../../support/request-bodies.ts';
 import { createBookableDate, bookOrFail, bookingBody, createVoucher } from '../../support/booking.ts';
+import { createSentMail } from '../../support/mail.ts';
 import { toCompactJson } from '../../support/compact-json.ts';
 import * as documented from '../../support/document.ts';
 import * as booking from '../../support/documents/booking.ts';
@@ -561,6 +562,7 @@ async function idFor(me: Provider, path: string) {
   if (path === '/v2/courses/{id}') return me.course();
   if (path === '/v2/campaigns/{id}') return createCampaign(me);
   if (path === '/v2/vouchers/{id}') return (await createVoucher(me, { amount: '100' })).id;
+  if (path.startsWith('/v2/mails/')) return createSentMail(me);
   if (path.startsWith('/v2/webhooks/'))
     return (await me.post('/v2/webhooks', { url: 'https://hooks.example/' })).json<{ id: number }>().id;
   if (path === '/v2/admin-users/{id}') {

@@ -45,7 +45,7 @@ test(
     );
     try {
       const { apiKey, providerId } = await buildDataset(testApp.database, size);
-      await addLocations(testApp.database, providerId);
+      await addLocationsAndMails(testApp.database, providerId);
       const { pool } = testApp.database;
       const one = async (text: string) =>
         (await pool.query<{ value: string }>(text, [providerId])).rows.map(({ value }) => value)[0]!;
@@ -59,7 +59,7 @@ test(
         large.set(table, Number(await one(`select count(*) as value from ${table} where provider_id = $1`)));
       }
       expect([...large.keys()].sort()).toEqual(
-        expect.arrayContaining(['course_dates', 'courses', 'orders', 'participants', 'vouchers']),
+        expect.arrayContaining(['course_dates', 'courses', 'orders', 'outbox', 'participants', 'vouchers']),
       );
 
       const indexes = new Map(
@@ -274,14 +274,19 @@ test('every tenant table is part of the plan test', async () => {
   expect(rows).toEqual([]);
 });
 
-/** Locations of gatherings alone, and of nothing. */
-async function addLocations(database: Database, providerId: number) {
-  await database.write([providerId], ['catalog', 'dates'], async (tx, now) => {
+/** Locations of gatherings alone, and of nothing; a receipt of each participant, and notices. */
+async function addLocationsAndMails(database: Database, providerId: number) {
+  await database.write([providerId], ['catalog', 'dates', 'people'], async (tx, now) => {
     const query = (text: string) => tx.$client.query({ text, values: [providerId, now] });
     await query(`insert into locations (provider_id, title, created_at, updated_at)
       select $1::bigint, 'Hall ' || n, $2::timestamptz, $2 from generate_series(1, 100) n`);
     await query(`update gatherings set updated_at = $2, location_id =
       (select min(id) from locations where provider_id = $1 and title = 'Hall 1') + id % 50 where provider_id = $1`);
+    await query(`insert into outbox (provider_id, purpose, user_id, address, participant_id, created_at, due_at, attempts, sent_at, failed_at)
+      select $1, case when id % 9 = 0 then 'notice_booked' else 'receipt' end, case when id % 9 > 0 then user_id end,
+        case when id % 9 = 0 then 'hall@school.example' end, id, created_at, $2, 1,
+        case when id % 50 > 1 then $2::timestamptz end, case when id % 50 = 1 then $2::timestamptz end
+      from participants where provider_id = $1 order by id`);
   });
   await database.pool.query('vacuum analyze');
 }

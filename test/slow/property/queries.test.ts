@@ -84,7 +84,8 @@ type ListQuery = {
 };
 
 type Item = Record<string, any>;
-const idOf = (item: Item): number => item['coursedate_id'] ?? item['id'];
+/** A mail has the id of its date besides its own. */
+const idOf = (item: Item): number => (item['purpose'] ? item['id'] : (item['coursedate_id'] ?? item['id']));
 
 function expectSchemaOf({ operation }: Endpoint) {
   type Responses = Record<string, { content: Record<string, { schema: object }> }>;
@@ -136,8 +137,12 @@ function keeps(
       const all = settings.some((one) => one.name === 'tag_match' && one.value === 'all');
       return all ? (value as number[]).every(isOn) : (value as number[]).some(isOn);
     }
+    case 'purpose':
+    case 'state':
+      return item[name] === value;
     case 'code':
     case 'email':
+    case 'recipient':
       return String(item[name]).toLowerCase() === String(value).trim().toLowerCase();
     case 'firstname':
     case 'lastname':

@@ -110,7 +110,10 @@ async function deliver(
         const isRefused = isPermanentFailure(error);
         const ending = endings.failed(claimed, problem, isRefused);
         if (!isRefused) return ending;
-        return { ...ending, mark: () => refuseAddress(database, mail, problem).then(ending.mark) };
+        return {
+          ...ending,
+          mark: () => refuseAddress(database, mail, problem, message.subject).then(ending.mark),
+        };
       },
     );
   if (isNotice(mail)) {

@@ -1,4 +1,5 @@
 import { leftStatuses } from '../../../core/reference/statuses.ts';
+import { recipientSql } from '../../../resources/mails/loaders.ts';
 import { caseFoldedSql } from '../../../database/tables/columns.ts';
 
 /** More than are in a letter and in its calendar. */
@@ -11,6 +12,12 @@ const location = (
 ) => `case when ${table}.id is not null then json_build_object('isVirtual', ${table}.is_virtual,
         'title', coalesce(nullif(${table}.custom_title, ''), ${table}.title),
         'address', ${table}.address, 'zipcode', ${table}.zipcode, 'city', ${table}.city) end`;
+
+const recipient = recipientSql({ mail: 'o', user: 'u', member: 'm', admin: 'a', booking: 'b', school: 's' });
+
+/** A mail that is sent again is later than the cancellation that moved its participant; the first one is as old. */
+const momentsOfMove = `select f.created_at from outbox f where f.provider_id = o.provider_id
+          and f.participant_id = o.participant_id and f.purpose = 'move' and f.id <= o.id`;
 
 /** Current data for a letter. Days and times are in the course date's time zone. */
 export const findMail = {
@@ -26,12 +33,9 @@ export const findMail = {
         where last.provider_id = o.provider_id and last.user_id = o.user_id and o.participant_id is null
         order by last.id desc limit 1)) as "bookingLanguage",
       settings.language as "schoolLanguage", settings.texts as "schoolTexts",
-      coalesce(u.email, case when o.purpose = 'moved_away' or o.purpose like 'notice\\_%' then nullif(m.booking_email, '') end,
-        a.email, o.address, case when o.booking_id is not null then b.booker_email end,
-        case when o.webhook_id is not null then s.email_admin end,
-        case when o.refused_address_id is not null then coalesce(nullif(s.email_booking, ''), nullif(s.email, ''), s.email_admin) end,
-        '') as email,
-      refused.email as "refusedEmail", refused.reason as "refusalReason",
+      coalesce(${recipient}, '') as email,
+      refused.email as "refusedEmail", refused.reason as "refusalReason", refused.subject as "refusedSubject",
+      refused.lifted_at is not null as "isRefusalLifted",
       coalesce(u.username, a.email, '') as username,
       coalesce(u.firstname, m.firstname, case when o.booking_id is not null then b.booker_name end, '') as firstname,
       coalesce(u.lastname, m.lastname, '') as lastname,
@@ -42,7 +46,8 @@ export const findMail = {
       p.status_id as "statusId", p.held_for as "heldFor", to_char(p.held_until at time zone d.zone, 'YYYY-MM-DD HH24:MI') as "heldUntil",
       d.status_id as "dateStatusId", d.deleted_at is not null as "isDateDeleted", case when o.purpose = 'move' then (select f.cancellation_message from cancellations k
           join course_dates f on f.provider_id = k.provider_id and f.id = k.course_date_id
-        where k.provider_id = o.provider_id and k.move_to = d.id and k.created_at = o.created_at)
+        where k.provider_id = o.provider_id and k.move_to = d.id and k.created_at in (${momentsOfMove})
+        order by k.created_at desc limit 1)
         else d.cancellation_message end as "cancellationMessage",
       b.order_id as "orderId", ord.customer_id is not null
         or coalesce(${caseFoldedSql('b.booker_email')} <> ${caseFoldedSql("coalesce(u.email, '')")}, false) as "hasOtherPayer",

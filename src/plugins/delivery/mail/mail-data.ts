@@ -40,6 +40,10 @@ export type MailRow = {
   /** Address that the school is told about, and the answer of the mail server. */
   refusedEmail: string | null;
   refusalReason: string | null;
+  /** Subject of the mail to it; null for one of an earlier version. */
+  refusedSubject: string | null;
+  /** True if mails to it are tried again. */
+  isRefusalLifted: boolean;
   bookingLanguage: Language | null;
   schoolLanguage: Language | null;
   schoolTexts: Partial<Record<Language, MailTexts>> | null;

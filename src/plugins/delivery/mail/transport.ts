@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import type { SendMailOptions } from 'nodemailer';
 import { makeFolder } from '../../../core/make-folder.ts';
 
-export type Message = SendMailOptions & { messageId: string };
+export type Message = SendMailOptions & { messageId: string; subject: string };
 
 export type Transport = {
   /** For the log. */

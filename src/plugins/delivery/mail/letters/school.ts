@@ -4,5 +4,6 @@ import type { Letters } from './letters.ts';
 export const schoolLetters: Letters = {
   // `outdatedReason` has excluded a webhook that is active.
   webhook_disabled: ({ disabledReason, webhookHost }, texts) => texts.webhookDisabled(disabledReason!, webhookHost!),
-  address_refused: ({ refusedEmail, refusalReason }, texts) => texts.addressRefused(refusedEmail!, refusalReason!),
+  address_refused: ({ refusedEmail, refusalReason, refusedSubject }, texts) =>
+    texts.addressRefused(refusedEmail!, refusalReason!, refusedSubject),
 };

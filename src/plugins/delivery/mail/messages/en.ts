@@ -108,10 +108,11 @@ export const en = {
       'When the server works again, switch the webhook on. It continues where it stopped.',
     ],
   }),
-  addressRefused: (email: string, reason: string) => ({
+  addressRefused: (email: string, reason: string, subject: string | null) => ({
     subject: 'An e-mail address is refused',
     text: [
       `The mail server has refused a mail to ${email}. No more mails are sent to this address.`,
+      ...(subject === null ? [] : [`Subject of the mail: ${subject}`]),
       `Its answer: ${reason}`,
       'Ask the person for another address and correct it, also in coming bookings.',
     ],

@@ -108,10 +108,11 @@ export const no: LetterTexts = {
       'Slå på webhooken når serveren virker igjen. Den fortsetter der den stoppet.',
     ],
   }),
-  addressRefused: (email, reason) => ({
+  addressRefused: (email, reason, subject) => ({
     subject: 'En e-postadresse er avvist',
     text: [
       `E-postserveren har avvist en e-post til ${email}. Det sendes ingen flere e-poster til denne adressen.`,
+      ...(subject === null ? [] : [`Emnet i e-posten: ${subject}`]),
       `Svaret var: ${reason}`,
       'Spør personen om en annen adresse og rett den, også i kommende påmeldinger.',
     ],
