@@ -1,9 +1,14 @@
 import { locales, type Language } from './reference/language.ts';
 
+const format = { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' } as const;
+/** Costly to create. */
+const dayFormats = new Map<Language, Intl.DateTimeFormat>();
+
 /** Formats `2030-06-10` as `Monday 10 June 2030` or `mandag 10. juni 2030`. */
 export function formatDay(day: string, language: Language) {
-  const format = { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' } as const;
-  return new Intl.DateTimeFormat(locales[language], format).format(new Date(day)).replaceAll(',', '');
+  const dayFormat = dayFormats.get(language) ?? new Intl.DateTimeFormat(locales[language], format);
+  dayFormats.set(language, dayFormat);
+  return dayFormat.format(new Date(day)).replaceAll(',', '');
 }
 
 /** A range of local days, with times of day if known. */
