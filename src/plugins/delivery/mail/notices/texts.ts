@@ -84,8 +84,8 @@ const no: typeof en = {
     budget: 'Budsjett',
     deadline: 'Frist',
   },
-  taken: (count) => `${count} opptatt`,
-  free: (count) => `${count} ledig`,
+  taken: (count) => `${count} ${count === 1 ? 'opptatt' : 'opptatte'}`,
+  free: (count) => `${count} ${count === 1 ? 'ledig' : 'ledige'}`,
   unlimited: 'ingen grense',
   waiting: (count) => `${count} på venteliste`,
 };
