@@ -17,6 +17,7 @@ import { measureAuth, measureCourses, measureItems, measureTwo, type OtherFigure
 import { measureNewest } from './newest.ts';
 import { measureLatency, type LatencyFigures } from './open-loop.ts';
 import { measureObservability } from './observability.ts';
+import { measureReminders, reminderGoals } from './reminders.ts';
 import { measureStale } from './stale.ts';
 import { requireTools } from './tools.ts';
 import { measureWarm } from './warm.ts';
@@ -51,6 +52,7 @@ const parts = [
   'latency',
   'observability',
   'two',
+  'reminders',
   'writes',
   'booking',
   'booking-cost',
@@ -60,7 +62,7 @@ if (values.only !== undefined && !parts.includes(values.only))
 if (!(size > 0 && length.rounds >= 1 && length.seconds >= 1))
   throw new Error('--size, --rounds and --seconds must be at least 1 (--size above 0)');
 /** Left out of `--quick`. */
-const slowParts = ['growth', 'stale', 'booking-cost'];
+const slowParts = ['growth', 'stale', 'reminders', 'booking-cost'];
 const isSelected = (part: string) =>
   values.only === undefined ? !(values.quick && slowParts.includes(part)) : values.only === part;
 
@@ -135,6 +137,11 @@ async function measure() {
       if (isSelected('latency')) await measureLatencies(subject, dataset);
       if (isSelected('observability')) await measureObservers(subject, dataset);
       if (isSelected('two')) others.push(await measureTwo(subject, dataset, '/v2/coursedates', length));
+      if (isSelected('reminders')) {
+        const figures = await measureReminders(subject, { ...length, seconds: values.seconds ? length.seconds : 30 });
+        results['reminders'] = figures;
+        goals.push(...reminderGoals(figures));
+      }
       if (isSelected('writes')) {
         courses.push(...(await measureCreates(subject, dataset, length)));
         addResult(courses[0]!, 'share of pgbench', { must: 0.25 });

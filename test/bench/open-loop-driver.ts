@@ -2,15 +2,14 @@ import { Agent, request } from 'node:http';
 import { percentile } from './figures.ts';
 import type { DriverLoad, LoopFigures } from './open-loop.ts';
 
-process.on(
-  'message',
-  (load: DriverLoad) => void run(load).then((figures) => process.send!(figures, () => process.exit())),
-);
+type Timed = DriverLoad & { warmUpSeconds: number };
+
+process.on('message', (load: Timed) => void run(load).then((figures) => process.send!(figures, () => process.exit())));
 
 /** Unique across requests and runs. */
 const first = process.pid * 1_000_000;
 
-async function run({ targets, perSecond, seconds, connections }: DriverLoad): Promise<LoopFigures> {
+async function run({ targets, perSecond, seconds, connections, warmUpSeconds }: Timed): Promise<LoopFigures> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const latencies: number[] = [];
   const statuses: Record<string, number> = {};
@@ -40,7 +39,8 @@ async function run({ targets, perSecond, seconds, connections }: DriverLoad): Pr
   agent.destroy();
   return {
     perSecond: latencies.length / ((performance.now() - measuredFrom) / 1_000),
-    ...{ p50: percentile(latencies, 50), p99: percentile(latencies, 99), p999: percentile(latencies, 99.9) },
+    ...{ p50: percentile(latencies, 50), p95: percentile(latencies, 95) },
+    ...{ p99: percentile(latencies, 99), p999: percentile(latencies, 99.9) },
     statuses,
   };
 }
@@ -55,9 +55,6 @@ async function sendClosed(send: Send, connections: number, end: number) {
   };
   await Promise.all(Array.from({ length: connections }, repeat));
 }
-
-/** The driver itself starts slowly: its code is compiled, and its connections are opened. */
-const warmUpSeconds = 5;
 
 /** Sends at a constant rate even if responses are late, so that a latency includes the wait for a connection. */
 async function sendOpen(send: Send, perSecond: number, seconds: number, started: number) {

@@ -9,18 +9,21 @@ import { withServer } from './server.ts';
 import { forkInSession } from './session.ts';
 import { createTag, withWrites } from './warm.ts';
 
-type Target = { url: string; method: 'GET' | 'POST'; headers: Record<string, string>; body?: string };
+export type Target = { url: string; method: 'GET' | 'POST'; headers: Record<string, string>; body?: string };
 /** Requests in turn, at a constant rate or, without one, as fast as responses arrive; `{n}` becomes unique. */
 export type DriverLoad = { targets: Target[]; perSecond?: number; seconds: number; connections: number };
-type Latencies = { perSecond: number; p50: number; p99: number; p999: number };
+export type Latencies = { perSecond: number; p50: number; p95: number; p99: number; p999: number };
 /** Latencies in ms; at a constant rate they start when the request was due. */
 export type LoopFigures = Latencies & { statuses: Record<string, number> };
 export type LatencyFigures = Latencies & { name: string; writesPerSecond: number };
 
-/** Sends this load from a process of its own. */
-async function runDriver(load: DriverLoad, status: '200' | '201'): Promise<Latencies> {
+/** The driver itself starts slowly: its code is compiled, and its connections are opened. */
+export const warmUpSeconds = 5;
+
+/** Sends this load from a process of its own, for the seconds after its warm-up. */
+export async function runDriver(load: DriverLoad, status: '200' | '201'): Promise<Latencies> {
   const child = forkInSession('open-loop-driver.ts');
-  child.send(load);
+  child.send({ ...load, warmUpSeconds });
   const [{ statuses, ...latencies }] = (await Promise.race([
     once(child, 'message'),
     once(child, 'exit').then(() => Promise.reject(new Error('the load generator exited'))),
