@@ -177,7 +177,7 @@ export const no: LetterTexts = {
   },
   invoice: {
     company: 'Firma',
-    companyNumber: 'Organisasjonsnummer',
+    companyNumber: 'Org.nr.',
     address: 'Adresse',
     email: 'E-post',
     reference: 'Referanse',
