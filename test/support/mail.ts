@@ -6,7 +6,7 @@ import { expect, onTestFinished, vi } from 'vitest';
 import type { Settings } from '../../src/core/settings.ts';
 import { allAreas } from '../../src/database/areas.ts';
 import { smtpTransport, type Transport } from '../../src/plugins/delivery/mail/transport.ts';
-import { startMail } from '../../src/plugins/delivery/mail/deliveries.ts';
+import { slots, startMail } from '../../src/plugins/delivery/mail/deliveries.ts';
 import { outbox } from '../../src/database/tables/outbox.ts';
 import { createBookableDate, bookOrFail, person } from './booking.ts';
 import { createUser, write } from './orders.ts';
@@ -57,7 +57,7 @@ export function startWorker({ database }: Pick<TestApp, 'database'>, { to, langu
   const worker = startMail({
     database,
     settings: { ...settings, defaultLanguage: language },
-    transport: typeof to === 'string' ? smtpTransport(to) : to,
+    transport: typeof to === 'string' ? smtpTransport(to, slots) : to,
     from: 'courses@booking.example',
     rate,
     log: { info: logAt('info'), warn: logAt('warn'), error: logAt('error') } as never,

@@ -1,6 +1,6 @@
 import { toSettings } from '../../core/config.ts';
 import type { ServerContext, ServerPart } from '../../interfaces/plugin/define-plugin.ts';
-import { startMail } from './mail/deliveries.ts';
+import { slots, startMail } from './mail/deliveries.ts';
 import { fileTransport, smtpTransport } from './mail/transport.ts';
 import { mailFilesJobs } from './mail/files.ts';
 import { deliverySettings, mailsWait } from './settings.ts';
@@ -16,7 +16,7 @@ export const openDelivery = ({ config, database, log }: ServerContext): ServerPa
     if (mailsGoTo === 'nowhere') {
       log.warn(mailsWait);
     } else {
-      const transport = SMTP_URL === undefined ? fileTransport(config.DATA_DIR) : smtpTransport(SMTP_URL);
+      const transport = SMTP_URL === undefined ? fileTransport(config.DATA_DIR) : smtpTransport(SMTP_URL, slots);
       workers.push(startMail({ database, settings, transport, from, rate, log }));
     }
     if (WEBHOOKS === 'on') workers.push(startWebhooks({ database, settings, log }));

@@ -15,25 +15,25 @@ const replies: Record<Stage, string> = {
   ...{ text: '', end: '250 taken' },
 };
 
-/** An SMTP server whose connections have these faults, one each; later ones have none. */
+/** An SMTP server with these faults in turn: a new connection has the next one, and the one after it once it has shown. */
 async function faultyServer(faults: Fault[]) {
   /** Message-IDs of complete mails, also of those whose reply did not arrive. */
   const accepted: string[] = [];
-  let connections = 0;
   const sockets = new Set<Socket>();
+  const remaining = [...faults];
   const server = createServer((socket) => {
     sockets.add(socket.on('error', () => undefined));
-    const fault = faults[connections];
-    connections += 1;
+    let fault = remaining.shift();
     let mail: string | undefined;
     let isHanging = false;
     const reach = (stage: Stage) => {
       const isFaulty = fault?.stage === stage;
-      isHanging ||= isFaulty && fault.action === 'hangs';
+      isHanging ||= isFaulty && fault!.action === 'hangs';
       if (isHanging) return false;
-      if (isFaulty && fault.action === 'dies') socket.destroy();
-      else if (isFaulty) socket.write(`${fault.action} 4.3.0 not now\r\n`);
+      if (isFaulty && fault!.action === 'dies') socket.destroy();
+      else if (isFaulty) socket.write(`${fault!.action} 4.3.0 not now\r\n`);
       else if (stage !== 'text') socket.write(`${replies[stage]}\r\n`);
+      if (isFaulty && stage !== 'text' && !socket.destroyed) fault = remaining.shift();
       return !isFaulty;
     };
     const receive = async (text: string) => {

@@ -34,7 +34,8 @@ type MailOptions = {
   log: WorkerLog;
 };
 
-const slots = 5;
+/** Mails that are sent at once. */
+export const slots = 5;
 const pollMs = 1_000;
 
 /**
@@ -51,7 +52,7 @@ export function startMail(options: MailOptions) {
   const rate = createRate(options.rate);
   let asked = 0;
   log.info(`Mails go to ${transport.destination}`);
-  return startWorker<ClaimedMail>(
+  const worker = startWorker<ClaimedMail>(
     {
       claim: {
         statement: claimMails,
@@ -84,6 +85,12 @@ export function startMail(options: MailOptions) {
     on,
     log,
   );
+  return {
+    async stop() {
+      await worker.stop();
+      transport.close?.();
+    },
+  };
 }
 
 /** Loads the mail, creates its token, composes the message and sends it. */

@@ -14,6 +14,8 @@ export type Transport = {
   secrets: string[];
   /** Returns a text for the log. `name` is the same at each attempt. */
   send(message: Message, name: string): Promise<string>;
+  /** Ends idle connections. */
+  close?(): void;
 };
 
 /** Shorter than the lease, after which another worker would send the mail too. */
@@ -34,11 +36,21 @@ function lazy<T>(create: () => Promise<T>) {
 /** Loaded with the first mail, to save memory. */
 const mailer = lazy(() => import('nodemailer'));
 
-/** Sends by SMTP; the URL's query may contain nodemailer options. */
-export function smtpTransport(url: string): Transport {
+/** Ends a connection before servers do, which wait for five minutes at least. */
+const idleTimeout = 10_000;
+
+/** Sends by SMTP, several mails over a connection; the URL's query may contain nodemailer options. */
+export function smtpTransport(url: string, maxConnections: number): Transport {
   const { protocol, host } = new URL(url);
-  const options = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000, dnsTimeout: 10_000 };
-  const transporter = lazy(async () => (await mailer()).createTransport({ url, ...options }));
+  const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000, dnsTimeout: 10_000 };
+  // Once: a mail of which no byte was sent, over a connection that the server has closed meanwhile.
+  const options = { pool: true as const, maxConnections, maxRequeues: 1, idleTimeout, ...timeouts };
+  let opened: { close(): void } | undefined;
+  const transporter = lazy(async () => {
+    const created = (await mailer()).createTransport({ url, ...options });
+    opened = created;
+    return created;
+  });
   return {
     destination: `the server ${protocol}//${host}`,
     result: 'sent',
@@ -47,6 +59,7 @@ export function smtpTransport(url: string): Transport {
       await (await transporter()).sendMail({ ...message, signal: AbortSignal.timeout(sendTimeoutMs) });
       return 'is sent';
     },
+    close: () => opened?.close(),
   };
 }
 
