@@ -128,7 +128,6 @@ export const hiddenWithoutScope: Record<string, string> = {
   'GET /v2/changes': 'ids only',
   'GET /v2/schools': "the row of the key's own school, not a list",
   'GET /schools': "the row of the key's own school, not a list",
-  'GET /v2/booking-settings': "the row of the key's own school, not a list",
   'GET /v2/whoami': "the row of the key's own school, not a list",
   labels: 'unset for other providers',
   credit: 'unset for other providers',

@@ -14,9 +14,10 @@ export type Seats = {
   openOffers: number;
 };
 
+export const waitingModes = ['promote', 'offer'] as const;
 export const WaitingMode = t.named(
   'WaitingMode',
-  t.OneOf(['promote', 'offer'], {
+  t.OneOf(waitingModes, {
     description: 'promote: a free place is given to the waiting list at once; offer: it is offered',
   }),
 );

@@ -3,13 +3,13 @@ import { t } from '../../core/schema/types.ts';
 import type { courseDates } from '../../database/tables/coursedates.ts';
 import { relation } from '../../lists/relations.ts';
 import { fetchOpenOffers } from './loaders.ts';
-import { WaitingMode } from './schema.ts';
+import { waitingModes } from './schema.ts';
 
 /** How free places go to the waiting list of a date. */
 const WaitingList = t.NamedObject(
   'WaitingList',
   t.member.closed.all({
-    mode: WaitingMode,
+    mode: t.OneOf([...waitingModes, ''], { description: 'As sent; empty for a date of a partner' }),
     offer_hours: Type.Integer(),
     open_offers: Type.Integer({ description: 'Each holds a seat and keeps its place on the waiting list' }),
   }),

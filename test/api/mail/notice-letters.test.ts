@@ -40,7 +40,7 @@ test('a notice of a booking has the participant, the date, the place and the sea
   expect(mail!.attachments).toEqual([]);
   expect(mail!.text).toBe(`Hello,
 
-A participant has booked this date.
+There is a new booking of this date.
 
 Participant: Kari Nordmann
              kari@people.example

@@ -1,15 +1,25 @@
 import { formatMoney } from '../../../core/money-format.ts';
 import type { Minor } from '../../../core/money.ts';
+import { participantStatus } from '../../../core/reference/statuses.ts';
 import type { BookingBalance } from '../../../resources/payments/balance-service.ts';
 import type { Fact } from './facts.ts';
 import type { MailData } from './mail-data.ts';
 import { letterTexts } from './messages.ts';
 
-/** Participants see no amounts of a booking that somebody else pays, nor persons who have lost their place. */
-export const showsAmounts = ({ purpose, bookingId, isToBooker, isToParticipant, hasOtherPayer }: MailData) =>
-  bookingId !== null &&
-  purpose !== 'moved_away' &&
-  (isToBooker || (isToParticipant === true && hasOtherPayer === false));
+/**
+ * Participants see no amounts of a booking that somebody else pays, nor persons who have lost their place, or have left it
+ * without a fee: the order is credited later.
+ */
+export const showsAmounts = (mail: MailData) => {
+  const { purpose, statusId, bookingId, isToBooker, isToParticipant, hasOtherPayer } = mail;
+  const hasLeftFreely = purpose === 'deregistration' && statusId === participantStatus.deregistered;
+  return (
+    bookingId !== null &&
+    purpose !== 'moved_away' &&
+    !hasLeftFreely &&
+    (isToBooker || (isToParticipant === true && hasOtherPayer === false))
+  );
+};
 
 /** Price with VAT, what is paid and what is left to pay. */
 export function composeAmounts({ language, numParticipants }: MailData, balance: BookingBalance): Fact[] {

@@ -14,8 +14,8 @@ const en = {
     notice_budget: 'Budget reached',
   } satisfies Record<NoticePurpose, string> as Record<NoticePurpose, string>,
   openings: {
-    notice_booked: 'A participant has booked this date.',
-    notice_canceled: 'A participant has left this date.',
+    notice_booked: 'There is a new booking of this date.',
+    notice_canceled: 'There is a cancellation on this date.',
     moved_away: 'A participant is moved from this date to another one.',
     notice_full: 'All seats of this date are taken.',
     notice_under_minimum: 'This date has fewer confirmed participants than its minimum, and its deadline is near.',
@@ -57,8 +57,8 @@ const no: typeof en = {
     notice_budget: 'Budsjettet er nådd',
   },
   openings: {
-    notice_booked: 'En deltaker har meldt seg på denne datoen.',
-    notice_canceled: 'En deltaker er ikke lenger med på denne datoen.',
+    notice_booked: 'Det er en ny påmelding til denne datoen.',
+    notice_canceled: 'Det er en avmelding fra denne datoen.',
     moved_away: 'En deltaker er flyttet fra denne datoen til en annen.',
     notice_full: 'Alle plassene på denne datoen er tatt.',
     notice_under_minimum: 'Denne datoen har færre bekreftede deltakere enn minimum, og fristen er nær.',
