@@ -72,7 +72,7 @@ test('notices are in the language of the school', async () => {
   const [left] = await deliverMails(testApp);
   expect([booked!.subject, left!.subject]).toEqual(['Påmeldt: Knots', 'Avmeldt: Knots']);
   expect(booked!.text).toContain('Plasser: 1 opptatt, 1 ledig, 0 på venteliste\n');
-  expect(left!.text).toMatch(/^Hei,\n\nEn deltaker er ikke lenger med på denne datoen\.\n/);
+  expect(left!.text).toMatch(/^Hei,\n\nDet er en avmelding fra denne datoen\.\n/);
   expect(left!.text).toContain('Status nå: Avmeldt, med gebyr\n');
   expect(left!.text).toContain('Plasser: 0 opptatte, 2 ledige, 0 på venteliste\n');
   expect(left!.text).toContain('Dato: fredag 7. juni 2030, 09:00–15:30 (Europe/Oslo)\n');
