@@ -1,11 +1,10 @@
 import { isMailOnSql } from '../../core/reference/mail-kinds.ts';
 import { canceled, postponed, seatStatuses } from '../../core/reference/statuses.ts';
 import { currentTimeSql } from '../../database/tables/columns.ts';
+import { notificationDaysSql } from '../locations/days-sql.ts';
 
-/** No reminder is earlier. */
-const maxDays = 3_650;
 /** The first moment of the day on which the participants of the date `d` at the location `l` are reminded. */
-const dueAt = `timezone(d.zone, (d.start_at - least(l.notification_days, ${maxDays}))::timestamp)`;
+const dueAt = `timezone(d.zone, (d.start_at - ${notificationDaysSql('l')})::timestamp)`;
 /** A date that was created within a day before its start has no reminder. */
 const isDue = `l.notification_days > 0 and ${dueAt} <= ${currentTimeSql} and d.starts_at > ${currentTimeSql}
       and d.starts_at > d.created_at + interval '1 day'
@@ -21,8 +20,8 @@ const isMarked = (date: string) => `select from date_notices n
 export const findDatesToRemind = {
   name: 'find_dates_to_remind',
   text: `with schools as materialized (
-      select school.provider_id as id, (select max(least(notification_days, ${maxDays})) + 2 from locations
-        where provider_id = school.provider_id) as days
+      select school.provider_id as id, (select max(${notificationDaysSql('l')}) + 2 from locations l
+        where l.provider_id = school.provider_id) as days
       from provider_state school join providers p on p.id = school.provider_id and p.closed_at is null
       where ${isMailOnSql('school.provider_id', `'reminder'`)})
     select d.provider_id as "providerId", d.id as "courseDateId"

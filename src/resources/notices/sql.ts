@@ -1,6 +1,7 @@
 import { isMailOnSql } from '../../core/reference/mail-kinds.ts';
 import { canceled } from '../../core/reference/statuses.ts';
 import { currentTimeSql } from '../../database/tables/columns.ts';
+import { notificationDaysSql } from '../locations/days-sql.ts';
 
 /** The address for bookings of the location, the course or the school, or the admin users of the location's role. */
 const recipients = `lateral (
@@ -21,7 +22,7 @@ const isBudgetReached = 'l.capacity_budget > 0 and d.num_confirmed + d.num_overb
 const isUnderMinimum = `d.num_confirmed + d.num_overbooked < d.capacity_min and d.status_id <> ${canceled}`;
 /** From `notification_days` before the deadline until it; both days are in the date's zone. */
 const isWarned = `l.notification_days > 0
-      and timezone(d.zone, ${currentTimeSql})::date between d.deadline_at - l.notification_days and d.deadline_at`;
+      and timezone(d.zone, ${currentTimeSql})::date between d.deadline_at - ${notificationDaysSql('l')} and d.deadline_at`;
 
 /**
  * Queues the notices `$3` of participants, about their date unless one is named, and those of the dates `$4` that are
@@ -68,11 +69,12 @@ export const queueNotices = {
     order by n.participant_id, n.purpose, r.admin_user_id`,
 };
 
-/** Dates under their minimum that the school is not told about yet, without those of providers that are being deleted. */
+/** Dates under their minimum that the school is not told about yet, without those of schools that are closed or being deleted. */
 export const findUnderMinimum = {
   name: 'find_dates_under_minimum',
   text: `select d.provider_id as "providerId", json_agg(d.id order by d.id) as "courseDateIds"
     from provider_state school
+      join providers p on p.id = school.provider_id and p.closed_at is null
       cross join lateral (
         select d.provider_id, d.id from course_dates d join locations l on l.provider_id = d.provider_id and l.id = d.location_id
         where d.provider_id = school.provider_id and ${isUnderMinimum} and ${isWarned} and ${isNotified}

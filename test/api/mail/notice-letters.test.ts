@@ -189,17 +189,19 @@ test.each([
   await eventually(() => expect(log.at(-1)).toMatch(new RegExp(`^info: Mail \\d+ is dropped: ${reason}$`)));
 });
 
-test('the notice of a minimum is dropped once it is reached', async () => {
+test.each([
+  ['the minimum is reached', 'its date has its minimum since', 'capacity_min = 0'],
+  ['the deadline is over', 'the deadline of its date is over', `deadline_at = '2020-01-01'`],
+])('the notice of a date under its minimum is dropped once %s', async (_case, reason, change) => {
   const testApp = await openMailTestApp();
   const me = await testApp.createProvider();
   const deadlineAt = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
   const date = { startAt: '2099-06-07', endAt: '2099-06-07', deadlineAt, capacityMin: 1 };
-  const { dateId } = await createNotifiedDate(me, { notification_days: 7 }, date);
-  await switchNotices(me, { notice_booked: false });
+  await createNotifiedDate(me, { notification_days: 7 }, date);
   await warnOfMinimum(testApp.database);
-  await bookOrFail(me, dateId);
+  await forced(me, `update course_dates set ${change} where provider_id = ${me.id}`);
   const { log } = startWorker(testApp, { to: (await startMailServer()).url });
-  await eventually(() => expect(log.at(-1)).toMatch(/is dropped: its date has its minimum since$/));
+  await eventually(() => expect(log.at(-1)).toMatch(new RegExp(`is dropped: ${reason}$`)));
 });
 
 test('notices of a participant who is erased are deleted', async () => {

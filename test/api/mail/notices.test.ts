@@ -21,6 +21,7 @@ import {
   setSchoolEmails,
   switchNotices,
 } from '../../support/notices.ts';
+import { forced } from '../../support/mail.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
 const testApp = await sharedTestApp();
@@ -254,6 +255,25 @@ test('a date is told once to be under its minimum, from notification_days before
   await changeDate(me, early, withDeadlineIn(3));
   await Promise.all([warnOfMinimum(database), warnOfMinimum(database)]);
   expect((await notices(me)).slice(due.length)).toMatchObject([{ courseDateId: early }]);
+});
+
+test('the largest notification_days of one school stop no booking, and no notice of another one', async () => {
+  const [me, other] = [await createProvider(), await createProvider()];
+  const date = { capacityMin: 2, ...withDeadlineIn(3) };
+  const { dateId } = await createNotifiedDate(me, { notification_days: 2_147_483_647 }, date);
+  await createNotifiedDate(other, { notification_days: 7 }, date);
+  await warnOfMinimum(database);
+  for (const one of [me, other]) expect(await purposes(one)).toEqual(['notice_under_minimum']);
+  await bookOrFail(me, dateId);
+  expect(await purposes(me)).toEqual(['notice_under_minimum', 'notice_booked']);
+});
+
+test('a closed school is not told of its dates under their minimum', async () => {
+  const me = await createProvider();
+  await createNotifiedDate(me, { notification_days: 7 }, { capacityMin: 2, ...withDeadlineIn(3) });
+  await forced(me, `update providers set closed_at = now() where id = ${me.id}`);
+  await warnOfMinimum(database);
+  expect(await notices(me)).toEqual([]);
 });
 
 test('a move tells the former date and the new one', async () => {

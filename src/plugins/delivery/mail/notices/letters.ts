@@ -1,5 +1,5 @@
 import { formatDay } from '../../../../core/date-format.ts';
-import { getEnrolmentStatus, hasLeft } from '../../../../core/reference/statuses.ts';
+import { canceled, getEnrolmentStatus, hasLeft } from '../../../../core/reference/statuses.ts';
 import { composeFacts, formatWhen, withoutEmpty, type Fact, type ZonedSpan } from '../facts.ts';
 import type { Letter } from '../letter.tsx';
 import type { MailData } from '../mail-data.ts';
@@ -20,6 +20,7 @@ export type Notice = ZonedSpan & {
   orderId: number | null;
   title: string;
   deadlineAt: string;
+  isDeadlineOver: boolean;
   isDateCanceled: boolean;
   isDateDeleted: boolean;
   confirmed: number;
@@ -40,8 +41,9 @@ export function outdatedNotice(notice: Notice) {
   if (notice.isDateDeleted) return 'its date is deleted since';
   const isFull = capacityMax > 0 && taken >= capacityMax;
   if (purpose === 'notice_full' && !isFull) return 'its date has free seats since';
-  if (purpose === 'notice_under_minimum' && confirmed >= capacityMin) return 'its date has its minimum since';
-  return null;
+  if (purpose !== 'notice_under_minimum') return null;
+  if (confirmed >= capacityMin) return 'its date has its minimum since';
+  return notice.isDeadlineOver ? 'the deadline of its date is over' : null;
 }
 
 type To = Pick<MailData, 'language' | 'firstname' | 'school'>;
@@ -107,7 +109,7 @@ function toKind({ language }: To, notice: Notice) {
 }
 
 const getStatus = ({ statusId, isDateCanceled }: Notice) =>
-  getEnrolmentStatus({ statusId: statusId!, dateStatusId: isDateCanceled ? 3 : 0 });
+  getEnrolmentStatus({ statusId: statusId!, dateStatusId: isDateCanceled ? canceled : 0 });
 
 function toPerson({ language }: To, { name, email, unnamedPlaces }: Notice) {
   const texts = noticeTexts[language];

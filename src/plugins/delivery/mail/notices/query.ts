@@ -1,4 +1,5 @@
 import { canceled } from '../../../../core/reference/statuses.ts';
+import { currentTimeSql } from '../../../../database/tables/columns.ts';
 
 /** Current data of the notices `$2`. Days and times are in the course date's time zone. */
 export const findNotices = {
@@ -13,6 +14,7 @@ export const findNotices = {
       b.order_id as "orderId", coalesce(nullif(d.title, ''), c.title) as title,
       d.start_at::text as "startAt", d.end_at::text as "endAt", d.start_time_at::text as "startTimeAt",
       d.end_time_at::text as "endTimeAt", d.zone, d.deadline_at::text as "deadlineAt",
+      timezone(d.zone, ${currentTimeSql})::date > d.deadline_at as "isDeadlineOver",
       d.status_id = ${canceled} as "isDateCanceled", d.deleted_at is not null as "isDateDeleted",
       d.num_confirmed + d.num_overbooked as confirmed, d.num_confirmed + d.num_overbooked + d.num_unconfirmed as taken,
       d.num_waiting as waiting, d.capacity_max as "capacityMax", d.capacity_min as "capacityMin",
