@@ -132,6 +132,44 @@ test('a participant of a customer sees no amounts, the booker does', async () =>
   ]);
 });
 
+test('a participant of several sees no amounts, also where the others have left; the booker sees for how many', async () => {
+  const { me, deliver } = await school();
+  const { dateId } = await createBookableDate(me);
+  const several = await bookOrFail(me, dateId, {
+    participants: [kari, person({ email: 'siv@people.example' })],
+    ...receipt,
+  });
+  const fee = { ...receipt.config, with_fee: 1 };
+  await deregister(me, several.booking_id, { participants: [several.participants[1]!.id], config: fee });
+  const linked = await createBookableDate(me);
+  const config = { send_link_email_to_booker: true };
+  await bookOrFail(me, linked.dateId, {
+    participants: [kari, person({ email: 'siv@people.example' })],
+    ...ola,
+    config,
+  });
+  const mails = await deliver();
+  expect(mails.map(({ to, raw }) => [to![0]!.address, /Left to pay/.test(raw)])).toEqual([
+    ['kari@people.example', false],
+    ['siv@people.example', false],
+    ['ola@firm.example', true],
+  ]);
+  expect(mails.at(-1)!.text).toContain('For the 2 participants of the booking');
+});
+
+test('the new person of a swap sees no amounts', async () => {
+  const { me, deliver } = await school();
+  const { dateId } = await createBookableDate(me);
+  const { participants } = await bookOrFail(me, dateId, { participants: [kari] });
+  const siv = person({ firstname: 'Siv', email: 'siv@people.example' });
+  expect((await me.put(`/v2/participants/${participants[0]!.id}`, { user: siv })).status).toBe(200);
+  const mails = await deliver();
+  expect(mails.map(({ to, raw }) => [to![0]!.address, /Left to pay|NOK/.test(raw)])).toEqual([
+    ['siv@people.example', false],
+    ['kari@people.example', false],
+  ]);
+});
+
 test('a free booking and money that is owed', async () => {
   const { me, deliver } = await school();
   const free = await createBookableDate(me, { course: { price_value: 0 } });

@@ -134,10 +134,6 @@ Place: Sjøhuset
        5600 Norheimsund
 Link: https://meet.example/knots
 Order number: ${order_id}
-Price with VAT: NOK\u00a03,000.00
-                For the 3 participants of the booking
-Paid: NOK\u00a00.00
-Left to pay: NOK\u00a03,000.00
 
 Open my page:
 http://localhost:3000/my

@@ -7,18 +7,14 @@ import type { MailData } from './mail-data.ts';
 import { letterTexts } from './messages.ts';
 
 /**
- * Participants see no amounts of a booking that somebody else pays, nor persons who have lost their place, or have left it
- * without a fee: the order is credited later.
+ * Participants see the amounts only of a booking of their own that nobody else pays. Nobody sees them in a mail about a
+ * place that is lost, or left without a fee: the order is credited later.
  */
 export const showsAmounts = (mail: MailData) => {
-  const { purpose, statusId, bookingId, isToBooker, isToParticipant, hasOtherPayer } = mail;
+  const { purpose, statusId, bookingId, isToBooker, isToParticipant } = mail;
   const hasLeftFreely = purpose === 'deregistration' && statusId === participantStatus.deregistered;
-  return (
-    bookingId !== null &&
-    purpose !== 'moved_away' &&
-    !hasLeftFreely &&
-    (isToBooker || (isToParticipant === true && hasOtherPayer === false))
-  );
+  const isOfRecipient = isToParticipant === true && purpose !== 'swap' && mail.isOnlyParticipant && !mail.hasOtherPayer;
+  return bookingId !== null && purpose !== 'moved_away' && !hasLeftFreely && (isToBooker || isOfRecipient);
 };
 
 /** Price with VAT, what is paid and what is left to pay. */

@@ -51,6 +51,8 @@ export const findMail = {
         else d.cancellation_message end as "cancellationMessage",
       b.order_id as "orderId", ord.customer_id is not null
         or coalesce(${caseFoldedSql('b.booker_email')} <> ${caseFoldedSql("coalesce(u.email, '')")}, false) as "hasOtherPayer",
+      not exists (select from participants other where other.provider_id = p.provider_id and other.booking_id = p.booking_id
+        and other.id <> p.id) as "isOnlyParticipant",
       (select count(*)::int from participants f where f.provider_id = b.provider_id and f.booking_id = b.id
         and f.status_id not in (${leftStatuses.join(', ')})) as "numParticipants",
       d.id as "courseDateId", p.course_date_id is distinct from d.id as "isFormerDate",

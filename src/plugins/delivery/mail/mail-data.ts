@@ -68,6 +68,8 @@ export type MailRow = {
   orderId: number | null;
   /** True if somebody else than the recipient pays. */
   hasOtherPayer: boolean | null;
+  /** True for a participant whose booking has no other one, also none who has left. */
+  isOnlyParticipant: boolean;
   /** Of the booking, without those who have left. */
   numParticipants: number;
   courseDateId: number | null;
