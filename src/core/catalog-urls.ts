@@ -4,10 +4,32 @@ import type { Settings } from '../core/settings.ts';
 /** URL segment of a title: `Førstehjelp på jobb` becomes `forstehjelp-pa-jobb`. Never empty. */
 export const toSlug = (title: string) => slugify(title, { decamelize: false }) || 'course';
 
-/** URL of a course's page in the public catalog, under its first category; null without a catalog. */
-export const catalogUrl = ({ catalogUrl }: Pick<Settings, 'catalogUrl'>, category: string | undefined, slug: string) =>
-  catalogUrl === null ? null : [catalogUrl, ...(category === undefined ? [] : [category]), slug].join('/');
+/** The catalog of a school on this server, as far as its addresses depend on it. */
+export type CatalogAddress = { slug: string | null; host: string | null };
+
+/** The start page of a school's catalog, without a trailing slash. A host name of its own has the scheme of PUBLIC_URL. */
+export const catalogPageUrl = ({ publicUrl }: Pick<Settings, 'publicUrl'>, { slug, host }: CatalogAddress) =>
+  host === null ? `${publicUrl}/catalog/${slug}` : `${new URL(publicUrl).protocol}//${host}`;
+
+/** Path of the page of a course, or of one of its dates, below the start page. */
+export const catalogItemPath = (kind: 'courses' | 'dates', slug: string, id: number) => `/${kind}/${slug}-${id}`;
+
+type CatalogSettings = Pick<Settings, 'catalogUrl' | 'publicUrl'>;
+export type CourseAddress = { id: number; slug: string; category: string | undefined; isPublic: boolean };
+
+/**
+ * URL of a course's page, in the catalog of CATALOG_URL under its first category, else in that of its school. Null
+ * without a catalog, and in the school's for a course that is not public.
+ */
+export function courseUrl(settings: CatalogSettings, catalog: CatalogAddress | null, course: CourseAddress) {
+  const { id, slug, category, isPublic } = course;
+  if (settings.catalogUrl !== null)
+    return [settings.catalogUrl, ...(category === undefined ? [] : [category]), slug].join('/');
+  return catalog && isPublic ? `${catalogPageUrl(settings, catalog)}${catalogItemPath('courses', slug, id)}` : null;
+}
 
 /** URL of a school's page in the public catalog; null without a catalog. */
-export const schoolCatalogUrl = ({ catalogUrl }: Pick<Settings, 'catalogUrl'>, slug: string) =>
-  catalogUrl === null ? null : `${catalogUrl}/schools/${slug}`;
+export function schoolUrl(settings: CatalogSettings, catalog: CatalogAddress | null, slug: string) {
+  if (settings.catalogUrl !== null) return `${settings.catalogUrl}/schools/${slug}`;
+  return catalog && catalogPageUrl(settings, catalog);
+}

@@ -19,7 +19,9 @@ const coreVariables = {
     text('Where this server is reached from outside; default `http://localhost:<PORT>`', { check: check.httpUrl }),
   ),
   CATALOG_URL: Optional(
-    text('Base URL of the public catalog; without it every `catalog_url` is null', { check: check.httpUrl }),
+    text('Base URL of a catalog elsewhere; without it `catalog_url` is in the catalog of the school, or null', {
+      check: check.httpUrl,
+    }),
   ),
   DATABASE_URL: Optional(
     secret('A PostgreSQL to use; without it an embedded one is started under `DATA_DIR`', {

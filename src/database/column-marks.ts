@@ -35,6 +35,8 @@ const marksByName: Record<string, Partial<Record<Mark, string>>> = {
   calendar_feeds: { personal: 'hash' },
   campaigns: { financial: 'campaign_code currency discount_type', operational: 'title type' },
   catalog_addresses: { operational: 'address' },
+  catalog_names: { operational: 'name' },
+  catalog_settings: { operational: 'slug host theme fields terms_url privacy_url withdrawal_text' },
   categories: { operational: 'title slug' },
   course_dates: {
     operational:

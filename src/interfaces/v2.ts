@@ -18,6 +18,7 @@ import { bookingRoutes } from '../resources/booking/routes.ts';
 import { bookingSettingsRoutes } from '../resources/booking-settings/routes.ts';
 import { bookingSummaryRoutes } from '../resources/booking-summary/routes.ts';
 import { campaignRoutes, campaignValidationRoutes } from '../resources/campaigns/routes.ts';
+import { catalogSettingsRoutes } from '../resources/catalog-settings/routes.ts';
 import { changeRoutes } from '../resources/changes/routes.ts';
 import { cancellationRoutes } from '../resources/cancellations/routes.ts';
 import { courseDateEditingRoutes } from '../resources/coursedate-editing/routes.ts';
@@ -87,6 +88,7 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(durationRoutes, { prefix: '/durations' });
   await app.register(schoolRoutes, { prefix: '/schools' });
   await app.register(bookingSettingsRoutes, { prefix: '/booking-settings' });
+  await app.register(catalogSettingsRoutes, { prefix: '/catalog-settings' });
   await app.register(orderRoutes, { prefix: '/orders' });
   await app.register(orderEditingRoutes, { prefix: '/orders' });
   await app.register(orderPaymentRoutes, { prefix: '/orders/:id/payments' });

@@ -58,6 +58,7 @@ export const listUrls = [
   '/v2/admin-users',
   '/v2/admin-roles',
   '/v2/booking-settings',
+  '/v2/catalog-settings',
   '/v2/app-users',
   '/v2/course-tags',
   '/v2/schools',

@@ -41,6 +41,7 @@ const reads: ExampleRequest[] = [
   { operationId: 'listDurationUnits' },
   { operationId: 'getSchool' },
   { operationId: 'getBookingSettings' },
+  { operationId: 'getCatalogSettings' },
   { operationId: 'whoAmI' },
   { operationId: 'listOrders' },
   { operationId: 'getOrder', path: { id: 47 } },
@@ -78,6 +79,7 @@ const writes: ExampleRequest[] = [
   { operationId: 'createSubSchool' },
   { operationId: 'updateSchool' },
   { operationId: 'updateBookingSettings' },
+  { operationId: 'updateCatalogSettings' },
   { operationId: 'createCourse' },
   // The older interface creates a course of the same title.
   { operationId: 'deleteCourse', path: ({ createCourse }) => ({ id: createCourse.course_id }) },

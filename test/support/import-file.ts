@@ -56,6 +56,12 @@ const schoolLines = (partnerId: number): Line[] => [
       texts: { no: { greeting: 'Hei', footer: 'A\nB', reply_to: 'a@b.example' } },
     },
   },
+  {
+    ...{ kind: 'catalog_settings', ref: 'catalog', enabled: false, index: false },
+    ...{ theme: { accent: '#0b5a8a', font: 'serif' }, fields: { phone: 'required', comment: 'off' } },
+    ...{ terms_url: 'https://moved.example/terms', privacy_url: 'https://moved.example/privacy' },
+    withdrawal_text: 'Fourteen days',
+  },
   { kind: 'place', ref: 'vestland', title: 'Vestland', country: 'NO' },
   { kind: 'place', ref: 'bergen', title: 'Bergen', country: 'NO', parent_id: 'vestland' },
   { kind: 'place', ref: 'lone', title: 'Import Island', country: 'SE' },

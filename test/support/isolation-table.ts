@@ -91,6 +91,7 @@ export const readTable: Read[] = [
   { route: 'GET /v2/app-users', owner: 'own data', stranger: 200 },
   { route: 'GET /v2/schools', profiles: everyone, owner: 'own data', stranger: 200 },
   { route: 'GET /v2/booking-settings', owner: 'own data', stranger: 200 },
+  { route: 'GET /v2/catalog-settings', owner: 'own data', stranger: 200 },
   { route: 'GET /v2/whoami', profiles: everyone, owner: 'own data', stranger: 200 },
   { route: 'GET /schools', profiles: bookers, owner: 'own data', stranger: 200 },
   { route: 'GET /v2/mails', owner: 'own data', stranger: 200 },
@@ -330,6 +331,7 @@ export const writeTable: Write[] = [
   { route: 'DELETE /v2/vouchers/{id}', stranger: [404], bodies: () => [{}] },
   { route: 'PUT /v2/schools', stranger: [200], bodies: () => [wholeSchool] },
   { route: 'PUT /v2/booking-settings', stranger: [200], bodies: () => [{ mails: { reminder: true } }] },
+  { route: 'PUT /v2/catalog-settings', stranger: [200], bodies: () => [{ index: false }] },
   { route: 'POST /schools', stranger: [200], subSchool: [400], bodies: () => [wholeSchool] },
   {
     route: 'POST /v2/check-user-credentials',

@@ -11,7 +11,7 @@ import { outbox } from '../../src/database/tables/outbox.ts';
 import { participants } from '../../src/database/tables/participants.ts';
 import { adminMembershipRoles, adminMemberships, adminUsers, roles } from '../../src/database/tables/people.ts';
 import { instructors, locations } from '../../src/database/tables/places.ts';
-import { bookingSettings, providers } from '../../src/database/tables/providers.ts';
+import { bookingSettings, catalogNames, catalogSettings, providers } from '../../src/database/tables/providers.ts';
 import { courseUsers } from '../../src/database/tables/users.ts';
 import { webhookDeliveries, webhooks } from '../../src/database/tables/webhooks.ts';
 import { addBundle, addDate, addGathering, addInstructor, addLocation, assignInstructor } from './dates.ts';
@@ -70,6 +70,10 @@ export async function createOwner(testApp: TestApp) {
   await write(me, (tx, now) => {
     const texts = { en: { greeting: marker, footer: marker, reply_to: null } };
     return tx.insert(bookingSettings).values({ ...own(now), texts });
+  });
+  await write(me, async (tx, now) => {
+    await tx.insert(catalogSettings).values({ ...own(now), ...marked(catalogSettings), host: null });
+    await tx.insert(catalogNames).values({ ...own(now), name: `${marker}-${providerId}` });
   });
 
   const person = await write(me, async (tx, now) => {

@@ -5,14 +5,14 @@ create function area_of(table_name text) returns text language plpgsql immutable
 begin
   case
     when table_name in ('courses', 'course_translations', 'products', 'course_categories', 'tags', 'course_tags',
-      'labels', 'course_labels', 'catalog_addresses', 'locations', 'instructors') then return 'catalog';
+      'labels', 'course_labels', 'catalog_addresses', 'catalog_names', 'locations', 'instructors') then return 'catalog';
     when table_name in ('course_dates', 'course_date_instructors', 'gatherings', 'gathering_instructors', 'bundles')
       then return 'dates';
     when table_name in ('course_users', 'participants', 'attendances', 'attendance_marks', 'order_line_participants', 'customers',
       'admin_memberships', 'admin_membership_roles', 'roles') then return 'people';
     when table_name in ('orders', 'order_lines', 'bookings', 'vouchers', 'voucher_redemptions', 'payments', 'campaigns',
       'campaign_courses', 'campaign_customers', 'campaign_tags') then return 'money';
-    when table_name in ('providers', 'partner_connections', 'webhooks', 'booking_settings') then return 'school';
+    when table_name in ('providers', 'partner_connections', 'webhooks', 'booking_settings', 'catalog_settings') then return 'school';
     -- No list reads these.
     when table_name in ('api_keys', 'outbox', 'audit_entries', 'idempotency_records', 'import_refs',
       'provider_limits', 'merged_users', 'cancellations', 'date_notices') then return null;

@@ -447,6 +447,23 @@ const describedEndpoints: WriteEndpoint[] = [
     read: async (provider) => (await provider.get('/v2/booking-settings')).json<Fields>(),
   },
   {
+    name: 'PUT /v2/catalog-settings',
+    method: 'PUT',
+    url: '/v2/catalog-settings',
+    created: 200,
+    minimal: {},
+    full: {
+      ...{ enabled: false, theme: { accent: '#0b5a8a', background: '#ffffff', font: 'serif' }, index: false },
+      fields: { phone: 'required', company: 'off', date_of_birth: 'optional' },
+      ...{ terms_url: 'https://school.example/terms?a=1&b=2', privacy_url: 'http://school.example/privacy' },
+      withdrawal_text: 'Fourteen days & no longer\n- by mail',
+    },
+    required: [],
+    title: null,
+    flag: 'index',
+    read: async (provider) => (await provider.get('/v2/catalog-settings')).json<Fields>(),
+  },
+  {
     name: 'POST /v2/courses/:id/coursedates',
     method: 'POST',
     url: datesUrl,

@@ -8,5 +8,6 @@ export const sharedTables = [
   'api_keys',
   'partner_connections',
   'catalog_addresses',
+  'catalog_names',
   'backup_runs',
 ];

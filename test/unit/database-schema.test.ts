@@ -53,6 +53,7 @@ const outsideTenancy = [
   'course_categories_category',
   'course_categories_category_fk',
   'catalog_addresses_pkey',
+  'catalog_names_pkey',
 ];
 const tenantTable = `(select attrelid from pg_attribute where attname = 'provider_id' and not attisdropped)`;
 

@@ -111,6 +111,10 @@ export function copyName<S extends TSchema>(original: TSchema, derived: S): S {
 export const NamedObject = <P extends TProperties>(name: string, properties: P, options: ObjectOptions = {}) =>
   named(name, Type.Object(properties, options));
 
+/** An object with a member for each name. */
+export const byName = <K extends string, V>(names: readonly K[], toValue: (name: K) => V) =>
+  Object.fromEntries(names.map((name) => [name, toValue(name)])) as Record<K, V>;
+
 const coerced = <S extends TSchema>(kind: CoercionKind, schema: S): S => ({ ...schema, [coercionKind]: kind });
 
 /** Uses a list of types instead of a union, which would be slower to serialize. */

@@ -86,6 +86,53 @@ export const bookingSettings = pgTable(
   ],
 );
 
+export const catalogFonts = ['sans', 'serif', 'mono'] as const;
+export type CatalogTheme = { accent: string | null; background: string | null; font: (typeof catalogFonts)[number] };
+
+/** Fields of a participant in the catalog's booking form, beside the name and the e-mail address. */
+export const catalogFields = ['phone', 'company', 'position', 'date_of_birth', 'comment'] as const;
+export type CatalogField = (typeof catalogFields)[number];
+export const fieldUses = ['off', 'optional', 'required'] as const;
+export type FieldUse = (typeof fieldUses)[number];
+
+/** The public catalog of a provider; without a row it is off. */
+export const catalogSettings = pgTable(
+  'catalog_settings',
+  {
+    providerId: reference().primaryKey(),
+    isEnabled: boolean().notNull().default(false),
+    /** In the addresses of its pages, as it was sent. */
+    slug: text(),
+    /** The host name of its own, in lower case. */
+    host: text(),
+    theme: jsonb().$type<Partial<CatalogTheme>>().notNull().default({}),
+    /** False asks search engines to leave it out. */
+    isIndexed: boolean().notNull().default(true),
+    fields: jsonb().$type<Partial<Record<CatalogField, FieldUse>>>().notNull().default({}),
+    termsUrl: text(),
+    privacyUrl: text(),
+    withdrawalText: text(),
+    ...timestamps(),
+  },
+  (t) => [
+    foreignKey({ name: 'catalog_settings_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
+    check('catalog_settings_slug', sql`${t.slug} is not null or not ${t.isEnabled}`),
+  ],
+);
+
+/**
+ * The names by which a request finds a provider's catalog, in lower case: its host name, its slug and its former slugs,
+ * which redirect. Unique among all providers.
+ */
+export const catalogNames = pgTable(
+  'catalog_names',
+  { name: text().primaryKey(), providerId: reference().notNull(), createdAt: instant().notNull() },
+  (t) => [
+    foreignKey({ name: 'catalog_names_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] }),
+    index('catalog_names_provider').on(t.providerId),
+  ],
+);
+
 const areaClock = () => instant().notNull().default(currentTime);
 
 /**

@@ -9,7 +9,7 @@ import {
   openProvider,
   setProviderLimit,
 } from '../../resources/schools/provider-service.ts';
-import { bookingSettingsCommand } from './booking-settings.ts';
+import { bookingSettingsCommand, catalogSettingsCommand } from './settings-commands.ts';
 import { deleteCommand } from './provider-deletion.ts';
 import { command, count, id, run, table, title, type CommandContext, type Options } from './run.ts';
 
@@ -55,6 +55,7 @@ export function providerCommands(program: Command) {
 
   limitCommand(provider);
   bookingSettingsCommand(provider);
+  catalogSettingsCommand(provider);
   deleteCommand(provider);
   stateCommands(provider);
 }

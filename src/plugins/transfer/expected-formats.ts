@@ -2,6 +2,7 @@ import type { TSchema } from '@sinclair/typebox';
 import { coercionKind, type CoercionKind } from '../../core/schema/types.ts';
 import { addressPattern } from '../../core/text.ts';
 import { PasswordHash } from '../../resources/auth/password-schema.ts';
+import { colorPattern } from '../../resources/catalog-settings/body-schema.ts';
 import { Amount, LocalTime, Percentage, SignedAmount, Slug, TimeOfDay } from './record-types/value-formats.ts';
 
 /** Expected values of fields that are well-formed but violate a rule between fields. */
@@ -48,6 +49,7 @@ const patterns: Record<string, string> = {
   [SignedAmount.pattern!]: 'an amount such as 100.50, or of a credit -100.50',
   [Percentage.pattern!]: 'a percentage such as 25.00, at most 100',
   [Slug.pattern!]: 'lower-case letters, digits and hyphens such as first-aid',
+  [colorPattern]: 'a colour such as #0b5a8a',
   [PasswordHash.pattern!]: 'an argon2id hash',
 };
 

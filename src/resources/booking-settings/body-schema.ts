@@ -1,8 +1,8 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { languages } from '../../core/reference/language.ts';
 import { mailKindNames } from '../../core/reference/mail-kinds.ts';
-import { coercionKind, t } from '../../core/schema/types.ts';
-import { byName, LateCancellation, MailLanguage } from './schema.ts';
+import { byName, coercionKind, t } from '../../core/schema/types.ts';
+import { LateCancellation, MailLanguage } from './schema.ts';
 
 const { Optional, Boolean } = Type;
 const json = { [coercionKind]: 'json' as const };

@@ -1,14 +1,11 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { languages, type Language } from '../../core/reference/language.ts';
 import { isMailOn, mailKindNames, type MailKind } from '../../core/reference/mail-kinds.ts';
-import { t } from '../../core/schema/types.ts';
+import { byName, t } from '../../core/schema/types.ts';
 import { formatTimestamp } from '../../core/timestamps.ts';
 import { lateCancellations, type bookingSettings, type MailTexts } from '../../database/tables/providers.ts';
 
 const { Boolean } = Type;
-
-export const byName = <K extends string, V>(names: readonly K[], toValue: (name: K) => V) =>
-  Object.fromEntries(names.map((name) => [name, toValue(name)])) as Record<K, V>;
 
 export const LateCancellation = t.named('LateCancellation', t.OneOf(lateCancellations));
 export const MailLanguage = t.named('MailLanguage', t.OneOf(languages));

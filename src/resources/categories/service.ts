@@ -9,7 +9,7 @@ import { courses } from '../../database/tables/courses.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { replaceAddress } from '../course-editing/address-service.ts';
 import { matchCourse } from '../course-editing/service.ts';
-import { touchDatesOfCourse } from '../coursedate-editing/course-service.ts';
+import { touchDatesOfCourse } from '../catalog-settings/course-service.ts';
 
 export const listCategories = (database: Database) =>
   database.db

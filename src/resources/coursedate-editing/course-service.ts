@@ -28,14 +28,3 @@ export async function deleteDatesOfCourse(ctx: Ctx, tx: Tx, now: string, courseI
   const { rowCount } = await tx.update(courseDates).set({ deletedAt: now, updatedAt: now }).where(empty);
   return rowCount !== 0;
 }
-
-/**
- * Sets `updated_at` of the dates that show a changed URL or title of their course, deleted ones too; returns false if
- * there are none. A date with a title of its own shows the URL alone.
- */
-export async function touchDatesOfCourse(ctx: Ctx, tx: Tx, now: string, courseId: number, shown: 'url' | 'title') {
-  const affected = shown === 'title' ? isNull(courseDates.title) : undefined;
-  const dates = tenantWhere(ctx, courseDates, eq(courseDates.courseId, courseId), affected);
-  const { rowCount } = await tx.update(courseDates).set({ updatedAt: now }).where(dates);
-  return rowCount !== 0;
-}

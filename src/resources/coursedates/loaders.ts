@@ -32,7 +32,7 @@ const isEmbeddable = (tenant: { providerId: Placeholder }) =>
 
 const dateColumns = {
   ...omitColumns(tables.courseDates, hiddenColumns),
-  course: { title: courses.title, slug: courses.slug },
+  course: { title: courses.title, slug: courses.slug, isPublic: sql<boolean>`(${isPublicCourse})` },
 };
 const ofCourse = sameTenant(courses, tables.courseDates, eq(courses.id, tables.courseDates.courseId));
 

@@ -41,7 +41,7 @@ export const hiddenColumns = [
   'hasParticipants',
 ] as const;
 /** The columns of its course that every date needs. */
-type CourseHead = { title: string; slug: string };
+type CourseHead = { title: string; slug: string; isPublic: boolean };
 export type CourseDateRow = Omit<typeof tables.courseDates.$inferSelect, (typeof hiddenColumns)[number]> & {
   course: CourseHead;
 };

@@ -3,7 +3,6 @@ import type { Ctx } from '../../database/context.ts';
 import { formatTimestamp } from '../../core/timestamps.ts';
 import * as codes from '../../core/schema/codes.ts';
 import { t } from '../../core/schema/types.ts';
-import { catalogUrl } from '../../core/catalog-urls.ts';
 import { Category } from '../categories/schema.ts';
 import { CourseDuration, toCourseDuration } from '../durations/schema.ts';
 import { Tag } from '../tags/schema.ts';
@@ -120,17 +119,27 @@ export type EmbeddedCourseRow = Omit<CourseRow, (typeof descriptionMembers)[Memb
 type EmbeddedCourseRelations = {
   categories: (Static<typeof Category> & { slug: string })[];
   tags: Static<typeof Tag>[];
+  toUrl: (course: { id: number; slug: string; category: string | undefined; isPublic: boolean }) => string | null;
 };
 type CourseRelations = EmbeddedCourseRelations & { description_languages: string[]; translation: Texts | null };
 
+/** As `isPublicCourse` of rows in the database. */
+const isPublic = ({ isActive, type, publishingPlatform, deletedAt }: EmbeddedCourseRow) =>
+  isActive && type === 'public' && publishingPlatform !== 'own' && deletedAt === null;
+
 export function toEmbeddedCourse(row: EmbeddedCourseRow, relations: EmbeddedCourseRelations, ctx: Ctx): EmbeddedCourse {
-  const { language, settings } = ctx;
+  const { language } = ctx;
   return {
     id: row.id,
     title: row.title,
     reference: row.reference,
     is_active: row.isActive,
-    catalog_url: catalogUrl(settings, relations.categories[0]?.slug, row.slug),
+    catalog_url: relations.toUrl({
+      id: row.id,
+      slug: row.slug,
+      category: relations.categories[0]?.slug,
+      isPublic: isPublic(row),
+    }),
     is_full_time: row.isFullTime ?? false,
     is_part_time: row.isPartTime ?? false,
     lessons_hours: null,

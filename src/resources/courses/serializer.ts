@@ -1,11 +1,11 @@
 import { Type } from '@sinclair/typebox';
-import { catalogUrl } from '../../core/catalog-urls.ts';
 import { t } from '../../core/schema/types.ts';
 import type { Key } from '../../lists/loaders.ts';
 import { relation, type Loader, type Serializer } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { includeCustomer } from '../customers/serializer.ts';
 import { fetchDescriptionLanguages, fetchEmbeddedCourses, fetchTranslations } from './loaders.ts';
+import { loadCourseUrl } from '../catalog-settings/loaders.ts';
 import { loadCategories } from '../categories/serializer.ts';
 import { includeProducts } from '../products/serializer.ts';
 import { providerInclude } from '../schools/provider-serializer.ts';
@@ -42,6 +42,7 @@ const common = {
     categories: loadCategories,
     tags: loadTags,
     description_languages: loadDescriptionLanguages,
+    toUrl: loadCourseUrl,
     translation: loadTranslation,
   },
   toResponse: toCourse,
@@ -69,7 +70,7 @@ export const courseItemSerializer = defineSerializer<CourseRow>()({
 const embeddedCourseSerializer = defineSerializer<EmbeddedCourseRow>()({
   reads: ['catalog'],
   responseSchema: EmbeddedCourse,
-  relations: { categories: loadCategories, tags: loadTags },
+  relations: { categories: loadCategories, tags: loadTags, toUrl: loadCourseUrl },
   toResponse: toEmbeddedCourse,
   includes: {
     customer: includeCustomer((row: EmbeddedCourseRow) => row.customerId),
@@ -104,13 +105,18 @@ const calendarCourseSerializer: Serializer<EmbeddedCourseRow> = {
 export const includeCalendarCourse = <Row extends Key>(courseId: (row: Row) => number) =>
   relation.includeOne(courseId, fetchEmbeddedCourses, calendarCourseSerializer, t.member.open);
 
-type RowOfCourse = Key & { courseId: number; course: { slug: string } };
+type RowOfCourse = Key & { courseId: number; course: { slug: string; isPublic: boolean } };
 
-/** Loads the catalog address of each row's course, by its first category; null without a catalog, and no query then. */
+/** Loads the `catalog_url` of each row's course, by its first category with CATALOG_URL. */
 export const loadCatalogUrl: Loader<RowOfCourse, string | null> = async (ctx, rows, query) => {
-  if (ctx.settings.catalogUrl === null) return () => null;
   const toCourseKey = ({ providerId, courseId }: RowOfCourse) => ({ providerId, id: courseId });
   const courseKeys = new Map(rows.map((row) => [row.courseId, toCourseKey(row)]));
-  const getCategories = await loadCategories(ctx, [...courseKeys.values()], query);
-  return (row) => catalogUrl(ctx.settings, getCategories(toCourseKey(row))[0]?.slug, row.course.slug);
+  const [toUrl, getCategories] = await Promise.all([
+    loadCourseUrl(ctx, rows, query),
+    ctx.settings.catalogUrl === null ? undefined : loadCategories(ctx, [...courseKeys.values()], query),
+  ]);
+  return (row) => {
+    const category = getCategories?.(toCourseKey(row))[0]?.slug;
+    return toUrl(row)({ ...row.course, id: row.courseId, category });
+  };
 };

@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { schoolCatalogUrl } from '../../core/catalog-urls.ts';
+import { schoolUrl, type CatalogAddress } from '../../core/catalog-urls.ts';
 import type { Ctx } from '../../database/context.ts';
 import { t } from '../../core/schema/types.ts';
 import type { providers } from '../../database/tables/providers.ts';
@@ -16,11 +16,14 @@ export const Provider = t.NamedObject(
   }),
 );
 
-type ProviderRow = Pick<typeof providers.$inferSelect, 'id' | 'title' | 'webAddress' | 'slug'>;
+type ProviderRow = Pick<typeof providers.$inferSelect, 'id' | 'title' | 'webAddress' | 'slug'> & {
+  /** Null unless it is on. */
+  catalog: CatalogAddress | null;
+};
 
-export const toProvider = ({ id, title, webAddress, slug }: ProviderRow, { settings }: Ctx): Provider => ({
+export const toProvider = ({ id, title, webAddress, slug, catalog }: ProviderRow, { settings }: Ctx): Provider => ({
   id,
   title,
   web_address: webAddress,
-  catalog_url: schoolCatalogUrl(settings, slug),
+  catalog_url: schoolUrl(settings, catalog, slug),
 });

@@ -505,6 +505,7 @@ const toBook: Record<string, (me: Provider) => Promise<object>> = {
 
 const complete: Record<string, object> = {
   '/v2/booking-settings': { self_cancellation: true },
+  '/v2/catalog-settings': { index: false },
   '/v2/booking/{id}/deregister': {},
   '/v2/booking/{id}/link': {},
   '/v2/participants/{id}': { no_show: 1 },

@@ -90,6 +90,7 @@ async function createItems(me: Provider): Promise<Record<string, Readable>> {
     mails: { reminder: true },
     texts: { no: { greeting: 'Hei' } },
   });
+  await me.put('/v2/catalog-settings', { enabled: true, theme: { font: 'serif' }, fields: { phone: 'required' } });
   const listed = async (id: number) =>
     (await me.get('/v2/locations')).json<Item[]>().find((one) => one['id'] === id) as Item;
   const embedded = 'location,gatherings,place,teaching_language,status,instructors,subinstances,waiting';
@@ -109,6 +110,7 @@ async function createItems(me: Provider): Promise<Record<string, Readable>> {
     participant: at(`/v2/participants/${participants[0]!.id}`, 'attendance,attendance_summary,hold'),
     school: { put: '/v2/schools', read: async () => (await me.get('/v2/schools')).json<Item>()['school'] as Item },
     'booking settings': at('/v2/booking-settings'),
+    'catalog settings': at('/v2/catalog-settings'),
     campaign: at(`/v2/campaigns/${campaign as number}`),
     'bare campaign': at(`/v2/campaigns/${bareCampaign}`),
     voucher: at(`/v2/vouchers/${voucher as number}`),

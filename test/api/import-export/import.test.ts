@@ -42,7 +42,7 @@ test('an imported export gives the same responses on every endpoint', async () =
     await testApp.createProvider(),
   ];
   await partner.course({ title: 'A course of the partner' });
-  expect(await importObjects(first, schoolFile(partner.id))).toMatchObject({ written: 46, reasons: [] });
+  expect(await importObjects(first, schoolFile(partner.id))).toMatchObject({ written: 47, reasons: [] });
   const lines = await exportToLines(testApp, first);
   // Different ids from the first provider in every table.
   await importObjects(third, schoolFile(partner.id));
@@ -144,6 +144,7 @@ test('every column is imported and exported, except derived ones', () => {
 const otherTables: Record<string, string> = {
   providers: 'school',
   booking_settings: 'booking_settings',
+  catalog_settings: 'catalog_settings',
   places: 'place',
   categories: 'category',
   tags: 'tag',
@@ -161,6 +162,7 @@ const otherTables: Record<string, string> = {
   calendar_feeds: '- links of one database',
   cancellations: '- a copy has canceled dates, and has nobody to tell',
   catalog_addresses: '- decided by the addresses of other courses',
+  catalog_names: '- decided by the names of other schools',
   date_notices: '- mails that are sent once',
   erasures: '- of the backups of one database',
   events: '- the changes of one database: an import leaves its own',
@@ -347,7 +349,7 @@ test('importing the same file twice changes nothing', async () => {
   const file = schoolFile(partner.id);
   await importObjects(me, file);
   const before = [await clock(testApp, me), await exportToLines(testApp, me)];
-  expect(await importObjects(me, file)).toMatchObject({ read: 46, known: 46, written: 0, reasons: [] });
+  expect(await importObjects(me, file)).toMatchObject({ read: 47, known: 47, written: 0, reasons: [] });
   expect([await clock(testApp, me), await exportToLines(testApp, me)]).toEqual(before);
 });
 
@@ -370,7 +372,7 @@ test('a second run continues after an aborted one', async () => {
   await expect(breaking).rejects.toThrow('pulled the plug');
   const rest = await importObjects(me, file);
   expect(rest.known).toBeGreaterThan(20);
-  expect(rest).toMatchObject({ written: 46 - rest.known, reasons: [] });
+  expect(rest).toMatchObject({ written: 47 - rest.known, reasons: [] });
   await importObjects(whole, file);
   expect(differences(await exportToLines(testApp, whole), await exportToLines(testApp, me))).toEqual([]);
 });
@@ -380,7 +382,7 @@ test('a dry run checks the whole file, takes no lock and writes nothing', async 
   const [me, partner] = [await testApp.createProvider(), await testApp.createProvider()];
   const before = [await clock(testApp, me), await exportToLines(testApp, me)];
   const dry = await (await me.ctx()).write(allAreas, () => importObjects(me, schoolFile(partner.id), { dryRun: true }));
-  expect(dry).toMatchObject({ read: 46, written: 0, bad: 0 });
+  expect(dry).toMatchObject({ read: 47, written: 0, bad: 0 });
   const after = await exportToLines(testApp, me);
   expect(after).toEqual(before[1]);
   const { rows } = await testApp.database.pool.query('select * from import_refs where provider_id = $1', [me.id]);
@@ -451,7 +453,7 @@ test('every invalid line is reported with number and reason, and nothing is writ
     { kind: 'voucher', ref: 'never', code: 'N', amount: 10, expires_at: '9999-12-31T23:59:59Z' },
   ]);
   expect(reasons).toEqual([
-    expect.stringMatching(/^2: Unknown kind; the kinds are school, booking_settings, place, /),
+    expect.stringMatching(/^2: Unknown kind; the kinds are school, booking_settings, catalog_settings, place, /),
     '3: Missing field(s): ref',
     '4: Missing field(s): title',
     '5: Field(s) not valid: level',

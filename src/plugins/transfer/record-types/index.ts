@@ -4,13 +4,14 @@ import { bundle, coursedate } from './coursedates.ts';
 import { course } from './courses.ts';
 import { order, participant } from './orders.ts';
 import { customer, instructor, location, user } from './people.ts';
-import { adminUser, bookingSettings, label, partner, role, school, tag } from './provider.ts';
+import { adminUser, bookingSettings, catalogSettings, label, partner, role, school, tag } from './provider.ts';
 import { category, place } from './shared.ts';
 
 /** All record types in write order: each refers only to itself and to earlier ones. */
 export const recordTypes: RecordType[] = [
   school,
   bookingSettings,
+  catalogSettings,
   place,
   category,
   tag,

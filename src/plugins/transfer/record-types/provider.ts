@@ -13,6 +13,8 @@ import { AdminUserBody } from '../../../resources/admin-users/body-schema.ts';
 import { detachAdminUser, saveAdminUser } from '../../../resources/admin-users/service.ts';
 import { BookingSettingsBody } from '../../../resources/booking-settings/body-schema.ts';
 import { updateBookingSettings } from '../../../resources/booking-settings/service.ts';
+import { CatalogSettingsBody } from '../../../resources/catalog-settings/body-schema.ts';
+import { updateCatalogSettings } from '../../../resources/catalog-settings/service.ts';
 import { approvePartner, requestPartner, revokePartner } from '../../../resources/schools/partner-service.ts';
 import { SchoolBody } from '../../../resources/schools/body-schema.ts';
 import { updateSchool } from '../../../resources/schools/service.ts';
@@ -57,6 +59,24 @@ export const bookingSettings: SingleRecordType = {
       database,
       `select provider_id::text as ref, self_cancellation, late_cancellation, language, mails, texts
        from booking_settings where provider_id = $1`,
+      providerId,
+    ),
+};
+
+/** The provider's public catalog. Its slug and host name belong to the server, and are not moved. */
+export const catalogSettings: SingleRecordType = {
+  kind: 'catalog_settings',
+  schema: Type.Object(Type.Omit(CatalogSettingsBody, ['slug']).properties),
+  async create(_, ctx, fields) {
+    await updateCatalogSettings(ctx, fields);
+    return ctx.providerId;
+  },
+  export: (database, providerId) =>
+    loadRows(
+      database,
+      `select provider_id::text as ref, is_enabled as enabled, theme, is_indexed as index, fields, terms_url,
+         privacy_url, withdrawal_text
+       from catalog_settings where provider_id = $1`,
       providerId,
     ),
 };
