@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { fill, fillCount, texts } from '../../src/plugins/pages/texts.ts';
+import { fill, fillCount } from '../../src/http/html/fill.ts';
+import { texts } from '../../src/plugins/pages/texts.ts';
 
 type Texts = { [name: string]: string | Texts };
 

@@ -3,7 +3,7 @@ import { Problem } from '../../core/errors.ts';
 import type { Ctx } from '../../database/context.ts';
 import type { CancellationTerms } from '../../resources/self-cancellations/schema.ts';
 import { cancelOwnPlace, loadCancellationTerms, type OwnPlace } from '../../resources/self-cancellations/service.ts';
-import { readField } from './forms.ts';
+import { readField } from '../../http/html/forms.ts';
 import { sendPage } from './send-page.tsx';
 import { Cancel, isOpen, type CancelProps } from './views/cancel.tsx';
 

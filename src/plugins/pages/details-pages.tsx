@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
 import { createFeed, endFeed, findFeedOfUser } from '../../resources/calendar-feeds/service.ts';
-import { readField } from './forms.ts';
+import { readField } from '../../http/html/forms.ts';
 import { sendPage } from './send-page.tsx';
 import { Details, type FeedChange } from './views/details.tsx';
 

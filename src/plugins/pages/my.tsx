@@ -7,11 +7,12 @@ import type { Services } from '../../http/auth/authenticate.ts';
 import { methodNotAllowed } from '../../http/errors/method-not-allowed.ts';
 import { limitByAddress } from '../../http/auth/address-limit.ts';
 import { checkBody } from '../../http/parsing/bodies.ts';
+import { securityHeaders } from '../../http/html/security-headers.ts';
 import { preferredLanguage } from '../../core/reference/language.ts';
 import { formatPageError } from './send-page.tsx';
 import { authPages } from './auth-pages.tsx';
 import { calendarFeed } from './calendar-feed.ts';
-import { redirectToHttps, rejectCrossSite } from './forms.ts';
+import { redirectToHttps, rejectCrossSite } from '../../http/html/forms.ts';
 import { linkPages } from './link-pages.tsx';
 import { personalPages } from './personal.tsx';
 import { createPageServices } from './page-context.ts';
@@ -54,22 +55,4 @@ export const personalPagesPlugin: FastifyPluginAsync<Services> = async (app, opt
   await app.register(calendarFeed, services);
   await app.register(personalPages, services);
   registerMethodNotAllowed();
-};
-
-/** No scripts, no resources but the stylesheet, no referrer, since URLs may contain a token. */
-const securityHeaders = {
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: {
-      defaultSrc: ["'none'"],
-      styleSrc: ["'self'"],
-      formAction: ["'self'"],
-      baseUri: ["'none'"],
-      frameAncestors: ["'none'"],
-    },
-  },
-  referrerPolicy: { policy: 'no-referrer' as const },
-  // Set for every response.
-  strictTransportSecurity: false,
-  xFrameOptions: { action: 'deny' as const },
 };

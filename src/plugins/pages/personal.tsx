@@ -8,7 +8,7 @@ import { loadCancellationTerms } from '../../resources/self-cancellations/servic
 import { cancelByForm, sendCancelForm } from './cancel-page.tsx';
 import { sendNotice, sendPage } from './send-page.tsx';
 import { canBeInCalendar, findEnrolment, listEnrolments, loadInstructorNames, toCalendarPlace } from './courses.ts';
-import { loadDescriptions } from './descriptions.ts';
+import { loadDescriptions } from '../../resources/course-descriptions/service.ts';
 import { detailsPages } from './details-pages.tsx';
 import { readNewPassword, toId } from './forms.ts';
 import { loadPerson, loadSchool } from './people.ts';

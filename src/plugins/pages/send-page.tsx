@@ -1,17 +1,14 @@
 import type { FastifyReply } from 'fastify';
 import type { VNode } from 'preact';
-import { render } from 'preact-render-to-string';
 import type { ProblemKind } from '../../core/errors.ts';
 import type { PageErrorFormatter } from '../../http/errors/error-handler.ts';
+import { htmlType, renderPage } from '../../http/html/render.ts';
 import type { Texts } from './texts.ts';
 import type { Paths, View } from './view.ts';
 import { Notice } from './views/notice.tsx';
 
-const renderPage = (page: VNode) => `<!doctype html>${render(page)}`;
-const html = 'text/html; charset=utf-8';
-
 export const sendPage = (reply: FastifyReply, status: number, page: VNode) =>
-  reply.code(status).type(html).send(renderPage(page));
+  reply.code(status).type(htmlType).send(renderPage(page));
 
 /** Sends a page with a single message. */
 export const sendNotice = (reply: FastifyReply, status: number, view: View, title: string, ...lines: string[]) =>
@@ -22,7 +19,7 @@ const errorPages = new WeakMap<Paths, Map<string, string>>();
 
 /** Formats an error as a page. */
 export const formatPageError: PageErrorFormatter = ({ kind }, { view }, reply) => {
-  reply.type(html);
+  reply.type(htmlType);
   if (view.person) return renderErrorPage(view, kind);
   const pages = errorPages.get(view.paths) ?? new Map<string, string>();
   errorPages.set(view.paths, pages);

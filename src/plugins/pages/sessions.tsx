@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { getRoute } from '../../http/route-name.ts';
 import { endOtherSessions, listUserSessions } from '../../resources/auth/session-service.ts';
-import { readField } from './forms.ts';
+import { readField } from '../../http/html/forms.ts';
 import type { PageServices } from './page-context.ts';
 import { sendPage } from './send-page.tsx';
 import { verifyOldPassword } from './verify-password.ts';

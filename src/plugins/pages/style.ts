@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { palette, toAsset } from '../../http/assets.ts';
+import { toAsset } from '../../http/assets.ts';
+import { baseStyle } from '../../http/html/style.ts';
 
 const text = readFileSync(join(import.meta.dirname, 'style.css'), 'utf8');
-// The leading line break counts for the name alone, which stays that of earlier builds.
-export const stylesheet = toAsset('style', 'css', `\n${palette}${text}`);
+export const stylesheet = toAsset('style', 'css', baseStyle + text);

@@ -6,9 +6,3 @@ import no from './texts/no.json' with { type: 'json' };
 export type Texts = typeof en;
 
 export const texts: Record<Language, Texts> = { en, no };
-
-/** The text with the value in the place of `{}`. */
-export const fill = (text: string, value: string | number) => text.replace('{}', () => String(value));
-
-export const fillCount = ({ one, other }: { one: string; other: string }, count: number) =>
-  fill(count === 1 ? one : other, count);

@@ -2,8 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
 import { getRoute } from '../../http/route-name.ts';
 import { verifyCredentials, type Verified } from '../../resources/auth/sign-on-service.ts';
-import { readField } from './forms.ts';
-import { fillCount } from './texts.ts';
+import { readField } from '../../http/html/forms.ts';
+import { fillCount } from '../../http/html/fill.ts';
 
 type Refused = { status: number; error: string };
 

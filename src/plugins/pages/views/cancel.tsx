@@ -2,9 +2,11 @@ import { formatDay } from '../../../core/date-format.ts';
 import { participantStatus } from '../../../core/reference/statuses.ts';
 import type { CancellationTerms } from '../../../resources/self-cancellations/schema.ts';
 import type { Enrolment } from '../courses.ts';
-import { fill, type Texts } from '../texts.ts';
+import { fill } from '../../../http/html/fill.ts';
+import type { Texts } from '../texts.ts';
 import type { View } from '../view.ts';
-import { capitalized, Fact, Facts } from './facts.tsx';
+import { capitalized, Fact } from '../../../http/html/facts.tsx';
+import { Facts } from './facts.tsx';
 import { Layout } from './layout.tsx';
 
 type OpenTerms = Extract<CancellationTerms, { until: string }>;

@@ -5,9 +5,10 @@ import { hasConfirmedPlace } from '../../../core/reference/statuses.ts';
 import { safeLink } from '../../../core/safe-link.ts';
 import type { CancellationTerms } from '../../../resources/self-cancellations/schema.ts';
 import { canBeInCalendar, type Gathering } from '../courses.ts';
-import type { Description } from '../descriptions.ts';
+import type { Description } from '../../../resources/course-descriptions/service.ts';
 import { cancelLabel, describeTerms, isOpen } from './cancel.tsx';
-import { Fact, Facts, Lines, Outcome, EnrolmentStatus, When, type EnrolmentProps } from './facts.tsx';
+import { Fact, Lines, When } from '../../../http/html/facts.tsx';
+import { Facts, Outcome, EnrolmentStatus, type EnrolmentProps } from './facts.tsx';
 import { Layout } from './layout.tsx';
 
 type CourseProps = EnrolmentProps & {

@@ -1,7 +1,8 @@
 import { canBeInCalendar, type Enrolment } from '../courses.ts';
-import { fill } from '../texts.ts';
+import { fill } from '../../../http/html/fill.ts';
 import type { PersonalView } from '../view.ts';
-import { Facts, Outcome, EnrolmentStatus, When, type EnrolmentProps } from './facts.tsx';
+import { When } from '../../../http/html/facts.tsx';
+import { Facts, Outcome, EnrolmentStatus, type EnrolmentProps } from './facts.tsx';
 import { Layout } from './layout.tsx';
 
 type Props = { view: PersonalView; upcoming: Enrolment[]; past: Enrolment[] };

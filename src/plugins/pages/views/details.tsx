@@ -1,7 +1,8 @@
 import { formatDay } from '../../../core/date-format.ts';
-import { fill, type Texts } from '../texts.ts';
+import { fill } from '../../../http/html/fill.ts';
+import type { Texts } from '../texts.ts';
 import type { PersonalView } from '../view.ts';
-import { capitalized, Fact, Lines } from './facts.tsx';
+import { capitalized, Fact, Lines } from '../../../http/html/facts.tsx';
 import { Layout } from './layout.tsx';
 
 /** A new address, which is shown once, or the end of one. */

@@ -1,10 +1,12 @@
 import type { ComponentChildren } from 'preact';
-import { formatDay, spanEnds, toDateSpan, type DateSpan } from '../../../core/date-format.ts';
+import { formatDay, toDateSpan } from '../../../core/date-format.ts';
 import { isOnline, venueLines } from '../../../core/address-format.ts';
 import { hasConfirmedPlace, postponed, getEnrolmentStatus } from '../../../core/reference/statuses.ts';
 import { safeLink } from '../../../core/safe-link.ts';
 import { canBeInCalendar, type Enrolment } from '../courses.ts';
-import { fill, type Texts } from '../texts.ts';
+import { Fact, Lines, When } from '../../../http/html/facts.tsx';
+import { fill } from '../../../http/html/fill.ts';
+import type { Texts } from '../texts.ts';
 import type { View } from '../view.ts';
 
 export type EnrolmentProps = { view: View; enrolment: Enrolment };
@@ -72,40 +74,3 @@ export function Outcome({ view: { language, texts }, enrolment }: EnrolmentProps
     </>
   );
 }
-
-/** Days and times; `.time` does not wrap. */
-export const When = ({ view, span }: { view: View; span: DateSpan }) => (
-  <>
-    {spanEnds(span, view.language).map(({ day, time }, n) => (
-      <>
-        {n === 0 ? capitalized(day) : ` – ${day}`}
-        {time && (
-          <>
-            , <span class="time">{time}</span>
-          </>
-        )}
-      </>
-    ))}
-  </>
-);
-
-/** Norwegian weekdays are in lower case except at the start of a line. */
-export const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
-
-export const Fact = ({ name, children }: { name: string; children: ComponentChildren }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
-);
-
-export const Lines = ({ lines }: { lines: string[] }) => (
-  <>
-    {lines.map((line, n) => (
-      <>
-        {n > 0 && <br />}
-        {line}
-      </>
-    ))}
-  </>
-);

@@ -2,7 +2,8 @@ import { formatDay } from '../../../core/date-format.ts';
 import { hasConfirmedPlace } from '../../../core/reference/statuses.ts';
 import type { Offer as LinkedOffer } from '../linked.ts';
 import type { View } from '../view.ts';
-import { capitalized, EnrolmentStatus, Fact, Facts } from './facts.tsx';
+import { capitalized, Fact } from '../../../http/html/facts.tsx';
+import { EnrolmentStatus, Facts } from './facts.tsx';
 import { Layout } from './layout.tsx';
 
 type OfferProps = { view: View; offer: LinkedOffer; isDeclined: boolean };

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { fill } from '../texts.ts';
+import { fill } from '../../../http/html/fill.ts';
 import type { PersonalView, View } from '../view.ts';
 import { Field } from './field.tsx';
 import { Layout } from './layout.tsx';

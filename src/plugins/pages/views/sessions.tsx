@@ -1,8 +1,8 @@
 import { formatDay } from '../../../core/date-format.ts';
 import type { SessionItem } from '../../../resources/auth/session-service.ts';
-import { fill, fillCount } from '../texts.ts';
+import { fill, fillCount } from '../../../http/html/fill.ts';
 import type { PersonalView } from '../view.ts';
-import { capitalized } from './facts.tsx';
+import { capitalized } from '../../../http/html/facts.tsx';
 import { Field } from './field.tsx';
 import { Layout } from './layout.tsx';
 import { toTitle, type FieldErrors } from './passwords.tsx';
