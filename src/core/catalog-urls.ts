@@ -12,7 +12,8 @@ export const catalogPageUrl = ({ publicUrl }: Pick<Settings, 'publicUrl'>, { slu
   host === null ? `${publicUrl}/catalog/${slug}` : `${new URL(publicUrl).protocol}//${host}`;
 
 /** Path of the page of a course, or of one of its dates, below the start page. */
-export const catalogItemPath = (kind: 'courses' | 'dates', slug: string, id: number) => `/${kind}/${slug}-${id}`;
+export const catalogItemPath = (kind: 'courses' | 'dates', slug: string, id: number) =>
+  `/${kind}/${slug.endsWith(`-${id}`) ? slug : `${slug}-${id}`}`;
 
 type CatalogSettings = Pick<Settings, 'catalogUrl' | 'publicUrl'>;
 export type CourseAddress = { id: number; slug: string; category: string | undefined; isPublic: boolean };

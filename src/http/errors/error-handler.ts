@@ -31,7 +31,7 @@ export type ErrorFormatter = (problem: Problem) => Record<string, unknown>;
 export type PageErrorFormatter = (problem: Problem, request: FastifyRequest, reply: FastifyReply) => string;
 
 /** Maps every error to a `Problem`, logs it and sends it in the format of the interface. */
-export function registerErrorHandler(app: FastifyInstance, format: ErrorFormatter | PageErrorFormatter) {
+export function setErrorFormat(app: FastifyInstance, format: ErrorFormatter | PageErrorFormatter) {
   app.setErrorHandler<FastifyError | Problem>((error, request, reply) => {
     const problem = reportProblem(error, request);
     request.problem = problem;
@@ -43,6 +43,11 @@ export function registerErrorHandler(app: FastifyInstance, format: ErrorFormatte
     reply.removeHeader('etag').removeHeader('x-updated-through').removeHeader('content-type').code(problem.status);
     return reply.send(addErrorCode(problem, request, reply) ?? format(problem, request, reply));
   });
+}
+
+/** `setErrorFormat`, for requests below the prefix that reach no route, too. */
+export function registerErrorHandler(app: FastifyInstance, format: ErrorFormatter | PageErrorFormatter) {
+  setErrorFormat(app, format);
   app.setNotFoundHandler(() => {
     throw new Problem('not_found', 'There is nothing at this path');
   });

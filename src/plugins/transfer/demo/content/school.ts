@@ -13,8 +13,11 @@ import { userLines } from './people.ts';
 import { runsOn } from './runs.ts';
 import { staffLines } from './staff.ts';
 
-/** Participants cancel until the days of the location before the start, and then with a fee. */
-const settingLines = lines('booking_settings', [{ ref: 'regler', self_cancellation: true, late_cancellation: 'fee' }]);
+const settingLines = [
+  /** Participants cancel until the days of the location before the start, and then with a fee. */
+  ...lines('booking_settings', [{ ref: 'regler', self_cancellation: true, late_cancellation: 'fee' }]),
+  ...lines('catalog_settings', [{ ref: 'katalog', enabled: true }]),
+];
 
 /** The demo school as import lines; deterministic for a given day. */
 export function demoSchoolLines(calendar: Calendar): Line[] {

@@ -1,0 +1,67 @@
+import { foldText } from '../../../core/text.ts';
+import type { CatalogDate } from './model.ts';
+
+export const filterNames = ['q', 'category', 'tag', 'place', 'month', 'language'] as const;
+export type FilterName = (typeof filterNames)[number];
+export type Filter = Partial<Record<FilterName, string>>;
+
+/** Longer values match nothing. */
+const maxLength = 200;
+
+/** The filters of a query; an empty value is none, and of several the first counts. */
+export function readFilter(query: Record<string, unknown>): Filter {
+  const values = filterNames.flatMap((name) => {
+    const value = [query[name]].flat()[0];
+    return typeof value === 'string' && value.trim() !== '' ? [[name, value.trim().slice(0, maxLength)]] : [];
+  });
+  return Object.fromEntries(values) as Filter;
+}
+
+/** Words in any order, in the title, the categories, the tags or the place. */
+function matchesWords(date: CatalogDate, words: string[]) {
+  const { title, courseTitle, categories, tags, city, location } = date;
+  const texts = [title, courseTitle, city, location?.title, ...[...categories, ...tags].map((one) => one.title)];
+  const text = foldText(texts.filter(Boolean).join(' '));
+  return words.every((word) => text.includes(word));
+}
+
+const isTitled = (titled: { id: number; title: string }[], value: string) =>
+  titled.some(({ id, title }) => String(id) === value || foldText(title) === foldText(value));
+
+const tests: Record<FilterName, (date: CatalogDate, value: string) => boolean> = {
+  q: (date, value) => matchesWords(date, foldText(value).split(' ').filter(Boolean)),
+  category: ({ categories }, value) => isTitled(categories, value),
+  tag: ({ tags }, value) => isTitled(tags, value),
+  place: (date, value) => placesOf(date).some((place) => foldText(place) === foldText(value)),
+  month: ({ startAt }, value) => startAt.startsWith(`${value.slice(0, 7)}-`),
+  language: ({ language }, value) => language.id === value,
+};
+
+/** `online` is a place, too. */
+export const onlinePlace = 'online';
+const placesOf = ({ city, isOnline }: CatalogDate) => [...(isOnline ? [onlinePlace] : []), ...(city ? [city] : [])];
+
+export const applyFilter = (dates: CatalogDate[], filter: Filter) => {
+  const given = Object.entries(filter) as [FilterName, string][];
+  return dates.filter((date) => given.every(([name, value]) => tests[name](date, value)));
+};
+
+export type Choice = { value: string; label: string };
+
+/** The values that the dates have, for each filter but the words. */
+export function listChoices(dates: CatalogDate[]): Record<Exclude<FilterName, 'q'>, Choice[]> {
+  const titled = (get: (date: CatalogDate) => { id: number; title: string }[]) =>
+    toChoices(dates.flatMap(get).map(({ id, title }) => [String(id), title]));
+  const months = [...new Set(dates.map(({ startAt }) => startAt.slice(0, 7)))].sort();
+  return {
+    category: titled(({ categories }) => categories),
+    tag: titled(({ tags }) => tags),
+    place: toChoices(dates.flatMap(placesOf).map((place) => [place, place])),
+    month: months.map((month) => ({ value: month, label: month })),
+    language: toChoices(dates.map(({ language }) => [language.id, language.title])),
+  };
+}
+
+/** Each value once, by label. */
+const toChoices = (pairs: [string, string][]): Choice[] =>
+  [...new Map(pairs)].map(([value, label]) => ({ value, label })).sort((a, b) => a.label.localeCompare(b.label, 'nb'));

@@ -1,0 +1,138 @@
+import type { Static } from '@sinclair/typebox';
+import type { Venue } from '../../../core/address-format.ts';
+import type { DateSpan } from '../../../core/date-format.ts';
+import { applyPercentage, toMinorUnits, type Minor } from '../../../core/money.ts';
+import type { Settings } from '../../../core/settings.ts';
+import { canceled, postponed } from '../../../core/reference/statuses.ts';
+import type { Category } from '../../../resources/categories/schema.ts';
+import type { CourseDate } from '../../../resources/coursedates/schema.ts';
+import type { EmbeddedCourse } from '../../../resources/courses/schema.ts';
+import type { Gathering } from '../../../resources/gatherings/schema.ts';
+import type { EmbeddedInstructor } from '../../../resources/instructors/schema.ts';
+import type { Location } from '../../../resources/locations/schema.ts';
+import type { Product } from '../../../resources/products/schema.ts';
+
+type Titled = { id: number; title: string };
+
+/** A course date as the catalog shows it: public values alone. */
+export type CatalogDate = DateSpan &
+  Venue & {
+    id: number;
+    courseId: number;
+    title: string;
+    courseTitle: string;
+    /** IANA name. */
+    zone: string;
+    deadlineAt: string;
+    state: 'planned' | 'canceled' | 'postponed';
+    seats: { status: 'open' | 'waiting_list' | 'fully_booked'; free: number | null };
+    price: Price | null;
+    products: Product[];
+    /** The place where it is held, in a word; null if it is not known. */
+    city: string | null;
+    isOnline: boolean;
+    categories: Titled[];
+    tags: Titled[];
+    language: { id: string; title: string };
+    externalUrl: string | null;
+    updatedAt: string | null;
+    gatherings: {
+      at: string;
+      endAt: string;
+      theme: string | null;
+      description: string | null;
+      location: Venue['location'];
+    }[];
+    instructors: string[];
+  };
+
+/** In minor units, with VAT. */
+export type Price = { value: Minor; vatPercentage: number; currency: string; comment: string | null };
+
+/** A course date with the includes of the catalog. */
+export type DateItem = CourseDate & {
+  course: EmbeddedCourse & { products?: Product[] };
+  location: Location | null;
+  place?: { title: string } | null;
+  gatherings?: (Gathering & { location: Location | null })[];
+  teaching_language: { id: string; title: string };
+  instructors?: EmbeddedInstructor[];
+};
+
+export const dateIncludes = [
+  'course',
+  'course.products',
+  'location',
+  'place',
+  'gatherings',
+  'teaching_language',
+  'status',
+  'instructors',
+];
+
+export function toCatalogDate(item: DateItem, { timezone }: Pick<Settings, 'timezone'>): CatalogDate {
+  const { course, location, seats } = item;
+  const venue = toVenue(location);
+  const products = course.products ?? [];
+  const isOnline = item.is_virtual || location?.is_virtual === true;
+  return {
+    id: item.coursedate_id,
+    courseId: item.course_id,
+    title: item.title,
+    courseTitle: course.title,
+    startAt: item.start_at,
+    endAt: item.end_at,
+    startTimeAt: item.start_time_at,
+    endTimeAt: item.end_time_at,
+    zone: item.timezone ?? timezone,
+    deadlineAt: item.deadline_at,
+    isVirtual: item.is_virtual,
+    location: venue,
+    placeTitle: item.place?.title ?? null,
+    placeAdditionalInfo: null,
+    state: item.status_id === canceled ? 'canceled' : item.status_id === postponed ? 'postponed' : 'planned',
+    seats: {
+      status: item.seats_status as CatalogDate['seats']['status'],
+      free: seats.allocated_capacity.num === 0 ? null : seats.free.num,
+    },
+    price: toPrice(
+      products.find(({ is_main_product }) => is_main_product),
+      course.price.comment,
+    ),
+    products,
+    city: venue?.city || item.place?.title || venue?.title || null,
+    isOnline,
+    categories: course.categories.map(toTitled),
+    tags: course.tags.map(toTitled),
+    language: item.teaching_language,
+    externalUrl: item.external_booking_url || course.external_booking_url,
+    updatedAt: item.updated_at,
+    gatherings: (item.gatherings ?? []).map((one) => ({
+      at: one.gathering_at,
+      endAt: one.gathering_end_at,
+      theme: one.theme,
+      description: one.description,
+      location: toVenue(one.location),
+    })),
+    instructors: (item.instructors ?? []).map(({ name }) => name.trim()).filter(Boolean),
+  };
+}
+
+const toTitled = ({ id, title }: Static<typeof Category> | Titled): Titled => ({ id, title });
+
+const toVenue = (location: Location | null): Venue['location'] =>
+  location && {
+    isVirtual: location.is_virtual,
+    title: location.custom_title || location.title,
+    address: location.address,
+    zipcode: location.zipcode,
+    city: location.city,
+  };
+
+/** With VAT, rounded as the line of an order. */
+export function toPrice(product: Product | undefined, comment: string | null = null): Price | null {
+  if (!product) return null;
+  const value = toMinorUnits(String(product.price));
+  const vat = applyPercentage(value, String(product.vat_percentage));
+  return { value: value + vat, vatPercentage: product.vat_percentage, currency: product.currency, comment };
+}

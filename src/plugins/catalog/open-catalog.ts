@@ -1,0 +1,81 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Problem } from '../../core/errors.ts';
+import { languages, preferredLanguage, type Language } from '../../core/reference/language.ts';
+import type { Ctx } from '../../database/context.ts';
+import { limitByAddress } from '../../http/auth/address-limit.ts';
+import type { Services } from '../../http/auth/authenticate.ts';
+import type { SchoolFound, SchoolLookup } from './find-school.ts';
+import { toHostName } from './host-names.ts';
+import { texts } from './texts.ts';
+import { createPaths, toCanonical } from './view.ts';
+
+type Options = Services & { lookup: SchoolLookup; isOwnHost: boolean };
+
+/**
+ * A preParsing hook that finds the catalog of a request, by the slug in the path or by the host name; a former slug
+ * redirects. Names that no catalog had lately are counted by address first.
+ */
+export function openCatalog({ database, settings, countRequest, lookup, isOwnHost }: Options) {
+  const limit = limitByAddress(countRequest);
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const name = isOwnHost ? toHostName(request.raw) : (request.params as { school: string }).school;
+    if (!lookup.isKnown(name)) await limit(request);
+    const school = Problem.assertFound(await lookup.find(name), 'Catalog');
+    const chosen = readLanguage(request);
+    const paths = createPaths(settings, school, { isOwnHost, lang: chosen });
+    if (!isOwnHost && name !== school.slug) return reply.redirect(toCurrent(request, name, paths.base), 301);
+    const language = chosen ?? preferredLanguage(request.headers['accept-language'], settings.defaultLanguage);
+    request.ctx = createCatalogContext({ database, settings }, school, language, request);
+    const canonical = toCanonical(settings, school, request, paths.base);
+    request.catalog = {
+      ctx: request.ctx,
+      view: {
+        school,
+        language,
+        texts: texts[language],
+        paths,
+        timezone: settings.timezone,
+        url: request.url,
+        canonical,
+      },
+    };
+    return undefined;
+  };
+}
+
+/** `?lang=` wins over Accept-Language. */
+function readLanguage({ query }: FastifyRequest): Language | undefined {
+  const { lang } = query as Record<string, unknown>;
+  return languages.find((language) => language === lang);
+}
+
+/** The same page below the current slug. */
+const toCurrent = ({ url }: FastifyRequest, name: string, base: string) => {
+  const former = `/catalog/${encodeURIComponent(name)}`;
+  return `${base}${url.slice(url.toLowerCase().startsWith(former.toLowerCase()) ? former.length : url.length)}`;
+};
+
+/** As of a publishable key: nothing but public items is in scope. */
+function createCatalogContext(
+  { database, settings }: Pick<Services, 'database' | 'settings'>,
+  school: SchoolFound,
+  language: Language,
+  { id: reqId }: FastifyRequest,
+): Ctx {
+  const { providerId: id, quarter, fairnessKey, version } = school;
+  const { db, pool } = database.readersFor({ provider: id, reqId });
+  const refuse = () => Promise.reject(new Error('A page of the catalog writes nothing'));
+  return {
+    providerId: 0,
+    publishableFor: { id, isActive: true, origins: [], quarter },
+    fairnessKey: -fairnessKey,
+    version,
+    versions: school,
+    language,
+    settings,
+    db,
+    unlockedStore: { $client: pool },
+    write: refuse,
+    writeNewProvider: refuse,
+  };
+}

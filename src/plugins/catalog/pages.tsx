@@ -1,0 +1,88 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import { Problem } from '../../core/errors.ts';
+import { todayIn } from '../../core/timestamps.ts';
+import { limitByAddress } from '../../http/auth/address-limit.ts';
+import type { Services } from '../../http/auth/authenticate.ts';
+import { sanitizeHtml } from '../../http/html/sanitize.ts';
+import { listRoute } from '../../http/list-cache/index.ts';
+import { loadDescriptions } from '../../resources/course-descriptions/service.ts';
+import { findCourse, findDate, listCourses, schoolOf, wasPublic } from './courses.ts';
+import { applyFilter, readFilter } from './dates/filters.ts';
+import { loadUpcoming } from './dates/upcoming.ts';
+import { sendPage } from './send-page.tsx';
+import { Course } from './views/course.tsx';
+import { DatePage } from './views/date.tsx';
+import { Start } from './views/start.tsx';
+
+type ItemRoute = { Params: { item: string } };
+
+const pageSize = 400;
+
+/** Kept in memory until the school's data change, as lists are. */
+export const cachedPage = listRoute.cached(() => ['catalog', 'dates']);
+
+/** The pages that only show: start, course and date. Requests that are not answered from memory are counted by address. */
+export const pages: FastifyPluginAsync<Services> = async (app, { countRequest }) => {
+  const limit = limitByAddress(countRequest);
+
+  app.get('/', {
+    ...cachedPage,
+    handler: async (request, reply) => {
+      await limit(request);
+      const { ctx, view } = request.catalog;
+      const query = request.query as Record<string, unknown>;
+      const filter = readFilter(query);
+      const [all, courses] = await Promise.all([loadUpcoming(ctx), listCourses(ctx)]);
+      const coming = new Set(all.map(({ courseId }) => courseId));
+      const found = applyFilter(all, filter);
+      const others = courses.filter(({ id }) => !coming.has(id));
+      const page = Math.max(1, Math.min(Number.parseInt(String(query['page']), 10) || 1, 1_000));
+      const description = sanitizeHtml(view.school.description);
+      return sendPage(reply, 200, <Start {...{ view, all, found, filter, page, pageSize, others, description }} />);
+    },
+  });
+
+  app.get<ItemRoute>('/courses/:item', {
+    ...cachedPage,
+    handler: async (request, reply) => {
+      await limit(request);
+      const { ctx, view } = request.catalog;
+      const course = Problem.assertFound(await findCourse(ctx, readId(request)), 'Course');
+      const path = view.paths.course(course);
+      if (!isAt(request, path)) return redirect(reply, path);
+      const [dates, descriptions] = await Promise.all([loadUpcoming(ctx), loadDescriptions(schoolOf(ctx), course.id)]);
+      const own = dates.filter(({ courseId }) => courseId === course.id);
+      return sendPage(reply, 200, <Course {...{ view, course, dates: own, descriptions }} />);
+    },
+  });
+
+  app.get<ItemRoute>('/dates/:item', {
+    ...cachedPage,
+    handler: async (request, reply) => {
+      await limit(request);
+      const { ctx, view } = request.catalog;
+      const id = readId(request);
+      const date = await findDate(ctx, id);
+      if (!date) throw (await wasPublic(ctx, id)) ? new Problem('gone', 'The date is over') : Problem.notFound('Date');
+      const path = view.paths.date(date);
+      if (!isAt(request, path)) return redirect(reply, path);
+      const descriptions = await loadDescriptions(schoolOf(ctx), date.courseId);
+      const isOpen = date.deadlineAt >= todayIn(date.zone);
+      return sendPage(reply, 200, <DatePage {...{ view, date, descriptions, isOpen }} />);
+    },
+  });
+};
+
+/** The id at the end of `<slug>-<id>`; throws not_found without one. */
+export function readId({ params }: FastifyRequest<ItemRoute>): number {
+  const [, id] = /(?:^|-)(\d{1,15})$/.exec(params.item) ?? [];
+  if (id === undefined) throw Problem.notFound('Page');
+  return Number(id);
+}
+
+const toPathname = (url: string) => new URL(url, 'http://localhost').pathname;
+
+/** Compared without what a proxy strips in front. */
+const isAt = ({ url }: Pick<FastifyRequest, 'url'>, path: string) => toPathname(path).endsWith(toPathname(url));
+
+const redirect = (reply: FastifyReply, path: string) => reply.removeHeader('etag').redirect(path, 301);

@@ -1,0 +1,75 @@
+import helmet from '@fastify/helmet';
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
+import { Problem } from '../../core/errors.ts';
+import { serveAsset } from '../../http/assets.ts';
+import type { Services } from '../../http/auth/authenticate.ts';
+import { sendContent } from '../../http/compression/static-content.ts';
+import { setErrorFormat } from '../../http/errors/error-handler.ts';
+import { methodNotAllowed } from '../../http/errors/method-not-allowed.ts';
+import { securityHeaders } from '../../http/html/security-headers.ts';
+import { checkBody } from '../../http/parsing/bodies.ts';
+import { createSchoolLookup, type SchoolLookup } from './find-school.ts';
+import { addHostConstraint, ownHost } from './host-names.ts';
+import { openCatalog } from './open-catalog.ts';
+import { pages } from './pages.tsx';
+import { formatErrorWith } from './send-page.tsx';
+import { stylesheet } from './style.ts';
+import { getThemeContent, toThemeName } from './theme.ts';
+
+/** The catalogs below `/catalog/<slug>`. */
+export const catalogPlugin: FastifyPluginAsync<Services> = async (app, services) => {
+  hideRoutes(app);
+  setErrorFormat(app, formatErrorWith(services.settings, toStylePath(services)));
+  serveAsset(app, '', stylesheet);
+  const lookup = createSchoolLookup({ $client: services.database.pool });
+  await app.register(schoolPages, { ...services, prefix: '/:school', lookup, isOwnHost: false });
+};
+
+/** The catalogs at the root of their own host names. */
+export const ownHostPlugin: FastifyPluginAsync<Services> = async (app, services) => {
+  hideRoutes(app);
+  setErrorFormat(app, formatErrorWith(services.settings, `/catalog/${stylesheet.name}`));
+  const queryable = { $client: services.database.pool };
+  addHostConstraint(app, queryable);
+  app.addHook('onRoute', (route) => {
+    route.constraints = ownHost;
+  });
+  await app.register(schoolPages, { ...services, lookup: createSchoolLookup(queryable), isOwnHost: true });
+};
+
+const schoolPages: FastifyPluginAsync<Services & { lookup: SchoolLookup; isOwnHost: boolean }> = async (
+  app,
+  options,
+) => {
+  await app.register(helmet, securityHeaders);
+  app.decorateRequest('catalog');
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.header('cache-control', 'public, no-cache').header('vary', 'Accept-Encoding, Accept-Language');
+    done();
+  });
+  app.addHook('preParsing', checkBody);
+  app.addHook('preParsing', openCatalog(options));
+  const addMethodNotAllowed = methodNotAllowed(app);
+
+  app.get<{ Params: { theme: string } }>('/theme-:theme.css', (request, reply) => {
+    const { theme } = request.catalog.view.school;
+    if (`theme-${request.params.theme}.css` !== toThemeName(theme)) throw Problem.notFound('Style sheet');
+    return sendContent(request, reply, getThemeContent(theme), styleHeaders);
+  });
+  await app.register(pages, { ...options, prefix: '' });
+  addMethodNotAllowed();
+  app.get('/*', () => {
+    throw Problem.notFound('Page');
+  });
+};
+
+const styleHeaders = { type: 'text/css; charset=utf-8', cacheControl: 'public, max-age=31536000, immutable' };
+
+const toStylePath = ({ settings }: Services) =>
+  `${new URL(settings.publicUrl).pathname.replace(/\/$/, '')}/catalog/${stylesheet.name}`;
+
+function hideRoutes(app: FastifyInstance) {
+  app.addHook('onRoute', (route) => {
+    route.schema = { ...route.schema, hide: true };
+  });
+}

@@ -1,0 +1,98 @@
+import { compressOnce, type CompressedContent } from '../../http/compression/static-content.ts';
+import type { CatalogTheme } from '../../database/tables/providers.ts';
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+
+type Theme = Partial<CatalogTheme>;
+type Rgb = [number, number, number];
+
+const fonts: Record<CatalogTheme['font'], string | undefined> = {
+  sans: undefined,
+  serif: "Georgia, Cambria, 'Times New Roman', serif",
+  mono: "ui-monospace, 'SF Mono', Menlo, Consolas, monospace",
+};
+
+const toRgb = (color: string): Rgb => [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16)) as Rgb;
+const toHex = (rgb: Rgb) => `#${rgb.map((one) => Math.round(one).toString(16).padStart(2, '0')).join('')}`;
+
+/** Relative luminance and contrast of WCAG 2.2. */
+function luminance(rgb: Rgb) {
+  const [r, g, b] = rgb.map((value) => {
+    const part = value / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  }) as Rgb;
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+export function contrast(one: string, other: string) {
+  const [low, high] = [luminance(toRgb(one)), luminance(toRgb(other))].sort((a, b) => a - b) as [number, number];
+  return (high + 0.05) / (low + 0.05);
+}
+
+const mix = (color: string, other: string, share: number) => {
+  const [from, to] = [toRgb(color), toRgb(other)];
+  return toHex(from.map((value, n) => value + (to[n]! - value) * share) as Rgb);
+};
+
+const textContrast = 4.5;
+const [black, white] = ['#000000', '#ffffff'];
+
+/** The colour, mixed with black or white until it is readable as text on each background. */
+export function readableOn(color: string, backgrounds: string[]) {
+  const isReadable = (one: string) => backgrounds.every((background) => contrast(one, background) >= textContrast);
+  for (let share = 0; share <= 1; share += 0.05) {
+    for (const towards of [black, white]) {
+      const mixed = mix(color, towards, share);
+      if (isReadable(mixed)) return mixed;
+    }
+  }
+  return isReadable(black) ? black : white;
+}
+
+/** Black or white, with a contrast of at least 4.5:1. */
+const textOn = (color: string) => (contrast(color, white) >= textContrast ? white : black);
+
+const cards = { light: '#ffffff', dark: '#1f252a' };
+const pages = { light: '#f6f5f2', dark: '#15191d' };
+
+/** Style sheet of a school's colours and font. A background applies to the light scheme, with dark text or light. */
+export function toThemeStyle({ accent, background, font = 'sans' }: Theme) {
+  const light: string[] = [];
+  const dark: string[] = [];
+  const page = background ?? pages.light;
+  if (background) {
+    const ink = textOn(background);
+    const card = mix(background, ink === black ? white : black, 0.6);
+    light.push(
+      `--page: ${background}`,
+      `--card: ${card}`,
+      `--ink: ${ink === black ? readableOn('#1d2328', [background, card]) : white}`,
+      `--soft: ${readableOn('#515a62', [background, card])}`,
+      `--line: ${mix(background, ink, 0.15)}`,
+      `--link: ${readableOn('#0b5a8a', [background, card])}`,
+    );
+  }
+  if (accent) {
+    const card = background ? mix(background, textOn(background) === black ? white : black, 0.6) : cards.light;
+    light.push(`--fill: ${accent}`, `--on-fill: ${textOn(accent)}`, `--link: ${readableOn(accent, [page, card])}`);
+    const lit = readableOn(accent, [pages.dark, cards.dark]);
+    dark.push(`--fill: ${lit}`, `--on-fill: ${textOn(lit)}`, `--link: ${lit}`);
+  }
+  const rule = (declarations: string[]) => `:root { ${declarations.join('; ')}; }\n`;
+  return [
+    light.length > 0 ? `@media (prefers-color-scheme: light) { ${rule(light)} }\n` : '',
+    dark.length > 0 ? `@media (prefers-color-scheme: dark) { ${rule(dark)} }\n` : '',
+    fonts[font] === undefined ? '' : `body { font-family: ${fonts[font]}; }\n`,
+  ].join('');
+}
+
+/** The name of the style sheet contains a hash, so that browsers can cache it for a year. */
+export const toThemeName = (theme: Theme) => `theme-${hash('sha256', toThemeStyle(theme)).slice(0, 12)}.css`;
+
+const contents = new LRUCache<string, CompressedContent>({ max: 1_000 });
+
+export function getThemeContent(theme: Theme): CompressedContent {
+  const style = toThemeStyle(theme);
+  const content = contents.get(style) ?? compressOnce(style);
+  contents.set(style, content);
+  return content;
+}

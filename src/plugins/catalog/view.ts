@@ -1,0 +1,66 @@
+import type { FastifyRequest } from 'fastify';
+import type { Ctx } from '../../database/context.ts';
+import { catalogItemPath, catalogPageUrl, toSlug } from '../../core/catalog-urls.ts';
+import type { Settings } from '../../core/settings.ts';
+import type { Language } from '../../core/reference/language.ts';
+import type { SchoolFound } from './find-school.ts';
+import { stylesheet } from './style.ts';
+import { toThemeName } from './theme.ts';
+import type { Texts } from './texts.ts';
+
+/** What a page of a catalog shows beside its own data. */
+export type View = {
+  school: SchoolFound;
+  language: Language;
+  texts: Texts;
+  paths: Paths;
+  /** The service's time zone; times in others are shown with their zone. */
+  timezone: string;
+  /** The path of the page with its query, for the links to the other language. */
+  url: string;
+  /** The address of the page that search engines index. */
+  canonical: string;
+};
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set for every page of a catalog, from preParsing on. */
+    catalog: { ctx: Ctx; view: View };
+  }
+}
+
+type Titled = { id: number; title: string };
+
+/**
+ * Paths of a catalog's pages: below the path of PUBLIC_URL, or of a host name of its own. `lang` is kept in links where
+ * the visitor has chosen it.
+ */
+export function createPaths(
+  settings: Settings,
+  school: SchoolFound,
+  { isOwnHost, lang }: { isOwnHost: boolean; lang: Language | undefined },
+) {
+  const publicPath = new URL(settings.publicUrl).pathname.replace(/\/$/, '');
+  const base = isOwnHost ? '' : `${publicPath}/catalog/${school.slug}`;
+  const query = lang === undefined ? '' : `?lang=${lang}`;
+  return {
+    base,
+    /** For hidden fields of forms that send a query. */
+    lang,
+    start: `${base || (query ? '' : '/')}${query}` || '/',
+    filtered: (filter: Record<string, string>) => {
+      const parameters = new URLSearchParams({ ...filter, ...(lang && { lang }) }).toString();
+      return `${base || '/'}${parameters && `?${parameters}`}`;
+    },
+    course: ({ id, title }: Titled) => `${base}${catalogItemPath('courses', toSlug(title), id)}${query}`,
+    date: ({ id, title }: Titled) => `${base}${catalogItemPath('dates', toSlug(title), id)}${query}`,
+    booking: ({ id, title }: Titled) => `${base}${catalogItemPath('dates', toSlug(title), id)}/book${query}`,
+    style: `${isOwnHost ? '' : publicPath}/catalog/${stylesheet.name}`,
+    theme: `${base}/${toThemeName(school.theme)}`,
+  };
+}
+export type Paths = ReturnType<typeof createPaths>;
+
+/** The address of a page on the host name that the catalog has, without a query. */
+export const toCanonical = (settings: Settings, school: SchoolFound, { url }: FastifyRequest, base: string) =>
+  `${catalogPageUrl(settings, school)}${new URL(url, 'http://localhost').pathname.slice(base.length).replace(/\/$/, '')}`;

@@ -1,0 +1,42 @@
+import { safeLink } from '../../../core/safe-link.ts';
+import type { Description } from '../../../resources/course-descriptions/service.ts';
+import type { CatalogDate } from '../dates/model.ts';
+import type { View } from '../view.ts';
+import { Descriptions, toSummary } from './course.tsx';
+import { Facts, Gatherings } from './facts.tsx';
+import { Layout } from './layout.tsx';
+
+type DateProps = { view: View; date: CatalogDate; descriptions: Description[]; isOpen: boolean };
+
+/** The page of one date. */
+export function DatePage({ view, date, descriptions, isOpen }: DateProps) {
+  const { texts, paths } = view;
+  const course = { id: date.courseId, title: date.courseTitle };
+  return (
+    <Layout view={view} title={date.title} description={toSummary(descriptions)}>
+      <p class="trail">
+        <a href={paths.start}>{texts.home}</a> › <a href={paths.course(course)}>{date.courseTitle}</a>
+      </p>
+      <h1>{date.title}</h1>
+      <div class="key-facts">
+        <Facts view={view} date={date} />
+        <Book view={view} date={date} isOpen={isOpen} />
+      </div>
+      <Gatherings view={view} date={date} />
+      <Descriptions view={view} descriptions={descriptions} />
+    </Layout>
+  );
+}
+
+function Book({ view: { texts, paths }, date, isOpen }: Pick<DateProps, 'view' | 'date' | 'isOpen'>) {
+  if (date.state !== 'planned' || date.seats.status === 'fully_booked') return null;
+  if (!isOpen) return <p>{texts.deadlinePassed}</p>;
+  const external = safeLink(date.externalUrl);
+  return (
+    <p>
+      <a class="button primary" href={external ?? paths.booking(date)}>
+        {external ? texts.bookElsewhere : date.seats.status === 'open' ? texts.book : texts.bookWaiting}
+      </a>
+    </p>
+  );
+}

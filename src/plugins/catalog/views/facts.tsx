@@ -1,0 +1,116 @@
+import { formatDay } from '../../../core/date-format.ts';
+import { formatMoney, formatPercentage } from '../../../core/money-format.ts';
+import { locationLines, venueLines } from '../../../core/address-format.ts';
+import { capitalized, Fact, Lines, When } from '../../../http/html/facts.tsx';
+import { fillCount } from '../../../http/html/fill.ts';
+import type { CatalogDate, Price } from '../dates/model.ts';
+import type { View } from '../view.ts';
+
+type DateProps = { view: View; date: CatalogDate };
+
+/** From this number on the places are not counted. */
+const fewSeats = 10;
+
+/** How a date can be booked: in a word, and with its class. */
+export function toSeatsText({ texts }: Pick<View, 'texts'>, { state, seats }: CatalogDate): [string, string] {
+  if (state === 'canceled') return [texts.canceled, 'closed'];
+  if (state === 'postponed') return [texts.postponed, 'waiting'];
+  if (seats.status === 'fully_booked') return [texts.fullyBooked, 'closed'];
+  if (seats.status === 'waiting_list') return [texts.waitingList, 'waiting'];
+  if (seats.free === null || seats.free >= fewSeats) return [texts.seatsOpen, 'open'];
+  return [fillCount(texts.seatsLeft, seats.free), 'few'];
+}
+
+export function Seats({ view, date }: DateProps) {
+  const [text, kind] = toSeatsText(view, date);
+  return <p class={`seats ${kind}`}>{text}</p>;
+}
+
+export const toPriceText = ({ texts, language }: View, { value, currency }: Price) =>
+  value === 0n ? texts.free : formatMoney(value, currency, language);
+
+export const toPlaceText = ({ texts }: View, { city, isOnline, location }: CatalogDate) => {
+  const place = [location?.title, city].filter((text, n, all) => text && all.indexOf(text) === n).join(', ');
+  return [...(isOnline ? [texts.online] : []), ...(place ? [place] : [])].join(', ');
+};
+
+/** Time, place, price and places of a date. */
+export function Facts({ view, date }: DateProps) {
+  const { texts, language, timezone } = view;
+  const venue = [...(date.isOnline ? [texts.online] : []), ...venueLines(date)];
+  return (
+    <dl>
+      <Fact name={texts.when}>
+        <When view={view} span={date} />
+      </Fact>
+      {date.zone !== timezone && <Fact name={texts.zone}>{date.zone}</Fact>}
+      <Fact name={texts.where}>
+        <Lines lines={venue.length > 0 ? venue : [texts.placeLater]} />
+      </Fact>
+      {date.price && (
+        <Fact name={texts.price}>
+          <span class="price">{toPriceText(view, date.price)}</span>
+          {date.price.vatPercentage > 0 && (
+            <>
+              {' '}
+              {texts.withVat} {formatPercentage(String(date.price.vatPercentage), language)}
+            </>
+          )}
+          {date.price.comment && (
+            <>
+              <br />
+              <span class="hint">{date.price.comment}</span>
+            </>
+          )}
+        </Fact>
+      )}
+      <Fact name={texts.seats}>
+        <Seats view={view} date={date} />
+      </Fact>
+      {date.state === 'planned' && (
+        <Fact name={texts.deadline}>{capitalized(formatDay(date.deadlineAt, language))}</Fact>
+      )}
+      <Fact name={texts.language}>{date.language.title}</Fact>
+      {date.instructors.length > 0 && (
+        <Fact name={texts.instructors}>
+          <Lines lines={date.instructors} />
+        </Fact>
+      )}
+    </dl>
+  );
+}
+
+export function Gatherings({ view, date }: DateProps) {
+  if (date.gatherings.length === 0) return null;
+  return (
+    <section aria-labelledby="gatherings">
+      <h2 id="gatherings">{view.texts.gatherings}</h2>
+      <ol class="gatherings">
+        {date.gatherings.map(({ at, endAt, theme, description, location }) => (
+          <li>
+            <p class="when">
+              <When
+                view={view}
+                span={{
+                  ...{ startAt: at.slice(0, 10), startTimeAt: at.slice(11) },
+                  ...{ endAt: endAt.slice(0, 10), endTimeAt: endAt.slice(11) },
+                }}
+              />
+            </p>
+            {theme && <p>{theme}</p>}
+            {description && (
+              <p>
+                <Lines lines={description.split(/\r?\n/)} />
+              </p>
+            )}
+            {location && (
+              <p>
+                <Lines lines={locationLines(location)} />
+              </p>
+            )}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

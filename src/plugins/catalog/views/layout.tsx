@@ -1,0 +1,102 @@
+import type { ComponentChildren } from 'preact';
+import { otherLanguage } from '../../../core/reference/language.ts';
+import { safeLink } from '../../../core/safe-link.ts';
+import type { View } from '../view.ts';
+
+type LayoutProps = {
+  view: View;
+  title: string;
+  /** For search engines and previews of links. */
+  description?: string | undefined;
+  /** False for pages that search engines leave out. */
+  isIndexed?: boolean;
+  /** Elements of the head, such as feeds and structured data. */
+  head?: ComponentChildren;
+  children: ComponentChildren;
+};
+
+/** Frame of every page of a catalog. */
+export function Layout({ view, title, description, isIndexed = true, head, children }: LayoutProps) {
+  const { language, texts, paths, school, canonical } = view;
+  const fullTitle = title === school.title ? title : `${title} – ${school.title}`;
+  const isPublic = isIndexed && school.isIndexed;
+  return (
+    <html lang={language}>
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>{fullTitle}</title>
+        {!isPublic && <meta name="robots" content="noindex" />}
+        {isIndexed && <link rel="canonical" href={canonical} />}
+        {description && <meta name="description" content={description} />}
+        <meta property="og:type" content="website" />
+        <meta property="og:site_name" content={school.title} />
+        <meta property="og:title" content={title} />
+        {description && <meta property="og:description" content={description} />}
+        {isIndexed && <meta property="og:url" content={canonical} />}
+        <link rel="stylesheet" href={paths.style} />
+        <link rel="stylesheet" href={paths.theme} />
+        {head}
+      </head>
+      <body>
+        <a class="skip" href="#content">
+          {texts.skip}
+        </a>
+        <header>
+          <p class="school">
+            <a href={paths.start}>{school.title}</a>
+          </p>
+          <nav aria-label={school.title}>
+            <ul>
+              <li>
+                <a href={paths.start}>{texts.home}</a>
+              </li>
+              <li>
+                <OtherLanguage view={view} />
+              </li>
+            </ul>
+          </nav>
+        </header>
+        <main id="content" tabIndex={-1}>
+          {children}
+        </main>
+        <Contact view={view} />
+      </body>
+    </html>
+  );
+}
+
+function OtherLanguage({ view: { language, texts, url } }: { view: View }) {
+  const other = otherLanguage(language);
+  const { pathname, searchParams } = new URL(url, 'http://localhost');
+  searchParams.set('lang', other);
+  return (
+    <a href={`${pathname}?${searchParams.toString()}`} lang={other} hreflang={other} rel="nofollow">
+      {texts.otherLanguage}
+    </a>
+  );
+}
+
+function Contact({ view: { school, texts } }: { view: View }) {
+  const { email, phone, webAddress, privacyUrl, termsUrl } = school;
+  const web = safeLink(webAddress);
+  if (!email && !phone && !web && !privacyUrl && !termsUrl) return null;
+  return (
+    <footer>
+      <h2>{texts.contact}</h2>
+      <ul>
+        {email && (
+          <li>
+            <a href={`mailto:${encodeURIComponent(email).replace('%40', '@')}`}>{email}</a>
+          </li>
+        )}
+        {phone && <li>{phone}</li>}
+        {web && (
+          <li>
+            <a href={web}>{webAddress}</a>
+          </li>
+        )}
+      </ul>
+    </footer>
+  );
+}

@@ -1,0 +1,116 @@
+import { fillCount } from '../../../http/html/fill.ts';
+import { listChoices, onlinePlace, type Choice, type Filter, type FilterName } from '../dates/filters.ts';
+import type { CatalogDate } from '../dates/model.ts';
+import type { View } from '../view.ts';
+import { DatesByMonth, formatMonth } from './date-list.tsx';
+import { Layout } from './layout.tsx';
+
+type StartProps = {
+  view: View;
+  /** All coming dates, and those of the page. */
+  all: CatalogDate[];
+  found: CatalogDate[];
+  filter: Filter;
+  page: number;
+  pageSize: number;
+  /** Courses without a coming date. */
+  others: { id: number; title: string }[];
+  description: string;
+};
+
+/** The start page: search, and the coming dates by month. */
+export function Start({ view, all, found, filter, page, pageSize, others, description }: StartProps) {
+  const { texts, school, paths } = view;
+  const isFiltered = Object.keys(filter).length > 0;
+  const shown = found.slice((page - 1) * pageSize, page * pageSize);
+  return (
+    <Layout
+      view={view}
+      title={school.title}
+      description={school.tagline || undefined}
+      isIndexed={!isFiltered && page === 1}
+    >
+      <h1>{school.title}</h1>
+      {school.tagline && <p class="lead">{school.tagline}</p>}
+      {description && <div class="text" dangerouslySetInnerHTML={{ __html: description }} />}
+      {all.length > 1 && <Search view={view} all={all} filter={filter} />}
+      {isFiltered && (
+        <p role="status">
+          {found.length === 0 ? texts.noneFound : fillCount(texts.found, found.length)}{' '}
+          <a href={paths.start}>{texts.reset}</a>
+        </p>
+      )}
+      {all.length === 0 && <p>{texts.none}</p>}
+      <DatesByMonth view={view} dates={shown} />
+      <Pages view={view} filter={filter} page={page} last={Math.ceil(found.length / pageSize)} />
+      {others.length > 0 && !isFiltered && page === 1 && (
+        <section aria-labelledby="others">
+          <h2 id="others">{texts.otherCourses}</h2>
+          <ul>
+            {others.map((course) => (
+              <li>
+                <a href={paths.course(course)}>{course.title}</a>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </Layout>
+  );
+}
+
+function Search({ view, all, filter }: { view: View; all: CatalogDate[]; filter: Filter }) {
+  const { texts, paths, language } = view;
+  const choices = listChoices(all);
+  const labels: Partial<Record<FilterName, (choice: Choice) => string>> = {
+    month: ({ value }) => formatMonth(value, language),
+    place: ({ value, label }) => (value === onlinePlace ? texts.online : label),
+  };
+  return (
+    <form class="filters" role="search" aria-label={texts.searchLabel} action={paths.base || '/'}>
+      {paths.lang && <input type="hidden" name="lang" value={paths.lang} />}
+      <p class="words">
+        <label for="q">{texts.filters.q}</label>
+        <input id="q" name="q" type="search" value={filter.q} maxLength={200} />
+      </p>
+      {(Object.keys(choices) as (keyof typeof choices)[])
+        .filter((name) => choices[name].length > 1 || filter[name] !== undefined)
+        .map((name) => (
+          <p>
+            <label for={name}>{texts.filters[name]}</label>
+            <select id={name} name={name}>
+              <option value="">{texts.all}</option>
+              {choices[name].map((choice) => (
+                <option value={choice.value} selected={choice.value === filter[name]}>
+                  {(labels[name] ?? (({ label }) => label))(choice)}
+                </option>
+              ))}
+            </select>
+          </p>
+        ))}
+      <p class="buttons">
+        <button>{texts.search}</button>
+      </p>
+    </form>
+  );
+}
+
+function Pages({ view, filter, page, last }: { view: View; filter: Filter; page: number; last: number }) {
+  if (last <= 1) return null;
+  const { texts, paths } = view;
+  const link = (to: number) => paths.filtered({ ...filter, ...(to > 1 && { page: String(to) }) });
+  return (
+    <nav aria-label={texts.pages} class="buttons">
+      {page > 1 && (
+        <a rel="prev" href={link(page - 1)}>
+          {texts.earlier}
+        </a>
+      )}
+      {page < last && (
+        <a rel="next" href={link(page + 1)}>
+          {texts.more}
+        </a>
+      )}
+    </nav>
+  );
+}
