@@ -9,8 +9,8 @@ export type ErrorText = { status: number | undefined; pattern: Pattern };
 
 const anything = '.+';
 const src = join(import.meta.dirname, '../../src');
-/** Sources of the endpoints under test; the pages of course users are excluded, since their texts are their own. */
-const reachable = /^(app\.ts|(core|database|http|interfaces|lists|resources)\/)/;
+/** Sources of the endpoints under test; pages are excluded, since their texts are their own. */
+const reachable = /^(app\.ts|(core|database|http(?!\/html)|interfaces|lists|resources)\/)/;
 /** Sources of commands alone. */
 const ofCommands = /^(interfaces\/cli\/|database\/store\.ts|resources\/users\/invitation-service\.ts)/;
 

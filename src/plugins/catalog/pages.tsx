@@ -3,7 +3,7 @@ import { Problem } from '../../core/errors.ts';
 import { todayIn } from '../../core/timestamps.ts';
 import { limitByAddress } from '../../http/auth/address-limit.ts';
 import type { Services } from '../../http/auth/authenticate.ts';
-import { sanitizeHtml } from '../../http/html/sanitize.ts';
+import { sanitizeHtml } from '../../core/sanitize-html.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { loadDescriptions } from '../../resources/course-descriptions/service.ts';
 import { findCourse, findDate, listCourses, schoolOf, wasPublic } from './courses.ts';

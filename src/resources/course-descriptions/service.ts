@@ -6,7 +6,7 @@ import { setImmediate as pause } from 'node:timers/promises';
 import type { Ctx } from '../../database/context.ts';
 import { courses, courseTranslations } from '../../database/tables/courses.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
-import { sanitizeHtml } from '../../http/html/sanitize.ts';
+import { sanitizeHtml } from '../../core/sanitize-html.ts';
 
 /** The translation to the reader's language, or else the original. */
 const translatedOrOriginal = (translated: AnyPgColumn, original: AnyPgColumn) =>

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import type { QueryConfig, QueryResult } from 'pg';
 import { expect, inject, onTestFinished, test, vi } from 'vitest';
 import { providers } from '../../../src/database/tables/providers.ts';
-import { sanitizeHtml } from '../../../src/http/html/sanitize.ts';
+import { sanitizeHtml } from '../../../src/core/sanitize-html.ts';
 import { isPassword, setPassword } from '../../../src/resources/auth/password-service.ts';
 import {
   addDate,

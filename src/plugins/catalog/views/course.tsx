@@ -15,6 +15,8 @@ type CourseProps = {
 /** The page of a course with its coming dates. */
 export function Course({ view, course, dates, descriptions }: CourseProps) {
   const { texts, paths } = view;
+  const lead = descriptions.filter(({ name }) => name === 'lead');
+  const others = descriptions.filter(({ name }) => name !== 'lead');
   const more = safeLink(course.external_more_info_url);
   return (
     <Layout view={view} title={course.title} description={toSummary(descriptions)}>
@@ -22,16 +24,17 @@ export function Course({ view, course, dates, descriptions }: CourseProps) {
         <a href={paths.start}>{texts.home}</a>
       </p>
       <h1>{course.title}</h1>
-      <Descriptions view={view} descriptions={descriptions} />
+      <Descriptions view={view} descriptions={lead} />
+      <section aria-labelledby="dates">
+        <h2 id="dates">{texts.dates}</h2>
+        {dates.length === 0 ? <p>{texts.noDates}</p> : <Dates view={view} dates={dates} />}
+      </section>
+      <Descriptions view={view} descriptions={others} />
       {more && (
         <p>
           <a href={more}>{texts.moreInfo}</a>
         </p>
       )}
-      <section aria-labelledby="dates">
-        <h2 id="dates">{texts.dates}</h2>
-        {dates.length === 0 ? <p>{texts.noDates}</p> : <Dates view={view} dates={dates} />}
-      </section>
     </Layout>
   );
 }

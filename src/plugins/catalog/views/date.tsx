@@ -11,6 +11,8 @@ type DateProps = { view: View; date: CatalogDate; descriptions: Description[]; i
 /** The page of one date. */
 export function DatePage({ view, date, descriptions, isOpen }: DateProps) {
   const { texts, paths } = view;
+  const lead = descriptions.filter(({ name }) => name === 'lead');
+  const others = descriptions.filter(({ name }) => name !== 'lead');
   const course = { id: date.courseId, title: date.courseTitle };
   return (
     <Layout view={view} title={date.title} description={toSummary(descriptions)}>
@@ -18,12 +20,13 @@ export function DatePage({ view, date, descriptions, isOpen }: DateProps) {
         <a href={paths.start}>{texts.home}</a> › <a href={paths.course(course)}>{date.courseTitle}</a>
       </p>
       <h1>{date.title}</h1>
+      <Descriptions view={view} descriptions={lead} />
       <div class="key-facts">
         <Facts view={view} date={date} />
         <Book view={view} date={date} isOpen={isOpen} />
       </div>
       <Gatherings view={view} date={date} />
-      <Descriptions view={view} descriptions={descriptions} />
+      <Descriptions view={view} descriptions={others} />
     </Layout>
   );
 }

@@ -32,7 +32,6 @@ export function Start({ view, all, found, filter, page, pageSize, others, descri
     >
       <h1>{school.title}</h1>
       {school.tagline && <p class="lead">{school.tagline}</p>}
-      {description && <div class="text" dangerouslySetInnerHTML={{ __html: description }} />}
       {all.length > 1 && <Search view={view} all={all} filter={filter} />}
       {isFiltered && (
         <p role="status">
@@ -53,6 +52,12 @@ export function Start({ view, all, found, filter, page, pageSize, others, descri
               </li>
             ))}
           </ul>
+        </section>
+      )}
+      {description && page === 1 && !isFiltered && (
+        <section aria-labelledby="about">
+          <h2 id="about">{texts.about}</h2>
+          <div class="text" dangerouslySetInnerHTML={{ __html: description }} />
         </section>
       )}
     </Layout>

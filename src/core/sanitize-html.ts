@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type sanitizer from 'sanitize-html';
-import { safeLink, webProtocols } from '../../core/safe-link.ts';
+import { safeLink, webProtocols } from './safe-link.ts';
 
 /** Loaded with the first description, to save memory. */
 let sanitize: typeof sanitizer | undefined;

@@ -1,0 +1,238 @@
+import { eq } from 'drizzle-orm';
+import { expect, test } from 'vitest';
+import { courseTranslations } from '../../../src/database/tables/courses.ts';
+import { providers } from '../../../src/database/tables/providers.ts';
+import { approvePartner, requestPartner } from '../../../src/resources/schools/partner-service.ts';
+import { createBookableDate } from '../../support/booking.ts';
+import { addHiddenItems, openCatalog } from '../../support/catalog.ts';
+import { addDate, addGathering, addLocation, changeDate } from '../../support/dates.ts';
+import { write } from '../../support/orders.ts';
+import { sharedTestApp } from '../../support/test-app.ts';
+
+const testApp = await sharedTestApp();
+const english = { 'accept-language': 'en' };
+
+/** A school with one date of a course in Bergen. */
+async function school() {
+  const catalog = await openCatalog(testApp);
+  const locationId = await addLocation(catalog.me, { title: 'The boathouse', address: 'Bryggen 1', city: 'Bergen' });
+  const course = { title: 'Knots & ropes', price_value: 1000 };
+  const date = { startAt: '2030-06-10', startTimeAt: '09:00', endTimeAt: '15:30', locationId, capacityMax: 12 };
+  const made = await createBookableDate(catalog.me, { course, ...date });
+  return { ...catalog, ...made };
+}
+
+test('the start page has the coming dates with time, place, price and places', async () => {
+  const { get, base, dateId } = await school();
+  const { status, text, headers } = await get('', english);
+  expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(text).toContain(`<a href="${base}/dates/knots-and-ropes-${dateId}">Knots &amp; ropes</a>`);
+  for (const part of [
+    'Monday 10 June 2030',
+    '09:00–15:30',
+    'The boathouse, Bergen',
+    'NOK',
+    'Places available',
+    'June 2030',
+  ])
+    expect(text).toContain(part);
+});
+
+test.each([
+  ['q=rope%20KNOTS', true],
+  ['q=boat', true],
+  ['q=bread', false],
+  ['place=bergen', true],
+  ['place=Oslo', false],
+  ['month=2030-06', true],
+  ['month=2030-07', false],
+  ['language=no', true],
+  ['tag=nothing', false],
+  ['q=', true],
+])('the search ?%s finds the date: %s', async (query, isFound) => {
+  const { get } = await school();
+  const { status, text } = await get(`?${query}`, english);
+  expect([status, text.includes('Knots &amp; ropes</a>')]).toEqual([200, isFound]);
+});
+
+test('a filter does not show other schools', async () => {
+  const [one, other] = [await school(), await school()];
+  const { text } = await one.get('?q=knots');
+  expect(text.match(/dates\/knots-and-ropes-\d+/g)).toEqual([`dates/knots-and-ropes-${one.dateId}`]);
+  expect(text).not.toContain(String(other.me.id + 1_000_000));
+});
+
+test('the course page has its texts in the language of the visitor, and its dates', async () => {
+  const { me, get, base, courseId, dateId } = await school();
+  await me.put(`/v2/courses/${courseId}`, { text_description: '<p>Om knuter</p><script>alert(1)</script>' });
+  await write(me, (tx, now) =>
+    tx.insert(courseTranslations).values({
+      ...{ providerId: me.id, courseId, languageId: 'en', textDescription: '<p>About knots</p>' },
+      ...{ createdAt: now, updatedAt: now },
+    }),
+  );
+  const path = `/courses/knots-and-ropes-${courseId}`;
+  const [en, no] = [await get(path, english), await get(`${path}?lang=no`, english)];
+  expect([en.status, no.status]).toEqual([200, 200]);
+  expect(en.text).toContain('<p>About knots</p>');
+  expect(no.text).toContain('<p>Om knuter</p>');
+  expect(no.text).toContain('<html lang="no">');
+  for (const { text } of [en, no]) expect(text).not.toContain('<script');
+  expect(en.text).toContain(`href="${base}/dates/knots-and-ropes-${dateId}"`);
+  // The chosen language stays in links.
+  expect(no.text).toContain(`href="${base}/dates/knots-and-ropes-${dateId}?lang=no"`);
+});
+
+test('the date page names its zone where it differs, its gatherings and its deadline', async () => {
+  const { me, get, courseId } = await school();
+  const zoned = await addDate(me, courseId, {
+    title: 'Knots in London',
+    timezone: 'Europe/London',
+    zone: 'Europe/London',
+  });
+  await addGathering(me, zoned, {
+    gatheringAt: '2030-06-10 09:00',
+    gatheringEndAt: '2030-06-10 10:00',
+    theme: 'Bowline',
+  });
+  const { status, text } = await get(`/dates/knots-in-london-${zoned}`, english);
+  expect(status).toBe(200);
+  for (const part of ['Europe/London', 'Bowline', 'Book by', '/book">Book</a>']) expect(text).toContain(part);
+});
+
+test.each([
+  [{ statusId: 3 }, 'Canceled', false],
+  [{ capacityMax: 1, numConfirmed: 1 }, 'Fully booked', false],
+  [{ capacityMax: 1, numConfirmed: 1, capacityWait: 1 }, 'Full – there is a waiting list', true],
+  [{ capacityMax: 5, numConfirmed: 2 }, '3 places left', true],
+])('a date with %j says "%s"', async (values, expected, mayBeBooked) => {
+  const { me, get, dateId } = await school();
+  await changeDate(me, dateId, values);
+  const { text } = await get(`/dates/knots-and-ropes-${dateId}`, english);
+  expect([text.includes(expected), text.includes('/book"')]).toEqual([true, mayBeBooked]);
+});
+
+test('an external address for bookings replaces the form', async () => {
+  const { me, get, dateId } = await school();
+  await changeDate(me, dateId, { externalBookingUrl: 'https://book.example/a?b=1&c=2' });
+  const { text } = await get(`/dates/knots-and-ropes-${dateId}`, english);
+  expect(text).toContain('href="https://book.example/a?b=1&amp;c=2"');
+  expect(text).not.toContain('/book"');
+});
+
+test('other slugs of an item, and former slugs of the school, redirect', async () => {
+  const { me, anyone, get, base, slug, dateId, courseId } = await school();
+  const to = async (path: string) => {
+    const { status, headers } = await anyone.get(path);
+    return [status, headers['location']];
+  };
+  expect(await to(`${base}/dates/other-${dateId}?lang=en`)).toEqual([
+    301,
+    `${base}/dates/knots-and-ropes-${dateId}?lang=en`,
+  ]);
+  expect(await to(`${base}/courses/${courseId}`)).toEqual([301, `${base}/courses/knots-and-ropes-${courseId}`]);
+  await me.put('/v2/catalog-settings', { slug: `${slug}-new` });
+  expect(await to(`${base}/courses/x?q=1`)).toEqual([301, `${base}-new/courses/x?q=1`]);
+  expect(await to(`/catalog/${slug.toUpperCase()}-NEW`)).toEqual([301, `${base}-new`]);
+  expect((await get('')).status).toBe(301);
+});
+
+test('a catalog that is off, and of an inactive or closed school, is not found', async () => {
+  const { me, get } = await school();
+  const change = (values: object) => write(me, (tx) => tx.update(providers).set(values).where(eq(providers.id, me.id)));
+  expect((await get('')).status).toBe(200);
+  await change({ isActive: false });
+  expect((await get('')).status).toBe(404);
+  await change({ isActive: true, closedAt: '2026-01-01' });
+  expect((await get('')).status).toBe(404);
+  await change({ closedAt: null });
+  await me.put('/v2/catalog-settings', { enabled: false });
+  const { status, text, headers } = await get('', english);
+  expect([status, headers['cache-control']]).toEqual([404, 'no-store']);
+  expect(text).toContain('<h1>Page not found</h1>');
+});
+
+test('a date that is over or deleted is gone, and one that was never public is not found', async () => {
+  const { me, get, courseId } = await school();
+  const over = await addDate(me, courseId, { startAt: '2020-01-01', visibleWhenPassedDeadline: false });
+  const deleted = await addDate(me, courseId, { deletedAt: '2026-01-01' });
+  const hidden = await addDate(me, courseId, { isVisible: false });
+  const statuses = [];
+  for (const id of [over, deleted, hidden, 999_999_999]) statuses.push((await get(`/dates/x-${id}`)).status);
+  expect(statuses).toEqual([410, 410, 404, 404]);
+});
+
+test.each(['/courses/x', '/dates/0', '/dates/x-99999999999999999999', '/nothing', '/%E0%A4%A', '/dates/x-1/nothing'])(
+  '%s is a page of its own that is not found',
+  async (path) => {
+    const { get } = await school();
+    const { status, text } = await get(path, english);
+    expect([status, text.includes('<h1>Page not found</h1>')]).toEqual([404, true]);
+  },
+);
+
+test('hidden, inactive, internal and deleted items, also of partners, are on no page', async () => {
+  const { me, get } = await school();
+  const partner = await testApp.createProvider();
+  const { secret, shown, courseIds, dateIds } = await addHiddenItems(me);
+  const ofPartner = await createBookableDate(partner, { course: { title: `${secret} of a partner` } });
+  await requestPartner(testApp.database, me.id, partner.id);
+  await approvePartner(testApp.database, partner.id, me.id);
+  const paths = [
+    ...['', `?q=${secret}`, `/courses/x-${shown.courseId}`],
+    ...[...courseIds, ofPartner.courseId].map((id) => `/courses/x-${id}`),
+    ...[...dateIds, ofPartner.dateId].map((id) => `/dates/x-${id}`),
+  ];
+  for (const path of paths) {
+    const { text } = await get(path);
+    // The search shows its own words.
+    expect([path, text.replace(`value="${secret}"`, '').includes(secret)]).toEqual([path, false]);
+  }
+  // Negative control: one of them, once it is shown.
+  await changeDate(me, dateIds.at(-3)!, { isVisible: true });
+  expect((await get('')).text).toContain(secret);
+});
+
+test('a page is answered by 304 until the data change', async () => {
+  const { me, get, dateId } = await school();
+  const path = `/dates/knots-and-ropes-${dateId}`;
+  const first = await get(path);
+  const tag = { 'if-none-match': String(first.headers['etag']) };
+  expect((await get(path, tag)).status).toBe(304);
+  await changeDate(me, dateId, { capacityMax: 3 });
+  const second = await get(path, { ...tag, ...english });
+  expect([second.status, second.text.includes('3 places left')]).toEqual([200, true]);
+  await me.put('/v2/catalog-settings', { theme: { accent: '#aa0000' } });
+  expect((await get(path, { 'if-none-match': String(second.headers['etag']), ...english })).status).toBe(200);
+});
+
+test('pages set no cookie, allow no script, and are for any cache that asks again', async () => {
+  const { get } = await school();
+  const { headers } = await get('');
+  expect(headers).toMatchObject({
+    'cache-control': 'public, no-cache',
+    vary: 'Accept-Encoding, Accept-Language',
+    'content-security-policy': expect.stringContaining("default-src 'none'") as string,
+    'referrer-policy': 'no-referrer',
+  });
+  expect(headers).not.toHaveProperty('set-cookie');
+});
+
+test('the style sheet of the school has its colours, readable in both schemes', async () => {
+  const { me, get, anyone } = await school();
+  await me.put('/v2/catalog-settings', { theme: { accent: '#ffee00', background: '#ffffff', font: 'serif' } });
+  const [, theme] = /href="([^"]*\/theme-[0-9a-f]+\.css)"/.exec((await get('')).text) ?? [];
+  const { status, text, headers } = await anyone.get(theme!);
+  expect([status, headers['cache-control']]).toEqual([200, 'public, max-age=31536000, immutable']);
+  expect(text).toMatch(/--fill: #ffee00; --on-fill: #000000/);
+  expect(text).toContain('font-family: Georgia');
+  // Yellow is too light for links on white.
+  expect(text).not.toMatch(/prefers-color-scheme: light[^}]*--link: #ffee00/);
+  expect((await anyone.get(theme!.replace(/theme-\w+/, 'theme-0'))).status).toBe(404);
+});
+
+test('other methods are refused', async () => {
+  const { base, anyone } = await school();
+  const { status, headers } = await anyone.request('PUT', base);
+  expect([status, headers['allow']]).toEqual([405, 'GET, HEAD']);
+});
