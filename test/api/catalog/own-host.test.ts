@@ -17,7 +17,7 @@ test('a catalog is at the root of its own host name, and other paths stay those 
   const parts = [
     { routes: (app: typeof setUp.app, services: object) => void app.register(ownHostPlugin, services as never) },
   ];
-  const { app } = await openTestApp(database, { parts: parts as never });
+  const { app } = await openTestApp(database, { parts: parts });
   onTestFinished(() => app.close());
   await app.ready();
   const get = (url: string, name = host) =>
