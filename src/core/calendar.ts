@@ -1,4 +1,11 @@
-import ical, { ICalAttendeeStatus, ICalCalendarMethod, ICalEventStatus, type ICalEventData } from 'ical-generator';
+import ical, {
+  foldLines,
+  ICalAttendeeStatus,
+  ICalCalendarMethod,
+  ICalEventStatus,
+  type ICalEventData,
+} from 'ical-generator';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { locationLines, venueLines, type Location, type Venue } from './address-format.ts';
 import { hasConfirmedPlace } from './reference/statuses.ts';
 import { safeLink } from './safe-link.ts';
@@ -14,13 +21,9 @@ export type CalendarGathering = {
   location: Location | null;
 };
 
-/** A participant's place on a course date. */
-export type CalendarPlace = Venue & {
-  participantId: number;
-  userId: number;
+/** A course date. */
+type CalendarDate = Venue & {
   courseDateId: number;
-  statusId: number;
-  dateStatusId: number;
   title: string;
   startAt: string;
   endAt: string;
@@ -28,12 +31,23 @@ export type CalendarPlace = Venue & {
   endTimeAt: string | null;
   startsAtMs: number;
   endsAtMs: number;
-  eventUrl: string | null;
-  /** When the participant or the date was last changed. */
+  /** When the date, or a participant's place on it, was last changed. */
   updatedAtMs: number;
   /** In order of time. */
   gatherings: CalendarGathering[];
 };
+
+/** A participant's place on a course date. */
+export type CalendarPlace = CalendarDate & {
+  participantId: number;
+  userId: number;
+  statusId: number;
+  dateStatusId: number;
+  eventUrl: string | null;
+};
+
+/** A course date for anyone: without the meeting's link. */
+export type PublicCalendarDate = CalendarDate & { state: 'planned' | 'postponed' | 'canceled'; pageUrl: string };
 
 type CalendarPerson = { name: string; email: string };
 
@@ -59,46 +73,102 @@ const [firstMs, lastMs] = [Date.parse('0001-01-01T00:00:00Z'), lastDay + dayMs -
 const toMoment = (ms: number) => new Date(Math.min(Math.max(ms, firstMs), lastMs));
 
 /** Places as iCalendar (RFC 5545): an event per gathering, or one of the whole date, all-day if it has no times. */
-export function toCalendar(places: CalendarPlace[], options: CalendarOptions): string {
-  const { name, method, refreshSeconds } = options;
-  const calendar = ical({
+export const toCalendar = (places: CalendarPlace[], options: CalendarOptions) =>
+  writeCalendar(
+    places.flatMap((place) => toEvents(place, toPlaceContent(place, options))),
+    options,
+  );
+
+const eventsPerTurn = 50;
+
+/** Dates for anyone as iCalendar; a canceled one has that status. Yields to the event loop, since folding lines is slow. */
+export async function toPublicCalendar(dates: PublicCalendarDate[], options: CalendarOptions): Promise<string> {
+  const events = dates.flatMap((date) => toEvents(date, toPublicContent(date, options)));
+  const calendar = createCalendar(options);
+  const frame = calendar.toString();
+  const end = frame.lastIndexOf('END:VCALENDAR');
+  const pieces = [frame.slice(0, end)];
+  for (let first = 0; first < events.length; first += eventsPerTurn) {
+    const piece = events.slice(first, first + eventsPerTurn).map((event) => calendar.createEvent(event).toString());
+    pieces.push(foldLines(piece.join('')));
+    await nextTurn();
+  }
+  return `${pieces.join('')}${frame.slice(end)}\r\n`;
+}
+
+function writeCalendar(events: ICalEventData[], options: CalendarOptions): string {
+  const calendar = createCalendar(options);
+  for (const event of events) calendar.createEvent(event);
+  // RFC 5545, 3.1: the last line ends with CRLF too.
+  return `${calendar.toString()}\r\n`;
+}
+
+const createCalendar = ({ name, method, refreshSeconds }: CalendarOptions) =>
+  ical({
     // The library escapes every text but this one.
     ...(name === undefined ? {} : { name: toSingleLine(name).replace(/[\\;,]/g, '\\$&') }),
     ...(method === undefined ? {} : { method: ICalCalendarMethod[method] }),
     ...(refreshSeconds === undefined ? {} : { ttl: refreshSeconds }),
     prodId: { company: 'Course Booking Service', product: 'Calendar' },
   });
-  for (const place of places) for (const event of toEvents(place, options)) calendar.createEvent(event);
-  // RFC 5545, 3.1: the last line ends with CRLF too.
-  return `${calendar.toString()}\r\n`;
+
+/** The part of an event that depends on its reader. */
+type Content = {
+  properties: Pick<ICalEventData, 'status' | 'organizer' | 'attendees'>;
+  /** The UID without its host name; one of several gatherings has its id as well. */
+  id: string;
+  host: string;
+  /** The meeting's link; null unless the reader may join. */
+  toJoinUrl: (eventUrl: string | null) => string | null;
+  pageUrl?: string;
+};
+
+function toPlaceContent(place: CalendarPlace, options: CalendarOptions): Content {
+  const { participantId, userId, courseDateId } = place;
+  const { organizer, attendee, isCanceled = false, providerId, publicUrl } = options;
+  const mayJoin = !isCanceled && hasConfirmedPlace(place);
+  return {
+    // Equal in mails and feeds, so that calendars update an event; another person with the place gets another one.
+    id: `participant-${[providerId, participantId, userId, courseDateId].join('-')}`,
+    host: new URL(publicUrl).hostname,
+    properties: {
+      status: isCanceled ? ICalEventStatus.CANCELLED : toStatus(place),
+      ...(organizer && { organizer: toPerson(organizer) }),
+      ...(attendee && {
+        attendees: [{ ...toPerson(attendee), status: ICalAttendeeStatus.ACCEPTED, rsvp: false }],
+      }),
+    },
+    toJoinUrl: (eventUrl) => (mayJoin ? (eventUrl ?? place.eventUrl) : null),
+  };
 }
 
-function toEvents(place: CalendarPlace, options: CalendarOptions): ICalEventData[] {
-  const { gatherings, updatedAtMs } = place;
-  const { organizer, attendee, isCanceled = false } = options;
-  const common = {
-    stamp: toMoment(updatedAtMs),
-    sequence: toSequence(updatedAtMs),
-    status: isCanceled ? ICalEventStatus.CANCELLED : toStatus(place),
-    ...(organizer && { organizer: toPerson(organizer) }),
-    ...(attendee && {
-      attendees: [{ ...toPerson(attendee), status: ICalAttendeeStatus.ACCEPTED, rsvp: false }],
-    }),
-  };
-  const mayJoin = !isCanceled && hasConfirmedPlace(place);
-  if (gatherings.length === 0) return [{ ...common, id: toUid(place, options), ...dateEvent(place, mayJoin) }];
+const publicStatuses = {
+  planned: ICalEventStatus.CONFIRMED,
+  postponed: ICalEventStatus.TENTATIVE,
+  canceled: ICalEventStatus.CANCELLED,
+};
+
+const toPublicContent = (
+  { courseDateId, state, pageUrl }: PublicCalendarDate,
+  { providerId, publicUrl }: CalendarOptions,
+): Content => ({
+  id: `date-${providerId}-${courseDateId}`,
+  host: new URL(publicUrl).hostname,
+  properties: { status: publicStatuses[state] },
+  toJoinUrl: () => null,
+  pageUrl,
+});
+
+function toEvents(date: CalendarDate, content: Content): ICalEventData[] {
+  const { gatherings, updatedAtMs } = date;
+  const { id, host, properties } = content;
+  const common = { ...properties, stamp: toMoment(updatedAtMs), sequence: toSequence(updatedAtMs) };
+  if (gatherings.length === 0) return [{ ...common, id: `${id}@${host}`, ...dateEvent(date, content) }];
   return gatherings.map((gathering) => ({
     ...common,
-    id: toUid(place, options, gatherings.length > 1 ? gathering.id : undefined),
-    ...gatheringEvent(place, gathering, mayJoin),
+    id: `${id}${gatherings.length > 1 ? `-${gathering.id}` : ''}@${host}`,
+    ...gatheringEvent(date, gathering, content),
   }));
-}
-
-/** Equal in mails and feeds, so that calendars update an event; another person with the place gets another one. */
-function toUid(place: CalendarPlace, { providerId, publicUrl }: CalendarOptions, gatheringId?: number) {
-  const { participantId, userId, courseDateId } = place;
-  const ids = [providerId, participantId, userId, courseDateId, ...(gatheringId === undefined ? [] : [gatheringId])];
-  return `participant-${ids.join('-')}@${new URL(publicUrl).hostname}`;
 }
 
 const sequenceEpoch = Date.UTC(2020, 0, 1);
@@ -114,8 +184,8 @@ const toPerson = ({ name, email }: CalendarPerson) => ({
   email,
 });
 
-function gatheringEvent(place: CalendarPlace, gathering: CalendarGathering, mayJoin: boolean): ICalEventData {
-  const { title } = place;
+function gatheringEvent(date: CalendarDate, gathering: CalendarGathering, content: Content): ICalEventData {
+  const { title } = date;
   const { theme, description, startsAtMs, endsAtMs, eventUrl } = gathering;
   const lines = locationLines(gathering.location);
   return {
@@ -123,19 +193,19 @@ function gatheringEvent(place: CalendarPlace, gathering: CalendarGathering, mayJ
     description: description === null ? null : normalizeLineBreaks(description),
     start: toMoment(startsAtMs),
     end: toMoment(endsAtMs),
-    ...toVenue(lines.length > 0 ? lines : venueLines(place), mayJoin ? (eventUrl ?? place.eventUrl) : null),
+    ...toVenue(lines.length > 0 ? lines : venueLines(date), content, eventUrl),
   };
 }
 
-function dateEvent(place: CalendarPlace, mayJoin: boolean): ICalEventData {
-  const { title, startAt, endAt, startTimeAt, endTimeAt, startsAtMs, endsAtMs, eventUrl } = place;
+function dateEvent(date: CalendarDate, content: Content): ICalEventData {
+  const { title, startAt, endAt, startTimeAt, endTimeAt, startsAtMs, endsAtMs } = date;
   // Without an end time, an event has an end only if it lasts several days.
   const hasEnd = endTimeAt !== null || startAt !== endAt;
   const when =
     startTimeAt === null
       ? { allDay: true, start: new Date(startAt), ...toAllDayEnd(startAt, endAt) }
       : { start: toMoment(startsAtMs), ...(hasEnd ? { end: toMoment(endsAtMs) } : {}) };
-  return { summary: toSingleLine(title), ...when, ...toVenue(venueLines(place), mayJoin ? eventUrl : null) };
+  return { summary: toSingleLine(title), ...when, ...toVenue(venueLines(date), content, null) };
 }
 
 /** The exclusive end date, or none if it cannot be represented: an event without end lasts one day. */
@@ -144,8 +214,8 @@ function toAllDayEnd(startAt: string, endAt: string) {
   return end > Date.parse(startAt) ? { end: new Date(end) } : {};
 }
 
-/** Location and the meeting's link. */
-function toVenue(lines: string[], eventUrl: string | null) {
-  const link = safeLink(eventUrl);
-  return { location: lines.length > 0 ? normalizeLineBreaks(lines.join(', ')) : (link ?? null), url: link ?? null };
+/** Location, and the meeting's link or the page of the date. */
+function toVenue(lines: string[], { toJoinUrl, pageUrl }: Content, eventUrl: string | null) {
+  const link = safeLink(toJoinUrl(eventUrl)) ?? null;
+  return { location: lines.length > 0 ? normalizeLineBreaks(lines.join(', ')) : link, url: link ?? pageUrl ?? null };
 }
