@@ -8,6 +8,7 @@ import { setErrorFormat } from '../../http/errors/error-handler.ts';
 import { methodNotAllowed } from '../../http/errors/method-not-allowed.ts';
 import { securityHeaders } from '../../http/html/security-headers.ts';
 import { checkBody } from '../../http/parsing/bodies.ts';
+import { serveEmbed } from './embed/script.ts';
 import { createSchoolLookup, type SchoolLookup } from './find-school.ts';
 import { addHostConstraint, ownHost } from './host-names.ts';
 import { openCatalog } from './open-catalog.ts';
@@ -21,6 +22,7 @@ export const catalogPlugin: FastifyPluginAsync<Services> = async (app, services)
   hideRoutes(app);
   setErrorFormat(app, formatErrorWith(services.settings, toStylePath(services)));
   serveAsset(app, '', stylesheet);
+  serveEmbed(app);
   const lookup = createSchoolLookup({ $client: services.database.pool });
   await app.register(schoolPages, { ...services, prefix: '/:school', lookup, isOwnHost: false });
 };
