@@ -27,8 +27,12 @@ declare module 'fastify' {
 
 /** Formats an error as the JSON body of an interface. */
 export type ErrorFormatter = (problem: Problem) => Record<string, unknown>;
-/** Formats an error as an HTML page. */
-export type PageErrorFormatter = (problem: Problem, request: FastifyRequest, reply: FastifyReply) => string;
+/** Formats an error as an HTML page, or as a body that depends on the request. */
+export type PageErrorFormatter = (
+  problem: Problem,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) => string | Record<string, unknown>;
 
 /** Maps every error to a `Problem`, logs it and sends it in the format of the interface. */
 export function setErrorFormat(app: FastifyInstance, format: ErrorFormatter | PageErrorFormatter) {

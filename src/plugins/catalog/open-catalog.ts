@@ -7,7 +7,7 @@ import type { Services } from '../../http/auth/authenticate.ts';
 import type { SchoolFound, SchoolLookup } from './find-school.ts';
 import { toHostName } from './host-names.ts';
 import { texts } from './texts.ts';
-import { createPaths, toCanonical } from './view.ts';
+import { createPaths, createUrls, toCanonical } from './view.ts';
 
 type Options = Services & { lookup: SchoolLookup; isOwnHost: boolean };
 
@@ -34,6 +34,7 @@ export function openCatalog({ database, settings, countRequest, lookup, isOwnHos
         language,
         texts: texts[language],
         paths,
+        urls: createUrls(settings, school),
         timezone: settings.timezone,
         url: request.url,
         canonical,

@@ -5,18 +5,21 @@ import { limitByAddress } from '../../http/auth/address-limit.ts';
 import type { Services } from '../../http/auth/authenticate.ts';
 import { sanitizeHtml } from '../../core/sanitize-html.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
-import { loadDescriptions } from '../../resources/course-descriptions/service.ts';
+import { loadDescriptions, loadSummaries } from '../../resources/course-descriptions/service.ts';
 import { findCourse, findDate, listCourses, schoolOf, wasPublic } from './courses.ts';
 import { applyFilter, readFilter } from './dates/filters.ts';
-import { loadUpcoming } from './dates/upcoming.ts';
+import { loadUpcoming, selectComing } from './dates/upcoming.ts';
+import { JsonLd, toCourseList } from './feeds/json-ld.tsx';
 import { sendPage } from './send-page.tsx';
 import { Course } from './views/course.tsx';
 import { DatePage } from './views/date.tsx';
 import { Start } from './views/start.tsx';
 
-type ItemRoute = { Params: { item: string } };
+export type ItemRoute = { Params: { item: string } };
 
 const pageSize = 400;
+/** The courses that the start page describes to search engines. */
+const maxListedCourses = 100;
 
 /** Kept in memory until the school's data change, as lists are. */
 export const cachedPage = listRoute.cached(() => ['catalog', 'dates']);
@@ -38,7 +41,17 @@ export const pages: FastifyPluginAsync<Services> = async (app, { countRequest })
       const others = courses.filter(({ id }) => !coming.has(id));
       const page = Math.max(1, Math.min(Number.parseInt(String(query['page']), 10) || 1, 1_000));
       const description = sanitizeHtml(view.school.description);
-      return sendPage(reply, 200, <Start {...{ view, all, found, filter, page, pageSize, others, description }} />);
+      const listed = courses
+        .filter(({ id }) => coming.has(id))
+        .concat(others)
+        .slice(0, maxListedCourses);
+      const summaries = await loadSummaries(
+        schoolOf(ctx),
+        listed.map(({ id }) => id),
+      );
+      const head = <JsonLd data={toCourseList(view, listed, summaries)} />;
+      const props = { view, all, found, filter, page, pageSize, others, description, head };
+      return sendPage(reply, 200, <Start {...props} />);
     },
   });
 
@@ -68,7 +81,8 @@ export const pages: FastifyPluginAsync<Services> = async (app, { countRequest })
       if (!isAt(request, path)) return redirect(reply, path);
       const descriptions = await loadDescriptions(schoolOf(ctx), date.courseId);
       const isOpen = date.deadlineAt >= todayIn(date.zone);
-      return sendPage(reply, 200, <DatePage {...{ view, date, descriptions, isOpen }} />);
+      const isComing = (await selectComing(ctx, [date])).length > 0;
+      return sendPage(reply, 200, <DatePage {...{ view, date, descriptions, isOpen, isComing }} />);
     },
   });
 };

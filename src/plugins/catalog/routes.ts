@@ -9,6 +9,8 @@ import { methodNotAllowed } from '../../http/errors/method-not-allowed.ts';
 import { securityHeaders } from '../../http/html/security-headers.ts';
 import { checkBody } from '../../http/parsing/bodies.ts';
 import { serveEmbed } from './embed/script.ts';
+import { feeds } from './feeds/index.ts';
+import { sendRobots } from './feeds/sitemap.ts';
 import { createSchoolLookup, type SchoolLookup } from './find-school.ts';
 import { addHostConstraint, ownHost } from './host-names.ts';
 import { openCatalog } from './open-catalog.ts';
@@ -31,6 +33,7 @@ export const catalogPlugin: FastifyPluginAsync<Services> = async (app, services)
 export const ownHostPlugin: FastifyPluginAsync<Services> = async (app, services) => {
   hideRoutes(app);
   setErrorFormat(app, formatErrorWith(services.settings, `/catalog/${stylesheet.name}`));
+  app.get('/robots.txt', (_request, reply) => sendRobots(reply, []));
   const queryable = { $client: services.database.pool };
   addHostConstraint(app, queryable);
   app.addHook('onRoute', (route) => {
@@ -59,6 +62,7 @@ const schoolPages: FastifyPluginAsync<Services & { lookup: SchoolLookup; isOwnHo
     return sendContent(request, reply, getThemeContent(theme), styleHeaders);
   });
   await app.register(pages, { ...options, prefix: '' });
+  await app.register(feeds, { ...options, prefix: '' });
   addMethodNotAllowed();
   app.get('/*', () => {
     throw Problem.notFound('Page');

@@ -14,6 +14,8 @@ export type View = {
   language: Language;
   texts: Texts;
   paths: Paths;
+  /** The addresses for feeds and search engines, without a chosen language. */
+  urls: Links;
   /** The service's time zone; times in others are shown with their zone. */
   timezone: string;
   /** The path of the page with its query, for the links to the other language. */
@@ -30,6 +32,28 @@ declare module 'fastify' {
 }
 
 type Titled = { id: number; title: string };
+
+/** The pages and feeds below a path or an address; `query` is that of the chosen language. */
+function linksBelow(base: string, query: string) {
+  const course = ({ id, title }: Titled) => `${base}${catalogItemPath('courses', toSlug(title), id)}`;
+  const date = ({ id, title }: Titled) => `${base}${catalogItemPath('dates', toSlug(title), id)}`;
+  return {
+    course: (one: Titled) => `${course(one)}${query}`,
+    date: (one: Titled) => `${date(one)}${query}`,
+    booking: (one: Titled) => `${date(one)}/book${query}`,
+    calendar: `${base}/calendar.ics${query}`,
+    courseCalendar: (one: Titled) => `${course(one)}/calendar.ics${query}`,
+    dateCalendar: (one: Titled) => `${date(one)}/calendar.ics${query}`,
+    feed: `${base}/feed.atom${query}`,
+  };
+}
+type Links = { start: string } & ReturnType<typeof linksBelow>;
+
+/** On the host name that the catalog has, with the scheme. */
+export function createUrls(settings: Settings, school: SchoolFound): Links {
+  const start = catalogPageUrl(settings, school);
+  return { start, ...linksBelow(start, '') };
+}
 
 /**
  * Paths of a catalog's pages: below the path of PUBLIC_URL, or of a host name of its own. `lang` is kept in links where
@@ -52,9 +76,7 @@ export function createPaths(
       const parameters = new URLSearchParams({ ...filter, ...(lang && { lang }) }).toString();
       return `${base || '/'}${parameters && `?${parameters}`}`;
     },
-    course: ({ id, title }: Titled) => `${base}${catalogItemPath('courses', toSlug(title), id)}${query}`,
-    date: ({ id, title }: Titled) => `${base}${catalogItemPath('dates', toSlug(title), id)}${query}`,
-    booking: ({ id, title }: Titled) => `${base}${catalogItemPath('dates', toSlug(title), id)}/book${query}`,
+    ...linksBelow(base, query),
     style: `${isOwnHost ? '' : publicPath}/catalog/${stylesheet.name}`,
     theme: `${base}/${toThemeName(school.theme)}`,
   };

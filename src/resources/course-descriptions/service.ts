@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm';
+import { eq, inArray, sql } from 'drizzle-orm';
 import type { AnyPgColumn } from 'drizzle-orm/pg-core';
 import { LRUCache } from 'lru-cache';
 import { createHash } from 'node:crypto';
@@ -23,25 +23,40 @@ type TextName = keyof typeof texts;
 /** A course's description as sanitized HTML. */
 export type Description = { name: TextName; html: string };
 
+/** To the reader's language. */
+const isTranslation = ({ language }: Ctx) =>
+  sameTenant(
+    courseTranslations,
+    courses,
+    eq(courseTranslations.courseId, courses.id),
+    eq(courseTranslations.languageId, language),
+  );
+
 /** The non-empty descriptions of a course, sanitized. */
 export async function loadDescriptions(ctx: Ctx, courseId: number): Promise<Description[]> {
   const [found] = await ctx.db
     .select(texts)
     .from(courses)
-    .leftJoin(
-      courseTranslations,
-      sameTenant(
-        courseTranslations,
-        courses,
-        eq(courseTranslations.courseId, courses.id),
-        eq(courseTranslations.languageId, ctx.language),
-      ),
-    )
+    .leftJoin(courseTranslations, isTranslation(ctx))
     .where(tenantWhere(ctx, courses, eq(courses.id, courseId)));
   const described: Description[] = [];
   for (const [name, html] of Object.entries(found ?? {}) as [TextName, string][])
     described.push({ name, html: await sanitizeCached(html) });
   return described.filter(({ html }) => html !== '');
+}
+
+/** The lead of each of the courses, or else its description, sanitized; of a very long one the beginning. */
+export async function loadSummaries(ctx: Ctx, courseIds: number[]): Promise<Map<number, string>> {
+  if (courseIds.length === 0) return new Map();
+  const { lead, description } = texts;
+  const found = await ctx.db
+    .select({ id: courses.id, html: sql<string>`left(coalesce(nullif(${lead}, ''), ${description}), 2000)` })
+    .from(courses)
+    .leftJoin(courseTranslations, isTranslation(ctx))
+    .where(tenantWhere(ctx, courses, inArray(courses.id, courseIds)));
+  const summaries = new Map<number, string>();
+  for (const { id, html } of found) summaries.set(id, await sanitizeCached(html));
+  return summaries;
 }
 
 /** Keyed by the input's SHA-256; `maxSize` is in characters. */

@@ -35,8 +35,9 @@ export type CatalogDate = DateSpan &
     tags: Titled[];
     language: { id: string; title: string };
     externalUrl: string | null;
-    updatedAt: string | null;
+    updatedAt: string;
     gatherings: {
+      id: number;
       at: string;
       endAt: string;
       theme: string | null;
@@ -106,8 +107,9 @@ export function toCatalogDate(item: DateItem, { timezone }: Pick<Settings, 'time
     tags: course.tags.map(toTitled),
     language: item.teaching_language,
     externalUrl: item.external_booking_url || course.external_booking_url,
-    updatedAt: item.updated_at,
+    updatedAt: item.updated_at!,
     gatherings: (item.gatherings ?? []).map((one) => ({
+      id: one.id,
       at: one.gathering_at,
       endAt: one.gathering_end_at,
       theme: one.theme,

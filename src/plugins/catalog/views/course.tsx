@@ -1,6 +1,8 @@
 import { safeLink } from '../../../core/safe-link.ts';
 import type { Description } from '../../../resources/course-descriptions/service.ts';
 import type { CatalogDate } from '../dates/model.ts';
+import { JsonLd, toCourseData } from '../feeds/json-ld.tsx';
+import { toSummary } from '../summary.ts';
 import type { View } from '../view.ts';
 import { Dates } from './date-list.tsx';
 import { Layout } from './layout.tsx';
@@ -17,9 +19,15 @@ export function Course({ view, course, dates, descriptions }: CourseProps) {
   const { texts, paths } = view;
   const lead = descriptions.filter(({ name }) => name === 'lead');
   const others = descriptions.filter(({ name }) => name !== 'lead');
+  const summary = toSummary(descriptions.map(({ html }) => html));
   const more = safeLink(course.external_more_info_url);
   return (
-    <Layout view={view} title={course.title} description={toSummary(descriptions)}>
+    <Layout
+      view={view}
+      title={course.title}
+      description={summary}
+      head={<JsonLd data={toCourseData(view, course, toLead(descriptions))} />}
+    >
       <p class="trail">
         <a href={paths.start}>{texts.home}</a>
       </p>
@@ -28,6 +36,11 @@ export function Course({ view, course, dates, descriptions }: CourseProps) {
       <section aria-labelledby="dates">
         <h2 id="dates">{texts.dates}</h2>
         {dates.length === 0 ? <p>{texts.noDates}</p> : <Dates view={view} dates={dates} />}
+        {dates.length > 0 && (
+          <p class="feeds">
+            <a href={paths.courseCalendar(course)}>{texts.feeds.subscribe}</a>
+          </p>
+        )}
       </section>
       <Descriptions view={view} descriptions={others} />
       {more && (
@@ -39,6 +52,15 @@ export function Course({ view, course, dates, descriptions }: CourseProps) {
   );
 }
 
+/** As the list of courses has it. */
+const toLead = (descriptions: Description[]) =>
+  toSummary(
+    descriptions
+      .filter(({ name }) => name === 'lead' || name === 'description')
+      .map(({ html }) => html)
+      .slice(0, 1),
+  );
+
 export const Descriptions = ({ view, descriptions }: Pick<CourseProps, 'view' | 'descriptions'>) => (
   <>
     {descriptions.map(({ name, html }) => (
@@ -49,17 +71,3 @@ export const Descriptions = ({ view, descriptions }: Pick<CourseProps, 'view' | 
     ))}
   </>
 );
-
-/** The first 200 characters of the texts, without tags. */
-export function toSummary(descriptions: Description[]): string | undefined {
-  const text = descriptions
-    .map(({ html }) => html)
-    .join(' ')
-    .replace(/<[^>]*>/g, ' ')
-    .replace(/&(amp|lt|gt|quot|nbsp|#39);/g, (_entity, name: string) => entities[name] ?? ' ')
-    .replace(/\s+/g, ' ')
-    .trim();
-  if (text === '') return undefined;
-  return text.length <= 200 ? text : `${text.slice(0, 200).replace(/\s+\S*$/, '')} …`;
-}
-const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };

@@ -1,21 +1,30 @@
 import { safeLink } from '../../../core/safe-link.ts';
 import type { Description } from '../../../resources/course-descriptions/service.ts';
 import type { CatalogDate } from '../dates/model.ts';
+import { JsonLd, toEvent } from '../feeds/json-ld.tsx';
+import { toSummary } from '../summary.ts';
 import type { View } from '../view.ts';
-import { Descriptions, toSummary } from './course.tsx';
+import { Descriptions } from './course.tsx';
 import { Facts, Gatherings } from './facts.tsx';
 import { Layout } from './layout.tsx';
 
-type DateProps = { view: View; date: CatalogDate; descriptions: Description[]; isOpen: boolean };
+type DateProps = { view: View; date: CatalogDate; descriptions: Description[]; isOpen: boolean; isComing: boolean };
 
 /** The page of one date. */
-export function DatePage({ view, date, descriptions, isOpen }: DateProps) {
+export function DatePage({ view, date, descriptions, isOpen, isComing }: DateProps) {
   const { texts, paths } = view;
   const lead = descriptions.filter(({ name }) => name === 'lead');
   const others = descriptions.filter(({ name }) => name !== 'lead');
   const course = { id: date.courseId, title: date.courseTitle };
+  const summary = toSummary(descriptions.map(({ html }) => html));
   return (
-    <Layout view={view} title={date.title} description={toSummary(descriptions)}>
+    <Layout
+      view={view}
+      title={date.title}
+      description={summary}
+      isIndexed={isComing}
+      head={isComing && <JsonLd data={toEvent(view, date, summary)} />}
+    >
       <p class="trail">
         <a href={paths.start}>{texts.home}</a> › <a href={paths.course(course)}>{date.courseTitle}</a>
       </p>
@@ -24,6 +33,9 @@ export function DatePage({ view, date, descriptions, isOpen }: DateProps) {
       <div class="key-facts">
         <Facts view={view} date={date} />
         <Book view={view} date={date} isOpen={isOpen} />
+        <p class="feeds">
+          <a href={paths.dateCalendar(date)}>{texts.feeds.add}</a>
+        </p>
       </div>
       <Gatherings view={view} date={date} />
       <Descriptions view={view} descriptions={others} />

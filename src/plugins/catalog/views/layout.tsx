@@ -36,6 +36,8 @@ export function Layout({ view, title, description, isIndexed = true, head, child
         {isIndexed && <meta property="og:url" content={canonical} />}
         <link rel="stylesheet" href={paths.style} />
         <link rel="stylesheet" href={paths.theme} />
+        <link rel="alternate" type="application/atom+xml" title={texts.feeds.newDates} href={paths.feed} />
+        <link rel="alternate" type="text/calendar" title={school.title} href={paths.calendar} />
         {head}
       </head>
       <body>

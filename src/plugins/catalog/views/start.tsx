@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { fillCount } from '../../../http/html/fill.ts';
 import { listChoices, onlinePlace, type Choice, type Filter, type FilterName } from '../dates/filters.ts';
 import type { CatalogDate } from '../dates/model.ts';
@@ -16,10 +17,11 @@ type StartProps = {
   /** Courses without a coming date. */
   others: { id: number; title: string }[];
   description: string;
+  head: ComponentChildren;
 };
 
 /** The start page: search, and the coming dates by month. */
-export function Start({ view, all, found, filter, page, pageSize, others, description }: StartProps) {
+export function Start({ view, all, found, filter, page, pageSize, others, description, head }: StartProps) {
   const { texts, school, paths } = view;
   const isFiltered = Object.keys(filter).length > 0;
   const shown = found.slice((page - 1) * pageSize, page * pageSize);
@@ -29,6 +31,7 @@ export function Start({ view, all, found, filter, page, pageSize, others, descri
       title={school.title}
       description={school.tagline || undefined}
       isIndexed={!isFiltered && page === 1}
+      head={!isFiltered && page === 1 && head}
     >
       <h1>{school.title}</h1>
       {school.tagline && <p class="lead">{school.tagline}</p>}
@@ -42,6 +45,11 @@ export function Start({ view, all, found, filter, page, pageSize, others, descri
       {all.length === 0 && <p>{texts.none}</p>}
       <DatesByMonth view={view} dates={shown} />
       <Pages view={view} filter={filter} page={page} last={Math.ceil(found.length / pageSize)} />
+      {all.length > 0 && (
+        <p class="feeds">
+          <a href={paths.calendar}>{texts.feeds.subscribe}</a> <a href={paths.feed}>{texts.feeds.follow}</a>
+        </p>
+      )}
       {others.length > 0 && !isFiltered && page === 1 && (
         <section aria-labelledby="others">
           <h2 id="others">{texts.otherCourses}</h2>

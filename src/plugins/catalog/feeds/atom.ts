@@ -1,0 +1,79 @@
+import type { FastifyPluginAsync } from 'fastify';
+import { spanEnds } from '../../../core/date-format.ts';
+import { formatTimestamp } from '../../../core/timestamps.ts';
+import { limitByAddress } from '../../../http/auth/address-limit.ts';
+import type { Services } from '../../../http/auth/authenticate.ts';
+import { listWholeDates, schoolOf } from '../courses.ts';
+import { applyFilter, readFilter } from '../dates/filters.ts';
+import type { CatalogDate } from '../dates/model.ts';
+import { loadUpcoming } from '../dates/upcoming.ts';
+import { cachedPage } from '../pages.tsx';
+import type { View } from '../view.ts';
+import { toPlaceText, toPriceText } from '../views/facts.tsx';
+import { element, toDocument } from './xml.ts';
+
+const maxEntries = 50;
+
+/** The newest of the coming dates as Atom (RFC 4287). */
+export const atomFeed: FastifyPluginAsync<Services> = async (app, { countRequest }) => {
+  const limit = limitByAddress(countRequest);
+
+  app.get('/feed.atom', {
+    ...cachedPage,
+    handler: async (request, reply) => {
+      await limit(request);
+      const { ctx, view } = request.catalog;
+      const { tag } = readFilter(request.query as Record<string, unknown>);
+      const dates = applyFilter(await loadUpcoming(ctx), { ...(tag !== undefined && { tag }) });
+      const known = new Map(dates.map((date) => [date.id, date]));
+      const newest = dates.length === 0 ? [] : await listWholeDates(ctx, [...known.keys()], maxEntries);
+      const entries = newest.map(({ id, createdAt }) => ({ ...known.get(id)!, createdAt: formatTimestamp(createdAt) }));
+      const source = { view, providerId: schoolOf(ctx).providerId, host: new URL(ctx.settings.publicUrl).hostname };
+      return reply.type('application/atom+xml; charset=utf-8').send(toFeed(source, entries, tag));
+    },
+  });
+};
+
+type Entry = CatalogDate & { createdAt: string };
+type Source = { view: View; providerId: number; host: string };
+
+function toFeed(source: Source, dates: Entry[], tag: string | undefined) {
+  const { school, texts, urls, language } = source.view;
+  const query = tag === undefined ? '' : `?${new URLSearchParams({ tag }).toString()}`;
+  const [latest = formatTimestamp(school.version)] = dates
+    .map(({ updatedAt }) => updatedAt)
+    .sort((a, b) => Date.parse(b) - Date.parse(a));
+  const feed = element(
+    'feed',
+    { xmlns: 'http://www.w3.org/2005/Atom', 'xml:lang': language },
+    element('id', {}, toTagUri(source, ['dates', ...(tag === undefined ? [] : [encodeURIComponent(tag)])])),
+    element('title', {}, `${texts.feeds.newDates} – ${school.title}`),
+    element('updated', {}, latest),
+    element('link', { rel: 'self', type: 'application/atom+xml', href: `${urls.feed}${query}` }),
+    element('link', { rel: 'alternate', type: 'text/html', href: urls.start }),
+    element('author', {}, element('name', {}, school.title)),
+    ...dates.map((date) => toEntry(source, date)),
+  );
+  return toDocument(feed);
+}
+
+/** Equal wherever the school's pages are (RFC 4151). */
+const toTagUri = ({ host, providerId }: Source, path: (string | number)[]) =>
+  `tag:${host},2026:${[providerId, ...path].join('/')}`;
+
+function toEntry(source: Source, date: Entry) {
+  const { view } = source;
+  const when = spanEnds(date, view.language).map(({ day, time }) => [day, time].filter(Boolean).join(', '));
+  const price = date.price && toPriceText(view, date.price);
+  return element(
+    'entry',
+    {},
+    element('id', {}, toTagUri(source, ['dates', date.id])),
+    element('title', {}, date.title),
+    element('link', { rel: 'alternate', type: 'text/html', href: view.urls.date(date) }),
+    element('published', {}, date.createdAt),
+    element('updated', {}, date.updatedAt),
+    element('summary', {}, [when.join(' – '), toPlaceText(view, date), price].filter(Boolean).join('. ')),
+    ...date.tags.map(({ title }) => element('category', { term: title })),
+  );
+}

@@ -1,0 +1,87 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import { toPublicCalendar, type PublicCalendarDate } from '../../../core/calendar.ts';
+import { venueLines } from '../../../core/address-format.ts';
+import { Problem } from '../../../core/errors.ts';
+import { toInstant } from '../../../core/zoned-time.ts';
+import { limitByAddress } from '../../../http/auth/address-limit.ts';
+import type { Services } from '../../../http/auth/authenticate.ts';
+import { findCourse, findDate, schoolOf } from '../courses.ts';
+import { applyFilter, readFilter } from '../dates/filters.ts';
+import type { CatalogDate } from '../dates/model.ts';
+import { loadCanceled, loadUpcoming } from '../dates/upcoming.ts';
+import { cachedPage, readId, type ItemRoute } from '../pages.tsx';
+import type { View } from '../view.ts';
+
+/** How often programs should look for changes. */
+const refreshSeconds = 3_600;
+/** The earliest ones; a course or a topic has a calendar of its own. */
+const maxDates = 500;
+
+/** The coming dates of a school, a course or a topic as iCalendar, canceled ones too, and a single date. */
+export const calendars: FastifyPluginAsync<Services> = async (app, { countRequest }) => {
+  const limit = limitByAddress(countRequest);
+
+  app.get('/calendar.ics', {
+    ...cachedPage,
+    handler: async (request, reply) => {
+      await limit(request);
+      const { tag } = readFilter(request.query as Record<string, unknown>);
+      const dates = applyFilter(await loadAll(request), { ...(tag !== undefined && { tag }) });
+      return sendCalendar(request, reply, dates, request.catalog.view.school.title);
+    },
+  });
+
+  app.get<ItemRoute>('/courses/:item/calendar.ics', {
+    ...cachedPage,
+    handler: async (request, reply) => {
+      await limit(request);
+      const course = Problem.assertFound(await findCourse(request.catalog.ctx, readId(request)), 'Course');
+      const dates = (await loadAll(request)).filter(({ courseId }) => courseId === course.id);
+      return sendCalendar(request, reply, dates, `${course.title} – ${request.catalog.view.school.title}`);
+    },
+  });
+
+  app.get<ItemRoute>('/dates/:item/calendar.ics', {
+    ...cachedPage,
+    handler: async (request, reply) => {
+      await limit(request);
+      const date = Problem.assertFound(await findDate(request.catalog.ctx, readId(request)), 'Date');
+      reply.header('content-disposition', 'attachment; filename="course.ics"');
+      return sendCalendar(request, reply, [date], date.title);
+    },
+  });
+};
+
+async function loadAll({ catalog: { ctx } }: FastifyRequest) {
+  const [upcoming, canceled] = await Promise.all([loadUpcoming(ctx), loadCanceled(ctx)]);
+  return [...upcoming, ...canceled].sort((a, b) => a.startAt.localeCompare(b.startAt) || a.id - b.id);
+}
+
+async function sendCalendar({ catalog }: FastifyRequest, reply: FastifyReply, dates: CatalogDate[], name: string) {
+  const { ctx, view } = catalog;
+  const { providerId } = schoolOf(ctx);
+  const options = { providerId, publicUrl: ctx.settings.publicUrl, name, refreshSeconds };
+  const shown = dates.slice(0, maxDates).map((date) => toCalendarDate(view, date));
+  return reply.type('text/calendar; charset=utf-8').send(await toPublicCalendar(shown, options));
+}
+
+/** The meeting's link is for participants alone. */
+function toCalendarDate({ texts, urls }: View, date: CatalogDate): PublicCalendarDate {
+  const { id, startAt, endAt, startTimeAt, endTimeAt, zone, placeTitle, updatedAt, isOnline } = date;
+  const hasPlace = venueLines(date).length > 0;
+  return {
+    ...date,
+    courseDateId: id,
+    placeTitle: hasPlace || !isOnline ? placeTitle : texts.online,
+    startsAtMs: toInstant(`${startAt} ${startTimeAt ?? '00:00:00'}`, zone),
+    endsAtMs: toInstant(`${endAt} ${endTimeAt ?? '23:59:59'}`, zone),
+    updatedAtMs: Date.parse(updatedAt),
+    gatherings: date.gatherings.map((gathering) => ({
+      ...gathering,
+      startsAtMs: toInstant(gathering.at, zone),
+      endsAtMs: toInstant(gathering.endAt, zone),
+      eventUrl: null,
+    })),
+    pageUrl: urls.date(date),
+  };
+}

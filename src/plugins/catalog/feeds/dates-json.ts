@@ -1,0 +1,97 @@
+import { Type, type Static } from '@sinclair/typebox';
+import type { FastifyPluginAsync, onRequestHookHandler } from 'fastify';
+import { toNumber } from '../../../core/money.ts';
+import { languages } from '../../../core/reference/language.ts';
+import { safeLink } from '../../../core/safe-link.ts';
+import { t } from '../../../core/schema/types.ts';
+import { todayIn } from '../../../core/timestamps.ts';
+import { limitByAddress } from '../../../http/auth/address-limit.ts';
+import type { Services } from '../../../http/auth/authenticate.ts';
+import { formatV2Error, setErrorFormat } from '../../../http/errors/error-handler.ts';
+import { coerceRequests } from '../../../http/parsing/request-coercion.ts';
+import { openHeaders } from '../embed/script.ts';
+import { applyFilter } from '../dates/filters.ts';
+import type { CatalogDate } from '../dates/model.ts';
+import { loadUpcoming } from '../dates/upcoming.ts';
+import { cachedPage } from '../pages.tsx';
+import type { View } from '../view.ts';
+
+const maxItems = 100;
+
+const Query = Type.Object({
+  from: Type.Optional(t.DayField()),
+  to: Type.Optional(t.DayField()),
+  tag: Type.Optional(t.Line({ maxLength: 200 })),
+  q: Type.Optional(t.Line({ maxLength: 200 })),
+  page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxItems })),
+  lang: Type.Optional(t.OneOf(languages)),
+});
+
+/** The coming dates as JSON for any site. */
+export const datesJson: FastifyPluginAsync<Services> = async (app, { countRequest }) => {
+  const limitAddress = limitByAddress(countRequest);
+  setErrorFormat(app, (problem, _request, reply) => {
+    reply.header('cache-control', 'no-store');
+    return formatV2Error(problem);
+  });
+  app.addHook('onRequest', allowAnyOrigin);
+  coerceRequests(app);
+
+  app.get<{ Querystring: Static<typeof Query> }>('/dates.json', {
+    ...cachedPage,
+    schema: { querystring: Query },
+    handler: async (request, reply) => {
+      await limitAddress(request);
+      const { ctx, view } = request.catalog;
+      const { from, to, tag, q, page = 1, limit = maxItems } = request.query;
+      const isWithin = ({ startAt }: CatalogDate) => (!from || startAt >= from) && (!to || startAt <= to);
+      const filter = { ...(tag !== undefined && { tag }), ...(q !== undefined && { q }) };
+      const found = applyFilter((await loadUpcoming(ctx)).filter(isWithin), filter);
+      const items = found.slice((page - 1) * limit, page * limit).map((date) => toItem(view, date));
+      const body = { items, next_page: page * limit < found.length ? page + 1 : null };
+      return reply.type('application/json; charset=utf-8').send(JSON.stringify(body));
+    },
+  });
+};
+
+/** Pages of other sites read it, and caches answer them for a minute. */
+const allowAnyOrigin: onRequestHookHandler = (_request, reply, done) => {
+  reply.headers({ ...openHeaders, 'cache-control': 'public, max-age=60, stale-while-revalidate=600' });
+  done();
+};
+
+function toItem(view: View, date: CatalogDate) {
+  const { id, courseId, courseTitle, title, seats, state, price, location, city, isOnline } = date;
+  return {
+    id,
+    title,
+    course: { id: courseId, title: courseTitle },
+    url: view.urls.date(date),
+    start_at: date.startAt,
+    end_at: date.endAt,
+    start_time_at: date.startTimeAt,
+    end_time_at: date.endTimeAt,
+    timezone: date.zone,
+    place: { title: location?.title ?? date.placeTitle, address: location?.address ?? null, city, online: isOnline },
+    price: price && {
+      value: toNumber(price.value),
+      currency: price.currency,
+      vat_percentage: price.vatPercentage,
+    },
+    seats: { status: seats.status, left: seats.free },
+    status: state,
+    deadline_at: date.deadlineAt,
+    categories: date.categories,
+    tags: date.tags,
+    language: date.language,
+    booking_url: toBookingUrl(view, date),
+  };
+}
+
+/** Null where the page of the date has no link to book. */
+export function toBookingUrl({ urls }: View, date: CatalogDate): string | null {
+  const { state, seats, deadlineAt, zone, externalUrl } = date;
+  if (state !== 'planned' || seats.status === 'fully_booked' || deadlineAt < todayIn(zone)) return null;
+  return safeLink(externalUrl) ?? urls.booking(date);
+}

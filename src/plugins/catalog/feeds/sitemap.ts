@@ -1,0 +1,51 @@
+import type { FastifyPluginAsync, FastifyReply } from 'fastify';
+import { Problem } from '../../../core/errors.ts';
+import { formatTimestamp } from '../../../core/timestamps.ts';
+import { limitByAddress } from '../../../http/auth/address-limit.ts';
+import type { Services } from '../../../http/auth/authenticate.ts';
+import { listCourses } from '../courses.ts';
+import { loadCanceled, loadUpcoming } from '../dates/upcoming.ts';
+import { cachedPage } from '../pages.tsx';
+import { element, toDocument } from './xml.ts';
+
+/** The pages that search engines may show: at most 12,501, where a sitemap may have 50,000. */
+export const sitemap: FastifyPluginAsync<Services & { isOwnHost: boolean }> = async (
+  app,
+  { countRequest, isOwnHost },
+) => {
+  const limit = limitByAddress(countRequest);
+
+  app.get('/sitemap.xml', {
+    ...cachedPage,
+    handler: async (request, reply) => {
+      await limit(request);
+      const { ctx, view } = request.catalog;
+      const { school, urls } = view;
+      if (!school.isIndexed) throw Problem.notFound('Sitemap');
+      const [courses, upcoming, canceled] = await Promise.all([listCourses(ctx), loadUpcoming(ctx), loadCanceled(ctx)]);
+      const pages = [
+        toUrl(urls.start, formatTimestamp(school.version)),
+        ...courses.map((course) => toUrl(urls.course(course), formatTimestamp(course.updatedAt))),
+        ...[...upcoming, ...canceled].map((date) => toUrl(urls.date(date), date.updatedAt)),
+      ];
+      const all = element('urlset', { xmlns: 'http://www.sitemaps.org/schemas/sitemap/0.9' }, ...pages);
+      return reply.type('application/xml; charset=utf-8').send(toDocument(all));
+    },
+  });
+
+  // Crawlers read it at the root of a host alone.
+  if (isOwnHost)
+    app.get('/robots.txt', ({ catalog: { view } }, reply) =>
+      sendRobots(reply, view.school.isIndexed ? [`Sitemap: ${view.urls.start}/sitemap.xml`] : undefined),
+    );
+};
+
+const toUrl = (url: string, changedAt: string) =>
+  element('url', {}, element('loc', {}, url), element('lastmod', {}, changedAt));
+
+/** Everything may be read, unless `lines` is undefined. */
+export const sendRobots = (reply: FastifyReply, lines: string[] | undefined) =>
+  reply
+    .type('text/plain; charset=utf-8')
+    .header('cache-control', 'public, max-age=3600')
+    .send(`${['User-agent: *', ...(lines ? ['Allow: /', ...lines] : ['Disallow: /'])].join('\n')}\n`);

@@ -1,0 +1,189 @@
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { addDate, addLocation, changeDate } from '../../support/dates.ts';
+import { createPublicCatalog, revealsSecret } from '../../support/public-catalog.ts';
+import { limits, openTestApp, openTestAppForFile, openTestDatabase } from '../../support/test-app.ts';
+import { isoDay, openWebCatalog } from '../../support/web-catalog.ts';
+
+const testApp = await openTestAppForFile();
+const { createProvider } = testApp;
+
+type Item = Record<string, any> & { id: number; title: string };
+type Page = { items: Item[]; next_page: number | null };
+
+async function createSchool() {
+  const me = await createProvider('Fjord school');
+  const locationId = await addLocation(me, { title: 'Brygga', address: 'Bryggen 1', zipcode: '5003', city: 'Bergen' });
+  const tag = (await me.post('/v2/course-tags', { title: 'Sjø & hav' })).json<{ id: number }>();
+  const knots = await me.course({ title: 'Knots', price_value: 1000, tags: [tag.id] });
+  const soup = await me.course({ title: 'Soup' });
+  const times = { startTimeAt: '09:00', endTimeAt: '15:00', locationId, capacityMax: 12, numConfirmed: 0 };
+  const first = await addDate(me, knots, { startAt: '2030-06-10', deadlineAt: '2030-06-01', ...times });
+  const second = await addDate(me, soup, { startAt: '2030-07-10', isVirtual: true });
+  const catalog = await openWebCatalog(testApp, me);
+  const read = async (query = '') => (await catalog.get(`/dates.json${query}`)).json<Page>();
+  return { me, catalog, read, tag, knots, soup, first, second };
+}
+const idsOf = ({ items }: Page) => items.map(({ id }) => id);
+
+test('dates.json has the coming dates with what a page shows of them', async () => {
+  const { catalog, read, tag, knots, first, second } = await createSchool();
+  const { items, next_page } = await read('?lang=en');
+  expect([items.map(({ id }) => id), next_page]).toEqual([[first, second], null]);
+  expect(items[0]).toEqual({
+    ...{ id: first, title: 'Knots', course: { id: knots, title: 'Knots' } },
+    url: `${catalog.url}/dates/knots-${first}`,
+    ...{ start_at: '2030-06-10', end_at: '2030-06-10', start_time_at: '09:00:00', end_time_at: '15:00:00' },
+    timezone: 'Europe/Oslo',
+    place: { title: 'Brygga', address: 'Bryggen 1', city: 'Bergen', online: false },
+    price: { value: 1000, currency: 'NOK', vat_percentage: 0 },
+    seats: { status: 'open', left: 12 },
+    ...{ status: 'planned', deadline_at: '2030-06-01', categories: [], tags: [tag] },
+    language: { id: 'no', title: 'Norwegian' },
+    booking_url: `${catalog.url}/dates/knots-${first}/book`,
+  });
+  expect(items[1]).toMatchObject({ price: { value: 0 }, seats: { status: 'open', left: null } });
+  expect(items[1]!['place']).toEqual({ title: null, address: null, city: null, online: true });
+});
+
+test('any site may read it, caches keep it for a minute, and its ETag tells whether a copy is current', async () => {
+  const { catalog } = await createSchool();
+  const first = await catalog.get('/dates.json', { origin: 'https://other.example' });
+  expect([first.status, first.headers]).toMatchObject([
+    200,
+    {
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'public, max-age=60, stale-while-revalidate=600',
+      'access-control-allow-origin': '*',
+      'cross-origin-resource-policy': 'cross-origin',
+      vary: 'Accept-Encoding, Accept-Language',
+    },
+  ]);
+  expect(first.headers['access-control-allow-credentials']).toBeUndefined();
+  expect(first.headers['set-cookie']).toBeUndefined();
+  const etag = String(first.headers['etag']);
+  for (const read of [catalog.get, catalog.head]) {
+    const { status, headers } = await read('/dates.json', { 'if-none-match': etag });
+    expect([status, headers['etag'], headers['access-control-allow-origin']]).toEqual([304, etag, '*']);
+    expect(headers['cache-control']).toContain('max-age=60');
+  }
+});
+
+test('a change of a date changes the ETag', async () => {
+  const { me, catalog, first } = await createSchool();
+  const before = await catalog.get('/dates.json');
+  await changeDate(me, first, { title: 'Bowlines' });
+  const after = await catalog.get('/dates.json', { 'if-none-match': String(before.headers['etag']) });
+  expect([after.status, after.json<Page>().items[0]!.title]).toEqual([200, 'Bowlines']);
+});
+
+test('labels are in the language of the query, or else of the browser', async () => {
+  const { catalog } = await createSchool();
+  const languageOf = async (query: string, accept: string) =>
+    (await catalog.get(`/dates.json${query}`, { 'accept-language': accept })).json<Page>().items[0]!['language'];
+  expect(await languageOf('', 'nb')).toEqual({ id: 'no', title: 'Norsk' });
+  expect(await languageOf('?lang=en', 'nb')).toEqual({ id: 'no', title: 'Norwegian' });
+});
+
+test('from, to, tag and q select dates', async () => {
+  const { read, tag, first, second } = await createSchool();
+  expect(idsOf(await read('?from=2030-06-10&to=2030-06-10'))).toEqual([first]);
+  expect(idsOf(await read('?from=2030-06-11'))).toEqual([second]);
+  expect(idsOf(await read('?to=2030-06-09'))).toEqual([]);
+  expect(idsOf(await read(`?tag=${tag.id}`))).toEqual([first]);
+  expect(idsOf(await read('?tag=sj%C3%B8%20%26%20HAV'))).toEqual([first]);
+  expect(idsOf(await read('?q=sou'))).toEqual([second]);
+  expect(idsOf(await read('?q=bergen+knots&from=&page='))).toEqual([first]);
+});
+
+test('a page has at most 100 dates, and names the next one', async () => {
+  const me = await createProvider();
+  const course = await me.course();
+  const ids: number[] = [];
+  for (let n = 0; n < 102; n += 1) ids.push(await addDate(me, course, { startAt: '2031-01-01' }));
+  const { get } = await openWebCatalog(testApp, me);
+  const page = async (query: string) => (await get(`/dates.json${query}`)).json<Page>();
+  const [first, second, third] = [await page(''), await page('?page=2'), await page('?page=3')];
+  expect([first.items.length, first.next_page]).toEqual([100, 2]);
+  expect([idsOf(first), idsOf(second)].flat()).toEqual(ids);
+  expect([second.next_page, third]).toEqual([null, { items: [], next_page: null }]);
+  const few = await page('?limit=3&page=2');
+  expect([idsOf(few), few.next_page]).toEqual([ids.slice(3, 6), 3]);
+});
+
+test.each([
+  ['from=10.06.2030', 'from'],
+  ['to=2030-02-30', 'to'],
+  ['page=0', 'page'],
+  ['page=x', 'page'],
+  ['limit=101', 'limit'],
+  ['lang=fr', 'lang'],
+  [`q=${'x'.repeat(201)}`, 'q'],
+  ['from=x&to=y', 'from,to'],
+])('%s is refused', async (query, names) => {
+  const { catalog } = await createSchool();
+  const { status, headers, text } = await catalog.get(`/dates.json?${query}`);
+  expect([status, JSON.parse(text)]).toEqual([400, { error: `Field(s) not valid: ${names}` }]);
+  expect(headers).toMatchObject({ 'access-control-allow-origin': '*', 'cache-control': 'no-store' });
+});
+
+test('errors are JSON: a catalog that is off, another method', async () => {
+  const { me, catalog } = await createSchool();
+  const post = await catalog.read('POST')('/dates.json');
+  expect([post.status, post.headers['allow'], post.json()]).toEqual([
+    405,
+    'GET, HEAD',
+    { error: 'This path takes GET, HEAD' },
+  ]);
+  await me.put('/v2/catalog-settings', { enabled: false });
+  const off = await catalog.get('/dates.json');
+  expect([off.status, off.json()]).toEqual([404, { error: 'Catalog not found' }]);
+});
+
+test('a date is bookable as its page says', async () => {
+  const { me, read, first, catalog } = await createSchool();
+  const bookingUrl = async () => (await read()).items.find(({ id }) => id === first)!['booking_url'] as unknown;
+  await changeDate(me, first, { externalBookingUrl: 'https://book.example/knots' });
+  expect(await bookingUrl()).toBe('https://book.example/knots');
+  await changeDate(me, first, { externalBookingUrl: 'javascript:alert(1)' });
+  expect(await bookingUrl()).toBe(`${catalog.url}/dates/knots-${first}/book`);
+  await changeDate(me, first, { statusId: 4 });
+  expect([await bookingUrl(), (await read()).items[0]!['status']]).toEqual([null, 'postponed']);
+  await changeDate(me, first, { statusId: 1, startAt: isoDay(5), endAt: isoDay(5), deadlineAt: isoDay(-2) });
+  expect(await bookingUrl()).toBeNull();
+});
+
+test('responses from memory are not counted by address', async () => {
+  const options = { limits: { ...limits, publicRequestsPerMinute: 3 } };
+  const limited = await openTestApp(openTestDatabase(inject('shared')), options);
+  onTestFinished(() => limited.close());
+  const { get } = await openWebCatalog(limited, await limited.createProvider());
+  const statuses = async (toPath: (n: number) => string) => {
+    const found = [];
+    for (let n = 0; n < 5; n += 1) found.push((await get(toPath(n))).status);
+    return found;
+  };
+  expect(await statuses(() => '/dates.json')).toEqual([200, 200, 200, 200, 200]);
+  expect(await statuses((n) => `/dates.json?q=${n}`)).toContain(429);
+  expect((await get('/dates.json?q=x')).json()).toEqual({ error: 'Too many requests from this address' });
+});
+
+test('nothing private is in it', async () => {
+  const school = await createPublicCatalog(testApp);
+  const { get } = await openWebCatalog(testApp, school.me);
+  const { text } = await get('/dates.json');
+  const parts = (await school.me.get('/v2/coursedates?limit=250')).json<{
+    items: { coursedate_id: number; parent_id: number | null; status_id: number }[];
+  }>();
+  const shown = JSON.parse(text) as Page;
+  const isShown = new Set(
+    parts.items
+      .filter(
+        ({ coursedate_id, parent_id, status_id }) =>
+          school.publicIds.dates.includes(coursedate_id) && parent_id === null && status_id !== 3,
+      )
+      .map(({ coursedate_id }) => coursedate_id),
+  );
+  expect(isShown.size).toBeGreaterThan(1);
+  expect(new Set(idsOf(shown))).toEqual(isShown);
+  expect(revealsSecret(text)).toBe(false);
+});
