@@ -6,6 +6,10 @@ export const newSecret = () => randomBytes(32).toString('base64url');
 /** A secret that begins with its provider's id, so that the look-up names the provider. */
 export const newProviderSecret = (providerId: number) => `${providerId}_${newSecret()}`;
 
+/** As `newProviderSecret`, equal for an equal key, which must be as secret. */
+export const deriveProviderSecret = (providerId: number, purpose: string, key: string) =>
+  `${providerId}_${hash('sha256', `${purpose}\n${providerId}\n${key}`, 'base64url')}`;
+
 /** The provider's id in a secret; null if the text has another form. */
 export function parseProviderId(secret: string) {
   const [, providerId] = /^(\d{1,15})_[\w-]{43}$/.exec(secret) ?? [];

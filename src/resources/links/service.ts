@@ -7,14 +7,23 @@ import { bookingError, bookingProblem, fieldError } from '../booking/schema.ts';
 import type { LinkKind, LinkResult, LinkSubject } from './schema.ts';
 import * as sql from './sql.ts';
 
+type LinkOptions = {
+  /** A secret of the form of `newProviderSecret`; a new one by default. */
+  token?: string;
+  /** The mail that contains the link. */
+  mailId?: number;
+  /** True: links that no mail contains do not end. */
+  leavesUnmailed?: boolean;
+};
+
 /** Returns the secret, of which only a hash is stored; undefined once the course is over. Earlier links end. */
 export async function createLink(
   on: Queryable,
   { providerId, bookingId, participantId }: LinkSubject,
-  mailId: number | null = null,
+  { token = newProviderSecret(providerId), mailId, leavesUnmailed = false }: LinkOptions = {},
 ) {
-  const token = newProviderSecret(providerId);
-  const stored = await execute(on, sql.storeLink, [providerId, bookingId, participantId, hashSecret(token), mailId]);
+  const values = [providerId, bookingId, participantId, hashSecret(token), mailId ?? null, leavesUnmailed];
+  const stored = await execute(on, sql.storeLink, values);
   return stored.length > 0 ? token : undefined;
 }
 

@@ -8,13 +8,13 @@ const endsAt = (booking: string, participant: string) => `(
 
 /**
  * Stores the link `$4` of the booking `$2`, or of its participant `$3`, in place of earlier ones; no row once the course is
- * over. A mail that is sent again replaces its link.
+ * over. A mail that is sent again replaces its link. With `$6` links that no mail contains stay.
  */
 export const storeLink = {
   name: 'store_booking_link',
   text: `with earlier as (
       delete from booking_links where provider_id = $1 and booking_id = $2 and participant_id is not distinct from $3
-        and (mail_id is null or mail_id is distinct from $5))
+        and case when mail_id is null then not $6::boolean else mail_id is distinct from $5 end)
     insert into booking_links (provider_id, booking_id, participant_id, hash, mail_id, created_at, expires_at)
     select $1, $2, $3::bigint, $4, $5, now(), e.at from (select ${endsAt('$2', '$3')} as at) e where e.at > now()
     on conflict (provider_id, mail_id) do update set hash = excluded.hash, created_at = excluded.created_at,

@@ -146,7 +146,8 @@ async function createMailLink(on: Queryable, settings: Settings, mail: MailData)
   if (purpose !== 'offer' && purpose !== 'booking_link' && purpose !== 'booking_receipt') return null;
   const kind = purpose === 'offer' ? 'offer' : 'booking';
   const subject = { providerId, bookingId: bookingId!, participantId: purpose === 'offer' ? mail.participantId : null };
-  const token = await createLink(on, subject, id);
+  // A receipt leaves the link of the page on which its booking was made.
+  const token = await createLink(on, subject, { mailId: id, leavesUnmailed: purpose === 'booking_receipt' });
   if (token === undefined) return purpose === 'booking_receipt' ? null : undefined;
   return { token, href: linkUrl(settings, kind, token) };
 }
