@@ -234,7 +234,7 @@ test('long texts of any kind arrive unchanged', async () => {
 });
 
 test('only mails that give or end a place have a calendar, and only those with one a link to join', async () => {
-  const { me, deliver, dateId, participantId } = await booked(
+  const { me, deliver, dateId, participantId, toUid } = await booked(
     { eventUrl: joinUrl, capacityMax: 1, capacityWait: 3 },
     { booker_name: 'Ola', booker_email: 'ola@people.example' },
   );
@@ -263,9 +263,12 @@ test('only mails that give or end a place have a calendar, and only those with o
     ['kari@people.example', 'You have a place', joinUrl],
   ]);
   expect(mails.filter((mail) => readCalendar(mail)).map(({ subject }) => subject!.split(':')[0])).toEqual([
-    ...['Your booking', 'You have a place'],
+    ...['Your booking', 'Receipt of your booking', 'You have a place'],
   ]);
   expect(mails.map(({ text }) => text!.includes(joinUrl))).toEqual([true, false, false, false, true, true]);
+  expect(mails[1]!.raw).not.toContain(joinUrl);
+  const entry = { uid: toUid(dateId), status: 'CONFIRMED', summary: 'Knots', attendees: [] };
+  expect(read(mails[1]!)).toMatchObject({ method: 'PUBLISH', isAlternative: false, event: entry });
 });
 
 test('a place that is not confirmed, or on a postponed date, has no entry', async () => {

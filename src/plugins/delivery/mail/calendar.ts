@@ -11,9 +11,11 @@ export type MailCalendar = { method: 'REQUEST' | 'CANCEL' | 'PUBLISH'; content: 
 
 /**
  * The calendar of a mail to a participant: an invitation or its end for a date with at most one gathering, else a
- * calendar of all gatherings. Null for mails that change no entry.
+ * calendar of all gatherings. Of a receipt to the booker: the entry of the first participant. Null for mails that change
+ * no entry.
  */
 export function composeCalendar(mail: MailData, { publicUrl }: Pick<Settings, 'publicUrl'>, from: string) {
+  if (mail.purpose === 'booking_receipt') return composeOfBooking(mail, publicUrl, from);
   const change = findChange(mail);
   if (change === undefined) return null;
   const { providerId, school, participantName: name, email } = mail;
@@ -26,6 +28,17 @@ export function composeCalendar(mail: MailData, { publicUrl }: Pick<Settings, 'p
     ...(isSingle && { attendee: { name, email } }),
   });
   return { method, content } satisfies MailCalendar;
+}
+
+/** Without how to join, which participants alone may see. */
+function composeOfBooking(mail: MailData, publicUrl: string, from: string): MailCalendar | null {
+  const { providerId, school, startAt, statusId, dateStatusId, placeId, placeUserId } = mail;
+  const isPlaced = startAt !== null && statusId !== null && hasConfirmedPlace(toEnrolment(mail));
+  if (!isPlaced || dateStatusId === postponed) return null;
+  const gatherings = (mail.gatherings ?? []).map((one) => ({ ...one, eventUrl: null }));
+  const place = { ...mail, participantId: placeId, userId: placeUserId, eventUrl: null, gatherings } as CalendarPlace;
+  const options = { providerId, publicUrl, method: 'PUBLISH' as const, organizer: { name: school, email: from } };
+  return { method: 'PUBLISH', content: toCalendar([place], options) };
 }
 
 /** How a mail changes the entry of its recipient; undefined for those who have none. */

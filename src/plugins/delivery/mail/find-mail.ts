@@ -27,6 +27,7 @@ export const findMail = {
       b.id as "bookingId", o.booking_id is not null as "isToBooker", o.participant_id as "participantId",
       m.detached_at is not null as "isDetached", u.erased_at is not null as "isErased",
       coalesce(u.is_placeholder, false) as "isPlaceholder", o.user_id = p.user_id as "isToParticipant",
+      p.id as "placeId", p.user_id as "placeUserId",
       w.host as "webhookHost", w.disabled_reason as "disabledReason",
       coalesce(b.language, (select own.language from participants last
           join bookings own on own.provider_id = last.provider_id and own.id = last.booking_id

@@ -26,6 +26,9 @@ export type MailRow = {
   /** True if the booker is the recipient. */
   isToBooker: boolean;
   participantId: number | null;
+  /** The participant of the mail, or the first one of the booking, and their user. */
+  placeId: number | null;
+  placeUserId: number | null;
   /** True if the participant is the recipient; null for a mail without one. */
   isToParticipant: boolean | null;
   /** True for an admin user that has left the provider. */
