@@ -1,7 +1,9 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { CodedError } from '../../core/errors.ts';
 import * as codes from '../../core/schema/codes.ts';
+import { createCoercion } from '../../core/schema/coercion.ts';
 import { coercionKind, t } from '../../core/schema/types.ts';
+import { compileValidator } from '../../core/schema/validator.ts';
 import { BookingStatusId } from '../participants/schema.ts';
 import { bookingError, participantError, fieldError, placesError, type BookingCode } from './schema.ts';
 
@@ -165,6 +167,16 @@ export function collectValidationErrors(
   const fields = faults.flatMap(fieldsAt).sort((one, other) => getRank(one.path) - getRank(other.path));
   const errors = [...fields.map(errorAt), ...linkToNobody(input), ...tooLong(rest), ...bornLater(rest, today)];
   return { rest, errors };
+}
+
+const coerceBooking = createCoercion(BookingBody);
+const validateBooking = compileValidator(BookingBody);
+
+/** The fields of a booking that is sent otherwise than by the interface, and their errors. */
+export function parseBooking(fields: Record<string, unknown>, today: string) {
+  const input = coerceBooking(fields) as BookingInput;
+  validateBooking(input);
+  return collectValidationErrors(input, validateBooking.errors ?? [], today);
 }
 
 /** Either `participants` or `places` is needed. */

@@ -12,7 +12,7 @@ import {
   type EnrolledUser,
   type Person,
 } from './enrolment-service.ts';
-import { queueBookingMails } from '../mails/booking-service.ts';
+import { queueBookingMails, type RequestedMails } from '../mails/booking-service.ts';
 import { mayBeNotified, queueNotices } from '../notices/service.ts';
 import { loadContext, quoteBooking, type BookingQuote } from '../quotes/service.ts';
 import type { BookingInput } from './body-schema.ts';
@@ -22,29 +22,48 @@ import { detailedOrderTitle, bookingError, bookingProblem, type BookingResult } 
 /** Books in one transaction under the provider's lock; `errors` are those of validation. */
 export async function book(ctx: Ctx, input: BookingInput, errors: CodedError[]): Promise<BookingResult> {
   assertPairLimit(input);
-  return ctx.write(['dates', 'people', 'money'], async (tx, now) => {
-    // Pipelined. Persons may lack a name here; the quote rejects them before they are enrolled.
-    const [context, existing] = await Promise.all([
-      loadContext(ctx, tx, now, input),
-      findExistingUsers(ctx, tx, toPersons(input)),
-    ]);
-    const quote = quoteBooking(input, context, errors);
-    const users =
-      input.places === undefined
-        ? await enrolUsers(ctx, tx, now, toPersons(input), existing, quote.customer?.id ?? null)
-        : await createPlaceholders(ctx, tx, now, input.places);
-    const created = await insertBooking(ctx, tx, now, input, quote, users);
-    if (quote.voucher) await spendFromVoucher(ctx, tx, now, created.orderId, quote.voucher);
-    await queueBookingMails(ctx, tx, now, { input, switches: quote.date.mailSwitches, users, created });
-    if (context.dates.some(mayBeNotified)) {
-      const courseDateIds = [...new Set(quote.participants.map(({ courseDateId }) => courseDateId))];
-      await queueNotices(ctx, tx, now, { booked: created.participantIds, courseDateIds });
-    }
+  return ctx.write(bookingAreas, (tx, now) => bookWithin(ctx, tx, now, input, errors));
+}
 
-    tx.recordAffected(created.bookingId);
-    tx.countEvents('bookings', 1);
-    return toResponse(quote, created);
-  });
+export const bookingAreas = ['dates', 'people', 'money'] as const;
+
+type BookingOptions = {
+  /** Throws unless the booking may be made as quoted. */
+  assertAgreed?: (quote: BookingQuote) => void;
+  mails?: RequestedMails;
+};
+
+/** `book` in a transaction with the areas `bookingAreas`. */
+export async function bookWithin(
+  ctx: Ctx,
+  tx: Tx,
+  now: string,
+  input: BookingInput,
+  errors: CodedError[],
+  { assertAgreed, mails }: BookingOptions = {},
+): Promise<BookingResult> {
+  // Pipelined. Persons may lack a name here; the quote rejects them before they are enrolled.
+  const [context, existing] = await Promise.all([
+    loadContext(ctx, tx, now, input),
+    findExistingUsers(ctx, tx, toPersons(input)),
+  ]);
+  const quote = quoteBooking(input, context, errors);
+  assertAgreed?.(quote);
+  const users =
+    input.places === undefined
+      ? await enrolUsers(ctx, tx, now, toPersons(input), existing, quote.customer?.id ?? null)
+      : await createPlaceholders(ctx, tx, now, input.places);
+  const created = await insertBooking(ctx, tx, now, input, quote, users);
+  if (quote.voucher) await spendFromVoucher(ctx, tx, now, created.orderId, quote.voucher);
+  await queueBookingMails(ctx, tx, now, { input, switches: quote.date.mailSwitches, users, created, mails });
+  if (context.dates.some(mayBeNotified)) {
+    const courseDateIds = [...new Set(quote.participants.map(({ courseDateId }) => courseDateId))];
+    await queueNotices(ctx, tx, now, { booked: created.participantIds, courseDateIds });
+  }
+
+  tx.recordAffected(created.bookingId);
+  tx.countEvents('bookings', 1);
+  return toResponse(quote, created);
 }
 
 /** Limits the time under the lock: pairs of participant and product. */

@@ -3,6 +3,9 @@ import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { queueMails, type NewMail } from './queue-service.ts';
 
+/** Who gets a receipt, whatever the request and the switches say: the booker, and the participants by their place. */
+export type RequestedMails = { toBooker: boolean; toParticipants: boolean[] };
+
 type Booked = {
   input: {
     places?: number;
@@ -16,6 +19,7 @@ type Booked = {
   switches: MailSwitches | null;
   users: { userId: number; isNew: boolean }[];
   created: { bookingId: number; participantIds: number[] };
+  mails?: RequestedMails | undefined;
 };
 
 /** Queues the mails about a booking. Its request decides on receipts, else the switches of the school. */
@@ -27,8 +31,8 @@ export const queueBookingMails = (ctx: Pick<Ctx, 'providerId'>, tx: Tx, now: str
     booked.input.places === undefined ? [...toParticipants(booked), ...toBooker(booked)] : toBooker(booked),
   );
 
-function toBooker({ input: { config, booker_email }, switches, created: { bookingId } }: Booked): NewMail[] {
-  const isReceiptSent = booker_email !== undefined && isMailOn('booking_receipt', switches);
+function toBooker({ input: { config, booker_email }, switches, created: { bookingId }, mails }: Booked): NewMail[] {
+  const isReceiptSent = mails?.toBooker ?? (booker_email !== undefined && isMailOn('booking_receipt', switches));
   return [
     ...(isReceiptSent ? [{ purpose: 'booking_receipt' as const, bookingId, isRequested: true }] : []),
     // The receipt has the link; a second one would end it.
@@ -36,7 +40,7 @@ function toBooker({ input: { config, booker_email }, switches, created: { bookin
   ];
 }
 
-function toParticipants({ input: { config }, switches, users, created }: Booked): NewMail[] {
+function toParticipants({ input: { config }, switches, users, created, mails }: Booked): NewMail[] {
   const newUserIds = new Set(users.flatMap(({ userId, isNew }) => (isNew ? [userId] : [])));
   const accounts = [...newUserIds].map((userId): NewMail => ({
     purpose: 'account_created',
@@ -48,5 +52,6 @@ function toParticipants({ input: { config }, switches, users, created }: Booked)
     isRequested: true,
   }));
   const sendReceipts = config?.send_receipt_email_to_participant ?? isMailOn('receipt', switches);
-  return [...(config?.send_account_created_email_to_user ? accounts : []), ...(sendReceipts ? receipts : [])];
+  const sent = receipts.filter((_receipt, n) => mails?.toParticipants[n] ?? sendReceipts);
+  return [...(config?.send_account_created_email_to_user ? accounts : []), ...sent];
 }

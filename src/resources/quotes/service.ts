@@ -1,7 +1,7 @@
 import type { CodedError } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
-import { execute } from '../../database/statements.ts';
+import { execute, type Queryable } from '../../database/statements.ts';
 import { bookingError, participantError, bookingProblem, type BookingCode } from '../booking/schema.ts';
 import { isStorable, priceOrder, voucherAmount, type Discount, type OrderedProduct } from './price-service.ts';
 import { decideSeats } from '../seats/assignment-service.ts';
@@ -31,7 +31,16 @@ export async function loadContext(ctx: Ctx, tx: Tx, now: string, request: QuoteR
   return findContext(ctx, tx, request);
 }
 
-async function findContext({ providerId }: Ctx, tx: Tx, request: QuoteRequest): Promise<BookingContext> {
+/** The quote of a booking that is not made. Takes the lock only if offers are due, whose seats are free. */
+export async function previewQuote(ctx: Ctx, request: QuoteRequest, errors: CodedError[]): Promise<BookingQuote> {
+  const context = await findContext(ctx, ctx.unlockedStore, request);
+  if (!context.dates.some(({ hasDueOffers }) => hasDueOffers)) return quoteBooking(request, context, errors);
+  return ctx.write(['dates', 'people'], async (tx, now) =>
+    tx.rollbackNoChange(quoteBooking(request, await loadContext(ctx, tx, now, request), errors)),
+  );
+}
+
+async function findContext({ providerId }: Ctx, tx: Queryable, request: QuoteRequest): Promise<BookingContext> {
   const { participants = [], coursedate_id = null, campaign_code, customer_id, voucher_code } = request;
   const triggers = participants.flatMap(({ trigger_value }) => trigger_value ?? []);
   const productIds = participants.flatMap(({ products }) => products ?? []);
