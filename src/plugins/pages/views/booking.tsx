@@ -8,7 +8,7 @@ import type { View } from '../view.ts';
 import { describeTerms, isOpen } from './cancel.tsx';
 import { Fact } from '../../../http/html/facts.tsx';
 import { Facts } from './facts.tsx';
-import { Field } from './field.tsx';
+import { Field } from '../../../http/html/field.tsx';
 import { Layout } from './layout.tsx';
 import { toTitle } from './passwords.tsx';
 

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { fill } from '../../../http/html/fill.ts';
 import type { PersonalView, View } from '../view.ts';
-import { Field } from './field.tsx';
+import { Field } from '../../../http/html/field.tsx';
 import { Layout } from './layout.tsx';
 
 /** Error messages by field. */

@@ -3,7 +3,7 @@ import type { SessionItem } from '../../../resources/auth/session-service.ts';
 import { fill, fillCount } from '../../../http/html/fill.ts';
 import type { PersonalView } from '../view.ts';
 import { capitalized } from '../../../http/html/facts.tsx';
-import { Field } from './field.tsx';
+import { Field } from '../../../http/html/field.tsx';
 import { Layout } from './layout.tsx';
 import { toTitle, type FieldErrors } from './passwords.tsx';
 
