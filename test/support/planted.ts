@@ -102,6 +102,10 @@ export async function plantPerson(me: Provider, pool: Pick<Pool, 'query'>) {
       (${me.id}, 'user', 'ref-${planted}', ${id}, 'c'), (${me.id}, 'participant', 'p-${planted}', ${places[0]}, 'd'),
       (${me.id}, 'order', 'o-${planted}', ${summary.order_id}, 'e')`),
   );
+  await write(me, (tx) =>
+    tx.execute(`insert into catalog_posts (provider_id, key_hash, booking_id, address_hash, recipients, places, created_at)
+      values (${me.id}, 'key', ${summary.booking_id}, 'address-${planted}', '{recipient-${planted}}', 1, now())`),
+  );
   return { id, customer, courseId, dateId, summary, cursor: await newestEvent(me) };
 }
 

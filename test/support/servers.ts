@@ -35,6 +35,7 @@ export async function startServers(options: Options = {}) {
   onTestFinished(() => agent.destroy());
   return {
     ...opened,
+    urls,
     createProvider: (title?: string) => createProvider(opened.testApp.app, opened.database, title),
     /** Sends to the servers in turn, with a provider's key. */
     createCaller: (apiKey: string): Caller => {

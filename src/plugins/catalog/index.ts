@@ -1,10 +1,24 @@
+import { deleteWhere, type Task } from '../../database/housekeeping.ts';
 import { definePlugin } from '../../interfaces/plugin/define-plugin.ts';
+import { catalogPluginSettings } from './settings.ts';
+
+const postsTask: Task = {
+  table: 'catalog_posts',
+  variable: 'CATALOG_POSTS_RETENTION_DAYS',
+  statement: deleteWhere(
+    'catalog_posts',
+    'provider_id, key_hash',
+    `created_at < now() - interval '24 hours' - $1 * interval '1 day'`,
+  ),
+};
 
 /** The public catalog of each school that has switched it on. */
 export const catalog = definePlugin({
   name: 'catalog',
+  settings: catalogPluginSettings,
   routes: { prefix: '/catalog', repairsPaths: true, load: async () => (await import('./routes.ts')).catalogPlugin },
   docs: { pages: ['catalog', 'embed'] },
+  housekeeping: [postsTask],
   server: async () => {
     const { ownHostPlugin } = await import('./routes.ts');
     return { routes: (app, services) => void app.register(ownHostPlugin, services) };

@@ -11,6 +11,7 @@ import { checkBody } from '../../http/parsing/bodies.ts';
 import { serveEmbed } from './embed/script.ts';
 import { feeds } from './feeds/index.ts';
 import { sendRobots } from './feeds/sitemap.ts';
+import { bookingPages } from './booking/routes.tsx';
 import { createSchoolLookup, type SchoolLookup } from './find-school.ts';
 import { addHostConstraint, ownHost } from './host-names.ts';
 import { openCatalog } from './open-catalog.ts';
@@ -63,6 +64,7 @@ const schoolPages: FastifyPluginAsync<Services & { lookup: SchoolLookup; isOwnHo
   });
   await app.register(pages, { ...options, prefix: '' });
   await app.register(feeds, { ...options, prefix: '' });
+  await app.register(bookingPages, { ...options, prefix: '' });
   addMethodNotAllowed();
   app.get('/*', () => {
     throw Problem.notFound('Page');

@@ -41,6 +41,7 @@ function linksBelow(base: string, query: string) {
     course: (one: Titled) => `${course(one)}${query}`,
     date: (one: Titled) => `${date(one)}${query}`,
     booking: (one: Titled) => `${date(one)}/book${query}`,
+    booked: (key: string) => `${base}/booked/${key}${query}`,
     calendar: `${base}/calendar.ics${query}`,
     courseCalendar: (one: Titled) => `${course(one)}/calendar.ics${query}`,
     dateCalendar: (one: Titled) => `${date(one)}/calendar.ics${query}`,

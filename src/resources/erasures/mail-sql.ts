@@ -1,4 +1,5 @@
 import { caseFoldedSql } from '../../database/tables/columns.ts';
+import { recipientHashSql } from '../../database/tables/idempotency.ts';
 import { mailNameSql } from '../../database/tables/outbox.ts';
 
 // `$1` is the provider, `$2` the course user, `$3` the orders that the course user has bought.
@@ -20,6 +21,15 @@ export const deleteLinks = {
   text: `with ended as (delete from booking_links where ${isLinkOfPerson}),
       feed as (delete from calendar_feeds where provider_id = $1 and user_id = $2)
     delete from tokens where provider_id = $1 and user_id = $2`,
+};
+
+/** Bookings by the form of the catalog that the person is on, or was mailed about. */
+export const deletePosts = {
+  name: 'erase_catalog_posts',
+  text: `delete from catalog_posts where provider_id = $1 and (booking_id in ${bookingsOfOrders}
+      or booking_id in (select p.booking_id from participants p where p.provider_id = $1 and p.user_id = $2)
+      or recipients @> array[(select ${recipientHashSql('$1', 'u.email')} from course_users u
+        where u.provider_id = $1 and u.id = $2)])`,
 };
 
 /** Returns the names of the files, also of digests: all notices of one were sent at once, or have the same lease. */

@@ -102,6 +102,7 @@ async function deleteCopies(tx: Tx, person: Person, { orders, customers }: Purch
   await execute(tx, mailSql.deleteRefusedAddress, own);
   await execute(tx, sql.deleteAttempts, items);
   await execute(tx, sql.deleteAnswers, [providerId]);
+  await execute(tx, mailSql.deletePosts, items.slice(0, 3));
   await execute(tx, sql.deleteStagedLines, [providerId]);
   await execute(tx, sql.hashRefs, items);
   return mails.map(({ name }) => name);

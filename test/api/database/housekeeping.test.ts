@@ -29,6 +29,8 @@ const inserts: Record<string, string> = {
     select 1, n::text, now() - n * interval '1 hour' - interval '15 minutes', 1, now() - n * interval '1 hour'`,
   idempotency_records: `(provider_id, key_hash, fingerprint, booking_id, answer, created_at, expires_at)
     select 1, n::text, 'x', 1, '{}', now(), now() - n * interval '1 hour'`,
+  catalog_posts: `(provider_id, key_hash, booking_id, address_hash, recipients, places, created_at)
+    select 1, n::text, 1, 'x', '{}', 1, now() - n * interval '1 hour' - interval '1 day'`,
   backup_runs: `(is_nightly, started_at, finished_at, file) select true, now() - n * interval '1 hour', now(), 'x'`,
   provider_usage: `(provider_id, hour, requests, refused, failed, milliseconds, peak_per_minute)
     select 1, now() - n * interval '1 hour', 1, 0, 0, 1, 1`,

@@ -163,6 +163,7 @@ const otherTables: Record<string, string> = {
   cancellations: '- a copy has canceled dates, and has nobody to tell',
   catalog_addresses: '- decided by the addresses of other courses',
   catalog_names: '- decided by the names of other schools',
+  catalog_posts: '- ends after a day',
   date_notices: '- mails that are sent once',
   erasures: '- of the backups of one database',
   events: '- the changes of one database: an import leaves its own',

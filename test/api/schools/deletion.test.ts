@@ -27,6 +27,8 @@ const otherRows = [
   `insert into outbox (provider_id, purpose, user_id, created_at, due_at) values ($1, 'account_created', $2, now(), now())`,
   `insert into idempotency_records (provider_id, key_hash, fingerprint, booking_id, answer, created_at, expires_at)
      values ($1, 'x', 'x', $3, '{}', now(), now() + interval '1 day')`,
+  `insert into catalog_posts (provider_id, key_hash, booking_id, address_hash, recipients, places, created_at)
+     values ($1, 'x', $3, 'x', '{x}', 1, now())`,
   `insert into import_refs (provider_id, kind, ref, item_id) values ($1, 'tag', 'OWNED-7f3a', 1)`,
   `insert into staged_lines (provider_id, line, part, kind, "table", data, refs, staged_at)
      values ($1, 1, 0, 'tag', 'tags', '{"title":"OWNED-7f3a"}', '{}', now())`,

@@ -42,6 +42,7 @@ test('nothing of the person is left, and places and amounts stay', async () => {
   const found = await findPlanted(pool, me.id);
   expect(found.length).toBeGreaterThan(50);
   expect(found).toContain('idempotency_records.answer');
+  expect(found).toContain('catalog_posts.recipients');
 
   const dry = await erase(me, id, { dry_run: true });
   expect(dry).toMatchObject({ id, dry_run: true, ...everything, kept: [], kept_total: 0 });

@@ -1,0 +1,26 @@
+import type { DateSpan } from '../../../core/date-format.ts';
+import type { Ctx } from '../../../database/context.ts';
+import { execute } from '../../../database/statements.ts';
+import { linkUrl } from '../../../resources/links/schema.ts';
+import { findLink } from '../../../resources/links/service.ts';
+import { loadBookingBalance } from '../../../resources/payments/balance-service.ts';
+import { findPost, toToken } from './service.ts';
+import * as sql from './sql.ts';
+
+type Place = DateSpan & { name: string; statusId: number; dateStatusId: number; title: string };
+export type Confirmation = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;
+
+/** What was booked with a key; undefined without such a booking of the last 24 hours. */
+export async function loadConfirmation(school: Ctx, key: string) {
+  const { providerId, unlockedStore: on, settings } = school;
+  const post = await findPost(on, providerId, key);
+  if (!post?.isOpen) return undefined;
+  const token = toToken(providerId, key);
+  const [places, balance, link] = await Promise.all([
+    execute<Place>(on, sql.listPlaces, [providerId, post.bookingId]),
+    loadBookingBalance(school, post.bookingId),
+    findLink(on, 'booking', token),
+  ]);
+  // A link that the school has replaced has ended.
+  return { places, balance, mailedTo: post.mailedTo, link: link && linkUrl(settings, 'booking', token) };
+}

@@ -1,0 +1,52 @@
+import type { Problem } from '../../../core/errors.ts';
+import { fill } from '../../../http/html/fill.ts';
+import type { Texts } from '../texts.ts';
+import { payerFields, personFields, toName, type BookingForm, type PayerField, type PersonField } from './form.ts';
+
+/** A fault, with the name of its field; without one it is of the whole form. */
+export type FormError = { name: string | undefined; text: string };
+
+/** A fault's field, whose label its text has. */
+type Field = { name: string; label: string };
+
+/** The field of a path such as `participants[0].email`; undefined for one that the form does not have. */
+function findField(path: string, { form }: Texts): Field | undefined {
+  const [, place, member] = /^participants\[(\d+)\]\.(\w+)$/.exec(path) ?? [];
+  const inPerson = personFields.find((field): field is PersonField => field === member);
+  if (place !== undefined && inPerson) {
+    const n = Number(place);
+    return { name: toName(inPerson, n), label: `${form.fields[inPerson]} (${fill(form.participant, n + 1)})` };
+  }
+  const inPayer = payerFields.find((field): field is PayerField => field === path);
+  return inPayer && { name: inPayer, label: form.fields[inPayer] };
+}
+
+/** Of faults without a field of their own. */
+const fieldsOfCodes: Record<string, PayerField> = {
+  campaign_code_invalid: 'campaign_code',
+  campaign_code_expired: 'campaign_code',
+  campaign_code_used_up: 'campaign_code',
+  voucher_code_invalid: 'voucher_code',
+  voucher_code_expired: 'voucher_code',
+};
+
+type Faults = Pick<Problem, 'missing' | 'notValid' | 'errors'>;
+
+/** The errors of the booking service in the words of the form. */
+export function toFormErrors({ missing, notValid, errors }: Faults, form: BookingForm, texts: Texts): FormError[] {
+  // Those of the first participant are reported there.
+  const isNamed = form.payer.booker_name.trim() !== '' || form.payer.booker_email.trim() !== '';
+  const toErrors = (paths: string[], text: string) =>
+    paths
+      .filter((path) => isNamed || !path.startsWith('booker_'))
+      .map((path): FormError => {
+        const field = findField(path, texts);
+        return { name: field?.name, text: field ? fill(text, field.label) : texts.form.errors.other };
+      });
+  const words: Record<string, string> = texts.form.errors;
+  const ofCodes = errors
+    .filter(({ field }) => field === undefined)
+    .map(({ code }): FormError => ({ name: fieldsOfCodes[code], text: words[code] ?? texts.form.errors.other }));
+  const all = [...toErrors(missing, texts.form.missing), ...toErrors(notValid, texts.form.notValid), ...ofCodes];
+  return [...new Map(all.map((one) => [`${one.name} ${one.text}`, one])).values()];
+}

@@ -1,0 +1,121 @@
+import type { FastifyRequest } from 'fastify';
+import { randomBytes } from 'node:crypto';
+import { catalogFields, type CatalogField, type FieldUse } from '../../../database/tables/providers.ts';
+import { readField } from '../../../http/html/forms.ts';
+import { defaultFields } from '../../../resources/catalog-settings/schema.ts';
+import type { CatalogDate } from '../dates/model.ts';
+import { formLimits } from './limits.ts';
+
+export const personFields = ['firstname', 'lastname', 'email', ...catalogFields] as const;
+export type PersonField = (typeof personFields)[number];
+type Person = Record<PersonField | 'product', string>;
+
+export const payerFields = [
+  ...(['booker_name', 'booker_email', 'booker_phone', 'company', 'company_number', 'gln_number'] as const),
+  ...(['invoice_reference', 'invoice_address_1', 'invoice_address_2', 'invoice_address_3'] as const),
+  ...(['invoice_zipcode', 'invoice_city', 'invoice_email', 'campaign_code', 'voucher_code'] as const),
+] as const;
+export type PayerField = (typeof payerFields)[number];
+export const companyFields: readonly PayerField[] = ['company', 'company_number', 'gln_number'];
+
+/** The form as it was typed. */
+export type BookingForm = {
+  key: string;
+  /** Of the price that was shown; empty if none was. */
+  version: string;
+  persons: Person[];
+  isCompany: boolean;
+  payer: Record<PayerField, string>;
+};
+
+/** 128 random bits. */
+const newKey = () => randomBytes(16).toString('base64url');
+export const isKey = (text: string) => /^[\w-]{22}$/.test(text);
+
+/** The name of a participant's field; `n` counts from 0. */
+export const toName = (field: PersonField | 'product', n: number) => `${field}_${n + 1}`;
+
+export function readForm(request: FastifyRequest): BookingForm {
+  const read = (name: string) => readField(request, name) ?? '';
+  const key = read('key');
+  const persons: Person[] = [];
+  while (persons.length <= formLimits.persons && isSent(request, persons.length))
+    persons.push(readPerson(read, persons.length));
+  return {
+    key: isKey(key) ? key : newKey(),
+    // Without its key a form was not shown.
+    version: isKey(key) ? read('version') : '',
+    persons: persons.length > 0 ? persons : [emptyPerson()],
+    isCompany: read('kind') === 'company',
+    payer: Object.fromEntries(payerFields.map((name) => [name, read(name)])) as BookingForm['payer'],
+  };
+}
+
+const isSent = (request: FastifyRequest, n: number) =>
+  personFields.some((field) => readField(request, toName(field, n)) !== undefined);
+
+const readPerson = (read: (name: string) => string, n: number) =>
+  Object.fromEntries([...personFields, 'product' as const].map((field) => [field, read(toName(field, n))])) as Person;
+
+export const emptyPerson = () => readPerson(() => '', 0);
+
+/** How a school uses each field of a participant. */
+export type FieldUses = Record<CatalogField, FieldUse>;
+export const toFieldUses = (fields: Partial<FieldUses>): FieldUses => ({ ...defaultFields, ...fields });
+
+/** The products that a participant can have: one of the course. */
+export function listProducts({ products }: CatalogDate) {
+  const main = products.find(({ is_main_product }) => is_main_product);
+  const others = products.filter((one) => one !== main && (!main || one.currency === main.currency));
+  return [...(main ? [main] : []), ...others];
+}
+
+const orNone = (text: string) => (text.trim() === '' ? undefined : text);
+
+/** The first participant pays unless the form names somebody. */
+function toBooker({ persons: [first], payer }: BookingForm) {
+  const { booker_name, booker_email, booker_phone } = payer;
+  const isNamed = [booker_name, booker_email].some((text) => text.trim() !== '');
+  const own = { name: `${first!.firstname} ${first!.lastname}`, email: first!.email, phone: first!.phone };
+  return {
+    booker_name: orNone(isNamed ? booker_name : own.name),
+    booker_email: orNone(isNamed ? booker_email : own.email),
+    booker_phone: orNone(booker_phone) ?? (isNamed ? undefined : orNone(own.phone)),
+  };
+}
+
+/** The fields of `POST /v2/booking` for the form. */
+export function toBookingFields(form: BookingForm, date: CatalogDate, uses: FieldUses, language: string) {
+  const { persons, payer, isCompany } = form;
+  const ids = listProducts(date).map(({ id }) => id);
+  const isUsed = (field: PersonField) => !(field in uses) || uses[field as CatalogField] !== 'off';
+  return {
+    coursedate_id: date.id,
+    payment_method: 'invoice',
+    language,
+    config: { waiting_list_when_full: true },
+    ...Object.fromEntries(
+      payerFields
+        .filter((name) => isCompany || !companyFields.includes(name))
+        .map((name) => [name, orNone(payer[name])]),
+    ),
+    ...toBooker(form),
+    participants: persons.map((person) => ({
+      ...Object.fromEntries(personFields.filter(isUsed).map((field) => [field, orNone(person[field])])),
+      ...(ids.length > 1 && { products: [ids.find((id) => String(id) === person.product) ?? ids[0]!] }),
+    })),
+  };
+}
+
+/** Paths of fields that the form needs beyond `POST /v2/booking`. */
+export function listMissing({ persons, payer, isCompany }: BookingForm, uses: FieldUses): string[] {
+  const isEmpty = (text: string) => text.trim() === '';
+  const isNamed = !isEmpty(payer.booker_name) || !isEmpty(payer.booker_email);
+  const ofPayer = (['booker_name', 'booker_email'] as const).filter((name) => isNamed && isEmpty(payer[name]));
+  const ofPersons = persons.flatMap((person, n) =>
+    catalogFields
+      .filter((field) => uses[field] === 'required' && isEmpty(person[field]))
+      .map((field) => `participants[${n}].${field}`),
+  );
+  return [...ofPersons, ...ofPayer, ...(isCompany && isEmpty(payer.company) ? ['company'] : [])];
+}

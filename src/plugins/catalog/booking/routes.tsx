@@ -1,0 +1,199 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import { Problem, type CodedError } from '../../../core/errors.ts';
+import { safeLink } from '../../../core/safe-link.ts';
+import { todayIn } from '../../../core/timestamps.ts';
+import type { Ctx } from '../../../database/context.ts';
+import { limitByAddress } from '../../../http/auth/address-limit.ts';
+import type { Services } from '../../../http/auth/authenticate.ts';
+import { redirectToHttps, rejectCrossSite, readField } from '../../../http/html/forms.ts';
+import { getRoute } from '../../../http/route-name.ts';
+import { parseBooking } from '../../../resources/booking/body-schema.ts';
+import { bookingProblem } from '../../../resources/booking/schema.ts';
+import { createContext } from '../../../resources/schools/provider-service.ts';
+import { findDate, schoolOf, wasPublic } from '../courses.ts';
+import type { CatalogDate } from '../dates/model.ts';
+import { readId } from '../pages.tsx';
+import { sendPage } from '../send-page.tsx';
+import type { View } from '../view.ts';
+import { BookingPage } from '../views/booking/form.tsx';
+import type { Focus } from '../views/booking/props.ts';
+import { Confirmed } from '../views/booking/confirmation.tsx';
+import { Notice } from '../views/notice.tsx';
+import { loadConfirmation } from './confirmation.ts';
+import { toFormErrors, type FormError } from './errors.ts';
+import { emptyPerson, isKey, listMissing, readForm, toBookingFields, toFieldUses, type BookingForm } from './form.ts';
+import { formLimits, toAddressKey } from './limits.ts';
+import { priceForm, type Priced } from './price.ts';
+import { AddressLimited, bookByForm, findPost, PriceChanged, toVersion } from './service.ts';
+
+type ItemRoute = { Params: { item: string } };
+type Visit = { ctx: Ctx; view: View; date: CatalogDate };
+
+/** The booking form of a date, and the page that confirms its booking. Neither is cached. */
+export const bookingPages: FastifyPluginAsync<Services & { isOwnHost: boolean }> = async (app, services) => {
+  const { countRequest, settings, isOwnHost, requireHttps } = services;
+  const limit = limitByAddress(countRequest);
+  const toOrigin = ({ protocol, headers }: FastifyRequest) => `${protocol}://${headers.host ?? ''}`;
+  const toSecure = ({ headers }: FastifyRequest) => `https://${headers.host ?? ''}`;
+  const countPost = app.createRateLimit({
+    max: formLimits.postsPerMinute,
+    timeWindow: '1 minute',
+    keyGenerator: (request) => `${request.catalog.view.school.providerId} ${toAddressKey(request.ip)}`,
+  });
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.header('cache-control', 'no-store');
+    done();
+  });
+  if (requireHttps) app.addHook('onRequest', redirectToHttps(settings, isOwnHost ? toSecure : undefined));
+  app.addHook('onRequest', rejectCrossSite(settings, isOwnHost ? toOrigin : undefined));
+
+  app.get<ItemRoute>('/dates/:item/book', async (request, reply) => {
+    await limit(request);
+    const visit = await openForm(services, request);
+    const path = visit.view.paths.booking(visit.date);
+    const external = safeLink(visit.date.externalUrl);
+    if (external) return reply.redirect(external, 303);
+    if (!isOpen(visit.date)) return reply.redirect(visit.view.paths.date(visit.date), 303);
+    if (!toPathname(path).endsWith(toPathname(request.url))) return reply.redirect(path, 301);
+    return sendForm(reply, visit, readForm(request), { status: 200 });
+  });
+
+  app.post<ItemRoute>('/dates/:item/book', async (request, reply) => {
+    await limit(request);
+    const visit = await openForm(services, request);
+    const { view, date } = visit;
+    const counted = await countPost(request);
+    const isExceeded = !counted.isAllowed && counted.isExceeded;
+    if (isExceeded || (readField(request, 'website') ?? '') !== '') return sendRefusal(reply, view);
+    if (safeLink(date.externalUrl)) return reply.redirect(view.paths.date(date), 303);
+    const form = readForm(request);
+    const action = readField(request, 'action') ?? 'check';
+    if (action === 'book') return sendBooking(request, reply, visit, form);
+    return sendForm(reply, visit, ...changeForm(form, action, view));
+  });
+
+  app.get<{ Params: { key: string } }>('/booked/:key', async (request, reply) => {
+    await limit(request);
+    const { ctx, view } = request.catalog;
+    const { key } = request.params;
+    if (!isKey(key)) throw Problem.notFound('Page');
+    const confirmation = await loadConfirmation(schoolOf(ctx), key);
+    const { ended, endedHelp } = view.texts.form.confirmation;
+    if (!confirmation) return sendPage(reply, 410, <Notice view={view} title={ended} lines={[endedHelp]} />);
+    return sendPage(reply, 200, <Confirmed {...{ view, confirmation }} />);
+  });
+};
+
+/** The public date, and a context that writes; throws if the date is not public. */
+async function openForm({ database, settings }: Services, request: FastifyRequest<ItemRoute>): Promise<Visit> {
+  const { ctx: reading, view } = request.catalog;
+  const id = readId(request);
+  const date = await findDateOnce(reading, id);
+  if (!date) throw (await wasPublic(reading, id)) ? new Problem('gone', 'The date is over') : Problem.notFound('Date');
+  const audit = { actor: 'server', actorId: null, action: getRoute(request), requestId: request.id } as const;
+  const ctx = await createContext(database.withAudit(audit), settings, view.school.providerId);
+  return { ctx: { ...ctx, language: view.language }, view, date };
+}
+
+/** Public dates by the versions of the data, so that many forms for one date read it once. */
+const dates = new LRUCache<string, Promise<CatalogDate | undefined>>({ max: 500 });
+
+function findDateOnce(ctx: Ctx, id: number) {
+  const { publishableFor, versions, language } = ctx;
+  const { shared, school, catalog, dates: changed } = versions!;
+  const { id: provider, quarter } = publishableFor!;
+  const name = [provider, quarter, shared, school, catalog, changed, language, id].join(' ');
+  const found = dates.get(name) ?? findDate(ctx, id);
+  dates.set(name, found);
+  found.catch(() => dates.delete(name));
+  return found;
+}
+
+const isOpen = ({ state, seats, deadlineAt, zone }: CatalogDate) =>
+  state === 'planned' && seats.status !== 'fully_booked' && deadlineAt >= todayIn(zone);
+
+const noFaults = { missing: [], notValid: [], errors: [] };
+
+type Shown = { status: number; errors?: FormError[]; focus?: Focus; priced?: Priced };
+
+/** Adds or removes a participant, or shows the price. */
+function changeForm(form: BookingForm, action: string, { texts }: View): [BookingForm, Shown] {
+  const { persons } = form;
+  if (action === 'add' && persons.length < formLimits.persons)
+    return [
+      { ...form, persons: [...persons, emptyPerson()] },
+      { status: 200, focus: 'person' },
+    ];
+  if (action === 'add') return [form, { status: 400, errors: [{ name: undefined, text: texts.form.tooMany }] }];
+  const removed = Number(/^remove_(\d{1,2})$/.exec(action)?.[1]);
+  const rest = persons.filter((_person, n) => n + 1 !== removed);
+  if (rest.length > 0 && rest.length < persons.length) return [{ ...form, persons: rest }, { status: 200 }];
+  return [form, { status: 200, focus: 'price' }];
+}
+
+/** The form with its price and errors. */
+async function sendForm(reply: FastifyReply, visit: Visit, form: BookingForm, shown: Shown) {
+  const { ctx, view, date } = visit;
+  const { status, errors = [], focus } = shown;
+  const uses = toFieldUses(view.school.fields);
+  const priced = shown.priced ?? (await priceForm(ctx, parseForm(visit, form).rest));
+  const ofPrice = toFormErrors({ ...noFaults, errors: priced.errors }, form, view.texts);
+  const known = new Set(errors.map(({ name, text }) => `${name} ${text}`));
+  const all = [...errors, ...ofPrice.filter(({ name, text }) => !known.has(`${name} ${text}`))];
+  const version = priced.quote ? toVersion(priced.quote) : '';
+  const page = (
+    <BookingPage {...{ view, date, form: { ...form, version }, uses, quote: priced.quote, errors: all, focus }} />
+  );
+  return sendPage(reply, all.length > 0 && status === 200 ? 400 : status, page);
+}
+
+const parseForm = ({ view, date }: Visit, form: BookingForm) =>
+  parseBooking(toBookingFields(form, date, toFieldUses(view.school.fields), view.language), todayIn(date.zone));
+
+/** Books, unless the form is faulty or the price is another one than the form has shown. */
+async function sendBooking(request: FastifyRequest, reply: FastifyReply, visit: Visit, form: BookingForm) {
+  const { ctx, view } = visit;
+  const { texts, paths } = view;
+  const { key, version } = form;
+  const confirmed = paths.booked(key);
+  if (await findPost(ctx.unlockedStore, ctx.providerId, key)) return reply.redirect(confirmed, 303);
+  const { rest: input, errors: invalid } = parseForm(visit, form);
+  const errors = listFaults(visit, form, invalid);
+  // Before the lock, which most forms for a full date do not need.
+  const priced = await priceForm(ctx, input);
+  if (errors.length + priced.errors.length > 0) return sendForm(reply, visit, form, { status: 400, errors, priced });
+  try {
+    if (!priced.quote || toVersion(priced.quote) !== version) throw new PriceChanged();
+    await bookByForm(ctx, { key, ip: request.ip, version, input });
+  } catch (error) {
+    if (error instanceof AddressLimited) return sendRefusal(reply, view);
+    if (error instanceof PriceChanged)
+      return sendForm(reply, visit, form, { status: 409, errors: [{ name: 'price', text: texts.form.priceChanged }] });
+    if (!(error instanceof Problem) || error.kind !== 'invalid') throw error;
+    return sendForm(reply, visit, form, { status: 400, errors: toFormErrors(error, form, texts) });
+  }
+  return reply.redirect(confirmed, 303);
+}
+
+/** Those of validation, and those of the form alone. */
+function listFaults({ view: { school, texts }, date }: Visit, form: BookingForm, invalid: CodedError[]): FormError[] {
+  const general = [
+    ...(form.persons.length > formLimits.persons ? [texts.form.tooMany] : []),
+    ...(date.state === 'planned' ? [] : [texts.form.errors.course_date_cancelled]),
+  ];
+  const { missing, notValid, errors } = invalid.length > 0 ? bookingProblem(invalid) : noFaults;
+  const needed = [...missing, ...listMissing(form, toFieldUses(school.fields))];
+  return [
+    ...general.map((text): FormError => ({ name: undefined, text })),
+    ...toFormErrors({ missing: needed, notValid, errors }, form, texts),
+  ];
+}
+
+/** The same page for each reason, so that it reveals none. */
+const sendRefusal = (reply: FastifyReply, view: View) => {
+  const { refused, refusedHelp } = view.texts.form;
+  return sendPage(reply, 429, <Notice view={view} title={refused} lines={[refusedHelp]} />);
+};
+
+const toPathname = (url: string) => new URL(url, 'http://localhost').pathname;

@@ -1,0 +1,103 @@
+import { hash } from 'node:crypto';
+import { deriveProviderSecret, hashSecret } from '../../../core/secrets.ts';
+import type { Ctx } from '../../../database/context.ts';
+import type { Tx } from '../../../database/client.ts';
+import { execute, type Queryable } from '../../../database/statements.ts';
+import type { BookingInput } from '../../../resources/booking/body-schema.ts';
+import { bookingAreas, bookWithin } from '../../../resources/booking/service.ts';
+import { createLink } from '../../../resources/links/service.ts';
+import type { RequestedMails } from '../../../resources/mails/booking-service.ts';
+import { isMailSwitchedOn } from '../../../resources/mails/queue-service.ts';
+import type { BookingQuote } from '../../../resources/quotes/service.ts';
+import { formLimits, toAddressKey } from './limits.ts';
+import * as sql from './sql.ts';
+
+/** The price that was shown is not that of the booking. */
+export class PriceChanged extends Error {}
+/** An address has booked as much as it may. */
+export class AddressLimited extends Error {}
+
+/** Equal for equal totals and statuses. */
+export function toVersion({ currency, totals, voucher, participants }: BookingQuote) {
+  const { exclVat, inclVat } = totals;
+  const statuses = participants.map(({ statusId }) => statusId);
+  return hash('sha256', [currency, exclVat, inclVat, voucher?.pays ?? '', ...statuses].join(' '), 'base64url');
+}
+
+export const toToken = (providerId: number, key: string) => deriveProviderSecret(providerId, 'booking link', key);
+
+/** The booking of a key. */
+export async function findPost(on: Queryable, providerId: number, key: string) {
+  const [found] = await execute<sql.PostFound>(on, sql.findPost, [providerId, hashSecret(key)]);
+  return found;
+}
+
+type Posted = {
+  key: string;
+  /** Undefined for a closed connection. */
+  ip: string | undefined;
+  /** Of the price that was shown. */
+  version: string;
+  input: BookingInput;
+};
+
+/**
+ * Books as `POST /v2/booking`, once for each key, and within the limits of the address. The link of the payer's page
+ * comes from the key. Throws `PriceChanged` or `AddressLimited`.
+ */
+export const bookByForm = (ctx: Ctx, { key, ip, version, input }: Posted): Promise<void> =>
+  ctx.write(bookingAreas, async (tx, now) => {
+    const { providerId } = ctx;
+    const keyHash = hashSecret(key);
+    const address = hash('sha256', `${providerId} ${toAddressKey(ip)}`);
+    const emails = listEmails(input);
+    // Pipelined.
+    const [known, counts, receipts] = await Promise.all([
+      findPost(tx, providerId, key),
+      countPosts(ctx, tx, address, emails),
+      isMailSwitchedOn(ctx, tx, 'receipt'),
+    ]);
+    if (known) {
+      tx.rollbackNoChange();
+      return;
+    }
+    const places = emails.length - 1;
+    const isLimited =
+      counts.bookings >= formLimits.bookingsPerHour || counts.unpaidPlaces + places > formLimits.unpaidPlacesPerDay;
+    if (isLimited) throw new AddressLimited();
+
+    const [toBooker = false, ...toParticipants] = decideMails(emails, counts.mails ?? [], receipts);
+    const mails: RequestedMails = { toBooker, toParticipants };
+    const assertAgreed = (quote: BookingQuote) => {
+      if (toVersion(quote) !== version) throw new PriceChanged();
+    };
+    const { summary } = await bookWithin(ctx, tx, now, input, [], { assertAgreed, mails });
+    const bookingId = Number(summary.booking_id);
+    const mailed = emails.filter((_email, n) => (n === 0 ? toBooker : toParticipants[n - 1]));
+    const values = [providerId, keyHash, bookingId, address, places, JSON.stringify(mailed)];
+    await execute(tx, sql.storePost, values);
+    await createLink(tx, { providerId, bookingId, participantId: null }, { token: toToken(providerId, key) });
+  });
+
+/** Of the booker, and of each participant; empty if it is missing, which the booking service reports. */
+const listEmails = ({ booker_email, participants = [] }: BookingInput) => [
+  booker_email ?? '',
+  ...participants.map(({ email }) => email ?? ''),
+];
+
+async function countPosts({ providerId }: Ctx, tx: Tx, address: string, emails: string[]) {
+  const [counts] = await execute<sql.PostCounts>(tx, sql.countPosts, [providerId, address, JSON.stringify(emails)]);
+  return counts!;
+}
+
+/** Who is mailed: the booker first, each recipient as long as the limit of the day allows. */
+function decideMails(emails: string[], before: number[], receipts: boolean) {
+  const sent = new Map<string, number>();
+  return emails.map((email, n) => {
+    const recipient = email.toLowerCase();
+    const count = sent.get(recipient) ?? before[n] ?? 0;
+    const isSent = email !== '' && (n === 0 || receipts) && count < formLimits.mailsPerDay;
+    sent.set(recipient, count + (isSent ? 1 : 0));
+    return isSent;
+  });
+}

@@ -1,0 +1,53 @@
+import { currentTimeSql } from '../../../database/tables/columns.ts';
+import { recipientHashSql } from '../../../database/tables/idempotency.ts';
+
+const ofLastDay = `p.created_at > ${currentTimeSql} - interval '24 hours'`;
+
+/** The booking of a key ($2). The receipt goes to its booker first. */
+export const findPost = {
+  name: 'find_catalog_post',
+  text: `select p.booking_id as "bookingId", ${ofLastDay} as "isOpen",
+      case when p.recipients @> array[${recipientHashSql('p.provider_id', 'b.booker_email')}]
+        then b.booker_email end as "mailedTo"
+    from catalog_posts p join bookings b on b.provider_id = p.provider_id and b.id = p.booking_id
+    where p.provider_id = $1 and p.key_hash = $2`,
+};
+export type PostFound = { bookingId: number; isOpen: boolean; mailedTo: string | null };
+
+/** What an address ($2) has booked, and how many mails each recipient (the JSON list $3) has got. */
+export const countPosts = {
+  name: 'count_catalog_posts',
+  text: `select
+      (select count(*)::int from catalog_posts p where p.provider_id = $1 and p.address_hash = $2
+        and p.created_at > ${currentTimeSql} - interval '1 hour') as bookings,
+      (select coalesce(sum(p.places), 0)::int from catalog_posts p
+          join bookings b on b.provider_id = $1 and b.id = p.booking_id
+          join orders o on o.provider_id = $1 and o.id = b.order_id and not o.is_paid
+        where p.provider_id = $1 and p.address_hash = $2 and ${ofLastDay}) as "unpaidPlaces",
+      (select json_agg((select count(*)::int from catalog_posts p, unnest(p.recipients) mail
+          where p.provider_id = $1 and p.recipients @> array[e.hash] and mail = e.hash and ${ofLastDay}) order by e.place)
+        from (select place, ${recipientHashSql('$1', 'email')} as hash
+          from json_array_elements_text($3) with ordinality as l (email, place)) e) as mails`,
+};
+export type PostCounts = { bookings: number; unpaidPlaces: number; mails: number[] | null };
+
+/** `$6` is the JSON list of the recipients, one for each mail. */
+export const storePost = {
+  name: 'store_catalog_post',
+  text: `insert into catalog_posts (provider_id, key_hash, booking_id, address_hash, places, recipients, created_at)
+    select $1, $2, $3, $4, $5, array(select ${recipientHashSql('$1', 'email')} from json_array_elements_text($6) email),
+      ${currentTimeSql}`,
+};
+
+/** The participants of a booking with their dates. */
+export const listPlaces = {
+  name: 'list_places_of_post',
+  text: `select concat_ws(' ', u.firstname, u.lastname) as name, p.status_id as "statusId",
+      d.status_id as "dateStatusId", coalesce(nullif(d.title, ''), c.title) as title, d.start_at::text as "startAt",
+      d.end_at::text as "endAt", d.start_time_at::text as "startTimeAt", d.end_time_at::text as "endTimeAt"
+    from participants p
+      join course_users u on u.provider_id = $1 and u.id = p.user_id
+      join course_dates d on d.provider_id = $1 and d.id = p.course_date_id
+      join courses c on c.provider_id = $1 and c.id = d.course_id
+    where p.provider_id = $1 and p.booking_id = $2 order by p.id limit 100`,
+};

@@ -1,0 +1,69 @@
+import { formatMoney } from '../../../../core/money-format.ts';
+import type { Minor } from '../../../../core/money.ts';
+import { getEnrolmentStatus } from '../../../../core/reference/statuses.ts';
+import { Fact, When } from '../../../../http/html/facts.tsx';
+import { fill } from '../../../../http/html/fill.ts';
+import type { Confirmation } from '../../booking/confirmation.ts';
+import type { View } from '../../view.ts';
+import { Layout } from '../layout.tsx';
+
+type ConfirmedProps = { view: View; confirmation: Confirmation };
+
+/** What was booked, for a day. */
+export function Confirmed({ view, confirmation }: ConfirmedProps) {
+  const texts = view.texts.form.confirmation;
+  const { places, mailedTo, link } = confirmation;
+  const [first] = places;
+  const statuses = places.map(getEnrolmentStatus);
+  return (
+    <Layout view={view} title={texts.title} isIndexed={false}>
+      <h1>{texts.title}</h1>
+      {first && (
+        <p class="lead">
+          {first.title}, <When view={view} span={first} />
+        </p>
+      )}
+      {statuses.includes('waiting') && <p class="seats waiting">{texts.waiting}</p>}
+      <h2>{texts.participants}</h2>
+      <ul>
+        {places.map(({ name }, n) => (
+          <li>
+            {name}: {texts.statuses[statuses[n]!]}
+          </li>
+        ))}
+      </ul>
+      <Amounts {...{ view, confirmation }} />
+      <p>{mailedTo === null ? texts.notMailed : fill(texts.mailed, mailedTo)}</p>
+      {link !== undefined && (
+        <>
+          <p>
+            <a class="button" href={link}>
+              {texts.link}
+            </a>
+          </p>
+          <p class="hint">{texts.linkHelp}</p>
+        </>
+      )}
+    </Layout>
+  );
+}
+
+function Amounts({ view, confirmation: { balance } }: ConfirmedProps) {
+  const { form } = view.texts;
+  const { orderId, currency, total, vat, paid, due } = balance;
+  const format = (amount: Minor) => formatMoney(amount, currency, view.language);
+  return (
+    <section aria-labelledby="amounts">
+      <h2 id="amounts">{form.confirmation.amounts}</h2>
+      <dl class="amounts">
+        <Fact name={form.total}>{format(total)}</Fact>
+        <Fact name={form.vat}>{format(vat)}</Fact>
+        {paid !== 0n && <Fact name={form.confirmation.paid}>{format(paid)}</Fact>}
+        <Fact name={form.toPay}>
+          <strong>{format(due)}</strong>
+        </Fact>
+        <Fact name={form.confirmation.order}>{orderId}</Fact>
+      </dl>
+    </section>
+  );
+}

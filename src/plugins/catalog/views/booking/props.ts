@@ -1,0 +1,22 @@
+import type { BookingQuote } from '../../../../resources/quotes/service.ts';
+import type { FormError } from '../../booking/errors.ts';
+import type { BookingForm, FieldUses } from '../../booking/form.ts';
+import type { CatalogDate } from '../../dates/model.ts';
+import type { View } from '../../view.ts';
+
+/** The part of the form that was asked for. */
+export type Focus = 'person' | 'price' | undefined;
+
+export type FormProps = {
+  view: View;
+  date: CatalogDate;
+  form: BookingForm;
+  uses: FieldUses;
+  /** Undefined if the date cannot be booked so. */
+  quote: BookingQuote | undefined;
+  errors: FormError[];
+  focus: Focus;
+};
+
+export const findError = ({ errors }: Pick<FormProps, 'errors'>, wanted: string) =>
+  errors.find(({ name }) => name === wanted)?.text;
