@@ -261,6 +261,26 @@ http://localhost:3000/my/booking/`);
   for (const amount of ['NOK 3,375.00', 'NOK 1,500.00', 'NOK 1,875.00']) expect(plain(page.body)).toContain(amount);
 });
 
+test('a web address is a link only where the school has set it', async () => {
+  const { me, deliver } = await school();
+  await switchMails(me, { booking_receipt: true });
+  await forced(me, `update providers set web_address = 'https://oystese.example' where id = ${me.id}`);
+  const { dateId } = await createBookableDate(me, { isVirtual: true, eventUrl: 'https://meet.example/knots' });
+  const url = (path: string) => `https://evil.example/${path}`;
+  await bookOrFail(me, dateId, {
+    ...{ ...receipt, ...ola, company: url('company'), invoice_reference: url('reference') },
+    participants: [kari],
+  });
+  const mails = await deliver();
+  const linksOf = ({ html }: ReceivedMail) => [...html!.matchAll(/href="([^"]*)"/g)].map(([, href]) => href);
+  expect(mails.map(linksOf)).toEqual([
+    ['https://meet.example/knots', 'http://localhost:3000/my', 'https://oystese.example'],
+    [expect.stringMatching(/^http:\/\/localhost:3000\/my\/booking\//), 'https://oystese.example'],
+  ]);
+  const html = mails.map((mail) => mail.html).join('');
+  for (const path of ['company', 'reference']) expect(html).toContain(url(path));
+});
+
 test('a receipt lists 100 participants, and places without names once', async () => {
   const { me, deliver } = await school();
   await switchMails(me, { booking_receipt: true });

@@ -5,7 +5,7 @@ import { isNotEmpty, mayJoin, type MailData, type MailGathering } from './mail-d
 import { letterTexts } from './messages.ts';
 
 /** Names with their values, line by line. */
-export type Fact = { name: string; lines: string[]; isList?: boolean };
+export type Fact = { name: string; lines: string[]; isList?: boolean; hasLinks?: boolean };
 
 /** Gatherings that a letter lists. */
 const maxListed = 50;
@@ -25,7 +25,7 @@ export function composeFacts(mail: MailData, timezone: string): Fact[] {
     { name: texts.facts.course, lines: [mail.title] },
     { name: days.length > 1 ? texts.facts.dates : texts.facts.date, lines: days, isList: days.length > 1 },
     { name: texts.facts.place, lines: [isOnline(mail) ? texts.online : null, ...venueLines(mail)] },
-    { name: texts.facts.link, lines: [...new Set(links)].slice(0, maxListed) },
+    { name: texts.facts.link, lines: [...new Set(links)].slice(0, maxListed), hasLinks: true },
     { name: texts.facts.order, lines: [hasOrder ? String(mail.orderId) : null] },
     { name: texts.facts.until, lines: [day ? `${formatDay(day, language)}, ${time} (${mail.zone})` : null] },
   ];

@@ -104,11 +104,11 @@ const Sheet = ({ language, subject, greeting, opening, facts, sections, button, 
           <p>{text}</p>
         ))}
         <p>
-          <Lines lines={sender} />
+          <Lines lines={sender} hasLinks />
         </p>
         {footer.length > 0 && (
           <p class="quiet" style={small}>
-            <Lines lines={footer} />
+            <Lines lines={footer} hasLinks />
           </p>
         )}
       </div>
@@ -118,13 +118,13 @@ const Sheet = ({ language, subject, greeting, opening, facts, sections, button, 
 
 const Facts = ({ facts }: Pick<Letter, 'facts'>) => (
   <table style={table}>
-    {facts.map(({ name, lines, isList = false }) => (
+    {facts.map(({ name, lines, isList = false, hasLinks = false }) => (
       <tr>
         <th scope="row" class="cell quiet" style={nameCell}>
           {name}
         </th>
         <td class="cell" style={cell}>
-          {isList ? lines.map((line) => <div style={listed}>{line}</div>) : <Lines lines={lines} />}
+          {isList ? lines.map((line) => <div style={listed}>{line}</div>) : <Lines lines={lines} hasLinks={hasLinks} />}
         </td>
       </tr>
     ))}
@@ -170,12 +170,13 @@ const Button = ({ label, href }: NonNullable<Letter['button']>) => (
   </>
 );
 
-const Lines = ({ lines }: { lines: string[] }) => (
+/** Web addresses become links only in texts of the school: persons and bookers choose the others. */
+const Lines = ({ lines, hasLinks = false }: { lines: string[]; hasLinks?: boolean }) => (
   <>
     {lines.map((line, n) => (
       <>
         {n > 0 && <br />}
-        {isWebAddress(line) ? (
+        {hasLinks && isWebAddress(line) ? (
           <a href={line} style={link}>
             {line}
           </a>
