@@ -227,6 +227,29 @@ test('a mail about a move by a cancellation has its message also when it is sent
   expect(await texts()).toBe(1);
 });
 
+test('a move by hand, back to the date of an earlier cancellation, has no message of it', async () => {
+  const testApp = await openMailTestApp();
+  const me = await testApp.createProvider();
+  const { courseId, dateId, participantId } = await bookWithMails(me);
+  const addLater = (startAt: string) => addDate(me, courseId, { startAt, endAt: startAt });
+  const [to, other] = [await addLater('2031-08-10'), await addLater('2031-09-10')];
+  await me.post(`/v2/courses/${courseId}/coursedates/${dateId}/cancel`, { move_to: to, message: 'Burned down' });
+  const move = async (coursedate_id: number) =>
+    expect((await me.post(`/v2/participants/${participantId}/move`, { coursedate_id })).status).toBe(200);
+  const texts = async () =>
+    (await deliverMails(testApp)).flatMap(({ subject, text }) =>
+      subject!.startsWith('Your place is moved') ? text!.includes('Burned down') : [],
+    );
+  expect(await texts()).toEqual([true]);
+  await move(other);
+  expect(await texts()).toEqual([false]);
+  await move(to);
+  expect(await texts()).toEqual([false]);
+  const [last] = await list(me, 'purpose=move&order_by=id&order_direction=desc');
+  expect((await resend(me, last!.id)).status).toBe(201);
+  expect(await texts()).toEqual([false]);
+});
+
 test('a mail that is sent again is tried at a refused address, whose next refusal marks it anew', async () => {
   const testApp = await openMailTestApp();
   const me = await testApp.createProvider();

@@ -15,7 +15,10 @@ const location = (
 
 const recipient = recipientSql({ mail: 'o', user: 'u', member: 'm', admin: 'a', booking: 'b', school: 's' });
 
-/** A mail that is sent again is later than the cancellation that moved its participant; the first one is as old. */
+/**
+ * A move is as old as the place that it gave. A mail that is sent again is later, and still has the message of the
+ * cancellation, unless the participant was moved again.
+ */
 const momentsOfMove = `select f.created_at from outbox f where f.provider_id = o.provider_id
           and f.participant_id = o.participant_id and f.purpose = 'move' and f.id <= o.id`;
 
@@ -48,6 +51,7 @@ export const findMail = {
       d.status_id as "dateStatusId", d.deleted_at is not null as "isDateDeleted", case when o.purpose = 'move' then (select f.cancellation_message from cancellations k
           join course_dates f on f.provider_id = k.provider_id and f.id = k.course_date_id
         where k.provider_id = o.provider_id and k.move_to = d.id and k.created_at in (${momentsOfMove})
+          and not exists (${momentsOfMove} and f.created_at > k.created_at and f.created_at = p.status_updated_at)
         order by k.created_at desc limit 1)
         else d.cancellation_message end as "cancellationMessage",
       b.order_id as "orderId", ord.customer_id is not null
