@@ -35,6 +35,8 @@ type CalendarDate = Venue & {
   updatedAtMs: number;
   /** In order of time. */
   gatherings: CalendarGathering[];
+  /** Events that calendars may still have of the date, beyond those of its gatherings. */
+  numFormerEvents?: number;
 };
 
 /** A participant's place on a course date. */
@@ -49,7 +51,7 @@ export type CalendarPlace = CalendarDate & {
 /** A course date for anyone: without the meeting's link. */
 export type PublicCalendarDate = CalendarDate & { state: 'planned' | 'postponed' | 'canceled'; pageUrl: string };
 
-type CalendarPerson = { name: string; email: string };
+export type CalendarPerson = { name: string; email: string };
 
 export type CalendarOptions = {
   providerId: number;
@@ -115,7 +117,7 @@ const createCalendar = ({ name, method, refreshSeconds }: CalendarOptions) =>
 /** The part of an event that depends on its reader. */
 type Content = {
   properties: Pick<ICalEventData, 'status' | 'organizer' | 'attendees'>;
-  /** The UID without its host name; one of several gatherings has its id as well. */
+  /** The UID without its host name; events after the first have their number in the order of time as well. */
   id: string;
   host: string;
   /** The meeting's link; null unless the reader may join. */
@@ -160,15 +162,16 @@ const toPublicContent = (
 });
 
 function toEvents(date: CalendarDate, content: Content): ICalEventData[] {
-  const { gatherings, updatedAtMs } = date;
+  const { gatherings, updatedAtMs, numFormerEvents = 0 } = date;
   const { id, host, properties } = content;
   const common = { ...properties, stamp: toMoment(updatedAtMs), sequence: toSequence(updatedAtMs) };
-  if (gatherings.length === 0) return [{ ...common, id: `${id}@${host}`, ...dateEvent(date, content) }];
-  return gatherings.map((gathering) => ({
-    ...common,
-    id: `${id}${gatherings.length > 1 ? `-${gathering.id}` : ''}@${host}`,
-    ...gatheringEvent(date, gathering, content),
-  }));
+  const ofGatherings = gatherings.map((gathering) => gatheringEvent(date, gathering, content));
+  const current = ofGatherings.length === 0 ? [dateEvent(date, content)] : ofGatherings;
+  const canceled = { ...dateEvent(date, { ...content, toJoinUrl: () => null }), status: ICalEventStatus.CANCELLED };
+  const former = Array.from({ length: numFormerEvents }, () => canceled);
+  // The first event has the UID of a date without gatherings, so that it stays when these are replaced.
+  const toUid = (n: number) => `${id}${n === 0 ? '' : `-${n + 1}`}@${host}`;
+  return [...current, ...former].map((event, n) => ({ ...common, ...event, id: toUid(n) }));
 }
 
 const sequenceEpoch = Date.UTC(2020, 0, 1);

@@ -36,6 +36,8 @@ export const seatStatuses: number[] = [
 export const leftStatuses: number[] = [participantStatus.deregistered, participantStatus.deregisteredWithFee];
 
 export const holdsSeat = (statusId: number) => seatStatuses.includes(statusId);
+export const isConfirmed = (statusId: number) =>
+  statusId === participantStatus.confirmed || statusId === participantStatus.overbooked;
 export const hasLeft = (statusId: number) => leftStatuses.includes(statusId);
 
 type Statuses = { statusId: number; dateStatusId: number };
@@ -52,7 +54,5 @@ export function getEnrolmentStatus({ statusId, dateStatusId }: Statuses): Enrolm
 }
 
 /** True if the participant's place is confirmed, and access details may be shown. */
-export function hasConfirmedPlace(statuses: Statuses) {
-  const enrolmentStatus = getEnrolmentStatus(statuses);
-  return enrolmentStatus === 'confirmed' || enrolmentStatus === 'overbooked';
-}
+export const hasConfirmedPlace = ({ statusId, dateStatusId }: Statuses) =>
+  dateStatusId !== canceled && isConfirmed(statusId);

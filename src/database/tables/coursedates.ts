@@ -211,6 +211,9 @@ export const gatherings = pgTable(
     index('gatherings_date')
       .on(t.providerId, t.courseDateId, t.startsAt, t.id)
       .where(sql`${t.deletedAt} is null`),
+    index('gatherings_deleted')
+      .on(t.providerId, t.courseDateId)
+      .where(sql`${t.deletedAt} is not null`),
     index('gatherings_location')
       .on(t.providerId, t.locationId)
       .where(sql`${t.locationId} is not null and ${t.deletedAt} is null`),

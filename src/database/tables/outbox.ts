@@ -107,6 +107,8 @@ export const outbox = pgTable(
     courseDateId: reference(),
     /** Address that the school is told about. */
     refusedAddressId: reference(),
+    /** Of a mail about the end of a place: whether it was confirmed. Null for one of an earlier version. */
+    endsPlace: boolean(),
     createdAt: instant().notNull(),
     /** Time of the next attempt; during an attempt, end of the worker's lease. */
     dueAt: instant().notNull(),

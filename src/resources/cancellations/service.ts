@@ -1,6 +1,6 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
-import { canceled } from '../../core/reference/statuses.ts';
+import { canceled, isConfirmed } from '../../core/reference/statuses.ts';
 import type { Areas } from '../../database/areas.ts';
 import type { Database, Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
@@ -152,7 +152,10 @@ function toMails(leaving: sql.Leaving[], purpose: 'date_canceled' | 'move'): New
   const named = leaving.filter(({ heldFor, isFirst }) => heldFor !== 'name' && isFirst);
   const unnamed = new Map(leaving.flatMap((one) => (one.heldFor === 'name' ? [[one.bookingId, one.id]] : [])));
   return [
-    ...named.map(({ id, userId }) => ({ purpose, userId, participantId: id })),
+    ...named.map(({ id, userId, statusId }) => ({
+      ...{ purpose, userId, participantId: id },
+      ...(purpose === 'date_canceled' && { endsPlace: isConfirmed(statusId) }),
+    })),
     ...[...unnamed].map(([bookingId, participantId]) => ({
       purpose,
       bookingId,

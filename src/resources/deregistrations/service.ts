@@ -1,5 +1,6 @@
 import { and, asc, eq, inArray } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
+import { isConfirmed } from '../../core/reference/statuses.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { bookings } from '../../database/tables/orders.ts';
@@ -39,8 +40,8 @@ export async function deregisterWithMails(
 ) {
   const leaving = await deregisterParticipants(ctx, tx, now, chosen, withFee);
   const named = leaving.filter(({ heldFor }) => heldFor !== 'name');
-  const mails = named.map(({ id, userId }): NewMail => ({
-    ...{ purpose: 'deregistration', userId, participantId: id },
+  const mails = named.map(({ id, userId, statusId }): NewMail => ({
+    ...{ purpose: 'deregistration', userId, participantId: id, endsPlace: isConfirmed(statusId) },
     isRequested: sendMail === true,
   }));
   if (sendMail !== false) await queueMails(ctx, tx, now, mails);

@@ -4,7 +4,7 @@ import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import { gatheringInstructors, gatherings } from '../../database/tables/coursedates.ts';
-import { attendances } from '../../database/tables/participants.ts';
+import { attendances, participants } from '../../database/tables/participants.ts';
 import { instructors, locations } from '../../database/tables/places.ts';
 import { defineReferences } from '../../lists/references.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
@@ -106,16 +106,18 @@ export async function updateGatherings(
 }
 
 /**
- * Replaces the gatherings of a course date, unless they are the same; those with attendance are soft-deleted. Returns
- * true if that changed any.
+ * Replaces the gatherings of a course date, unless they are the same. Those with attendance, or that participants may
+ * have in their calendars, are soft-deleted. Returns true if that changed any.
  */
 async function replaceGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, added: GatheringField[]) {
   const old = matchDate(ctx, date.id);
   const before = await tx.select().from(gatherings).where(old).orderBy(gatherings.id);
   if (await areSame(ctx, tx, before, added.map(toTimes))) return false;
-  const ofGathering = sameTenant(attendances, gatherings, eq(attendances.gatheringId, gatherings.id));
-  const attended = sql`exists (select from ${attendances} where ${ofGathering})`;
-  await tx.update(gatherings).set({ deletedAt: now, updatedAt: now }).where(and(old, attended));
+  const isAttended = sameTenant(attendances, gatherings, eq(attendances.gatheringId, gatherings.id));
+  const isBooked = sameTenant(participants, gatherings, eq(participants.courseDateId, gatherings.courseDateId));
+  const stays = sql`(exists (select from ${attendances} where ${isAttended})
+    or exists (select from ${participants} where ${isBooked}))`;
+  await tx.update(gatherings).set({ deletedAt: now, updatedAt: now }).where(and(old, stays));
   const oldIds = tx.select({ id: gatherings.id }).from(gatherings).where(old);
   await tx
     .delete(gatheringInstructors)

@@ -13,6 +13,8 @@ export type NewMail = {
   /** True: sent whether the school has switched this kind of mail on or off. */
   isRequested?: boolean;
   courseDateId?: number;
+  /** Of a mail about the end of a place: whether it was confirmed. */
+  endsPlace?: boolean;
 } & ({ userId: number; participantId: number | null } | { bookingId: number; participantId?: number });
 
 /** Queues mails of the kinds that the school has switched on. */

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { Problem, type CodedError } from '../../core/errors.ts';
 import { findTransition, states, toState } from '../../core/reference/participant-states.ts';
-import { hasLeft, holdsSeat } from '../../core/reference/statuses.ts';
+import { hasLeft, holdsSeat, isConfirmed } from '../../core/reference/statuses.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { recordEvents } from '../../database/record-events.ts';
@@ -87,7 +87,13 @@ export async function moveParticipants(
 export const toMovedAway = (rows: Moving[]): NewMail[] =>
   rows
     .filter(({ statusId, heldFor }) => holdsSeat(statusId) && heldFor === null)
-    .map(({ id, userId, courseDateId }) => ({ purpose: 'moved_away', userId, participantId: id, courseDateId }));
+    .map(({ id, userId, statusId, courseDateId }) => ({
+      purpose: 'moved_away',
+      userId,
+      participantId: id,
+      courseDateId,
+      endsPlace: isConfirmed(statusId),
+    }));
 
 function decideStates(date: DateFound, rows: Moving[]) {
   const requests = rows.map((row) => ({ courseDateId: date.id, cause: 'move' as const, from: toState(row) }));

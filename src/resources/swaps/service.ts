@@ -1,7 +1,7 @@
 import { and, eq } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
 import { nextState, states, toState } from '../../core/reference/participant-states.ts';
-import { hasLeft } from '../../core/reference/statuses.ts';
+import { hasLeft, isConfirmed } from '../../core/reference/statuses.ts';
 import { todayIn } from '../../core/timestamps.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
@@ -68,7 +68,8 @@ export async function completeSwap(
   await touchOrders(ctx, tx, now, [id]);
   await recordEvents(tx, ctx.providerId, now, [{ type: 'participant.swapped', id }]);
   const users = isNamed && !hasLeft(statusId) ? [userId, formerId] : [userId];
-  const mails = users.map((user): NewMail => ({ purpose: 'swap', userId: user, participantId: id }));
+  const endsPlace = isConfirmed(statusId);
+  const mails = users.map((user): NewMail => ({ purpose: 'swap', userId: user, participantId: id, endsPlace }));
   await queueMails(ctx, tx, now, mails);
   await replaceOfferLinks(ctx, tx, now, userId, id);
   if (heldFor === 'name') await queueNotices(ctx, tx, now, { courseDateIds: [courseDateId] });

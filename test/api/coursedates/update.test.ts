@@ -378,7 +378,7 @@ describe('gatherings in an update', () => {
     return (await testApp.database.pool.query<object>(text, [id])).rows;
   };
 
-  test('replace the existing ones except those with attendance', async () => {
+  test('replace the existing ones, and those with attendance or participants stay deleted', async () => {
     const { me, courseId, id, changed } = await ownDate({ gatherings: [one('2030-06-10')] });
     const instructor = await addInstructor(me);
     const times = { gatheringAt: '2030-06-11 09:00', gatheringEndAt: '2030-06-11 10:00' };
@@ -393,17 +393,19 @@ describe('gatherings in an update', () => {
     const date = await changed({ gatherings: [{ ...one('2030-06-10'), instructors: [instructor] }] });
     expect(date.gatherings).toHaveLength(1);
     const created: number = date.gatherings[0].id;
-    expect(await rows(id)).toEqual([
+    const former = [
+      { id: expect.any(Number), day: '2030-06-10', deleted: true, taught: 0 },
       { id: attended, day: '2030-06-11', deleted: true, taught: 1 },
-      { id: created, day: '2030-06-10', deleted: false, taught: 1 },
-    ]);
+      { id: attended + 1, day: '2030-06-12', deleted: true, taught: 1 },
+    ];
+    expect(await rows(id)).toEqual([...former, { id: created, day: '2030-06-10', deleted: false, taught: 1 }]);
     expect(await rows(elsewhere)).toEqual([{ id: remaining, day: '2030-06-10', deleted: false, taught: 1 }]);
     expect((await me.get('/v2/participants?include=attendance')).json()[0].attendance).toMatchObject([
       { gathering_id: attended, attended: true },
     ]);
 
     expect((await changed({ gatherings: '' })).gatherings).toEqual([]);
-    expect(await rows(id)).toEqual([{ id: attended, day: '2030-06-11', deleted: true, taught: 1 }]);
+    expect(await rows(id)).toEqual([...former, { id: created, day: '2030-06-10', deleted: true, taught: 1 }]);
   });
 
   test('are unchanged when omitted', async () => {

@@ -10,6 +10,9 @@ const nine = { startAt: '2030-06-10', startTimeAt: '09:00', endTimeAt: '15:30' }
 const joinUrl = 'https://meet.example/knots';
 const every = ['receipt', 'deregistration', 'promotion', 'date_changed', 'reminder', 'booking_receipt'];
 
+/** Of gatherings that are older than the booking. */
+const earlier = { createdAt: '2026-01-01 00:00+00' };
+
 async function school() {
   const testApp = await openMailTestApp();
   const me = await testApp.createProvider('Øystese kurs');
@@ -26,7 +29,8 @@ async function booked(date: Parameters<typeof createBookableDate>[1] = {}, field
   const { booking_id, participants } = await bookOrFail(me, dateId, { participants: [kari], ...fields });
   const participantId = participants[0]!.id;
   const { user } = (await me.get(`/v2/participants/${participantId}`)).json<{ user: { id: number } }>();
-  const toUid = (date: number, userId = user.id) => `participant-${me.id}-${participantId}-${userId}-${date}@localhost`;
+  const toUid = (date: number, { userId = user.id, n = 1 } = {}) =>
+    `participant-${[me.id, participantId, userId, date, ...(n > 1 ? [n] : [])].join('-')}@localhost`;
   const changeDate = (values: Record<string, unknown>) =>
     me.put(`/v2/courses/${courseId}/coursedates/${dateId}`, values);
   return { ...staged, courseId, dateId, booking_id, participantId, userId: user.id, toUid, changeDate };
@@ -41,20 +45,35 @@ const age = (me: Provider, minutes: number) =>
       update participants set updated_at = updated_at - interval '${minutes} minutes' where provider_id = ${me.id}`,
   );
 
-/** The calendar of a mail, and how it is part of it. */
+/** The calendars of a mail: the alternative that programs act on, and the attachment to open. */
+function readCalendars(mail: ReceivedMail) {
+  const parts = mail.attachments.map((part) => {
+    // `postal-mime` replaces line breaks.
+    const content = findCalendar(mail.raw, part.method!);
+    expect(new TextDecoder().decode(part.content as ArrayBuffer)).toBe(content.replaceAll('\r\n', '\n'));
+    const { method, events } = parseCalendar(content);
+    expect([part.mimeType, part.method]).toEqual(['text/calendar', method]);
+    const isAttachment = part.disposition === 'attachment';
+    expect(part.filename).toBe(isAttachment ? 'calendar.ics' : null);
+    return { isAttachment, method, event: events[0]!, events };
+  });
+  const [alternative, ...alternatives] = parts.filter(({ isAttachment }) => !isAttachment);
+  const [attachment, ...attachments] = parts.filter(({ isAttachment }) => isAttachment);
+  expect([...alternatives, ...attachments]).toEqual([]);
+  return { alternative, attachment };
+}
+
+function findCalendar(raw: string, method: string) {
+  const header = `Content-Type: text/calendar; charset=utf-8; method=${method}`;
+  const [, body] = new RegExp(`^${header}.*?\\r\\n\\r\\n(.*?)\\r\\n--`, 'ms').exec(raw)!;
+  return Buffer.from(body!, 'base64').toString();
+}
+
+/** Of a mail with one calendar at most. */
 function readCalendar(mail: ReceivedMail) {
-  const [part, ...others] = mail.attachments;
-  if (part === undefined) return undefined;
-  expect([others, part.mimeType]).toEqual([[], 'text/calendar']);
-  // `postal-mime` replaces line breaks.
-  const [, body] = /^Content-Type: text\/calendar;.*?\r\n\r\n(.*?)\r\n--/ms.exec(mail.raw)!;
-  const content = Buffer.from(body!, 'base64').toString();
-  expect(new TextDecoder().decode(part.content as ArrayBuffer)).toBe(content.replaceAll('\r\n', '\n'));
-  const { method, events } = parseCalendar(content);
-  expect(part.method).toBe(method);
-  const isAlternative =
-    /^Content-Type: multipart\/alternative/m.test(mail.raw) && !mail.raw.includes('multipart/mixed');
-  return { method, event: events[0]!, events, isAlternative, filename: part.filename };
+  const { alternative, attachment } = readCalendars(mail);
+  expect([alternative, attachment]).toContain(undefined);
+  return alternative ?? attachment;
 }
 const read = (mail: ReceivedMail) => readCalendar(mail)!;
 
@@ -63,7 +82,7 @@ test('an entry is created, changed and removed under one UID with a growing sequ
   await age(me, 2);
   const [receipt] = await deliver();
   const created = read(receipt!);
-  expect(created).toMatchObject({ method: 'REQUEST', isAlternative: true, filename: null });
+  expect(created).toMatchObject({ method: 'REQUEST', isAttachment: false });
   expect(receipt!.raw).toMatch(/^Content-Type: text\/calendar; charset=utf-8; method=REQUEST\r$/m);
   expect(created.event).toMatchObject({
     ...{ uid: toUid(dateId), status: 'CONFIRMED', summary: 'Knots' },
@@ -83,7 +102,7 @@ test('an entry is created, changed and removed under one UID with a growing sequ
 
   await deregister(me, booking_id);
   const ended = read((await deliver())[0]!);
-  expect(ended).toMatchObject({ method: 'CANCEL', isAlternative: true });
+  expect(ended).toMatchObject({ method: 'CANCEL', isAttachment: false });
   expect(ended.event).toMatchObject({ uid: toUid(dateId), status: 'CANCELLED', url: undefined });
   const sequences = [created, changed, ended].map(({ event }) => event.sequence);
   expect(sequences).toEqual([...new Set(sequences)].sort((a, b) => a - b));
@@ -121,7 +140,7 @@ test('a swap removes the entry of one person and creates that of another', async
   });
   expect(read(present)).toMatchObject({ method: 'REQUEST', event: { attendees: ['MAILTO:ola@people.example'] } });
   const now = (await me.get(`/v2/participants/${participantId}`)).json<{ user: { id: number } }>();
-  expect([read(present).event.uid, now.user.id]).toEqual([toUid(dateId, now.user.id), userId + 1]);
+  expect([read(present).event.uid, now.user.id]).toEqual([toUid(dateId, { userId: now.user.id }), userId + 1]);
   const content = new TextDecoder().decode(former.attachments[0]!.content as ArrayBuffer);
   expect([former.text, former.html, content].filter((text) => /Ola|Hansen/.test(text!))).toEqual([]);
 });
@@ -147,25 +166,23 @@ test('a date with several gatherings has an attachment with an event for each', 
     zipcode: '5600',
     city: 'Norheimsund',
   });
-  const evening = (day: string) => ({ gatheringAt: `${day} 18:00`, gatheringEndAt: `${day} 21:00` });
-  const ids = [
-    await addGathering(me, dateId, { ...evening('2030-06-10'), locationId, description: 'Bring rope;\nand, a knife' }),
-    await addGathering(me, dateId, { ...evening('2030-06-17'), theme: 'Ice' }),
-  ];
+  const evening = (day: string) => ({ gatheringAt: `${day} 18:00`, gatheringEndAt: `${day} 21:00`, ...earlier });
+  await addGathering(me, dateId, { ...evening('2030-06-10'), locationId, description: 'Bring rope;\nand, a knife' });
+  await addGathering(me, dateId, { ...evening('2030-06-17'), theme: 'Ice' });
   await age(me, 2);
   const created = read((await deliver())[0]!);
-  expect(created).toMatchObject({ method: 'PUBLISH', isAlternative: false, filename: 'calendar.ics' });
+  expect(created).toMatchObject({ method: 'PUBLISH', isAttachment: true });
   expect(created.events).toMatchObject([
     { summary: 'Knots', location: 'Brygga, Kaien 2, 5600 Norheimsund', description: 'Bring rope;\nand, a knife' },
     { summary: 'Knots: Ice', start: '2030-06-17T16:00:00Z', end: '2030-06-17T19:00:00Z' },
   ]);
-  const uids = ids.map((id) => toUid(dateId).replace('@', `-${id}@`));
+  const uids = [toUid(dateId), toUid(dateId, { n: 2 })];
   expect(created.events.map(({ uid }) => uid)).toEqual(uids);
 
   expect((await changeDate({ location_id: locationId })).status).toBe(200);
   await age(me, 1);
   const changed = read((await deliver())[0]!);
-  expect(changed).toMatchObject({ method: 'PUBLISH', isAlternative: false });
+  expect(changed).toMatchObject({ method: 'PUBLISH', isAttachment: true });
   expect(changed.events.map(({ uid }) => uid)).toEqual(uids);
 
   await deregister(me, booking_id);
@@ -176,9 +193,133 @@ test('a date with several gatherings has an attachment with an event for each', 
   expect(changed.events[0]!.sequence).toBeGreaterThan(created.events[0]!.sequence);
 });
 
+const evening = (day: string) => ({ gathering_at: `${day} 18:00`, gathering_end_at: `${day} 21:00` });
+const [first, second, third] = ['2030-06-10', '2030-06-17', '2030-06-24'].map(evening);
+
+/** A booking of a date with these gatherings, of which a receipt is sent; each change is sent, too. */
+async function bookedWith(gatherings: object[]) {
+  const staged = await booked({ startAt: '2030-06-10', endAt: '2030-06-24' });
+  const { me, deliver, dateId, changeDate } = staged;
+  for (const { gathering_at, gathering_end_at } of gatherings as ReturnType<typeof evening>[])
+    await addGathering(me, dateId, { gatheringAt: gathering_at, gatheringEndAt: gathering_end_at, ...earlier });
+  await age(me, 9);
+  const receipt = readCalendars((await deliver())[0]!);
+  const change = async (values: object) => {
+    expect((await changeDate({ ...values })).status).toBe(200);
+    const [mail, ...others] = await deliver();
+    expect(others).toEqual([]);
+    return readCalendars(mail!);
+  };
+  return { ...staged, receipt, change };
+}
+
+const toEntries = (calendar: ReturnType<typeof readCalendars>['attachment']) =>
+  calendar?.events.map(({ uid, status, start }) => [uid, status, start?.slice(0, 10)]);
+
+test.each([
+  ['no gathering', []],
+  ['one gathering', [first!]],
+])('an entry of a date with %s is updated when it gets several', async (_, before) => {
+  const { me, deliver, dateId, booking_id, toUid, receipt, change } = await bookedWith(before);
+  expect([toEntries(receipt.alternative), receipt.attachment]).toEqual([
+    [[toUid(dateId), 'CONFIRMED', '2030-06-10']],
+    undefined,
+  ]);
+  const { alternative, attachment } = await change({ gatherings: [second, third] });
+  expect(alternative).toMatchObject({ method: 'REQUEST', event: { attendees: ['MAILTO:kari@people.example'] } });
+  expect(toEntries(alternative)).toEqual([[toUid(dateId), 'CONFIRMED', '2030-06-17']]);
+  expect(attachment!.method).toBe('PUBLISH');
+  expect(toEntries(attachment)).toEqual([
+    [toUid(dateId), 'CONFIRMED', '2030-06-17'],
+    [toUid(dateId, { n: 2 }), 'CONFIRMED', '2030-06-24'],
+  ]);
+  expect(alternative!.event.sequence).toBeGreaterThan(receipt.alternative!.event.sequence);
+  expect(attachment!.event.sequence).toBe(alternative!.event.sequence);
+
+  await deregister(me, booking_id);
+  const ended = readCalendars((await deliver())[0]!);
+  expect(ended.alternative).toMatchObject({ method: 'CANCEL', event: { uid: toUid(dateId) } });
+  expect(ended.attachment!.events).toMatchObject([
+    { uid: toUid(dateId), status: 'CANCELLED' },
+    { uid: toUid(dateId, { n: 2 }), status: 'CANCELLED' },
+  ]);
+});
+
+test('entries of gatherings that a date has no more are removed', async () => {
+  const { dateId, toUid, receipt, change } = await bookedWith([first!, second!, third!]);
+  const [one, two, three] = [toUid(dateId), toUid(dateId, { n: 2 }), toUid(dateId, { n: 3 })];
+  expect(receipt.alternative).toBeUndefined();
+  expect(toEntries(receipt.attachment)).toEqual([
+    [one, 'CONFIRMED', '2030-06-10'],
+    [two, 'CONFIRMED', '2030-06-17'],
+    [three, 'CONFIRMED', '2030-06-24'],
+  ]);
+  const fewer = await change({ gatherings: [first, third] });
+  expect(fewer.alternative).toBeUndefined();
+  expect(toEntries(fewer.attachment)).toEqual([
+    [one, 'CONFIRMED', '2030-06-10'],
+    [two, 'CONFIRMED', '2030-06-24'],
+    [three, 'CANCELLED', '2030-06-10'],
+  ]);
+  const single = await change({ gatherings: [third] });
+  expect(single.alternative!.method).toBe('REQUEST');
+  expect(toEntries(single.alternative)).toEqual([[one, 'CONFIRMED', '2030-06-24']]);
+  expect(toEntries(single.attachment)).toEqual([
+    [one, 'CONFIRMED', '2030-06-24'],
+    [two, 'CANCELLED', '2030-06-10'],
+    [three, 'CANCELLED', '2030-06-10'],
+  ]);
+  const sequences = [receipt, fewer, single].map(({ attachment }) => attachment!.events.at(-1)!.sequence);
+  expect(sequences[1]).toBeGreaterThan(sequences[0]!);
+  expect(sequences[2]).toBeGreaterThanOrEqual(sequences[1]!);
+  const none = await change({ gatherings: '' });
+  expect(none.alternative).toMatchObject({ method: 'REQUEST', event: { uid: one, start: '2030-06-10T07:00:00Z' } });
+  expect(toEntries(none.attachment)!.map(([uid, status]) => [uid, status])).toEqual([
+    [one, 'CONFIRMED'],
+    [two, 'CANCELLED'],
+    [three, 'CANCELLED'],
+  ]);
+});
+
+test('who books after gatherings were removed gets no entries of them', async () => {
+  const { me, deliver, dateId, change } = await bookedWith([first!, second!, third!]);
+  await change({ gatherings: [first, third] });
+  await change({ gatherings: [third] });
+  await bookOrFail(me, dateId);
+  const { alternative, attachment } = readCalendars((await deliver())[0]!);
+  expect([toEntries(alternative)!.length, attachment]).toEqual([1, undefined]);
+});
+
+test('a date that is postponed with another time removes the entry, and its new time creates it again', async () => {
+  const { dateId, toUid, receipt, change } = await bookedWith([]);
+  const postponed = await change({ status_id: 4, start_time_at: '10:00' });
+  expect(postponed.alternative).toMatchObject({ method: 'CANCEL', event: { uid: toUid(dateId), status: 'CANCELLED' } });
+  expect(postponed.alternative!.event.sequence).toBeGreaterThan(receipt.alternative!.event.sequence);
+  const settled = await change({ status_id: 1, start_time_at: '11:00' });
+  expect(settled.alternative).toMatchObject({ method: 'REQUEST', event: { uid: toUid(dateId), status: 'CONFIRMED' } });
+});
+
+test('the end of a place that was not confirmed removes no entry', async () => {
+  const { me, deliver, courseId, dateId } = await booked({ capacityMax: 2, capacityWait: 5 });
+  await bookOrFail(me, dateId, { participants: [person({ status_id: 7 })] });
+  const wait = { config: { waiting_list_when_full: 1 } };
+  const [waiting] = [await bookOrFail(me, dateId, wait), await bookOrFail(me, dateId, wait)];
+  await deliver();
+  await deregister(me, waiting.booking_id);
+  const left = await deliver();
+  expect(left.map((mail) => [mail.subject!.split(':')[0], readCalendar(mail)])).toEqual([
+    ['You are deregistered', undefined],
+  ]);
+
+  // The participants have left when their mails are written.
+  await me.post(`/v2/courses/${courseId}/coursedates/${dateId}/cancel`, { credit: true });
+  const canceled = await deliver();
+  expect(canceled.map((mail) => readCalendar(mail)?.method)).toEqual(['CANCEL', undefined, undefined]);
+});
+
 test('a single gathering has the UID of the date', async () => {
   const { me, deliver, dateId, toUid } = await booked();
-  await addGathering(me, dateId, { gatheringAt: '2030-06-10 12:00', gatheringEndAt: '2030-06-10 13:00' });
+  await addGathering(me, dateId, { gatheringAt: '2030-06-10 12:00', gatheringEndAt: '2030-06-10 13:00', ...earlier });
   const [receipt] = await deliver();
   expect(read(receipt!)).toMatchObject({
     method: 'REQUEST',

@@ -53,10 +53,8 @@ test('a feed has the places of a person, and a program reads it without a sessio
   const locationId = await addLocation(me, { title: 'Brygga', city: 'Bergen' });
   const single = await takesPart(me, userId, { startAt: '2030-06-10', locationId });
   const several = await takesPart(me, userId, { startAt: '2030-07-01', endAt: '2030-07-08' }, { statusId: 3 });
-  const gatherings = [
-    await addGathering(me, several.dateId, { gatheringAt: '2030-07-01 18:00', gatheringEndAt: '2030-07-01 20:00' }),
-    await addGathering(me, several.dateId, { gatheringAt: '2030-07-08 18:00', gatheringEndAt: '2030-07-08 20:00' }),
-  ];
+  await addGathering(me, several.dateId, { gatheringAt: '2030-07-01 18:00', gatheringEndAt: '2030-07-01 20:00' });
+  await addGathering(me, several.dateId, { gatheringAt: '2030-07-08 18:00', gatheringEndAt: '2030-07-08 20:00' });
   await takesPart(me, await createUser(me), { startAt: '2030-06-11' });
 
   const response = await anyone.get(await createFeed(browser));
@@ -65,7 +63,7 @@ test('a feed has the places of a person, and a program reads it without a sessio
   expect([method, String(calendar.getFirstPropertyValue('refresh-interval'))]).toEqual([undefined, 'PT1H']);
   expect(response.text).toContain('X-WR-CALNAME:My courses – Fjord\\; school\r\n');
   expect(events.map(({ uid }) => uid).sort()).toEqual(
-    [single.uid, ...gatherings.map((id) => several.uid.replace('@', `-${id}@`))].sort(),
+    [single.uid, several.uid, several.uid.replace('@', '-2@')].sort(),
   );
   expect(events.find(({ uid }) => uid === single.uid)).toMatchObject({
     ...{ summary: 'Knots', location: 'Brygga, Bergen', status: 'CONFIRMED' },

@@ -22,6 +22,20 @@ const recipient = recipientSql({ mail: 'o', user: 'u', member: 'm', admin: 'a', 
 const momentsOfMove = `select f.created_at from outbox f where f.provider_id = o.provider_id
           and f.participant_id = o.participant_id and f.purpose = 'move' and f.id <= o.id`;
 
+const changes = (gatherings: 'live' | 'deleted', moment: 'created_at' | 'deleted_at', change: 1 | -1) =>
+  `select greatest(g.${moment}, p.created_at) as at, ${change} as change from gatherings g
+      where g.provider_id = d.provider_id and g.course_date_id = d.id
+        and g.deleted_at is ${gatherings === 'live' ? '' : 'not '}null`;
+
+/** The numbers of gatherings that the date had since the participant was created; calendars may have so many entries. */
+const numbersOfGatherings = `select min(n)::int as fewest, max(n)::int as most from (
+    select sum(sum(change)) over (order by at) as n from (
+      select p.created_at as at, 0 as change
+      union all ${changes('live', 'created_at', 1)}
+      union all ${changes('deleted', 'created_at', 1)}
+      union all ${changes('deleted', 'deleted_at', -1)}) changes
+    group by at) totals`;
+
 /** Current data for a letter. Days and times are in the course date's time zone. */
 export const findMail = {
   name: 'find_mail',
@@ -30,7 +44,7 @@ export const findMail = {
       b.id as "bookingId", o.booking_id is not null as "isToBooker", o.participant_id as "participantId",
       m.detached_at is not null as "isDetached", u.erased_at is not null as "isErased",
       coalesce(u.is_placeholder, false) as "isPlaceholder", o.user_id = p.user_id as "isToParticipant",
-      p.id as "placeId", p.user_id as "placeUserId",
+      p.id as "placeId", p.user_id as "placeUserId", o.ends_place as "endsPlace",
       w.host as "webhookHost", w.disabled_reason as "disabledReason",
       coalesce(b.language, (select own.language from participants last
           join bookings own on own.provider_id = last.provider_id and own.id = last.booking_id
@@ -75,7 +89,8 @@ export const findMail = {
         from (select * from gatherings f
             where f.provider_id = d.provider_id and f.course_date_id = d.id and f.deleted_at is null
             order by f.starts_at, f.id limit ${maxGatherings}) g
-          left join locations at on at.provider_id = g.provider_id and at.id = g.location_id) as gatherings
+          left join locations at on at.provider_id = g.provider_id and at.id = g.location_id) as gatherings,
+      numbers.fewest as "fewestGatherings", numbers.most as "mostGatherings"
     from outbox o
       join providers s on s.id = o.provider_id
       left join booking_settings settings on settings.provider_id = o.provider_id
@@ -93,5 +108,6 @@ export const findMail = {
       left join courses c on c.provider_id = d.provider_id and c.id = d.course_id
       left join locations l on l.provider_id = d.provider_id and l.id = d.location_id
       left join places place on place.id = d.place_id
+      left join lateral (${numbersOfGatherings}) numbers on p.id is not null and d.id is not null
     where o.provider_id = $1 and o.id = $2`,
 };

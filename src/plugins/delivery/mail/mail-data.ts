@@ -31,6 +31,8 @@ export type MailRow = {
   placeUserId: number | null;
   /** True if the participant is the recipient; null for a mail without one. */
   isToParticipant: boolean | null;
+  /** False for a mail about the end of a place that was not confirmed; null for one of an earlier version too. */
+  endsPlace: boolean | null;
   /** True for an admin user that has left the provider. */
   isDetached: boolean;
   /** True for a course user whose personal data is erased. */
@@ -97,6 +99,9 @@ export type MailRow = {
   placeTitle: string | null;
   placeAdditionalInfo: string | null;
   gatherings: MailGathering[] | null;
+  /** Of the date at any time since the participant was created. */
+  fewestGatherings: number | null;
+  mostGatherings: number | null;
 };
 
 export type MailData = Omit<MailRow, 'bookingLanguage' | 'schoolLanguage' | 'schoolTexts'> & {

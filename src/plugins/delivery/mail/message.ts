@@ -30,10 +30,15 @@ export function toMessage(
   };
 }
 
-/** Programs act on an alternative; an attachment is for the reader to open. */
-function toCalendarPart({ method, content }: MailCalendar): Pick<Message, 'alternatives' | 'attachments'> {
-  // Base64 keeps its line breaks.
-  const encoding = { contentTransferEncoding: 'base64' } as const;
-  const part = { content, contentType: `text/calendar; charset=utf-8; method=${method}`, ...encoding };
-  return method === 'PUBLISH' ? { attachments: [{ ...part, filename: 'calendar.ics' }] } : { alternatives: [part] };
+function toCalendarPart({ alternative, attachment }: MailCalendar): Pick<Message, 'alternatives' | 'attachments'> {
+  const toPart = ({ method, content }: { method: string; content: string }) => ({
+    content,
+    contentType: `text/calendar; charset=utf-8; method=${method}`,
+    // Base64 keeps its line breaks.
+    contentTransferEncoding: 'base64' as const,
+  });
+  return {
+    ...(alternative && { alternatives: [toPart(alternative)] }),
+    ...(attachment && { attachments: [{ ...toPart(attachment), filename: 'calendar.ics' }] }),
+  };
 }

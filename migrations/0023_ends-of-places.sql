@@ -1,0 +1,2 @@
+ALTER TABLE "outbox" ADD COLUMN "ends_place" boolean;--> statement-breakpoint
+CREATE INDEX "gatherings_deleted" ON "gatherings" USING btree ("provider_id","course_date_id") WHERE "gatherings"."deleted_at" is not null;
