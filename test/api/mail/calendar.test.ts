@@ -409,7 +409,7 @@ test('only mails that give or end a place have a calendar, and only those with o
   expect(mails.map(({ text }) => text!.includes(joinUrl))).toEqual([true, false, false, false, true, true]);
   expect(mails[1]!.raw).not.toContain(joinUrl);
   const entry = { uid: toUid(dateId), status: 'CONFIRMED', summary: 'Knots', attendees: [] };
-  expect(read(mails[1]!)).toMatchObject({ method: 'PUBLISH', isAlternative: false, event: entry });
+  expect(read(mails[1]!)).toMatchObject({ method: 'PUBLISH', isAttachment: true, event: entry });
 });
 
 test('a place that is not confirmed, or on a postponed date, has no entry', async () => {
