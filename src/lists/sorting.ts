@@ -7,7 +7,7 @@ import { filter } from './filters.ts';
 import type { Order } from './paging/index-probes.ts';
 import type { TenantTable } from './tenant-scope.ts';
 
-/** Values of `order_by` beside `id`, `created_at` and, where the table has it, `updated_at`; `name` is that of the enum in the OpenAPI document. */
+/** Values of `order_by` beside `id` and the timestamps; `name` is that of the enum in the OpenAPI document. */
 export type Sorting = { name?: string; columns?: Record<string, PgColumn> };
 
 const OrderDirection = named('OrderDirection', OneOf(['asc', 'desc']));

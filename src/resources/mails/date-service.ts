@@ -12,7 +12,7 @@ export async function readSchedule({ providerId }: School, tx: Tx, courseDateId:
   return found!.schedule;
 }
 
-/** Tells the participants of a date that is not over if its time or place differ from those before, or it is reopened. */
+/** Tells the participants of a date that is not over if its time or place has changed, or it is reopened. */
 export async function queueDateChanges(school: School, tx: Tx, now: string, courseDateId: number, before: string) {
   if ((await readSchedule(school, tx, courseDateId)) === before) return;
   await execute(tx, sql.queueDateChanges, [school.providerId, courseDateId, now]);

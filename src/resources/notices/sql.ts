@@ -69,7 +69,7 @@ export const queueNotices = {
     order by n.participant_id, n.purpose, r.admin_user_id`,
 };
 
-/** Dates under their minimum that the school is not told about yet, without those of schools that are closed or being deleted. */
+/** Dates under their minimum that the school is not told about, without schools that are closed or being deleted. */
 export const findUnderMinimum = {
   name: 'find_dates_under_minimum',
   text: `select d.provider_id as "providerId", json_agg(d.id order by d.id) as "courseDateIds"

@@ -8,7 +8,7 @@ type ListOptions = Options & { provider?: number; failed?: boolean; limit: numbe
 type RetryOptions = Options & { allFailed?: boolean };
 
 export function mailCommands(program: Command) {
-  const mail = program.command('mail').description('Outgoing mails: invitations and receipts');
+  const mail = program.command('mail').description('Outgoing mails');
 
   command(mail, 'list', 'List mails with recipient and delivery status, newest first')
     .option('--provider <id>', 'only mails of this provider', id)

@@ -13,7 +13,7 @@ import { deliverySettings } from '../settings.ts';
 
 /** Returns the texts of all TXT records of a name. */
 type FindTexts = (name: string) => Promise<string[]>;
-type Part = { name: string; judge: () => Promise<Result> };
+type Part = { name: string; check: () => Promise<Result> };
 
 /** SPF, DMARC and DKIM of the sender's domain. `servers` replace the DNS servers of the system. */
 export const createMailDomainCheck = ({
@@ -31,7 +31,7 @@ export const createMailDomainCheck = ({
     if (servers) resolver.setServers(servers);
     const timer = setTimeout(() => resolver.cancel(), maxTimeMs);
     try {
-      return await judgeDomain(createFindTexts(resolver), domain, dkimSelectors);
+      return await checkDomain(createFindTexts(resolver), domain, dkimSelectors);
     } finally {
       clearTimeout(timer);
     }
@@ -51,16 +51,16 @@ const createFindTexts =
     }
   };
 
-async function judgeDomain(findTexts: FindTexts, domain: string, selectors: string[]): Promise<Result[]> {
+async function checkDomain(findTexts: FindTexts, domain: string, selectors: string[]): Promise<Result[]> {
   const parts: Part[] = [
-    { name: 'SPF', judge: async () => judgeSpf(domain, await findTexts(domain)) },
-    { name: 'DMARC', judge: () => findDmarc(findTexts, domain) },
+    { name: 'SPF', check: async () => checkSpf(domain, await findTexts(domain)) },
+    { name: 'DMARC', check: () => findDmarc(findTexts, domain) },
     ...selectors.map((selector) => {
       const name = `${selector}._domainkey.${domain}`;
-      return { name: `DKIM selector ${selector}`, judge: async () => judgeDkim(name, await findTexts(name)) };
+      return { name: `DKIM selector ${selector}`, check: async () => checkDkim(name, await findTexts(name)) };
     }),
   ];
-  const outcomes = await Promise.allSettled(parts.map(({ judge }) => judge()));
+  const outcomes = await Promise.allSettled(parts.map(({ check }) => check()));
   const failures = outcomes.flatMap((outcome, index) =>
     outcome.status === 'rejected' ? [`${parts[index]!.name} (${toLookupCode(outcome.reason)})`] : [],
   );
@@ -78,7 +78,7 @@ function toLookupCode(failure: unknown) {
   return code === undefined || code === CANCELLED ? TIMEOUT : code;
 }
 
-function judgeSpf(domain: string, texts: string[]): Result {
+function checkSpf(domain: string, texts: string[]): Result {
   const records = texts.filter((text) => /^v=spf1( |$)/i.test(text));
   const [record] = records;
   if (record === undefined)
@@ -101,12 +101,12 @@ async function findDmarc(findTexts: FindTexts, domain: string): Promise<Result> 
     const records = (await findTexts(`_dmarc.${name}`)).filter((text) => /^v\s*=\s*DMARC1\s*(;|$)/.test(text));
     if (records.length > 1)
       return warning(`${name} has ${records.length} DMARC records, so receivers ignore them: keep one`);
-    if (records.length === 1) return judgeDmarc(domain, name, records[0]!);
+    if (records.length === 1) return checkDmarc(domain, name, records[0]!);
   }
   return warning(`${domain} has no DMARC record: large receivers may refuse its mails`);
 }
 
-function judgeDmarc(domain: string, name: string, record: string): Result {
+function checkDmarc(domain: string, name: string, record: string): Result {
   const tags = readTags(record);
   const policy = ((name === domain ? undefined : tags.get('sp')) ?? tags.get('p') ?? '').toLowerCase();
   const source = name === domain ? '' : ` by the record of ${name}`;
@@ -116,7 +116,7 @@ function judgeDmarc(domain: string, name: string, record: string): Result {
   return warning(`The DMARC record of ${name} has no valid policy: set p to none, quarantine or reject`);
 }
 
-function judgeDkim(name: string, texts: string[]): Result {
+function checkDkim(name: string, texts: string[]): Result {
   const keys = texts.flatMap((text) => readTags(text).get('p') ?? []);
   const [key] = keys;
   if (key === undefined) return warning(`${name} has no DKIM key: receivers cannot check signatures of this selector`);

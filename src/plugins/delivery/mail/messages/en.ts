@@ -78,7 +78,7 @@ export const en = {
   }),
   dateChanged: (school: string, course: string) => ({
     subject: `Changed: ${course}`,
-    text: [`${school} has changed the time or place of this date. What holds now is below.`],
+    text: [`${school} has changed the time or place of this date. The current data is below.`],
   }),
   promotion: (school: string, course: string) => ({
     subject: `You have a place: ${course}`,
