@@ -21,6 +21,7 @@ export const requestCodes = [
   'attendance_registered',
   'already_canceled',
   'mail_not_sent',
+  'mail_sent_recently',
 ] as const;
 
 /** Codes of bookings, and of looking up codes. */

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { sql } from 'drizzle-orm';
 import { text } from 'node:stream/consumers';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
@@ -92,7 +93,11 @@ export const eventually = (check: () => void | Promise<void>) => vi.waitFor(chec
 export const allSent = (testApp: Pick<TestApp, 'database'>) =>
   eventually(async () => expect((await readOutbox(testApp)).every(({ sent }) => sent)).toBe(true));
 
-/** A mail to a new course user that was sent. */
+/** Mails that were just sent are not sent again. */
+export const ageSentMails = ({ database }: Pick<TestApp, 'database'>) =>
+  database.pool.query(`update outbox set sent_at = sent_at - interval '5 minutes' where sent_at is not null`);
+
+/** A mail to a new course user that was sent a day ago. */
 export async function createSentMail(me: Provider) {
   const userId = await createUser(me);
   return write(me, async (tx, now) => {
@@ -106,7 +111,7 @@ export async function createSentMail(me: Provider) {
     } as const;
     const [sent] = await tx
       .insert(outbox)
-      .values({ ...mail, sentAt: now })
+      .values({ ...mail, sentAt: sql`now() - interval '1 day'` })
       .returning({ id: outbox.id });
     return sent!.id;
   });

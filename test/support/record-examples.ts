@@ -34,8 +34,10 @@ export async function recordResponses({ app, database }: TestApp, apiKey: string
   return recorded;
 }
 
-/** No mail server receives those of the recording. */
-const sendMails = `update outbox set attempts = 1, sent_at = created_at + interval '2 seconds' where sent_at is null`;
+/** No mail server receives those of the recording. Mails that were just sent are not sent again. */
+const sendMails = `update outbox set attempts = 1, created_at = created_at - interval '1 hour',
+    sent_at = created_at - interval '1 hour' + interval '2 seconds'
+  where sent_at is null`;
 
 type Sent = Operation & { template: string; method: string };
 

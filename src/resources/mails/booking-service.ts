@@ -1,4 +1,4 @@
-import { isMailOn, type MailSwitches } from '../../core/reference/mail-kinds.ts';
+import { isMailOn } from '../../core/reference/mail-kinds.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { queueMails, type NewMail } from './queue-service.ts';
@@ -16,7 +16,7 @@ type Booked = {
       send_link_email_to_booker?: boolean;
     };
   };
-  switches: MailSwitches | null;
+  switches: Parameters<typeof isMailOn>[1];
   users: { userId: number; isNew: boolean }[];
   created: { bookingId: number; participantIds: number[] };
   mails?: RequestedMails | undefined;

@@ -1,4 +1,5 @@
 import { eq, getTableColumns, sql } from 'drizzle-orm';
+import { caseFoldedSql } from '../../database/tables/columns.ts';
 import { bookings } from '../../database/tables/orders.ts';
 import { outbox } from '../../database/tables/outbox.ts';
 import { participants } from '../../database/tables/participants.ts';
@@ -11,17 +12,29 @@ import { sameTenant } from '../../lists/tenant-scope.ts';
 /** Names of the joined tables. */
 type Names = Record<'mail' | 'user' | 'member' | 'admin' | 'booking' | 'school', string>;
 
-/** True for a mail to an admin user about dates and participants. */
-export const isNoticeSql = (mail: string) => `(${mail}.purpose = 'moved_away' or ${mail}.purpose like 'notice\\_%')`;
+/** True for a mail to the school, or to one of its admin users, about dates and participants. */
+export const isNoticeSql = (mail: string) =>
+  `(${mail}.purpose like 'notice\\_%'
+        or ${mail}.purpose = 'moved_away' and ${mail}.user_id is null and ${mail}.booking_id is null)`;
+
+/** True for an address that is marked as refused. */
+export const isRefusedSql = (provider: string, address: string) =>
+  `exists (select from refused_addresses where provider_id = ${provider}
+        and ${caseFoldedSql('email')} = ${caseFoldedSql(address)} and lifted_at is null)`;
 
 /** The address for notices of the admin user, or null. */
 export const noticeEmailSql = (member: string) => `nullif(${member}.booking_email, '')`;
 
+/** The addresses of the school that are not refused; the first one gets the mails about refused addresses. */
+export const refusalEmailsSql = (school: string) =>
+  `(select address from unnest(array[${school}.email_booking, ${school}.email, ${school}.email_admin])
+          with ordinality a (address, place)
+        where address <> '' and not ${isRefusedSql(`${school}.id`, 'address')} order by place)`;
+
 /** The address of a mail to the school itself. */
 export const schoolEmailSql = ({ mail, school }: Pick<Names, 'mail' | 'school'>) =>
   `case when ${mail}.webhook_id is not null then ${school}.email_admin
-        when ${mail}.refused_address_id is not null then
-          coalesce(nullif(${school}.email_booking, ''), nullif(${school}.email, ''), ${school}.email_admin) end`;
+        when ${mail}.refused_address_id is not null then (select * from ${refusalEmailsSql(school)} e limit 1) end`;
 
 /** Where a mail goes, by current data; null without an address. `booking` is that of the mail or of its participant. */
 export const recipientSql = ({ mail, user, member, admin, booking, school }: Names) =>
@@ -38,6 +51,24 @@ export const tables = {
   booking: 'bookings',
   school: 'providers',
 };
+
+/** The recipient of the mail `o` with `recipientJoins`, or with those of persons and the booking of its participant. */
+export const joinedRecipient = recipientSql({
+  mail: 'o',
+  user: 'u',
+  member: 'm',
+  admin: 'a',
+  booking: 'b',
+  school: 's',
+});
+
+export const personJoins = `join providers s on s.id = o.provider_id
+      left join course_users u on u.provider_id = o.provider_id and u.id = o.user_id
+      left join admin_memberships m on m.provider_id = o.provider_id and m.admin_user_id = o.admin_user_id
+      left join admin_users a on a.id = m.admin_user_id`;
+
+export const recipientJoins = `${personJoins}
+      left join bookings b on b.provider_id = o.provider_id and b.id = o.booking_id`;
 
 export const fetchMails = batchLoader((ctx, keys) =>
   ctx.db

@@ -1,7 +1,7 @@
 import { isMailOnSql } from '../../core/reference/mail-kinds.ts';
+import { notificationDaysSql } from '../../core/reference/notification-days.ts';
 import { canceled, postponed, seatStatuses } from '../../core/reference/statuses.ts';
 import { currentTimeSql } from '../../database/tables/columns.ts';
-import { notificationDaysSql } from '../locations/days-sql.ts';
 
 /** The first moment of the day on which the participants of the date `d` at the location `l` are reminded. */
 const dueAt = `timezone(d.zone, (d.start_at - ${notificationDaysSql('l')})::timestamp)`;

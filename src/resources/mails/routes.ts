@@ -16,7 +16,7 @@ export const mailRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'listMails',
       summary: 'List mails',
-      description: 'Those that wait, and those that were sent or have failed lately, without their texts.',
+      description: 'Mails that wait, and mails that were sent or have failed lately, without their texts.',
       tags,
       profiles: ['full', 'read'],
       querystring: mailList.Query,
@@ -47,7 +47,7 @@ export const mailRoutes: FastifyPluginAsyncTypebox = async (app) => {
       summary: 'Send a mail again',
       description:
         'Queues a new mail with the same purpose and recipient, written with current data. A refused address is tried ' +
-        'again. A mail that waits, or of which an equal one waits, is refused.',
+        'again. A mail that waits, or of which an equal one waits or was sent in the last 5 minutes, is refused.',
       tags,
       profiles: ['full'],
       item: 'Mail',

@@ -8,26 +8,29 @@ import type { Mail } from './schema.ts';
 export const getMail = async (ctx: Ctx, id: number): Promise<Mail> =>
   Problem.assertFound(await mailList.byId(ctx, id), 'Mail');
 
-/** Queues a mail with the same purpose and references, which is composed anew; its address is tried again if it was refused. */
+type Found = { isWaiting: boolean; hasEqualWaiting: boolean; hasEqualSent: boolean };
+
+/** Queues a mail with the same purpose and references, composed anew. A refused address is tried again. */
 export const resendMail = (ctx: Ctx, id: number): Promise<Mail> =>
   ctx.write(['people'], async (tx, now) => {
     const { providerId } = ctx;
-    const [found] = await execute<{ isWaiting: boolean; hasEqual: boolean }>(tx, sql.findWaiting, [providerId, id]);
-    const { isWaiting, hasEqual } = Problem.assertFound(found, 'Mail');
-    if (isWaiting) throw notSent();
-    if (hasEqual) throw equalNotSent();
+    const [found] = await execute<Found>(tx, sql.findMailToResend, [providerId, id]);
+    assertResendable(Problem.assertFound(found, 'Mail'));
     const [copied] = await execute<{ id: number }>(tx, sql.copyMail, [providerId, id, now]);
-    const mail = await getMail({ ...ctx, db: tx }, tx.recordAffected(Problem.assertFound(copied, 'Mail').id));
-    if (mail.recipient !== null) await execute(tx, sql.liftRefusal, [providerId, mail.recipient, now]);
-    return mail;
+    const mailId = tx.recordAffected(copied!.id);
+    await execute(tx, sql.liftRefusals, [providerId, [mailId], now]);
+    return getMail({ ...ctx, db: tx }, mailId);
   });
 
-function notSent() {
-  const message = 'The mail is not sent yet';
-  return new Problem('invalid', message, { errors: [{ code: 'mail_not_sent', message }] });
-}
+const refusals: Record<keyof Found, string> = {
+  isWaiting: 'The mail is not sent yet',
+  hasEqualWaiting: 'An equal mail is not sent yet',
+  hasEqualSent: 'An equal mail was sent less than 5 minutes ago',
+};
 
-function equalNotSent() {
-  const message = 'An equal mail is not sent yet';
-  return new Problem('invalid', message, { errors: [{ code: 'mail_not_sent', message }] });
+function assertResendable(found: Found) {
+  const reason = (Object.keys(refusals) as (keyof Found)[]).find((one) => found[one]);
+  if (reason === undefined) return;
+  const code = reason === 'hasEqualSent' ? 'mail_sent_recently' : 'mail_not_sent';
+  throw new Problem('invalid', refusals[reason], { errors: [{ code, message: refusals[reason] }] });
 }

@@ -1,7 +1,7 @@
 import { isMailOnSql } from '../../core/reference/mail-kinds.ts';
+import { notificationDaysSql } from '../../core/reference/notification-days.ts';
 import { canceled } from '../../core/reference/statuses.ts';
 import { currentTimeSql } from '../../database/tables/columns.ts';
-import { notificationDaysSql } from '../locations/days-sql.ts';
 
 /** The address for bookings of the location, the course or the school, or the admin users of the location's role. */
 const recipients = `lateral (

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
+import { listMails } from '../../../src/plugins/delivery/mail/service.ts';
 import { addDate } from '../../support/dates.ts';
 import { bookOrFail, createBookableDate, deregister, person } from '../../support/booking.ts';
 import { withProfile } from '../../support/key-profiles.ts';
 import {
+  ageSentMails,
   createSentMail,
   deliverMails,
   eventually,
@@ -42,7 +44,7 @@ async function bookWithMails(me: Provider) {
   return { courseId, dateId, bookingId: Number(booking.booking_id), participantId: booking.participants[0]!.id };
 }
 
-test('GET /v2/mails lists what waits, was sent and has failed, with its recipient and references alone', async () => {
+test('GET /v2/mails lists waiting, sent and failed mails, with their recipients and references alone', async () => {
   const testApp = await openMailTestApp();
   const me = await testApp.createProvider();
   const { dateId, bookingId, participantId } = await bookWithMails(me);
@@ -105,8 +107,9 @@ test('the filters of GET /v2/mails find mails by recipient, purpose, state, refe
   expect(refused.map(({ status }) => status)).toEqual([400, 400, 400]);
 });
 
-test('a mail to the staff is found by the address that it goes to', async () => {
-  const me = await (await sharedTestApp()).createProvider();
+test('a mail to the staff is found by the address that it goes to, which the command line shows too', async () => {
+  const { createProvider, database } = await sharedTestApp();
+  const me = await createProvider();
   await me.put('/v2/schools', { ...minimalSchool, email_booking: '', email: '', email_admin: 'Admin@school.example' });
   await invite(me, 'staff@school.example');
   await forced(me, `update admin_memberships set booking_email = 'Desk@school.example' where provider_id = ${me.id}`);
@@ -131,6 +134,8 @@ test('a mail to the staff is found by the address that it goes to', async () => 
     ['notice_canceled', 'Hall@school.example'],
     ['address_refused', 'Admin@school.example'],
   ]);
+  const rows = await listMails(database, { providerId: me.id, onlyFailed: false, limit: 9 });
+  expect(rows.map(({ purpose, email }) => [purpose, email]).toReversed()).toEqual(found);
   for (const [purpose, recipient] of found)
     expect(await purposes(me, `recipient=${recipient!.toString().toUpperCase()}`)).toEqual([purpose]);
   expect(await purposes(me, 'recipient=staff@school.example')).toEqual([]);
@@ -157,6 +162,7 @@ test('a sent mail is sent again; one that waits, or of which an equal one waits,
   const me = await testApp.createProvider();
   const { bookingId } = await bookWithMails(me);
   await deliverMails(testApp);
+  await ageSentMails(testApp);
   const [first] = await list(me, 'purpose=booking_receipt');
   const response = await resend(me, first!.id, { 'idempotency-key': 'again' });
   expect(response.status).toBe(201);
@@ -180,6 +186,24 @@ test('a sent mail is sent again; one that waits, or of which an equal one waits,
   expect(await list(me, 'state=sent')).toHaveLength(4);
 });
 
+test('a mail is not sent again within 5 minutes after an equal one', async () => {
+  const testApp = await openMailTestApp();
+  const me = await testApp.createProvider();
+  await bookWithMails(me);
+  await deliverMails(testApp);
+  const [receipt] = await list(me, 'purpose=receipt');
+  await ageSentMails(testApp);
+  expect((await resend(me, receipt!.id)).status).toBe(201);
+  await deliverMails(testApp);
+  for (const { id } of await list(me, 'purpose=receipt')) {
+    const refused = await resend(me, id);
+    expect([refused.status, refused.headers['x-error-code']]).toEqual([400, 'mail_sent_recently']);
+    expect(refused.json()).toEqual({ error: 'An equal mail was sent less than 5 minutes ago' });
+  }
+  await ageSentMails(testApp);
+  expect((await resend(me, receipt!.id)).status).toBe(201);
+});
+
 test('the link of a mail that is sent again replaces the earlier one', async () => {
   const testApp = await openMailTestApp();
   const me = await testApp.createProvider();
@@ -187,6 +211,7 @@ test('the link of a mail that is sent again replaces the earlier one', async () 
   const linkOf = async () =>
     (await deliverMails(testApp)).map(({ text }) => extractToken(text, 'booking')).filter((token) => token !== '');
   const [earlier] = await linkOf();
+  await ageSentMails(testApp);
   const [first] = await list(me, 'purpose=booking_receipt');
   await resend(me, first!.id);
   const [later] = await linkOf();
@@ -199,6 +224,7 @@ test('a mail that is no longer true when it is sent again is dropped', async () 
   const me = await testApp.createProvider();
   const { bookingId } = await bookWithMails(me);
   await deliverMails(testApp);
+  await ageSentMails(testApp);
   const [receipt] = await list(me, 'purpose=receipt');
   await deregister(me, bookingId);
   const { id } = (await resend(me, receipt!.id)).json<Mail>();
@@ -222,6 +248,7 @@ test('a mail about a move by a cancellation has its message also when it is sent
   const texts = async () =>
     (await deliverMails(testApp)).filter(({ text }) => text?.includes('The hall has burned down')).length;
   expect(await texts()).toBeGreaterThan(0);
+  await ageSentMails(testApp);
   const [move] = await list(me, `purpose=move&recipient=${email}`);
   expect((await resend(me, move!.id)).status).toBe(201);
   expect(await texts()).toBe(1);
@@ -245,6 +272,7 @@ test('a move by hand, back to the date of an earlier cancellation, has no messag
   expect(await texts()).toEqual([false]);
   await move(to);
   expect(await texts()).toEqual([false]);
+  await ageSentMails(testApp);
   const [last] = await list(me, 'purpose=move&order_by=id&order_direction=desc');
   expect((await resend(me, last!.id)).status).toBe(201);
   expect(await texts()).toEqual([false]);

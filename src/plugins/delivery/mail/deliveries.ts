@@ -13,7 +13,7 @@ import { compose } from './compose.ts';
 import { createEndings, toErrorLine, type ClaimedMail, type Endings } from './endings.ts';
 import { loadExtras } from './extras.ts';
 import { findMail } from './find-mail.ts';
-import { isNotice, toMailData, type MailData, type MailRow } from './mail-data.ts';
+import { toMailData, type MailData, type MailRow } from './mail-data.ts';
 import { mailName, toMessage } from './message.ts';
 import { prepareNotice } from './notices/deliver.ts';
 import { waitForDigest } from './notices/digest.ts';
@@ -21,7 +21,7 @@ import { outdatedReason } from './outdated.ts';
 import { claimMails } from './query.ts';
 import { createRate } from './rate.ts';
 import { findRefusal, refuseAddress } from './refusals.ts';
-import { isPermanentFailure, sendTimeoutMs, type Message, type Transport } from './transport.ts';
+import { sendTimeoutMs, toRefused, type Message, type Transport } from './transport.ts';
 
 type MailOptions = {
   database: Pick<Database, 'pool' | 'db' | 'counters' | 'withAudit'>;
@@ -114,16 +114,16 @@ async function deliver(
       (done) => endings.sent(claimed, done),
       (error: unknown) => {
         const problem = toErrorLine(error, [...transport.secrets, ...token, mail.email]);
-        const isRefused = isPermanentFailure(error);
-        const ending = endings.failed(claimed, problem, isRefused);
-        if (!isRefused) return ending;
+        const refused = toRefused(error);
+        const ending = endings.failed(claimed, problem, refused !== undefined);
+        if (refused !== 'address') return ending;
         return {
           ...ending,
           mark: () => refuseAddress(database, mail, problem, message.subject).then(ending.mark),
         };
       },
     );
-  if (isNotice(mail)) {
+  if (mail.isNotice) {
     const prepared = await prepareNotice(on, claimed, mail, settings.timezone);
     if (prepared === 'waits') return endings.waiting(claimed, () => waitForDigest(on, claimed));
     if ('outdated' in prepared) return endings.dropped(claimed, prepared.outdated);
@@ -136,7 +136,7 @@ async function deliver(
   return send(message, link ? [link.token] : []);
 }
 
-/** A new link in place of earlier ones; null without one, undefined for a mail that is useless once the course is over. */
+/** A new link in place of earlier ones; null without one, undefined for a mail that is of no use after the course. */
 async function createMailLink(on: Queryable, settings: Settings, mail: MailData) {
   const { id, purpose, providerId, bookingId } = mail;
   if (purpose === 'invitation' || purpose === 'account_created') {

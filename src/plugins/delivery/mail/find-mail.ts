@@ -1,5 +1,5 @@
 import { leftStatuses } from '../../../core/reference/statuses.ts';
-import { recipientSql } from '../../../resources/mails/loaders.ts';
+import { isNoticeSql, joinedRecipient, personJoins } from '../../../resources/mails/loaders.ts';
 import { caseFoldedSql } from '../../../database/tables/columns.ts';
 
 /** More than are in a letter and in its calendar. */
@@ -12,8 +12,6 @@ const location = (
 ) => `case when ${table}.id is not null then json_build_object('isVirtual', ${table}.is_virtual,
         'title', coalesce(nullif(${table}.custom_title, ''), ${table}.title),
         'address', ${table}.address, 'zipcode', ${table}.zipcode, 'city', ${table}.city) end`;
-
-const recipient = recipientSql({ mail: 'o', user: 'u', member: 'm', admin: 'a', booking: 'b', school: 's' });
 
 /**
  * A move is as old as the place that it gave. A mail that is sent again is later, and still has the message of the
@@ -41,7 +39,7 @@ export const findMail = {
   name: 'find_mail',
   text: `select o.id, o.purpose, to_char(o.created_at at time zone 'UTC', 'YYYYMMDD"T"HH24MISS"Z"') as "createdAt",
       o.provider_id as "providerId", o.user_id as "userId", o.admin_user_id as "adminUserId",
-      b.id as "bookingId", o.booking_id is not null as "isToBooker", o.participant_id as "participantId",
+      ${isNoticeSql('o')} as "isNotice", b.id as "bookingId", o.booking_id is not null as "isToBooker", o.participant_id as "participantId",
       m.detached_at is not null as "isDetached", u.erased_at is not null as "isErased",
       coalesce(u.is_placeholder, false) as "isPlaceholder", o.user_id = p.user_id as "isToParticipant",
       p.id as "placeId", p.user_id as "placeUserId", o.ends_place as "endsPlace",
@@ -51,9 +49,11 @@ export const findMail = {
         where last.provider_id = o.provider_id and last.user_id = o.user_id and o.participant_id is null
         order by last.id desc limit 1)) as "bookingLanguage",
       settings.language as "schoolLanguage", settings.texts as "schoolTexts",
-      coalesce(${recipient}, '') as email,
+      coalesce(${joinedRecipient}, '') as email,
       refused.email as "refusedEmail", refused.reason as "refusalReason", refused.subject as "refusedSubject",
       refused.lifted_at is not null as "isRefusalLifted",
+      exists (select from outbox later where later.provider_id = o.provider_id and later.refused_address_id = o.refused_address_id
+        and later.id > o.id and later.failed_at is null) as "hasLaterNotice",
       coalesce(u.username, a.email, '') as username,
       coalesce(u.firstname, m.firstname, case when o.booking_id is not null then b.booker_name end, '') as firstname,
       coalesce(u.lastname, m.lastname, '') as lastname,
@@ -92,11 +92,8 @@ export const findMail = {
           left join locations at on at.provider_id = g.provider_id and at.id = g.location_id) as gatherings,
       numbers.fewest as "fewestGatherings", numbers.most as "mostGatherings"
     from outbox o
-      join providers s on s.id = o.provider_id
+      ${personJoins}
       left join booking_settings settings on settings.provider_id = o.provider_id
-      left join course_users u on u.provider_id = o.provider_id and u.id = o.user_id
-      left join admin_memberships m on m.provider_id = o.provider_id and m.admin_user_id = o.admin_user_id
-      left join admin_users a on a.id = m.admin_user_id
       left join refused_addresses refused on refused.provider_id = o.provider_id and refused.id = o.refused_address_id
       left join webhooks w on w.provider_id = o.provider_id and w.id = o.webhook_id
       left join participants p on p.provider_id = o.provider_id and p.id = coalesce(o.participant_id,

@@ -23,6 +23,8 @@ export type MailRow = {
   userId: number | null;
   adminUserId: number | null;
   bookingId: number | null;
+  /** True for a mail to the school, or to one of its admin users, about dates and participants. */
+  isNotice: boolean;
   /** True if the booker is the recipient. */
   isToBooker: boolean;
   participantId: number | null;
@@ -49,6 +51,8 @@ export type MailRow = {
   refusedSubject: string | null;
   /** True if mails to it are tried again. */
   isRefusalLifted: boolean;
+  /** True if a later mail tells the school about the same address. */
+  hasLaterNotice: boolean;
   bookingLanguage: Language | null;
   schoolLanguage: Language | null;
   schoolTexts: Partial<Record<Language, MailTexts>> | null;
@@ -129,14 +133,8 @@ export const confirmsPlace = ({ purpose, isToParticipant, isToBooker }: MailData
 export const mayJoin = (mail: MailData) =>
   confirmsPlace(mail) && mail.isToParticipant === true && hasConfirmedPlace(toEnrolment(mail));
 
-type Addressed = Pick<MailRow, 'purpose' | 'userId' | 'isToBooker'>;
-
-/** True for a mail to the school about its dates and participants. */
-export const isNotice = ({ purpose, userId, isToBooker }: Addressed) =>
-  purpose.startsWith('notice_') || (purpose === 'moved_away' && userId === null && !isToBooker);
-
-export const isToSchool = (mail: Addressed) =>
-  isNotice(mail) || mail.purpose === 'webhook_disabled' || mail.purpose === 'address_refused';
+export const isToSchool = ({ isNotice, purpose }: Pick<MailRow, 'isNotice' | 'purpose'>) =>
+  isNotice || purpose === 'webhook_disabled' || purpose === 'address_refused';
 
 /**
  * Selects the language and the school's words. Removes line breaks, which could inject headers, and an invalid reply

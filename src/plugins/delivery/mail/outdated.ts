@@ -9,6 +9,7 @@ export function outdatedReason(mail: MailData) {
   if (mail.isPlaceholder) return 'its participant has no name';
   if (mail.isToBooker && mail.email === '') return 'its booker has no e-mail address';
   if (purpose === 'webhook_disabled' && mail.disabledReason === null) return 'its webhook is active or deleted since';
+  if (mail.hasLaterNotice) return 'a later mail tells of its address';
   if (mail.isRefusalLifted) return 'its address is tried again since';
   if (purpose === 'offer' && mail.heldFor !== 'offer') return 'its offer has ended since';
   if (purpose === 'date_canceled' && mail.dateStatusId !== canceled) return 'its date is not canceled any more';

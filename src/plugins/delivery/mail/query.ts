@@ -1,3 +1,6 @@
+import { joinedRecipient, recipientJoins } from '../../../resources/mails/loaders.ts';
+import { references } from '../../../resources/mails/resend-sql.ts';
+
 /**
  * Leases at most `$1` due mails, fairly: the fairness key with the fewest mails in progress is first, then the least
  * recently served one. `$2` to `$4` are fairness keys, their mails in progress and when they were last served. Other workers
@@ -43,17 +46,14 @@ export const deleteMails = {
 /** Newest first. */
 export const selectMails = {
   name: 'list_mails',
-  text: `select o.id as mail_id, o.provider_id, o.purpose, coalesce(u.email, a.email, o.address, b.booker_email) as email,
+  text: `select o.id as mail_id, o.provider_id, o.purpose, ${joinedRecipient} as email,
       case when o.is_written then 'written' when o.sent_at is not null then 'sent' when o.failed_at is not null then 'failed' else 'waiting' end as state,
       o.attempts, o.created_at::text, case when o.sent_at is null and o.failed_at is null then o.due_at::text end as due_at,
       case when not o.is_written then o.sent_at::text end as sent_at,
       case when o.is_written then o.sent_at::text end as written_at, o.failed_at::text,
       case when o.sent_at is null and o.failed_at is null then coalesce(o.last_error, $4) else o.last_error end as last_error
     from outbox o
-      join providers s on s.id = o.provider_id
-      left join course_users u on u.provider_id = o.provider_id and u.id = o.user_id
-      left join admin_users a on a.id = o.admin_user_id
-      left join bookings b on b.provider_id = o.provider_id and b.id = o.booking_id
+      ${recipientJoins}
     where ($1::bigint is null or o.provider_id = $1) and (not $2 or o.failed_at is not null)
     order by o.id desc limit $3`,
 };
@@ -64,9 +64,15 @@ export const resetMail = {
   name: 'retry_mail',
   text: `${resetSql} where provider_id = $1 and id = $2 and sent_at is null and last_error is not null returning id`,
 };
+/** Of equal mails, such as one that was sent again, the latest alone. */
 export const resetFailedMails = {
   name: 'retry_failed_mails',
-  text: `${resetSql} where provider_id = $1 and failed_at is not null returning id`,
+  text: `${resetSql} where provider_id = $1 and id in (
+      select id from (
+        select id, failed_at, row_number() over (partition by purpose, ${references} order by id desc) as place
+        from outbox where provider_id = $1) mails
+      where place = 1 and failed_at is not null)
+    returning id`,
 };
 
 export const findProvidersWithFailedMails = {

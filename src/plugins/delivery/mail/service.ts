@@ -2,6 +2,7 @@ import { formatTimestamp } from '../../../core/timestamps.ts';
 import { Problem } from '../../../core/errors.ts';
 import type { Database } from '../../../database/client.ts';
 import { execute, type Queryable } from '../../../database/statements.ts';
+import { liftRefusals } from '../../../resources/mails/resend-sql.ts';
 import { selectMails, findProvidersWithFailedMails, resetFailedMails, resetMail, findMailState } from './query.ts';
 
 type MailSelection = {
@@ -28,13 +29,17 @@ export async function listMails(database: Database, { providerId, onlyFailed, li
 
 type MailState = { providerId: number; isSent: boolean; isWritten: boolean; attempts: number };
 
-/** Makes a failed or waiting mail due now and resets its attempts. Throws `invalid` if it is sent or in progress. */
+/**
+ * Makes a failed or waiting mail due now, resets its attempts, and lifts the mark of its address. Throws `invalid` if it
+ * is sent or in progress.
+ */
 export async function retryMail(database: Database, mailId: number) {
   const [mail] = await execute<MailState>(toQueryable(database), findMailState, [mailId]);
   if (!mail) throw Problem.notFound(`Mail ${mailId}`);
-  await database.write([mail.providerId], ['people'], async (tx) => {
+  await database.write([mail.providerId], ['people'], async (tx, now) => {
     const [updated] = await execute(tx, resetMail, [mail.providerId, mailId]);
     if (!updated) throw new Problem('invalid', `Mail ${mailId} ${await describeRefusal(tx, mailId)}`);
+    await execute(tx, liftRefusals, [mail.providerId, [mailId], now]);
     tx.recordAffected(mailId);
   });
 }
@@ -47,13 +52,18 @@ async function describeRefusal(on: Queryable, mailId: number) {
   return mail.attempts > 0 ? 'is being sent just now' : 'waits for its first try already';
 }
 
-/** Retries all failed mails. Returns their number, and the first error of a provider that could not be written. */
+/**
+ * Retries all failed mails, of equal ones the latest. Returns their number, and the first error of a provider that could
+ * not be written.
+ */
 export async function retryFailedMails(database: Database) {
   let [retried, failure]: [number, unknown] = [0, undefined];
   const retryOfProvider = (providerId: number) =>
-    database.write([providerId], ['people'], async (tx) => {
-      const { length } = await execute(tx, resetFailedMails, [providerId]);
-      return length > 0 ? length : tx.rollbackNoChange(0);
+    database.write([providerId], ['people'], async (tx, now) => {
+      const reset = await execute<{ id: number }>(tx, resetFailedMails, [providerId]);
+      if (reset.length === 0) return tx.rollbackNoChange(0);
+      await execute(tx, liftRefusals, [providerId, reset.map(({ id }) => id), now]);
+      return reset.length;
     });
   const providers = await execute<{ providerId: number }>(toQueryable(database), findProvidersWithFailedMails, []);
   // Continue after an error: one busy provider must not stop the others.

@@ -100,8 +100,28 @@ export function fileTransport(dataDir: string): Transport {
 
 type SmtpError = Error & { code?: string; command?: string; responseCode?: number; response?: string };
 
-/** True if the recipient is rejected. Other errors (password, sender, relaying) may be configuration that someone corrects. */
-export function isPermanentFailure(error: unknown) {
+/** Of RFC 3463: no such mailbox or domain, a mailbox that has moved, and one that is disabled. */
+const codesOfAddress = /^5\.(1\.([12346]|10)|2\.1)$/;
+/** Policy and relaying, and an address of the sender that is not valid. */
+const codesOfConfiguration = /^5\.(7\.\d+|1\.[78])$/;
+/** What servers without these codes say. */
+const unknownAddress =
+  /(no such|unknown|invalid|inactive|disabled) (local )?(user|recipient|mailbox|address|account)|(user|recipient|mailbox|address|account)( is)? (unknown|inactive|disabled|not found|does(n't| not) exist)|no mailbox here|unrouteable address/i;
+
+/**
+ * What an answer of the mail server refuses for good: the address, or this mail to it. Undefined for other errors
+ * (password, sender, relaying), which someone may correct in the configuration.
+ */
+export function toRefused(error: unknown): 'address' | 'mail' | undefined {
   const { command, responseCode = 0, response = '' } = error as SmtpError;
-  return command === 'RCPT TO' && responseCode >= 500 && !/^\d{3}[ -]5\.7\./.test(response);
+  if (command !== 'RCPT TO' || responseCode < 500) return undefined;
+  const code = /^\d{3}[ -]#?(5\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1];
+  const text = response.replaceAll(/\S+@\S+/g, '');
+  if (code === undefined) {
+    if (/relay|sender|authenticat/i.test(text)) return undefined;
+    return [550, 551, 553].includes(responseCode) && unknownAddress.test(text) ? 'address' : 'mail';
+  }
+  if (codesOfConfiguration.test(code)) return undefined;
+  // Gmail sends 5.2.1 also to a sender of too many mails.
+  return codesOfAddress.test(code) && !/ at a rate /.test(text) ? 'address' : 'mail';
 }
