@@ -97,5 +97,8 @@ export async function revokeKey(database: Database, keyId: number) {
   return key;
 }
 
-export const isKnownKey = async ({ db }: Database, key: string) =>
-  (await db.$count(apiKeys, and(eq(apiKeys.hash, hashApiKey(key)), isNull(apiKeys.revokedAt)))) > 0;
+export async function findKeyProvider({ db }: Database, key: string): Promise<number | undefined> {
+  const isKey = and(eq(apiKeys.hash, hashApiKey(key)), isNull(apiKeys.revokedAt));
+  const [found] = await db.select({ providerId: apiKeys.providerId }).from(apiKeys).where(isKey);
+  return found?.providerId;
+}

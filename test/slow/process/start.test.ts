@@ -17,6 +17,7 @@ test('the first start prints a working command; the second start uses the same k
   const first = await startServer({ DATA_DIR, LOG_FORMAT: 'pretty' });
   const key = keyOf(DATA_DIR);
   expect(first.output()).toContain(`API key of the demo school: ${key}\n`);
+  expect(first.output()).toMatch(/Its public catalog: http:\/\/\S+\/catalog\/fjordkurs-bergen\n/);
   expect(statSync(join(DATA_DIR, 'demo-api-key')).mode & 0o777).toBe(0o600);
 
   // The last line of the welcome text; log lines follow.

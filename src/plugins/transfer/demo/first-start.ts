@@ -5,8 +5,9 @@ import { toSettings, type Config } from '../../../core/config.ts';
 import { makeFolder } from '../../../core/make-folder.ts';
 import type { Database } from '../../../database/client.ts';
 import type { FirstData, ServerContext } from '../../../interfaces/plugin/define-plugin.ts';
-import { isKnownKey } from '../../../resources/auth/key-service.ts';
-import { hasNoProviders } from '../../../resources/schools/provider-service.ts';
+import { findKeyProvider } from '../../../resources/auth/key-service.ts';
+import { getCatalogSettings } from '../../../resources/catalog-settings/service.ts';
+import { createContext, hasNoProviders } from '../../../resources/schools/provider-service.ts';
 import { transferSettings } from '../settings.ts';
 import { loadDemo } from './load.ts';
 
@@ -22,12 +23,15 @@ export async function loadDemoAtStart({ config, database, log }: StartContext): 
     log.info(
       'Loaded the demo data: a school with courses, dates, participants and orders, its partners and a sub-school',
     );
-  const key = await readDemoKey(config, database);
-  if (key === null) return undefined;
+  const found = await readDemoKey(config, database);
+  if (found === null) return undefined;
+  const { key, providerId } = found;
+  const { url } = await getCatalogSettings(await createContext(database, toSettings(config), providerId));
   return {
     note: `The API key of the demo school is in ${resolve(keyFile(config))}`,
     welcome: (address) => [
       `  API key of the demo school: ${key}`,
+      ...(url === null ? [] : [`  Its public catalog: ${url}`]),
       '',
       `  curl -H 'X-API-Key: ${key}' '${address}/v2/courses?limit=3'`,
     ],
@@ -53,7 +57,8 @@ export function createDemo(config: Config, database: Database): Promise<string |
 async function readDemoKey(config: Config, database: Database) {
   try {
     const key = readFileSync(keyFile(config), 'utf8').trim();
-    return (await isKnownKey(database, key)) ? key : null;
+    const providerId = await findKeyProvider(database, key);
+    return providerId === undefined ? null : { key, providerId };
   } catch {
     return null;
   }
