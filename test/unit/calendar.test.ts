@@ -21,14 +21,14 @@ const place = (values: Partial<CalendarPlace> = {}): CalendarPlace => ({
 });
 const of = { providerId: 3, publicUrl: 'https://courses.example:8443/path' };
 
-test('a UID names the participant, the person and the date, and one of several gatherings', () => {
+test('a UID names the participant, the person and the date, and of later gatherings their position', () => {
   const uids = (values: Partial<CalendarPlace>) =>
     parseCalendar(toCalendar([place(values)], of)).events.map((e) => e.uid);
   expect(uids({})).toEqual(['participant-3-5-7-9@courses.example']);
   expect(uids({ gatherings: [gathering(11)] })).toEqual(['participant-3-5-7-9@courses.example']);
   expect(uids({ gatherings: [gathering(11), gathering(12)] })).toEqual([
-    'participant-3-5-7-9-11@courses.example',
-    'participant-3-5-7-9-12@courses.example',
+    'participant-3-5-7-9@courses.example',
+    'participant-3-5-7-9-2@courses.example',
   ]);
 });
 
