@@ -161,7 +161,7 @@ export async function createOwner(testApp: TestApp) {
       providerId,
       createdAt: now,
       dueAt: now,
-      sentAt: now,
+      sentAt: sql`now() - interval '1 day'`,
       address: `${marker}@x.example`,
       lastError: marker,
     };

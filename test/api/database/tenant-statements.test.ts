@@ -17,6 +17,21 @@ const exceptions: { text: RegExp; tables: string[]; reason: string }[] = [
     reason: 'the name of a catalog finds its school',
   },
   {
+    text: /from "providers" left join "catalog_settings"/,
+    tables: ['catalog_settings'],
+    reason: 'the catalogs of the schools whose ids are parameters',
+  },
+  {
+    text: /not exists \( ?select from refused_addresses where provider_id = (providers|s)\.id /,
+    tables: ['refused_addresses'],
+    reason: 'the refused addresses of the school of a mail, which the statement names',
+  },
+  {
+    text: /^update "gatherings" set .*"attendances"\."provider_id" = "gatherings"\."provider_id"/,
+    tables: ['attendances', 'participants'],
+    reason: 'the participants of a gathering are those of its own school, which the statement names',
+  },
+  {
     text: /from "partner_connections" inner join "providers"/,
     tables: ['provider_state'],
     reason: 'the clocks of the partners of a school',
