@@ -514,7 +514,10 @@ test('the demo school survives an export and an import', async () => {
   const copy = await testApp.createProvider();
   const lines = await exportToLines(testApp, { id });
   expect(await importObjects(copy, lines, {}, { name })).toMatchObject({ written: lines.length, reasons: [] });
-  expect(differences(await listed(demo), await listed(copy))).toEqual([]);
+  // The slug is not moved: each catalog on a server has one of its own.
+  const isSlug = /^\.\/v2\/catalog-settings\.(slug|url): /;
+  const found = differences(await listed(demo), await listed(copy));
+  expect(found.filter((difference) => !isSlug.test(difference))).toEqual([]);
 });
 
 /** Responses of every list; with partners the order is by ids of several schools, which differ. */
