@@ -28,7 +28,8 @@ export function addHostConstraint(app: FastifyInstance, on: Queryable) {
         set: (key, handler) => void handlers.set(key, handler),
       };
     },
-    deriveConstraint: (request: IncomingMessage) => (hosts.has(toHostName(request)) ? 'own' : undefined),
+    deriveConstraint: (request: IncomingMessage) =>
+      hosts.size > 0 && hosts.has(toHostName(request)) ? 'own' : undefined,
   });
   const refresh = async () => {
     const found = await execute<{ name: string }>(on, listHosts, []);
