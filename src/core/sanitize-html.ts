@@ -1,4 +1,7 @@
+import { LRUCache } from 'lru-cache';
+import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
+import { setImmediate as pause } from 'node:timers/promises';
 import type sanitizer from 'sanitize-html';
 import { safeLink, webProtocols } from './safe-link.ts';
 
@@ -13,6 +16,20 @@ const maxTags = 2_000;
 
 /** Sanitizes a school's HTML: text markup and links only. */
 export const sanitizeHtml = (html: string) => (html.split('<').length > maxTags ? stripTags(html) : sanitizeTags(html));
+
+/** Keyed by the input's SHA-256; `maxSize` is in characters. */
+const cache = new LRUCache<string, string>({ maxSize: 10_000_000, sizeCalculation: (html) => html.length + 100 });
+
+/** Yields to the event loop after each text, since sanitizing is slow. */
+export async function sanitizeCached(html: string): Promise<string> {
+  const key = createHash('sha256').update(html).digest('base64');
+  const cached = cache.get(key);
+  if (cached !== undefined) return cached;
+  const safe = sanitizeHtml(html);
+  cache.set(key, safe);
+  await pause();
+  return safe;
+}
 
 const stripTags = (html: string) =>
   html

@@ -1,13 +1,13 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
-import { todayIn } from '../../core/timestamps.ts';
 import { limitByAddress } from '../../http/auth/address-limit.ts';
 import type { Services } from '../../http/auth/authenticate.ts';
-import { sanitizeHtml } from '../../core/sanitize-html.ts';
+import { sanitizeCached } from '../../core/sanitize-html.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { loadDescriptions, loadSummaries } from '../../resources/course-descriptions/service.ts';
-import { findCourse, findDate, listCourses, schoolOf, wasPublic } from './courses.ts';
+import { findCourse, listCourses, schoolOf } from './courses.ts';
 import { applyFilter, readFilter } from './dates/filters.ts';
+import { getDate } from './dates/service.ts';
 import { loadUpcoming, selectComing } from './dates/upcoming.ts';
 import { JsonLd, toCourseList } from './feeds/json-ld.tsx';
 import { sendPage } from './send-page.tsx';
@@ -40,7 +40,7 @@ export const pages: FastifyPluginAsync<Services> = async (app, { countRequest })
       const found = applyFilter(all, filter);
       const others = courses.filter(({ id }) => !coming.has(id));
       const page = Math.max(1, Math.min(Number.parseInt(String(query['page']), 10) || 1, 1_000));
-      const description = sanitizeHtml(view.school.description);
+      const description = await sanitizeCached(view.school.description);
       const listed = courses
         .filter(({ id }) => coming.has(id))
         .concat(others)
@@ -74,15 +74,12 @@ export const pages: FastifyPluginAsync<Services> = async (app, { countRequest })
     handler: async (request, reply) => {
       await limit(request);
       const { ctx, view } = request.catalog;
-      const id = readId(request);
-      const date = await findDate(ctx, id);
-      if (!date) throw (await wasPublic(ctx, id)) ? new Problem('gone', 'The date is over') : Problem.notFound('Date');
+      const date = await getDate(ctx, readId(request));
       const path = view.paths.date(date);
       if (!isAt(request, path)) return redirect(reply, path);
       const descriptions = await loadDescriptions(schoolOf(ctx), date.courseId);
-      const isOpen = date.deadlineAt >= todayIn(date.zone);
       const isComing = (await selectComing(ctx, [date])).length > 0;
-      return sendPage(reply, 200, <DatePage {...{ view, date, descriptions, isOpen, isComing }} />);
+      return sendPage(reply, 200, <DatePage {...{ view, date, descriptions, isComing }} />);
     },
   });
 };
@@ -96,7 +93,7 @@ export function readId({ params }: FastifyRequest<ItemRoute>): number {
 
 const toPathname = (url: string) => new URL(url, 'http://localhost').pathname;
 
-/** Compared without what a proxy strips in front. */
-const isAt = ({ url }: Pick<FastifyRequest, 'url'>, path: string) => toPathname(path).endsWith(toPathname(url));
+/** False for another slug, or other upper case; a path that a proxy has stripped is no difference. */
+export const isAt = ({ url }: Pick<FastifyRequest, 'url'>, path: string) => toPathname(path).endsWith(toPathname(url));
 
 const redirect = (reply: FastifyReply, path: string) => reply.removeHeader('etag').redirect(path, 301);

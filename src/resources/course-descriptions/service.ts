@@ -1,12 +1,9 @@
 import { eq, inArray, sql } from 'drizzle-orm';
 import type { AnyPgColumn } from 'drizzle-orm/pg-core';
-import { LRUCache } from 'lru-cache';
-import { createHash } from 'node:crypto';
-import { setImmediate as pause } from 'node:timers/promises';
 import type { Ctx } from '../../database/context.ts';
 import { courses, courseTranslations } from '../../database/tables/courses.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
-import { sanitizeHtml } from '../../core/sanitize-html.ts';
+import { sanitizeCached } from '../../core/sanitize-html.ts';
 
 /** The translation to the reader's language, or else the original. */
 const translatedOrOriginal = (translated: AnyPgColumn, original: AnyPgColumn) =>
@@ -57,18 +54,4 @@ export async function loadSummaries(ctx: Ctx, courseIds: number[]): Promise<Map<
   const summaries = new Map<number, string>();
   for (const { id, html } of found) summaries.set(id, await sanitizeCached(html));
   return summaries;
-}
-
-/** Keyed by the input's SHA-256; `maxSize` is in characters. */
-const cache = new LRUCache<string, string>({ maxSize: 10_000_000, sizeCalculation: (html) => html.length + 100 });
-
-/** Yields to the event loop after each text, since sanitizing is slow. */
-async function sanitizeCached(html: string): Promise<string> {
-  const key = createHash('sha256').update(html).digest('base64');
-  const cached = cache.get(key);
-  if (cached !== undefined) return cached;
-  const safe = sanitizeHtml(html);
-  cache.set(key, safe);
-  await pause();
-  return safe;
 }

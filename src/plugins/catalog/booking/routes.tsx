@@ -1,5 +1,4 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
-import { LRUCache } from 'lru-cache';
 import { Problem, type CodedError } from '../../../core/errors.ts';
 import { safeLink } from '../../../core/safe-link.ts';
 import { todayIn } from '../../../core/timestamps.ts';
@@ -11,9 +10,10 @@ import { getRoute } from '../../../http/route-name.ts';
 import { parseBooking } from '../../../resources/booking/body-schema.ts';
 import { bookingProblem } from '../../../resources/booking/schema.ts';
 import { createContext } from '../../../resources/schools/provider-service.ts';
-import { findDate, schoolOf, wasPublic } from '../courses.ts';
-import type { CatalogDate } from '../dates/model.ts';
-import { readId } from '../pages.tsx';
+import { schoolOf } from '../courses.ts';
+import { canBook, type CatalogDate } from '../dates/model.ts';
+import { getDate } from '../dates/service.ts';
+import { isAt, readId } from '../pages.tsx';
 import { sendPage } from '../send-page.tsx';
 import type { View } from '../view.ts';
 import { BookingPage } from '../views/booking/form.tsx';
@@ -54,8 +54,8 @@ export const bookingPages: FastifyPluginAsync<Services & { isOwnHost: boolean }>
     const path = visit.view.paths.booking(visit.date);
     const external = safeLink(visit.date.externalUrl);
     if (external) return reply.redirect(external, 303);
-    if (!isOpen(visit.date)) return reply.redirect(visit.view.paths.date(visit.date), 303);
-    if (!toPathname(path).endsWith(toPathname(request.url))) return reply.redirect(path, 301);
+    if (!canBook(visit.date)) return reply.redirect(visit.view.paths.date(visit.date), 303);
+    if (!isAt(request, path)) return reply.redirect(path, 301);
     return sendForm(reply, visit, readForm(request), { status: 200 });
   });
 
@@ -88,30 +88,11 @@ export const bookingPages: FastifyPluginAsync<Services & { isOwnHost: boolean }>
 /** The public date, and a context that writes; throws if the date is not public. */
 async function openForm({ database, settings }: Services, request: FastifyRequest<ItemRoute>): Promise<Visit> {
   const { ctx: reading, view } = request.catalog;
-  const id = readId(request);
-  const date = await findDateOnce(reading, id);
-  if (!date) throw (await wasPublic(reading, id)) ? new Problem('gone', 'The date is over') : Problem.notFound('Date');
+  const date = await getDate(reading, readId(request));
   const audit = { actor: 'server', actorId: null, action: getRoute(request), requestId: request.id } as const;
   const ctx = await createContext(database.withAudit(audit), settings, view.school.providerId);
   return { ctx: { ...ctx, language: view.language }, view, date };
 }
-
-/** Public dates by the versions of the data, so that many forms for one date read it once. */
-const dates = new LRUCache<string, Promise<CatalogDate | undefined>>({ max: 500 });
-
-function findDateOnce(ctx: Ctx, id: number) {
-  const { publishableFor, versions, language } = ctx;
-  const { shared, school, catalog, dates: changed } = versions!;
-  const { id: provider, quarter } = publishableFor!;
-  const name = [provider, quarter, shared, school, catalog, changed, language, id].join(' ');
-  const found = dates.get(name) ?? findDate(ctx, id);
-  dates.set(name, found);
-  found.catch(() => dates.delete(name));
-  return found;
-}
-
-const isOpen = ({ state, seats, deadlineAt, zone }: CatalogDate) =>
-  state === 'planned' && seats.status !== 'fully_booked' && deadlineAt >= todayIn(zone);
 
 const noFaults = { missing: [], notValid: [], errors: [] };
 
@@ -190,10 +171,8 @@ function listFaults({ view: { school, texts }, date }: Visit, form: BookingForm,
   ];
 }
 
-/** The same page for each reason, so that it reveals none. */
+/** One page for all reasons, so that it shows nobody which one it is. */
 const sendRefusal = (reply: FastifyReply, view: View) => {
   const { refused, refusedHelp } = view.texts.form;
   return sendPage(reply, 429, <Notice view={view} title={refused} lines={[refusedHelp]} />);
 };
-
-const toPathname = (url: string) => new URL(url, 'http://localhost').pathname;

@@ -3,6 +3,7 @@ import type { Venue } from '../../../core/address-format.ts';
 import type { DateSpan } from '../../../core/date-format.ts';
 import { applyPercentage, toMinorUnits, type Minor } from '../../../core/money.ts';
 import type { Settings } from '../../../core/settings.ts';
+import { todayIn } from '../../../core/timestamps.ts';
 import { canceled, postponed } from '../../../core/reference/statuses.ts';
 import type { Category } from '../../../resources/categories/schema.ts';
 import type { CourseDate } from '../../../resources/coursedates/schema.ts';
@@ -138,3 +139,9 @@ export function toPrice(product: Product | undefined, comment: string | null = n
   const vat = applyPercentage(value, String(product.vat_percentage));
   return { value: value + vat, vatPercentage: product.vat_percentage, currency: product.currency, comment };
 }
+
+export const isPastDeadline = ({ deadlineAt, zone }: CatalogDate) => deadlineAt < todayIn(zone);
+
+/** False where nobody is booked, not even on the waiting list. */
+export const canBook = (date: CatalogDate) =>
+  date.state === 'planned' && date.seats.status !== 'fully_booked' && !isPastDeadline(date);

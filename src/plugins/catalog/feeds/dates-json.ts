@@ -4,14 +4,13 @@ import { toNumber } from '../../../core/money.ts';
 import { languages } from '../../../core/reference/language.ts';
 import { safeLink } from '../../../core/safe-link.ts';
 import { t } from '../../../core/schema/types.ts';
-import { todayIn } from '../../../core/timestamps.ts';
 import { limitByAddress } from '../../../http/auth/address-limit.ts';
 import type { Services } from '../../../http/auth/authenticate.ts';
 import { formatV2Error, setErrorFormat } from '../../../http/errors/error-handler.ts';
 import { coerceRequests } from '../../../http/parsing/request-coercion.ts';
 import { openHeaders } from '../embed/script.ts';
 import { applyFilter } from '../dates/filters.ts';
-import type { CatalogDate } from '../dates/model.ts';
+import { canBook, type CatalogDate } from '../dates/model.ts';
 import { loadUpcoming } from '../dates/upcoming.ts';
 import { cachedPage } from '../pages.tsx';
 import type { View } from '../view.ts';
@@ -90,8 +89,5 @@ function toItem(view: View, date: CatalogDate) {
 }
 
 /** Null where the page of the date has no link to book. */
-export function toBookingUrl({ urls }: View, date: CatalogDate): string | null {
-  const { state, seats, deadlineAt, zone, externalUrl } = date;
-  if (state !== 'planned' || seats.status === 'fully_booked' || deadlineAt < todayIn(zone)) return null;
-  return safeLink(externalUrl) ?? urls.booking(date);
-}
+export const toBookingUrl = ({ urls }: View, date: CatalogDate): string | null =>
+  canBook(date) ? (safeLink(date.externalUrl) ?? urls.booking(date)) : null;

@@ -1,6 +1,6 @@
 import { safeLink } from '../../../core/safe-link.ts';
 import type { Description } from '../../../resources/course-descriptions/service.ts';
-import type { CatalogDate } from '../dates/model.ts';
+import { canBook, isPastDeadline, type CatalogDate } from '../dates/model.ts';
 import { JsonLd, toEvent } from '../feeds/json-ld.tsx';
 import { toSummary } from '../summary.ts';
 import type { View } from '../view.ts';
@@ -8,10 +8,10 @@ import { Descriptions } from './course.tsx';
 import { Facts, Gatherings } from './facts.tsx';
 import { Layout } from './layout.tsx';
 
-type DateProps = { view: View; date: CatalogDate; descriptions: Description[]; isOpen: boolean; isComing: boolean };
+type DateProps = { view: View; date: CatalogDate; descriptions: Description[]; isComing: boolean };
 
 /** The page of one date. */
-export function DatePage({ view, date, descriptions, isOpen, isComing }: DateProps) {
+export function DatePage({ view, date, descriptions, isComing }: DateProps) {
   const { texts, paths } = view;
   const lead = descriptions.filter(({ name }) => name === 'lead');
   const others = descriptions.filter(({ name }) => name !== 'lead');
@@ -32,7 +32,7 @@ export function DatePage({ view, date, descriptions, isOpen, isComing }: DatePro
       <Descriptions view={view} descriptions={lead} />
       <div class="key-facts">
         <Facts view={view} date={date} />
-        <Book view={view} date={date} isOpen={isOpen} />
+        <Book view={view} date={date} />
         <p class="feeds">
           <a href={paths.dateCalendar(date)}>{texts.feeds.add}</a>
         </p>
@@ -43,9 +43,8 @@ export function DatePage({ view, date, descriptions, isOpen, isComing }: DatePro
   );
 }
 
-function Book({ view: { texts, paths }, date, isOpen }: Pick<DateProps, 'view' | 'date' | 'isOpen'>) {
-  if (date.state !== 'planned' || date.seats.status === 'fully_booked') return null;
-  if (!isOpen) return <p>{texts.deadlinePassed}</p>;
+function Book({ view: { texts, paths }, date }: Pick<DateProps, 'view' | 'date'>) {
+  if (!canBook(date)) return date.state === 'planned' && isPastDeadline(date) ? <p>{texts.deadlinePassed}</p> : null;
   const external = safeLink(date.externalUrl);
   return (
     <p>

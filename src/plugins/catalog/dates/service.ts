@@ -1,0 +1,63 @@
+import { and, desc, eq, isNotNull, isNull, or, sql } from 'drizzle-orm';
+import { Problem } from '../../../core/errors.ts';
+import type { Ctx } from '../../../database/context.ts';
+import { courseDates } from '../../../database/tables/coursedates.ts';
+import { courses } from '../../../database/tables/courses.ts';
+import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
+import { isPublicCourse } from '../../../resources/courses/loaders.ts';
+import { courseDateList } from '../../../resources/coursedates/list.ts';
+import { isPublicDate } from '../../../resources/coursedates/loaders.ts';
+import { schoolOf } from '../courses.ts';
+import { dateIncludes, toCatalogDate, type CatalogDate, type DateItem } from './model.ts';
+import { createVersionedCache } from './versioned-cache.ts';
+
+/** A public date, which may be over or canceled. */
+export async function findDate(ctx: Ctx, id: number): Promise<CatalogDate | undefined> {
+  const found = await courseDateList.byId(ctx, id, { include: dateIncludes });
+  return found && toCatalogDate(found as unknown as DateItem, ctx.settings);
+}
+
+const cache = createVersionedCache<CatalogDate | undefined>(500);
+
+/** As `findDate`, read once for each version of the data; throws gone for a date that was public, else not_found. */
+export async function getDate(ctx: Ctx, id: number): Promise<CatalogDate> {
+  const found = await cache(ctx, String(id), () => findDate(ctx, id));
+  if (found) return found;
+  throw (await wasPublic(ctx, id)) ? new Problem('gone', 'The date is over') : Problem.notFound('Date');
+}
+
+/** Of public dates those that are no part of another date, the newest first. */
+export const listWholeDates = (ctx: Ctx, ids: number[], limit = ids.length) =>
+  ctx.db
+    .select({ id: courseDates.id, createdAt: courseDates.createdAt })
+    .from(courseDates)
+    .where(
+      tenantWhere(
+        schoolOf(ctx),
+        courseDates,
+        sql`${courseDates.id} = any(${sql.param(ids)}::bigint[])`,
+        isNull(courseDates.parentId),
+        isPublicDate,
+      ),
+    )
+    .orderBy(desc(courseDates.createdAt), desc(courseDates.id))
+    .limit(limit);
+
+/** True for a date that was public, and is deleted or not shown after its deadline. */
+async function wasPublic(ctx: Ctx, id: number) {
+  const isOver = sql`${courseDates.deadlineAt} < timezone(${courseDates.zone}, now())::date`;
+  const found = await ctx.db
+    .select({ id: courseDates.id })
+    .from(courseDates)
+    .innerJoin(courses, sameTenant(courses, courseDates, eq(courses.id, courseDates.courseId)))
+    .where(
+      tenantWhere(
+        schoolOf(ctx),
+        courseDates,
+        eq(courseDates.id, id),
+        eq(courseDates.isVisible, true),
+        and(isPublicCourse, or(isNotNull(courseDates.deletedAt), isOver)),
+      ),
+    );
+  return found.length > 0;
+}
