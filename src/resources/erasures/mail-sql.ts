@@ -1,5 +1,5 @@
 import { caseFoldedSql } from '../../database/tables/columns.ts';
-import { recipientHashSql } from '../../database/tables/idempotency.ts';
+import { recipientHashSql } from '../../database/tables/catalog-posts.ts';
 import { mailNameSql } from '../../database/tables/outbox.ts';
 
 // `$1` is the provider, `$2` the course user, `$3` the orders that the course user has bought.

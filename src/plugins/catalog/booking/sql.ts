@@ -1,5 +1,5 @@
 import { currentTimeSql } from '../../../database/tables/columns.ts';
-import { recipientHashSql } from '../../../database/tables/idempotency.ts';
+import { recipientHashSql } from '../../../database/tables/catalog-posts.ts';
 
 const ofLastDay = `p.created_at > ${currentTimeSql} - interval '24 hours'`;
 
@@ -14,7 +14,7 @@ export const findPost = {
 };
 export type PostFound = { bookingId: number; isOpen: boolean; mailedTo: string | null };
 
-/** What an address ($2) has booked, and how many mails each recipient (the JSON list $3) has got. */
+/** Counts the bookings and unpaid places of an address ($2), and the mails of each recipient (the JSON list $3). */
 export const countPosts = {
   name: 'count_catalog_posts',
   text: `select

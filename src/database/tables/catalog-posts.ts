@@ -1,0 +1,32 @@
+import { index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { caseFoldedSql, instant, reference, tenantKey } from './columns.ts';
+import { bookings } from './orders.ts';
+
+/**
+ * Bookings by the form of the catalog in the last day: by the key of the form, which books once, and what its limits count.
+ * The key, the address and the recipients are hashed.
+ */
+export const catalogPosts = pgTable(
+  'catalog_posts',
+  {
+    providerId: reference().notNull(),
+    keyHash: text().notNull(),
+    bookingId: reference().notNull(),
+    addressHash: text().notNull(),
+    /** Each mail that was queued, by its recipient. */
+    recipients: text().array().notNull(),
+    places: integer().notNull(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [
+    primaryKey({ name: 'catalog_posts_pk', columns: [t.providerId, t.keyHash] }),
+    tenantKey('catalog_posts_booking_fk', t.bookingId, bookings.id),
+    index('catalog_posts_booking').on(t.providerId, t.bookingId),
+    index('catalog_posts_address').on(t.providerId, t.addressHash, t.createdAt),
+    index('catalog_posts_created').on(t.providerId, t.createdAt),
+  ],
+);
+
+/** SQL expression of an element of `catalog_posts.recipients`. */
+export const recipientHashSql = (provider: string, email: string) =>
+  `encode(sha256(convert_to(concat_ws(' ', ${provider}::bigint, ${caseFoldedSql(email)}), 'UTF8')), 'hex')`;
