@@ -1,4 +1,4 @@
-import type { TestResponse, Provider } from './test-app.ts';
+import type { TestResponse } from './test-app.ts';
 
 export type FormFields = Record<string, string>;
 
@@ -37,15 +37,6 @@ export const readMain = ({ text }: Pick<TestResponse, 'text'>) =>
       .replaceAll(/\s*\|[|\s]*/g, '|')
       .replaceAll('\u00a0', ' '),
   );
-
-let schools = 0;
-/** Switches a school's catalog on; returns the path of its start page. */
-export async function openCatalogOf(me: Provider, fields: Record<string, unknown> = {}) {
-  const slug = `form-${process.pid}-${(schools += 1)}`;
-  const response = await me.put('/v2/catalog-settings', { enabled: true, slug, ...fields });
-  if (response.status !== 200) throw new Error(response.text);
-  return `/catalog/${slug}`;
-}
 
 export const personFields = (n: number, more: FormFields = {}): FormFields => ({
   [`firstname_${n}`]: `Kari${n}`,

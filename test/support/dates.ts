@@ -153,3 +153,6 @@ export async function findMunicipality(me: Provider, title: string) {
     .where(eq(places.title, title));
   return found.find(({ parentId }) => parentId !== null)!;
 }
+
+/** The day so many days from now, in UTC. */
+export const isoDay = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);

@@ -6,7 +6,8 @@ import { catalog } from '../../../src/plugins/catalog/index.ts';
 import { updateCatalogSettings } from '../../../src/resources/catalog-settings/service.ts';
 import { createLink } from '../../../src/resources/links/service.ts';
 import { book, createBookableDate, createVoucher, person, statusesOnDate } from '../../support/booking.ts';
-import { openCatalogOf, personFields, readFormFields, readMain, type FormFields } from '../../support/catalog-form.ts';
+import { switchCatalogOn } from '../../support/catalog.ts';
+import { personFields, readFormFields, readMain, type FormFields } from '../../support/catalog-form.ts';
 import { addDate, changeDate } from '../../support/dates.ts';
 import { write } from '../../support/orders.ts';
 import { visitor } from '../../support/pages.ts';
@@ -20,7 +21,7 @@ type Options = { date?: Parameters<typeof createBookableDate>[1]; catalog?: Reco
 /** A date of 1,000 without VAT (25 %) in a public catalog, and its form. */
 async function school({ date = {}, catalog = {}, vat = '25' }: Options = {}) {
   const me = await createProvider();
-  const base = await openCatalogOf(me, catalog);
+  const base = await switchCatalogOn(me, catalog);
   const { course, ...values } = date;
   const made = await createBookableDate(me, { course: { title: 'Knots', ...course }, capacityMax: 10, ...values });
   await write(me, (tx) => tx.update(products).set({ vatPercentage: vat }).where(eq(products.courseId, made.courseId)));

@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from 'vitest';
 import { catalog as plugin } from '../../../src/plugins/catalog/index.ts';
 import { updateCatalogSettings } from '../../../src/resources/catalog-settings/service.ts';
-import { addDate, addGathering, addLocation, changeDate } from '../../support/dates.ts';
+import { addDate, addGathering, addLocation, changeDate, isoDay } from '../../support/dates.ts';
 import { demoDatabase } from '../../support/demo-database.ts';
 import { openTestApp, openTestAppForFile, openTestDatabase, send, settings } from '../../support/test-app.ts';
-import { isoDay, openWebCatalog } from '../../support/web-catalog.ts';
+import { openCatalog } from '../../support/catalog.ts';
 
 const testApp = await openTestAppForFile();
 const { createProvider, database } = testApp;
@@ -150,7 +150,7 @@ async function createSchool() {
   const locationId = await addLocation(me, { title: 'Brygga', address: 'Bryggen 1', zipcode: '5003', city: 'Bergen' });
   const times = { startTimeAt: '09:00', endTimeAt: '15:00', deadlineAt: '2030-10-20', locationId };
   const dateId = await addDate(me, courseId, { startAt: '2030-10-26', endAt: '2030-10-27', ...times });
-  const catalog = await openWebCatalog(testApp, me);
+  const catalog = await openCatalog(testApp, me);
   const page = async (id = dateId) => (await catalog.get(`/dates/x-${id}`)).headers['location'] as string;
   const read = async (id = dateId) => {
     const { text } = await catalog.get((await page(id)).slice(catalog.base.length));

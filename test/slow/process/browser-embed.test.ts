@@ -7,7 +7,7 @@ import { addDate, addLocation } from '../../support/dates.ts';
 import { blocksOf } from '../../support/documented-samples.ts';
 import { freePort } from '../../support/ports.ts';
 import { openTestApp, openTestDatabase, settings } from '../../support/test-app.ts';
-import { openWebCatalog } from '../../support/web-catalog.ts';
+import { openCatalog } from '../../support/catalog.ts';
 
 const evil = '<img src=x onerror=alert(1)> Knots';
 
@@ -29,7 +29,7 @@ async function startSchool() {
     title: 'Soup for a very large number of hungry guests in a small kitchen '.repeat(3),
   });
   for (let n = 1; n <= 6; n += 1) await addDate(me, soup, { startAt: `2030-07-0${n}`, endAt: '2030-07-08' });
-  return { me, origin, dateId, ...(await openWebCatalog(testApp, me)) };
+  return { me, origin, dateId, ...(await openCatalog(testApp, me)) };
 }
 
 /** A page of another site, with the documented policy for the service beside `default-src 'none'`. */

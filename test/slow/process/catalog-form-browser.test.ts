@@ -9,7 +9,7 @@ import {
   saveScreenshot,
   screenshots,
 } from '../../support/browser.ts';
-import { openCatalogOf } from '../../support/catalog-form.ts';
+import { switchCatalogOn } from '../../support/catalog.ts';
 import { sharedPort, sharedTestApp } from '../../support/test-app.ts';
 
 const { open } = browserOfFile();
@@ -27,7 +27,7 @@ test.runIf(chromiumPath).each(views)(
     const me = await createProvider('Øystese kurs');
     const urls = { terms_url: 'https://school.example/terms', privacy_url: 'https://school.example/privacy' };
     const fields = { date_of_birth: 'optional', position: 'optional' };
-    const base = await openCatalogOf(me, { ...urls, fields, withdrawal_text: 'You can withdraw for 14 days.' });
+    const base = await switchCatalogOn(me, { ...urls, fields, withdrawal_text: 'You can withdraw for 14 days.' });
     const date = { course: { title: 'Knots', price_value: 1000 }, capacityMax: 1, capacityWait: 5 };
     const { dateId } = await createBookableDate(me, date);
     const { code } = await createVoucher(me, { amount: '300.00' });

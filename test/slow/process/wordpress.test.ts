@@ -9,7 +9,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { addDate, addLocation, changeDate } from '../../support/dates.ts';
 import { succeeds } from '../../support/programs.ts';
 import { sharedTestApp } from '../../support/test-app.ts';
-import { openWebCatalog } from '../../support/web-catalog.ts';
+import { openCatalog } from '../../support/catalog.ts';
 
 const hasPhp = succeeds('command -v php');
 if (!hasPhp)
@@ -27,7 +27,7 @@ async function openSite() {
   const courseId = await me.course({ title: 'Knots', price_value: 1250 });
   const times = { startTimeAt: '09:00', endTimeAt: '15:00', locationId, capacityMax: 3 };
   const dateId = await addDate(me, courseId, { startAt: '2030-06-10', ...times });
-  const catalog = await openWebCatalog(testApp, me);
+  const catalog = await openCatalog(testApp, me);
   const state: { status?: number | undefined; body?: string | undefined } = {};
   const server = createServer((request, response) => {
     void catalog.get(request.url!.slice(catalog.base.length)).then(({ status, text }) => {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createBookableDate } from '../../support/booking.ts';
-import { openCatalogOf, readFormFields } from '../../support/catalog-form.ts';
+import { switchCatalogOn } from '../../support/catalog.ts';
+import { readFormFields } from '../../support/catalog-form.ts';
 import { addDate } from '../../support/dates.ts';
 import { startServers } from '../../support/servers.ts';
 
@@ -9,7 +10,7 @@ import { startServers } from '../../support/servers.ts';
 async function openSchool(unlocked = false) {
   const servers = await startServers({ unlocked, env: { TRUST_PROXY: '127.0.0.1' } });
   const me = await servers.createProvider();
-  const base = await openCatalogOf(me);
+  const base = await switchCatalogOn(me);
   await me.put('/v2/booking-settings', { mails: { receipt: true } });
   const { courseId } = await createBookableDate(me, { course: { title: 'Knots' } });
   let sent = 0;
