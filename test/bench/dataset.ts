@@ -66,7 +66,7 @@ const numberedRows = (table: string) =>
 const timestamps = (count: number, interval = '1 minute') =>
   `:at - (${count} - n) * interval '${interval}', :at - (${count} - n) * interval '${interval}'`;
 
-const courses = (
+export const courses = (
   count: number,
   interval?: string,
 ) => `insert into courses (provider_id, title, slug, level_id, form_of_teaching_id, teaching_language_id,

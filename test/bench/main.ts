@@ -5,6 +5,7 @@ import { buildCommit, measureAgainst } from './against.ts';
 import { measureBooking } from './booking.ts';
 import { measureBookingCost } from './booking-cost.ts';
 import { listCases } from './cases.ts';
+import { catalogGoals, measureCatalog, measureStaleCatalog } from './catalog.ts';
 import { measureCompression } from './compression.ts';
 import { toColumns, percent, round, totalMs } from './cost.ts';
 import { withDatabase, type Subject } from './database.ts';
@@ -18,7 +19,7 @@ import { measureNewest } from './newest.ts';
 import { measureLatency, type LatencyFigures } from './open-loop.ts';
 import { measureObservability } from './observability.ts';
 import { measureReminders, reminderGoals } from './reminders.ts';
-import { measureStale } from './stale.ts';
+import { measureStale, type StaleFigures } from './stale.ts';
 import { requireTools } from './tools.ts';
 import { measureWarm } from './warm.ts';
 
@@ -52,6 +53,7 @@ const parts = [
   'latency',
   'observability',
   'two',
+  'catalog',
   'reminders',
   'writes',
   'booking',
@@ -121,10 +123,9 @@ async function measure() {
       if (isSelected('warm')) await measureCached(subject, dataset);
       if (isSelected('compression')) await measureEncodings(subject, dataset);
       if (isSelected('stale')) {
-        const figures = await measureStale(subject, dataset, values.quick || values.seconds ? length.seconds : 60);
-        results['stale'] = figures;
-        console.log(`${figures.reads} reads (${figures.unchanged} were 304) during ${figures.writes} writes`);
-        goals.push({ name: 'stale responses', must: 0, atMost: true, measured: figures.stale });
+        const seconds = values.quick || values.seconds ? length.seconds : 60;
+        addStale('stale responses', await measureStale(subject, dataset, seconds));
+        addStale('stale pages of a catalog', await measureStaleCatalog(subject, seconds));
       }
       if (isSelected('auth')) {
         durations.push(await measureAuth(subject, dataset, length));
@@ -137,6 +138,12 @@ async function measure() {
       if (isSelected('latency')) await measureLatencies(subject, dataset);
       if (isSelected('observability')) await measureObservers(subject, dataset);
       if (isSelected('two')) others.push(await measureTwo(subject, dataset, '/v2/coursedates', length));
+      if (isSelected('catalog')) {
+        const figures = await measureCatalog(subject, length);
+        results['catalog'] = figures;
+        console.table(figures.map((one) => ({ ...one, perSecond: Math.round(one.perSecond), p99: round(one.p99) })));
+        goals.push(...catalogGoals(figures));
+      }
       if (isSelected('reminders')) {
         const figures = await measureReminders(subject, { ...length, seconds: values.seconds ? length.seconds : 30 });
         results['reminders'] = figures;
@@ -317,6 +324,12 @@ function printOthers() {
       growth: name in growth ? round(growth[name]!) : '',
     })),
   );
+}
+
+function addStale(name: string, figures: StaleFigures) {
+  results[name] = figures;
+  console.log(`${figures.reads} reads (${figures.unchanged} were 304) during ${figures.writes} writes`);
+  goals.push({ name, must: 0, atMost: true, measured: figures.stale });
 }
 
 function addResult(figures: OtherFigures, of: string, goal: { must: number }) {

@@ -1,7 +1,7 @@
 import { allAreas } from '../../src/database/areas.ts';
-import { createTitledProvider } from '../../src/resources/schools/provider-service.ts';
 import { bodyTemplate } from './booking.ts';
 import type { Subject } from './database.ts';
+import { createSchool } from './schools.ts';
 
 export const reminders = 10_000;
 /** Half of the reminders are of one date, the others of so many. */
@@ -47,18 +47,6 @@ const remindingSchool = [
       join course_dates d on d.provider_id = :me and d.id = b.course_date_id
       join ${numbered('course_users')} u on u.n = k.n`,
 ];
-
-/** Inserts rows of a new school. */
-async function createSchool({ database }: Subject, title: string, statements: string[]) {
-  const school = await createTitledProvider(database, title, null);
-  await database.write([school.providerId], allAreas, async (tx, now) => {
-    for (const text of statements) {
-      const filled = text.replaceAll(':me', String(school.providerId)).replaceAll(':at', `'${now}'::timestamptz`);
-      await tx.$client.query({ text: filled });
-    }
-  });
-  return school;
-}
 
 export async function createRemindingSchool(subject: Subject) {
   const { providerId } = await createSchool(subject, 'The reminding school', remindingSchool);

@@ -1,15 +1,31 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Subject } from './database.ts';
-import type { Dataset } from './dataset.ts';
 import { withServer } from './server.ts';
 
 export type StaleFigures = { stale: number; reads: number; unchanged: number; writes: number };
+
+/** The paths to read, by the ids of the courses and of their dates. */
+type ToPaths = (courses: number[], dates: number[]) => string[];
+
+export const listPaths: ToPaths = (courses, dates) => [
+  ...['', '&include[]=products', '&limit=10', '&paginate=1'].map(
+    (more) => `/v2/courses?since_id=${courses[0]! - 1}${more}`,
+  ),
+  // A date inherits the title of its course.
+  ...['', '&include[]=course'].map((more) => `/v2/coursedates?since_id=${dates[0]! - 1}${more}`),
+  `/v2/batch/coursedates?course_ids=${courses.join(',')}`,
+];
 
 /**
  * Writers rename four courses as fast as possible while readers fetch them and their dates in several ways, also by
  * ETag. A response is stale if it is older than a write acknowledged before its request was sent.
  */
-export async function measureStale(subject: Subject, { apiKey }: Dataset, seconds: number): Promise<StaleFigures> {
+export async function measureStale(
+  subject: Subject,
+  { apiKey }: { apiKey: string },
+  seconds: number,
+  toPaths: ToPaths = listPaths,
+): Promise<StaleFigures> {
   return withServer(subject, {}, async ({ base }) => {
     const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
     const send = async (method: string, path: string, body?: object, more = {}) => {
@@ -28,14 +44,7 @@ export async function measureStale(subject: Subject, { apiKey }: Dataset, second
       const { text } = await send('POST', `/v2/courses/${id}/coursedates`, { start_at: day, end_at: day });
       dates.push((JSON.parse(text) as { coursedate_id: number }).coursedate_id);
     }
-    const urls = [
-      ...['', '&include[]=products', '&limit=10', '&paginate=1'].map(
-        (more) => `/v2/courses?since_id=${ids[0]! - 1}${more}`,
-      ),
-      // A date inherits the title of its course.
-      ...['', '&include[]=course'].map((more) => `/v2/coursedates?since_id=${dates[0]! - 1}${more}`),
-      `/v2/batch/coursedates?course_ids=${ids.join(',')}`,
-    ];
+    const urls = toPaths(ids, dates);
     const acknowledged = ids.map(() => 0);
     const figures: StaleFigures = { stale: 0, reads: 0, unchanged: 0, writes: 0 };
     const until = performance.now() + seconds * 1_000;
@@ -73,8 +82,11 @@ export async function measureStale(subject: Subject, { apiKey }: Dataset, second
   });
 }
 
-/** Version numbers at the end of the titles, in course order. */
+/** The numbers in the titles, in course order: the lowest of each course. */
 function parseVersions(text: string) {
-  const response = JSON.parse(text) as { title: string }[] | { items: { title: string }[] };
-  return (Array.isArray(response) ? response : response.items).map(({ title }) => Number(title.split(': ')[1]));
+  const versions = new Map<number, number>();
+  for (const [, course, version] of text.matchAll(renamed))
+    versions.set(Number(course), Math.min(Number(version), versions.get(Number(course)) ?? Infinity));
+  return [...versions].sort(([one], [other]) => one - other).map(([, version]) => version);
 }
+const renamed = new RegExp(`Renamed ${process.pid} (\\d+): (\\d+)`, 'g');
