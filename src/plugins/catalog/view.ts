@@ -8,7 +8,7 @@ import { stylesheet } from './style.ts';
 import { toThemeName } from './theme.ts';
 import type { Texts } from './texts.ts';
 
-/** What a page of a catalog shows beside its own data. */
+/** The data that every page of a catalog shows beside its own. */
 export type View = {
   school: SchoolFound;
   language: Language;

@@ -75,8 +75,8 @@ export const fetchMails = batchLoader((ctx, keys) =>
     .select({
       ...getTableColumns(outbox),
       recipient: sql<string | null>`${sql.raw(recipientSql(tables))}`,
-      itsBookingId: participants.bookingId,
-      itsCourseDateId: participants.courseDateId,
+      participantBookingId: participants.bookingId,
+      participantCourseDateId: participants.courseDateId,
     })
     .from(outbox)
     .innerJoin(providers, eq(providers.id, outbox.providerId))

@@ -39,8 +39,8 @@ export const Mail = t.NamedObject('Mail', {
 export type MailRow = typeof outbox.$inferSelect & {
   recipient: string | null;
   /** Of the participant. */
-  itsBookingId: number | null;
-  itsCourseDateId: number | null;
+  participantBookingId: number | null;
+  participantCourseDateId: number | null;
 };
 
 const toState = ({ sentAt, failedAt }: MailRow): MailState =>
@@ -53,9 +53,9 @@ export const toMail = (row: MailRow): Mail => ({
   recipient: row.recipient,
   user_id: row.userId,
   admin_user_id: row.adminUserId,
-  booking_id: row.bookingId ?? row.itsBookingId,
+  booking_id: row.bookingId ?? row.participantBookingId,
   participant_id: row.participantId,
-  coursedate_id: row.courseDateId ?? row.itsCourseDateId,
+  coursedate_id: row.courseDateId ?? row.participantCourseDateId,
   attempts: row.attempts,
   error: row.lastError,
   created_at: formatTimestamp(row.createdAt),

@@ -47,9 +47,12 @@ export async function warnOfMinimum(database: Pick<Database, 'pool' | 'write'>) 
   const found = await execute<Found>({ $client: database.pool }, sql.findUnderMinimum, []);
   await runEach(found, ({ providerId, courseDateIds }) =>
     database.write([providerId], ['dates'], async (tx, now) => {
-      const [told] = await execute<{ count: number }>(tx, sql.countTold, [providerId, JSON.stringify(courseDateIds)]);
+      const [notices] = await execute<{ count: number }>(tx, sql.countMinimumNotices, [
+        providerId,
+        JSON.stringify(courseDateIds),
+      ]);
       // Another process was first.
-      if (told!.count === courseDateIds.length) {
+      if (notices!.count === courseDateIds.length) {
         tx.rollbackNoChange();
         return;
       }

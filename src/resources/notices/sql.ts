@@ -38,7 +38,7 @@ export const queueNotices = {
     reopened as (
       delete from date_notices n using changed d
       where n.provider_id = $1 and n.course_date_id = d.id and n.kind = 'full' and not d.is_full),
-    told as (
+    conditions as (
       insert into date_notices (provider_id, course_date_id, kind, created_at)
       select $1, d.id, k.kind, $2
       from changed d
@@ -59,7 +59,7 @@ export const queueNotices = {
     from (
         select * from notices where ${isMailOnSql('$1', 'kind')}
         union all
-        select 'notice_' || kind, 'notice_' || kind, null, course_date_id, course_date_id from told) n
+        select 'notice_' || kind, 'notice_' || kind, null, course_date_id, course_date_id from conditions) n
       join course_dates d on d.provider_id = $1 and d.id = n.date_id
       join locations l on l.provider_id = $1 and l.id = d.location_id
       join courses c on c.provider_id = $1 and c.id = d.course_id
@@ -85,8 +85,8 @@ export const findUnderMinimum = {
     group by d.provider_id order by 1 limit 100`,
 };
 
-export const countTold = {
-  name: 'count_told_of_minimum',
+export const countMinimumNotices = {
+  name: 'count_minimum_notices',
   text: `select count(*)::int as count from date_notices
     where provider_id = $1 and kind = 'under_minimum' and course_date_id in (select json_array_elements_text($2)::bigint)`,
 };

@@ -10,7 +10,7 @@ import * as sql from './sql.ts';
 type Place = DateSpan & { name: string; statusId: number; dateStatusId: number; title: string };
 export type Confirmation = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;
 
-/** What was booked with a key; undefined without such a booking of the last 24 hours. */
+/** The booking that a form's key made; undefined without one in the last 24 hours. */
 export async function loadConfirmation(school: Ctx, key: string) {
   const { providerId, unlockedStore: on, settings } = school;
   const post = await findPost(on, providerId, key);

@@ -90,7 +90,7 @@ async function countPosts({ providerId }: Ctx, tx: Tx, address: string, emails: 
   return counts!;
 }
 
-/** Who is mailed: the booker first, each recipient as long as the limit of the day allows. */
+/** True for each address that gets a mail: the booker first, each recipient up to the limit of the day. */
 function decideMails(emails: string[], before: number[], receipts: boolean) {
   const sent = new Map<string, number>();
   return emails.map((email, n) => {

@@ -5,7 +5,7 @@ import { calendars } from './calendars.ts';
 import { datesJson } from './dates-json.ts';
 import { sitemap } from './sitemap.ts';
 
-/** What programs read of a catalog: JSON, calendars, a feed and a sitemap. */
+/** Feeds of a catalog for programs: JSON, calendars, Atom and a sitemap. */
 export const feeds: FastifyPluginAsync<Services & { isOwnHost: boolean }> = async (app, options) => {
   await app.register(datesJson, options);
   await app.register(calendars, options);

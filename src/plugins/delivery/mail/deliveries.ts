@@ -50,18 +50,18 @@ export function startMail(options: MailOptions) {
   const lastDeliveries = new LRUCache<number, number>({ max: 1_000 });
   let deliveryCount = 0;
   const rate = createRate(options.rate);
-  let asked = 0;
+  let requested = 0;
   log.info(`Mails go to ${transport.destination}`);
   const worker = startWorker<ClaimedMail>(
     {
       claim: {
         statement: claimMails,
         toValues(inProgress) {
-          asked = Math.min(slots - inProgress.length, rate.free());
-          if (asked === 0) return undefined;
+          requested = Math.min(slots - inProgress.length, rate.free());
+          if (requested === 0) return undefined;
           const keys = [...lastDeliveries.keys()];
           const counts = keys.map((key) => inProgress.filter(({ fairnessKey }) => fairnessKey === key).length);
-          return [asked, keys, counts, [...lastDeliveries.values()]];
+          return [requested, keys, counts, [...lastDeliveries.values()]];
         },
       },
       deliver(mail) {
@@ -75,7 +75,7 @@ export function startMail(options: MailOptions) {
       markTries: 60,
       slots,
       pollMs,
-      pauseMs: (claimed) => (claimed < asked ? pollMs : Math.min(pollMs, rate.waitMs())),
+      pauseMs: (claimed) => (claimed < requested ? pollMs : Math.min(pollMs, rate.waitMs())),
       attemptMs: sendTimeoutMs,
       texts: {
         failing: 'The outbox cannot be read, so no mail leaves',

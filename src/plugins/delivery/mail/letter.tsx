@@ -62,7 +62,7 @@ const cell = {
 const quiet = { color: '#4b5563' };
 const nameCell = { ...cell, ...quiet, paddingRight: '16px', fontWeight: 'normal', whiteSpace: 'nowrap' };
 const rowCell = { ...cell, paddingRight: '16px', fontWeight: 'normal', width: '50%' };
-const soldCell = { ...rowCell, width: 'auto' };
+const widerCell = { ...rowCell, width: 'auto' };
 const amountCell = { ...cell, textAlign: 'right', whiteSpace: 'nowrap' };
 const listed = { marginBottom: '8px' };
 const link = { color: '#1d4ed8' };
@@ -137,7 +137,7 @@ const Rows = ({ title, rows, isAmounts = false }: Section) => (
     <table style={table}>
       {rows.map(({ name, lines }) => (
         <tr>
-          <th scope="row" class="cell" style={isAmounts ? soldCell : rowCell}>
+          <th scope="row" class="cell" style={isAmounts ? widerCell : rowCell}>
             {name}
             {isAmounts && lines.length > 1 && <Details lines={lines.slice(1)} />}
           </th>

@@ -26,13 +26,13 @@ const storeRefusal = {
       returning id),
     notice as (
       insert into outbox (provider_id, purpose, refused_address_id, created_at, due_at)
-      select $1, 'address_refused', told.id, $4, ${currentTimeSql}
+      select $1, 'address_refused', r.id, $4, ${currentTimeSql}
       from (select id from refused
-          union select refused_address_id from outbox where provider_id = $1 and id = $6 and refused_address_id is not null) told
+          union select refused_address_id from outbox where provider_id = $1 and id = $6 and refused_address_id is not null) r (id)
         join providers s on s.id = $1
       where exists (select from ${refusalEmailsSql('s')} e where ${caseFoldedSql('e.address')} <> ${caseFoldedSql('$2')})
         and ${isMailOnSql('$1', "'address_refused'")}
-      order by told.id
+      order by r.id
       returning id)
     select id from refused union all select id from notice`,
 };

@@ -9,7 +9,7 @@ import { Layout } from '../layout.tsx';
 
 type ConfirmedProps = { view: View; confirmation: Confirmation };
 
-/** What was booked, for a day. */
+/** The page of a new booking. */
 export function Confirmed({ view, confirmation }: ConfirmedProps) {
   const texts = view.texts.form.confirmation;
   const { places, mailedTo, link } = confirmation;
