@@ -1,4 +1,6 @@
-import { eq } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
+import { randomBytes } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { courseTranslations } from '../../../src/database/tables/courses.ts';
 import { providers } from '../../../src/database/tables/providers.ts';
@@ -182,6 +184,30 @@ test('a page is answered by 304 until the data change', async () => {
   expect([second.status, second.text.includes('3 places left')]).toEqual([200, true]);
   await me.put('/v2/catalog-settings', { theme: { accent: '#aa0000' } });
   expect((await get(path, { 'if-none-match': String(second.headers['etag']), ...english })).status).toBe(200);
+});
+
+test('the start page of 400 dates is at most 60 kB compressed, and the page of a date 20 kB', async () => {
+  const { me, base, courseId, dateId } = await school();
+  const words = Array.from({ length: 800 }, () => randomBytes(4).toString('hex')).join(' ');
+  await me.put(`/v2/courses/${courseId}`, { text_description: `<p>${words}</p>` });
+  await write(me, (tx) =>
+    tx.execute(sql`insert into course_dates (provider_id, course_id, title, start_at, end_at, deadline_at, zone,
+        teaching_language_id, created_at, updated_at)
+      select provider_id, course_id, 'Knots ' || md5(n::text), start_at + n, end_at + n, deadline_at + n, zone,
+        teaching_language_id, created_at, updated_at
+      from course_dates, generate_series(1, 399) n where provider_id = ${me.id} and id = ${dateId}`),
+  );
+  const read = async (path: string) => {
+    const headers = { 'accept-encoding': 'gzip', ...english };
+    const { rawPayload } = await testApp.app.inject({ url: `${base}${path}`, headers });
+    return { bytes: rawPayload.length, text: gunzipSync(rawPayload).toString() };
+  };
+  const start = await read('');
+  expect(start.text.match(/<a href="[^"]*\/dates\/knots-/g)).toHaveLength(400);
+  expect(start.bytes).toBeLessThanOrEqual(60_000);
+  const page = await read(`/dates/knots-and-ropes-${dateId}`);
+  expect(page.text).toContain(words);
+  expect(page.bytes).toBeLessThanOrEqual(20_000);
 });
 
 test('pages set no cookie, allow no script, and are for any cache that asks again', async () => {
