@@ -17,6 +17,7 @@ const withoutTenant: Record<string, string> = {
   '/v2/schools': 'the row of the key itself',
   '/schools': 'the same row',
   '/v2/whoami': 'the same row and its key',
+  '/v2/batch/booking': 'its statements name the school; test/api/database/tenant-statements.test.ts checks them',
   '/v2/changes': 'its statement names the school; test/api/changes tests events of other schools',
   '/courses': 'only creates a course and refers to no other row',
   '/v2/check-user-credentials': 'contains no id; test/api/auth/sign-on.test.ts tests foreign users',
