@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import type pg from 'pg';
 import { freePort } from '../../support/ports.ts';
 import type { Outcome, Scenario } from '../scenario.ts';
 import { createClient, type HttpResponse, type RequestOptions, type Client } from '../support/client.ts';
@@ -119,6 +120,7 @@ const scenario: Scenario = {
     for (const one of [client, owner]) await addWebhooks(one, server.base);
     const database = await postgres.connect('school');
     run.onCleanup(() => database.end());
+    await addSentMails(database);
     const pools = {
       own: await loadIds(client, server.base, database, 1),
       foreign: await loadIds(owner, server.base, database, otherId),
@@ -198,6 +200,12 @@ async function addWebhooks(client: Client, base: string) {
   for (let added = 0; added < 10; added += 1)
     await client.send(`${base}/v2/webhooks`, { method: 'POST', headers, body });
 }
+
+/** Mails of both schools that may be sent again. */
+const addSentMails = (database: pg.Client) =>
+  database.query(`insert into outbox (provider_id, purpose, user_id, created_at, due_at, sent_at)
+    select provider_id, 'account_created', id, now() - interval '1 day', now() - interval '1 day', now() - interval '1 day'
+    from course_users`);
 
 /** Declares every string of a response schema as an integer. */
 const invalidateSchemas = (responses: Record<string, object>) =>

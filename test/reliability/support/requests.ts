@@ -33,6 +33,7 @@ const lists: [string, string, (item: Listed) => number | string][] = [
   ['admin', '/v2/admin-users', ({ id }) => id],
   ['role', '/v2/admin-roles', ({ id }) => id],
   ['webhook', '/v2/webhooks', ({ id }) => id],
+  ['mail', '/v2/mails?limit=250', ({ id }) => id],
 ];
 
 /** Ids that no list contains. */
@@ -88,6 +89,7 @@ const pathResources: [RegExp, string][] = [
   [/customers/, 'customer'],
   [/course-users/, 'user'],
   [/webhooks/, 'webhook'],
+  [/mails/, 'mail'],
 ];
 const findResource = (table: [RegExp, string][], text: string) => table.find(([pattern]) => pattern.test(text))?.[1];
 const isId = (name: string) =>
