@@ -240,3 +240,27 @@ test('other methods are refused', async () => {
   const { status, headers } = await anyone.request('PUT', base);
   expect([status, headers['allow']]).toEqual([405, 'GET, HEAD']);
 });
+
+test('the footer has the contact of the school and its terms, each where the school has it', async () => {
+  const { me, get } = await school();
+  const readFooter = async () => /<footer>.*<\/footer>/s.exec((await get('', english)).text)?.[0];
+  const contact = '<h2>Contact</h2><ul><li>55 00 00 00</li></ul>';
+  const legal = '<ul class="legal"><li><a href="https://school.example/terms">Terms</a></li></ul>';
+  expect(await readFooter()).toBeUndefined();
+  await me.put('/v2/catalog-settings', { terms_url: 'https://school.example/terms' });
+  expect(await readFooter()).toBe(`<footer>${legal}</footer>`);
+  await write(me, (tx) => tx.update(providers).set({ phone: '55 00 00 00' }).where(eq(providers.id, me.id)));
+  expect(await readFooter()).toBe(`<footer>${contact}${legal}</footer>`);
+  await me.put('/v2/catalog-settings', { terms_url: null });
+  expect(await readFooter()).toBe(`<footer>${contact}</footer>`);
+});
+
+test('a date after its deadline says so in place of its places', async () => {
+  const { me, get, courseId } = await school();
+  const past = { startAt: '2020-06-10', visibleWhenPassedDeadline: true, capacityMax: 12, numConfirmed: 5 };
+  const dateId = await addDate(me, courseId, past);
+  const { status, text } = await get(`/dates/knots-and-ropes-${dateId}`, english);
+  expect(status).toBe(200);
+  expect(text.match(/<p class="seats[^/]*/g)).toEqual(['<p class="seats closed">The deadline for booking has passed<']);
+  expect(text).not.toMatch(/places left|class="button/);
+});

@@ -1,6 +1,6 @@
 import { safeLink } from '../../../core/safe-link.ts';
 import type { Description } from '../../../resources/course-descriptions/service.ts';
-import { canBook, isPastDeadline, type CatalogDate } from '../dates/model.ts';
+import { canBook, type CatalogDate } from '../dates/model.ts';
 import { JsonLd, toEvent } from '../feeds/json-ld.tsx';
 import { toSummary } from '../summary.ts';
 import type { View } from '../view.ts';
@@ -30,7 +30,7 @@ export function DatePage({ view, date, descriptions, isComing }: DateProps) {
       </p>
       <h1>{date.title}</h1>
       <Descriptions view={view} descriptions={lead} />
-      <div class="key-facts">
+      <div class="key-facts date-facts">
         <Facts view={view} date={date} />
         <Book view={view} date={date} />
         <p class="feeds">
@@ -44,7 +44,7 @@ export function DatePage({ view, date, descriptions, isComing }: DateProps) {
 }
 
 function Book({ view: { texts, paths }, date }: Pick<DateProps, 'view' | 'date'>) {
-  if (!canBook(date)) return date.state === 'planned' && isPastDeadline(date) ? <p>{texts.deadlinePassed}</p> : null;
+  if (!canBook(date)) return null;
   const external = safeLink(date.externalUrl);
   return (
     <p>

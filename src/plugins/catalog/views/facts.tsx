@@ -3,7 +3,7 @@ import { formatMoney, formatPercentage } from '../../../core/money-format.ts';
 import { locationLines, venueLines } from '../../../core/address-format.ts';
 import { capitalized, Fact, Lines, When } from '../../../http/html/facts.tsx';
 import { fillCount } from '../../../http/html/fill.ts';
-import type { CatalogDate, Price } from '../dates/model.ts';
+import { isPastDeadline, type CatalogDate, type Price } from '../dates/model.ts';
 import type { View } from '../view.ts';
 
 type DateProps = { view: View; date: CatalogDate };
@@ -12,9 +12,11 @@ type DateProps = { view: View; date: CatalogDate };
 const fewSeats = 10;
 
 /** How a date can be booked: in a word, and with its class. */
-export function toSeatsText({ texts }: Pick<View, 'texts'>, { state, seats }: CatalogDate): [string, string] {
+function toSeatsText({ texts }: View, date: CatalogDate): [string, string] {
+  const { state, seats } = date;
   if (state === 'canceled') return [texts.canceled, 'closed'];
   if (state === 'postponed') return [texts.postponed, 'waiting'];
+  if (isPastDeadline(date)) return [texts.deadlinePassed, 'closed'];
   if (seats.status === 'fully_booked') return [texts.fullyBooked, 'closed'];
   if (seats.status === 'waiting_list') return [texts.waitingList, 'waiting'];
   if (seats.free === null || seats.free >= fewSeats) return [texts.seatsOpen, 'open'];

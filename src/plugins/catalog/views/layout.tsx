@@ -62,7 +62,7 @@ export function Layout({ view, title, description, isIndexed = true, head, child
         <main id="content" tabIndex={-1}>
           {children}
         </main>
-        <Contact view={view} />
+        <Footer view={view} />
       </body>
     </html>
   );
@@ -79,26 +79,46 @@ function OtherLanguage({ view: { language, texts, url } }: { view: View }) {
   );
 }
 
-function Contact({ view: { school, texts } }: { view: View }) {
-  const { email, phone, webAddress, privacyUrl, termsUrl } = school;
+/** The addresses of the terms and of the privacy policy, with their titles. */
+export const listLegalLinks = ({ school, texts }: Pick<View, 'school' | 'texts'>) =>
+  [
+    { title: texts.form.terms, href: safeLink(school.termsUrl) },
+    { title: texts.form.privacy, href: safeLink(school.privacyUrl) },
+  ].filter(({ href }) => href !== undefined);
+
+function Footer({ view }: { view: View }) {
+  const { email, phone, webAddress } = view.school;
   const web = safeLink(webAddress);
-  if (!email && !phone && !web && !privacyUrl && !termsUrl) return null;
+  const hasContact = Boolean(email || phone || web);
+  const legal = listLegalLinks(view);
+  if (!hasContact && legal.length === 0) return null;
   return (
     <footer>
-      <h2>{texts.contact}</h2>
-      <ul>
-        {email && (
-          <li>
-            <a href={`mailto:${encodeURIComponent(email).replace('%40', '@')}`}>{email}</a>
-          </li>
-        )}
-        {phone && <li>{phone}</li>}
-        {web && (
-          <li>
-            <a href={web}>{webAddress}</a>
-          </li>
-        )}
-      </ul>
+      {hasContact && <h2>{view.texts.contact}</h2>}
+      {hasContact && (
+        <ul>
+          {email && (
+            <li>
+              <a href={`mailto:${encodeURIComponent(email).replace('%40', '@')}`}>{email}</a>
+            </li>
+          )}
+          {phone && <li>{phone}</li>}
+          {web && (
+            <li>
+              <a href={web}>{webAddress}</a>
+            </li>
+          )}
+        </ul>
+      )}
+      {legal.length > 0 && (
+        <ul class="legal">
+          {legal.map(({ title, href }) => (
+            <li>
+              <a href={href}>{title}</a>
+            </li>
+          ))}
+        </ul>
+      )}
     </footer>
   );
 }

@@ -1,11 +1,11 @@
 import { formatMoney } from '../../../../core/money-format.ts';
 import type { Minor } from '../../../../core/money.ts';
 import { participantStatus } from '../../../../core/reference/statuses.ts';
-import { safeLink } from '../../../../core/safe-link.ts';
 import { Fact, Lines } from '../../../../http/html/facts.tsx';
 import { fill } from '../../../../http/html/fill.ts';
 import type { BookingQuote } from '../../../../resources/quotes/service.ts';
 import { toAmounts } from '../../booking/price.ts';
+import { listLegalLinks } from '../layout.tsx';
 import { findError, type FormProps } from './props.ts';
 import { PayerText } from './payer.tsx';
 
@@ -84,10 +84,7 @@ function Waiting({ view, form, quote }: QuoteProps) {
 /** The terms, and the button that binds. */
 export function Agreement({ view, quote }: FormProps) {
   const { texts, school } = view;
-  const links = [
-    [texts.form.terms, safeLink(school.termsUrl)],
-    [texts.form.privacy, safeLink(school.privacyUrl)],
-  ].filter(([, href]) => href !== undefined);
+  const links = listLegalLinks(view);
   return (
     <>
       {school.withdrawalText && (
@@ -100,10 +97,10 @@ export function Agreement({ view, quote }: FormProps) {
       )}
       {links.length > 0 && (
         <ul class="links">
-          {links.map(([text, href]) => (
+          {links.map(({ title, href }) => (
             <li>
               <a href={href} target="_blank" rel="noopener">
-                {text}
+                {title}
               </a>
             </li>
           ))}
