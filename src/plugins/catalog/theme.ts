@@ -79,8 +79,8 @@ export function toThemeStyle({ accent, background, font = 'sans' }: Theme) {
   }
   const rule = (declarations: string[]) => `:root { ${declarations.join('; ')}; }\n`;
   return [
-    light.length > 0 ? `@media (prefers-color-scheme: light) { ${rule(light)} }\n` : '',
-    dark.length > 0 ? `@media (prefers-color-scheme: dark) { ${rule(dark)} }\n` : '',
+    light.length > 0 ? `@media screen and (prefers-color-scheme: light) { ${rule(light)} }\n` : '',
+    dark.length > 0 ? `@media screen and (prefers-color-scheme: dark) { ${rule(dark)} }\n` : '',
     fonts[font] === undefined ? '' : `body { font-family: ${fonts[font]}; }\n`,
   ].join('');
 }
