@@ -118,6 +118,7 @@ const coreVariables = {
   SESSIONS_RETENTION_DAYS: days('How many days a session of a course user remains after its end', 0),
   SIGN_ON_FAILURES_RETENTION_DAYS: days('How many days the count of failed sign-ons remains after its 15 minutes', 0),
   IDEMPOTENCY_RETENTION_DAYS: days('How many days an `Idempotency-Key` remains after its 24 hours, without effect', 0),
+  INTERESTS_RETENTION_DAYS: days('How many days an interest in a course remains after its mail was queued', 30, 1),
   INVOICE_RETENTION_YEARS: integer(
     'For how many years after that of an invoice its buyer is kept, although the person is erased',
     5,

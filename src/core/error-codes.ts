@@ -22,6 +22,8 @@ export const requestCodes = [
   'already_canceled',
   'mail_not_sent',
   'mail_sent_recently',
+  'course_has_date',
+  'interests_off',
 ] as const;
 
 /** Codes of bookings, and of looking up codes. */

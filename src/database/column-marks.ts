@@ -44,6 +44,7 @@ const marksByName: Record<string, Partial<Record<Mark, string>>> = {
       'title start_at end_at deadline_at timezone zone event_url external_booking_url reference trigger_value ' +
       'teaching_language_id place_additional_info internal_note custom_properties waiting_mode cancellation_message',
   },
+  course_interests: { personal: 'email name link_hash', operational: 'language' },
   course_translations: { operational: `language_id ${texts}` },
   course_users: {
     personal:

@@ -91,6 +91,16 @@ export const coreTasks: Task[] = [
     variable: 'IDEMPOTENCY_RETENTION_DAYS',
     statement: deleteWhere('idempotency_records', 'provider_id, key_hash', old('expires_at')),
   },
+  {
+    table: 'course_interests',
+    variable: 'INTERESTS_RETENTION_DAYS',
+    // Those that are not confirmed end earlier.
+    statement: deleteWhere(
+      'course_interests',
+      'provider_id, id',
+      `(${old('notified_at')} or confirmed_at is null and created_at < now() - interval '7 days')`,
+    ),
+  },
 ];
 
 /**

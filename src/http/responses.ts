@@ -47,6 +47,7 @@ const listOrEnvelope = <S extends TSchema>(name: string, item: S) => {
 export const responses = {
   ok: <S extends TSchema>(view: S) => ({ 200: view, ...problems }),
   created: <S extends TSchema>(view: S) => ({ 201: view, ...problems }),
+  accepted: <S extends TSchema>(view: S) => ({ 202: view, ...problems }),
   /** Errors of the booking endpoints: every error with its code. */
   codedErrors: { '4xx': CodedErrorsBody, '5xx': CodedErrorsBody },
   /** A page with its total. */

@@ -37,6 +37,7 @@ import { deregistrationRoutes } from '../resources/deregistrations/routes.ts';
 import { durationRoutes } from '../resources/durations/routes.ts';
 import { erasureRoutes } from '../resources/erasures/routes.ts';
 import { instructorRoutes } from '../resources/instructors/routes.ts';
+import { interestRoutes } from '../resources/interests/routes.ts';
 import { linkRoutes } from '../resources/links/routes.ts';
 import { locationRoutes } from '../resources/locations/routes.ts';
 import { mailRoutes } from '../resources/mails/routes.ts';
@@ -75,6 +76,7 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(newCourseRoutes, { prefix: '/courses' });
   await app.register(courseItemRoutes, { prefix: '/courses/:id' });
   await app.register(courseItemEditingRoutes, { prefix: '/courses/:id' });
+  await app.register(interestRoutes, { prefix: '/courses/:id/interests' });
   await app.register(courseDateRoutes, { prefix: '/coursedates' });
   await app.register(attendanceRoutes, { prefix: '/coursedates/:id/attendance' });
   await app.register(datesOfCourseRoutes, { prefix: '/courses/:course_id/coursedates' });

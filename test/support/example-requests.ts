@@ -100,6 +100,8 @@ const writes: ExampleRequest[] = [
   { operationId: 'getMail', path: firstMail },
   // Once the mail is sent.
   { operationId: 'resendMail', path: firstMail },
+  { operationId: 'requestInterest', path: ({ createLegacyCourse }) => ({ id: createLegacyCourse.course_id }) },
+  { operationId: 'listInterests', path: ({ createLegacyCourse }) => ({ id: createLegacyCourse.course_id }) },
   { operationId: 'updateParticipant', path: { id: 1 } },
   { operationId: 'registerAttendance', path: { id: date.id } },
   { operationId: 'cancelCourseDate', path: date },

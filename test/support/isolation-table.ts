@@ -55,6 +55,7 @@ export const readTable: Read[] = [
     partner: datesOfCourseList.View,
   },
   { route: 'GET /v2/courses/{course_id}/coursedates/{id}', profiles: everyone, owner: 'own data', stranger: 404 },
+  { route: 'GET /v2/courses/{id}/interests', owner: 'own data', stranger: 404 },
   { route: 'GET /v2/coursedates/{id}/attendance', owner: 'own data', stranger: 404 },
   { route: 'GET /v2/locations', profiles: everyone, owner: 'own data', stranger: 200 },
   { route: 'GET /v2/locations/{id}', profiles: everyone, owner: 'own data', stranger: 404 },
@@ -228,6 +229,12 @@ export const writeTable: Write[] = [
     ],
   },
   { route: 'DELETE /v2/courses/{id}', stranger: [404], bodies: () => [{}] },
+  {
+    route: 'POST /v2/courses/{id}/interests',
+    profiles: booking,
+    stranger: [404],
+    bodies: () => [{ email: `${marker}@x.example` }],
+  },
   { route: 'POST /courses', stranger: [400], bodies: () => [{ title: marker }] },
   {
     route: 'POST /v2/courses/{course_id}/coursedates',
@@ -464,6 +471,7 @@ export const idTable: Record<string, IdParameter> = {
     (id) => ({ bookings: [{ coursedate_id: id, payment_method, participants: [participant] }] }),
   ],
   'POST /v2/booking/{id}/link path id': ['booking', () => ({})],
+  'POST /v2/courses/{id}/interests path id': ['course', () => ({ email: 'ola@x.example' })],
   'PUT /v2/coursedates/{id}/attendance path id': ['date', () => ({ marks: [mark(1, 1)] })],
   'PUT /v2/coursedates/{id}/attendance body marks': 'the results repeat the ids',
   'PUT /v2/participants/{id} path id': ['participant', () => ({ no_show: 1 })],

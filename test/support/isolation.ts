@@ -7,6 +7,7 @@ import { courseDates, gatherings } from '../../src/database/tables/coursedates.t
 import { courses, courseTranslations, products } from '../../src/database/tables/courses.ts';
 import { customers } from '../../src/database/tables/customers.ts';
 import { bookings, orders } from '../../src/database/tables/orders.ts';
+import { courseInterests } from '../../src/database/tables/interests.ts';
 import { outbox } from '../../src/database/tables/outbox.ts';
 import { participants } from '../../src/database/tables/participants.ts';
 import { adminMembershipRoles, adminMemberships, adminUsers, roles } from '../../src/database/tables/people.ts';
@@ -167,6 +168,10 @@ export async function createOwner(testApp: TestApp) {
     };
     const values = { ...sent, purpose: 'notice_booked', participantId: order.participantIds[0]! } as const;
     return (await tx.insert(outbox).values(values).returning({ id: outbox.id }))[0]!.id;
+  });
+  await write(me, (tx, now) => {
+    const values = { ...marked(courseInterests), providerId, courseId: course, createdAt: now };
+    return tx.insert(courseInterests).values(values as typeof courseInterests.$inferInsert);
   });
   const worth = { amount: '100', balance: '100' };
   const voucher = await write(me, async (tx, now) => {
@@ -369,6 +374,7 @@ const idOfPath: Record<string, keyof Owner['ids']> = {
   '/v2/participants/{id}/move': 'participant',
   '/v2/booking/{id}/deregister': 'booking',
   '/v2/booking/{id}/link': 'booking',
+  '/v2/courses/{id}/interests': 'course',
   '/v2/campaigns/{id}': 'campaign',
   '/v2/vouchers/{id}': 'voucher',
   '/v2/mails/{id}': 'mail',

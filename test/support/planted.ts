@@ -106,6 +106,10 @@ export async function plantPerson(me: Provider, pool: Pick<Pool, 'query'>) {
     tx.execute(`insert into catalog_posts (provider_id, key_hash, booking_id, address_hash, recipients, places, created_at)
       values (${me.id}, 'key', ${summary.booking_id}, 'address-${planted}', '{recipient-${planted}}', 1, now())`),
   );
+  await write(me, (tx) =>
+    tx.execute(`insert into course_interests (provider_id, course_id, email, name, link_hash, created_at)
+      values (${me.id}, ${courseId}, '${person.email}', 'name ${planted}', 'link-${planted}', now())`),
+  );
   return { id, customer, courseId, dateId, summary, cursor: await newestEvent(me) };
 }
 

@@ -9,7 +9,7 @@ begin
     when table_name in ('course_dates', 'course_date_instructors', 'gatherings', 'gathering_instructors', 'bundles')
       then return 'dates';
     when table_name in ('course_users', 'participants', 'attendances', 'attendance_marks', 'order_line_participants', 'customers',
-      'admin_memberships', 'admin_membership_roles', 'roles') then return 'people';
+      'course_interests', 'admin_memberships', 'admin_membership_roles', 'roles') then return 'people';
     when table_name in ('orders', 'order_lines', 'bookings', 'vouchers', 'voucher_redemptions', 'payments', 'campaigns',
       'campaign_courses', 'campaign_customers', 'campaign_tags') then return 'money';
     when table_name in ('providers', 'partner_connections', 'webhooks', 'booking_settings', 'catalog_settings') then return 'school';
@@ -47,10 +47,10 @@ begin
     select table_name from information_schema.columns c
     where table_schema = 'public' and column_name = 'provider_id'
       -- Written without the lock: the lock itself, credentials, the last use of keys, states of mails and
-      -- webhooks, retention, counted requests, erasures of a list.
+      -- webhooks, links of interests, retention, counted requests, erasures of a list.
       and table_name not in ('provider_state', 'tokens', 'booking_links', 'sessions', 'sign_on_failures', 'api_keys', 'api_key_uses', 'outbox', 'audit_entries',
         'events', 'webhooks', 'webhook_deliveries', 'webhook_wakeups', 'webhook_tests', 'staged_lines', 'provider_usage', 'erasures',
-        'calendar_feeds', 'refused_addresses')
+        'calendar_feeds', 'refused_addresses', 'course_interests')
   loop
     perform area_of(name);
     execute format('create trigger refuse_unlocked_insert after insert on %I referencing new table as changed for each statement execute function refuse_unlocked()', name);
@@ -64,5 +64,6 @@ begin
   create trigger refuse_unlocked_insert after insert on api_keys referencing new table as changed for each statement execute function refuse_unlocked();
   create trigger refuse_unlocked_insert after insert on audit_entries referencing new table as changed for each statement execute function refuse_unlocked();
   create trigger refuse_unlocked_insert after insert on webhooks referencing new table as changed for each statement execute function refuse_unlocked();
+  create trigger refuse_unlocked_insert after insert on course_interests referencing new table as changed for each statement execute function refuse_unlocked();
   create trigger refuse_unlocked_insert after insert on outbox referencing new table as changed for each statement execute function refuse_unlocked();
 end $$;

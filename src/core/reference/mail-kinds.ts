@@ -10,6 +10,8 @@ export const mailKinds = {
   date_canceled: true,
   date_changed: false,
   reminder: false,
+  /** To those who are interested in a course. */
+  date_published: true,
   /** To the booker. */
   booking_receipt: false,
   /** To the school. */

@@ -1,18 +1,20 @@
 import { index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
-import { caseFoldedSql, instant, reference, tenantKey } from './columns.ts';
+import { caseFoldedSql, currentTimeSql, instant, reference, tenantKey } from './columns.ts';
 import { bookings } from './orders.ts';
 
 /**
- * Bookings by the form of the catalog in the last day: by the key of the form, which books once, and what its limits count.
- * The key, the address and the recipients are hashed.
+ * Bookings by the form of the catalog in the last day: by the key of the form, which books once, and what its limits
+ * count. Interests in courses count too, by keys that nobody has. The key, the address and the recipients are hashed.
  */
 export const catalogPosts = pgTable(
   'catalog_posts',
   {
     providerId: reference().notNull(),
     keyHash: text().notNull(),
-    bookingId: reference().notNull(),
-    addressHash: text().notNull(),
+    /** Null for an interest. */
+    bookingId: reference(),
+    /** Null for an interest by the interface. */
+    addressHash: text(),
     /** Each mail that was queued, by its recipient. */
     recipients: text().array().notNull(),
     places: integer().notNull(),
@@ -30,3 +32,11 @@ export const catalogPosts = pgTable(
 /** SQL expression of an element of `catalog_posts.recipients`. */
 export const recipientHashSql = (provider: string, email: string) =>
   `encode(sha256(convert_to(concat_ws(' ', ${provider}::bigint, ${caseFoldedSql(email)}), 'UTF8')), 'hex')`;
+
+/** Mails to one recipient in 24 hours by the forms of a school. */
+export const maxFormMails = 5;
+/** SQL expression of the number of mails by the forms of `provider` to a recipient, by the hash of its address. */
+export const countFormMailsSql = (provider: string, recipientHash: string) =>
+  `(select count(*)::int from catalog_posts p, unnest(p.recipients) mail
+      where p.provider_id = ${provider} and p.recipients @> array[${recipientHash}] and mail = ${recipientHash}
+        and p.created_at > ${currentTimeSql} - interval '24 hours')`;

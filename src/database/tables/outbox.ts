@@ -46,6 +46,8 @@ export const mailPurposes = [
   'notice_under_minimum',
   'notice_budget',
   'address_refused',
+  'interest_confirmation',
+  'date_published',
 ] as const;
 export type MailPurpose = (typeof mailPurposes)[number];
 
@@ -54,7 +56,8 @@ const withParticipant = sqlList([
   ...(['receipt', 'deregistration', 'offer', 'swap', 'move', 'date_canceled', 'date_changed', 'promotion'] as const),
   ...(['reminder', 'moved_away', 'notice_booked', 'notice_canceled'] as const),
 ]);
-const withDate = sqlList(['moved_away', 'notice_full', 'notice_under_minimum', 'notice_budget']);
+const withDate = sqlList(['moved_away', 'notice_full', 'notice_under_minimum', 'notice_budget', 'date_published']);
+const withInterest = sqlList(['interest_confirmation', 'date_published']);
 
 /** E-mail addresses that a mail server has refused for good: no more mails go there, unless the mark is lifted. */
 export const refusedAddresses = pgTable(
@@ -107,6 +110,8 @@ export const outbox = pgTable(
     courseDateId: reference(),
     /** Address that the school is told about. */
     refusedAddressId: reference(),
+    /** Interest in a course, which has its recipient. No foreign key: it may be deleted. */
+    interestId: reference(),
     /** Of a mail about the end of a place: whether it was confirmed. Null for one of an earlier version. */
     endsPlace: boolean(),
     createdAt: instant().notNull(),
@@ -169,5 +174,6 @@ export const outbox = pgTable(
     check('outbox_participant', sql`(${t.participantId} is not null) = (${t.purpose} in (${withParticipant}))`),
     check('outbox_course_date', sql`(${t.courseDateId} is not null) = (${t.purpose} in (${withDate}))`),
     check('outbox_refused_address', sql`(${t.refusedAddressId} is not null) = (${t.purpose} = 'address_refused')`),
+    check('outbox_interest', sql`(${t.interestId} is not null) = (${t.purpose} in (${withInterest}))`),
   ],
 );

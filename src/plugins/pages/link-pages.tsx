@@ -3,7 +3,6 @@ import { Problem } from '../../core/errors.ts';
 import { hasConfirmedPlace } from '../../core/reference/statuses.ts';
 import { isEmailAddress, isTitle, normalizeEmail, normalizeTitle } from '../../core/text.ts';
 import type { Ctx } from '../../database/context.ts';
-import type { LinkKind } from '../../resources/links/schema.ts';
 import { findLink } from '../../resources/links/service.ts';
 import { acceptOffer, declineOffer } from '../../resources/seats/service.ts';
 import { namePlaces } from '../../resources/swaps/service.ts';
@@ -24,7 +23,7 @@ type Visit = { ctx: Ctx; view: View; token: string; bookingId: number; participa
 
 /** Pages that need no session: of a booking for its payer, and of an offer for the person who waits. */
 export const linkPages: FastifyPluginAsync<PageServices> = async (app, { queryable, createVisitorContext }) => {
-  async function openLink(kind: LinkKind, request: FastifyRequest<TokenRoute>): Promise<Visit | undefined> {
+  async function openLink(kind: 'booking' | 'offer', request: FastifyRequest<TokenRoute>): Promise<Visit | undefined> {
     const found = await findLink(queryable, kind, request.params.token);
     if (!found) return undefined;
     const ctx = await createVisitorContext(request, found);

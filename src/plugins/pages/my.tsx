@@ -13,6 +13,7 @@ import { formatPageError } from './send-page.tsx';
 import { authPages } from './auth-pages.tsx';
 import { calendarFeed } from './calendar-feed.ts';
 import { redirectToHttps, rejectCrossSite } from '../../http/html/forms.ts';
+import { interestPage } from './interest-page.tsx';
 import { linkPages } from './link-pages.tsx';
 import { personalPages } from './personal.tsx';
 import { createPageServices } from './page-context.ts';
@@ -52,6 +53,7 @@ export const personalPagesPlugin: FastifyPluginAsync<Services> = async (app, opt
   serveAsset(app, '', stylesheet);
   await app.register(authPages, services);
   await app.register(linkPages, services);
+  await app.register(interestPage, services);
   await app.register(calendarFeed, services);
   await app.register(personalPages, services);
   registerMethodNotAllowed();

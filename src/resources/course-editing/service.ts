@@ -10,8 +10,9 @@ import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { assignAddresses, releaseAddress, replaceAddress } from './address-service.ts';
 import { touchDatesOfCourse } from '../catalog-settings/course-service.ts';
 import { deleteDatesOfCourse } from '../coursedate-editing/course-service.ts';
+import { deleteInterests } from '../interests/service.ts';
 import { courseItem } from '../courses/list.ts';
-import { descriptionMembers, type CourseRow, type Texts } from '../courses/schema.ts';
+import { descriptionMembers, type CourseRow } from '../courses/schema.ts';
 import { insertMainProduct, updateMainProduct } from '../products/service.ts';
 import { replaceTags, tagReferences } from '../tags/service.ts';
 import { CourseBody, type CourseChange } from './body-schema.ts';
@@ -94,6 +95,7 @@ export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
       .set({ deletedAt: now, updatedAt: now, ...related })
       .where(course);
     await releaseAddress(ctx, tx, id);
+    await deleteInterests(ctx, tx, id);
     return id;
   });
 }
@@ -170,6 +172,7 @@ async function updateTranslations(
 }
 
 const textColumns = Object.values(descriptionMembers);
+type Texts = Pick<CourseRow, (typeof textColumns)[number]>;
 const noTexts = Object.fromEntries(textColumns.map((column) => [column, ''])) as Texts;
 
 const toTexts = (texts: Partial<Record<keyof typeof descriptionMembers, string | null>>) =>

@@ -1,18 +1,16 @@
 import { Type } from '@sinclair/typebox';
-import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
+import { eq, inArray, isNull } from 'drizzle-orm';
 import * as codes from '../../core/schema/codes.ts';
 import { t } from '../../core/schema/types.ts';
 import * as tables from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { sameTenant } from '../../lists/tenant-scope.ts';
-import * as statuses from '../../core/reference/statuses.ts';
 import { taughtBy } from '../instructors/filters.ts';
 import { seatParameters } from '../seats/filters.ts';
 import { partnerParameters, withPartners } from '../schools/partner-filters.ts';
 import { tagParameters } from '../tags/filters.ts';
-import { fetchCourseDates, isPublicDate, isShownAfterDeadline } from './loaders.ts';
+import { fetchCourseDates, isPublicDate, isUpcoming } from './loaders.ts';
 import { courseDateSerializer, dateOfCourseSerializer, nextCourseDateSerializer } from './serializer.ts';
 
 const ofCourses = (options: { description: string; examples?: number[][] }) =>
@@ -93,33 +91,13 @@ export const batchCourseDateList = withPartners(
   }),
 );
 
-/** Visible dates of active courses, not canceled and no children, from today on in the date's time zone. */
-const upcoming = and(
-  eq(tables.courseDates.isVisible, true),
-  isNull(tables.courseDates.deletedAt),
-  ne(tables.courseDates.statusId, statuses.canceled),
-  isNull(tables.courseDates.parentId),
-  isShownAfterDeadline,
-  // No zone is more than a day away: the first bound uses the index, the second checks zones only near today.
-  sql`${tables.courseDates.startsAt} >= now() - interval '2 days'`,
-  sql`(${tables.courseDates.startsAt} >= now() + interval '2 days'
-    or ${tables.courseDates.startAt} >= timezone(${tables.courseDates.zone}, now())::date)`,
-  sql`exists (select from ${courses} where ${sameTenant(
-    courses,
-    tables.courseDates,
-    eq(courses.id, tables.courseDates.courseId),
-    eq(courses.isActive, true),
-    isNull(courses.deletedAt),
-  )})`,
-)!;
-
 /** The calendar, in order of time; by default one page holds it all. */
 export const nextCourseDateList = withPartners(
   defineList({
     table: tables.courseDates,
     serializer: nextCourseDateSerializer,
     isPublic: isPublicDate,
-    condition: upcoming,
+    condition: isUpcoming,
     filters: {
       ...partnerParameters,
       ...tagParameters(tables.courseDates, tables.courseDates.courseId, 'dates of courses'),

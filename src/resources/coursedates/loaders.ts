@@ -1,4 +1,5 @@
-import { and, asc, eq, isNull, or, sql, type Placeholder } from 'drizzle-orm';
+import { and, asc, eq, isNull, ne, or, sql, type Placeholder } from 'drizzle-orm';
+import { canceled } from '../../core/reference/statuses.ts';
 import { omitColumns } from '../../database/tables/columns.ts';
 import * as tables from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
@@ -23,6 +24,26 @@ export const isPublicDate = and(
     tables.courseDates,
     eq(courses.id, tables.courseDates.courseId),
     isPublicCourse,
+  )})`,
+)!;
+
+/** Visible dates of active courses, not canceled and no children, from today on in the date's time zone. */
+export const isUpcoming = and(
+  eq(tables.courseDates.isVisible, true),
+  isNull(tables.courseDates.deletedAt),
+  ne(tables.courseDates.statusId, canceled),
+  isNull(tables.courseDates.parentId),
+  isShownAfterDeadline,
+  // No zone is more than a day away: the first bound uses the index, the second checks zones only near today.
+  sql`${tables.courseDates.startsAt} >= now() - interval '2 days'`,
+  sql`(${tables.courseDates.startsAt} >= now() + interval '2 days'
+    or ${tables.courseDates.startAt} >= timezone(${tables.courseDates.zone}, now())::date)`,
+  sql`exists (select from ${courses} where ${sameTenant(
+    courses,
+    tables.courseDates,
+    eq(courses.id, tables.courseDates.courseId),
+    eq(courses.isActive, true),
+    isNull(courses.deletedAt),
   )})`,
 )!;
 

@@ -16,6 +16,9 @@ export const isLinkOfPerson = `provider_id = $1 and (participant_id in ${ownPart
     or booking_id in ${bookingsOfOrders} and participant_id is null
     or mail_id in (select id from outbox where ${isMailOfPerson}))`;
 
+/** By the address alone: an interest has no person. */
+export const isInterestOfPerson = `provider_id = $1 and email = ${ownEmail}`;
+
 export const deleteLinks = {
   name: 'erase_tokens',
   text: `with ended as (delete from booking_links where ${isLinkOfPerson}),
@@ -30,6 +33,11 @@ export const deletePosts = {
       or booking_id in (select p.booking_id from participants p where p.provider_id = $1 and p.user_id = $2)
       or recipients @> array[(select ${recipientHashSql('$1', 'u.email')} from course_users u
         where u.provider_id = $1 and u.id = $2)])`,
+};
+
+export const deleteInterests = {
+  name: 'erase_course_interests',
+  text: `delete from course_interests where ${isInterestOfPerson}`,
 };
 
 /** Returns the names of the files, also of digests: all notices of one were sent at once, or have the same lease. */

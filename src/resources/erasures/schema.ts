@@ -29,6 +29,7 @@ export const Erasure = t.NamedObject(
     orders: count('Orders whose buyer goes, or is gone; their amounts stay'),
     customers: count('Private customers that are the person'),
     mails: count('Mails that are deleted, sent ones and others'),
+    interests: count('Interests in courses that are deleted'),
     sessions: count('Sessions that end'),
     links: count('Links of mails, sign-ons and calendars that end'),
     webhook_attempts: count('Logged attempts of webhooks that are deleted'),

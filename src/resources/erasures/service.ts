@@ -55,7 +55,8 @@ export const eraseCourseUser = (ctx: Ctx, userId: number, { dry_run = false }: E
 
     const mails = await deleteCopies(tx, person, purchases);
     const changed = await clearItems(tx, now, person, purchases, ctx.settings);
-    if (!found.isErased || changed + mails.length + counts.import_refs > 0) await record(tx, now, person, mails);
+    if (!found.isErased || changed + mails.length + counts.interests + counts.import_refs > 0)
+      await record(tx, now, person, mails);
     else if (counts.webhook_attempts === 0) return tx.rollbackNoChange(result);
     return result;
   });
@@ -100,6 +101,7 @@ async function deleteCopies(tx: Tx, person: Person, { orders, customers }: Purch
   await execute(tx, mailSql.deleteLinks, items.slice(0, 3));
   const mails = await execute<{ name: string }>(tx, mailSql.deleteMails, items.slice(0, 3));
   await execute(tx, mailSql.deleteRefusedAddress, own);
+  await execute(tx, mailSql.deleteInterests, own);
   await execute(tx, sql.deleteAttempts, items);
   await execute(tx, sql.deleteAnswers, [providerId]);
   await execute(tx, mailSql.deletePosts, items.slice(0, 3));

@@ -2,7 +2,7 @@ import { markedColumns } from '../../database/column-marks.ts';
 import { usernameHashSql } from '../../database/tables/access.ts';
 import { caseFoldedSql, foldedSql } from '../../database/tables/columns.ts';
 import { hashedRefSql, importLockSql, isHashedRefSql } from '../../database/tables/imports.ts';
-import { isLinkOfPerson, isMailOfPerson } from './mail-sql.ts';
+import { isInterestOfPerson, isLinkOfPerson, isMailOfPerson } from './mail-sql.ts';
 
 // `$1` is the provider, `$2` the course user.
 
@@ -142,6 +142,7 @@ export const count = {
         + (select count(*) from booking_links where ${isLinkOfPerson})
         + (select count(*) from calendar_feeds f where f.provider_id = $1 and f.user_id = $2))::int as links,
       (select count(*)::int from outbox where ${isMailOfPerson}) as mails,
+      (select count(*)::int from course_interests where ${isInterestOfPerson}) as interests,
       (select count(*)::int from ${attempts}) as webhook_attempts,
       (select count(*)::int from import_refs r, items i where ${refs}) as import_refs`,
 };

@@ -4,7 +4,7 @@ import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { execute, type Queryable } from '../../database/statements.ts';
 import { bookingError, bookingProblem, fieldError } from '../booking/schema.ts';
-import type { LinkKind, LinkResult, LinkSubject } from './schema.ts';
+import type { LinkResult, LinkSubject } from './schema.ts';
 import * as sql from './sql.ts';
 
 type LinkOptions = {
@@ -28,7 +28,7 @@ export async function createLink(
 }
 
 /** The booking or participant of a link, with the participant's user; undefined if unknown, or after the course. */
-export async function findLink(on: Queryable, kind: LinkKind, token: string) {
+export async function findLink(on: Queryable, kind: 'booking' | 'offer', token: string) {
   const values = [parseProviderId(token), hashSecret(token), kind === 'offer'];
   const [found] = await execute<LinkSubject & { userId: number | null }>(on, sql.findLink, values);
   return found;

@@ -3,7 +3,7 @@ import { joinedRecipient, recipientJoins } from './loaders.ts';
 
 /** The columns in which mails of one purpose are equal. */
 export const references =
-  'user_id, admin_user_id, booking_id, address, participant_id, webhook_id, course_date_id, refused_address_id';
+  'user_id, admin_user_id, booking_id, address, participant_id, webhook_id, course_date_id, refused_address_id, interest_id';
 const referencesOf = (mail: string) => `(${references.replaceAll(/\w+/g, (name) => `${mail}.${name}`)})`;
 const isWaiting = (mail: string) => `${mail}.sent_at is null and ${mail}.failed_at is null`;
 const hasEqual = (condition: string) => `exists (

@@ -72,6 +72,7 @@ export const mergeCourseUser = (ctx: Ctx, id: number, body: MergeBody) =>
         await endSessions(ctx, tx, id);
         await execute(tx, sql.deleteInvitations, own);
         await execute(tx, sql.moveMails, ids);
+        await execute(tx, sql.moveInterests, ids);
         await execute(tx, sql.moveImportRefs('user'), ids);
         await execute(tx, sql.rememberMerge, ids);
         await execute(tx, sql.deleteCourseUser, own);

@@ -1,3 +1,5 @@
+import { caseFoldedSql } from '../../database/tables/columns.ts';
+
 // `$1` is the provider, `$2` the merged one, `$3` the one that stays, `$4` the time.
 
 /** Locked, so that no session or link of the person begins meanwhile. */
@@ -54,6 +56,27 @@ export const deleteInvitations = {
 export const moveMails = {
   name: 'merge_outbox',
   text: 'update outbox set user_id = $3 where provider_id = $1 and user_id = $2',
+};
+/** A confirmed interest `i`: the link of another one proves the former address alone. */
+const isMoved = 'i.provider_id = $1 and i.email = c.former and i.confirmed_at is not null';
+const hasOther = (condition = '') => `(i.notified_at is null and exists (
+        select from course_interests k where k.provider_id = $1 and k.course_id = i.course_id and k.email = c.email
+          and k.notified_at is null ${condition}))`;
+/**
+ * Interests of the merged one's e-mail go to that of the one that stays, unless another person has the former. Of two in
+ * a course one stays.
+ */
+export const moveInterests = {
+  name: 'merge_course_interests',
+  text: `with change as (
+      select ${caseFoldedSql('a.email')} as former, ${caseFoldedSql('b.email')} as email
+      from course_users a join course_users b on b.provider_id = $1 and b.id = $3
+      where a.provider_id = $1 and a.id = $2 and b.email <> '' and ${caseFoldedSql('a.email')} <> ${caseFoldedSql('b.email')}
+        and not exists (select from course_users o where o.provider_id = $1 and o.id <> $2
+          and ${caseFoldedSql('o.email')} = ${caseFoldedSql('a.email')})),
+    double as (
+      delete from course_interests i using change c where ${isMoved} and ${hasOther('and k.confirmed_at is not null')})
+    update course_interests i set email = c.email from change c where ${isMoved} and not ${hasOther()}`,
 };
 /** An import that continues finds the one that stays. */
 export const moveImportRefs = (kind: 'user' | 'customer') => ({

@@ -8,6 +8,7 @@ import { auditEntries } from '../../database/tables/audit.ts';
 import { columnName } from '../../database/tables/columns.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { importRefs } from '../../database/tables/imports.ts';
+import { courseInterests } from '../../database/tables/interests.ts';
 import { bookings, orderLines, orders } from '../../database/tables/orders.ts';
 import { outbox, refusedAddresses } from '../../database/tables/outbox.ts';
 import { attendanceMarks, attendances, participants } from '../../database/tables/participants.ts';
@@ -78,6 +79,7 @@ export const sections = {
   calendar_feeds: defineSection('ExportedCalendarFeed', calendarFeeds, ['hash', 'userId']),
   mails: defineSection('ExportedMail', outbox, ['userId', 'adminUserId', 'webhookId']),
   refused_addresses: defineSection('ExportedRefusedAddress', refusedAddresses),
+  interests: defineSection('ExportedInterest', courseInterests, ['linkHash']),
   import_refs: defineSection('ExportedImportRef', importRefs, ['itemId', 'content']),
   audit_entries: defineSection('ExportedAuditEntry', auditEntries, ['actor', 'actorId', 'itemIds']),
 };

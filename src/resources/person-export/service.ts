@@ -8,6 +8,7 @@ import { auditEntries } from '../../database/tables/audit.ts';
 import { caseFolded } from '../../database/tables/columns.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { importRefs } from '../../database/tables/imports.ts';
+import { courseInterests } from '../../database/tables/interests.ts';
 import { bookings, orderLines, orders } from '../../database/tables/orders.ts';
 import { outbox, refusedAddresses } from '../../database/tables/outbox.ts';
 import { attendanceMarks, attendances, participants } from '../../database/tables/participants.ts';
@@ -95,6 +96,7 @@ function select(ctx: Ctx, userId: number, purchased: Purchased): Record<SectionN
       order: [outbox.id],
     },
     refused_addresses: { where: isOwnAddress(refusedAddresses.email), order: [refusedAddresses.id] },
+    interests: { where: eq(courseInterests.email, ownAddress(ctx, userId)), order: [courseInterests.id] },
     import_refs: {
       where: sql`${importRefs.kind} = 'user' and ${importRefs.itemId} = ${userId}`,
       order: [importRefs.ref],
@@ -106,13 +108,16 @@ function select(ctx: Ctx, userId: number, purchased: Purchased): Record<SectionN
   };
 }
 
-function matchOwnAddress(ctx: Ctx, userId: number) {
+const ownAddress = (ctx: Ctx, userId: number) => {
   const email = ctx.db
     .select({ email: caseFolded(courseUsers.email) })
     .from(courseUsers)
     .where(tenantWhere(ctx, courseUsers, eq(courseUsers.id, userId)));
-  return (address: PgColumn) => sql`${caseFolded(address)} = (${email})`;
-}
+  return sql`(${email})`;
+};
+
+const matchOwnAddress = (ctx: Ctx, userId: number) => (address: PgColumn) =>
+  sql`${caseFolded(address)} = ${ownAddress(ctx, userId)}`;
 
 /** Those that a page of orders selects have all rows on it. */
 const ofOrders: SectionName[] = ['orders', 'order_lines', 'bookings', 'payments', 'voucher_redemptions'];

@@ -65,6 +65,7 @@ function requestOf({ path, method, name }: Sample) {
     not_found: {
       ...(path.endsWith('/coursedates') && { start_at: '2030-01-01', end_at: '2030-01-01' }),
       ...(path.endsWith('/attendance') && { marks: [{ participant_id: 1, gathering_id: 1, nonce: 'a' }] }),
+      ...(path.endsWith('/interests') && { email: 'ida@interest.example' }),
       ...(path.endsWith('/merge') && { into: 1 }),
       ...(path.endsWith('/move') && { coursedate_id: 1 }),
     },

@@ -521,6 +521,7 @@ const complete: Record<string, object> = {
   '/v2/admin-users': { email: 'a@b.example', role_ids: 1, firstname: 'A', lastname: 'B' },
   '/v2/courses': { title: 'Complete' },
   '/v2/courses/{id}': { text_lead: 'Complete' },
+  '/v2/courses/{id}/interests': { email: 'ida@interest.example' },
   '/v2/courses/{course_id}/coursedates': { start_at: '2030-06-10', end_at: '2030-06-10' },
   '/v2/courses/{course_id}/coursedates/{id}': { status_id: 2 },
   '/v2/courses/{course_id}/coursedates/{id}/cancel': {},
@@ -560,7 +561,7 @@ async function idFor(me: Provider, path: string) {
   if (path === '/v2/coursedates/{id}/attendance') return addDate(me, await me.course());
   if (path.startsWith('/v2/orders/')) return (await createOrder(me, { courseId: await me.course() })).orderId;
   if (path === '/v2/payments/{id}') return (await createPayment(me)).id;
-  if (path === '/v2/courses/{id}') return me.course();
+  if (path.startsWith('/v2/courses/{id}')) return me.course();
   if (path === '/v2/campaigns/{id}') return createCampaign(me);
   if (path === '/v2/vouchers/{id}') return (await createVoucher(me, { amount: '100' })).id;
   if (path.startsWith('/v2/mails/')) return createSentMail(me);

@@ -31,6 +31,8 @@ const inserts: Record<string, string> = {
     select 1, n::text, 'x', 1, '{}', now(), now() - n * interval '1 hour'`,
   catalog_posts: `(provider_id, key_hash, booking_id, address_hash, recipients, places, created_at)
     select 1, n::text, 1, 'x', '{}', 1, now() - n * interval '1 hour' - interval '1 day'`,
+  course_interests: `(provider_id, course_id, email, created_at, confirmed_at, notified_at, course_date_id)
+    select 1, 1, 'x', now(), now(), now() - n * interval '1 hour', 1`,
   backup_runs: `(is_nightly, started_at, finished_at, file) select true, now() - n * interval '1 hour', now(), 'x'`,
   provider_usage: `(provider_id, hour, requests, refused, failed, milliseconds, peak_per_minute)
     select 1, now() - n * interval '1 hour', 1, 0, 0, 1, 1`,
@@ -60,7 +62,8 @@ async function openOwnDatabase(openDatabase?: OpenDatabase) {
     const { rows } = await admin.query<{ count: number }>(`select count(*)::int as count from ${table}`);
     return rows[0]!.count;
   };
-  return { open, fill, count };
+  const insert = (statement: string) => admin.query(statement);
+  return { open, fill, insert, count };
 }
 
 test.each(tasks)('$table: rows older than the days are deleted, and no others', async (task) => {
@@ -73,6 +76,14 @@ test.each(tasks)('$table: rows older than the days are deleted, and no others', 
   expect(await deleteOld(database, task, 2)).toBe(expected);
   expect(await count(task.table)).toBe(before + 91 - expected);
   expect(await deleteOld(database, task, 0)).toBeGreaterThan(40);
+});
+
+test('an interest that is not confirmed is deleted after a week, whatever the days', async () => {
+  const { open, insert, count } = await openOwnDatabase();
+  await insert(`insert into course_interests (provider_id, course_id, email, created_at, confirmed_at)
+    select 1, n, 'x', now() - n * interval '1 day', case when n = 9 then now() end from generate_series(1, 9) n`);
+  const interests = tasks.find(({ table }) => table === 'course_interests')!;
+  expect([await deleteOld(open(), interests, 30), await count('course_interests')]).toEqual([2, 7]);
 });
 
 test('each working table of the data model has a task', () => {

@@ -164,6 +164,7 @@ const otherTables: Record<string, string> = {
   catalog_addresses: '- decided by the addresses of other courses',
   catalog_names: '- decided by the names of other schools',
   catalog_posts: '- ends after a day',
+  course_interests: '- confirmed by links of one database',
   date_notices: '- mails that are sent once',
   erasures: '- of the backups of one database',
   events: '- the changes of one database: an import leaves its own',

@@ -21,8 +21,26 @@ const changesSince = async (me: Provider, cursor: string) =>
   (await me.get(`/v2/changes?limit=1000&since=${cursor}`)).json<{ items: { type: string }[] }>().items;
 const read = async (me: Provider, path: string) => (await me.get(path)).json<Record<string, any>>();
 
-const nothing = { participants: 0, orders: 0, customers: 0, mails: 0, sessions: 0, links: 0, import_refs: 0 };
-const everything = { participants: 1, orders: 1, customers: 1, mails: 1, sessions: 1, links: 1, import_refs: 3 };
+const nothing = {
+  participants: 0,
+  orders: 0,
+  customers: 0,
+  mails: 0,
+  interests: 0,
+  sessions: 0,
+  links: 0,
+  import_refs: 0,
+};
+const everything = {
+  participants: 1,
+  orders: 1,
+  customers: 1,
+  mails: 1,
+  interests: 1,
+  sessions: 1,
+  links: 1,
+  import_refs: 3,
+};
 
 /** The seats, statuses and amounts. */
 async function readMoney(me: Provider, { dateId, orderId }: { dateId: number; orderId: string }) {
@@ -43,6 +61,7 @@ test('nothing of the person is left, and places and amounts stay', async () => {
   expect(found.length).toBeGreaterThan(50);
   expect(found).toContain('idempotency_records.answer');
   expect(found).toContain('catalog_posts.recipients');
+  expect(found).toContain('course_interests.name');
 
   const dry = await erase(me, id, { dry_run: true });
   expect(dry).toMatchObject({ id, dry_run: true, ...everything, kept: [], kept_total: 0 });

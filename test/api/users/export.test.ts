@@ -15,7 +15,7 @@ const read = async (me: Provider, id: number, query = '') =>
 
 test('an export has what is held about the person', async () => {
   const me = await createProvider();
-  const { id, customer, dateId, summary } = await plantPerson(me, database.pool);
+  const { id, customer, courseId, dateId, summary } = await plantPerson(me, database.pool);
   const place = summary.participants[0]!.id;
   await createAttendance(me, place, await addGathering(me, dateId), { attended: true });
   await me.post(`/v2/orders/${summary.order_id}/payments`, { amount: 400, method: 'card' });
@@ -42,11 +42,14 @@ test('an export has what is held about the person', async () => {
       { purpose: 'receipt', sent_at: null },
       { purpose: 'booking_link', booking_id: bookingId },
     ],
+    interests: [{ course_id: courseId, email: person.email, name: 'name zylvaquist' }],
     import_refs: [{ kind: 'user', ref: 'ref-zylvaquist' }],
     ...{ audit_entries: [], payments: [{ amount: 400, method: 'card' }], voucher_redemptions: [] },
   });
   expect(JSON.stringify(exported)).not.toContain(hashSecret(token!));
-  expect(JSON.stringify(exported)).not.toMatch(/hash-zylvaquist|session-zylvaquist|token-zylvaquist|provider_id/);
+  expect(JSON.stringify(exported)).not.toMatch(
+    /hash-zylvaquist|session-zylvaquist|token-zylvaquist|link-zylvaquist|provider_id/,
+  );
 });
 
 test('the buyer of an order that somebody else pays is left out', async () => {

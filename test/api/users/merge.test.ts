@@ -88,6 +88,37 @@ test('everything of the merged course user follows, and its access ends', async 
   expect((await merge(me, from, { into })).status).toBe(404);
 });
 
+test('confirmed interests of the merged e-mail go to that of the one that stays, once for a course', async () => {
+  const { me, from, into } = await createTwo();
+  const courses = [await me.course(), await me.course(), await me.course()];
+  const add = (courseId: number, email: string, isConfirmed = true) =>
+    write(me, (tx) =>
+      tx.execute(`insert into course_interests (provider_id, course_id, email, created_at, confirmed_at)
+        values (${me.id}, ${courseId}, '${email}', now(), ${isConfirmed ? 'now()' : 'null'})`),
+    );
+  for (const id of courses.slice(0, 2)) await add(id, 'kari@fjrod.example');
+  await add(courses[1]!, 'kari@fjord.example');
+  await add(courses[2]!, 'kari@fjrod.example', false);
+  await merge(me, from, { into });
+  expect(await rowsOf(me, 'course_interests', 'course_id, email')).toEqual([
+    { course_id: courses[0], email: 'kari@fjord.example' },
+    { course_id: courses[1], email: 'kari@fjord.example' },
+    { course_id: courses[2], email: 'kari@fjrod.example' },
+  ]);
+});
+
+test('interests of an e-mail that another course user has stay', async () => {
+  const { me, from, into } = await createTwo();
+  await createUser(me, { username: 'child', email: 'Kari@fjrod.example' });
+  const courseId = await me.course();
+  await write(me, (tx) =>
+    tx.execute(`insert into course_interests (provider_id, course_id, email, created_at, confirmed_at)
+      values (${me.id}, ${courseId}, 'kari@fjrod.example', now(), now())`),
+  );
+  await merge(me, from, { into });
+  expect(await rowsOf(me, 'course_interests', 'email')).toEqual([{ email: 'kari@fjrod.example' }]);
+});
+
 test('only a merge has `into` in the feed', async () => {
   const { me, from, into } = await createTwo();
   const cursor = await newestEvent(me);

@@ -8,8 +8,6 @@ export const formLimits = {
   bookingsPerHour: 30,
   /** Places of the last 24 hours that are not paid for. */
   unpaidPlacesPerDay: 50,
-  /** Mails to one recipient by the forms of a school. */
-  mailsPerDay: 5,
 };
 
 /** A request whose connection is closed has no address. */

@@ -3,6 +3,7 @@ import { deriveProviderSecret, hashSecret } from '../../../core/secrets.ts';
 import type { Ctx } from '../../../database/context.ts';
 import type { Tx } from '../../../database/client.ts';
 import { execute, type Queryable } from '../../../database/statements.ts';
+import { maxFormMails } from '../../../database/tables/catalog-posts.ts';
 import type { BookingInput } from '../../../resources/booking/body-schema.ts';
 import { bookingAreas, bookWithin } from '../../../resources/booking/service.ts';
 import { createLink } from '../../../resources/links/service.ts';
@@ -96,7 +97,7 @@ function decideMails(emails: string[], before: number[], receipts: boolean) {
   return emails.map((email, n) => {
     const recipient = email.toLowerCase();
     const count = sent.get(recipient) ?? before[n] ?? 0;
-    const isSent = email !== '' && (n === 0 || receipts) && count < formLimits.mailsPerDay;
+    const isSent = email !== '' && (n === 0 || receipts) && count < maxFormMails;
     sent.set(recipient, count + (isSent ? 1 : 0));
     return isSent;
   });

@@ -1,5 +1,5 @@
 import { currentTimeSql } from '../../../database/tables/columns.ts';
-import { recipientHashSql } from '../../../database/tables/catalog-posts.ts';
+import { countFormMailsSql, recipientHashSql } from '../../../database/tables/catalog-posts.ts';
 
 const ofLastDay = `p.created_at > ${currentTimeSql} - interval '24 hours'`;
 
@@ -24,8 +24,7 @@ export const countPosts = {
           join bookings b on b.provider_id = $1 and b.id = p.booking_id
           join orders o on o.provider_id = $1 and o.id = b.order_id and not o.is_paid
         where p.provider_id = $1 and p.address_hash = $2 and ${ofLastDay}) as "unpaidPlaces",
-      (select json_agg((select count(*)::int from catalog_posts p, unnest(p.recipients) mail
-          where p.provider_id = $1 and p.recipients @> array[e.hash] and mail = e.hash and ${ofLastDay}) order by e.place)
+      (select json_agg(${countFormMailsSql('$1', 'e.hash')} order by e.place)
         from (select place, ${recipientHashSql('$1', 'email')} as hash
           from json_array_elements_text($3) with ordinality as l (email, place)) e) as mails`,
 };

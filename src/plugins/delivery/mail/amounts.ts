@@ -5,6 +5,7 @@ import type { BookingBalance } from '../../../resources/payments/balance-service
 import type { Fact } from './facts.ts';
 import type { MailData } from './mail-data.ts';
 import { letterTexts } from './messages.ts';
+import type { PublishedDate } from './published-date.ts';
 
 /**
  * Participants see the amounts only of a booking of their own that nobody else pays. Nobody sees them in a mail about a
@@ -16,6 +17,16 @@ export const showsAmounts = (mail: MailData) => {
   const isOfRecipient = isToParticipant === true && purpose !== 'swap' && mail.isOnlyParticipant && !mail.hasOtherPayer;
   return bookingId !== null && purpose !== 'moved_away' && !hasLeftFreely && (isToBooker || isOfRecipient);
 };
+
+/** Of a date to book, for one participant. */
+export function composePrice({ language }: MailData, price: PublishedDate['price'] | undefined): Fact[] {
+  if (!price) return [];
+  const texts = letterTexts[language];
+  const { value, vat, currency } = price;
+  if (value === 0n) return [{ name: texts.facts.price, lines: [texts.free] }];
+  const [amount, ofWhich] = [value, vat].map((one) => formatMoney(one, currency, language));
+  return [{ name: texts.facts.priceWithVat, lines: [vat === 0n ? amount! : texts.ofWhichVat(amount!, ofWhich!)] }];
+}
 
 /** Price with VAT, what is paid and what is left to pay. */
 export function composeAmounts({ language, numParticipants }: MailData, balance: BookingBalance): Fact[] {

@@ -1,17 +1,19 @@
 import type { Settings } from '../../../core/settings.ts';
 import { postponed } from '../../../core/reference/statuses.ts';
 import type { BookingBalance } from '../../../resources/payments/balance-service.ts';
-import { composeAmounts } from './amounts.ts';
+import { composeAmounts, composePrice } from './amounts.ts';
 import { composeFacts } from './facts.ts';
 import type { Letter } from './letter.tsx';
 import { accountLetters } from './letters/account.ts';
 import { bookerLetters } from './letters/booker.ts';
+import { interestLetters } from './letters/interest.ts';
 import { composeReceipt } from './letters/booking-receipt.ts';
 import type { Letters } from './letters/letters.ts';
 import { participantLetters } from './letters/participant.ts';
 import { schoolLetters } from './letters/school.ts';
 import { confirmsPlace, isNotEmpty, type MailData } from './mail-data.ts';
 import { letterTexts, type LetterTexts } from './messages.ts';
+import type { PublishedDate } from './published-date.ts';
 import type { Receipt } from './receipt.ts';
 
 /** What a letter has besides the data of its mail. */
@@ -22,12 +24,14 @@ export type Extras = {
   balance?: BookingBalance | null;
   /** Of the payer's receipt. */
   receipt?: Receipt | null;
+  /** Of a mail about a new date. */
+  published?: PublishedDate;
 };
 
 export function compose(
   mail: MailData,
   settings: Pick<Settings, 'timezone' | 'publicUrl'>,
-  { link = null, balance = null, receipt = null }: Extras,
+  { link = null, balance = null, receipt = null, published }: Extras,
 ): Letter {
   const { language, contact, phone, webAddress, words } = mail;
   const texts = letterTexts[language];
@@ -42,6 +46,7 @@ export function compose(
     facts: [
       ...composeFacts(mail, settings.timezone),
       ...(balance === null || receipt !== null ? [] : composeAmounts(mail, balance)),
+      ...composePrice(mail, published?.price),
     ],
     sections: balance === null || receipt === null ? [] : composeReceipt(mail, receipt, balance),
     button: button && { label: button.label, href: button.href },
@@ -51,7 +56,7 @@ export function compose(
   };
 }
 
-const letters: Letters = { ...accountLetters, ...participantLetters, ...schoolLetters };
+const letters: Letters = { ...accountLetters, ...participantLetters, ...interestLetters, ...schoolLetters };
 
 function composeOpening(mail: MailData, texts: LetterTexts) {
   const { purpose, isToBooker } = mail;
@@ -69,6 +74,8 @@ function composeButton(
 ) {
   if (link === null) return isToParticipant ? { ...texts.ownPage, href: `${publicUrl}/my` } : null;
   if (purpose === 'offer') return { ...texts.offerLink, href: link };
+  if (purpose === 'interest_confirmation') return { ...texts.interestLink, href: link };
+  if (purpose === 'date_published') return { ...texts.dateLink, href: link };
   const isOfPayer = purpose === 'booking_link' || purpose === 'booking_receipt';
   return { ...(isOfPayer ? texts.payerLink : texts.passwordLink(school)), href: link };
 }

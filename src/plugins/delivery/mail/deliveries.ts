@@ -6,6 +6,7 @@ import { execute, type Queryable } from '../../../database/statements.ts';
 import { tokenUrl } from '../../../resources/auth/token-schema.ts';
 import { createToken } from '../../../resources/auth/token-service.ts';
 import { linkUrl } from '../../../resources/links/schema.ts';
+import { createInterestLink } from '../../../resources/interests/service.ts';
 import { createLink } from '../../../resources/links/service.ts';
 import { startWorker, type Ending, type WorkerLog } from '../worker.ts';
 import { composeCalendar } from './calendar.ts';
@@ -130,18 +131,24 @@ async function deliver(
     return send(toMessage(mail, prepared.letter, null, from, prepared.name));
   }
   const link = await createMailLink(on, settings, mail);
-  if (link === undefined) return endings.dropped(claimed, 'its course is over');
-  const letter = compose(mail, settings, { ...(await loadExtras(database, mail)), link: link?.href });
+  const over = mail.interestId === null ? 'its course is over' : 'its interest has ended';
+  if (link === undefined) return endings.dropped(claimed, over);
+  const extras = await loadExtras(database, settings, mail);
+  const letter = compose(mail, settings, link === null ? extras : { ...extras, link: link.href });
   const message = toMessage(mail, letter, composeCalendar(mail, settings, from), from);
   return send(message, link ? [link.token] : []);
 }
 
 /** A new link in place of earlier ones; null without one, undefined for a mail that is of no use after the course. */
 async function createMailLink(on: Queryable, settings: Settings, mail: MailData) {
-  const { id, purpose, providerId, bookingId } = mail;
+  const { id, purpose, providerId, bookingId, interestId } = mail;
   if (purpose === 'invitation' || purpose === 'account_created') {
     const token = await createToken(on, 'password', mail, id);
     return { token, href: tokenUrl(settings, 'password', token) };
+  }
+  if (purpose === 'interest_confirmation') {
+    const token = await createInterestLink(on, { providerId, interestId: interestId! });
+    return token === undefined ? undefined : { token, href: linkUrl(settings, 'interest', token) };
   }
   if (purpose !== 'offer' && purpose !== 'booking_link' && purpose !== 'booking_receipt') return null;
   const kind = purpose === 'offer' ? 'offer' : 'booking';

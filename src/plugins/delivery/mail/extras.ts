@@ -1,13 +1,23 @@
+import type { Settings } from '../../../core/settings.ts';
 import type { Database } from '../../../database/client.ts';
 import { loadBookingBalance } from '../../../resources/payments/balance-service.ts';
 import { showsAmounts } from './amounts.ts';
 import type { Extras } from './compose.ts';
 import type { MailData } from './mail-data.ts';
+import { loadPublishedDate } from './published-date.ts';
 import { loadReceipt } from './receipt.ts';
 
-/** The amounts of those who see them, and all of the booking for the payer's receipt. */
-export async function loadExtras({ db }: Pick<Database, 'db'>, mail: MailData): Promise<Extras> {
+/** The amounts of those who see them, all of the booking for the payer's receipt, and the price of a new date. */
+export async function loadExtras(
+  { db, pool }: Pick<Database, 'db' | 'pool'>,
+  settings: Settings,
+  mail: MailData,
+): Promise<Extras> {
   const { purpose, providerId, bookingId, orderId } = mail;
+  if (purpose === 'date_published') {
+    const published = await loadPublishedDate({ $client: pool }, settings, mail);
+    return { published, link: published.href };
+  }
   if (!showsAmounts(mail)) return {};
   const school = { providerId, db };
   const balance = await loadBookingBalance(school, bookingId!);

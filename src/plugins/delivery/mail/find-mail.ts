@@ -1,4 +1,5 @@
 import { leftStatuses } from '../../../core/reference/statuses.ts';
+import { isBookableSql } from '../../../resources/interests/loaders.ts';
 import { isNoticeSql, joinedRecipient, personJoins } from '../../../resources/mails/loaders.ts';
 import { caseFoldedSql } from '../../../database/tables/columns.ts';
 
@@ -43,8 +44,11 @@ export const findMail = {
       m.detached_at is not null as "isDetached", u.erased_at is not null as "isErased",
       coalesce(u.is_placeholder, false) as "isPlaceholder", o.user_id = p.user_id as "isToParticipant",
       p.id as "placeId", p.user_id as "placeUserId", o.ends_place as "endsPlace",
+      o.interest_id as "interestId", i.id is not null as "hasInterest", i.confirmed_at is not null as "isInterestConfirmed",
+      case when o.purpose = 'date_published' then exists (select from course_dates
+        where provider_id = o.provider_id and id = o.course_date_id and ${isBookableSql}) end as "isBookable",
       w.host as "webhookHost", w.disabled_reason as "disabledReason",
-      coalesce(b.language, (select own.language from participants last
+      coalesce(b.language, i.language, (select own.language from participants last
           join bookings own on own.provider_id = last.provider_id and own.id = last.booking_id
         where last.provider_id = o.provider_id and last.user_id = o.user_id and o.participant_id is null
         order by last.id desc limit 1)) as "bookingLanguage",
@@ -55,7 +59,8 @@ export const findMail = {
       exists (select from outbox later where later.provider_id = o.provider_id and later.refused_address_id = o.refused_address_id
         and later.id > o.id and later.failed_at is null) as "hasLaterNotice",
       coalesce(u.username, a.email, '') as username,
-      coalesce(u.firstname, m.firstname, case when o.booking_id is not null then b.booker_name end, '') as firstname,
+      coalesce(u.firstname, m.firstname, case when o.booking_id is not null then b.booker_name end,
+        case when i.confirmed_at is not null then i.name end, '') as firstname,
       coalesce(u.lastname, m.lastname, '') as lastname,
       case when o.user_id is null then concat_ws(' ', person.firstname, person.lastname)
         else concat_ws(' ', u.firstname, u.lastname) end as "participantName",
@@ -102,7 +107,8 @@ export const findMail = {
       left join bookings b on b.provider_id = p.provider_id and b.id = p.booking_id
       left join orders ord on ord.provider_id = b.provider_id and ord.id = b.order_id
       left join course_dates d on d.provider_id = o.provider_id and d.id = coalesce(o.course_date_id, p.course_date_id)
-      left join courses c on c.provider_id = d.provider_id and c.id = d.course_id
+      left join course_interests i on i.provider_id = o.provider_id and i.id = o.interest_id
+      left join courses c on c.provider_id = o.provider_id and c.id = coalesce(d.course_id, i.course_id)
       left join locations l on l.provider_id = d.provider_id and l.id = d.location_id
       left join places place on place.id = d.place_id
       left join lateral (${numbersOfGatherings}) numbers on p.id is not null and d.id is not null

@@ -33,6 +33,12 @@ export type MailRow = {
   placeUserId: number | null;
   /** True if the participant is the recipient; null for a mail without one. */
   isToParticipant: boolean | null;
+  interestId: number | null;
+  /** False once the interest is deleted. */
+  hasInterest: boolean;
+  isInterestConfirmed: boolean | null;
+  /** True while the date of an interest can be booked. */
+  isBookable: boolean | null;
   /** False for a mail about the end of a place that was not confirmed; null for one of an earlier version too. */
   endsPlace: boolean | null;
   /** True for an admin user that has left the provider. */

@@ -8,6 +8,7 @@ export function outdatedReason(mail: MailData) {
   if (mail.isErased) return 'its course user is erased since';
   if (mail.isPlaceholder) return 'its participant has no name';
   if (mail.isToBooker && mail.email === '') return 'its booker has no e-mail address';
+  if (mail.interestId !== null) return findInterestReason(mail);
   if (purpose === 'webhook_disabled' && mail.disabledReason === null) return 'its webhook is active or deleted since';
   if (mail.hasLaterNotice) return 'a later mail tells of its address';
   if (mail.isRefusalLifted) return 'its address is tried again since';
@@ -18,6 +19,12 @@ export function outdatedReason(mail: MailData) {
   if (purpose === 'deregistration' && !hasLeft(statusId!)) return 'its participant is back since';
   if (confirmsPlace(mail) && hasLeft(statusId!)) return 'its participant has left since';
   return aboutDate.includes(purpose) ? findDateReason(mail) : null;
+}
+
+function findInterestReason({ purpose, hasInterest, isInterestConfirmed, isBookable }: MailData) {
+  if (!hasInterest) return 'its interest is deleted since';
+  if (purpose === 'interest_confirmation') return isInterestConfirmed ? 'its interest is confirmed since' : null;
+  return isBookable ? null : 'its date cannot be booked any more';
 }
 
 const aboutDate = ['promotion', 'date_changed', 'reminder'];

@@ -1,3 +1,4 @@
+import { caseFoldedSql } from '../../../database/tables/columns.ts';
 import { joinedRecipient, recipientJoins } from '../../../resources/mails/loaders.ts';
 import { references } from '../../../resources/mails/resend-sql.ts';
 
@@ -37,10 +38,16 @@ export const postponeMails = {
     where ${areAttempted}`,
 };
 
-/** Deletes outdated mails. */
+/** Deletes outdated mails. Those who were to be told of a date that cannot be booked any more are told of another. */
 export const deleteMails = {
   name: 'delete_mails',
-  text: `delete from outbox where ${areAttempted}`,
+  text: `with deleted as (delete from outbox where ${areAttempted} returning purpose, interest_id)
+    update course_interests i set notified_at = null, course_date_id = null from deleted d
+    where i.provider_id = $1 and i.id = d.interest_id and d.purpose = 'date_published' and not exists (
+      select from course_interests n where n.provider_id = $1 and n.course_id = i.course_id and n.email = i.email
+        and n.notified_at is null)
+      and not exists (select from outbox s where s.provider_id = $1 and ${caseFoldedSql('s.address')} = ${caseFoldedSql('i.email')}
+        and s.interest_id = i.id and s.purpose = 'date_published' and s.sent_at is not null)`,
 };
 
 /** Newest first. */

@@ -94,6 +94,20 @@ export const en = {
       `Thank you for booking with ${school}. Below are the participants, the prices, what is paid, and the data of the invoice.`,
     ],
   }),
+  interestConfirmation: (school: string, course: string) => ({
+    subject: `Please confirm: ${course}`,
+    text: [
+      `Somebody, probably you, wants to be told when there is a date of this course at ${school}: ${course}.`,
+      'Please confirm it by the link. Without that you get no e-mail about a date.',
+    ],
+  }),
+  datePublished: (school: string, course: string) => ({
+    subject: `There is a date: ${course}`,
+    text: [
+      `You wanted to be told: ${school} has a date of this course that can be booked.`,
+      'This is the only e-mail about it. Your place is not reserved.',
+    ],
+  }),
   movedAway: (school: string, course: string) => ({
     subject: `No longer on this date: ${course}`,
     text: [`Your place at ${school} on the date below has ended, since it is moved to another date.`],
@@ -130,6 +144,11 @@ export const en = {
     label: 'Show the booking',
     closing: ['The link works until the course is over. Keep it to yourself: whoever has it sees the booking.'],
   },
+  interestLink: {
+    label: 'Confirm',
+    closing: ['The link works for 7 days. If it was not you, you need do nothing: your address is deleted then.'],
+  },
+  dateLink: { label: 'See the date and book', closing: [] as string[] },
   ownPage: { label: 'Open my page', closing: [] as string[] },
   facts: {
     participant: 'Participant',

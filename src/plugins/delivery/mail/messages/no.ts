@@ -94,6 +94,20 @@ export const no: LetterTexts = {
       `Takk for bestillingen hos ${school}. Nedenfor står deltakerne, prisene, det som er betalt, og opplysningene til fakturaen.`,
     ],
   }),
+  interestConfirmation: (school, course) => ({
+    subject: `Bekreft: ${course}`,
+    text: [
+      `Noen, trolig du, vil ha beskjed når dette kurset hos ${school} får en dato: ${course}.`,
+      'Bekreft det med lenken. Uten det får du ingen e-post om en dato.',
+    ],
+  }),
+  datePublished: (school, course) => ({
+    subject: `Det er en dato: ${course}`,
+    text: [
+      `Du ville ha beskjed: ${school} har en dato for dette kurset som kan bestilles.`,
+      'Dette er den eneste e-posten om det. Du har ikke fått noen plass ennå.',
+    ],
+  }),
   movedAway: (school, course) => ({
     subject: `Ikke lenger på denne datoen: ${course}`,
     text: [`Plassen din hos ${school} på datoen nedenfor er avsluttet, siden den er flyttet til en annen dato.`],
@@ -132,6 +146,11 @@ export const no: LetterTexts = {
     label: 'Vis bestillingen',
     closing: ['Lenken virker til kurset er over. Hold den for deg selv: den som har den, ser bestillingen.'],
   },
+  interestLink: {
+    label: 'Bekreft',
+    closing: ['Lenken virker i 7 dager. Var det ikke deg, trenger du ikke gjøre noe: da slettes adressen din.'],
+  },
+  dateLink: { label: 'Se datoen og bestill', closing: [] },
   ownPage: { label: 'Åpne siden min', closing: [] },
   facts: {
     participant: 'Deltaker',

@@ -1,0 +1,49 @@
+import { sql } from 'drizzle-orm';
+import { check, index, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import { languages } from '../../core/reference/language.ts';
+import { id, instant, reference, tenantKey } from './columns.ts';
+import { courseDates } from './coursedates.ts';
+import { courses } from './courses.ts';
+
+/** E-mail addresses that get one mail when a course has a date. They count once they are confirmed by a link. */
+export const courseInterests = pgTable(
+  'course_interests',
+  {
+    providerId: reference().notNull(),
+    id: id(),
+    courseId: reference().notNull(),
+    /** In lower case. */
+    email: text().notNull(),
+    name: text(),
+    /** Of the mails; null is the school's. */
+    language: text({ enum: languages }),
+    /** Of the link in the last mail, as SHA-256. */
+    linkHash: text(),
+    /** When it was last asked for before it was confirmed. */
+    createdAt: instant().notNull(),
+    confirmedAt: instant(),
+    /** When the mail was queued. */
+    notifiedAt: instant(),
+    /** The date that the mail is about. */
+    courseDateId: reference(),
+  },
+  (t) => [
+    primaryKey({ name: 'course_interests_pk', columns: [t.providerId, t.id] }),
+    tenantKey('course_interests_course_fk', t.courseId, courses.id),
+    tenantKey('course_interests_course_date_fk', t.courseDateId, courseDates.id),
+    uniqueIndex('course_interests_open')
+      .on(t.providerId, t.courseId, t.email)
+      .where(sql`${t.notifiedAt} is null`),
+    index('course_interests_due')
+      .on(t.providerId, t.courseId, t.id)
+      .where(sql`${t.confirmedAt} is not null and ${t.notifiedAt} is null`),
+    uniqueIndex('course_interests_link').on(t.providerId, t.linkHash),
+    index('course_interests_course').on(t.providerId, t.courseId, t.id),
+    index('course_interests_email').on(t.providerId, t.email),
+    index('course_interests_course_date')
+      .on(t.providerId, t.courseDateId)
+      .where(sql`${t.courseDateId} is not null`),
+    check('course_interests_notified', sql`${t.notifiedAt} is null or ${t.confirmedAt} is not null`),
+    check('course_interests_date', sql`(${t.notifiedAt} is null) = (${t.courseDateId} is null)`),
+  ],
+);
