@@ -23,6 +23,7 @@ import { plugins } from './plugins.ts';
 import { completeCourses } from './resources/attendance/service.ts';
 import { completeCancellations } from './resources/cancellations/service.ts';
 import { eraseKept } from './resources/erasures/service.ts';
+import { tellOfDates } from './resources/interests/notification-service.ts';
 import { queueDueReminders } from './resources/mails/reminder-service.ts';
 import { warnOfMinimum } from './resources/notices/service.ts';
 import { dueHoldsJob } from './resources/seats/due-holds-service.ts';
@@ -177,6 +178,7 @@ function createWorkers({ config, database, log }: ServerContext, parts: ServerPa
         cancellationJob(database),
         minimumJob(database),
         reminderJob(database),
+        interestJob(database),
         ...parts.flatMap(({ periodic = [] }) => periodic),
       ];
       stops = [startJobs(jobs, log), startClockCheck(database, log), startStandbyCheck(database, log)];
@@ -216,6 +218,12 @@ function minimumJob(database: Store['database']): Job {
 function reminderJob(database: Store['database']): Job {
   const audited = database.withAudit({ actor: 'server', actorId: null, action: 'reminders' });
   return { name: 'The queueing of reminders', intervalMs: 60_000, run: () => queueDueReminders(audited) };
+}
+
+/** Tells those who are interested in a course of its date. */
+function interestJob(database: Store['database']): Job {
+  const audited = database.withAudit({ actor: 'server', actorId: null, action: 'interests' });
+  return { name: 'The mails about new dates', intervalMs: 60_000, run: () => tellOfDates(audited) };
 }
 
 type ServerApp = { server: Awaited<ReturnType<typeof buildApp>>['server']; close(): PromiseLike<unknown> };

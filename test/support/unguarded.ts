@@ -32,6 +32,12 @@ const changes = {
   equalTitle: { file: /resources\/course-editing\/service\.ts$/, from: 'if (!isActive) return;', to: 'return;' },
   /** A voucher pays no more than its balance. */
   voucherBalance: { file: /resources\/booking\/sql\.ts$/, from: ' and balance >= $4', to: '' },
+  /** The check that a locked interest is not told yet. */
+  toldOnce: {
+    file: /interests\/notification-sql\.ts$/,
+    from: "where i.provider_id = $1 and ${isDue('i')} and",
+    to: 'where i.provider_id = $1 and',
+  },
 } satisfies Record<string, Change>;
 
 /** Bundles a program without these guards, for negative controls, and returns the path of the bundle. */
