@@ -16,6 +16,7 @@ const last = 'test/api/database/tenant-statements.test.ts';
 const longest = [
   'process/docs-browser',
   'process/browser',
+  'process/catalog-browser',
   'process/embedded-postgres',
   'process/cli',
   'process/documented-examples',

@@ -1,5 +1,13 @@
 import axe, { type RunOptions } from 'axe-core';
-import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
+import { existsSync } from 'node:fs';
+import {
+  chromium,
+  firefox,
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type Page,
+} from 'playwright-core';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { chromiumPath } from './programs.ts';
 
@@ -13,11 +21,15 @@ if (chromiumPath === undefined) {
 export const launchBrowser = () =>
   chromium.launch({ executablePath: chromiumPath!, args: ['--disable-dev-shm-usage'] });
 
+/** The build of Firefox that `npx playwright-core install firefox` installs; Playwright drives no other. */
+export const hasFirefox = existsSync(firefox.executablePath());
+export const launchFirefox = () => firefox.launch();
+
 /** A browser for the tests of a file. Each page that it opens has cookies of its own and is closed after its test. */
-export function browserOfFile() {
+export function browserOfFile(launch = launchBrowser) {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await launchBrowser();
+    browser = await launch();
   });
   afterAll(() => browser.close());
   async function open(options?: BrowserContextOptions) {
@@ -54,16 +66,41 @@ export async function saveScreenshot(page: Page, name: string) {
 }
 
 /** Violations that axe finds in a part of a page, best practices included; the contrast takes half of the time. */
-export async function accessibilityViolations(page: Page, { part = 'html', contrast = true } = {}): Promise<string[]> {
+export async function accessibilityViolations(
+  page: Page,
+  { part = 'html', contrast = true, targetSize = false } = {},
+): Promise<string[]> {
   if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(axe.source);
   const run = ({ selector, options }: { selector: string; options: RunOptions }) =>
     (globalThis as unknown as { axe: typeof axe }).axe.run(selector, options);
   // Without this axe describes every element that passes, which takes most of its time.
-  const rules = { 'color-contrast': { enabled: contrast } };
+  const rules = { 'color-contrast': { enabled: contrast }, 'target-size': { enabled: targetSize } };
   const options: RunOptions = { resultTypes: ['violations'], rules };
   const { violations } = await page.evaluate(run, { selector: part, options });
   return violations.map(({ id, impact, nodes }) => `${impact ?? ''} ${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
 /** Pixels by which a page is wider than its window. */
-export const horizontalOverflow = (page: Page) => page.evaluate('document.documentElement.scrollWidth - innerWidth');
+export const horizontalOverflow = (page: Page) =>
+  page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+
+/** Controls that the Tab key does not reach, or that have no outline then. */
+export async function listFocusFaults(page: Page): Promise<string[]> {
+  const count = await page.evaluate<number>(`(() => {
+    const isControl = (one) =>
+      one.tabIndex >= 0 && one.type !== 'hidden' && (one.type !== 'radio' || one.checked) && one.checkVisibility();
+    const all = document.querySelectorAll('a[href], button, input, select, textarea');
+    globalThis.withoutOutline = new Set([...all].filter(isControl));
+    return withoutOutline.size;
+  })()`);
+  const markFocused = `(() => {
+    const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement);
+    if (outlineStyle === 'solid' && parseFloat(outlineWidth) >= 2) withoutOutline.delete(document.activeElement);
+  })()`;
+  // Once more than there are controls: the order may start anywhere.
+  for (let n = 0; n <= count; n += 1) {
+    await page.keyboard.press('Tab');
+    await page.evaluate(markFocused);
+  }
+  return page.evaluate<string[]>('[...withoutOutline].map((one) => one.outerHTML)');
+}
