@@ -62,8 +62,9 @@ const documentedPolicy = () => {
   return policy!.trim();
 };
 
-const top = (page: Page) =>
-  page.locator('#after').evaluate((element) => (element as any).getBoundingClientRect().top as number);
+const top = async (page: Page) => (await page.locator('#after').boundingBox())!.y;
+/** The members of an element that a script of the page calls; the tests have no types of the DOM. */
+type Attributes = { setAttribute(name: string, value: string): void; removeAttribute(name: string): void };
 const rows = (page: Page) => page.locator('course-dates li').allInnerTexts();
 
 /** The sum of layout shifts since the page was opened. */
@@ -182,7 +183,10 @@ describe.skipIf(chromiumPath === undefined)('<course-dates> in Chromium', () => 
     expect((await rows(page))[0]!.split('\n').at(-1)).toBe('På nett · Gratis · Venteliste');
     const element = page.locator('course-dates');
     const set = (name: string, value: string) =>
-      element.evaluate((one, [key, text]) => (one as any).setAttribute(key, text), [name, value] as const);
+      element.evaluate((one, [key, text]) => (one as unknown as Attributes).setAttribute(key, text), [
+        name,
+        value,
+      ] as const);
     await set('tag', 'none');
     await expect
       .poll(() => page.locator('course-dates p').innerText())
@@ -193,7 +197,7 @@ describe.skipIf(chromiumPath === undefined)('<course-dates> in Chromium', () => 
       .poll(() => page.locator('course-dates p').innerText())
       .toBe('The dates could not be loaded. All courses');
     expect(await page.locator('course-dates a').getAttribute('href')).toBe(`${origin}/catalog/unknown-school?lang=en`);
-    await element.evaluate((one) => (one as any).removeAttribute('src'));
+    await element.evaluate((one) => (one as unknown as Attributes).removeAttribute('src'));
     await set('tag', '');
     await set('school', slug);
     await expect.poll(() => rows(page)).toHaveLength(5);
@@ -203,15 +207,10 @@ describe.skipIf(chromiumPath === undefined)('<course-dates> in Chromium', () => 
   test('structured data on a page of the catalog violates no policy', async () => {
     const { base, origin } = await startSchool();
     const { page, complaints } = await browser.open();
-    await page.addInitScript(() => {
-      const all: string[] = ((globalThis as any).violations = []);
-      (globalThis as any).document.addEventListener(
-        'securitypolicyviolation',
-        (event: { violatedDirective: string }) => {
-          all.push(event.violatedDirective);
-        },
-      );
-    });
+    await page.addInitScript(`
+      globalThis.violations = [];
+      document.addEventListener('securitypolicyviolation', (event) => violations.push(event.violatedDirective));
+    `);
     await page.goto(`${origin}${base}`);
     const data = await page.locator('script[type="application/ld+json"]').textContent();
     expect(JSON.parse(data!)).toMatchObject({ '@type': 'ItemList' });
