@@ -1,5 +1,5 @@
 import slugify from '@sindresorhus/slugify';
-import type { Settings } from '../core/settings.ts';
+import type { Settings } from './settings.ts';
 
 /** URL segment of a title: `Førstehjelp på jobb` becomes `forstehjelp-pa-jobb`. Never empty. */
 export const toSlug = (title: string) => slugify(title, { decamelize: false }) || 'course';

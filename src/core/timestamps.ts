@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 const pattern =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z| ?[+\- ]\d{2}(?::?\d{2})?)?)?$/i;
 
@@ -31,8 +33,15 @@ function isDate(year: number, month: number, day: number) {
   return day <= [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]!;
 }
 
+/** Costly to create. */
+const dayFormats = new LRUCache<string, Intl.DateTimeFormat>({ max: 1_000 });
+
 /** The day now in a time zone, as `yyyy-mm-dd`. */
-export const todayIn = (timeZone: string) => new Intl.DateTimeFormat('sv-SE', { timeZone }).format(new Date());
+export function todayIn(timeZone: string): string {
+  const format = dayFormats.get(timeZone) ?? new Intl.DateTimeFormat('sv-SE', { timeZone });
+  dayFormats.set(timeZone, format);
+  return format.format(new Date());
+}
 
 /** Parses `yyyy-mm-dd`; undefined if invalid. */
 export function parseDay(text: string): string | undefined {

@@ -1,3 +1,4 @@
+import { toBasePath } from '../core/public-url.ts';
 import swagger from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import fp from 'fastify-plugin';
@@ -30,9 +31,6 @@ RFC 9457.`;
 
 /** `guidesPath` is where guides are served, if they are. */
 type DescriptionOptions = { version: string; publicUrl: string; guidesPath?: string | undefined };
-
-/** The path prefix that a proxy strips from requests. */
-export const toBasePath = (publicUrl: string) => new URL(publicUrl).pathname.replace(/\/$/, '');
 
 /** Generates the OpenAPI document from the validation schemas. */
 export const description = fp(async (app: FastifyInstance, { version, publicUrl, guidesPath }: DescriptionOptions) => {

@@ -1,6 +1,10 @@
 import type { InjectOptions } from 'fastify';
+import { expect, onTestFinished } from 'vitest';
+import type { ServerContext } from '../../src/interfaces/plugin/define-plugin.ts';
+import { catalog } from '../../src/plugins/catalog/index.ts';
+import { updateCatalogSettings } from '../../src/resources/catalog-settings/service.ts';
 import { visitor } from './pages.ts';
-import { send, type Provider, type TestApp } from './test-app.ts';
+import { openTestApp, send, type Provider, type TestApp } from './test-app.ts';
 
 let schools = 0;
 
@@ -22,4 +26,17 @@ export async function openCatalog({ app }: Pick<TestApp, 'app'>, me: Provider, f
   const url = `http://localhost:3000${base}`;
   const slug = base.replace('/catalog/', '');
   return { slug, base, url, anyone: visitor(app), get: read('GET'), head: read('HEAD'), read };
+}
+
+/** Gives a school's catalog a host name of its own; `read` gets a path there, or at another host. Closed after the test. */
+export async function openOwnHost({ database }: Pick<TestApp, 'database'>, me: Provider) {
+  const host = `courses-${me.id}.example`;
+  await updateCatalogSettings(await me.ctx(), { enabled: true, host });
+  const { app } = await openTestApp(database, { parts: [await catalog.server!({} as ServerContext)] });
+  onTestFinished(() => app.close());
+  const read = (url: string, at = host) =>
+    send(app, { method: 'GET', url, headers: { host: at, 'accept-language': 'en' } });
+  // Host names are read when a server starts, and then every 10 seconds.
+  await expect.poll(async () => (await read('/sitemap.xml')).status).toBe(200);
+  return { host, read, at: visitor(app, { host }) };
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { fill, fillCount } from '../../src/http/html/fill.ts';
+import { texts as catalogTexts } from '../../src/plugins/catalog/texts.ts';
 import { texts } from '../../src/plugins/pages/texts.ts';
 
 type Texts = { [name: string]: string | Texts };
@@ -13,9 +14,9 @@ const placeholders = (all: Texts, path = ''): string[] =>
   );
 
 test('the languages have the same texts with the same placeholders', () => {
-  const { en, no } = texts;
-  expect(placeholders(no).toSorted()).toEqual(placeholders(en).toSorted());
-  expect(placeholders(en)).toContain('sessionsEnded.other 1');
+  for (const { en, no } of [texts, catalogTexts])
+    expect(placeholders(no).toSorted()).toEqual(placeholders(en).toSorted());
+  expect(placeholders(texts.en)).toContain('sessionsEnded.other 1');
 });
 
 test('a value replaces the placeholder as it is', () => {

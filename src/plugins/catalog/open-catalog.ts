@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
+import { catalogPageUrl } from '../../core/catalog-urls.ts';
 import { languages, preferredLanguage, type Language } from '../../core/reference/language.ts';
 import type { Ctx } from '../../database/context.ts';
 import { limitByAddress } from '../../http/auth/address-limit.ts';
@@ -7,7 +8,7 @@ import type { Services } from '../../http/auth/authenticate.ts';
 import type { SchoolFound, SchoolLookup } from './find-school.ts';
 import { toHostName } from './host-names.ts';
 import { texts } from './texts.ts';
-import { createPaths, createUrls, toCanonical } from './view.ts';
+import { createPaths, createUrls } from './view.ts';
 
 type Options = Services & { lookup: SchoolLookup; isOwnHost: boolean };
 
@@ -23,12 +24,13 @@ export function openCatalog({ database, settings, countRequest, lookup, isOwnHos
     const school = Problem.assertFound(await lookup.find(name), 'Catalog');
     const chosen = readLanguage(request);
     const paths = createPaths(settings, school, { isOwnHost, lang: chosen });
-    if (!isOwnHost && name !== school.slug) return reply.redirect(toCurrent(request, name, paths.base), 301);
+    const [path, query] = splitAddress(request.url, isOwnHost);
+    // 308 keeps the method and the fields of a form.
+    const moved = request.method === 'GET' || request.method === 'HEAD' ? 301 : 308;
+    if (!isOwnHost && name !== school.slug) return reply.redirect(`${paths.base}${path}${query}`, moved);
     const language = chosen ?? preferredLanguage(request.headers['accept-language'], settings.defaultLanguage);
     request.ctx = createCatalogContext({ database, settings }, school, language, request);
-    const canonical = toCanonical(settings, school, request, paths.base);
     request.catalog = {
-      ctx: request.ctx,
       view: {
         school,
         language,
@@ -36,8 +38,9 @@ export function openCatalog({ database, settings, countRequest, lookup, isOwnHos
         paths,
         urls: createUrls(settings, school),
         timezone: settings.timezone,
-        url: request.url,
-        canonical,
+        path: `${paths.base}${path}` || '/',
+        query,
+        canonical: `${catalogPageUrl(settings, school)}${path.replace(/\/$/, '')}`,
       },
     };
     return undefined;
@@ -50,11 +53,13 @@ function readLanguage({ query }: FastifyRequest): Language | undefined {
   return languages.find((language) => language === lang);
 }
 
-/** The same page below the current slug. */
-const toCurrent = ({ url }: FastifyRequest, name: string, base: string) => {
-  const former = `/catalog/${encodeURIComponent(name)}`;
-  return `${base}${url.slice(url.toLowerCase().startsWith(former.toLowerCase()) ? former.length : url.length)}`;
-};
+/** The path below the start page, as sent, and the query with its `?`. */
+function splitAddress(url: string, isOwnHost: boolean): [string, string] {
+  const [path] = url.split('?', 1) as [string];
+  const below = isOwnHost ? path : `/${path.split('/').slice(3).join('/')}`;
+  // Links that begin with two slashes lead to another host.
+  return [below.replace(/^\/+/, '/').replace(/^\/$/, ''), url.slice(path.length)];
+}
 
 /** As of a publishable key: nothing but public items is in scope. */
 function createCatalogContext(

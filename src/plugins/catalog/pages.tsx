@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyPluginAsync, FastifyReply } from 'fastify';
 import { Problem } from '../../core/errors.ts';
 import { limitByAddress } from '../../http/auth/address-limit.ts';
 import type { Services } from '../../http/auth/authenticate.ts';
@@ -10,21 +10,18 @@ import { applyFilter, readFilter } from './dates/filters.ts';
 import { getDate } from './dates/service.ts';
 import { loadUpcoming, selectComing } from './dates/upcoming.ts';
 import { JsonLd, toCourseList } from './feeds/json-ld.tsx';
+import { cachedPage } from './cached-page.ts';
+import { isAt, readId, type ItemRoute } from './item-route.ts';
 import { sendPage } from './send-page.tsx';
 import { Course } from './views/course.tsx';
 import { DatePage } from './views/date.tsx';
 import { Start } from './views/start.tsx';
 
-export type ItemRoute = { Params: { item: string } };
-
 const pageSize = 400;
 /** The courses that the start page describes to search engines. */
 const maxListedCourses = 100;
 
-/** Kept in memory until the school's data change, as lists are. */
-export const cachedPage = listRoute.cached(() => ['catalog', 'dates']);
-
-/** The pages that only show: start, course and date. Requests that are not answered from memory are counted by address. */
+/** The read-only pages: start, course and date. Cache misses are counted by address. */
 export const pages: FastifyPluginAsync<Services> = async (app, { countRequest }) => {
   const limit = limitByAddress(countRequest);
 
@@ -32,14 +29,19 @@ export const pages: FastifyPluginAsync<Services> = async (app, { countRequest })
     ...cachedPage,
     handler: async (request, reply) => {
       await limit(request);
-      const { ctx, view } = request.catalog;
+      const { view } = request.catalog;
+      const ctx = listRoute.toCtx(request);
       const query = request.query as Record<string, unknown>;
       const filter = readFilter(query);
       const [all, courses] = await Promise.all([loadUpcoming(ctx), listCourses(ctx)]);
       const coming = new Set(all.map(({ courseId }) => courseId));
       const found = applyFilter(all, filter);
       const others = courses.filter(({ id }) => !coming.has(id));
-      const page = Math.max(1, Math.min(Number.parseInt(String(query['page']), 10) || 1, 1_000));
+      const last = Math.max(1, Math.ceil(found.length / pageSize));
+      const requested = Math.max(1, Number.parseInt(String(query['page']), 10) || 1);
+      const page = Math.min(requested, last);
+      const props = { view, all, found, filter, page, pageSize };
+      if (Object.keys(filter).length > 0 || requested > 1) return sendPage(reply, 200, <Start {...props} />);
       const description = await sanitizeCached(view.school.description);
       const listed = courses
         .filter(({ id }) => coming.has(id))
@@ -50,8 +52,7 @@ export const pages: FastifyPluginAsync<Services> = async (app, { countRequest })
         listed.map(({ id }) => id),
       );
       const head = <JsonLd data={toCourseList(view, listed, summaries)} />;
-      const props = { view, all, found, filter, page, pageSize, others, description, head };
-      return sendPage(reply, 200, <Start {...props} />);
+      return sendPage(reply, 200, <Start {...props} first={{ others, description, head }} />);
     },
   });
 
@@ -59,7 +60,8 @@ export const pages: FastifyPluginAsync<Services> = async (app, { countRequest })
     ...cachedPage,
     handler: async (request, reply) => {
       await limit(request);
-      const { ctx, view } = request.catalog;
+      const { view } = request.catalog;
+      const ctx = listRoute.toCtx(request);
       const course = Problem.assertFound(await findCourse(ctx, readId(request)), 'Course');
       const path = view.paths.course(course);
       if (!isAt(request, path)) return redirect(reply, path);
@@ -73,7 +75,8 @@ export const pages: FastifyPluginAsync<Services> = async (app, { countRequest })
     ...cachedPage,
     handler: async (request, reply) => {
       await limit(request);
-      const { ctx, view } = request.catalog;
+      const { view } = request.catalog;
+      const ctx = listRoute.toCtx(request);
       const date = await getDate(ctx, readId(request));
       const path = view.paths.date(date);
       if (!isAt(request, path)) return redirect(reply, path);
@@ -83,17 +86,5 @@ export const pages: FastifyPluginAsync<Services> = async (app, { countRequest })
     },
   });
 };
-
-/** The id at the end of `<slug>-<id>`; throws not_found without one. */
-export function readId({ params }: FastifyRequest<ItemRoute>): number {
-  const [, id] = /(?:^|-)(\d{1,15})$/.exec(params.item) ?? [];
-  if (id === undefined) throw Problem.notFound('Page');
-  return Number(id);
-}
-
-const toPathname = (url: string) => new URL(url, 'http://localhost').pathname;
-
-/** False for another slug, or other upper case; a path that a proxy has stripped is no difference. */
-export const isAt = ({ url }: Pick<FastifyRequest, 'url'>, path: string) => toPathname(path).endsWith(toPathname(url));
 
 const redirect = (reply: FastifyReply, path: string) => reply.removeHeader('etag').redirect(path, 301);

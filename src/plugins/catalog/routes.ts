@@ -1,6 +1,7 @@
 import helmet from '@fastify/helmet';
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { Problem } from '../../core/errors.ts';
+import { toBasePath } from '../../core/public-url.ts';
 import { serveAsset } from '../../http/assets.ts';
 import type { Services } from '../../http/auth/authenticate.ts';
 import { sendContent } from '../../http/compression/static-content.ts';
@@ -73,8 +74,7 @@ const schoolPages: FastifyPluginAsync<Services & { lookup: SchoolLookup; isOwnHo
 
 const styleHeaders = { type: 'text/css; charset=utf-8', cacheControl: 'public, max-age=31536000, immutable' };
 
-const toStylePath = ({ settings }: Services) =>
-  `${new URL(settings.publicUrl).pathname.replace(/\/$/, '')}/catalog/${stylesheet.name}`;
+const toStylePath = ({ settings }: Services) => `${toBasePath(settings.publicUrl)}/catalog/${stylesheet.name}`;
 
 function hideRoutes(app: FastifyInstance) {
   app.addHook('onRoute', (route) => {

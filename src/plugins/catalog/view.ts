@@ -1,6 +1,5 @@
-import type { FastifyRequest } from 'fastify';
-import type { Ctx } from '../../database/context.ts';
 import { catalogItemPath, catalogPageUrl, toSlug } from '../../core/catalog-urls.ts';
+import { toBasePath } from '../../core/public-url.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { Language } from '../../core/reference/language.ts';
 import type { SchoolFound } from './find-school.ts';
@@ -18,8 +17,9 @@ export type View = {
   urls: Links;
   /** The service's time zone; times in others are shown with their zone. */
   timezone: string;
-  /** The path of the page with its query, for the links to the other language. */
-  url: string;
+  /** The public path of the page, and its query with the `?`, for the link to the other language. */
+  path: string;
+  query: string;
   /** The address of the page that search engines index. */
   canonical: string;
 };
@@ -27,7 +27,7 @@ export type View = {
 declare module 'fastify' {
   interface FastifyRequest {
     /** Set for every page of a catalog, from preParsing on. */
-    catalog: { ctx: Ctx; view: View };
+    catalog: { view: View };
   }
 }
 
@@ -65,7 +65,7 @@ export function createPaths(
   school: SchoolFound,
   { isOwnHost, lang }: { isOwnHost: boolean; lang: Language | undefined },
 ) {
-  const publicPath = new URL(settings.publicUrl).pathname.replace(/\/$/, '');
+  const publicPath = toBasePath(settings.publicUrl);
   const base = isOwnHost ? '' : `${publicPath}/catalog/${school.slug}`;
   const query = lang === undefined ? '' : `?lang=${lang}`;
   return {
@@ -83,7 +83,3 @@ export function createPaths(
   };
 }
 export type Paths = ReturnType<typeof createPaths>;
-
-/** The address of a page on the host name that the catalog has, without a query. */
-export const toCanonical = (settings: Settings, school: SchoolFound, { url }: FastifyRequest, base: string) =>
-  `${catalogPageUrl(settings, school)}${new URL(url, 'http://localhost').pathname.slice(base.length).replace(/\/$/, '')}`;

@@ -3,7 +3,7 @@ import { limitByAddress } from '../../http/auth/address-limit.ts';
 import type { Services } from '../../http/auth/authenticate.ts';
 import { methodNotAllowed } from '../../http/errors/method-not-allowed.ts';
 import type { Plugin } from '../../interfaces/plugin/define-plugin.ts';
-import { toBasePath } from '../../openapi/description.ts';
+import { toBasePath } from '../../core/public-url.ts';
 import { guideRoutes } from './guide-routes.ts';
 import { findReferenceBundle } from './reference-bundle.ts';
 import { referenceRoutes } from './reference-routes.ts';

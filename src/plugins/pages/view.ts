@@ -1,3 +1,4 @@
+import { toBasePath } from '../../core/public-url.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { Language } from '../../core/reference/language.ts';
 import type { Person, School } from './people.ts';
@@ -18,7 +19,7 @@ export type PersonalView = View & Required<Pick<View, 'school' | 'person'>>;
 
 /** Paths of the pages, with the path of PUBLIC_URL as prefix. */
 export function createPaths({ publicUrl }: Settings) {
-  const my = `${new URL(publicUrl).pathname.replace(/\/$/, '')}/my`;
+  const my = `${toBasePath(publicUrl)}/my`;
   return {
     courses: my,
     course: (participantId: number) => `${my}/courses/${participantId}`,

@@ -1,12 +1,9 @@
 import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { products } from '../../../src/database/tables/courses.ts';
-import type { ServerContext } from '../../../src/interfaces/plugin/define-plugin.ts';
-import { catalog } from '../../../src/plugins/catalog/index.ts';
-import { updateCatalogSettings } from '../../../src/resources/catalog-settings/service.ts';
 import { createLink } from '../../../src/resources/links/service.ts';
 import { book, createBookableDate, createVoucher, person, statusesOnDate } from '../../support/booking.ts';
-import { switchCatalogOn } from '../../support/catalog.ts';
+import { openOwnHost, switchCatalogOn } from '../../support/catalog.ts';
 import { personFields, readFormFields, readMain, type FormFields } from '../../support/catalog-form.ts';
 import { addDate, changeDate } from '../../support/dates.ts';
 import { write } from '../../support/orders.ts';
@@ -146,14 +143,55 @@ test('errors are beside their fields and at the top, and nothing typed is lost',
 });
 
 test('a known e-mail address is answered as an unknown one', async () => {
-  const { me, open, send } = await school();
-  await me.post('/v2/courseusers', { firstname: 'Kari1', lastname: 'Nordmann', username: 'kari1@form.example' });
+  const { me, open, send } = await school({ date: { capacityMax: 0 } });
+  const known = { firstname: 'Kari1', lastname: 'Nordmann', email: 'kari1@form.example' };
+  expect((await me.post('/v2/course-users', known)).status).toBe(201);
+  const texts: string[] = [];
   for (const email of ['kari1@form.example', 'nobody@form.example']) {
     const form = { ...(await open()), ...personFields(1, { email, firstname: '' }) };
-    const texts = readMain(await send(form)).replaceAll(email, 'EMAIL');
-    expect(texts).toContain('|Please correct this:|First name (Participant 1) is missing|');
-    expect((await send({ ...form, firstname_1: 'Kari1' })).status).toBe(303);
+    const checked = await send(form);
+    const booked = await send({ ...form, firstname_1: 'Kari1' });
+    const confirmed = await anyone.get(booked.headers['location'] as string);
+    texts.push(
+      [checked, confirmed]
+        .map((one) =>
+          readMain(one)
+            .replaceAll(email, 'EMAIL')
+            .replace(/Order\|\d+/, 'Order'),
+        )
+        .join(),
+    );
+    expect([checked.status, booked.status, confirmed.status]).toEqual([400, 303, 200]);
   }
+  expect(texts[0]).toContain('|Please correct this:|First name (Participant 1) is missing|');
+  expect(texts[0]).toBe(texts[1]);
+});
+
+test('a fault of the payer is shown at the first participant, where the payer is not named', async () => {
+  const { me, open, send } = await school();
+  const form = await open();
+  const long = personFields(1, { firstname: 'a'.repeat(200), lastname: 'b'.repeat(100) });
+  const tooLong = await send({ ...form, ...long });
+  expect([tooLong.status, readMain(tooLong).includes('First name (Participant 1) is not valid')]).toEqual([400, true]);
+  const phone = await send({ ...form, ...personFields(1), booker_phone: '5'.repeat(6_000) });
+  expect([phone.status, readMain(phone).includes('Phone of the payer is not valid')]).toEqual([400, true]);
+  expect(await countBookings(me)).toBe(0);
+});
+
+test('a form that is sent again after its record was deleted books nothing', async () => {
+  const { me, open, send } = await school();
+  const form = { ...(await open()), ...personFields(1) };
+  expect((await send(form)).status).toBe(303);
+  await write(me, (tx) => tx.$client.query('delete from catalog_posts where provider_id = $1', [me.id]));
+  const again = await send(form);
+  expect([again.status, await countBookings(me)]).toEqual([410, 1]);
+});
+
+test('a form that is sent to a former slug is repeated with its fields', async () => {
+  const { me, base, url, send } = await school();
+  await me.put('/v2/catalog-settings', { slug: `${base.replace('/catalog/', '')}-new` });
+  const { status, headers } = await send({});
+  expect([status, headers['location']]).toEqual([308, url.replace(base, `${base}-new`)]);
 });
 
 test('a voucher and a campaign are shown in the price before they are booked', async () => {
@@ -320,6 +358,7 @@ test('a form of another site, and one with the hidden field filled in, book noth
     await send({ ...form, website: 'https://spam.example' }),
   ];
   expect(forged.map(({ status }) => status)).toEqual([403, 403, 429]);
+  expect(readMain(forged[0]!)).toContain('Nothing was booked.');
   expect(await countBookings(me)).toBe(0);
   expect((await send(form, 'book', { origin: settings.publicUrl, 'sec-fetch-site': 'same-origin' })).status).toBe(303);
 });
@@ -420,22 +459,14 @@ test('a date that is booked elsewhere redirects there, and its form books nothin
 
 test('a form on a host name of its own accepts its own origin alone', async () => {
   const { me, dateId } = await school();
-  const host = `courses-${me.id}.example`;
-  await updateCatalogSettings(await me.ctx(), { host });
-  const own = await openTestApp(database, { parts: [await catalog.server!({} as ServerContext)] });
-  try {
-    const at = visitor(own.app, { host });
-    const url = `/dates/knots-${dateId}/book`;
-    await expect.poll(async () => (await at.get(url)).status).toBe(200);
-    const form = { ...readFormFields(await at.get(url)), ...personFields(1), action: 'book' } as FormFields;
-    const foreign = await at.post(url, form, { origin: settings.publicUrl });
-    expect([foreign.status, await countBookings(me)]).toEqual([403, 0]);
-    const booked = await at.post(url, form, { origin: `http://${host}` });
-    expect([booked.status, booked.headers['location']]).toEqual([303, `/booked/${form['key']}`]);
-    expect((await at.get(`/booked/${form['key']}`)).status).toBe(200);
-  } finally {
-    await own.app.close();
-  }
+  const { host, at } = await openOwnHost({ database }, me);
+  const url = `/dates/knots-${dateId}/book`;
+  const form = { ...readFormFields(await at.get(url)), ...personFields(1), action: 'book' } as FormFields;
+  const foreign = await at.post(url, form, { origin: settings.publicUrl });
+  expect([foreign.status, await countBookings(me)]).toEqual([403, 0]);
+  const booked = await at.post(url, form, { origin: `http://${host}` });
+  expect([booked.status, booked.headers['location']]).toEqual([303, `/booked/${form['key']}`]);
+  expect((await at.get(`/booked/${form['key']}`)).status).toBe(200);
 });
 
 test('with REQUIRE_HTTPS a form over plain http is redirected, and refused when it was sent', async () => {

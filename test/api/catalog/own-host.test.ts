@@ -1,36 +1,33 @@
-import { expect, onTestFinished, test } from 'vitest';
-import { ownHostPlugin } from '../../../src/plugins/catalog/routes.ts';
-import { updateCatalogSettings } from '../../../src/resources/catalog-settings/service.ts';
+import { expect, test } from 'vitest';
 import { createBookableDate } from '../../support/booking.ts';
-import { openTestApp, send, sharedTestApp } from '../../support/test-app.ts';
+import { openOwnHost } from '../../support/catalog.ts';
+import { sharedTestApp } from '../../support/test-app.ts';
+
+const testApp = await sharedTestApp();
 
 test('a catalog is at the root of its own host name, and other paths stay those of the server', async () => {
-  const { database } = await sharedTestApp();
-  // Host names are read when a server starts, and then every 10 seconds.
-  const setUp = await openTestApp(database);
-  onTestFinished(() => setUp.app.close());
-  const me = await setUp.createProvider();
-  const host = `courses-${me.id}.example.com`;
-  await updateCatalogSettings(await me.ctx(), { enabled: true, host });
+  const me = await testApp.createProvider();
   const { dateId, courseId } = await createBookableDate(me, { course: { title: 'Knots' } });
-
-  const parts = [
-    { routes: (app: typeof setUp.app, services: object) => void app.register(ownHostPlugin, services as never) },
-  ];
-  const { app } = await openTestApp(database, { parts: parts });
-  onTestFinished(() => app.close());
-  await app.ready();
-  const get = (url: string, name = host) =>
-    send(app, { method: 'GET', url, headers: { host: name, 'accept-language': 'en' } });
-  await expect.poll(async () => (await get('/')).text).toContain(`href="/dates/knots-${dateId}"`);
-  const date = await get(`/dates/knots-${dateId}?lang=en`);
+  const { host, read } = await openOwnHost(testApp, me);
+  expect((await read('/')).text).toContain(`href="/dates/knots-${dateId}"`);
+  const date = await read(`/dates/knots-${dateId}?lang=en`);
   expect(date.status).toBe(200);
   expect(date.text).toContain(`<link rel="canonical" href="http://${host}/dates/knots-${dateId}"`);
   expect(date.text).toContain(`href="/courses/knots-${courseId}?lang=en"`);
-  expect((await get(`${/href="([^"]*catalog-[^"]*\.css)"/.exec(date.text)![1]}`)).status).toBe(200);
-  expect((await get(`/dates/x-${dateId}`)).headers['location']).toBe(`/dates/knots-${dateId}`);
-  expect((await get('/nothing')).text).toContain('<h1>Page not found</h1>');
-  expect((await get('/live')).status).toBe(200);
+  expect(date.text).toContain(`href="/dates/knots-${dateId}?lang=no"`);
+  expect((await read(`${/href="([^"]*catalog-[^"]*\.css)"/.exec(date.text)![1]}`)).status).toBe(200);
+  expect((await read(`/dates/x-${dateId}`)).headers['location']).toBe(`/dates/knots-${dateId}`);
+  expect((await read('/live')).status).toBe(200);
   // Of another host, the root is not the catalog.
-  expect((await get('/', 'other.example.com')).text).not.toContain('Knots');
+  expect((await read('/', 'other.example.com')).text).not.toContain('Knots');
 });
+
+test.each(['/nothing', '//[', '//evil.example/x', '/%2f%2fevil.example'])(
+  '%s at a host name of its own is not found, and its links stay there',
+  async (path) => {
+    const { read } = await openOwnHost(testApp, await testApp.createProvider());
+    const { status, text } = await read(path);
+    expect([status, text.includes('<h1>Page not found</h1>')]).toEqual([404, true]);
+    expect(text).not.toMatch(/href="\/\//);
+  },
+);

@@ -1,14 +1,14 @@
 import { eq, sql } from 'drizzle-orm';
 import { randomBytes } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { courseTranslations } from '../../../src/database/tables/courses.ts';
 import { providers } from '../../../src/database/tables/providers.ts';
 import { createBookableDate } from '../../support/booking.ts';
 import { openCatalog } from '../../support/catalog.ts';
 import { addDate, addGathering, addLocation, changeDate } from '../../support/dates.ts';
 import { write } from '../../support/orders.ts';
-import { sharedTestApp } from '../../support/test-app.ts';
+import { openTestApp, send, settings, sharedTestApp } from '../../support/test-app.ts';
 
 const testApp = await sharedTestApp();
 const english = { 'accept-language': 'en' };
@@ -49,6 +49,9 @@ test.each([
   ['month=2030-06', true],
   ['month=2030-07', false],
   ['language=no', true],
+  ['language=en', false],
+  ['category=nothing', false],
+  ['place=online', false],
   ['tag=nothing', false],
   ['q=', true],
 ])('the search ?%s finds the date: %s', async (query, isFound) => {
@@ -57,11 +60,43 @@ test.each([
   expect([status, text.includes('Knots &amp; ropes</a>')]).toEqual([200, isFound]);
 });
 
+test('the search shows the values that it was sent with', async () => {
+  const { me, get, courseId } = await school();
+  await addDate(me, courseId, { isVirtual: true, startAt: '2030-07-01' });
+  const chosen = async (query: string) => {
+    const { text } = await get(`?${query}`, english);
+    return [...text.matchAll(/<option value="([^"]*)" selected>/g)].map(([, value]) => value);
+  };
+  expect(await chosen('place=bergen&month=2030-06')).toEqual(['Bergen', '2030-06']);
+  expect(await chosen('place=Atlantis')).toEqual(['Atlantis']);
+  expect(await chosen('')).toEqual([]);
+  const found = await get('?place=online', english);
+  expect(found.text.match(/<a href="[^"]*\/dates\/knots-and-ropes-/g)).toHaveLength(1);
+});
+
+test('a page after the last is the last', async () => {
+  const { get } = await school();
+  expect((await get('?page=999', english)).text).toContain('Knots &amp; ropes</a>');
+});
+
+test('below the path of PUBLIC_URL, which a proxy strips, all addresses have that path once', async () => {
+  const { base, dateId } = await school();
+  const publicUrl = 'https://x.example/base';
+  const { app } = await openTestApp(testApp.database, { settings: { ...settings, publicUrl } });
+  onTestFinished(() => app.close());
+  const path = `${base}/dates/knots-and-ropes-${dateId}`;
+  const { status, text } = await send(app, { method: 'GET', url: `${path}?x=1`, headers: english });
+  expect(status).toBe(200);
+  expect(text).toContain(`<link rel="canonical" href="${publicUrl}${path}"/>`);
+  expect(text).toContain(`<a href="/base${path}?x=1&amp;lang=no"`);
+  for (const [, href] of text.matchAll(/href="(\/[^"]*)"/g)) expect(href).toMatch(/^\/base\/(?!base\/)/);
+});
+
 test('a filter does not show other schools', async () => {
-  const [one, other] = [await school(), await school()];
+  const one = await school();
+  await school();
   const { text } = await one.get('?q=knots');
   expect(text.match(/dates\/knots-and-ropes-\d+/g)).toEqual([`dates/knots-and-ropes-${one.dateId}`]);
-  expect(text).not.toContain(String(other.me.id + 1_000_000));
 });
 
 test('the course page has its texts in the language of the visitor, and its dates', async () => {
@@ -160,8 +195,9 @@ test('a date that is over or deleted is gone, and one that was never public is n
   const deleted = await addDate(me, courseId, { deletedAt: '2026-01-01' });
   const hidden = await addDate(me, courseId, { isVisible: false });
   const statuses = [];
-  for (const id of [over, deleted, hidden, 999_999_999]) statuses.push((await get(`/dates/x-${id}`)).status);
-  expect(statuses).toEqual([410, 410, 404, 404]);
+  for (const rest of ['', '/calendar.ics', '/book'])
+    for (const id of [over, deleted, hidden, 999_999_999]) statuses.push((await get(`/dates/x-${id}${rest}`)).status);
+  expect(statuses).toEqual([1, 2, 3].flatMap(() => [410, 410, 404, 404]));
 });
 
 test.each(['/courses/x', '/dates/0', '/dates/x-99999999999999999999', '/nothing', '/%E0%A4%A', '/dates/x-1/nothing'])(

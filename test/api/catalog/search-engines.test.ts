@@ -1,13 +1,11 @@
 import { afterAll, expect, test } from 'vitest';
-import { catalog as plugin } from '../../../src/plugins/catalog/index.ts';
-import { updateCatalogSettings } from '../../../src/resources/catalog-settings/service.ts';
 import { addDate, addGathering, addLocation, changeDate, isoDay } from '../../support/dates.ts';
 import { demoDatabase } from '../../support/demo-database.ts';
 import { openTestApp, openTestAppForFile, openTestDatabase, send, settings } from '../../support/test-app.ts';
-import { openCatalog } from '../../support/catalog.ts';
+import { openCatalog, openOwnHost } from '../../support/catalog.ts';
 
 const testApp = await openTestAppForFile();
-const { createProvider, database } = testApp;
+const { createProvider } = testApp;
 const demo = await openTestApp(openTestDatabase((await demoDatabase(afterAll)).name));
 afterAll(() => demo.close());
 
@@ -195,7 +193,15 @@ test('an event says what is canceled, postponed, online, full and without times'
   const online = await data({ locationId: null });
   expect(online['eventAttendanceMode']).toMatch(/OnlineEventAttendanceMode$/);
   expect(online['location']).toEqual({ '@type': 'VirtualLocation', url: online['url'] as string });
-  const full = await data({ capacityMax: 1, numConfirmed: 1, startTimeAt: null, endTimeAt: null });
+  const closed = await data({ deadlineAt: isoDay(-1) });
+  expect(closed['offers']).toMatchObject({ availability: 'https://schema.org/SoldOut' });
+  const full = await data({
+    deadlineAt: '2030-10-26',
+    capacityMax: 1,
+    numConfirmed: 1,
+    startTimeAt: null,
+    endTimeAt: null,
+  });
   expect(full['offers']).toMatchObject({ availability: 'https://schema.org/SoldOut' });
   expect([full['startDate'], full['endDate']]).toEqual(['2030-10-26', '2030-10-27']);
   expect((await data({ statusId: 4 }))['eventStatus']).toMatch(/EventPostponed$/);
@@ -252,32 +258,24 @@ test('pages name their feeds, and have Open Graph', async () => {
 
 test('a host name of a school has its own robots.txt, sitemap and addresses', async () => {
   const { me, catalog, dateId } = await createSchool();
-  const host = `courses-${me.id}.example.com`;
-  await updateCatalogSettings(await me.ctx(), { host });
-  const { app } = await openTestApp(database, { parts: [await plugin.server!({} as never)] });
-  const read = (url: string, at = host) => send(app, { method: 'GET', url, headers: { host: at } });
-  try {
-    await expect.poll(async () => (await read('/robots.txt')).text).toContain('Sitemap:');
-    const robots = await read('/robots.txt');
-    expect([robots.headers['content-type'], robots.text]).toEqual([
-      'text/plain; charset=utf-8',
-      `User-agent: *\nAllow: /\nSitemap: http://${host}/sitemap.xml\n`,
-    ]);
-    const listed = addressesOf((await read('/sitemap.xml')).text);
-    expect(listed).toContain(`http://${host}/dates/script-b-knots-b-${dateId}`);
-    const { items } = (await read('/dates.json')).json<{ items: Data[] }>();
-    expect(items[0]!['url']).toBe(`http://${host}/dates/script-b-knots-b-${dateId}`);
-    for (const path of ['/calendar.ics', '/feed.atom'])
-      expect((await read(path)).text).toContain(`http://${host}/dates/`);
-    expect((await read('/catalog/course-dates.js')).status).toBe(200);
-    const below = (await catalog.get('/sitemap.xml')).text;
-    expect(addressesOf(below)).toEqual(listed);
-    expect((await read('/robots.txt', 'localhost:3000')).text).toBe('User-agent: *\nAllow: /\n');
-    await me.put('/v2/catalog-settings', { index: false });
-    expect((await read('/robots.txt')).text).toBe('User-agent: *\nDisallow: /\n');
-  } finally {
-    await app.close();
-  }
+  const { host, read } = await openOwnHost(testApp, me);
+  const robots = await read('/robots.txt');
+  expect([robots.headers['content-type'], robots.text]).toEqual([
+    'text/plain; charset=utf-8',
+    `User-agent: *\nAllow: /\nSitemap: http://${host}/sitemap.xml\n`,
+  ]);
+  const listed = addressesOf((await read('/sitemap.xml')).text);
+  expect(listed).toContain(`http://${host}/dates/script-b-knots-b-${dateId}`);
+  const { items } = (await read('/dates.json')).json<{ items: Data[] }>();
+  expect(items[0]!['url']).toBe(`http://${host}/dates/script-b-knots-b-${dateId}`);
+  for (const path of ['/calendar.ics', '/feed.atom'])
+    expect((await read(path)).text).toContain(`http://${host}/dates/`);
+  expect((await read('/catalog/course-dates.js')).status).toBe(200);
+  const below = (await catalog.get('/sitemap.xml')).text;
+  expect(addressesOf(below)).toEqual(listed);
+  expect((await read('/robots.txt', 'localhost:3000')).text).toBe('User-agent: *\nAllow: /\n');
+  await me.put('/v2/catalog-settings', { index: false });
+  expect((await read('/robots.txt')).text).toBe('User-agent: *\nDisallow: /\n');
 });
 
 test('gatherings without a place of their own do not change the event', async () => {

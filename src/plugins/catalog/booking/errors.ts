@@ -21,8 +21,8 @@ function findField(path: string, { form }: Texts): Field | undefined {
   return inPayer && { name: inPayer, label: form.fields[inPayer] };
 }
 
-/** Of faults without a field of their own. */
-const fieldsOfCodes: Record<string, PayerField> = {
+/** The fields of error codes that name none. */
+const codeFields: Record<string, PayerField> = {
   campaign_code_invalid: 'campaign_code',
   campaign_code_expired: 'campaign_code',
   campaign_code_used_up: 'campaign_code',
@@ -30,23 +30,27 @@ const fieldsOfCodes: Record<string, PayerField> = {
   voucher_code_expired: 'voucher_code',
 };
 
+/** The fields of the first participant that the payer's come from. */
+const pathsOfFirst: Record<string, string> = {
+  booker_name: 'participants[0].firstname',
+  booker_email: 'participants[0].email',
+};
+
 type Faults = Pick<Problem, 'missing' | 'notValid' | 'errors'>;
 
 /** The errors of the booking service in the words of the form. */
 export function toFormErrors({ missing, notValid, errors }: Faults, form: BookingForm, texts: Texts): FormError[] {
-  // Those of the first participant are reported there.
   const isNamed = form.payer.booker_name.trim() !== '' || form.payer.booker_email.trim() !== '';
   const toErrors = (paths: string[], text: string) =>
-    paths
-      .filter((path) => isNamed || !path.startsWith('booker_'))
-      .map((path): FormError => {
-        const field = findField(path, texts);
-        return { name: field?.name, text: field ? fill(text, field.label) : texts.form.errors.other };
-      });
+    paths.map((path): FormError => {
+      // The first participant pays unless the form names somebody.
+      const field = findField(isNamed ? path : (pathsOfFirst[path] ?? path), texts);
+      return { name: field?.name, text: field ? fill(text, field.label) : texts.form.errors.other };
+    });
   const words: Record<string, string> = texts.form.errors;
   const ofCodes = errors
     .filter(({ field }) => field === undefined)
-    .map(({ code }): FormError => ({ name: fieldsOfCodes[code], text: words[code] ?? texts.form.errors.other }));
+    .map(({ code }): FormError => ({ name: codeFields[code], text: words[code] ?? texts.form.errors.other }));
   const all = [...toErrors(missing, texts.form.missing), ...toErrors(notValid, texts.form.notValid), ...ofCodes];
   return [...new Map(all.map((one) => [`${one.name} ${one.text}`, one])).values()];
 }

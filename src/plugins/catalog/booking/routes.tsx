@@ -5,6 +5,7 @@ import { todayIn } from '../../../core/timestamps.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { limitByAddress } from '../../../http/auth/address-limit.ts';
 import type { Services } from '../../../http/auth/authenticate.ts';
+import { fill } from '../../../http/html/fill.ts';
 import { redirectToHttps, rejectCrossSite, readField } from '../../../http/html/forms.ts';
 import { getRoute } from '../../../http/route-name.ts';
 import { parseBooking } from '../../../resources/booking/body-schema.ts';
@@ -13,7 +14,7 @@ import { createContext } from '../../../resources/schools/provider-service.ts';
 import { schoolOf } from '../courses.ts';
 import { canBook, type CatalogDate } from '../dates/model.ts';
 import { getDate } from '../dates/service.ts';
-import { isAt, readId } from '../pages.tsx';
+import { isAt, readId, type ItemRoute } from '../item-route.ts';
 import { sendPage } from '../send-page.tsx';
 import type { View } from '../view.ts';
 import { BookingPage } from '../views/booking/form.tsx';
@@ -25,9 +26,8 @@ import { toFormErrors, type FormError } from './errors.ts';
 import { emptyPerson, isKey, listMissing, readForm, toBookingFields, toFieldUses, type BookingForm } from './form.ts';
 import { formLimits, toAddressKey } from './limits.ts';
 import { priceForm, type Priced } from './price.ts';
-import { AddressLimited, bookByForm, findPost, PriceChanged, toVersion } from './service.ts';
+import { AddressLimited, bookByForm, findPost, FormEnded, PriceChanged, toVersion } from './service.ts';
 
-type ItemRoute = { Params: { item: string } };
 type Visit = { ctx: Ctx; view: View; date: CatalogDate };
 
 /** The booking form of a date, and the page that confirms its booking. Neither is cached. */
@@ -75,24 +75,26 @@ export const bookingPages: FastifyPluginAsync<Services & { isOwnHost: boolean }>
 
   app.get<{ Params: { key: string } }>('/booked/:key', async (request, reply) => {
     await limit(request);
-    const { ctx, view } = request.catalog;
+    const { ctx } = request;
+    const { view } = request.catalog;
     const { key } = request.params;
     if (!isKey(key)) throw Problem.notFound('Page');
     const confirmation = await loadConfirmation(schoolOf(ctx), key);
-    const { ended, endedHelp } = view.texts.form.confirmation;
-    if (!confirmation) return sendPage(reply, 410, <Notice view={view} title={ended} lines={[endedHelp]} />);
+    if (!confirmation) return sendEnded(reply, view);
     return sendPage(reply, 200, <Confirmed {...{ view, confirmation }} />);
   });
 };
 
 /** The public date, and a context that writes; throws if the date is not public. */
 async function openForm({ database, settings }: Services, request: FastifyRequest<ItemRoute>): Promise<Visit> {
-  const { ctx: reading, view } = request.catalog;
-  const date = await getDate(reading, readId(request));
+  const { view } = request.catalog;
+  const date = await getDate(request.ctx, readId(request));
   const audit = { actor: 'server', actorId: null, action: getRoute(request), requestId: request.id } as const;
   const ctx = await createContext(database.withAudit(audit), settings, view.school.providerId);
   return { ctx: { ...ctx, language: view.language }, view, date };
 }
+
+const toTooMany = ({ form }: View['texts']) => fill(form.tooMany, formLimits.persons);
 
 const noFaults = { missing: [], notValid: [], errors: [] };
 
@@ -106,7 +108,7 @@ function changeForm(form: BookingForm, action: string, { texts }: View): [Bookin
       { ...form, persons: [...persons, emptyPerson()] },
       { status: 200, focus: 'person' },
     ];
-  if (action === 'add') return [form, { status: 400, errors: [{ name: undefined, text: texts.form.tooMany }] }];
+  if (action === 'add') return [form, { status: 400, errors: [{ name: undefined, text: toTooMany(texts) }] }];
   const removed = Number(/^remove_(\d{1,2})$/.exec(action)?.[1]);
   const rest = persons.filter((_person, n) => n + 1 !== removed);
   if (rest.length > 0 && rest.length < persons.length) return [{ ...form, persons: rest }, { status: 200 }];
@@ -149,6 +151,7 @@ async function sendBooking(request: FastifyRequest, reply: FastifyReply, visit: 
     await bookByForm(ctx, { key, ip: request.ip, version, input });
   } catch (error) {
     if (error instanceof AddressLimited) return sendRefusal(reply, view);
+    if (error instanceof FormEnded) return sendEnded(reply, view);
     if (error instanceof PriceChanged)
       return sendForm(reply, visit, form, { status: 409, errors: [{ name: 'price', text: texts.form.priceChanged }] });
     if (!(error instanceof Problem) || error.kind !== 'invalid') throw error;
@@ -160,7 +163,7 @@ async function sendBooking(request: FastifyRequest, reply: FastifyReply, visit: 
 /** Those of validation, and those of the form alone. */
 function listFaults({ view: { school, texts }, date }: Visit, form: BookingForm, invalid: CodedError[]): FormError[] {
   const general = [
-    ...(form.persons.length > formLimits.persons ? [texts.form.tooMany] : []),
+    ...(form.persons.length > formLimits.persons ? [toTooMany(texts)] : []),
     ...(date.state === 'planned' ? [] : [texts.form.errors.course_date_cancelled]),
   ];
   const { missing, notValid, errors } = invalid.length > 0 ? bookingProblem(invalid) : noFaults;
@@ -175,4 +178,10 @@ function listFaults({ view: { school, texts }, date }: Visit, form: BookingForm,
 const sendRefusal = (reply: FastifyReply, view: View) => {
   const { refused, refusedHelp } = view.texts.form;
   return sendPage(reply, 429, <Notice view={view} title={refused} lines={[refusedHelp]} />);
+};
+
+/** The booking of a form of an earlier day is not shown any more. */
+const sendEnded = (reply: FastifyReply, view: View) => {
+  const { ended, endedHelp } = view.texts.form.confirmation;
+  return sendPage(reply, 410, <Notice view={view} title={ended} lines={[endedHelp]} />);
 };

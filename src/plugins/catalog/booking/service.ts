@@ -15,6 +15,8 @@ import * as sql from './sql.ts';
 
 /** The price that was shown is not that of the booking. */
 export class PriceChanged extends Error {}
+/** The form has booked, and its record was deleted since. */
+export class FormEnded extends Error {}
 /** An address has booked as much as it may. */
 export class AddressLimited extends Error {}
 
@@ -44,17 +46,19 @@ type Posted = {
 
 /**
  * Books as `POST /v2/booking`, once for each key, and within the limits of the address. The link of the payer's page
- * comes from the key. Throws `PriceChanged` or `AddressLimited`.
+ * comes from the key. Throws `PriceChanged`, `AddressLimited` or `FormEnded`.
  */
 export const bookByForm = (ctx: Ctx, { key, ip, version, input }: Posted): Promise<void> =>
   ctx.write(bookingAreas, async (tx, now) => {
     const { providerId } = ctx;
     const keyHash = hashSecret(key);
+    const token = toToken(providerId, key);
     const address = hash('sha256', `${providerId} ${toAddressKey(ip)}`);
     const emails = listEmails(input);
     // Pipelined.
-    const [known, counts, receipts] = await Promise.all([
+    const [known, [link], counts, receipts] = await Promise.all([
       findPost(tx, providerId, key),
+      execute(tx, sql.findFormLink, [providerId, hashSecret(token)]),
       countPosts(ctx, tx, address, emails),
       isMailSwitchedOn(ctx, tx, 'receipt'),
     ]);
@@ -62,6 +66,7 @@ export const bookByForm = (ctx: Ctx, { key, ip, version, input }: Posted): Promi
       tx.rollbackNoChange();
       return;
     }
+    if (link) throw new FormEnded();
     const places = emails.length - 1;
     const isLimited =
       counts.bookings >= formLimits.bookingsPerHour || counts.unpaidPlaces + places > formLimits.unpaidPlacesPerDay;
@@ -77,7 +82,7 @@ export const bookByForm = (ctx: Ctx, { key, ip, version, input }: Posted): Promi
     const mailed = emails.filter((_email, n) => (n === 0 ? toBooker : toParticipants[n - 1]));
     const values = [providerId, keyHash, bookingId, address, places, JSON.stringify(mailed)];
     await execute(tx, sql.storePost, values);
-    await createLink(tx, { providerId, bookingId, participantId: null }, { token: toToken(providerId, key) });
+    await createLink(tx, { providerId, bookingId, participantId: null }, { token });
   });
 
 /** Of the booker, and of each participant; empty if it is missing, which the booking service reports. */

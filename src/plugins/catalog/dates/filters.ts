@@ -26,7 +26,7 @@ function matchesWords(date: CatalogDate, words: string[]) {
 }
 
 const isTitled = (titled: { id: number; title: string }[], value: string) =>
-  titled.some(({ id, title }) => String(id) === value || foldText(title) === foldText(value));
+  titled.some(({ id, title }) => isChosen({ value: String(id), label: title }, value));
 
 const tests: Record<FilterName, (date: CatalogDate, value: string) => boolean> = {
   q: (date, value) => matchesWords(date, foldText(value).split(' ').filter(Boolean)),
@@ -65,3 +65,13 @@ export function listChoices(dates: CatalogDate[]): Record<Exclude<FilterName, 'q
 /** Each value once, by label. */
 const toChoices = (pairs: [string, string][]): Choice[] =>
   [...new Map(pairs)].map(([value, label]) => ({ value, label })).sort((a, b) => a.label.localeCompare(b.label, 'nb'));
+
+/** True for the choice of a filter's value, which may be its label. */
+export const isChosen = ({ value, label }: Choice, chosen: string | undefined) =>
+  chosen !== undefined && (value === chosen || foldText(label) === foldText(chosen));
+
+/** With a value that no date has. */
+export const withChosen = (choices: Choice[], chosen: string | undefined): Choice[] =>
+  chosen === undefined || choices.some((one) => isChosen(one, chosen))
+    ? choices
+    : [{ value: chosen, label: chosen }, ...choices];

@@ -3,12 +3,13 @@ import { spanEnds } from '../../../core/date-format.ts';
 import { formatTimestamp } from '../../../core/timestamps.ts';
 import { limitByAddress } from '../../../http/auth/address-limit.ts';
 import type { Services } from '../../../http/auth/authenticate.ts';
+import { listRoute } from '../../../http/list-cache/index.ts';
 import { schoolOf } from '../courses.ts';
 import { applyFilter, readFilter } from '../dates/filters.ts';
 import type { CatalogDate } from '../dates/model.ts';
 import { listWholeDates } from '../dates/service.ts';
 import { loadUpcoming } from '../dates/upcoming.ts';
-import { cachedPage } from '../pages.tsx';
+import { cachedPage } from '../cached-page.ts';
 import type { View } from '../view.ts';
 import { toPlaceText, toPriceText } from '../views/facts.tsx';
 import { element, toDocument } from './xml.ts';
@@ -23,7 +24,8 @@ export const atomFeed: FastifyPluginAsync<Services> = async (app, { countRequest
     ...cachedPage,
     handler: async (request, reply) => {
       await limit(request);
-      const { ctx, view } = request.catalog;
+      const { view } = request.catalog;
+      const ctx = listRoute.toCtx(request);
       const { tag } = readFilter(request.query as Record<string, unknown>);
       const dates = applyFilter(await loadUpcoming(ctx), { ...(tag !== undefined && { tag }) });
       const known = new Map(dates.map((date) => [date.id, date]));

@@ -5,12 +5,14 @@ import { Problem } from '../../../core/errors.ts';
 import { toInstant } from '../../../core/zoned-time.ts';
 import { limitByAddress } from '../../../http/auth/address-limit.ts';
 import type { Services } from '../../../http/auth/authenticate.ts';
+import { listRoute } from '../../../http/list-cache/index.ts';
 import { findCourse, schoolOf } from '../courses.ts';
 import { applyFilter, readFilter } from '../dates/filters.ts';
 import type { CatalogDate } from '../dates/model.ts';
-import { findDate } from '../dates/service.ts';
+import { getDate } from '../dates/service.ts';
 import { loadCanceled, loadUpcoming } from '../dates/upcoming.ts';
-import { cachedPage, readId, type ItemRoute } from '../pages.tsx';
+import { cachedPage } from '../cached-page.ts';
+import { readId, type ItemRoute } from '../item-route.ts';
 import type { View } from '../view.ts';
 
 /** How often programs should look for changes. */
@@ -36,7 +38,7 @@ export const calendars: FastifyPluginAsync<Services> = async (app, { countReques
     ...cachedPage,
     handler: async (request, reply) => {
       await limit(request);
-      const course = Problem.assertFound(await findCourse(request.catalog.ctx, readId(request)), 'Course');
+      const course = Problem.assertFound(await findCourse(listRoute.toCtx(request), readId(request)), 'Course');
       const dates = (await loadAll(request)).filter(({ courseId }) => courseId === course.id);
       return sendCalendar(request, reply, dates, `${course.title} – ${request.catalog.view.school.title}`);
     },
@@ -46,20 +48,21 @@ export const calendars: FastifyPluginAsync<Services> = async (app, { countReques
     ...cachedPage,
     handler: async (request, reply) => {
       await limit(request);
-      const date = Problem.assertFound(await findDate(request.catalog.ctx, readId(request)), 'Date');
+      const date = await getDate(listRoute.toCtx(request), readId(request));
       reply.header('content-disposition', 'attachment; filename="course.ics"');
       return sendCalendar(request, reply, [date], date.title);
     },
   });
 };
 
-async function loadAll({ catalog: { ctx } }: FastifyRequest) {
+async function loadAll(request: FastifyRequest) {
+  const ctx = listRoute.toCtx(request);
   const [upcoming, canceled] = await Promise.all([loadUpcoming(ctx), loadCanceled(ctx)]);
   return [...upcoming, ...canceled].sort((a, b) => a.startAt.localeCompare(b.startAt) || a.id - b.id);
 }
 
-async function sendCalendar({ catalog }: FastifyRequest, reply: FastifyReply, dates: CatalogDate[], name: string) {
-  const { ctx, view } = catalog;
+async function sendCalendar({ ctx, catalog }: FastifyRequest, reply: FastifyReply, dates: CatalogDate[], name: string) {
+  const { view } = catalog;
   const { providerId } = schoolOf(ctx);
   const options = { providerId, publicUrl: ctx.settings.publicUrl, name, refreshSeconds };
   const shown = dates.slice(0, maxDates).map((date) => toCalendarDate(view, date));

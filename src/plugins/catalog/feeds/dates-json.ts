@@ -6,13 +6,14 @@ import { safeLink } from '../../../core/safe-link.ts';
 import { t } from '../../../core/schema/types.ts';
 import { limitByAddress } from '../../../http/auth/address-limit.ts';
 import type { Services } from '../../../http/auth/authenticate.ts';
+import { listRoute } from '../../../http/list-cache/index.ts';
 import { formatV2Error, setErrorFormat } from '../../../http/errors/error-handler.ts';
 import { coerceRequests } from '../../../http/parsing/request-coercion.ts';
 import { openHeaders } from '../embed/script.ts';
 import { applyFilter } from '../dates/filters.ts';
 import { canBook, type CatalogDate } from '../dates/model.ts';
 import { loadUpcoming } from '../dates/upcoming.ts';
-import { cachedPage } from '../pages.tsx';
+import { cachedPage } from '../cached-page.ts';
 import type { View } from '../view.ts';
 
 const maxItems = 100;
@@ -42,7 +43,8 @@ export const datesJson: FastifyPluginAsync<Services> = async (app, { countReques
     schema: { querystring: Query },
     handler: async (request, reply) => {
       await limitAddress(request);
-      const { ctx, view } = request.catalog;
+      const { view } = request.catalog;
+      const ctx = listRoute.toCtx(request);
       const { from, to, tag, q, page = 1, limit = maxItems } = request.query;
       const isWithin = ({ startAt }: CatalogDate) => (!from || startAt >= from) && (!to || startAt <= to);
       const filter = { ...(tag !== undefined && { tag }), ...(q !== undefined && { q }) };

@@ -3,9 +3,10 @@ import { Problem } from '../../../core/errors.ts';
 import { formatTimestamp } from '../../../core/timestamps.ts';
 import { limitByAddress } from '../../../http/auth/address-limit.ts';
 import type { Services } from '../../../http/auth/authenticate.ts';
+import { listRoute } from '../../../http/list-cache/index.ts';
 import { listCourses } from '../courses.ts';
 import { loadCanceled, loadUpcoming } from '../dates/upcoming.ts';
-import { cachedPage } from '../pages.tsx';
+import { cachedPage } from '../cached-page.ts';
 import { element, toDocument } from './xml.ts';
 
 /** The pages that search engines may show: at most 12,501, where a sitemap may have 50,000. */
@@ -19,7 +20,8 @@ export const sitemap: FastifyPluginAsync<Services & { isOwnHost: boolean }> = as
     ...cachedPage,
     handler: async (request, reply) => {
       await limit(request);
-      const { ctx, view } = request.catalog;
+      const { view } = request.catalog;
+      const ctx = listRoute.toCtx(request);
       const { school, urls } = view;
       if (!school.isIndexed) throw Problem.notFound('Sitemap');
       const [courses, upcoming, canceled] = await Promise.all([listCourses(ctx), loadUpcoming(ctx), loadCanceled(ctx)]);

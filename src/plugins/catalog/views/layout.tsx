@@ -68,12 +68,12 @@ export function Layout({ view, title, description, isIndexed = true, head, child
   );
 }
 
-function OtherLanguage({ view: { language, texts, url } }: { view: View }) {
+function OtherLanguage({ view: { language, texts, path, query } }: { view: View }) {
   const other = otherLanguage(language);
-  const { pathname, searchParams } = new URL(url, 'http://localhost');
-  searchParams.set('lang', other);
+  const parameters = new URLSearchParams(query);
+  parameters.set('lang', other);
   return (
-    <a href={`${pathname}?${searchParams.toString()}`} lang={other} hreflang={other} rel="nofollow">
+    <a href={`${path}?${parameters.toString()}`} lang={other} hreflang={other} rel="nofollow">
       {texts.otherLanguage}
     </a>
   );

@@ -1,6 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import { fillCount } from '../../../http/html/fill.ts';
-import { listChoices, onlinePlace, type Choice, type Filter, type FilterName } from '../dates/filters.ts';
+import {
+  isChosen,
+  listChoices,
+  onlinePlace,
+  withChosen,
+  type Choice,
+  type Filter,
+  type FilterName,
+} from '../dates/filters.ts';
 import type { CatalogDate } from '../dates/model.ts';
 import type { View } from '../view.ts';
 import { DatesByMonth, formatMonth } from './date-list.tsx';
@@ -14,14 +22,12 @@ type StartProps = {
   filter: Filter;
   page: number;
   pageSize: number;
-  /** Courses without a coming date. */
-  others: { id: number; title: string }[];
-  description: string;
-  head: ComponentChildren;
+  /** Parts of the first page without a filter; `others` are the courses without a coming date. */
+  first?: { others: { id: number; title: string }[]; description: string; head: ComponentChildren };
 };
 
 /** The start page: search, and the coming dates by month. */
-export function Start({ view, all, found, filter, page, pageSize, others, description, head }: StartProps) {
+export function Start({ view, all, found, filter, page, pageSize, first }: StartProps) {
   const { texts, school, paths } = view;
   const isFiltered = Object.keys(filter).length > 0;
   const shown = found.slice((page - 1) * pageSize, page * pageSize);
@@ -30,8 +36,8 @@ export function Start({ view, all, found, filter, page, pageSize, others, descri
       view={view}
       title={school.title}
       description={school.tagline || undefined}
-      isIndexed={!isFiltered && page === 1}
-      head={!isFiltered && page === 1 && head}
+      isIndexed={first !== undefined}
+      head={first?.head}
     >
       <h1>{school.title}</h1>
       {school.tagline && <p class="lead">{school.tagline}</p>}
@@ -50,11 +56,11 @@ export function Start({ view, all, found, filter, page, pageSize, others, descri
           <a href={paths.calendar}>{texts.feeds.subscribe}</a> <a href={paths.feed}>{texts.feeds.follow}</a>
         </p>
       )}
-      {others.length > 0 && !isFiltered && page === 1 && (
+      {first && first.others.length > 0 && (
         <section aria-labelledby="others">
           <h2 id="others">{texts.otherCourses}</h2>
           <ul>
-            {others.map((course) => (
+            {first.others.map((course) => (
               <li>
                 <a href={paths.course(course)}>{course.title}</a>
               </li>
@@ -62,10 +68,10 @@ export function Start({ view, all, found, filter, page, pageSize, others, descri
           </ul>
         </section>
       )}
-      {description && page === 1 && !isFiltered && (
+      {first?.description && (
         <section aria-labelledby="about">
           <h2 id="about">{texts.about}</h2>
-          <div class="text" dangerouslySetInnerHTML={{ __html: description }} />
+          <div class="text" dangerouslySetInnerHTML={{ __html: first.description }} />
         </section>
       )}
     </Layout>
@@ -93,8 +99,8 @@ function Search({ view, all, filter }: { view: View; all: CatalogDate[]; filter:
             <label for={name}>{texts.filters[name]}</label>
             <select id={name} name={name}>
               <option value="">{texts.all}</option>
-              {choices[name].map((choice) => (
-                <option value={choice.value} selected={choice.value === filter[name]}>
+              {withChosen(choices[name], filter[name]).map((choice) => (
+                <option value={choice.value} selected={isChosen(choice, filter[name])}>
                   {(labels[name] ?? (({ label }) => label))(choice)}
                 </option>
               ))}

@@ -23,7 +23,7 @@ export function Persons(props: FormProps) {
           </button>
         </p>
       ) : (
-        <p>{texts.tooMany}</p>
+        <p>{fill(texts.tooMany, formLimits.persons)}</p>
       )}
     </section>
   );
