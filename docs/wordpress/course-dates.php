@@ -34,6 +34,7 @@ const COURSE_DATES_TEXTS = array(
         'waiting_list' => 'Waiting list',
         'fully_booked' => 'Fully booked',
         'postponed' => 'Postponed',
+        'over' => 'Booking has closed',
     ),
     'no' => array(
         'all' => 'Alle kurs',
@@ -49,6 +50,7 @@ const COURSE_DATES_TEXTS = array(
         'waiting_list' => 'Venteliste',
         'fully_booked' => 'Fullbooket',
         'postponed' => 'Utsatt',
+        'over' => 'Påmeldingen er stengt',
     ),
 );
 
@@ -171,6 +173,9 @@ function course_dates_seats($item, $texts)
         return $texts['postponed'];
     }
     $status = $item['seats']['status'] ?? 'open';
+    if (empty($item['booking_url']) && $status !== 'fully_booked') {
+        return $texts['over'];
+    }
     if ($status !== 'open') {
         return $texts[$status] ?? '';
     }

@@ -4,7 +4,7 @@ import { days } from '../../core/config/declare.ts';
 export const catalogPluginSettings = defineSettings({
   variables: {
     CATALOG_POSTS_RETENTION_DAYS: days(
-      'How many days what the limits of the booking form count remains after its 24 hours, without effect',
+      'Days that form bookings are stored after the 24 hours that the limits of the booking form count',
       0,
     ),
   },

@@ -7,6 +7,12 @@ export function toSummary(html: string[]): string | undefined {
     .replace(/\s+/g, ' ')
     .trim();
   if (text === '') return undefined;
-  return text.length <= 200 ? text : `${text.slice(0, 200).replace(/\s+\S*$/, '')} …`;
+  if (text.length <= 200) return text;
+  // Without the rest of a word, or half a character.
+  return `${text
+    .slice(0, 201)
+    .replace(/\s+\S*$/, '')
+    .slice(0, 200)
+    .replace(/[\ud800-\udbff]$/, '')} …`;
 }
 const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };

@@ -71,9 +71,9 @@ export const updateCatalogSettings = (ctx: Ctx, body: CatalogSettingsChange): Pr
 async function proposeSlug({ providerId }: School, tx: Tx) {
   const [school] = await tx.select({ slug: providers.slug }).from(providers).where(eq(providers.id, providerId));
   const slug = school!.slug.slice(0, 50).replace(/-$/, '');
-  const candidates = [...(slug.length > 1 ? [slug] : []), `${slug}-${providerId}`];
-  const taken = await execute<{ name: string }>(tx, sql.findForeignNames, [providerId, candidates]);
-  return candidates.find((one) => !taken.some(({ name }) => name === one)) ?? `school-${providerId}`;
+  const candidates = slug.length > 1 ? [slug, `${slug}-${providerId}`] : [];
+  const foreign = await execute<{ name: string }>(tx, sql.findForeignNames, [providerId, candidates]);
+  return candidates.find((one) => !foreign.some(({ name }) => name === one)) ?? `school-${providerId}`;
 }
 
 const takenTexts = { slug: 'Another school has this slug', host: 'Another school has this host name' };

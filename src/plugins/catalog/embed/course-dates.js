@@ -20,6 +20,7 @@
       waiting_list: 'Waiting list',
       fully_booked: 'Fully booked',
       postponed: 'Postponed',
+      over: 'Booking has closed',
     },
     no: {
       dates: 'Kommende kurs',
@@ -35,6 +36,7 @@
       waiting_list: 'Venteliste',
       fully_booked: 'Fullbooket',
       postponed: 'Utsatt',
+      over: 'Påmeldingen er stengt',
     },
   };
   /** From this number on the places are not counted. */
@@ -201,9 +203,10 @@
     );
   }
 
-  function toSeats({ status, seats }, language) {
+  function toSeats({ status, seats, booking_url }, language) {
     const words = texts[language];
     if (status === 'postponed') return words.postponed;
+    if (booking_url === null && seats.status !== 'fully_booked') return words.over;
     if (seats.status !== 'open') return words[seats.status];
     if (seats.left === null || seats.left >= fewSeats) return words.open;
     return seats.left === 1 ? words.one : words.few.replace('{}', seats.left);

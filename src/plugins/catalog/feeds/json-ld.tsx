@@ -11,7 +11,7 @@ import type {
 import { locationLines } from '../../../core/address-format.ts';
 import { toDecimal } from '../../../core/money.ts';
 import { withOffset } from '../../../core/zoned-time.ts';
-import type { CatalogDate } from '../dates/model.ts';
+import { canBook, type CatalogDate } from '../dates/model.ts';
 import { toSummary } from '../summary.ts';
 import type { View } from '../view.ts';
 
@@ -113,17 +113,13 @@ function toPlace(date: CatalogDate) {
   } satisfies Leaf<Place>;
 }
 
-const toOffer = (
-  { state, seats, deadlineAt, zone }: CatalogDate,
-  price: NonNullable<CatalogDate['price']>,
-  url: string,
-) =>
+const toOffer = (date: CatalogDate, price: NonNullable<CatalogDate['price']>, url: string) =>
   ({
     '@type': 'Offer',
     price: toDecimal(price.value),
     priceCurrency: price.currency,
     availability:
-      state === 'planned' && seats.status === 'open' ? 'https://schema.org/InStock' : 'https://schema.org/SoldOut',
-    validThrough: withOffset(`${deadlineAt} 23:59:59`, zone),
+      canBook(date) && date.seats.status === 'open' ? 'https://schema.org/InStock' : 'https://schema.org/SoldOut',
+    validThrough: withOffset(`${date.deadlineAt} 23:59:59`, date.zone),
     url,
   }) satisfies Leaf<Offer>;
