@@ -53,15 +53,20 @@ const textOn = (color: string) => (contrast(color, white) >= textContrast ? whit
 
 const cards = { light: '#ffffff', dark: '#1f252a' };
 const pages = { light: '#f6f5f2', dark: '#15191d' };
+/** Of states in the light scheme, and the background of errors, which have links. */
+const states = { good: '#1f6a3a', wait: '#7a4a00', bad: '#a3231c' };
+const errorBackground = '#fce8e6';
+
+/** Background of boxes, further from the colour of the text than that of the page. */
+const toCard = (background: string) => mix(background, textOn(background) === black ? white : black, 0.6);
 
 /** Style sheet of a school's colours and font. A background applies to the light scheme, with dark text or light. */
 export function toThemeStyle({ accent, background, font = 'sans' }: Theme) {
   const light: string[] = [];
   const dark: string[] = [];
-  const page = background ?? pages.light;
   if (background) {
     const ink = textOn(background);
-    const card = mix(background, ink === black ? white : black, 0.6);
+    const card = toCard(background);
     light.push(
       `--page: ${background}`,
       `--card: ${card}`,
@@ -69,11 +74,14 @@ export function toThemeStyle({ accent, background, font = 'sans' }: Theme) {
       `--soft: ${readableOn('#515a62', [background, card])}`,
       `--line: ${mix(background, ink, 0.15)}`,
       `--link: ${readableOn('#0b5a8a', [background, card])}`,
+      ...Object.entries(states).map(
+        ([name, color]) => `--${name}: ${readableOn(color, [background, card])}; --${name}-back: transparent`,
+      ),
     );
   }
   if (accent) {
-    const card = background ? mix(background, textOn(background) === black ? white : black, 0.6) : cards.light;
-    light.push(`--fill: ${accent}`, `--on-fill: ${textOn(accent)}`, `--link: ${readableOn(accent, [page, card])}`);
+    const backgrounds = background ? [background, toCard(background)] : [pages.light, cards.light, errorBackground];
+    light.push(`--fill: ${accent}`, `--on-fill: ${textOn(accent)}`, `--link: ${readableOn(accent, backgrounds)}`);
     const lit = readableOn(accent, [pages.dark, cards.dark]);
     dark.push(`--fill: ${lit}`, `--on-fill: ${textOn(lit)}`, `--link: ${lit}`);
   }

@@ -8,6 +8,7 @@ const types: Partial<Record<PayerField, 'email' | 'tel'>> = {
   invoice_email: 'email',
 };
 const autocompletes: Partial<Record<PayerField, string>> = {
+  ...{ booker_name: 'billing name', booker_email: 'billing email', booker_phone: 'billing tel' },
   ...{ invoice_address_1: 'billing address-line1', invoice_address_2: 'billing address-line2' },
   ...{ invoice_address_3: 'billing address-line3', invoice_zipcode: 'billing postal-code' },
   ...{ invoice_city: 'billing address-level2', company: 'billing organization' },
