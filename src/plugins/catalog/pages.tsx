@@ -11,6 +11,7 @@ import { getDate } from './dates/service.ts';
 import { loadUpcoming, selectComing } from './dates/upcoming.ts';
 import { JsonLd, toCourseList } from './feeds/json-ld.tsx';
 import { cachedPage } from './cached-page.ts';
+import { acceptsInterests } from './interests/switch.ts';
 import { isAt, readId, type ItemRoute } from './item-route.ts';
 import { sendPage } from './send-page.tsx';
 import { Course } from './views/course.tsx';
@@ -67,7 +68,8 @@ export const pages: FastifyPluginAsync<Services> = async (app, { countRequest })
       if (!isAt(request, path)) return redirect(reply, path);
       const [dates, descriptions] = await Promise.all([loadUpcoming(ctx), loadDescriptions(schoolOf(ctx), course.id)]);
       const own = dates.filter(({ courseId }) => courseId === course.id);
-      return sendPage(reply, 200, <Course {...{ view, course, dates: own, descriptions }} />);
+      const isAwaited = own.length === 0 && (await acceptsInterests(ctx));
+      return sendPage(reply, 200, <Course {...{ view, course, dates: own, descriptions, isAwaited }} />);
     },
   });
 

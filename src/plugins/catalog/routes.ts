@@ -13,6 +13,8 @@ import { serveEmbed } from './embed/script.ts';
 import { feeds } from './feeds/index.ts';
 import { sendRobots } from './feeds/sitemap.ts';
 import { bookingPages } from './booking/routes.tsx';
+import { protectForms } from './forms.ts';
+import { interestPages } from './interests/routes.tsx';
 import { createSchoolLookup, type SchoolLookup } from './find-school.ts';
 import { addHostConstraint, ownHost } from './host-names.ts';
 import { openCatalog } from './open-catalog.ts';
@@ -65,11 +67,18 @@ const schoolPages: FastifyPluginAsync<Services & { lookup: SchoolLookup; isOwnHo
   });
   await app.register(pages, { ...options, prefix: '' });
   await app.register(feeds, { ...options, prefix: '' });
-  await app.register(bookingPages, { ...options, prefix: '' });
+  await app.register(formPages, { ...options, prefix: '' });
   addMethodNotAllowed();
   app.get('/*', () => {
     throw Problem.notFound('Page');
   });
+};
+
+/** Never cached. */
+const formPages: FastifyPluginAsync<Services & { isOwnHost: boolean }> = async (app, options) => {
+  const services = { ...options, refusePost: protectForms(app, options), prefix: '' };
+  await app.register(bookingPages, services);
+  await app.register(interestPages, services);
 };
 
 const styleHeaders = { type: 'text/css; charset=utf-8', cacheControl: 'public, max-age=31536000, immutable' };

@@ -43,6 +43,8 @@ function linksBelow(base: string, query: string) {
     booking: (one: Titled) => `${date(one)}/book${query}`,
     booked: (key: string) => `${base}/booked/${key}${query}`,
     calendar: `${base}/calendar.ics${query}`,
+    interest: (one: Titled) => `${course(one)}/interest${query}`,
+    interested: (one: Titled) => `${course(one)}/interested${query}`,
     courseCalendar: (one: Titled) => `${course(one)}/calendar.ics${query}`,
     dateCalendar: (one: Titled) => `${date(one)}/calendar.ics${query}`,
     feed: `${base}/feed.atom${query}`,

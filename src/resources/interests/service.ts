@@ -23,12 +23,12 @@ export async function listInterests(ctx: Ctx, courseId: number, query: InterestQ
 /** Asks the address by mail to confirm its interest. The answer says nothing about the address. */
 export const requestInterest = (ctx: Ctx, courseId: number, body: InterestBody): Promise<InterestReceived> =>
   ctx.write(interestAreas, async (tx, now) => {
-    const isQueued = await requestWithin(ctx, tx, now, courseId, body);
+    const isWritten = await requestWithin(ctx, tx, now, courseId, body);
     const received = { successful: true, course_id: courseId, email: body.email };
-    return isQueued ? received : tx.rollbackNoChange(received);
+    return isWritten ? received : tx.rollbackNoChange(received);
   });
 
-/** As `requestInterest`, for an address of a visitor, hashed. Returns false if no mail was queued. */
+/** As `requestInterest`, for the hashed address of a visitor. Returns false if nothing was written. */
 export async function requestWithin(
   { providerId }: Pick<Ctx, 'providerId'>,
   tx: Tx,
@@ -51,9 +51,9 @@ export async function requestWithin(
     addressHash,
     hashSecret(newSecret()),
   ];
-  const [queued] = await execute<{ id: number }>(tx, sql.requestInterest, values);
-  if (queued) tx.recordAffected(queued.id);
-  return queued !== undefined;
+  const [counted] = await execute<{ id: number | null }>(tx, sql.requestInterest, values);
+  if (counted?.id != null) tx.recordAffected(counted.id);
+  return counted !== undefined;
 }
 
 const offText = 'The school sends no mails about new dates';

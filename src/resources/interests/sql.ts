@@ -17,7 +17,8 @@ export const findCourse = {
 
 /**
  * Stores the interest of `$3` in the course `$2` and queues the mail that asks to confirm it, unless one waits, the
- * interest is confirmed, or the recipient has had its mails of the day. `$8` is what the limits count it by.
+ * interest is confirmed, or the recipient has had its mails of the day. The address `$7` of a visitor counts the post in any
+ * case, by the key `$8`, so that its limit tells nothing about the recipient.
  */
 export const requestInterest = {
   name: 'request_interest',
@@ -36,8 +37,9 @@ export const requestInterest = {
         and o.interest_id = stored.id and ${isTo('stored.email')} and o.sent_at is null and o.failed_at is null)
       returning id)
     insert into catalog_posts (provider_id, key_hash, address_hash, places, recipients, created_at)
-    select $1, $8, $7, 0, array[${recipientHashSql('$1', '$3')}], ${currentTimeSql} from queued
-    returning (select id from stored) as id`,
+    select $1, $8, $7, 0, array(select ${recipientHashSql('$1', '$3')} from queued), ${currentTimeSql}
+    where $7::text is not null or exists (select from queued)
+    returning (select stored.id from stored, queued) as id`,
 };
 
 /** In place of the link of an earlier mail; no row once the interest is deleted or has ended. */

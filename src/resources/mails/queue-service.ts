@@ -29,7 +29,7 @@ const toKind = ({ purpose }: { purpose: MailPurpose }): MailKind | null => {
   return purpose in mailKinds ? (purpose as MailKind) : null;
 };
 
-export async function isMailSwitchedOn({ providerId }: School, tx: Tx, kind: MailKind) {
-  const [found] = await execute<{ isOn: boolean }>(tx, sql.findSwitch, [providerId, kind]);
+export async function isMailSwitchedOn({ providerId }: School, on: Parameters<typeof execute>[0], kind: MailKind) {
+  const [found] = await execute<{ isOn: boolean }>(on, sql.findSwitch, [providerId, kind]);
   return found!.isOn;
 }

@@ -1,14 +1,9 @@
-import { normalizeIP } from '@fastify/rate-limit';
-
-/** Limits of the booking form. Of an address (IPv6: a /64) and a school, where nothing else is said. */
+/** Limits of the forms, of an address and a school. */
 export const formLimits = {
   /** Persons of one form. */
   persons: 20,
-  postsPerMinute: 30,
-  bookingsPerHour: 30,
+  /** Bookings and interests. */
+  postsPerHour: 30,
   /** Places of the last 24 hours that are not paid for. */
   unpaidPlacesPerDay: 50,
 };
-
-/** A request whose connection is closed has no address. */
-export const toAddressKey = (ip: string | undefined) => (ip === undefined ? 'closed connection' : normalizeIP(ip));

@@ -6,14 +6,13 @@ import type { Ctx } from '../../../database/context.ts';
 import { limitByAddress } from '../../../http/auth/address-limit.ts';
 import type { Services } from '../../../http/auth/authenticate.ts';
 import { fill } from '../../../http/html/fill.ts';
-import { redirectToHttps, rejectCrossSite, readField } from '../../../http/html/forms.ts';
-import { getRoute } from '../../../http/route-name.ts';
+import { readField } from '../../../http/html/forms.ts';
 import { parseBooking } from '../../../resources/booking/body-schema.ts';
 import { bookingProblem } from '../../../resources/booking/schema.ts';
-import { createContext } from '../../../resources/schools/provider-service.ts';
 import { schoolOf } from '../courses.ts';
 import { canBook, type CatalogDate } from '../dates/model.ts';
 import { getDate } from '../dates/service.ts';
+import { AddressLimited, createFormContext, type RefusePost } from '../forms.ts';
 import { isAt, readId, type ItemRoute } from '../item-route.ts';
 import { sendPage } from '../send-page.tsx';
 import type { View } from '../view.ts';
@@ -24,29 +23,15 @@ import { Notice } from '../views/notice.tsx';
 import { loadConfirmation } from './confirmation.ts';
 import { toFormErrors, type FormError } from './errors.ts';
 import { emptyPerson, isKey, listMissing, readForm, toBookingFields, toFieldUses, type BookingForm } from './form.ts';
-import { formLimits, toAddressKey } from './limits.ts';
+import { formLimits } from './limits.ts';
 import { priceForm, type Priced } from './price.ts';
-import { AddressLimited, bookByForm, findPost, FormEnded, PriceChanged, toVersion } from './service.ts';
+import { bookByForm, findPost, FormEnded, PriceChanged, toVersion } from './service.ts';
 
 type Visit = { ctx: Ctx; view: View; date: CatalogDate };
 
 /** The booking form of a date, and the page that confirms its booking. Neither is cached. */
-export const bookingPages: FastifyPluginAsync<Services & { isOwnHost: boolean }> = async (app, services) => {
-  const { countRequest, settings, isOwnHost, requireHttps } = services;
-  const limit = limitByAddress(countRequest);
-  const toOrigin = ({ protocol, headers }: FastifyRequest) => `${protocol}://${headers.host ?? ''}`;
-  const toSecure = ({ headers }: FastifyRequest) => `https://${headers.host ?? ''}`;
-  const countPost = app.createRateLimit({
-    max: formLimits.postsPerMinute,
-    timeWindow: '1 minute',
-    keyGenerator: (request) => `${request.catalog.view.school.providerId} ${toAddressKey(request.ip)}`,
-  });
-  app.addHook('onRequest', (_request, reply, done) => {
-    reply.header('cache-control', 'no-store');
-    done();
-  });
-  if (requireHttps) app.addHook('onRequest', redirectToHttps(settings, isOwnHost ? toSecure : undefined));
-  app.addHook('onRequest', rejectCrossSite(settings, isOwnHost ? toOrigin : undefined));
+export const bookingPages: FastifyPluginAsync<Services & { refusePost: RefusePost }> = async (app, services) => {
+  const limit = limitByAddress(services.countRequest);
 
   app.get<ItemRoute>('/dates/:item/book', async (request, reply) => {
     await limit(request);
@@ -63,9 +48,7 @@ export const bookingPages: FastifyPluginAsync<Services & { isOwnHost: boolean }>
     await limit(request);
     const visit = await openForm(services, request);
     const { view, date } = visit;
-    const counted = await countPost(request);
-    const isExceeded = !counted.isAllowed && counted.isExceeded;
-    if (isExceeded || (readField(request, 'website') ?? '') !== '') return sendRefusal(reply, view);
+    if (await services.refusePost(request)) return sendRefusal(reply, view);
     if (safeLink(date.externalUrl)) return reply.redirect(view.paths.date(date), 303);
     const form = readForm(request);
     const action = readField(request, 'action') ?? 'check';
@@ -86,12 +69,10 @@ export const bookingPages: FastifyPluginAsync<Services & { isOwnHost: boolean }>
 };
 
 /** The public date, and a context that writes; throws if the date is not public. */
-async function openForm({ database, settings }: Services, request: FastifyRequest<ItemRoute>): Promise<Visit> {
-  const { view } = request.catalog;
-  const date = await getDate(request.ctx, readId(request));
-  const audit = { actor: 'server', actorId: null, action: getRoute(request), requestId: request.id } as const;
-  const ctx = await createContext(database.withAudit(audit), settings, view.school.providerId);
-  return { ctx: { ...ctx, language: view.language }, view, date };
+async function openForm(services: Services, request: FastifyRequest<ItemRoute>): Promise<Visit> {
+  const { ctx: reading, catalog } = request;
+  const date = await getDate(reading, readId(request));
+  return { ctx: await createFormContext(services, request), view: catalog.view, date };
 }
 
 const toTooMany = ({ form }: View['texts']) => fill(form.tooMany, formLimits.persons);

@@ -10,15 +10,14 @@ import { createLink } from '../../../resources/links/service.ts';
 import type { RequestedMails } from '../../../resources/mails/booking-service.ts';
 import { isMailSwitchedOn } from '../../../resources/mails/queue-service.ts';
 import type { BookingQuote } from '../../../resources/quotes/service.ts';
-import { formLimits, toAddressKey } from './limits.ts';
+import { AddressLimited, hashAddress } from '../forms.ts';
+import { formLimits } from './limits.ts';
 import * as sql from './sql.ts';
 
 /** The price that was shown is not that of the booking. */
 export class PriceChanged extends Error {}
 /** The form has booked, and its record was deleted since. */
 export class FormEnded extends Error {}
-/** An address has booked as much as it may. */
-export class AddressLimited extends Error {}
 
 /** Equal for equal totals and statuses. */
 export function toVersion({ currency, totals, voucher, participants }: BookingQuote) {
@@ -53,7 +52,7 @@ export const bookByForm = (ctx: Ctx, { key, ip, version, input }: Posted): Promi
     const { providerId } = ctx;
     const keyHash = hashSecret(key);
     const token = toToken(providerId, key);
-    const address = hash('sha256', `${providerId} ${toAddressKey(ip)}`);
+    const address = hashAddress(ctx, ip);
     const emails = listEmails(input);
     // Pipelined.
     const [known, [link], counts, receipts] = await Promise.all([
@@ -69,7 +68,7 @@ export const bookByForm = (ctx: Ctx, { key, ip, version, input }: Posted): Promi
     if (link) throw new FormEnded();
     const places = emails.length - 1;
     const isLimited =
-      counts.bookings >= formLimits.bookingsPerHour || counts.unpaidPlaces + places > formLimits.unpaidPlacesPerDay;
+      counts.posts >= formLimits.postsPerHour || counts.unpaidPlaces + places > formLimits.unpaidPlacesPerDay;
     if (isLimited) throw new AddressLimited();
 
     const [toBooker = false, ...toParticipants] = decideMails(emails, counts.mails ?? [], receipts);
@@ -91,7 +90,7 @@ const listEmails = ({ booker_email, participants = [] }: BookingInput) => [
   ...participants.map(({ email }) => email ?? ''),
 ];
 
-async function countPosts({ providerId }: Ctx, tx: Tx, address: string, emails: string[]) {
+export async function countPosts({ providerId }: Ctx, tx: Tx, address: string, emails: string[]) {
   const [counts] = await execute<sql.PostCounts>(tx, sql.countPosts, [providerId, address, JSON.stringify(emails)]);
   return counts!;
 }

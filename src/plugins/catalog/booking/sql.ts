@@ -20,12 +20,12 @@ export const findFormLink = {
   text: 'select true as found from booking_links where provider_id = $1 and hash = $2',
 };
 
-/** Counts the bookings and unpaid places of an address ($2), and the mails of each recipient (the JSON list $3). */
+/** Counts the posts and unpaid places of an address ($2), and the mails of each recipient (the JSON list $3). */
 export const countPosts = {
   name: 'count_catalog_posts',
   text: `select
       (select count(*)::int from catalog_posts p where p.provider_id = $1 and p.address_hash = $2
-        and p.created_at > ${currentTimeSql} - interval '1 hour') as bookings,
+        and p.created_at > ${currentTimeSql} - interval '1 hour') as posts,
       (select coalesce(sum(p.places), 0)::int from catalog_posts p
           join bookings b on b.provider_id = $1 and b.id = p.booking_id
           join orders o on o.provider_id = $1 and o.id = b.order_id and not o.is_paid
@@ -34,7 +34,7 @@ export const countPosts = {
         from (select place, ${recipientHashSql('$1', 'email')} as hash
           from json_array_elements_text($3) with ordinality as l (email, place)) e) as mails`,
 };
-export type PostCounts = { bookings: number; unpaidPlaces: number; mails: number[] | null };
+export type PostCounts = { posts: number; unpaidPlaces: number; mails: number[] | null };
 
 /** `$6` is the JSON list of the recipients, one for each mail. */
 export const storePost = {

@@ -5,6 +5,7 @@ import { JsonLd, toCourseData } from '../feeds/json-ld.tsx';
 import { toSummary } from '../summary.ts';
 import type { View } from '../view.ts';
 import { Dates } from './date-list.tsx';
+import { InterestForm } from './interest.tsx';
 import { Layout } from './layout.tsx';
 
 type CourseProps = {
@@ -12,10 +13,12 @@ type CourseProps = {
   course: { id: number; title: string; external_more_info_url: string | null };
   dates: CatalogDate[];
   descriptions: Description[];
+  /** True without a date, if the school tells of the next one. */
+  isAwaited: boolean;
 };
 
 /** The page of a course with its coming dates. */
-export function Course({ view, course, dates, descriptions }: CourseProps) {
+export function Course({ view, course, dates, descriptions, isAwaited }: CourseProps) {
   const { texts, paths } = view;
   const lead = descriptions.filter(({ name }) => name === 'lead');
   const others = descriptions.filter(({ name }) => name !== 'lead');
@@ -42,6 +45,12 @@ export function Course({ view, course, dates, descriptions }: CourseProps) {
           </p>
         )}
       </section>
+      {isAwaited && (
+        <section aria-labelledby="interest">
+          <h2 id="interest">{texts.interest.title}</h2>
+          <InterestForm view={view} course={course} />
+        </section>
+      )}
       <Descriptions view={view} descriptions={others} />
       {more && (
         <p>

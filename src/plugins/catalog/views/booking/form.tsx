@@ -43,7 +43,7 @@ export function BookingPage(props: FormProps) {
 }
 
 /** All errors, with links to their fields. */
-function Errors({ view, errors }: Pick<FormProps, 'view' | 'errors'>) {
+export function Errors({ view, errors }: Pick<FormProps, 'view' | 'errors'>) {
   if (errors.length === 0) return null;
   return (
     <div class="errors" role="alert" tabIndex={-1} autofocus>

@@ -1,0 +1,55 @@
+import { hash } from 'node:crypto';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { normalizeIP } from '@fastify/rate-limit';
+import type { Ctx } from '../../database/context.ts';
+import type { Services } from '../../http/auth/authenticate.ts';
+import { readField, redirectToHttps, rejectCrossSite } from '../../http/html/forms.ts';
+import { getRoute } from '../../http/route-name.ts';
+import { createContext } from '../../resources/schools/provider-service.ts';
+
+const postsPerMinute = 30;
+
+/** A request whose connection is closed has no address. Of IPv6 a network of 64 bits. */
+const toAddressKey = (ip: string | undefined) => (ip === undefined ? 'closed connection' : normalizeIP(ip));
+
+/** What the limits of the forms of a school count a visitor by. */
+export const hashAddress = ({ providerId }: Ctx, ip: string | undefined) =>
+  hash('sha256', `${providerId} ${toAddressKey(ip)}`);
+
+/** An address has sent as much as it may. */
+export class AddressLimited extends Error {}
+
+/**
+ * For routes with forms: nothing is cached, and posts of other sites are refused. Returns a check of a post: true if its
+ * address has sent too many, or its hidden field is filled in.
+ */
+export function protectForms(app: FastifyInstance, services: Services & { isOwnHost: boolean }) {
+  const { settings, isOwnHost, requireHttps } = services;
+  const toOrigin = ({ protocol, headers }: FastifyRequest) => `${protocol}://${headers.host ?? ''}`;
+  const toSecure = ({ headers }: FastifyRequest) => `https://${headers.host ?? ''}`;
+  const countPost = app.createRateLimit({
+    max: postsPerMinute,
+    timeWindow: '1 minute',
+    keyGenerator: (request) => `${request.catalog.view.school.providerId} ${toAddressKey(request.ip)}`,
+  });
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.header('cache-control', 'no-store');
+    done();
+  });
+  if (requireHttps) app.addHook('onRequest', redirectToHttps(settings, isOwnHost ? toSecure : undefined));
+  app.addHook('onRequest', rejectCrossSite(settings, isOwnHost ? toOrigin : undefined));
+  return async (request: FastifyRequest) => {
+    const counted = await countPost(request);
+    const isExceeded = !counted.isAllowed && counted.isExceeded;
+    return isExceeded || (readField(request, 'website') ?? '') !== '';
+  };
+}
+export type RefusePost = ReturnType<typeof protectForms>;
+
+/** A context that writes, in the language of the page. */
+export async function createFormContext({ database, settings }: Services, request: FastifyRequest): Promise<Ctx> {
+  const { view } = request.catalog;
+  const audit = { actor: 'server', actorId: null, action: getRoute(request), requestId: request.id } as const;
+  const ctx = await createContext(database.withAudit(audit), settings, view.school.providerId);
+  return { ...ctx, language: view.language };
+}
