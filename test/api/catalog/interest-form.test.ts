@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { person } from '../../support/booking.ts';
 import { switchCatalogOn } from '../../support/catalog.ts';
-import { readFormFields, readMain, type FormFields } from '../../support/catalog-form.ts';
+import { personFields, readFormFields, readMain, type FormFields } from '../../support/catalog-form.ts';
 import { addDate, changeDate } from '../../support/dates.ts';
 import { addInterests, interestMails, listInterests, newAddress } from '../../support/interests.ts';
 import { forced, switchMails } from '../../support/mail.ts';
@@ -100,7 +100,7 @@ test('unknown, known, waiting, confirmed and limited addresses are answered the 
   expect((await interestMails(me)).filter((mail) => mail.endsWith(` ${limited}`))).toHaveLength(5);
 });
 
-test('mails of the booking form count for the limit of the form, and the other way round', async () => {
+test('mails of the booking form count for the limit of a recipient', async () => {
   const { me, courseId, send } = await school();
   const email = newAddress();
   await forced(
@@ -111,6 +111,16 @@ test('mails of the booking form count for the limit of the form, and the other w
   );
   await send({ email });
   expect(await emailsOf(me, courseId)).toEqual([]);
+});
+
+test('mails about interests count for the limit of the booking form', async () => {
+  const { me, base, courseId } = await school();
+  const email = newAddress();
+  for (let n = 0; n < 5; n += 1) await anyone.post(`${base}/courses/x-${await me.course()}/interest`, { email });
+  const url = `${base}/dates/knots-${await addDate(me, courseId)}/book`;
+  const shown = await anyone.post(url, { ...personFields(1, { email }), action: 'check' });
+  const booked = await anyone.post(url, { ...readFormFields(shown), action: 'book' });
+  expect(readMain(await anyone.get(String(booked.headers['location'])))).toContain('No receipt was sent by e-mail.');
 });
 
 test('a form of another site, and one with the hidden field filled in, store nothing', async () => {
