@@ -21,7 +21,7 @@ import { openCatalog } from './open-catalog.ts';
 import { pages } from './pages.tsx';
 import { formatErrorWith } from './send-page.tsx';
 import { stylesheet } from './style.ts';
-import { getThemeContent, toThemeName } from './theme.ts';
+import { getTheme } from './theme.ts';
 
 /** The catalogs below `/catalog/<slug>`. */
 export const catalogPlugin: FastifyPluginAsync<Services> = async (app, services) => {
@@ -61,9 +61,9 @@ const schoolPages: FastifyPluginAsync<Services & { lookup: SchoolLookup; isOwnHo
   const addMethodNotAllowed = methodNotAllowed(app);
 
   app.get<{ Params: { theme: string } }>('/theme-:theme.css', (request, reply) => {
-    const { theme } = request.catalog.view.school;
-    if (`theme-${request.params.theme}.css` !== toThemeName(theme)) throw Problem.notFound('Style sheet');
-    return sendContent(request, reply, getThemeContent(theme), styleHeaders);
+    const { name, content } = getTheme(request.catalog.view.school.theme);
+    if (`theme-${request.params.theme}.css` !== name) throw Problem.notFound('Style sheet');
+    return sendContent(request, reply, content, styleHeaders);
   });
   await app.register(pages, { ...options, prefix: '' });
   await app.register(feeds, { ...options, prefix: '' });

@@ -37,7 +37,7 @@ const textContrast = 4.5;
 const [black, white] = ['#000000', '#ffffff'];
 
 /** The colour, mixed with black or white until it is readable as text on each background. */
-export function readableOn(color: string, backgrounds: string[]) {
+function readableOn(color: string, backgrounds: string[]) {
   const isReadable = (one: string) => backgrounds.every((background) => contrast(one, background) >= textContrast);
   for (let share = 0; share <= 1; share += 0.05) {
     for (const towards of [black, white]) {
@@ -93,14 +93,15 @@ export function toThemeStyle({ accent, background, font = 'sans' }: Theme) {
   ].join('');
 }
 
-/** The name of the style sheet contains a hash, so that browsers can cache it for a year. */
-export const toThemeName = (theme: Theme) => `theme-${hash('sha256', toThemeStyle(theme)).slice(0, 12)}.css`;
+const themes = new LRUCache<string, { name: string; content: CompressedContent }>({ max: 1_000 });
 
-const contents = new LRUCache<string, CompressedContent>({ max: 1_000 });
-
-export function getThemeContent(theme: Theme): CompressedContent {
+/** The style sheet of a theme. Its name contains a hash, so that browsers can cache it for a year. */
+export function getTheme(theme: Theme) {
+  const key = JSON.stringify(theme);
+  const known = themes.get(key);
+  if (known) return known;
   const style = toThemeStyle(theme);
-  const content = contents.get(style) ?? compressOnce(style);
-  contents.set(style, content);
-  return content;
+  const created = { name: `theme-${hash('sha256', style).slice(0, 12)}.css`, content: compressOnce(style) };
+  themes.set(key, created);
+  return created;
 }

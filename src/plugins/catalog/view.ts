@@ -2,14 +2,14 @@ import { catalogItemPath, catalogPageUrl, toSlug } from '../../core/catalog-urls
 import { toBasePath } from '../../core/public-url.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { Language } from '../../core/reference/language.ts';
-import type { SchoolFound } from './find-school.ts';
+import type { CatalogSchool } from './find-school.ts';
 import { stylesheet } from './style.ts';
-import { toThemeName } from './theme.ts';
+import { getTheme } from './theme.ts';
 import type { Texts } from './texts.ts';
 
 /** The data that every page of a catalog shows beside its own. */
 export type View = {
-  school: SchoolFound;
+  school: CatalogSchool;
   language: Language;
   texts: Texts;
   paths: Paths;
@@ -53,7 +53,7 @@ function linksBelow(base: string, query: string) {
 type Links = { start: string } & ReturnType<typeof linksBelow>;
 
 /** On the host name that the catalog has, with the scheme. */
-export function createUrls(settings: Settings, school: SchoolFound): Links {
+export function createUrls(settings: Settings, school: CatalogSchool): Links {
   const start = catalogPageUrl(settings, school);
   return { start, ...linksBelow(start, '') };
 }
@@ -64,7 +64,7 @@ export function createUrls(settings: Settings, school: SchoolFound): Links {
  */
 export function createPaths(
   settings: Settings,
-  school: SchoolFound,
+  school: CatalogSchool,
   { isOwnHost, lang }: { isOwnHost: boolean; lang: Language | undefined },
 ) {
   const publicPath = toBasePath(settings.publicUrl);
@@ -81,7 +81,7 @@ export function createPaths(
     },
     ...linksBelow(base, query),
     style: `${isOwnHost ? '' : publicPath}/catalog/${stylesheet.name}`,
-    theme: `${base}/${toThemeName(school.theme)}`,
+    theme: `${base}/${getTheme(school.theme).name}`,
   };
 }
 export type Paths = ReturnType<typeof createPaths>;
