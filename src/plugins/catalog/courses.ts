@@ -5,7 +5,7 @@ import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { isPublicCourse } from '../../resources/courses/loaders.ts';
 
 /** The school itself, for statements that begin with a tenant. */
-export const schoolOf = (ctx: Ctx) => ({ ...ctx, providerId: ctx.publishableFor!.id });
+export const toSchoolContext = (ctx: Ctx) => ({ ...ctx, providerId: ctx.publishableFor!.id });
 
 const maxCourses = 10_000;
 
@@ -14,7 +14,7 @@ export const listCourses = (ctx: Ctx) =>
   ctx.db
     .select({ id: courses.id, title: courses.title, updatedAt: courses.updatedAt })
     .from(courses)
-    .where(tenantWhere(schoolOf(ctx), courses, isPublicCourse))
+    .where(tenantWhere(toSchoolContext(ctx), courses, isPublicCourse))
     .orderBy(asc(courses.title), asc(courses.id))
     .limit(maxCourses);
 
@@ -23,6 +23,6 @@ export async function findCourse(ctx: Ctx, id: number) {
   const [found] = await ctx.db
     .select({ id: courses.id, title: courses.title, external_more_info_url: courses.externalMoreInfoUrl })
     .from(courses)
-    .where(tenantWhere(schoolOf(ctx), courses, eq(courses.id, id), isPublicCourse));
+    .where(tenantWhere(toSchoolContext(ctx), courses, eq(courses.id, id), isPublicCourse));
   return found;
 }

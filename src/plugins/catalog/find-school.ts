@@ -5,7 +5,7 @@ import { execute, type Queryable } from '../../database/statements.ts';
 import type { CatalogSettingsRow } from '../../resources/catalog-settings/schema.ts';
 
 /** A school whose catalog is on, with its settings and the versions of its data. */
-export type SchoolFound = Versions &
+export type CatalogSchool = Versions &
   Pick<CatalogSettingsRow, 'theme' | 'fields' | 'isIndexed' | 'termsUrl' | 'privacyUrl' | 'withdrawalText' | 'host'> & {
     providerId: number;
     fairnessKey: number;
@@ -44,13 +44,13 @@ const findByName = {
  * share a statement.
  */
 export function createSchoolLookup(on: Queryable) {
-  const inFlight = new Map<string, Promise<SchoolFound | undefined>>();
+  const inFlight = new Map<string, Promise<CatalogSchool | undefined>>();
   const known = new LRUCache<string, true>({ max: 10_000 });
 
   async function query(name: string) {
     await nextTurn();
     inFlight.delete(name);
-    const [found] = await execute<SchoolFound>(on, findByName, [name]);
+    const [found] = await execute<CatalogSchool>(on, findByName, [name]);
     if (found) known.set(name, true);
     else known.delete(name);
     return found;
@@ -58,7 +58,7 @@ export function createSchoolLookup(on: Queryable) {
 
   return {
     /** `name`: a slug, a former one too, or a host name; undefined unless its catalog is on. */
-    find(name: string): Promise<SchoolFound | undefined> {
+    find(name: string): Promise<CatalogSchool | undefined> {
       const key = name.toLowerCase();
       const pending = inFlight.get(key) ?? query(key);
       inFlight.set(key, pending);

@@ -5,7 +5,7 @@ import { languages, preferredLanguage, type Language } from '../../core/referenc
 import type { Ctx } from '../../database/context.ts';
 import { limitByAddress } from '../../http/auth/address-limit.ts';
 import type { Services } from '../../http/auth/authenticate.ts';
-import type { SchoolFound, SchoolLookup } from './find-school.ts';
+import type { CatalogSchool, SchoolLookup } from './find-school.ts';
 import { toHostName } from './host-names.ts';
 import { texts } from './texts.ts';
 import { createPaths, createUrls } from './view.ts';
@@ -64,7 +64,7 @@ function splitAddress(url: string, isOwnHost: boolean): [string, string] {
 /** As of a publishable key: nothing but public items is in scope. */
 function createCatalogContext(
   { database, settings }: Pick<Services, 'database' | 'settings'>,
-  school: SchoolFound,
+  school: CatalogSchool,
   language: Language,
   { id: reqId }: FastifyRequest,
 ): Ctx {
@@ -74,6 +74,7 @@ function createCatalogContext(
   return {
     providerId: 0,
     publishableFor: { id, isActive: true, origins: [], quarter },
+    // The public does not share the turns of the school's own keys.
     fairnessKey: -fairnessKey,
     version,
     versions: school,

@@ -5,7 +5,7 @@ import type { Services } from '../../http/auth/authenticate.ts';
 import { sanitizeCached } from '../../core/sanitize-html.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { loadDescriptions, loadSummaries } from '../../resources/course-descriptions/service.ts';
-import { findCourse, listCourses, schoolOf } from './courses.ts';
+import { findCourse, listCourses, toSchoolContext } from './courses.ts';
 import { applyFilter, readFilter } from './dates/filters.ts';
 import { getDate } from './dates/service.ts';
 import { loadUpcoming, selectComing } from './dates/upcoming.ts';
@@ -49,7 +49,7 @@ export const pages: FastifyPluginAsync<Services> = async (app, { countRequest })
         .concat(others)
         .slice(0, maxListedCourses);
       const summaries = await loadSummaries(
-        schoolOf(ctx),
+        toSchoolContext(ctx),
         listed.map(({ id }) => id),
       );
       const head = <JsonLd data={toCourseList(view, listed, summaries)} />;
@@ -66,7 +66,10 @@ export const pages: FastifyPluginAsync<Services> = async (app, { countRequest })
       const course = Problem.assertFound(await findCourse(ctx, readId(request)), 'Course');
       const path = view.paths.course(course);
       if (!isAt(request, path)) return redirect(reply, path);
-      const [dates, descriptions] = await Promise.all([loadUpcoming(ctx), loadDescriptions(schoolOf(ctx), course.id)]);
+      const [dates, descriptions] = await Promise.all([
+        loadUpcoming(ctx),
+        loadDescriptions(toSchoolContext(ctx), course.id),
+      ]);
       const own = dates.filter(({ courseId }) => courseId === course.id);
       const isAwaited = own.length === 0 && (await acceptsInterests(ctx));
       return sendPage(reply, 200, <Course {...{ view, course, dates: own, descriptions, isAwaited }} />);
@@ -82,7 +85,7 @@ export const pages: FastifyPluginAsync<Services> = async (app, { countRequest })
       const date = await getDate(ctx, readId(request));
       const path = view.paths.date(date);
       if (!isAt(request, path)) return redirect(reply, path);
-      const descriptions = await loadDescriptions(schoolOf(ctx), date.courseId);
+      const descriptions = await loadDescriptions(toSchoolContext(ctx), date.courseId);
       const isComing = (await selectComing(ctx, [date])).length > 0;
       return sendPage(reply, 200, <DatePage {...{ view, date, descriptions, isComing }} />);
     },

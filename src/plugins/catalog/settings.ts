@@ -4,7 +4,7 @@ import { days } from '../../core/config/declare.ts';
 export const catalogPluginSettings = defineSettings({
   variables: {
     CATALOG_POSTS_RETENTION_DAYS: days(
-      'Days that form bookings are stored after the 24 hours that the limits of the booking form count',
+      'How many days the record of a form of the catalog remains after its 24 hours',
       0,
     ),
   },

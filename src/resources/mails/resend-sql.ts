@@ -4,11 +4,11 @@ import { joinedRecipient, recipientJoins } from './loaders.ts';
 /** The columns in which mails of one purpose are equal. */
 export const references =
   'user_id, admin_user_id, booking_id, address, participant_id, webhook_id, course_date_id, refused_address_id, interest_id';
-const referencesOf = (mail: string) => `(${references.replaceAll(/\w+/g, (name) => `${mail}.${name}`)})`;
+const toReferences = (mail: string) => `(${references.replaceAll(/\w+/g, (name) => `${mail}.${name}`)})`;
 const isWaiting = (mail: string) => `${mail}.sent_at is null and ${mail}.failed_at is null`;
 const hasEqual = (condition: string) => `exists (
       select from outbox w where w.provider_id = o.provider_id and ${condition} and w.purpose = o.purpose
-        and row${referencesOf('w')} is not distinct from row${referencesOf('o')})`;
+        and row${toReferences('w')} is not distinct from row${toReferences('o')})`;
 
 /** Whether the mail `$2` waits, and whether one with the same purpose and references waits or was just sent. */
 export const findMailToResend = {

@@ -17,7 +17,7 @@ type Changes = {
 };
 
 /**
- * Queues the notices of a write to the school, by its switches and the locations of the dates. Call it at the end of each
+ * Queues the notices to the school that a write causes, by its switches and the locations of the dates. Call it at the end of each
  * write that books participants, takes them off a date or changes seats, once waiting lists are promoted.
  */
 export async function queueNotices(

@@ -22,7 +22,7 @@ async function createSchool() {
   const read = async (query = '') => (await catalog.get(`/dates.json${query}`)).json<Page>();
   return { me, catalog, read, tag, knots, soup, first, second };
 }
-const idsOf = ({ items }: Page) => items.map(({ id }) => id);
+const readIds = ({ items }: Page) => items.map(({ id }) => id);
 
 test('dates.json has the coming dates with what a page shows of them', async () => {
   const { catalog, read, tag, knots, first, second } = await createSchool();
@@ -85,13 +85,13 @@ test('labels are in the language of the query, or else of the browser', async ()
 
 test('from, to, tag and q select dates', async () => {
   const { read, tag, first, second } = await createSchool();
-  expect(idsOf(await read('?from=2030-06-10&to=2030-06-10'))).toEqual([first]);
-  expect(idsOf(await read('?from=2030-06-11'))).toEqual([second]);
-  expect(idsOf(await read('?to=2030-06-09'))).toEqual([]);
-  expect(idsOf(await read(`?tag=${tag.id}`))).toEqual([first]);
-  expect(idsOf(await read('?tag=sj%C3%B8%20%26%20HAV'))).toEqual([first]);
-  expect(idsOf(await read('?q=sou'))).toEqual([second]);
-  expect(idsOf(await read('?q=bergen+knots&from=&page='))).toEqual([first]);
+  expect(readIds(await read('?from=2030-06-10&to=2030-06-10'))).toEqual([first]);
+  expect(readIds(await read('?from=2030-06-11'))).toEqual([second]);
+  expect(readIds(await read('?to=2030-06-09'))).toEqual([]);
+  expect(readIds(await read(`?tag=${tag.id}`))).toEqual([first]);
+  expect(readIds(await read('?tag=sj%C3%B8%20%26%20HAV'))).toEqual([first]);
+  expect(readIds(await read('?q=sou'))).toEqual([second]);
+  expect(readIds(await read('?q=bergen+knots&from=&page='))).toEqual([first]);
 });
 
 test('a page has at most 100 dates, and names the next one', async () => {
@@ -103,10 +103,10 @@ test('a page has at most 100 dates, and names the next one', async () => {
   const page = async (query: string) => (await get(`/dates.json${query}`)).json<Page>();
   const [first, second, third] = [await page(''), await page('?page=2'), await page('?page=3')];
   expect([first.items.length, first.next_page]).toEqual([100, 2]);
-  expect([idsOf(first), idsOf(second)].flat()).toEqual(ids);
+  expect([readIds(first), readIds(second)].flat()).toEqual(ids);
   expect([second.next_page, third]).toEqual([null, { items: [], next_page: null }]);
   const few = await page('?limit=3&page=2');
-  expect([idsOf(few), few.next_page]).toEqual([ids.slice(3, 6), 3]);
+  expect([readIds(few), few.next_page]).toEqual([ids.slice(3, 6), 3]);
 });
 
 test.each([

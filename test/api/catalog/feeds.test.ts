@@ -127,7 +127,7 @@ test('what is not public has no calendar', async () => {
 });
 
 /** The texts of elements by their names, in order; the feed has no nested equal names but those of entries. */
-const textsOf = (xml: string, name: string) =>
+const readTexts = (xml: string, name: string) =>
   [...xml.matchAll(new RegExp(`<${name}(?: [^>]*)?>([^<]*)</${name}>`, 'g'))].map(([, text]) => text);
 
 test('the feed has the newest dates first, well-formed, with stable ids', async () => {
@@ -136,15 +136,24 @@ test('the feed has the newest dates first, well-formed, with stable ids', async 
   expect([response.status, response.headers['content-type']]).toEqual([200, 'application/atom+xml; charset=utf-8']);
   const { text } = response;
   const tagUri = (id: number | string) => `tag:localhost,2026:${me.id}/dates${id && `/${id}`}`;
-  expect(textsOf(text, 'id')).toEqual([tagUri(''), ...[days, several, single].map(tagUri)]);
-  expect(textsOf(text, 'title')).toEqual(['New dates – Fjord; school', 'Soup', 'Soup', 'Knots &amp; &lt;bends&gt;']);
-  expect(textsOf(text, 'published').map((at) => at!.slice(0, 10))).toEqual(['2026-01-03', '2026-01-02', '2026-01-01']);
-  expect(textsOf(text, 'summary').at(-1)).toBe('Saturday 30 March 2030, 09:00–15:00. Brygga, Bergen. NOK\u00a0800.00');
+  expect(readTexts(text, 'id')).toEqual([tagUri(''), ...[days, several, single].map(tagUri)]);
+  expect(readTexts(text, 'title')).toEqual(['New dates – Fjord; school', 'Soup', 'Soup', 'Knots &amp; &lt;bends&gt;']);
+  expect(readTexts(text, 'published').map((at) => at!.slice(0, 10))).toEqual([
+    '2026-01-03',
+    '2026-01-02',
+    '2026-01-01',
+  ]);
+  expect(readTexts(text, 'summary').at(-1)).toBe(
+    'Saturday 30 March 2030, 09:00–15:00. Brygga, Bergen. NOK\u00a0800.00',
+  );
   expect(text).toContain(`<link rel="self" type="application/atom+xml" href="${catalog.url}/feed.atom"/>`);
   expect(text).toContain(`href="${catalog.url}/dates/soup-${days}"`);
-  expect(textsOf((await catalog.get(`/feed.atom?tag=${tag.id}`)).text, 'id')).toEqual([tagUri(tag.id), tagUri(single)]);
+  expect(readTexts((await catalog.get(`/feed.atom?tag=${tag.id}`)).text, 'id')).toEqual([
+    tagUri(tag.id),
+    tagUri(single),
+  ]);
   const empty = await catalog.get('/feed.atom?tag=other');
-  expect(textsOf(empty.text, 'updated')[0]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/);
+  expect(readTexts(empty.text, 'updated')[0]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/);
 });
 
 test('a feed has 50 entries at most', async () => {
@@ -152,7 +161,7 @@ test('a feed has 50 entries at most', async () => {
   const course = await me.course();
   for (let n = 0; n < 52; n += 1) await addDate(me, course, {});
   const { get } = await openCatalog(testApp, me);
-  expect(textsOf((await get('/feed.atom')).text, 'published')).toHaveLength(50);
+  expect(readTexts((await get('/feed.atom')).text, 'published')).toHaveLength(50);
 });
 
 test('texts that XML cannot hold are left out', async () => {

@@ -12,15 +12,15 @@ afterAll(() => demo.close());
 type Data = Record<string, any>;
 type Read = (path: string) => Promise<{ status: number; text: string }>;
 
-const metaOf = (html: string, name: string) =>
+const readMeta = (html: string, name: string) =>
   new RegExp(`<meta (?:name|property)="${name}" content="([^"]*)"/>`).exec(html)?.[1];
-const canonicalOf = (html: string) => /<link rel="canonical" href="([^"]*)"\/>/.exec(html)?.[1];
-const isIndexed = (html: string) => metaOf(html, 'robots') === undefined;
-const dataOf = (html: string) =>
+const readCanonical = (html: string) => /<link rel="canonical" href="([^"]*)"\/>/.exec(html)?.[1];
+const isIndexed = (html: string) => readMeta(html, 'robots') === undefined;
+const readData = (html: string) =>
   [...html.matchAll(/<script type="application\/ld\+json">([^<]*)<\/script>/g)].map(
     ([, json]) => JSON.parse(json!) as Data,
   );
-const addressesOf = (xml: string) => [...xml.matchAll(/<loc>([^<]*)<\/loc>/g)].map(([, address]) => address!);
+const readAddresses = (xml: string) => [...xml.matchAll(/<loc>([^<]*)<\/loc>/g)].map(([, address]) => address!);
 
 const readDemo: Read = (url) => send(demo.app, { method: 'GET', url });
 async function demoBase() {
@@ -50,21 +50,21 @@ test('the sitemap has each page of the demo school once, and no other page may b
   const start = await demoBase();
   const pages = await crawl(readDemo, start);
   const { text } = await readDemo(`${start}/sitemap.xml`);
-  const listed = addressesOf(text);
+  const listed = readAddresses(text);
   expect(listed).toHaveLength(new Set(listed).size);
   expect(listed.length).toBeGreaterThan(20);
   const indexed = [...pages].filter(([, html]) => isIndexed(html)).map(([path]) => settings.publicUrl + path);
   const canceled = [];
   for (const address of listed.filter((one) => !indexed.includes(one))) {
     const { status, text: html } = await readDemo(address.slice(settings.publicUrl.length));
-    expect([address, status, isIndexed(html), dataOf(html)[0]!['eventStatus']]).toEqual([
+    expect([address, status, isIndexed(html), readData(html)[0]!['eventStatus']]).toEqual([
       ...[address, 200, true],
       'https://schema.org/EventCancelled',
     ]);
     canceled.push(address);
   }
   expect(listed.toSorted()).toEqual([...indexed, ...canceled].toSorted());
-  for (const [path, html] of pages) expect(canonicalOf(html)).toBe(settings.publicUrl + path);
+  for (const [path, html] of pages) expect(readCanonical(html)).toBe(settings.publicUrl + path);
   expect([...text.matchAll(/<lastmod>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d<\/lastmod>/g)]).toHaveLength(
     listed.length,
   );
@@ -104,9 +104,9 @@ test('each demo date has the properties that Google requires and recommends', as
   const { text } = await readDemo(`${start}/sitemap.xml`);
   const found: Record<string, Data> = {};
   const placeless: string[] = [];
-  for (const address of addressesOf(text).filter((one) => one.includes('/dates/'))) {
+  for (const address of readAddresses(text).filter((one) => one.includes('/dates/'))) {
     const { text: html } = await readDemo(address.slice(settings.publicUrl.length));
-    const [data, ...more] = dataOf(html);
+    const [data, ...more] = readData(html);
     if (html.includes('The school will tell you where')) placeless.push(address);
     expect([address, data?.['@type'], data?.['url'], more]).toEqual([address, 'EducationEvent', address, []]);
     found[address] = data!;
@@ -122,14 +122,14 @@ test('each demo date has the properties that Google requires and recommends', as
 
 test('the start page lists the courses of the demo school as Google requires, and each course has a page', async () => {
   const start = await demoBase();
-  const [list] = dataOf((await readDemo(start)).text);
+  const [list] = readData((await readDemo(start)).text);
   expect(list!['@type']).toBe('ItemList');
   expect(missingIn(list)).toEqual([]);
   const elements = list!['itemListElement'] as Data[];
   expect(elements.map(({ position }) => position as number)).toEqual(elements.map((_one, n) => n + 1));
   expect(elements.length).toBeGreaterThanOrEqual(3);
   for (const { url, item } of elements) {
-    const [course] = dataOf((await readDemo(String(url).slice(settings.publicUrl.length))).text);
+    const [course] = readData((await readDemo(String(url).slice(settings.publicUrl.length))).text);
     expect(course).toEqual({ '@context': 'https://schema.org', ...(item as Data) });
   }
 });
@@ -152,7 +152,7 @@ async function createSchool() {
   const page = async (id = dateId) => (await catalog.get(`/dates/x-${id}`)).headers['location'] as string;
   const read = async (id = dateId) => {
     const { text } = await catalog.get((await page(id)).slice(catalog.base.length));
-    return { text, data: dataOf(text)[0]! };
+    return { text, data: readData(text)[0]! };
   };
   return { me, catalog, courseId, dateId, read };
 }
@@ -216,16 +216,16 @@ test('pages that are over, parts, filtered or searched are not indexed and not i
   const canceledPart = await addDate(me, courseId, { parentId: dateId, statusId: 3 });
   for (const id of [over, part, canceledPart]) {
     const { text } = await read(id);
-    expect([id, isIndexed(text), dataOf(text)]).toEqual([id, false, []]);
+    expect([id, isIndexed(text), readData(text)]).toEqual([id, false, []]);
   }
   expect(isIndexed((await read()).text)).toBe(true);
   for (const path of ['/?q=x', '/?page=2', '/none']) {
     const { text } = await catalog.get(path);
-    expect([path, isIndexed(text), dataOf(text)]).toEqual([path, false, []]);
+    expect([path, isIndexed(text), readData(text)]).toEqual([path, false, []]);
   }
   const canceled = await addDate(me, courseId, { startAt: '2030-11-01', statusId: 3 });
   expect(isIndexed((await read(canceled)).text)).toBe(true);
-  const ids = addressesOf((await catalog.get('/sitemap.xml')).text).map((address) => /-(\d+)$/.exec(address)?.[1]);
+  const ids = readAddresses((await catalog.get('/sitemap.xml')).text).map((address) => /-(\d+)$/.exec(address)?.[1]);
   expect(ids.slice(1)).toEqual([courseId, dateId, canceled].map(String));
 });
 
@@ -247,10 +247,10 @@ test('pages name their feeds, and have Open Graph', async () => {
     `<link rel="alternate" type="application/atom+xml" title="New dates" href="${base}/feed.atom"`,
   );
   expect(text).toContain(`<a href="${base}/dates/script-b-knots-b-${dateId}/calendar.ics">Add to your calendar</a>`);
-  expect(['og:type', 'og:site_name', 'og:url'].map((name) => metaOf(text, name))).toEqual([
-    ...['website', 'Fjord &amp; school', canonicalOf(text)],
+  expect(['og:type', 'og:site_name', 'og:url'].map((name) => readMeta(text, name))).toEqual([
+    ...['website', 'Fjord &amp; school', readCanonical(text)],
   ]);
-  expect(metaOf(text, 'og:title')).toContain('Knots');
+  expect(readMeta(text, 'og:title')).toContain('Knots');
   const course = await catalog.get(`/courses/script-b-knots-b-${courseId}?lang=no`);
   expect(course.text).toContain(`/calendar.ics?lang=no">Abonner på kalenderen</a>`);
   expect((await catalog.get('')).text).toContain(`<a href="${base}/feed.atom">`);
@@ -264,7 +264,7 @@ test('a host name of a school has its own robots.txt, sitemap and addresses', as
     'text/plain; charset=utf-8',
     `User-agent: *\nAllow: /\nSitemap: http://${host}/sitemap.xml\n`,
   ]);
-  const listed = addressesOf((await read('/sitemap.xml')).text);
+  const listed = readAddresses((await read('/sitemap.xml')).text);
   expect(listed).toContain(`http://${host}/dates/script-b-knots-b-${dateId}`);
   const { items } = (await read('/dates.json')).json<{ items: Data[] }>();
   expect(items[0]!['url']).toBe(`http://${host}/dates/script-b-knots-b-${dateId}`);
@@ -272,7 +272,7 @@ test('a host name of a school has its own robots.txt, sitemap and addresses', as
     expect((await read(path)).text).toContain(`http://${host}/dates/`);
   expect((await read('/catalog/course-dates.js')).status).toBe(200);
   const below = (await catalog.get('/sitemap.xml')).text;
-  expect(addressesOf(below)).toEqual(listed);
+  expect(readAddresses(below)).toEqual(listed);
   expect((await read('/robots.txt', 'localhost:3000')).text).toBe('User-agent: *\nAllow: /\n');
   await me.put('/v2/catalog-settings', { index: false });
   expect((await read('/robots.txt')).text).toBe('User-agent: *\nDisallow: /\n');

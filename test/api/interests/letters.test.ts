@@ -141,6 +141,6 @@ test('a mail of an interest that is deleted or confirmed since is dropped', asyn
   const { log } = startWorker(testApp, { to: server.url });
   await allSent(testApp);
   expect(log.filter((line) => line.includes('dropped'))).toEqual([
-    expect.stringContaining('its interest is confirmed since'),
+    expect.stringContaining('its interest is confirmed in the meantime'),
   ]);
 });

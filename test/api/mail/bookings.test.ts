@@ -291,9 +291,9 @@ test('mails that are no longer true are dropped', async () => {
     'its booker has no e-mail address',
     'its course is over',
     'its date is not canceled any more',
-    'its offer has ended since',
-    'its participant has left since',
-    'its participant has left since',
+    'its offer has ended in the meantime',
+    'its participant has left in the meantime',
+    'its participant has left in the meantime',
     'its participant has no name',
   ]);
 });

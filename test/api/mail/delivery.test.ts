@@ -87,7 +87,7 @@ test('a mail that is deleted after its claim is dropped', async () => {
   };
   const server = await startMailServer();
   const { log } = startWorker({ database: { ...testApp.database, pool: { query } as never } }, { to: server.url });
-  await eventually(() => expect(log.at(-1)).toMatch(/^info: Mail \d+ is dropped: it is deleted since$/));
+  await eventually(() => expect(log.at(-1)).toMatch(/^info: Mail \d+ is dropped: it was deleted$/));
   expect(getDeliveryCounters(testApp.database).mails).toMatchObject({ dropped: 1, retried: 0 });
   expect(server.received).toEqual([]);
 });
@@ -102,7 +102,9 @@ test('the invitation of an admin user who is detached meanwhile is not sent', as
   const { log } = startWorker(testApp, { to: server.url });
   await allSent(testApp);
   expect(server.received.map(({ to }) => to![0]!.address)).toEqual(['ole@people.example']);
-  expect(log).toContainEqual(expect.stringMatching(/^info: Mail \d+ is dropped: its admin user is detached since$/));
+  expect(log).toContainEqual(
+    expect.stringMatching(/^info: Mail \d+ is dropped: its admin user is detached in the meantime$/),
+  );
 });
 
 test('a mail to a course user who is erased before it is queued is not sent', async () => {
@@ -115,7 +117,9 @@ test('a mail to a course user who is erased before it is queued is not sent', as
   expect((await me.put(`/v2/booking/${booking_id}/deregister`, { config })).status).toBe(200);
   expect(await readOutbox(testApp)).toMatchObject([{ purpose: 'deregistration' }]);
   const { log } = startWorker(testApp, { to: (await startMailServer()).url });
-  await eventually(() => expect(log.at(-1)).toMatch(/^info: Mail \d+ is dropped: its course user is erased since$/));
+  await eventually(() =>
+    expect(log.at(-1)).toMatch(/^info: Mail \d+ is dropped: its course user is erased in the meantime$/),
+  );
   expect(lines(log, 'error')).toEqual([]);
 });
 

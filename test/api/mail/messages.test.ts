@@ -193,7 +193,7 @@ test('a delayed mail has the current participant status, and is skipped when obs
   expect(mails.map(({ text }) => text!.split('\n')[2])).toEqual(
     [
       'Your booking is registered, and the school has yet to confirm your place.',
-      'The school has canceled this date since.',
+      'The school has canceled this date in the meantime.',
       'Your place is confirmed. Welcome!',
       // Of the deregistered one.
       '',
@@ -203,8 +203,8 @@ test('a delayed mail has the current participant status, and is skipped when obs
   );
   expect(mails.map(({ text }) => text!.includes('meet.example'))).toEqual([false, false, true, false]);
   expect(log.filter((line) => line.includes('dropped')).sort()).toEqual([
-    expect.stringMatching(/^info: Mail \d+ is dropped: its participant has left since/),
-    expect.stringMatching(/^info: Mail \d+ is dropped: its participant is back since/),
+    expect.stringMatching(/^info: Mail \d+ is dropped: its participant has left in the meantime/),
+    expect.stringMatching(/^info: Mail \d+ is dropped: its participant is back in the meantime/),
   ]);
   expect(await readOutbox(testApp)).toHaveLength(4);
 });

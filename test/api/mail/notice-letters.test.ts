@@ -175,9 +175,9 @@ test('an admin user of the role gets notices at booking_email, or else at its e-
 });
 
 test.each([
-  ['a seat is free', 'its date has free seats since', 'update course_dates set capacity_max = 9'],
-  ['the date is canceled', 'its date is canceled since', 'update course_dates set status_id = 3'],
-  ['the date is deleted', 'its date is deleted since', 'update course_dates set deleted_at = now()'],
+  ['a seat is free', 'its date has free seats in the meantime', 'update course_dates set capacity_max = 9'],
+  ['the date is canceled', 'its date is canceled in the meantime', 'update course_dates set status_id = 3'],
+  ['the date is deleted', 'its date was deleted', 'update course_dates set deleted_at = now()'],
 ])('the notice of a full date is dropped once %s', async (_case, reason, statement) => {
   const testApp = await openMailTestApp();
   const me = await testApp.createProvider();
@@ -190,7 +190,7 @@ test.each([
 });
 
 test.each([
-  ['the minimum is reached', 'its date has its minimum since', 'capacity_min = 0'],
+  ['the minimum is reached', 'its date has its minimum in the meantime', 'capacity_min = 0'],
   ['the deadline is over', 'the deadline of its date is over', `deadline_at = '2020-01-01'`],
 ])('the notice of a date under its minimum is dropped once %s', async (_case, reason, change) => {
   const testApp = await openMailTestApp();
@@ -217,6 +217,6 @@ test('notices of a participant who is erased are deleted', async () => {
   await switchNotices(me, { notice_full: false, notice_budget: false });
   await forced(me, `delete from outbox where provider_id = ${me.id} and purpose <> 'notice_booked'`);
   const { log } = startWorker(testApp, { to: (await startMailServer()).url });
-  await eventually(() => expect(log.at(-1)).toMatch(/is dropped: its course user is erased since$/));
+  await eventually(() => expect(log.at(-1)).toMatch(/is dropped: its course user is erased in the meantime$/));
   await eventually(async () => expect(await readOutbox(testApp)).toEqual([]));
 });

@@ -97,7 +97,9 @@ test('the school is not told of a refused address to which mails are tried again
   await makeDue(testApp);
   const second = await startMailServer();
   const { log } = startWorker(testApp, { to: second.url });
-  await eventually(() => log.filter((line) => line.includes('its address is tried again since')).length).toBe(1);
+  await eventually(() => log.filter((line) => line.includes('its address is tried again in the meantime')).length).toBe(
+    1,
+  );
   await eventually(() => second.received.map(({ to }) => to?.[0]?.address)).toEqual(['gone@people.example']);
 });
 

@@ -231,7 +231,7 @@ test('a mail that is no longer true when it is sent again is dropped', async () 
   const server = await startMailServer();
   const { log } = startWorker(testApp, { to: server.url });
   await eventually(async () => expect((await me.get(`/v2/mails/${id}`)).status).toBe(404));
-  expect(log).toContain(`info: Mail ${id} is dropped: its participant has left since`);
+  expect(log).toContain(`info: Mail ${id} is dropped: its participant has left in the meantime`);
   expect(server.received).toEqual([]);
 });
 

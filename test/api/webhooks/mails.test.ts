@@ -88,6 +88,6 @@ test('a mail about a webhook that is active again is not sent', async () => {
   await me.put(`/v2/webhooks/${id}`, { is_active: true });
   const server = await startMailServer();
   const { log } = startWorker(testApp, { to: server.url });
-  await expect.poll(() => log.join('\n')).toContain('its webhook is active or deleted since');
+  await expect.poll(() => log.join('\n')).toContain('its webhook is active again or was deleted');
   expect(server.received).toEqual([]);
 });

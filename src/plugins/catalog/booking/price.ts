@@ -30,7 +30,7 @@ async function tryQuote(ctx: Ctx, input: BookingInput): Promise<Priced> {
 const zero = { discountCalculatedAtOrder: '0' };
 
 /** With VAT. */
-function totalOf(line: AgreedLine): Minor {
+function toTotal(line: AgreedLine): Minor {
   const { totalBeforeDiscounts, totalDiscounts, totalVat } = agreedTotals([line]);
   return toMinorUnits(totalBeforeDiscounts) - toMinorUnits(totalDiscounts) + toMinorUnits(totalVat);
 }
@@ -40,7 +40,7 @@ export function toAmounts({ lines, totals, voucher, currency }: BookingQuote) {
   const full = lines.map((line) => ({
     productId: line.productId,
     quantity: line.quantity,
-    amount: totalOf({ ...line, ...zero }),
+    amount: toTotal({ ...line, ...zero }),
   }));
   const before = full.reduce((sum, { amount }) => sum + amount, 0n);
   const byVoucher = voucher?.pays ?? 0n;

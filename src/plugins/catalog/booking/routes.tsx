@@ -9,7 +9,7 @@ import { fill } from '../../../http/html/fill.ts';
 import { readField } from '../../../http/html/forms.ts';
 import { parseBooking } from '../../../resources/booking/body-schema.ts';
 import { bookingProblem } from '../../../resources/booking/schema.ts';
-import { schoolOf } from '../courses.ts';
+import { toSchoolContext } from '../courses.ts';
 import { canBook, type CatalogDate } from '../dates/model.ts';
 import { getDate } from '../dates/service.ts';
 import { AddressLimited, createFormContext, type RefusePost } from '../forms.ts';
@@ -62,7 +62,7 @@ export const bookingPages: FastifyPluginAsync<Services & { refusePost: RefusePos
     const { view } = request.catalog;
     const { key } = request.params;
     if (!isKey(key)) throw Problem.notFound('Page');
-    const confirmation = await loadConfirmation(schoolOf(ctx), key);
+    const confirmation = await loadConfirmation(toSchoolContext(ctx), key);
     if (!confirmation) return sendEnded(reply, view);
     return sendPage(reply, 200, <Confirmed {...{ view, confirmation }} />);
   });

@@ -34,7 +34,7 @@ export async function findPost(on: Queryable, providerId: number, key: string) {
   return found;
 }
 
-type Posted = {
+type FormPost = {
   key: string;
   /** Undefined for a closed connection. */
   ip: string | undefined;
@@ -47,7 +47,7 @@ type Posted = {
  * Books as `POST /v2/booking`, once for each key, and within the limits of the address. The link of the payer's page
  * comes from the key. Throws `PriceChanged`, `AddressLimited` or `FormEnded`.
  */
-export const bookByForm = (ctx: Ctx, { key, ip, version, input }: Posted): Promise<void> =>
+export const bookByForm = (ctx: Ctx, { key, ip, version, input }: FormPost): Promise<void> =>
   ctx.write(bookingAreas, async (tx, now) => {
     const { providerId } = ctx;
     const keyHash = hashSecret(key);

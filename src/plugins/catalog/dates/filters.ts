@@ -32,14 +32,14 @@ const tests: Record<FilterName, (date: CatalogDate, value: string) => boolean> =
   q: (date, value) => matchesWords(date, foldText(value).split(' ').filter(Boolean)),
   category: ({ categories }, value) => isTitled(categories, value),
   tag: ({ tags }, value) => isTitled(tags, value),
-  place: (date, value) => placesOf(date).some((place) => foldText(place) === foldText(value)),
+  place: (date, value) => listPlaces(date).some((place) => foldText(place) === foldText(value)),
   month: ({ startAt }, value) => startAt.startsWith(`${value.slice(0, 7)}-`),
   language: ({ language }, value) => language.id === value,
 };
 
 /** `online` is a place, too. */
 export const onlinePlace = 'online';
-const placesOf = ({ city, isOnline }: CatalogDate) => [...(isOnline ? [onlinePlace] : []), ...(city ? [city] : [])];
+const listPlaces = ({ city, isOnline }: CatalogDate) => [...(isOnline ? [onlinePlace] : []), ...(city ? [city] : [])];
 
 export const applyFilter = (dates: CatalogDate[], filter: Filter) => {
   const given = Object.entries(filter) as [FilterName, string][];
@@ -50,13 +50,13 @@ export type Choice = { value: string; label: string };
 
 /** The values that the dates have, for each filter but the words. */
 export function listChoices(dates: CatalogDate[]): Record<Exclude<FilterName, 'q'>, Choice[]> {
-  const titled = (get: (date: CatalogDate) => { id: number; title: string }[]) =>
+  const toTitledChoices = (get: (date: CatalogDate) => { id: number; title: string }[]) =>
     toChoices(dates.flatMap(get).map(({ id, title }) => [String(id), title]));
   const months = [...new Set(dates.map(({ startAt }) => startAt.slice(0, 7)))].sort();
   return {
-    category: titled(({ categories }) => categories),
-    tag: titled(({ tags }) => tags),
-    place: toChoices(dates.flatMap(placesOf).map((place) => [place, place])),
+    category: toTitledChoices(({ categories }) => categories),
+    tag: toTitledChoices(({ tags }) => tags),
+    place: toChoices(dates.flatMap(listPlaces).map((place) => [place, place])),
     month: months.map((month) => ({ value: month, label: month })),
     language: toChoices(dates.map(({ language }) => [language.id, language.title])),
   };

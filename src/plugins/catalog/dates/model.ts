@@ -29,7 +29,7 @@ export type CatalogDate = DateSpan &
     seats: { status: 'open' | 'waiting_list' | 'fully_booked'; free: number | null };
     price: Price | null;
     products: Product[];
-    /** The place where it is held, in a word; null if it is not known. */
+    /** The city, else the title of the place; null if neither is known. */
     city: string | null;
     isOnline: boolean;
     categories: Titled[];

@@ -7,7 +7,7 @@ import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
 import { isPublicCourse } from '../../../resources/courses/loaders.ts';
 import { courseDateList } from '../../../resources/coursedates/list.ts';
 import { isPublicDate } from '../../../resources/coursedates/loaders.ts';
-import { schoolOf } from '../courses.ts';
+import { toSchoolContext } from '../courses.ts';
 import { dateIncludes, toCatalogDate, type CatalogDate, type DateItem } from './model.ts';
 import { createVersionedCache } from './versioned-cache.ts';
 
@@ -26,14 +26,14 @@ export async function getDate(ctx: Ctx, id: number): Promise<CatalogDate> {
   throw (await wasPublic(ctx, id)) ? new Problem('gone', 'The date is over') : Problem.notFound('Date');
 }
 
-/** Of public dates those that are no part of another date, the newest first. */
+/** The public dates without a parent date, the newest first. */
 export const listWholeDates = (ctx: Ctx, ids: number[], limit = ids.length) =>
   ctx.db
     .select({ id: courseDates.id, createdAt: courseDates.createdAt })
     .from(courseDates)
     .where(
       tenantWhere(
-        schoolOf(ctx),
+        toSchoolContext(ctx),
         courseDates,
         sql`${courseDates.id} = any(${sql.param(ids)}::bigint[])`,
         isNull(courseDates.parentId),
@@ -52,7 +52,7 @@ async function wasPublic(ctx: Ctx, id: number) {
     .innerJoin(courses, sameTenant(courses, courseDates, eq(courses.id, courseDates.courseId)))
     .where(
       tenantWhere(
-        schoolOf(ctx),
+        toSchoolContext(ctx),
         courseDates,
         eq(courseDates.id, id),
         eq(courseDates.isVisible, true),

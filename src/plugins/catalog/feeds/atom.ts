@@ -3,8 +3,8 @@ import { spanEnds } from '../../../core/date-format.ts';
 import { formatTimestamp } from '../../../core/timestamps.ts';
 import { limitByAddress } from '../../../http/auth/address-limit.ts';
 import type { Services } from '../../../http/auth/authenticate.ts';
+import { getSchoolId } from '../../../database/context.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
-import { schoolOf } from '../courses.ts';
 import { applyFilter, readFilter } from '../dates/filters.ts';
 import type { CatalogDate } from '../dates/model.ts';
 import { listWholeDates } from '../dates/service.ts';
@@ -31,7 +31,7 @@ export const atomFeed: FastifyPluginAsync<Services> = async (app, { countRequest
       const known = new Map(dates.map((date) => [date.id, date]));
       const newest = dates.length === 0 ? [] : await listWholeDates(ctx, [...known.keys()], maxEntries);
       const entries = newest.map(({ id, createdAt }) => ({ ...known.get(id)!, createdAt: formatTimestamp(createdAt) }));
-      const source = { view, providerId: schoolOf(ctx).providerId, host: new URL(ctx.settings.publicUrl).hostname };
+      const source = { view, providerId: getSchoolId(ctx), host: new URL(ctx.settings.publicUrl).hostname };
       return reply.type('application/atom+xml; charset=utf-8').send(toFeed(source, entries, tag));
     },
   });

@@ -5,8 +5,9 @@ import { Problem } from '../../../core/errors.ts';
 import { toInstant } from '../../../core/zoned-time.ts';
 import { limitByAddress } from '../../../http/auth/address-limit.ts';
 import type { Services } from '../../../http/auth/authenticate.ts';
+import { getSchoolId } from '../../../database/context.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
-import { findCourse, schoolOf } from '../courses.ts';
+import { findCourse } from '../courses.ts';
 import { applyFilter, readFilter } from '../dates/filters.ts';
 import type { CatalogDate } from '../dates/model.ts';
 import { getDate } from '../dates/service.ts';
@@ -63,8 +64,7 @@ async function loadAll(request: FastifyRequest) {
 
 async function sendCalendar({ ctx, catalog }: FastifyRequest, reply: FastifyReply, dates: CatalogDate[], name: string) {
   const { view } = catalog;
-  const { providerId } = schoolOf(ctx);
-  const options = { providerId, publicUrl: ctx.settings.publicUrl, name, refreshSeconds };
+  const options = { providerId: getSchoolId(ctx), publicUrl: ctx.settings.publicUrl, name, refreshSeconds };
   const shown = dates.slice(0, maxDates).map((date) => toCalendarDate(view, date));
   return reply.type('text/calendar; charset=utf-8').send(await toPublicCalendar(shown, options));
 }

@@ -1,6 +1,7 @@
 import type { Ctx } from '../../../database/context.ts';
 import { isMailSwitchedOn } from '../../../resources/mails/queue-service.ts';
-import { schoolOf } from '../courses.ts';
+import { toSchoolContext } from '../courses.ts';
 
 /** True if the school sends the mail about a new date. */
-export const acceptsInterests = (ctx: Ctx) => isMailSwitchedOn(schoolOf(ctx), ctx.unlockedStore, 'date_published');
+export const acceptsInterests = (ctx: Ctx) =>
+  isMailSwitchedOn(toSchoolContext(ctx), ctx.unlockedStore, 'date_published');

@@ -102,7 +102,7 @@ async function deliver(
   claimed: ClaimedMail,
 ): Promise<Ending> {
   const [found] = await execute<MailRow>(on, findMail, [claimed.providerId, claimed.id]);
-  if (!found) return endings.dropped(claimed, 'it is deleted since');
+  if (!found) return endings.dropped(claimed, 'it was deleted');
   const mail = toMailData(found, settings);
   const reason = outdatedReason(mail);
   if (reason !== null) return endings.dropped(claimed, reason);

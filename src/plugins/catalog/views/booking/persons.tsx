@@ -45,21 +45,21 @@ function Person(props: FormProps & { n: number }) {
   const { view, form, uses, focus, n } = props;
   const texts = view.texts.form;
   const person = form.persons[n]!;
-  const useOf = (field: PersonField) => (field in uses ? uses[field as keyof typeof uses] : 'required');
+  const getUse = (field: PersonField) => (field in uses ? uses[field as keyof typeof uses] : 'required');
   const isNew = focus === 'person' && n === form.persons.length - 1;
   return (
     <fieldset class="person">
       <legend>{fill(texts.participant, n + 1)}</legend>
       <div class="fields">
         {personFields
-          .filter((field) => useOf(field) !== 'off')
+          .filter((field) => getUse(field) !== 'off')
           .map((field) => (
             <Field
               name={toName(field, n)}
-              label={useOf(field) === 'required' ? texts.fields[field] : `${texts.fields[field]} ${texts.optional}`}
+              label={getUse(field) === 'required' ? texts.fields[field] : `${texts.fields[field]} ${texts.optional}`}
               type={types[field] ?? 'text'}
               autocomplete={(n === 0 && autocompletes[field]) || 'off'}
-              isRequired={useOf(field) === 'required'}
+              isRequired={getUse(field) === 'required'}
               value={person[field]}
               maxLength={maxLengths[field] ?? 255}
               isLong={field === 'comment'}

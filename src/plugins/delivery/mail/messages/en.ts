@@ -6,7 +6,7 @@ const places: Record<ActiveStatus, string> = {
   overbooked: 'You have an extra place. Welcome!',
   waiting: 'You are on the waiting list, and get a place if one becomes free; your page shows it.',
   unconfirmed: 'Your booking is registered, and the school has yet to confirm your place.',
-  canceled: 'The school has canceled this date since.',
+  canceled: 'The school has canceled this date in the meantime.',
 };
 
 export const en = {

@@ -6,7 +6,7 @@ const places: Record<ActiveStatus, string> = {
   overbooked: 'Du har en ekstraplass. Velkommen!',
   waiting: 'Du står på venteliste, og får plass hvis en blir ledig; siden din viser det.',
   unconfirmed: 'Påmeldingen er registrert, men skolen har ikke bekreftet plassen din ennå.',
-  canceled: 'Skolen har avlyst denne datoen siden.',
+  canceled: 'Skolen har avlyst denne datoen i mellomtiden.',
 };
 
 export const no: LetterTexts = {

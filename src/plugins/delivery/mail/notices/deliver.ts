@@ -21,7 +21,7 @@ export async function prepareNotice(
 ): Promise<{ letter: Letter; name?: string } | { outdated: string } | 'waits'> {
   const { providerId, id } = claimed;
   const [notice] = await loadNotices(on, providerId, [id]);
-  const outdated = notice ? outdatedNotice(notice) : 'it is deleted since';
+  const outdated = notice ? outdatedNotice(notice) : 'it was deleted';
   if (outdated !== null) return { outdated };
   const digest = await collectDigest(on, claimed);
   if (digest === undefined) return 'waits';

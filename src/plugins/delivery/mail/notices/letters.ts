@@ -35,14 +35,14 @@ export type Notice = ZonedSpan & {
 /** Reason why a delayed notice is no longer true, or null. */
 export function outdatedNotice(notice: Notice) {
   const { purpose, isErased, taken, confirmed, capacityMax, capacityMin } = notice;
-  if (isErased) return 'its course user is erased since';
+  if (isErased) return 'its course user is erased in the meantime';
   if (notice.statusId !== null) return null;
-  if (notice.isDateCanceled) return 'its date is canceled since';
-  if (notice.isDateDeleted) return 'its date is deleted since';
+  if (notice.isDateCanceled) return 'its date is canceled in the meantime';
+  if (notice.isDateDeleted) return 'its date was deleted';
   const isFull = capacityMax > 0 && taken >= capacityMax;
-  if (purpose === 'notice_full' && !isFull) return 'its date has free seats since';
+  if (purpose === 'notice_full' && !isFull) return 'its date has free seats in the meantime';
   if (purpose !== 'notice_under_minimum') return null;
-  if (confirmed >= capacityMin) return 'its date has its minimum since';
+  if (confirmed >= capacityMin) return 'its date has its minimum in the meantime';
   return notice.isDeadlineOver ? 'the deadline of its date is over' : null;
 }
 
