@@ -17,7 +17,7 @@ export const catalog = definePlugin({
   name: 'catalog',
   settings: catalogPluginSettings,
   routes: { prefix: '/catalog', repairsPaths: true, load: async () => (await import('./routes.ts')).catalogPlugin },
-  docs: { pages: ['catalog', 'embed'] },
+  docs: { pages: ['catalog', 'embed', 'accessibility'] },
   housekeeping: [postsTask],
   server: async () => {
     const { ownHostPlugin } = await import('./routes.ts');

@@ -245,7 +245,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
           if (width > 320) await saveScreenshot(page, `${name}-${language}-${colorScheme}-${device}`);
           found[`${name} on ${device}`] = [
             await horizontalOverflow(page),
-            width > 320 ? await accessibilityViolations(page) : [],
+            width > 320 ? await accessibilityViolations(page, { targetSize: true }) : [],
           ];
           clean[`${name} on ${device}`] = [0, []];
         }

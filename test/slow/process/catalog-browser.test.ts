@@ -48,7 +48,8 @@ async function startSchool(theme: object = {}) {
   const long = await open(longWord, { startAt: '2030-08-01', locationId: bergen });
   await addGathering(me, long.dateId);
   const gone = await addDate(me, knots.courseId, { startAt: '2020-01-01', visibleWhenPassedDeadline: false });
-  return { me, origin, start: `${origin}${base}?lang=en`, base: `${origin}${base}`, long, gone };
+  const awaited = await me.course({ title: 'Knots in winter' });
+  return { me, origin, start: `${origin}${base}?lang=en`, base: `${origin}${base}`, long, gone, awaited };
 }
 
 const heading = (page: Page) => page.locator('h1').innerText();
@@ -166,7 +167,7 @@ describe.each([
 });
 
 /** Opens each page of the catalog, and the payer's. */
-async function listPages({ start, base, long, gone }: School, page: Page) {
+async function listPages({ start, base, long, gone, awaited }: School, page: Page) {
   const date = `${base}/dates/x-${long.dateId}`;
   await page.goto(`${date}/book?lang=en`);
   await fillPerson(page, 1, 'Kari');
@@ -177,6 +178,7 @@ async function listPages({ start, base, long, gone }: School, page: Page) {
   const addresses = {
     ...{ start, found: `${start}&q=knots`, 'none-found': `${start}&q=nothing`, confirmation, payer },
     ...{ course: `${base}/courses/x-${long.courseId}?lang=en`, date: `${date}?lang=en`, form: `${date}/book?lang=en` },
+    'course-without-date': `${base}/courses/x-${awaited}?lang=en`,
     ...{ 'not-found': `${base}/dates/x-2000000000`, gone: `${base}/dates/x-${gone}`, 'no-school': `${base}-unknown` },
   };
   const pages = Object.entries(addresses).map(([name, address]) => ({ name, go: () => page.goto(address) }));
