@@ -17,7 +17,14 @@ function getFormat(zone: string) {
 
 const toUtc = (local: string) => Date.parse(`${local.replace(' ', 'T')}Z`);
 
-const offsetAt = (ms: number, zone: string) => toUtc(getFormat(zone).format(ms)) - Math.floor(ms / 1_000) * 1_000;
+/** Between them every local time has a year of 1 to 9999. */
+const [firstMs, lastMs] = [Date.parse('0001-01-02T00:00:00Z'), Date.parse('9999-12-31T00:00:00Z')];
+
+function offsetAt(ms: number, zone: string) {
+  const at = Math.floor(Math.min(Math.max(ms, firstMs), lastMs) / 1_000) * 1_000;
+  // The format pads no year.
+  return toUtc(getFormat(zone).format(at).padStart(19, '0')) - at;
+}
 
 /**
  * The instant of a local time `yyyy-mm-dd hh:mm[:ss]` in a time zone, in milliseconds. As in PostgreSQL, a time that the

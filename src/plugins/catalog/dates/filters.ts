@@ -5,14 +5,15 @@ export const filterNames = ['q', 'category', 'tag', 'place', 'month', 'language'
 export type FilterName = (typeof filterNames)[number];
 export type Filter = Partial<Record<FilterName, string>>;
 
-/** Longer values match nothing. */
 const maxLength = 200;
+/** Without half a character at its end. */
+const cut = (text: string) => text.slice(0, maxLength).replace(/[\ud800-\udbff]$/, '');
 
 /** The filters of a query; an empty value is none, and of several the first counts. */
 export function readFilter(query: Record<string, unknown>): Filter {
   const values = filterNames.flatMap((name) => {
     const value = [query[name]].flat()[0];
-    return typeof value === 'string' && value.trim() !== '' ? [[name, value.trim().slice(0, maxLength)]] : [];
+    return typeof value === 'string' && value.trim() !== '' ? [[name, cut(value.trim())]] : [];
   });
   return Object.fromEntries(values) as Filter;
 }
