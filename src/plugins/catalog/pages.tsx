@@ -6,7 +6,7 @@ import { sanitizeCached } from '../../core/sanitize-html.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { loadDescriptions, loadSummaries } from '../../resources/course-descriptions/service.ts';
 import { findCourse, listCourses, toSchoolContext } from './courses.ts';
-import { applyFilter, readFilter } from './dates/filters.ts';
+import { applyFilter, filterCourses, readFilter } from './dates/filters.ts';
 import { getDate } from './dates/service.ts';
 import { loadUpcoming, selectComing } from './dates/upcoming.ts';
 import { JsonLd, toCourseList } from './feeds/json-ld.tsx';
@@ -41,7 +41,7 @@ export const pages: FastifyPluginAsync<Services> = async (app, { countRequest })
       const last = Math.max(1, Math.ceil(found.length / pageSize));
       const requested = Math.max(1, Number.parseInt(String(query['page']), 10) || 1);
       const page = Math.min(requested, last);
-      const props = { view, all, found, filter, page, pageSize };
+      const props = { view, all, found, others: page > 1 ? [] : filterCourses(others, filter), filter, page, pageSize };
       if (Object.keys(filter).length > 0 || requested > 1) return sendPage(reply, 200, <Start {...props} />);
       const description = await sanitizeCached(view.school.description);
       const listed = courses
@@ -53,7 +53,7 @@ export const pages: FastifyPluginAsync<Services> = async (app, { countRequest })
         listed.map(({ id }) => id),
       );
       const head = <JsonLd data={toCourseList(view, listed, summaries)} />;
-      return sendPage(reply, 200, <Start {...props} first={{ others, description, head }} />);
+      return sendPage(reply, 200, <Start {...props} first={{ description, head }} />);
     },
   });
 

@@ -19,18 +19,23 @@ export function readFilter(query: Record<string, unknown>): Filter {
 }
 
 /** Words in any order, in the title, the categories, the tags or the place. */
-function matchesWords(date: CatalogDate, words: string[]) {
+function matchesWords(date: CatalogDate, words: string) {
   const { title, courseTitle, categories, tags, city, location } = date;
   const texts = [title, courseTitle, city, location?.title, ...[...categories, ...tags].map((one) => one.title)];
-  const text = foldText(texts.filter(Boolean).join(' '));
-  return words.every((word) => text.includes(word));
+  return hasWords(texts.filter(Boolean).join(' '), words);
+}
+
+function hasWords(text: string, words: string) {
+  const folded = foldText(text);
+  const all = foldText(words).split(' ').filter(Boolean);
+  return all.every((word) => folded.includes(word));
 }
 
 const isTitled = (titled: { id: number; title: string }[], value: string) =>
   titled.some(({ id, title }) => isChosen({ value: String(id), label: title }, value));
 
 const tests: Record<FilterName, (date: CatalogDate, value: string) => boolean> = {
-  q: (date, value) => matchesWords(date, foldText(value).split(' ').filter(Boolean)),
+  q: matchesWords,
   category: ({ categories }, value) => isTitled(categories, value),
   tag: ({ tags }, value) => isTitled(tags, value),
   place: (date, value) => listPlaces(date).some((place) => foldText(place) === foldText(value)),
@@ -46,6 +51,12 @@ export const applyFilter = (dates: CatalogDate[], filter: Filter) => {
   const given = Object.entries(filter) as [FilterName, string][];
   return dates.filter((date) => given.every(([name, value]) => tests[name](date, value)));
 };
+
+/** Courses have no other filter than the words of their title. */
+export function filterCourses<Course extends { title: string }>(courses: Course[], { q, ...others }: Filter): Course[] {
+  if (Object.keys(others).length > 0) return [];
+  return q === undefined ? courses : courses.filter(({ title }) => hasWords(title, q));
+}
 
 export type Choice = { value: string; label: string };
 

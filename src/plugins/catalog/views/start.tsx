@@ -19,15 +19,17 @@ type StartProps = {
   /** All coming dates, and those of the page. */
   all: CatalogDate[];
   found: CatalogDate[];
+  /** Courses without a coming date to list below the dates. */
+  others: { id: number; title: string }[];
   filter: Filter;
   page: number;
   pageSize: number;
-  /** Parts of the first page without a filter; `others` are the courses without a coming date. */
-  first?: { others: { id: number; title: string }[]; description: string; head: ComponentChildren };
+  /** Parts of the first page without a filter. */
+  first?: { description: string; head: ComponentChildren };
 };
 
 /** The start page: search, and the coming dates by month. */
-export function Start({ view, all, found, filter, page, pageSize, first }: StartProps) {
+export function Start({ view, all, found, others, filter, page, pageSize, first }: StartProps) {
   const { texts, school, paths } = view;
   const isFiltered = Object.keys(filter).length > 0;
   const shown = found.slice((page - 1) * pageSize, page * pageSize);
@@ -56,11 +58,11 @@ export function Start({ view, all, found, filter, page, pageSize, first }: Start
           <a href={paths.calendar}>{texts.feeds.subscribe}</a> <a href={paths.feed}>{texts.feeds.follow}</a>
         </p>
       )}
-      {first && first.others.length > 0 && (
+      {others.length > 0 && (
         <section aria-labelledby="others">
           <h2 id="others">{texts.otherCourses}</h2>
           <ul>
-            {first.others.map((course) => (
+            {others.map((course) => (
               <li>
                 <a href={paths.course(course)}>{course.title}</a>
               </li>

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { openCatalog } from '../../support/catalog.ts';
+import { addDate } from '../../support/dates.ts';
+import { sharedTestApp } from '../../support/test-app.ts';
+
+const testApp = await sharedTestApp();
+
+async function createSchool() {
+  const me = await testApp.createProvider();
+  const knots = await me.course({ title: 'Knots' });
+  for (const startAt of ['2030-06-10', '2030-07-10']) await addDate(me, knots, { startAt });
+  const silent = await me.course({ title: 'Silent sailing' });
+  await me.course({ title: 'Silent internal', type: 'internal' });
+  const { get } = await openCatalog(testApp, me);
+  /** The addresses of courses in the list of those without a coming date. */
+  const listOthers = async (query: string) => {
+    const { text } = await get(query, { 'accept-language': 'en' });
+    const [, section = ''] = /<section aria-labelledby="others">(.*?)<\/section>/s.exec(text) ?? [];
+    return [...section.matchAll(/\/courses\/([^"?]*)/g)].map(([, address]) => address);
+  };
+  return { listOthers, silent: `silent-sailing-${silent}` };
+}
+
+test.each([
+  ['', true],
+  ['?q=silent', true],
+  ['?q=SAILING%20sil', true],
+  ['?q=silent%20knots', false],
+  ['?q=knots', false],
+  ['?q=silent&month=2030-06', false],
+  ['?month=2030-06', false],
+])('%s lists a course without a date: %s', async (query, isListed) => {
+  const { listOthers, silent } = await createSchool();
+  expect(await listOthers(query)).toEqual(isListed ? [silent] : []);
+});
