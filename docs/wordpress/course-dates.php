@@ -151,7 +151,7 @@ function course_dates_when($item, $texts)
 function course_dates_place($item, $texts)
 {
     $place = $item['place'] ?? array();
-    $parts = array(empty($place['online']) ? '' : $texts['online'], $place['city'] ?? $place['title'] ?? '');
+    $parts = array(empty($place['online']) ? '' : $texts['online'], $place['city'] ?? $place['title'] ?? $place['additional_info'] ?? '');
     return implode(', ', array_filter($parts));
 }
 

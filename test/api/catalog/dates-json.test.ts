@@ -33,7 +33,7 @@ test('dates.json has the coming dates with what a page shows of them', async () 
     url: `${catalog.url}/dates/knots-${first}`,
     ...{ start_at: '2030-06-10', end_at: '2030-06-10', start_time_at: '09:00:00', end_time_at: '15:00:00' },
     timezone: 'Europe/Oslo',
-    place: { title: 'Brygga', address: 'Bryggen 1', city: 'Bergen', online: false },
+    place: { title: 'Brygga', address: 'Bryggen 1', city: 'Bergen', additional_info: null, online: false },
     price: { value: 1000, currency: 'NOK', vat_percentage: 0 },
     seats: { status: 'open', left: 12 },
     ...{ status: 'planned', deadline_at: '2030-06-01', categories: [], tags: [tag] },
@@ -41,7 +41,7 @@ test('dates.json has the coming dates with what a page shows of them', async () 
     booking_url: `${catalog.url}/dates/knots-${first}/book`,
   });
   expect(items[1]).toMatchObject({ price: { value: 0 }, seats: { status: 'open', left: null } });
-  expect(items[1]!['place']).toEqual({ title: null, address: null, city: null, online: true });
+  expect(items[1]!['place']).toEqual({ title: null, address: null, city: null, additional_info: null, online: true });
 });
 
 test('any site may read it, caches keep it for a minute, and its ETag tells whether a copy is current', async () => {

@@ -20,8 +20,9 @@ export function readFilter(query: Record<string, unknown>): Filter {
 
 /** Words in any order, in the title, the categories, the tags or the place. */
 function matchesWords(date: CatalogDate, words: string) {
-  const { title, courseTitle, categories, tags, city, location } = date;
-  const texts = [title, courseTitle, city, location?.title, ...[...categories, ...tags].map((one) => one.title)];
+  const { title, courseTitle, categories, tags, city, location, placeAdditionalInfo } = date;
+  const place = [city, location?.title, placeAdditionalInfo];
+  const texts = [title, courseTitle, ...place, ...[...categories, ...tags].map((one) => one.title)];
   return hasWords(texts.filter(Boolean).join(' '), words);
 }
 

@@ -55,7 +55,7 @@ export type Price = { value: Minor; vatPercentage: number; currency: string; com
 export type DateItem = CourseDate & {
   course: EmbeddedCourse & { products?: Product[] };
   location: Location | null;
-  place?: { title: string } | null;
+  place?: { title?: string; title_additional_info: string | null } | null;
   gatherings?: (Gathering & { location: Location | null })[];
   teaching_language: { id: string; title: string };
   instructors?: EmbeddedInstructor[];
@@ -91,7 +91,7 @@ export function toCatalogDate(item: DateItem, { timezone }: Pick<Settings, 'time
     isVirtual: item.is_virtual,
     location: venue,
     placeTitle: item.place?.title ?? null,
-    placeAdditionalInfo: null,
+    placeAdditionalInfo: item.place?.title_additional_info?.trim() || null,
     state: item.status_id === canceled ? 'canceled' : item.status_id === postponed ? 'postponed' : 'planned',
     seats: {
       status: item.seats_status as CatalogDate['seats']['status'],

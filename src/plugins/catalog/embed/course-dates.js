@@ -191,7 +191,7 @@
   }
 
   function toPlace({ place }, language) {
-    const named = place.city ?? place.title;
+    const named = place.city ?? place.title ?? place.additional_info;
     return [...(place.online ? [texts[language].online] : []), ...(named ? [named] : [])].join(', ');
   }
 

@@ -72,7 +72,7 @@ async function sendCalendar({ ctx, catalog }: FastifyRequest, reply: FastifyRepl
 /** The meeting's link is for participants alone. */
 function toCalendarDate({ texts, urls }: View, date: CatalogDate): PublicCalendarDate {
   const { id, startAt, endAt, startTimeAt, endTimeAt, zone, placeTitle, updatedAt, isOnline } = date;
-  const hasPlace = venueLines(date).length > 0;
+  const hasPlace = venueLines({ ...date, placeAdditionalInfo: null }).length > 0;
   return {
     ...date,
     courseDateId: id,

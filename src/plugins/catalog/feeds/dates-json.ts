@@ -74,7 +74,13 @@ function toItem(view: View, date: CatalogDate) {
     start_time_at: date.startTimeAt,
     end_time_at: date.endTimeAt,
     timezone: date.zone,
-    place: { title: location?.title ?? date.placeTitle, address: location?.address ?? null, city, online: isOnline },
+    place: {
+      title: location?.title ?? date.placeTitle,
+      address: location?.address ?? null,
+      city,
+      additional_info: date.placeAdditionalInfo,
+      online: isOnline,
+    },
     price: price && {
       value: toNumber(price.value),
       currency: price.currency,

@@ -93,14 +93,17 @@ const toMoment = (day: string, time: string | null, zone: string) =>
   time === null ? day : withOffset(`${day} ${time}`, zone);
 
 function toPlace(date: CatalogDate) {
-  const { location, placeTitle } = date;
+  const { location, placeTitle, placeAdditionalInfo, isOnline } = date;
   const isVenue = location !== null && location.isVirtual !== true;
-  const [name] = isVenue ? locationLines(location) : placeTitle ? [placeTitle] : [];
-  if (name === undefined) return undefined;
+  const [known] = isVenue ? locationLines(location) : placeTitle ? [placeTitle] : [];
+  // Beside an online meeting it need not be a place.
+  const name = known ?? (isOnline ? null : placeAdditionalInfo);
+  if (name === null) return undefined;
   const { address, zipcode, city } = isVenue ? location : { address: null, zipcode: null, city: placeTitle };
   return {
     '@type': 'Place',
     name,
+    ...(known !== undefined && placeAdditionalInfo !== null && { description: placeAdditionalInfo }),
     address:
       address || zipcode || city
         ? {

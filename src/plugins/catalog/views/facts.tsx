@@ -31,8 +31,11 @@ export function Seats({ view, date }: DateProps) {
 export const toPriceText = ({ texts, language }: View, { value, currency }: Price) =>
   value === 0n ? texts.free : formatMoney(value, currency, language);
 
-export const toPlaceText = ({ texts }: View, { city, isOnline, location }: CatalogDate) => {
-  const place = [location?.title, city].filter((text, n, all) => text && all.indexOf(text) === n).join(', ');
+export const toPlaceText = ({ texts }: View, date: CatalogDate) => {
+  const { city, isOnline, location, placeAdditionalInfo } = date;
+  const place = [location?.title, city, placeAdditionalInfo]
+    .filter((text, n, all) => text && all.indexOf(text) === n)
+    .join(', ');
   return [...(isOnline ? [texts.online] : []), ...(place ? [place] : [])].join(', ');
 };
 

@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import { parseCalendar } from '../../support/calendars.ts';
+import { openCatalog } from '../../support/catalog.ts';
+import { readMain } from '../../support/catalog-form.ts';
+import { addDate, addLocation } from '../../support/dates.ts';
+import { sharedTestApp } from '../../support/test-app.ts';
+
+const testApp = await sharedTestApp();
+
+type Data = Record<string, any>;
+
+/** A school with a course, and what each document of its catalog has of its only date. */
+async function createSchool(course: Data = {}) {
+  const me = await testApp.createProvider();
+  const catalog = await openCatalog(testApp, me);
+  const courseId = await me.course({ title: 'Knots', ...course });
+  const readText = async (path: string) => (await catalog.get(path, { 'accept-language': 'en' })).text;
+  const read = async () => {
+    const { items } = (await catalog.get('/dates.json')).json<{ items: [Data] }>();
+    const page = await readText(`/dates/knots-${String(items[0]['id'])}`);
+    const calendar = parseCalendar(await readText(`/dates/knots-${String(items[0]['id'])}/calendar.ics`));
+    return {
+      json: items[0],
+      page: readMain({ text: page }),
+      list: readMain({ text: await readText('') }),
+      course: readMain({ text: await readText(`/courses/knots-${courseId}`) }),
+      form: readMain({ text: await readText(`/dates/knots-${String(items[0]['id'])}/book`) }),
+      event: calendar.events[0]!,
+      entry: /<summary>([^<]*)<\/summary>/.exec(await readText('/feed.atom'))?.[1],
+      data: JSON.parse(/<script type="application\/ld\+json">([^<]*)</.exec(page)![1]!) as Data,
+    };
+  };
+  return { me, catalog, courseId, read };
+}
+
+const days = { start_at: '2030-06-10', end_at: '2030-06-10' };
+
+test('a search for a place without a match is the place of a date', async () => {
+  const { me, catalog, courseId, read } = await createSchool();
+  const fields = { ...days, place_by_search: 'Kulturhuset, room 7' };
+  expect((await me.post(`/v2/courses/${courseId}/coursedates`, fields)).status).toBe(201);
+  const { json, page, list, course, form, event, entry, data } = await read();
+  for (const text of [page, list, course, form]) expect(text).toContain('|Kulturhuset, room 7|');
+  expect(json['place']).toMatchObject({ title: null, city: null, additional_info: 'Kulturhuset, room 7' });
+  expect(event.location).toBe('Kulturhuset, room 7');
+  expect(entry).toContain('Kulturhuset, room 7');
+  expect(data['location']).toEqual({ '@type': 'Place', name: 'Kulturhuset, room 7', address: 'Kulturhuset, room 7' });
+  expect((await catalog.get('?q=kulturhuset')).text).toContain('Knots</a>');
+});
+
+test('the additional info of a place is shown with the place', async () => {
+  const { me, courseId, read } = await createSchool();
+  const fields = { ...days, place_by_search: 'Bergen', place_additional_info: 'Room 7, 2nd floor' };
+  expect((await me.post(`/v2/courses/${courseId}/coursedates`, fields)).status).toBe(201);
+  const { json, page, list, course, form, event, entry, data } = await read();
+  for (const text of [page, form]) expect(text).toContain('|Bergen|Room 7, 2nd floor|');
+  for (const text of [list, course]) expect(text).toContain('|Bergen, Room 7, 2nd floor|');
+  expect(json['place']).toMatchObject({ title: 'Bergen', city: 'Bergen', additional_info: 'Room 7, 2nd floor' });
+  expect(event.location).toBe('Bergen, Room 7, 2nd floor');
+  expect(entry).toContain('Bergen, Room 7, 2nd floor');
+  expect(data['location']).toMatchObject({ name: 'Bergen', description: 'Room 7, 2nd floor' });
+});
+
+test('the additional info of an online date is no address', async () => {
+  const { me, courseId, read } = await createSchool();
+  await addDate(me, courseId, { isVirtual: true, placeAdditionalInfo: 'The link comes by mail' });
+  const { page, event, data } = await read();
+  expect(page).toContain('|Online|The link comes by mail|');
+  expect(event.location).toBe('Online, The link comes by mail');
+  expect(data).toMatchObject({
+    eventAttendanceMode: 'https://schema.org/OnlineEventAttendanceMode',
+    location: { '@type': 'VirtualLocation' },
+  });
+});
+
+test('a date at a location has its room too', async () => {
+  const { me, courseId, read } = await createSchool();
+  const locationId = await addLocation(me, { title: 'Brygga', address: 'Bryggen 1', city: 'Bergen' });
+  await addDate(me, courseId, { locationId, placeAdditionalInfo: 'Room 7' });
+  const { page, list, event, data } = await read();
+  expect(page).toContain('|Brygga|Bryggen 1|Bergen|Room 7|');
+  expect(list).toContain('|Brygga, Bergen, Room 7|');
+  expect(event.location).toBe('Brygga, Bryggen 1, Bergen, Room 7');
+  expect(data['location']).toMatchObject({ name: 'Brygga', description: 'Room 7' });
+});
