@@ -86,16 +86,21 @@ export const listRoute = {
   /**
    * 304 by ETag, then the response cache, then the concurrency limit, then single-flight, then a standby. A query that is
    * true for `unless` depends on more than the provider's data; it has neither ETag nor cache. Where `list` has a
-   * spreadsheet, it is also sent as CSV.
+   * spreadsheet, it is also sent as CSV. `admit` may refuse a request that is not answered from memory; no other request
+   * shares its error.
    */
   cached: (
     readAreas: ReadAreas,
     unless: (query: Record<string, unknown>) => boolean = () => false,
     list?: ReadableList<never>,
+    ...admit: ((request: FastifyRequest) => Promise<void>)[]
   ) =>
     withSpreadsheet(list, {
       config: { hasEtag: true as const },
-      preHandler: [begin, handleConditionalGet(readAreas, unless), acquireSlot, shareInFlight, readFromStandby],
+      preHandler: [
+        ...[begin, handleConditionalGet(readAreas, unless), ...admit],
+        ...[acquireSlot, shareInFlight, readFromStandby],
+      ],
       onSend: [releaseSlot, storeResponse, matchAnyTag],
       onError: failInFlight,
     }),

@@ -27,7 +27,10 @@ export function openCatalog({ database, settings, countRequest, lookup, isOwnHos
     const [path, query] = splitAddress(request.url, isOwnHost);
     // 308 keeps the method and the fields of a form.
     const moved = request.method === 'GET' || request.method === 'HEAD' ? 301 : 308;
-    if (!isOwnHost && name !== school.slug) return reply.redirect(`${paths.base}${path}${query}`, moved);
+    if (!isOwnHost && name !== school.slug) {
+      await limit(request);
+      return reply.redirect(`${paths.base}${path}${query}`, moved);
+    }
     const language = chosen ?? preferredLanguage(request.headers['accept-language'], settings.defaultLanguage);
     request.ctx = createCatalogContext({ database, settings }, school, language, request);
     request.catalog = {

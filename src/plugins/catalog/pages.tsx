@@ -1,6 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
 import { Problem } from '../../core/errors.ts';
-import { limitByAddress } from '../../http/auth/address-limit.ts';
 import type { Services } from '../../http/auth/authenticate.ts';
 import { sanitizeCached } from '../../core/sanitize-html.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
@@ -23,13 +22,12 @@ const pageSize = 400;
 const maxListedCourses = 100;
 
 /** The read-only pages: start, course and date. Cache misses are counted by address. */
-export const pages: FastifyPluginAsync<Services> = async (app, { countRequest }) => {
-  const limit = limitByAddress(countRequest);
+export const pages: FastifyPluginAsync<Services> = async (app, services) => {
+  const cached = cachedPage(services);
 
   app.get('/', {
-    ...cachedPage,
+    ...cached,
     handler: async (request, reply) => {
-      await limit(request);
       const { view } = request.catalog;
       const ctx = listRoute.toCtx(request);
       const query = request.query as Record<string, unknown>;
@@ -58,9 +56,8 @@ export const pages: FastifyPluginAsync<Services> = async (app, { countRequest })
   });
 
   app.get<ItemRoute>('/courses/:item', {
-    ...cachedPage,
+    ...cached,
     handler: async (request, reply) => {
-      await limit(request);
       const { view } = request.catalog;
       const ctx = listRoute.toCtx(request);
       const course = Problem.assertFound(await findCourse(ctx, readId(request)), 'Course');
@@ -77,9 +74,8 @@ export const pages: FastifyPluginAsync<Services> = async (app, { countRequest })
   });
 
   app.get<ItemRoute>('/dates/:item', {
-    ...cachedPage,
+    ...cached,
     handler: async (request, reply) => {
-      await limit(request);
       const { view } = request.catalog;
       const ctx = listRoute.toCtx(request);
       const date = await getDate(ctx, readId(request));

@@ -1,8 +1,9 @@
 import helmet from '@fastify/helmet';
-import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
+import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
 import { toBasePath } from '../../core/public-url.ts';
 import { serveAsset } from '../../http/assets.ts';
+import { limitByAddress } from '../../http/auth/address-limit.ts';
 import type { Services } from '../../http/auth/authenticate.ts';
 import { sendContent } from '../../http/compression/static-content.ts';
 import { setErrorFormat } from '../../http/errors/error-handler.ts';
@@ -59,19 +60,22 @@ const schoolPages: FastifyPluginAsync<Services & { lookup: SchoolLookup; isOwnHo
   app.addHook('preParsing', checkBody);
   app.addHook('preParsing', openCatalog(options));
   const addMethodNotAllowed = methodNotAllowed(app);
+  const limit = limitByAddress(options.countRequest);
+  const refuseUnknown = async (request: FastifyRequest) => {
+    await limit(request);
+    throw Problem.notFound('Page');
+  };
 
   app.get<{ Params: { theme: string } }>('/theme-:theme.css', (request, reply) => {
     const { name, content } = getTheme(request.catalog.view.school.theme);
-    if (`theme-${request.params.theme}.css` !== name) throw Problem.notFound('Style sheet');
+    if (`theme-${request.params.theme}.css` !== name) return refuseUnknown(request);
     return sendContent(request, reply, content, styleHeaders);
   });
   await app.register(pages, { ...options, prefix: '' });
   await app.register(feeds, { ...options, prefix: '' });
   await app.register(formPages, { ...options, prefix: '' });
   addMethodNotAllowed();
-  app.get('/*', () => {
-    throw Problem.notFound('Page');
-  });
+  app.get('/*', refuseUnknown);
 };
 
 /** Never cached. */

@@ -8,7 +8,7 @@ import { createBookableDate } from '../../support/booking.ts';
 import { openCatalog } from '../../support/catalog.ts';
 import { addDate, addGathering, addLocation, changeDate } from '../../support/dates.ts';
 import { write } from '../../support/orders.ts';
-import { openTestApp, send, settings, sharedTestApp } from '../../support/test-app.ts';
+import { limits, openTestApp, send, settings, sharedTestApp } from '../../support/test-app.ts';
 
 const testApp = await sharedTestApp();
 const english = { 'accept-language': 'en' };
@@ -244,6 +244,23 @@ test('the start page of 400 dates is at most 60 kB compressed, and the page of a
   const page = await read(`/dates/knots-and-ropes-${dateId}`);
   expect(page.text).toContain(words);
   expect(page.bytes).toBeLessThanOrEqual(20_000);
+});
+
+test('requests of an address above its limit are refused, and no others with them', async () => {
+  const { base, me, courseId } = await school();
+  const options = { trustProxy: ['127.0.0.1'], limits: { ...limits, publicRequestsPerMinute: 3 } };
+  const { app } = await openTestApp(testApp.database, options);
+  onTestFinished(() => app.close());
+  const get = async (ip: string, path: string) =>
+    (await send(app, { method: 'GET', url: `${base}${path}`, headers: { 'x-forwarded-for': ip } })).status;
+  const paths = ['/none-1', '/none-2', '/theme-1.css', '/theme-2.css', `?q=a`];
+  const statuses = [];
+  for (const path of paths) statuses.push(await get('192.0.2.1', path));
+  // The first look-up of a name counts, too.
+  expect(statuses).toEqual([404, 404, 429, 429, 429]);
+  await me.put(`/v2/courses/${courseId}`, { title: 'Changed' });
+  const together = await Promise.all(['1', '1', '2', '2', '3'].map((n) => get(`192.0.2.${n}`, '')));
+  expect(together).toEqual([429, 429, 200, 200, 200]);
 });
 
 test('pages set no cookie, allow no script, and are for any cache that asks again', async () => {

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { spanEnds } from '../../../core/date-format.ts';
 import { formatTimestamp } from '../../../core/timestamps.ts';
-import { limitByAddress } from '../../../http/auth/address-limit.ts';
 import type { Services } from '../../../http/auth/authenticate.ts';
 import { getSchoolId } from '../../../database/context.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
@@ -17,13 +16,12 @@ import { element, toDocument } from './xml.ts';
 const maxEntries = 50;
 
 /** The newest of the coming dates as Atom (RFC 4287). */
-export const atomFeed: FastifyPluginAsync<Services> = async (app, { countRequest }) => {
-  const limit = limitByAddress(countRequest);
+export const atomFeed: FastifyPluginAsync<Services> = async (app, services) => {
+  const cached = cachedPage(services);
 
   app.get('/feed.atom', {
-    ...cachedPage,
+    ...cached,
     handler: async (request, reply) => {
-      await limit(request);
       const { view } = request.catalog;
       const ctx = listRoute.toCtx(request);
       const { tag } = readFilter(request.query as Record<string, unknown>);

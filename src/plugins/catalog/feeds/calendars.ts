@@ -3,7 +3,6 @@ import { toPublicCalendar, type PublicCalendarDate } from '../../../core/calenda
 import { venueLines } from '../../../core/address-format.ts';
 import { Problem } from '../../../core/errors.ts';
 import { toInstant } from '../../../core/zoned-time.ts';
-import { limitByAddress } from '../../../http/auth/address-limit.ts';
 import type { Services } from '../../../http/auth/authenticate.ts';
 import { getSchoolId } from '../../../database/context.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
@@ -22,13 +21,12 @@ const refreshSeconds = 3_600;
 const maxDates = 500;
 
 /** The coming dates of a school, a course or a topic as iCalendar, canceled ones too, and a single date. */
-export const calendars: FastifyPluginAsync<Services> = async (app, { countRequest }) => {
-  const limit = limitByAddress(countRequest);
+export const calendars: FastifyPluginAsync<Services> = async (app, services) => {
+  const cached = cachedPage(services);
 
   app.get('/calendar.ics', {
-    ...cachedPage,
+    ...cached,
     handler: async (request, reply) => {
-      await limit(request);
       const { tag } = readFilter(request.query as Record<string, unknown>);
       const dates = applyFilter(await loadAll(request), { ...(tag !== undefined && { tag }) });
       return sendCalendar(request, reply, dates, request.catalog.view.school.title);
@@ -36,9 +34,8 @@ export const calendars: FastifyPluginAsync<Services> = async (app, { countReques
   });
 
   app.get<ItemRoute>('/courses/:item/calendar.ics', {
-    ...cachedPage,
+    ...cached,
     handler: async (request, reply) => {
-      await limit(request);
       const course = Problem.assertFound(await findCourse(listRoute.toCtx(request), readId(request)), 'Course');
       const dates = (await loadAll(request)).filter(({ courseId }) => courseId === course.id);
       return sendCalendar(request, reply, dates, `${course.title} – ${request.catalog.view.school.title}`);
@@ -46,9 +43,8 @@ export const calendars: FastifyPluginAsync<Services> = async (app, { countReques
   });
 
   app.get<ItemRoute>('/dates/:item/calendar.ics', {
-    ...cachedPage,
+    ...cached,
     handler: async (request, reply) => {
-      await limit(request);
       const date = await getDate(listRoute.toCtx(request), readId(request));
       reply.header('content-disposition', 'attachment; filename="course.ics"');
       return sendCalendar(request, reply, [date], date.title);

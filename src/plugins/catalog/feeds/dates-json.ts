@@ -4,7 +4,6 @@ import { toNumber } from '../../../core/money.ts';
 import { languages } from '../../../core/reference/language.ts';
 import { safeLink } from '../../../core/safe-link.ts';
 import { t } from '../../../core/schema/types.ts';
-import { limitByAddress } from '../../../http/auth/address-limit.ts';
 import type { Services } from '../../../http/auth/authenticate.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
 import { formatV2Error, setErrorFormat } from '../../../http/errors/error-handler.ts';
@@ -29,8 +28,8 @@ const Query = Type.Object({
 });
 
 /** The coming dates as JSON for any site. */
-export const datesJson: FastifyPluginAsync<Services> = async (app, { countRequest }) => {
-  const limitAddress = limitByAddress(countRequest);
+export const datesJson: FastifyPluginAsync<Services> = async (app, services) => {
+  const cached = cachedPage(services);
   setErrorFormat(app, (problem, _request, reply) => {
     reply.header('cache-control', 'no-store');
     return formatV2Error(problem);
@@ -39,10 +38,9 @@ export const datesJson: FastifyPluginAsync<Services> = async (app, { countReques
   coerceRequests(app);
 
   app.get<{ Querystring: Static<typeof Query> }>('/dates.json', {
-    ...cachedPage,
+    ...cached,
     schema: { querystring: Query },
     handler: async (request, reply) => {
-      await limitAddress(request);
       const { view } = request.catalog;
       const ctx = listRoute.toCtx(request);
       const { from, to, tag, q, page = 1, limit = maxItems } = request.query;

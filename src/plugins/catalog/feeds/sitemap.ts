@@ -1,7 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
 import { Problem } from '../../../core/errors.ts';
 import { formatTimestamp } from '../../../core/timestamps.ts';
-import { limitByAddress } from '../../../http/auth/address-limit.ts';
 import type { Services } from '../../../http/auth/authenticate.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
 import { listCourses } from '../courses.ts';
@@ -10,16 +9,12 @@ import { cachedPage } from '../cached-page.ts';
 import { element, toDocument } from './xml.ts';
 
 /** The pages that search engines may show: at most 12,501, where a sitemap may have 50,000. */
-export const sitemap: FastifyPluginAsync<Services & { isOwnHost: boolean }> = async (
-  app,
-  { countRequest, isOwnHost },
-) => {
-  const limit = limitByAddress(countRequest);
+export const sitemap: FastifyPluginAsync<Services & { isOwnHost: boolean }> = async (app, services) => {
+  const cached = cachedPage(services);
 
   app.get('/sitemap.xml', {
-    ...cachedPage,
+    ...cached,
     handler: async (request, reply) => {
-      await limit(request);
       const { view } = request.catalog;
       const ctx = listRoute.toCtx(request);
       const { school, urls } = view;
@@ -36,7 +31,7 @@ export const sitemap: FastifyPluginAsync<Services & { isOwnHost: boolean }> = as
   });
 
   // Crawlers read it at the root of a host alone.
-  if (isOwnHost)
+  if (services.isOwnHost)
     app.get('/robots.txt', ({ catalog: { view } }, reply) =>
       sendRobots(reply, view.school.isIndexed ? [`Sitemap: ${view.urls.start}/sitemap.xml`] : undefined),
     );
