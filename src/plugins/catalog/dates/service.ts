@@ -17,7 +17,7 @@ export async function findDate(ctx: Ctx, id: number): Promise<CatalogDate | unde
   return found && toCatalogDate(found as unknown as DateItem, ctx.settings);
 }
 
-const cache = createVersionedCache<CatalogDate | undefined>(500);
+const cache = createVersionedCache<CatalogDate | undefined>(4_000_000);
 
 /** As `findDate`, read once for each version of the data; throws gone for a date that was public, else not_found. */
 export async function getDate(ctx: Ctx, id: number): Promise<CatalogDate> {

@@ -11,7 +11,7 @@ const pageSize = 250;
 /** More dates are found by the interface alone. */
 export const maxDates = 2_000;
 
-const cache = createVersionedCache<CatalogDate[]>(30);
+const cache = createVersionedCache<CatalogDate[]>(16_000_000);
 
 /** The public dates from today on, in order of time; the first 2,000. */
 export const loadUpcoming = (ctx: Ctx) => cache(ctx, '', () => readUpcoming(ctx));

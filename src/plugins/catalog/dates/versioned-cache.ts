@@ -1,22 +1,30 @@
 import { LRUCache } from 'lru-cache';
+import { serialize } from 'node:v8';
 import type { Ctx } from '../../../database/context.ts';
 
-/** Caches values by the versions of the data that public dates depend on. A failed load is tried again. */
-export function createVersionedCache<T>(max: number) {
-  const cache = new LRUCache<string, Promise<T>>({ max });
-  return (ctx: Ctx, name: string, load: () => Promise<T>): Promise<T> => {
-    const key = `${toVersionKey(ctx)} ${name}`;
-    const known = cache.get(key);
-    if (known) return known;
-    const loading = load();
-    cache.set(key, loading);
-    loading.catch(() => cache.delete(key));
-    return loading;
-  };
-}
+type Entry<T> = { version: string; loading: Promise<T> };
 
-function toVersionKey({ publishableFor, versions, language, settings }: Ctx) {
-  const { id, quarter } = publishableFor!;
-  const { shared, school, catalog, dates } = versions!;
-  return [id, quarter, shared, school, catalog, dates, language, settings.timezone].join(' ');
+/**
+ * Caches values by the versions of the data that public dates depend on, one version of each name, school and language,
+ * up to a size in serialized bytes; in memory they take about three times as much. A failed load is tried again.
+ */
+export function createVersionedCache<T>(maxSize: number) {
+  const cache = new LRUCache<string, Entry<T>>({ maxSize });
+  return (ctx: Ctx, name: string, load: () => Promise<T>): Promise<T> => {
+    const { publishableFor, versions, language, settings } = ctx;
+    const { shared, school, catalog, dates } = versions!;
+    const key = [publishableFor!.id, language, settings.timezone, name].join(' ');
+    const version = [publishableFor!.quarter, shared, school, catalog, dates].join(' ');
+    const known = cache.get(key);
+    if (known?.version === version) return known.loading;
+    const entry = { version, loading: load() };
+    cache.set(key, entry, { size: 1 });
+    const isCurrent = () => cache.peek(key) === entry;
+    entry.loading.then(
+      // A value above the limit is not stored.
+      (value) => isCurrent() && cache.set(key, entry, { size: serialize(value).byteLength }),
+      () => isCurrent() && cache.delete(key),
+    );
+    return entry.loading;
+  };
 }
