@@ -29,9 +29,12 @@ export const catalogPosts = pgTable(
   ],
 );
 
-/** SQL expression of an element of `catalog_posts.recipients`. */
+/** SQL expression of an element of `catalog_posts.recipients`. `kari+1@` and `kari@` are one recipient. */
 export const recipientHashSql = (provider: string, email: string) =>
-  `encode(sha256(convert_to(concat_ws(' ', ${provider}::bigint, ${caseFoldedSql(email)}), 'UTF8')), 'hex')`;
+  `encode(sha256(convert_to(concat_ws(' ', ${provider}::bigint, ${recipientSql(email)}), 'UTF8')), 'hex')`;
+
+/** SQL expression of an address without the part after `+`. */
+export const recipientSql = (email: string) => `regexp_replace(${caseFoldedSql(email)}, '\\+[^@]*@', '@')`;
 
 /** Mails to one recipient in 24 hours by the forms of a school. */
 export const maxFormMails = 5;

@@ -3,6 +3,7 @@ import { Problem } from '../../core/errors.ts';
 import { canceled } from '../../core/reference/statuses.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
+import { execute } from '../../database/statements.ts';
 import { currentTime } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { attendances, participants } from '../../database/tables/participants.ts';
@@ -12,6 +13,7 @@ import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 import { deregisterWithMails } from '../deregistrations/service.ts';
 import { endDueHolds } from '../seats/promotion-service.ts';
 import { decideTerms, type CancellationTerms } from './schema.ts';
+import { countRecentMails } from './sql.ts';
 
 /** Dates of earlier millennia would be out of the range of PostgreSQL. */
 const maxDays = 1_000_000;
@@ -71,10 +73,19 @@ export const cancelOwnPlace = (ctx: Ctx, place: OwnPlace, confirmed: Confirmed):
     if (terms === undefined) throw Problem.notFound('Participant');
     const isOpen = terms.kind === 'free' || (terms.kind === 'fee' && confirmed.acceptsFee);
     if (!isOpen || confirmed.courseDateId !== courseDateId) return tx.rollbackNoChange(terms);
-    const deregistration = { withFee: terms.kind === 'fee', sendMail: true };
-    await deregisterWithMails(ctx, tx, now, [await findOwn(ctx, tx, place)], deregistration);
+    const row = await findOwn(ctx, tx, place);
+    const sendMail = 'userId' in place || (await mayMail(ctx, tx, row.userId));
+    await deregisterWithMails(ctx, tx, now, [row], { withFee: terms.kind === 'fee', sendMail });
     return 'done';
   });
+
+/** Mails to one recipient in 24 hours, beyond which a payer's cancellations send none. */
+const maxMailsPerDay = 5;
+
+async function mayMail({ providerId }: Ctx, tx: Tx, userId: number) {
+  const [recent] = await execute<{ count: number }>(tx, countRecentMails, [providerId, userId]);
+  return recent!.count < maxMailsPerDay;
+}
 
 async function findOwn(ctx: Ctx, tx: Tx, place: OwnPlace) {
   const owner = 'userId' in place ? eq(participants.userId, place.userId) : eq(participants.bookingId, place.bookingId);

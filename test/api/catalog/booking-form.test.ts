@@ -267,7 +267,7 @@ test('a full date books onto the waiting list, and says so; without one it canno
   expect((await send(readFormFields(shown))).status).toBe(303);
   const full = await anyone.get(url);
   expect(full.text).toContain('<h1>Join the waiting list: Knots</h1>');
-  expect(full.text).toContain('>Join the waiting list</button>');
+  expect(full.text).toContain('>Join the waiting list, with obligation to pay for a place</button>');
   const booked = await send({ ...readFormFields(full), ...personFields(1, { firstname: 'Kari3' }) });
   expect(await statusesOnDate(me, dateId)).toEqual([1, 3, 3]);
   const confirmation = readMain(await anyone.get(booked.headers['location'] as string));
@@ -385,6 +385,46 @@ test('a recipient gets 5 mails a day, then bookings are made without', async () 
   const other = await school();
   await other.send({ ...(await other.open()), ...personFields(1, to('victim@x.example')) });
   expect(await mailsOf(other.me)).toHaveLength(1);
+});
+
+test('a recipient gets no more than 5 mails a day, also by canceling and under other names', async () => {
+  const { me, open, send } = await school({ date: { capacityMax: 0 } });
+  await me.put('/v2/booking-settings', { self_cancellation: true });
+  const countMails = async () =>
+    Number((await rowsOf(me, 'select count(*) from outbox where provider_id = $1'))[0]!['count']);
+  const all = Array.from({ length: 8 }, (_person, n) => personFields(n + 1, { email: 'victim@form.example' }));
+  const shown = await send(Object.assign(await open(), ...all) as FormFields, 'check');
+  const confirmed = await anyone.get((await send(readFormFields(shown))).headers['location'] as string);
+  const link = /href="[^"]*(\/my\/booking\/[^"]*)"/.exec(confirmed.text)![1]!;
+  const cancel = async () => {
+    const [, path] = /href="([^"]*\/cancel\/\d+)"/.exec((await anyone.get(link)).text)!;
+    const form = readFormFields(await anyone.get(path!));
+    expect((await anyone.post(path!, form)).status).toBe(200);
+  };
+  for (let n = 0; n < 8; n += 1) await cancel();
+  expect(await countMails()).toBe(5);
+
+  const tagged = (n: number) => ({ ...personFields(1, { email: `other+${n}@form.example` }) });
+  for (let n = 0; n < 7; n += 1) expect((await send({ ...(await open()), ...tagged(n) })).status).toBe(303);
+  expect(await countMails()).toBe(10);
+});
+
+test('free bookings are no unpaid places', async () => {
+  const { open, send } = await school({ date: { course: { price_value: 0 }, capacityMax: 0 } });
+  const all = Array.from({ length: 20 }, (_person, n) => personFields(n + 1));
+  for (let n = 0; n < 3; n += 1) {
+    const shown = await send(Object.assign(await open(), ...all) as FormFields, 'check');
+    expect((await send(readFormFields(shown))).status).toBe(303);
+  }
+});
+
+test('a date that has moved is shown again', async () => {
+  const { me, dateId, open, send } = await school();
+  const form = { ...(await open()), ...personFields(1) };
+  await changeDate(me, dateId, { startAt: '2031-01-05', endAt: '2031-01-05', deadlineAt: '2031-01-05' });
+  const shown = await send(form);
+  expect([shown.status, await countBookings(me), readMain(shown).includes('5 January 2031')]).toEqual([409, 0, true]);
+  expect((await send(readFormFields(shown))).status).toBe(303);
 });
 
 test('an address has limits for posts, bookings and places; those of others are not affected', async () => {

@@ -105,7 +105,7 @@ async function sendForm(reply: FastifyReply, visit: Visit, form: BookingForm, sh
   const ofPrice = toFormErrors({ ...noFaults, errors: priced.errors }, form, view.texts);
   const known = new Set(errors.map(({ name, text }) => `${name} ${text}`));
   const all = [...errors, ...ofPrice.filter(({ name, text }) => !known.has(`${name} ${text}`))];
-  const version = priced.quote ? toVersion(priced.quote) : '';
+  const version = priced.quote ? toVersion(priced.quote, date) : '';
   const page = (
     <BookingPage {...{ view, date, form: { ...form, version }, uses, quote: priced.quote, errors: all, focus }} />
   );
@@ -128,8 +128,8 @@ async function sendBooking(request: FastifyRequest, reply: FastifyReply, visit: 
   const priced = await priceForm(ctx, input);
   if (errors.length + priced.errors.length > 0) return sendForm(reply, visit, form, { status: 400, errors, priced });
   try {
-    if (!priced.quote || toVersion(priced.quote) !== version) throw new PriceChanged();
-    await bookByForm(ctx, { key, ip: request.ip, version, input });
+    if (!priced.quote || toVersion(priced.quote, visit.date) !== version) throw new PriceChanged();
+    await bookByForm(ctx, { key, ip: request.ip, version, date: visit.date, input });
   } catch (error) {
     if (error instanceof AddressLimited) return sendRefusal(reply, view);
     if (error instanceof FormEnded) return sendEnded(reply, view);

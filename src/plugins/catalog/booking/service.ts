@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { deriveProviderSecret, hashSecret } from '../../../core/secrets.ts';
+import type { DateSpan } from '../../../core/date-format.ts';
 import type { Ctx } from '../../../database/context.ts';
 import type { Tx } from '../../../database/client.ts';
 import { execute, type Queryable } from '../../../database/statements.ts';
@@ -19,11 +20,13 @@ export class PriceChanged extends Error {}
 /** The form has booked, and its record was deleted since. */
 export class FormEnded extends Error {}
 
-/** Equal for equal totals and statuses. */
-export function toVersion({ currency, totals, voucher, participants }: BookingQuote) {
+/** Equal for equal totals, statuses and times. */
+export function toVersion({ currency, totals, voucher, participants }: BookingQuote, date: DateSpan) {
   const { exclVat, inclVat } = totals;
+  const { startAt, startTimeAt, endAt, endTimeAt } = date;
   const statuses = participants.map(({ statusId }) => statusId);
-  return hash('sha256', [currency, exclVat, inclVat, voucher?.pays ?? '', ...statuses].join(' '), 'base64url');
+  const parts = [currency, exclVat, inclVat, voucher?.pays, startAt, startTimeAt, endAt, endTimeAt, ...statuses];
+  return hash('sha256', parts.join(' '), 'base64url');
 }
 
 export const toToken = (providerId: number, key: string) => deriveProviderSecret(providerId, 'booking link', key);
@@ -40,6 +43,7 @@ type FormPost = {
   ip: string | undefined;
   /** Of the price that was shown. */
   version: string;
+  date: DateSpan;
   input: BookingInput;
 };
 
@@ -47,7 +51,7 @@ type FormPost = {
  * Books as `POST /v2/booking`, once for each key, and within the limits of the address. The link of the payer's page
  * comes from the key. Throws `PriceChanged`, `AddressLimited` or `FormEnded`.
  */
-export const bookByForm = (ctx: Ctx, { key, ip, version, input }: FormPost): Promise<void> =>
+export const bookByForm = (ctx: Ctx, { key, ip, version, date, input }: FormPost): Promise<void> =>
   ctx.write(bookingAreas, async (tx, now) => {
     const { providerId } = ctx;
     const keyHash = hashSecret(key);
@@ -74,7 +78,7 @@ export const bookByForm = (ctx: Ctx, { key, ip, version, input }: FormPost): Pro
     const [toBooker = false, ...toParticipants] = decideMails(emails, counts.mails ?? [], receipts);
     const mails: RequestedMails = { toBooker, toParticipants };
     const assertAgreed = (quote: BookingQuote) => {
-      if (toVersion(quote) !== version) throw new PriceChanged();
+      if (toVersion(quote, date) !== version) throw new PriceChanged();
     };
     const { summary } = await bookWithin(ctx, tx, now, input, [], { assertAgreed, mails });
     const bookingId = Number(summary.booking_id);

@@ -29,6 +29,7 @@ export const countPosts = {
       (select coalesce(sum(p.places), 0)::int from catalog_posts p
           join bookings b on b.provider_id = $1 and b.id = p.booking_id
           join orders o on o.provider_id = $1 and o.id = b.order_id and not o.is_paid
+            and o.total_before_discounts - o.total_discounts + o.total_vat > 0
         where p.provider_id = $1 and p.address_hash = $2 and ${ofLastDay}) as "unpaidPlaces",
       (select json_agg(${countFormMailsSql('$1', 'e.hash')} order by e.place)
         from (select place, ${recipientHashSql('$1', 'email')} as hash

@@ -118,6 +118,8 @@ export function Agreement({ view, quote }: FormProps) {
 }
 
 function toButtonText(texts: FormProps['view']['texts']['form'], quote: BookingQuote) {
-  if (listWaiting(quote).length === quote.participants.length) return texts.joinWaiting;
-  return toAmounts(quote).toPay > 0n ? texts.bookToPay : texts.bookFree;
+  const costs = toAmounts(quote).toPay > 0n;
+  if (listWaiting(quote).length === quote.participants.length)
+    return costs ? texts.joinWaitingToPay : texts.joinWaiting;
+  return costs ? texts.bookToPay : texts.bookFree;
 }
