@@ -74,7 +74,7 @@ export function createPaths(
     base,
     /** For hidden fields of forms that send a query. */
     lang,
-    start: `${base || (query ? '' : '/')}${query}` || '/',
+    start: `${base || '/'}${query}`,
     filtered: (filter: Record<string, string>) => {
       const parameters = new URLSearchParams({ ...filter, ...(lang && { lang }) }).toString();
       return `${base || '/'}${parameters && `?${parameters}`}`;

@@ -14,6 +14,8 @@ test('a catalog is at the root of its own host name, and other paths stay those 
   expect(date.status).toBe(200);
   expect(date.text).toContain(`<link rel="canonical" href="http://${host}/dates/knots-${dateId}"`);
   expect(date.text).toContain(`href="/courses/knots-${courseId}?lang=en"`);
+  expect(date.text).toContain('<a href="/?lang=en">');
+  expect(date.text).not.toContain('href="?');
   expect(date.text).toContain(`href="/dates/knots-${dateId}?lang=no"`);
   expect((await read(`${/href="([^"]*catalog-[^"]*\.css)"/.exec(date.text)![1]}`)).status).toBe(200);
   expect((await read(`/dates/x-${dateId}`)).headers['location']).toBe(`/dates/knots-${dateId}`);
