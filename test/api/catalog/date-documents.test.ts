@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseCalendar } from '../../support/calendars.ts';
 import { openCatalog } from '../../support/catalog.ts';
 import { readMain } from '../../support/catalog-form.ts';
-import { addDate, addLocation } from '../../support/dates.ts';
+import { addDate, addLocation, changeDate, isoDay } from '../../support/dates.ts';
 import { sharedTestApp } from '../../support/test-app.ts';
 
 const testApp = await sharedTestApp();
@@ -18,13 +18,15 @@ async function createSchool(course: Data = {}) {
   const read = async () => {
     const { items } = (await catalog.get('/dates.json')).json<{ items: [Data] }>();
     const page = await readText(`/dates/knots-${String(items[0]['id'])}`);
+    const form = await catalog.get(`/dates/knots-${String(items[0]['id'])}/book`, { 'accept-language': 'en' });
     const calendar = parseCalendar(await readText(`/dates/knots-${String(items[0]['id'])}/calendar.ics`));
     return {
       json: items[0],
       page: readMain({ text: page }),
       list: readMain({ text: await readText('') }),
       course: readMain({ text: await readText(`/courses/knots-${courseId}`) }),
-      form: readMain({ text: await readText(`/dates/knots-${String(items[0]['id'])}/book`) }),
+      /** Undefined where it redirects. */
+      form: form.status === 303 ? undefined : readMain(form),
       event: calendar.events[0]!,
       entry: /<summary>([^<]*)<\/summary>/.exec(await readText('/feed.atom'))?.[1],
       data: JSON.parse(/<script type="application\/ld\+json">([^<]*)</.exec(page)![1]!) as Data,
@@ -82,4 +84,26 @@ test('a date at a location has its room too', async () => {
   expect(list).toContain('|Brygga, Bergen, Room 7|');
   expect(event.location).toBe('Brygga, Bryggen 1, Bergen, Room 7');
   expect(data['location']).toMatchObject({ name: 'Brygga', description: 'Room 7' });
+});
+
+test('after its end a date is not booked, also on the day of its deadline', async () => {
+  const { me, catalog, courseId, read } = await createSchool({ price_value: 100 });
+  const today = { startAt: isoDay(0), timezone: 'Etc/UTC', zone: 'Etc/UTC', startTimeAt: '00:00:00' };
+  const dateId = await addDate(me, courseId, { ...today, endTimeAt: '00:00:01' });
+  const { json, page, list, course, form, data } = await read();
+  for (const text of [page, list, course]) {
+    expect(text).toContain('|The deadline for booking has passed|');
+    expect(text).not.toContain('Places available');
+  }
+  expect([form, json['booking_url'], page.includes('|Book|')]).toEqual([undefined, null, false]);
+  expect(data['offers']).toMatchObject({
+    ...{ availability: 'https://schema.org/SoldOut', validThrough: `${isoDay(0)}T00:00:01+00:00` },
+  });
+  await changeDate(me, dateId, { endTimeAt: '23:59:59' });
+  const open = await read();
+  expect([open.json['booking_url'], open.page.includes('|Book|')]).toEqual([
+    `${catalog.url}/dates/knots-${dateId}/book`,
+    true,
+  ]);
+  expect(open.form).toContain('|Book: Knots|');
 });

@@ -4,6 +4,7 @@ import type { DateSpan } from '../../../core/date-format.ts';
 import { applyPercentage, toMinorUnits, type Minor } from '../../../core/money.ts';
 import type { Settings } from '../../../core/settings.ts';
 import { todayIn } from '../../../core/timestamps.ts';
+import { toInstant } from '../../../core/zoned-time.ts';
 import { canceled, postponed } from '../../../core/reference/statuses.ts';
 import type { Category } from '../../../resources/categories/schema.ts';
 import type { CourseDate } from '../../../resources/coursedates/schema.ts';
@@ -140,8 +141,23 @@ export function toPrice(product: Product | undefined, comment: string | null = n
   return { value: value + vat, vatPercentage: product.vat_percentage, currency: product.currency, comment };
 }
 
-export const isPastDeadline = ({ deadlineAt, zone }: CatalogDate) => deadlineAt < todayIn(zone);
+/** The last moment of a date, as local time. */
+const toEnd = ({ endAt, endTimeAt }: CatalogDate) => `${endAt} ${endTimeAt ?? '23:59:59'}`;
+
+/** The last moment at which a date is booked, as local time. */
+export function toBookingEnd(date: CatalogDate) {
+  const [deadline, end] = [`${date.deadlineAt} 23:59:59`, toEnd(date)];
+  return end < deadline ? end : deadline;
+}
+
+/** After its deadline or its end, a date is not booked. */
+export function isPassed(date: CatalogDate) {
+  const { deadlineAt, endAt, zone } = date;
+  const today = todayIn(zone);
+  // The instant is costly, and needed on the last day alone.
+  return deadlineAt < today || (endAt <= today && toInstant(toEnd(date), zone) <= Date.now());
+}
 
 /** False where nobody is booked, not even on the waiting list. */
 export const canBook = (date: CatalogDate) =>
-  date.state === 'planned' && date.seats.status !== 'fully_booked' && !isPastDeadline(date);
+  date.state === 'planned' && date.seats.status !== 'fully_booked' && !isPassed(date);

@@ -11,7 +11,7 @@ import type {
 import { locationLines } from '../../../core/address-format.ts';
 import { toDecimal } from '../../../core/money.ts';
 import { withOffset } from '../../../core/zoned-time.ts';
-import { canBook, type CatalogDate } from '../dates/model.ts';
+import { canBook, toBookingEnd, type CatalogDate } from '../dates/model.ts';
 import { toSummary } from '../summary.ts';
 import type { View } from '../view.ts';
 
@@ -123,6 +123,6 @@ const toOffer = (date: CatalogDate, price: NonNullable<CatalogDate['price']>, ur
     priceCurrency: price.currency,
     availability:
       canBook(date) && date.seats.status === 'open' ? 'https://schema.org/InStock' : 'https://schema.org/SoldOut',
-    validThrough: withOffset(`${date.deadlineAt} 23:59:59`, date.zone),
+    validThrough: withOffset(toBookingEnd(date), date.zone),
     url,
   }) satisfies Leaf<Offer>;
