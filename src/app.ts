@@ -16,7 +16,7 @@ import { healthRoutes, type ShutdownState } from './http/health.ts';
 import { registerErrorHandler, formatV2Error } from './http/errors/error-handler.ts';
 import { decorateListCache } from './http/list-cache/index.ts';
 import { assertParameterCount, parseQuery } from './http/parsing/query-string.ts';
-import { escapeInvalidPath } from './http/parsing/invalid-path.ts';
+import { escapeInvalidPath, isBelow } from './http/parsing/invalid-path.ts';
 import { limitUnknownPaths, limitUnroutable } from './http/auth/address-limit.ts';
 import { createAcceptGate } from './http/accept-gate.ts';
 import { createKeyLookup } from './http/auth/key-lookup.ts';
@@ -80,6 +80,8 @@ export async function buildApp(options: AppOptions) {
   addHooks(app, isShuttingDown, strictTransport(settings.publicUrl));
   observeRequests(app, options, parts);
   app.decorate('errorFormats', []);
+  const repaired = plugins.flatMap(({ routes }) => (routes?.repairsPaths ? (routes.prefix ?? []) : []));
+  app.decorate('pathRepairs', [(_request, path) => repaired.some((prefix) => isBelow(prefix, path))]);
   registerErrorHandler(app, formatV2Error);
 
   await app.register(rateLimit, { global: false, cache: 10_000 });
@@ -117,7 +119,6 @@ export async function buildApp(options: AppOptions) {
 }
 
 function createServer({ limits, trustProxy = [], logger, settings }: AppOptions) {
-  const repaired = plugins.flatMap(({ routes }) => (routes?.repairsPaths ? (routes.prefix ?? []) : []));
   const hsts = strictTransport(settings.publicUrl);
   return Fastify({
     ...(logger ? { loggerInstance: logger } : {}),
@@ -132,7 +133,9 @@ function createServer({ limits, trustProxy = [], logger, settings }: AppOptions)
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     genReqId,
-    rewriteUrl: ({ url = '/' }) => escapeInvalidPath(url, repaired),
+    rewriteUrl(request) {
+      return escapeInvalidPath(request, this.pathRepairs);
+    },
     frameworkErrors: createFrameworkErrorHandler(hsts, limitUnroutable(trustProxy)),
     clientErrorHandler: createClientErrorHandler(hsts),
     // Long ids reach their route, which authenticates the request before it responds 404.

@@ -1,8 +1,20 @@
+import type { FastifyInstance } from 'fastify';
+import type { IncomingMessage } from 'node:http';
 import { isDecodable } from './query-string.ts';
 
-/** Escapes `%` in a malformed URL below one of `prefixes`, such as a link damaged by a mail program, so that it gets the error page there. */
-export function escapeInvalidPath(address: string, prefixes: string[]): string {
-  const [path = '', ...query] = address.split('?');
-  const isBelow = prefixes.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
-  return !isBelow || isDecodable(path) ? address : [path.replaceAll('%', '%25'), ...query].join('?');
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Whether a path of a request that cannot be decoded reaches a page. */
+    pathRepairs: ((request: IncomingMessage, path: string) => boolean)[];
+  }
+}
+
+export const isBelow = (prefix: string, path: string) => path === prefix || path.startsWith(`${prefix}/`);
+
+/** Escapes `%` in a malformed URL, such as a link damaged by a mail program, where that gets an error page. */
+export function escapeInvalidPath(request: IncomingMessage, repairs: FastifyInstance['pathRepairs']): string {
+  const { url = '/' } = request;
+  const [path = '', ...query] = url.split('?');
+  if (isDecodable(path) || !repairs.some((isRepaired) => isRepaired(request, path))) return url;
+  return [path.replaceAll('%', '%25'), ...query].join('?');
 }

@@ -30,6 +30,7 @@ export const catalogPlugin: FastifyPluginAsync<Services> = async (app, services)
   setErrorFormat(app, formatErrorWith(services.settings, toStylePath(services)));
   serveAsset(app, '', stylesheet);
   serveEmbed(app);
+  app.setNotFoundHandler(refuseUnknown(services));
   const lookup = createSchoolLookup({ $client: services.database.pool });
   await app.register(schoolPages, { ...services, prefix: '/:school', lookup, isOwnHost: false });
 };
@@ -60,23 +61,28 @@ const schoolPages: FastifyPluginAsync<Services & { lookup: SchoolLookup; isOwnHo
   app.addHook('preParsing', checkBody);
   app.addHook('preParsing', openCatalog(options));
   const addMethodNotAllowed = methodNotAllowed(app);
-  const limit = limitByAddress(options.countRequest);
-  const refuseUnknown = async (request: FastifyRequest) => {
-    await limit(request);
-    throw Problem.notFound('Page');
-  };
+  const sendNotFound = refuseUnknown(options);
 
   app.get<{ Params: { theme: string } }>('/theme-:theme.css', (request, reply) => {
     const { name, content } = getTheme(request.catalog.view.school.theme);
-    if (`theme-${request.params.theme}.css` !== name) return refuseUnknown(request);
+    if (`theme-${request.params.theme}.css` !== name) return sendNotFound(request);
     return sendContent(request, reply, content, styleHeaders);
   });
   await app.register(pages, { ...options, prefix: '' });
   await app.register(feeds, { ...options, prefix: '' });
   await app.register(formPages, { ...options, prefix: '' });
   addMethodNotAllowed();
-  app.get('/*', refuseUnknown);
+  app.all('/*', sendNotFound);
 };
+
+/** For paths that no page has; counted by address. */
+function refuseUnknown({ countRequest }: Services) {
+  const limit = limitByAddress(countRequest);
+  return async (request: FastifyRequest) => {
+    await limit(request);
+    throw Problem.notFound('Page');
+  };
+}
 
 /** Never cached. */
 const formPages: FastifyPluginAsync<Services & { isOwnHost: boolean }> = async (app, options) => {

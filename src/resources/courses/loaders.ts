@@ -6,12 +6,14 @@ import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
 import { descriptionMembers, type CourseRow } from './schema.ts';
 
 /** Courses that the public and partners may see. */
-export const isPublicCourse = and(
+/** A course that is public, or was until it was deleted. */
+export const isOrWasPublicCourse = and(
   eq(tables.courses.isActive, true),
   eq(tables.courses.type, 'public'),
   inArray(tables.courses.publishingPlatform, ['both', 'catalog']),
-  isNull(tables.courses.deletedAt),
 )!;
+
+export const isPublicCourse = and(isOrWasPublicCourse, isNull(tables.courses.deletedAt))!;
 
 export const fetchDescriptionLanguages = batchLoader((ctx, keys) =>
   ctx.db

@@ -24,7 +24,7 @@ test('a catalog is at the root of its own host name, and other paths stay those 
   expect((await read('/', 'other.example.com')).text).not.toContain('Knots');
 });
 
-test.each(['/nothing', '//[', '//evil.example/x', '/%2f%2fevil.example'])(
+test.each(['/nothing', '/%', '/dates/x%-1', '//[', '//evil.example/x', '/%2f%2fevil.example'])(
   '%s at a host name of its own is not found, and its links stay there',
   async (path) => {
     const { read } = await openOwnHost(testApp, await testApp.createProvider());
@@ -33,3 +33,16 @@ test.each(['/nothing', '//[', '//evil.example/x', '/%2f%2fevil.example'])(
     expect(text).not.toMatch(/href="\/\//);
   },
 );
+
+test('a post to a path that the catalog does not have gets a page too', async () => {
+  const { at } = await openOwnHost(testApp, await testApp.createProvider());
+  const { status, text } = await at.post('/nothing', {}, { 'accept-language': 'en' });
+  expect([status, text.includes('<h1>Page not found</h1>')]).toEqual([404, true]);
+});
+
+test('a host name is recognized with the dot that ends it, and with a port', async () => {
+  const { host, read } = await openOwnHost(testApp, await testApp.createProvider());
+  for (const name of [host.toUpperCase(), `${host}.`, `${host}:3000`, `${host}.:3000`])
+    expect([name, (await read('/sitemap.xml', name)).status]).toEqual([name, 200]);
+  expect((await read('/sitemap.xml', `${host}..`)).status).toBe(404);
+});

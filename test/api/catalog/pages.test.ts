@@ -194,10 +194,15 @@ test('a date that is over or deleted is gone, and one that was never public is n
   const over = await addDate(me, courseId, { startAt: '2020-01-01', visibleWhenPassedDeadline: false });
   const deleted = await addDate(me, courseId, { deletedAt: '2026-01-01' });
   const hidden = await addDate(me, courseId, { isVisible: false });
+  const otherCourse = await me.course();
+  const ofDeletedCourse = await addDate(me, otherCourse);
+  const hiddenOfDeletedCourse = await addDate(me, otherCourse, { isVisible: false });
+  expect((await me.request('DELETE')(`/v2/courses/${otherCourse}`)).status).toBe(200);
   const statuses = [];
   for (const rest of ['', '/calendar.ics', '/book'])
-    for (const id of [over, deleted, hidden, 999_999_999]) statuses.push((await get(`/dates/x-${id}${rest}`)).status);
-  expect(statuses).toEqual([1, 2, 3].flatMap(() => [410, 410, 404, 404]));
+    for (const id of [over, deleted, ofDeletedCourse, hidden, hiddenOfDeletedCourse, 999_999_999])
+      statuses.push((await get(`/dates/x-${id}${rest}`)).status);
+  expect(statuses).toEqual([1, 2, 3].flatMap(() => [410, 410, 410, 404, 404, 404]));
 });
 
 test.each(['/courses/x', '/dates/0', '/dates/x-99999999999999999999', '/nothing', '/%E0%A4%A', '/dates/x-1/nothing'])(
@@ -208,6 +213,12 @@ test.each(['/courses/x', '/dates/0', '/dates/x-99999999999999999999', '/nothing'
     expect([status, text.includes('<h1>Page not found</h1>')]).toEqual([404, true]);
   },
 );
+
+test.each(['/catalog', '/catalog/', '/catalog/%'])('%s is a page that is not found', async (url) => {
+  const { status, text, headers } = await send(testApp.app, { method: 'GET', url, headers: english });
+  expect([status, headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
+  expect(text).toContain('<h1>Page not found</h1>');
+});
 
 test('a page is answered by 304 until the data change', async () => {
   const { me, get, dateId } = await school();

@@ -4,7 +4,7 @@ import type { Ctx } from '../../../database/context.ts';
 import { courseDates } from '../../../database/tables/coursedates.ts';
 import { courses } from '../../../database/tables/courses.ts';
 import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
-import { isPublicCourse } from '../../../resources/courses/loaders.ts';
+import { isOrWasPublicCourse } from '../../../resources/courses/loaders.ts';
 import { courseDateList } from '../../../resources/coursedates/list.ts';
 import { isPublicDate } from '../../../resources/coursedates/loaders.ts';
 import { toSchoolContext } from '../courses.ts';
@@ -43,7 +43,7 @@ export const listWholeDates = (ctx: Ctx, ids: number[], limit = ids.length) =>
     .orderBy(desc(courseDates.createdAt), desc(courseDates.id))
     .limit(limit);
 
-/** True for a date that was public, and is deleted or not shown after its deadline. */
+/** True for a date that was public, and is deleted, also with its course, or not shown after its deadline. */
 async function wasPublic(ctx: Ctx, id: number) {
   const isOver = sql`${courseDates.deadlineAt} < timezone(${courseDates.zone}, now())::date`;
   const found = await ctx.db
@@ -56,7 +56,7 @@ async function wasPublic(ctx: Ctx, id: number) {
         courseDates,
         eq(courseDates.id, id),
         eq(courseDates.isVisible, true),
-        and(isPublicCourse, or(isNotNull(courseDates.deletedAt), isOver)),
+        and(isOrWasPublicCourse, or(isNotNull(courseDates.deletedAt), isNotNull(courses.deletedAt), isOver)),
       ),
     );
   return found.length > 0;
