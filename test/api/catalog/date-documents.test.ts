@@ -1,8 +1,11 @@
+import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
+import { products } from '../../../src/database/tables/courses.ts';
 import { parseCalendar } from '../../support/calendars.ts';
 import { openCatalog } from '../../support/catalog.ts';
-import { readMain } from '../../support/catalog-form.ts';
+import { personFields, readFormFields, readMain } from '../../support/catalog-form.ts';
 import { addDate, addLocation, changeDate, isoDay } from '../../support/dates.ts';
+import { write } from '../../support/orders.ts';
 import { sharedTestApp } from '../../support/test-app.ts';
 
 const testApp = await sharedTestApp();
@@ -106,4 +109,45 @@ test('after its end a date is not booked, also on the day of its deadline', asyn
     true,
   ]);
   expect(open.form).toContain('|Book: Knots|');
+});
+
+const cannotBeBooked = '|This cannot be booked here. Please contact the school.|';
+
+test('a date whose products are archived is not booked, but on another site', async () => {
+  const { me, courseId, read } = await createSchool({ price_value: 100 });
+  const dateId = await addDate(me, courseId);
+  const archived = { archivedAt: '2026-01-01' };
+  await write(me, (tx) => tx.update(products).set(archived).where(eq(products.courseId, courseId)));
+  const { json, page, list, course, form } = await read();
+  for (const text of [page, list, course]) expect(text).toContain(cannotBeBooked);
+  expect([form, json['booking_url'], json['price'], page.includes('|Book|')]).toEqual([undefined, null, null, false]);
+  await changeDate(me, dateId, { externalBookingUrl: 'https://book.example/' });
+  expect((await read()).json['booking_url']).toBe('https://book.example/');
+});
+
+test('a date whose only product is not the main one is booked with it, at its price', async () => {
+  const { me, catalog, courseId, read } = await createSchool({ price_value: 100 });
+  const dateId = await addDate(me, courseId);
+  const [other] = await write(me, async (tx, now) => {
+    await tx.update(products).set({ archivedAt: now }).where(eq(products.courseId, courseId));
+    const product = { title: 'Members', price: '70', createdAt: now, updatedAt: now };
+    const own = { providerId: me.id, courseId };
+    await tx.insert(products).values({ ...product, ...own, currency: 'EUR' });
+    return tx
+      .insert(products)
+      .values({ ...product, ...own })
+      .returning({ id: products.id });
+  });
+  const { json, page, form } = await read();
+  expect([json['price'], page.includes('|NOK 70.00|'), page.includes('|Book|')]).toEqual([
+    ...[{ value: 70, currency: 'NOK', vat_percentage: 0 }, true, true],
+  ]);
+  expect(form).toContain('|Members × 1|NOK 70.00|');
+  const path = `${catalog.base}/dates/knots-${dateId}/book`;
+  const fields = { ...readFormFields(await catalog.anyone.get(path)), ...personFields(1), action: 'book' };
+  expect((await catalog.anyone.post(path, fields)).status).toBe(303);
+  const { rows } = await testApp.database.pool.query('select product_id from order_lines where provider_id = $1', [
+    me.id,
+  ]);
+  expect(rows).toEqual([{ product_id: other!.id }]);
 });

@@ -63,13 +63,6 @@ export const emptyPerson = () => readPerson(() => '', 0);
 export type FieldUses = Record<CatalogField, FieldUse>;
 export const toFieldUses = (fields: Partial<FieldUses>): FieldUses => ({ ...defaultFields, ...fields });
 
-/** The products that a participant can have: one of the course. */
-export function listProducts({ products }: CatalogDate) {
-  const main = products.find(({ is_main_product }) => is_main_product);
-  const others = products.filter((one) => one !== main && (!main || one.currency === main.currency));
-  return [...(main ? [main] : []), ...others];
-}
-
 const orNone = (text: string) => (text.trim() === '' ? undefined : text);
 
 /** The first participant pays unless the form names somebody. */
@@ -87,7 +80,11 @@ function toBooker({ persons: [first], payer }: BookingForm) {
 /** The fields of `POST /v2/booking` for the form. */
 export function toBookingFields(form: BookingForm, date: CatalogDate, uses: FieldUses, language: string) {
   const { persons, payer, isCompany } = form;
-  const ids = listProducts(date).map(({ id }) => id);
+  const toProducts = ({ product }: Person) => {
+    const { id, is_main_product } = date.products.find((one) => String(one.id) === product) ?? date.products[0] ?? {};
+    // The main product is that of a booking without one.
+    return id === undefined || is_main_product ? {} : { products: [id] };
+  };
   const isUsed = (field: PersonField) => !(field in uses) || uses[field as CatalogField] !== 'off';
   return {
     coursedate_id: date.id,
@@ -102,7 +99,7 @@ export function toBookingFields(form: BookingForm, date: CatalogDate, uses: Fiel
     ...toBooker(form),
     participants: persons.map((person) => ({
       ...Object.fromEntries(personFields.filter(isUsed).map((field) => [field, orNone(person[field])])),
-      ...(ids.length > 1 && { products: [ids.find((id) => String(id) === person.product) ?? ids[0]!] }),
+      ...toProducts(person),
     })),
   };
 }

@@ -1,6 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem, type CodedError } from '../../../core/errors.ts';
-import { safeLink } from '../../../core/safe-link.ts';
 import { todayIn } from '../../../core/timestamps.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { limitByAddress } from '../../../http/auth/address-limit.ts';
@@ -37,7 +36,7 @@ export const bookingPages: FastifyPluginAsync<Services & { refusePost: RefusePos
     await limit(request);
     const visit = await openForm(services, request);
     const path = visit.view.paths.booking(visit.date);
-    const external = safeLink(visit.date.externalUrl);
+    const external = visit.date.externalUrl;
     if (external) return reply.redirect(external, 303);
     if (!canBook(visit.date)) return reply.redirect(visit.view.paths.date(visit.date), 303);
     if (!isAt(request, path)) return reply.redirect(path, 301);
@@ -49,7 +48,7 @@ export const bookingPages: FastifyPluginAsync<Services & { refusePost: RefusePos
     const visit = await openForm(services, request);
     const { view, date } = visit;
     if (await services.refusePost(request)) return sendRefusal(reply, view);
-    if (safeLink(date.externalUrl)) return reply.redirect(view.paths.date(date), 303);
+    if (date.externalUrl) return reply.redirect(view.paths.date(date), 303);
     const form = readForm(request);
     const action = readField(request, 'action') ?? 'check';
     if (action === 'book') return sendBooking(request, reply, visit, form);

@@ -2,6 +2,7 @@ import type { Static } from '@sinclair/typebox';
 import type { Venue } from '../../../core/address-format.ts';
 import type { DateSpan } from '../../../core/date-format.ts';
 import { applyPercentage, toMinorUnits, type Minor } from '../../../core/money.ts';
+import { safeLink } from '../../../core/safe-link.ts';
 import type { Settings } from '../../../core/settings.ts';
 import { todayIn } from '../../../core/timestamps.ts';
 import { toInstant } from '../../../core/zoned-time.ts';
@@ -29,6 +30,7 @@ export type CatalogDate = DateSpan &
     state: 'planned' | 'canceled' | 'postponed';
     seats: { status: 'open' | 'waiting_list' | 'fully_booked'; free: number | null };
     price: Price | null;
+    /** Those that a participant can have one of; the price is that of the first. */
     products: Product[];
     /** The city, else the title of the place; null if neither is known. */
     city: string | null;
@@ -76,7 +78,7 @@ export const dateIncludes = [
 export function toCatalogDate(item: DateItem, { timezone }: Pick<Settings, 'timezone'>): CatalogDate {
   const { course, location, seats } = item;
   const venue = toVenue(location);
-  const products = course.products ?? [];
+  const products = listProducts(course);
   const isOnline = item.is_virtual || location?.is_virtual === true;
   return {
     id: item.coursedate_id,
@@ -98,17 +100,14 @@ export function toCatalogDate(item: DateItem, { timezone }: Pick<Settings, 'time
       status: item.seats_status as CatalogDate['seats']['status'],
       free: seats.allocated_capacity.num === 0 ? null : seats.free.num,
     },
-    price: toPrice(
-      products.find(({ is_main_product }) => is_main_product),
-      course.price.comment,
-    ),
+    price: toPrice(products[0], course.price.comment),
     products,
     city: venue?.city || item.place?.title || venue?.title || null,
     isOnline,
     categories: course.categories.map(toTitled),
     tags: course.tags.map(toTitled),
     language: item.teaching_language,
-    externalUrl: item.external_booking_url || course.external_booking_url,
+    externalUrl: safeLink(item.external_booking_url || course.external_booking_url) ?? null,
     updatedAt: item.updated_at!,
     gatherings: (item.gatherings ?? []).map((one) => ({
       id: one.id,
@@ -121,6 +120,12 @@ export function toCatalogDate(item: DateItem, { timezone }: Pick<Settings, 'time
     instructors: (item.instructors ?? []).map(({ name }) => name.trim()).filter(Boolean),
   };
 }
+
+/** The main product first. The booking takes those in the currency of the course alone. */
+const listProducts = ({ products = [], price }: DateItem['course']) =>
+  products
+    .filter(({ currency }) => currency === price.currency)
+    .sort((a, b) => Number(b.is_main_product) - Number(a.is_main_product));
 
 const toTitled = ({ id, title }: Static<typeof Category> | Titled): Titled => ({ id, title });
 
@@ -158,6 +163,9 @@ export function isPassed(date: CatalogDate) {
   return deadlineAt < today || (endAt <= today && toInstant(toEnd(date), zone) <= Date.now());
 }
 
+/** True if the form, or another site, sells a place. */
+export const isSold = ({ externalUrl, products }: CatalogDate) => externalUrl !== null || products.length > 0;
+
 /** False where nobody is booked, not even on the waiting list. */
 export const canBook = (date: CatalogDate) =>
-  date.state === 'planned' && date.seats.status !== 'fully_booked' && !isPassed(date);
+  date.state === 'planned' && date.seats.status !== 'fully_booked' && !isPassed(date) && isSold(date);

@@ -2,7 +2,6 @@ import { Type, type Static } from '@sinclair/typebox';
 import type { FastifyPluginAsync, onRequestHookHandler } from 'fastify';
 import { toNumber } from '../../../core/money.ts';
 import { languages } from '../../../core/reference/language.ts';
-import { safeLink } from '../../../core/safe-link.ts';
 import { t } from '../../../core/schema/types.ts';
 import type { Services } from '../../../http/auth/authenticate.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
@@ -96,4 +95,4 @@ function toItem(view: View, date: CatalogDate) {
 
 /** Null where the page of the date has no link to book. */
 export const toBookingUrl = ({ urls }: View, date: CatalogDate): string | null =>
-  canBook(date) ? (safeLink(date.externalUrl) ?? urls.booking(date)) : null;
+  canBook(date) ? (date.externalUrl ?? urls.booking(date)) : null;

@@ -1,4 +1,3 @@
-import { safeLink } from '../../../core/safe-link.ts';
 import type { Description } from '../../../resources/course-descriptions/service.ts';
 import { canBook, type CatalogDate } from '../dates/model.ts';
 import { JsonLd, toEvent } from '../feeds/json-ld.tsx';
@@ -45,7 +44,7 @@ export function DatePage({ view, date, descriptions, isComing }: DateProps) {
 
 function Book({ view: { texts, paths }, date }: Pick<DateProps, 'view' | 'date'>) {
   if (!canBook(date)) return null;
-  const external = safeLink(date.externalUrl);
+  const external = date.externalUrl;
   return (
     <p>
       <a class="button primary" href={external ?? paths.booking(date)}>

@@ -3,7 +3,7 @@ import { formatMoney, formatPercentage } from '../../../core/money-format.ts';
 import { locationLines, venueLines } from '../../../core/address-format.ts';
 import { capitalized, Fact, Lines, When } from '../../../http/html/facts.tsx';
 import { fillCount } from '../../../http/html/fill.ts';
-import { isPassed, type CatalogDate, type Price } from '../dates/model.ts';
+import { isPassed, isSold, type CatalogDate, type Price } from '../dates/model.ts';
 import type { View } from '../view.ts';
 
 type DateProps = { view: View; date: CatalogDate };
@@ -18,6 +18,7 @@ function toSeatsText({ texts }: View, date: CatalogDate): [string, string] {
   if (state === 'postponed') return [texts.postponed, 'waiting'];
   if (isPassed(date)) return [texts.deadlinePassed, 'closed'];
   if (seats.status === 'fully_booked') return [texts.fullyBooked, 'closed'];
+  if (!isSold(date)) return [texts.form.errors.other, 'closed'];
   if (seats.status === 'waiting_list') return [texts.waitingList, 'waiting'];
   if (seats.free === null || seats.free >= fewSeats) return [texts.seatsOpen, 'open'];
   return [fillCount(texts.seatsLeft, seats.free), 'few'];

@@ -1,7 +1,7 @@
 import { formatMoney } from '../../../../core/money-format.ts';
 import { Field } from '../../../../http/html/field.tsx';
 import { fill } from '../../../../http/html/fill.ts';
-import { listProducts, personFields, toName, type PersonField } from '../../booking/form.ts';
+import { personFields, toName, type PersonField } from '../../booking/form.ts';
 import { formLimits } from '../../booking/limits.ts';
 import { toPrice } from '../../dates/model.ts';
 import { findError, type FormProps } from './props.ts';
@@ -82,7 +82,7 @@ function Person(props: FormProps & { n: number }) {
 
 /** The choice between the products of the course. */
 function Products({ view, date, form, n }: FormProps & { n: number }) {
-  const products = listProducts(date);
+  const { products } = date;
   if (products.length < 2) return null;
   const name = toName('product', n);
   return (
