@@ -86,13 +86,16 @@ test('a hidden item is in no document of a catalog until it is shown', async () 
     return [...new Set(found)];
   };
   expect(await revealing({ ...lists, ...items })).toEqual([]);
-  for (const path of [...items['course pages']!(school), ...items['date pages']!(school)])
-    expect([path, [404, 410].includes((await read(school, path)).status)]).toEqual([path, true]);
+  for (const name of ['course pages', 'course calendars', 'date pages', 'date calendars', 'booking forms'])
+    for (const path of items[name]!(school))
+      expect([path, [404, 410].includes((await read(school, path)).status)]).toEqual([path, true]);
 
   // Negative control: a date of the first public course, once it is shown.
   const [dateId] = school.hiddenDates;
   await changeDate(school.me, dateId!, { isVisible: true, parentId: null, locationId: null });
   expect(await revealing(lists)).toEqual(Object.keys(lists));
+  const ofDate = ['date pages', 'date calendars', 'booking forms'];
+  expect(await revealing(Object.fromEntries(ofDate.map((name) => [name, items[name]!])))).toEqual(ofDate);
 });
 
 test('the lists have each public date that is no part of another', async () => {

@@ -275,7 +275,10 @@ test('requests of an address above its limit are refused, and no others with the
 });
 
 test('pages set no cookie, allow no script, and are for any cache that asks again', async () => {
-  const { get } = await school();
+  const { get, dateId, courseId } = await school();
+  const paths = [`/courses/knots-and-ropes-${courseId}`, `/dates/knots-and-ropes-${dateId}`, '/nothing', '/dates.json'];
+  for (const path of [...paths, `/dates/knots-and-ropes-${dateId}/book`, '/calendar.ics', '/feed.atom', '/sitemap.xml'])
+    expect((await get(path)).headers).not.toHaveProperty('set-cookie');
   const { headers } = await get('');
   expect(headers).toMatchObject({
     'cache-control': 'public, no-cache',
