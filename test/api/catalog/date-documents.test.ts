@@ -151,3 +151,37 @@ test('a date whose only product is not the main one is booked with it, at its pr
   ]);
   expect(rows).toEqual([{ product_id: other!.id }]);
 });
+
+test.each([5, 0])('overbook places are booked as others, with %i on the waiting list', async (capacityWait) => {
+  const { me, catalog, courseId, read } = await createSchool({ price_value: 100 });
+  const full = { capacityMax: 1, numConfirmed: 1, capacityOverbook: 2, capacityWait };
+  const dateId = await addDate(me, courseId, full);
+  const { json, page, list, form, data } = await read();
+  const path = `/dates/knots-${dateId}/book`;
+  for (const text of [page, list, form]) expect(text).toContain('|2 places left|');
+  expect([json['seats'], json['booking_url']]).toEqual([{ status: 'open', left: 2 }, `${catalog.url}${path}`]);
+  expect(page).toContain('|Book|');
+  expect(form).toMatch(/\|Book: Knots\|.*\|Book with obligation to pay\|/);
+  expect(data['offers']).toMatchObject({ availability: 'https://schema.org/InStock' });
+  const fields = { ...readFormFields(await catalog.get(path)), ...personFields(1), action: 'book' };
+  const booked = await catalog.anyone.post(`${catalog.base}${path}`, fields);
+  expect(readMain(await catalog.anyone.get(String(booked.headers['location'])))).toContain(
+    'Kari1 Nordmann: Has a place|',
+  );
+  await changeDate(me, dateId, { numOverbooked: 2 });
+  const after = await read();
+  expect([after.json['seats'], after.form?.includes('|Join the waiting list: Knots|')]).toEqual(
+    capacityWait > 0 ? [{ status: 'waiting_list', left: 0 }, true] : [{ status: 'fully_booked', left: 0 }, undefined],
+  );
+});
+
+test('a form says "waiting list" once none of its participants gets a place', async () => {
+  const { me, catalog, courseId } = await createSchool({ price_value: 100 });
+  const dateId = await addDate(me, courseId, { capacityMax: 1, capacityWait: 5 });
+  const path = `${catalog.base}/dates/knots-${dateId}/book`;
+  const fields = { ...readFormFields(await catalog.anyone.get(path)), ...personFields(1), ...personFields(2) };
+  const send = async () => readMain(await catalog.anyone.post(path, { ...fields, action: 'check' }));
+  expect(await send()).toMatch(/\|Book: Knots\|.*\|Book with obligation to pay\|/);
+  await changeDate(me, dateId, { numConfirmed: 1 });
+  expect(await send()).toMatch(/\|Join the waiting list: Knots\|.*\|Join the waiting list[^|]*\|/);
+});

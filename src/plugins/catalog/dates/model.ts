@@ -76,7 +76,7 @@ export const dateIncludes = [
 ];
 
 export function toCatalogDate(item: DateItem, { timezone }: Pick<Settings, 'timezone'>): CatalogDate {
-  const { course, location, seats } = item;
+  const { course, location } = item;
   const venue = toVenue(location);
   const products = listProducts(course);
   const isOnline = item.is_virtual || location?.is_virtual === true;
@@ -96,10 +96,7 @@ export function toCatalogDate(item: DateItem, { timezone }: Pick<Settings, 'time
     placeTitle: item.place?.title ?? null,
     placeAdditionalInfo: item.place?.title_additional_info?.trim() || null,
     state: item.status_id === canceled ? 'canceled' : item.status_id === postponed ? 'postponed' : 'planned',
-    seats: {
-      status: item.seats_status as CatalogDate['seats']['status'],
-      free: seats.allocated_capacity.num === 0 ? null : seats.free.num,
-    },
+    seats: toSeats(item),
     price: toPrice(products[0], course.price.comment),
     products,
     city: venue?.city || item.place?.title || venue?.title || null,
@@ -119,6 +116,13 @@ export function toCatalogDate(item: DateItem, { timezone }: Pick<Settings, 'time
     })),
     instructors: (item.instructors ?? []).map(({ name }) => name.trim()).filter(Boolean),
   };
+}
+
+/** Overbook places are booked as others are. */
+function toSeats({ seats, seats_status }: DateItem): CatalogDate['seats'] {
+  const { num, num_overbooked } = seats.allocated_capacity;
+  const free = num === 0 ? null : Math.max(0, num + num_overbooked - seats.booking_status.num);
+  return { status: free === 0 ? (seats_status as CatalogDate['seats']['status']) : 'open', free };
 }
 
 /** The main product first. The booking takes those in the currency of the course alone. */

@@ -3,14 +3,15 @@ import { Facts } from '../facts.tsx';
 import { Layout } from '../layout.tsx';
 import { Payer } from './payer.tsx';
 import { Persons } from './persons.tsx';
-import { Agreement, Price } from './price.tsx';
+import { Agreement, isAllWaiting, Price } from './price.tsx';
 import type { FormProps } from './props.ts';
 
 /** The booking form of a date. */
 export function BookingPage(props: FormProps) {
-  const { view, date, form, errors } = props;
+  const { view, date, form, errors, quote } = props;
   const { paths, texts } = view;
-  const title = fill(date.seats.status === 'open' ? texts.form.title : texts.form.waitingTitle, date.title);
+  const isWaiting = quote ? isAllWaiting(quote) : date.seats.status === 'waiting_list';
+  const title = fill(isWaiting ? texts.form.waitingTitle : texts.form.title, date.title);
   return (
     <Layout view={view} title={errors.length > 0 ? fill(texts.form.errorTitle, title) : title} isIndexed={false}>
       <p class="trail">

@@ -64,6 +64,9 @@ function Amounts({ view, date, quote }: QuoteProps) {
 const listWaiting = ({ participants }: BookingQuote) =>
   participants.flatMap(({ statusId }, n) => (statusId === participantStatus.waiting ? [n] : []));
 
+/** True if nobody gets a place at once. */
+export const isAllWaiting = (quote: BookingQuote) => listWaiting(quote).length === quote.participants.length;
+
 function Waiting({ view, form, quote }: QuoteProps) {
   const texts = view.texts.form;
   const waiting = listWaiting(quote);
@@ -72,10 +75,9 @@ function Waiting({ view, form, quote }: QuoteProps) {
     const { firstname, lastname } = form.persons[n]!;
     return `${firstname} ${lastname}`.trim() || fill(texts.participant, n + 1);
   };
-  const isAll = waiting.length === quote.participants.length;
   return (
     <p class="seats waiting">
-      {isAll ? texts.waitingAll : fill(texts.waitingSome, waiting.map(toPerson).join(', '))}{' '}
+      {isAllWaiting(quote) ? texts.waitingAll : fill(texts.waitingSome, waiting.map(toPerson).join(', '))}{' '}
       {quote.totals.inclVat > 0n && texts.waitingBinding}
     </p>
   );
@@ -119,7 +121,6 @@ export function Agreement({ view, quote }: FormProps) {
 
 function toButtonText(texts: FormProps['view']['texts']['form'], quote: BookingQuote) {
   const costs = toAmounts(quote).toPay > 0n;
-  if (listWaiting(quote).length === quote.participants.length)
-    return costs ? texts.joinWaitingToPay : texts.joinWaiting;
+  if (isAllWaiting(quote)) return costs ? texts.joinWaitingToPay : texts.joinWaiting;
   return costs ? texts.bookToPay : texts.bookFree;
 }
