@@ -11,7 +11,10 @@ const translatedOrOriginal = (translated: AnyPgColumn, original: AnyPgColumn) =>
 const texts = {
   lead: translatedOrOriginal(courseTranslations.textLead, courses.textLead),
   description: translatedOrOriginal(courseTranslations.textDescription, courses.textDescription),
+  audience: translatedOrOriginal(courseTranslations.textAudience, courses.textAudience),
   prerequisites: translatedOrOriginal(courseTranslations.textPrerequisites, courses.textPrerequisites),
+  duration: translatedOrOriginal(courseTranslations.textDuration, courses.textDuration),
+  credits: translatedOrOriginal(courseTranslations.textCredits, courses.textCredits),
   submissions: translatedOrOriginal(courseTranslations.textSubmissions, courses.textSubmissions),
   place: translatedOrOriginal(courseTranslations.textPlace, courses.textPlace),
   hotelInfo: translatedOrOriginal(courseTranslations.textHotelInfo, courses.textHotelInfo),

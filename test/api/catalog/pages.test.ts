@@ -6,6 +6,7 @@ import { courseTranslations } from '../../../src/database/tables/courses.ts';
 import { providers } from '../../../src/database/tables/providers.ts';
 import { createBookableDate } from '../../support/booking.ts';
 import { openCatalog } from '../../support/catalog.ts';
+import { readMain } from '../../support/catalog-form.ts';
 import { addDate, addGathering, addLocation, changeDate } from '../../support/dates.ts';
 import { write } from '../../support/orders.ts';
 import { limits, openTestApp, send, settings, sharedTestApp } from '../../support/test-app.ts';
@@ -118,6 +119,23 @@ test('the course page has its texts in the language of the visitor, and its date
   expect(en.text).toContain(`href="${base}/dates/knots-and-ropes-${dateId}"`);
   // The chosen language stays in links.
   expect(no.text).toContain(`href="${base}/dates/knots-and-ropes-${dateId}?lang=no"`);
+});
+
+test('the pages of a course and its date have all texts of the course, each with its heading', async () => {
+  const { me, get, courseId, dateId } = await school();
+  const texts = { description: 'About', audience: 'Sailors', prerequisites: 'None', duration: 'Two evenings' };
+  const more = { credits: 'Five', submissions: 'A knot', place: 'By the sea', hotel_info: 'A hut' };
+  const fields = Object.entries({ ...texts, ...more }).map(([name, text]) => [`text_${name}`, `<p>${text}</p>`]);
+  await me.put(`/v2/courses/${courseId}`, Object.fromEntries(fields));
+  const pages = [`/courses/knots-and-ropes-${courseId}`, `/dates/knots-and-ropes-${dateId}`];
+  for (const path of pages)
+    expect(readMain(await get(path, english))).toContain(
+      [
+        ...['|About the course', 'About', 'Who the course is for', 'Sailors', 'What you should know before', 'None'],
+        ...['Duration', 'Two evenings', 'Credits', 'Five', 'Assignments', 'A knot', 'About the place', 'By the sea'],
+        ...['Staying overnight', 'A hut|'],
+      ].join('|'),
+    );
 });
 
 test('the date page names its zone where it differs, its gatherings and its deadline', async () => {
