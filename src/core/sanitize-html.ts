@@ -79,5 +79,4 @@ function runSanitizer(html: string) {
 const contactProtocols = [...webProtocols, 'mailto:', 'tel:'];
 
 /** As `safeLink`, with those to write and to call, and those that leave out https. */
-const contactLink = (address = '') =>
-  safeLink(address.trim().replace(/^(?:\/\/|(?=www\.))/i, 'https://'), contactProtocols);
+const contactLink = (address = '') => safeLink(address.trim().replace(/^\/\//, 'https://'), contactProtocols);

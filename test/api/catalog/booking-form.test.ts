@@ -175,6 +175,10 @@ test('a fault of the payer is shown at the first participant, where the payer is
   expect([tooLong.status, readMain(tooLong).includes('First name (Participant 1) is not valid')]).toEqual([400, true]);
   const phone = await send({ ...form, ...personFields(1), booker_phone: '5'.repeat(6_000) });
   expect([phone.status, readMain(phone).includes('Phone of the payer is not valid')]).toEqual([400, true]);
+  const ofFirst = await send({ ...form, ...personFields(1, { phone: '5'.repeat(6_000) }) });
+  expect(readMain(ofFirst).match(/Phone[^|]* is not valid/g)).toEqual(
+    Array(2).fill('Phone (Participant 1) is not valid'),
+  );
   expect(await countBookings(me)).toBe(0);
 });
 
@@ -359,6 +363,9 @@ test('a form of another site, and one with the hidden field filled in, book noth
   ];
   expect(forged.map(({ status }) => status)).toEqual([403, 403, 429]);
   expect(readMain(forged[0]!)).toContain('Nothing was booked.');
+  // A browser may have filled the hidden field in: nothing that was typed is lost.
+  expect(readMain(forged[2]!)).toContain('Nothing was booked.');
+  expect(readFormFields(forged[2]!)).toMatchObject(form);
   expect(await countBookings(me)).toBe(0);
   expect((await send(form, 'book', { origin: settings.publicUrl, 'sec-fetch-site': 'same-origin' })).status).toBe(303);
 });
@@ -437,7 +444,10 @@ test('an address has limits for posts, bookings and places; those of others are 
     const bookFrom = async (ip: string, persons: number) => {
       const all = Array.from({ length: persons }, (_person, n) => personFields(n + 1));
       const shown = await sendFrom(ip, Object.assign(await open(), ...all) as FormFields, 'check');
-      return (await sendFrom(ip, readFormFields(shown))).status;
+      const fields = readFormFields(shown);
+      const answer = await sendFrom(ip, fields);
+      if (answer.status === 429) expect(readFormFields(answer)).toEqual(fields);
+      return answer.status;
     };
     expect([await bookFrom('192.0.2.1', 20), await bookFrom('192.0.2.1', 20), await bookFrom('192.0.2.1', 11)]).toEqual(
       [...[303, 303, 429]],

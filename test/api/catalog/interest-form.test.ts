@@ -133,6 +133,7 @@ test('a form of another site, and one with the hidden field filled in, store not
   ];
   expect(forged.map(({ status }) => status)).toEqual([403, 403, 429]);
   expect(readMain(forged[2]!)).toContain('Nothing was stored.');
+  expect(readFormFields(forged[2]!)).toMatchObject({ email, website: '' });
   expect(await emailsOf(me, courseId)).toEqual([]);
   const own = { origin: settings.publicUrl, 'sec-fetch-site': 'same-origin' };
   expect((await send({ email }, own)).status).toBe(303);

@@ -338,6 +338,9 @@ test('the footer has the contact of the school and its terms, each where the sch
   expect(await readFooter()).toBe(`<footer>${contact}${legal}</footer>`);
   await me.put('/v2/catalog-settings', { terms_url: null });
   expect(await readFooter()).toBe(`<footer>${contact}</footer>`);
+  const webAddress = 'www.school.example';
+  await write(me, (tx) => tx.update(providers).set({ webAddress }).where(eq(providers.id, me.id)));
+  expect(await readFooter()).toContain(`<a href="https://${webAddress}/">${webAddress}</a>`);
 });
 
 test('a date after its deadline says so in place of its places', async () => {

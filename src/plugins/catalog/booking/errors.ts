@@ -34,17 +34,20 @@ const codeFields: Record<string, PayerField> = {
 const pathsOfFirst: Record<string, string> = {
   booker_name: 'participants[0].firstname',
   booker_email: 'participants[0].email',
+  booker_phone: 'participants[0].phone',
 };
 
 type Faults = Pick<Problem, 'missing' | 'notValid' | 'errors'>;
 
 /** The errors of the booking service in the words of the form. */
 export function toFormErrors({ missing, notValid, errors }: Faults, form: BookingForm, texts: Texts): FormError[] {
-  const isNamed = form.payer.booker_name.trim() !== '' || form.payer.booker_email.trim() !== '';
+  const isTyped = (name: PayerField) => form.payer[name].trim() !== '';
+  const isNamed = isTyped('booker_name') || isTyped('booker_email');
   const toErrors = (paths: string[], text: string) =>
     paths.map((path): FormError => {
       // The first participant pays unless the form names somebody.
-      const field = findField(isNamed ? path : (pathsOfFirst[path] ?? path), texts);
+      const isOfFirst = !isNamed && !(path === 'booker_phone' && isTyped(path));
+      const field = findField(isOfFirst ? (pathsOfFirst[path] ?? path) : path, texts);
       return { name: field?.name, text: field ? fill(text, field.label) : texts.form.errors.other };
     });
   const words: Record<string, string> = texts.form.errors;

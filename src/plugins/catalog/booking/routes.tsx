@@ -47,9 +47,10 @@ export const bookingPages: FastifyPluginAsync<Services & { refusePost: RefusePos
     await limit(request);
     const visit = await openForm(services, request);
     const { view, date } = visit;
-    if (await services.refusePost(request)) return sendRefusal(reply, view);
+    const isRefused = await services.refusePost(request);
     if (date.externalUrl) return reply.redirect(view.paths.date(date), 303);
     const form = readForm(request);
+    if (isRefused) return sendRefusal(reply, visit, form);
     const action = readField(request, 'action') ?? 'check';
     if (action === 'book') return sendBooking(request, reply, visit, form);
     return sendForm(reply, visit, ...changeForm(form, action, view));
@@ -130,7 +131,7 @@ async function sendBooking(request: FastifyRequest, reply: FastifyReply, visit: 
     if (!priced.quote || toVersion(priced.quote, visit.date) !== version) throw new PriceChanged();
     await bookByForm(ctx, { key, ip: request.ip, version, date: visit.date, input });
   } catch (error) {
-    if (error instanceof AddressLimited) return sendRefusal(reply, view);
+    if (error instanceof AddressLimited) return sendRefusal(reply, visit, form);
     if (error instanceof FormEnded) return sendEnded(reply, view);
     if (error instanceof PriceChanged)
       return sendForm(reply, visit, form, { status: 409, errors: [{ name: 'price', text: texts.form.priceChanged }] });
@@ -154,11 +155,9 @@ function listFaults({ view: { school, texts }, date }: Visit, form: BookingForm,
   ];
 }
 
-/** One page for all reasons, so that it shows nobody which one it is. */
-const sendRefusal = (reply: FastifyReply, view: View) => {
-  const { refused, refusedHelp } = view.texts.form;
-  return sendPage(reply, 429, <Notice view={view} title={refused} lines={[refusedHelp]} />);
-};
+/** The form with one message for all reasons, so that it shows nobody which one it is. */
+const sendRefusal = (reply: FastifyReply, visit: Visit, form: BookingForm) =>
+  sendForm(reply, visit, form, { status: 429, errors: [{ name: undefined, text: visit.view.texts.form.refusedHelp }] });
 
 /** The booking of a form of an earlier day is not shown any more. */
 const sendEnded = (reply: FastifyReply, view: View) => {

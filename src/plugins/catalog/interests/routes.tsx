@@ -32,8 +32,9 @@ export const interestPages: FastifyPluginAsync<Services & { refusePost: RefusePo
     const { view } = request.catalog;
     const { texts, paths } = view;
     const course = await getCourse(request);
-    if (await services.refusePost(request)) return sendRefusal(request, reply);
+    const isRefused = await services.refusePost(request);
     const form = { name: readField(request, 'name') ?? '', email: readField(request, 'email') ?? '' };
+    if (isRefused) return sendRefusal(reply, { view, course, form });
     const errors = listFaults(form).map(({ field, isMissing }) => ({
       name: field,
       text: fill(isMissing ? texts.form.missing : texts.form.notValid, texts.interest[field]),
@@ -43,7 +44,7 @@ export const interestPages: FastifyPluginAsync<Services & { refusePost: RefusePo
     try {
       await requestByForm(await createFormContext(services, request), course.id, form, request.ip);
     } catch (error) {
-      if (error instanceof AddressLimited) return sendRefusal(request, reply);
+      if (error instanceof AddressLimited) return sendRefusal(reply, { view, course, form });
       // Published, or switched off, since.
       if (!(error instanceof Problem) || error.kind !== 'invalid') throw error;
       return reply.redirect(paths.course(course), 303);
@@ -69,8 +70,8 @@ async function isAwaited({ ctx }: FastifyRequest, courseId: number) {
   return dates.every((date) => date.courseId !== courseId) && acceptsInterests(ctx);
 }
 
-/** The same page for each reason, so that it reveals none. */
-const sendRefusal = ({ catalog: { view } }: FastifyRequest, reply: FastifyReply) => {
-  const { refused, refusedHelp } = view.texts.interest;
-  return sendPage(reply, 429, <Notice view={view} title={refused} lines={[refusedHelp]} />);
+/** The form with the same message for each reason, so that it reveals none. */
+const sendRefusal = (reply: FastifyReply, props: Parameters<typeof InterestPage>[0]) => {
+  const errors = [{ name: undefined, text: props.view.texts.interest.refusedHelp }];
+  return sendPage(reply, 429, <InterestPage {...props} errors={errors} />);
 };
