@@ -6,8 +6,8 @@ import { listRoute } from '../../http/list-cache/index.ts';
 import { loadDescriptions, loadSummaries } from '../../resources/course-descriptions/service.ts';
 import { findCourse, listCourses, toSchoolContext } from './courses.ts';
 import { applyFilter, filterCourses, readFilter } from './dates/filters.ts';
-import { getDate } from './dates/service.ts';
-import { loadUpcoming, selectComing } from './dates/upcoming.ts';
+import { findDatedCourses, getDate } from './dates/service.ts';
+import { isHeld, loadOfCourse, loadUpcoming, selectComing } from './dates/upcoming.ts';
 import { JsonLd, toCourseList } from './feeds/json-ld.tsx';
 import { cachedPage } from './cached-page.ts';
 import { acceptsInterests } from './interests/switch.ts';
@@ -32,8 +32,7 @@ export const pages: FastifyPluginAsync<Services> = async (app, services) => {
       const ctx = listRoute.toCtx(request);
       const query = request.query as Record<string, unknown>;
       const filter = readFilter(query);
-      const [all, courses] = await Promise.all([loadUpcoming(ctx), listCourses(ctx)]);
-      const coming = new Set(all.map(({ courseId }) => courseId));
+      const [all, courses, coming] = await Promise.all([loadUpcoming(ctx), listCourses(ctx), findDatedCourses(ctx)]);
       const found = applyFilter(all, filter);
       const others = courses.filter(({ id }) => !coming.has(id));
       const last = Math.max(1, Math.ceil(found.length / pageSize));
@@ -64,10 +63,10 @@ export const pages: FastifyPluginAsync<Services> = async (app, services) => {
       const path = view.paths.course(course);
       if (!isAt(request, path)) return redirect(reply, path);
       const [dates, descriptions] = await Promise.all([
-        loadUpcoming(ctx),
+        loadOfCourse(ctx, course.id),
         loadDescriptions(toSchoolContext(ctx), course.id),
       ]);
-      const own = dates.filter(({ courseId }) => courseId === course.id);
+      const own = dates.filter(isHeld);
       const isAwaited = own.length === 0 && (await acceptsInterests(ctx));
       return sendPage(reply, 200, <Course {...{ view, course, dates: own, descriptions, isAwaited }} />);
     },

@@ -27,6 +27,14 @@ export const isPublicDate = and(
   )})`,
 )!;
 
+/** From today on in the date's time zone. */
+export const isFromToday = and(
+  // No zone is more than a day away: the first bound uses the index, the second checks zones only near today.
+  sql`${tables.courseDates.startsAt} >= now() - interval '2 days'`,
+  sql`(${tables.courseDates.startsAt} >= now() + interval '2 days'
+    or ${tables.courseDates.startAt} >= timezone(${tables.courseDates.zone}, now())::date)`,
+)!;
+
 /** Visible dates of active courses, not canceled and no children, from today on in the date's time zone. */
 export const isUpcoming = and(
   eq(tables.courseDates.isVisible, true),
@@ -34,10 +42,7 @@ export const isUpcoming = and(
   ne(tables.courseDates.statusId, canceled),
   isNull(tables.courseDates.parentId),
   isShownAfterDeadline,
-  // No zone is more than a day away: the first bound uses the index, the second checks zones only near today.
-  sql`${tables.courseDates.startsAt} >= now() - interval '2 days'`,
-  sql`(${tables.courseDates.startsAt} >= now() + interval '2 days'
-    or ${tables.courseDates.startAt} >= timezone(${tables.courseDates.zone}, now())::date)`,
+  isFromToday,
   sql`exists (select from ${courses} where ${sameTenant(
     courses,
     tables.courseDates,

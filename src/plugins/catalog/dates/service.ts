@@ -1,4 +1,4 @@
-import { and, desc, eq, isNotNull, isNull, or, sql } from 'drizzle-orm';
+import { and, asc, eq, isNotNull, isNull, or, sql } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { courseDates } from '../../../database/tables/coursedates.ts';
@@ -6,7 +6,7 @@ import { courses } from '../../../database/tables/courses.ts';
 import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
 import { isOrWasPublicCourse } from '../../../resources/courses/loaders.ts';
 import { courseDateList } from '../../../resources/coursedates/list.ts';
-import { isPublicDate } from '../../../resources/coursedates/loaders.ts';
+import { isFromToday, isPublicDate, isUpcoming } from '../../../resources/coursedates/loaders.ts';
 import { toSchoolContext } from '../courses.ts';
 import { dateIncludes, toCatalogDate, type CatalogDate, type DateItem } from './model.ts';
 import { createVersionedCache } from './versioned-cache.ts';
@@ -26,8 +26,8 @@ export async function getDate(ctx: Ctx, id: number): Promise<CatalogDate> {
   throw (await wasPublic(ctx, id)) ? new Problem('gone', 'The date is over') : Problem.notFound('Date');
 }
 
-/** The public dates without a parent date, the newest first. */
-export const listWholeDates = (ctx: Ctx, ids: number[], limit = ids.length) =>
+/** The public dates without a parent date. */
+export const listWholeDates = (ctx: Ctx, ids: number[]) =>
   ctx.db
     .select({ id: courseDates.id, createdAt: courseDates.createdAt })
     .from(courseDates)
@@ -39,9 +39,31 @@ export const listWholeDates = (ctx: Ctx, ids: number[], limit = ids.length) =>
         isNull(courseDates.parentId),
         isPublicDate,
       ),
-    )
-    .orderBy(desc(courseDates.createdAt), desc(courseDates.id))
-    .limit(limit);
+    );
+
+/** The public dates from today on, canceled ones too, in order of time; those of the sitemap. */
+export const listComingDates = (ctx: Ctx, max: number) =>
+  ctx.db
+    .select({
+      id: courseDates.id,
+      title: sql<string>`coalesce(${courseDates.title}, ${courses.title})`,
+      updatedAt: courseDates.updatedAt,
+    })
+    .from(courseDates)
+    .innerJoin(courses, sameTenant(courses, courseDates, eq(courses.id, courseDates.courseId)))
+    .where(tenantWhere(toSchoolContext(ctx), courseDates, isNull(courseDates.parentId), isFromToday, isPublicDate))
+    .orderBy(asc(courseDates.startsAt), asc(courseDates.id))
+    .limit(max);
+
+/** The courses that have a date from today on which is not canceled; `courseId`: that one alone. */
+export async function findDatedCourses(ctx: Ctx, courseId?: number): Promise<Set<number>> {
+  const isWanted = courseId === undefined ? undefined : eq(courseDates.courseId, courseId);
+  const found = await ctx.db
+    .selectDistinct({ id: courseDates.courseId })
+    .from(courseDates)
+    .where(tenantWhere(toSchoolContext(ctx), courseDates, isWanted, isUpcoming));
+  return new Set(found.map(({ id }) => id));
+}
 
 /** True for a date that was public, and is deleted, also with its course, or not shown after its deadline. */
 async function wasPublic(ctx: Ctx, id: number) {

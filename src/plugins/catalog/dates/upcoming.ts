@@ -3,13 +3,14 @@ import type { PageOptions } from '../../../lists/list-types.ts';
 import { canceled } from '../../../core/reference/statuses.ts';
 import { todayIn } from '../../../core/timestamps.ts';
 import { courseDateList, nextCourseDateList } from '../../../resources/coursedates/list.ts';
+import { applyFilter, type Filter } from './filters.ts';
 import { dateIncludes, toCatalogDate, type CatalogDate, type DateItem } from './model.ts';
 import { listWholeDates } from './service.ts';
 import { createVersionedCache } from './versioned-cache.ts';
 
 const pageSize = 250;
-/** More dates are found by the interface alone. */
-export const maxDates = 2_000;
+/** The start page, the search and dates.json have no more. */
+const maxDates = 2_000;
 
 const cache = createVersionedCache<CatalogDate[]>(16_000_000);
 
@@ -18,7 +19,8 @@ export const loadUpcoming = (ctx: Ctx) => cache(ctx, '', () => readUpcoming(ctx)
 
 async function readUpcoming(ctx: Ctx) {
   const query = { limit: pageSize, include: ['course.products', 'instructors'] };
-  return readPages(ctx, (after) => nextCourseDateList.page(ctx, query, { after }), maxDates);
+  const select = (_ctx: Ctx, dates: CatalogDate[]) => Promise.resolve(dates);
+  return readPages(ctx, (after) => nextCourseDateList.page(ctx, query, { after }), { max: maxDates, select });
 }
 
 /** Of public dates those from today on that are no part of another date: dates of the start page, and canceled ones. */
@@ -33,23 +35,47 @@ export async function selectComing(ctx: Ctx, dates: CatalogDate[]): Promise<Cata
 const maxCanceled = 500;
 
 /** The public canceled dates from today on, in order of time; the first 500. */
-export async function loadCanceled(ctx: Ctx): Promise<CatalogDate[]> {
+export const loadCanceled = (ctx: Ctx) =>
+  readComing(ctx, { status_id: canceled, order_by: 'startdate' }, { max: maxCanceled, select: selectComing });
+
+/** The public dates of a course from today on, canceled ones too, in order of time; the first 2,000. */
+export const loadOfCourse = (ctx: Ctx, courseId: number) =>
+  readComing(ctx, { course_id: [courseId], order_by: 'startdate' }, { max: maxDates, select: selectComing });
+
+/** The newest dates from today on that a filter finds, of the 2,000 newest. */
+export const loadNewest = (ctx: Ctx, filter: Filter, max: number) =>
+  readComing(
+    ctx,
+    { order_by: 'created_at', order_direction: 'desc' },
+    { max, select: async (_ctx, dates) => (await selectComing(ctx, applyFilter(dates, filter))).filter(isHeld) },
+  );
+
+export const isHeld = ({ state }: CatalogDate) => state !== 'canceled';
+
+type Reading = { max: number; select: (ctx: Ctx, dates: CatalogDate[]) => Promise<CatalogDate[]> };
+
+function readComing(ctx: Ctx, query: Record<string, unknown>, reading: Reading) {
   // No zone is more than a day behind.
   const from = new Date(Date.now() - 2 * 86_400_000).toISOString();
-  const order = { limit: pageSize, include: dateIncludes, order_by: 'startdate' };
-  const query = { ...order, status_id: canceled, start_date_at_min: from };
-  const found = await readPages(ctx, (after) => courseDateList.page(ctx, query, { after }), maxCanceled);
-  return selectComing(ctx, found);
+  const all = { limit: pageSize, include: dateIncludes, start_date_at_min: from, ...query };
+  return readPages(ctx, (after) => courseDateList.page(ctx, all, { after }), reading);
 }
 
 type DatePage = Pick<Awaited<ReturnType<typeof nextCourseDateList.page>>, 'items' | 'hasMore' | 'lastKey'>;
 
-async function readPages(ctx: Ctx, readPage: (after: PageOptions['after']) => Promise<DatePage>, max: number) {
+/** Reads pages until as many dates are selected, or 2,000 are read. */
+async function readPages(
+  ctx: Ctx,
+  readPage: (after: PageOptions['after']) => Promise<DatePage>,
+  { max, select }: Reading,
+) {
   const found: CatalogDate[] = [];
   let after: PageOptions['after'];
-  while (found.length < max) {
+  for (let numRead = 0; found.length < max && numRead < maxDates;) {
     const page = await readPage(after);
-    found.push(...(page.items as unknown as DateItem[]).map((item) => toCatalogDate(item, ctx.settings)));
+    numRead += page.items.length;
+    const dates = (page.items as unknown as DateItem[]).map((item) => toCatalogDate(item, ctx.settings));
+    found.push(...(await select(ctx, dates)));
     if (!page.hasMore) break;
     after = page.lastKey;
   }

@@ -4,10 +4,10 @@ import { formatTimestamp } from '../../../core/timestamps.ts';
 import type { Services } from '../../../http/auth/authenticate.ts';
 import { getSchoolId } from '../../../database/context.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
-import { applyFilter, readFilter } from '../dates/filters.ts';
+import { readFilter } from '../dates/filters.ts';
 import type { CatalogDate } from '../dates/model.ts';
 import { listWholeDates } from '../dates/service.ts';
-import { loadUpcoming } from '../dates/upcoming.ts';
+import { loadNewest } from '../dates/upcoming.ts';
 import { cachedPage } from '../cached-page.ts';
 import type { View } from '../view.ts';
 import { toPlaceText, toPriceText } from '../views/facts.tsx';
@@ -25,10 +25,13 @@ export const atomFeed: FastifyPluginAsync<Services> = async (app, services) => {
       const { view } = request.catalog;
       const ctx = listRoute.toCtx(request);
       const { tag } = readFilter(request.query as Record<string, unknown>);
-      const dates = applyFilter(await loadUpcoming(ctx), { ...(tag !== undefined && { tag }) });
-      const known = new Map(dates.map((date) => [date.id, date]));
-      const newest = dates.length === 0 ? [] : await listWholeDates(ctx, [...known.keys()], maxEntries);
-      const entries = newest.map(({ id, createdAt }) => ({ ...known.get(id)!, createdAt: formatTimestamp(createdAt) }));
+      const dates = await loadNewest(ctx, { ...(tag !== undefined && { tag }) }, maxEntries);
+      const ids = dates.map(({ id }) => id);
+      const created = new Map((await listWholeDates(ctx, ids)).map(({ id, createdAt }) => [id, createdAt]));
+      const entries = dates.flatMap((date): Entry[] => {
+        const createdAt = created.get(date.id);
+        return createdAt === undefined ? [] : [{ ...date, createdAt: formatTimestamp(createdAt) }];
+      });
       const source = { view, providerId: getSchoolId(ctx), host: new URL(ctx.settings.publicUrl).hostname };
       return reply.type('application/atom+xml; charset=utf-8').send(toFeed(source, entries, tag));
     },

@@ -10,7 +10,7 @@ import { findCourse } from '../courses.ts';
 import { applyFilter, readFilter } from '../dates/filters.ts';
 import type { CatalogDate } from '../dates/model.ts';
 import { getDate } from '../dates/service.ts';
-import { loadCanceled, loadUpcoming } from '../dates/upcoming.ts';
+import { loadCanceled, loadOfCourse, loadUpcoming } from '../dates/upcoming.ts';
 import { cachedPage } from '../cached-page.ts';
 import { readId, type ItemRoute } from '../item-route.ts';
 import type { View } from '../view.ts';
@@ -36,8 +36,9 @@ export const calendars: FastifyPluginAsync<Services> = async (app, services) => 
   app.get<ItemRoute>('/courses/:item/calendar.ics', {
     ...cached,
     handler: async (request, reply) => {
-      const course = Problem.assertFound(await findCourse(listRoute.toCtx(request), readId(request)), 'Course');
-      const dates = (await loadAll(request)).filter(({ courseId }) => courseId === course.id);
+      const ctx = listRoute.toCtx(request);
+      const course = Problem.assertFound(await findCourse(ctx, readId(request)), 'Course');
+      const dates = await loadOfCourse(ctx, course.id);
       return sendCalendar(request, reply, dates, `${course.title} – ${request.catalog.view.school.title}`);
     },
   });

@@ -4,11 +4,13 @@ import { formatTimestamp } from '../../../core/timestamps.ts';
 import type { Services } from '../../../http/auth/authenticate.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
 import { listCourses } from '../courses.ts';
-import { loadCanceled, loadUpcoming } from '../dates/upcoming.ts';
+import { listComingDates } from '../dates/service.ts';
 import { cachedPage } from '../cached-page.ts';
 import { element, toDocument } from './xml.ts';
 
-/** The pages that search engines may show: at most 12,501, where a sitemap may have 50,000. */
+const maxDates = 30_000;
+
+/** The pages that search engines may show: at most 40,001, where a sitemap may have 50,000. */
 export const sitemap: FastifyPluginAsync<Services & { isOwnHost: boolean }> = async (app, services) => {
   const cached = cachedPage(services);
 
@@ -19,11 +21,11 @@ export const sitemap: FastifyPluginAsync<Services & { isOwnHost: boolean }> = as
       const ctx = listRoute.toCtx(request);
       const { school, urls } = view;
       if (!school.isIndexed) throw Problem.notFound('Sitemap');
-      const [courses, upcoming, canceled] = await Promise.all([listCourses(ctx), loadUpcoming(ctx), loadCanceled(ctx)]);
+      const [courses, dates] = await Promise.all([listCourses(ctx), listComingDates(ctx, maxDates)]);
       const pages = [
         toUrl(urls.start, formatTimestamp(school.version)),
         ...courses.map((course) => toUrl(urls.course(course), formatTimestamp(course.updatedAt))),
-        ...[...upcoming, ...canceled].map((date) => toUrl(urls.date(date), date.updatedAt)),
+        ...dates.map((date) => toUrl(urls.date(date), formatTimestamp(date.updatedAt))),
       ];
       const all = element('urlset', { xmlns: 'http://www.sitemaps.org/schemas/sitemap/0.9' }, ...pages);
       return reply.type('application/xml; charset=utf-8').send(toDocument(all));

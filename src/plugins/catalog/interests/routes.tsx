@@ -5,7 +5,7 @@ import type { Services } from '../../../http/auth/authenticate.ts';
 import { fill } from '../../../http/html/fill.ts';
 import { readField } from '../../../http/html/forms.ts';
 import { findCourse } from '../courses.ts';
-import { loadUpcoming } from '../dates/upcoming.ts';
+import { findDatedCourses } from '../dates/service.ts';
 import { AddressLimited, createFormContext, type RefusePost } from '../forms.ts';
 import { isAt, readId, type ItemRoute } from '../item-route.ts';
 import { sendPage } from '../send-page.tsx';
@@ -66,8 +66,7 @@ const getCourse = async (request: FastifyRequest<ItemRoute>) =>
 
 /** True if the form of a course is shown. */
 async function isAwaited({ ctx }: FastifyRequest, courseId: number) {
-  const dates = await loadUpcoming(ctx);
-  return dates.every((date) => date.courseId !== courseId) && acceptsInterests(ctx);
+  return !(await findDatedCourses(ctx, courseId)).has(courseId) && acceptsInterests(ctx);
 }
 
 /** The form with the same message for each reason, so that it reveals none. */
