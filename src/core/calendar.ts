@@ -31,7 +31,7 @@ type CalendarDate = Venue & {
   endTimeAt: string | null;
   startsAtMs: number;
   endsAtMs: number;
-  /** When the date, or a participant's place on it, was last changed. */
+  /** When a value of the event was last changed, or could have been. */
   updatedAtMs: number;
   /** In order of time. */
   gatherings: CalendarGathering[];

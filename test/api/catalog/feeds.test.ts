@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { toInstant, withOffset } from '../../../src/core/zoned-time.ts';
 import { parseCalendar } from '../../support/calendars.ts';
-import { addDate, addGathering, addLocation, changeDate, isoDay } from '../../support/dates.ts';
+import { addDate, addGathering, addLocation, addParticipants, changeDate, isoDay } from '../../support/dates.ts';
 import { write } from '../../support/orders.ts';
 import { revealsSecret, secret } from '../../support/public-catalog.ts';
-import { openTestAppForFile } from '../../support/test-app.ts';
+import { openTestAppForFile, type Provider } from '../../support/test-app.ts';
 import { openCatalog } from '../../support/catalog.ts';
 
 const testApp = await openTestAppForFile();
@@ -34,7 +34,7 @@ async function createSchool() {
   const canceled = await addDate(me, knots, { startAt: '2030-04-01', statusId: 3 });
   await addDate(me, knots, { startAt: isoDay(-3), statusId: 3 });
   const catalog = await openCatalog(testApp, me);
-  return { me, catalog, tag, knots, soup, single, days, several, canceled };
+  return { me, catalog, tag, knots, soup, single, days, several, canceled, locationId };
 }
 type School = Awaited<ReturnType<typeof createSchool>>;
 
@@ -77,13 +77,44 @@ test('a course, a topic and a date have calendars of their own, with the same UI
   expect(await uids(`/dates/soup-${several}/calendar.ics`)).toHaveLength(2);
 });
 
+/** As if the school's data were last changed a day ago: a sequence counts seconds. */
+const moveChangesBack = (me: Provider) =>
+  database.pool.query(
+    `update provider_state set catalog_changed_at = catalog_changed_at - interval '1 day',
+      dates_changed_at = dates_changed_at - interval '1 day' where provider_id = $1`,
+    [me.id],
+  );
+
+test('an event whose place is renamed has a higher sequence', async () => {
+  const school = await createSchool();
+  const { me, single, locationId } = school;
+  const path = `/dates/x-${single}/calendar.ics`;
+  await moveChangesBack(me);
+  const [before] = await readEvents(school, path);
+  expect((await me.put(`/v2/locations/${locationId}`, { title: 'Nordnes' })).status).toBe(200);
+  const [after] = await readEvents(school, path);
+  expect([before!.location, after!.location]).toEqual(['Brygga, Bergen', 'Nordnes, Bergen']);
+  expect(after!.sequence).toBeGreaterThan(before!.sequence);
+});
+
+test('the times of bookings are in no feed', async () => {
+  const { me, catalog, knots, single } = await createSchool();
+  await addParticipants(me, knots, single, [1]);
+  await changeDate(me, single, { updatedAt: '2029-05-06 07:08:09' });
+  for (const path of ['/feed.atom', '/sitemap.xml', '/calendar.ics', `/dates/x-${single}/calendar.ics`])
+    expect([path, /2029-?05-?06/.test((await catalog.get(path)).text)]).toEqual([path, false]);
+  const feed = (await catalog.get('/feed.atom')).text;
+  expect(readTexts(feed, 'updated').slice(1)).toEqual(readTexts(feed, 'published'));
+});
+
 test('a date that is canceled keeps its UID and has a higher sequence, and its copy is not current any more', async () => {
   const school = await createSchool();
   const path = `/dates/x-${school.single}/calendar.ics`;
+  await moveChangesBack(school.me);
   const [before] = await readEvents(school, path);
   const etag = String((await school.catalog.get(path)).headers['etag']);
   expect((await school.catalog.get(path, { 'if-none-match': etag })).status).toBe(304);
-  await changeDate(school.me, school.single, { statusId: 3, updatedAt: '2031-01-01' });
+  await changeDate(school.me, school.single, { statusId: 3 });
   expect((await school.catalog.get(path, { 'if-none-match': etag })).status).toBe(200);
   const [after] = await readEvents(school, path);
   expect([after!.uid, after!.status]).toEqual([before!.uid, 'CANCELLED']);

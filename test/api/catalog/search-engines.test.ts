@@ -66,7 +66,7 @@ test('the sitemap has each page of the demo school once, and no other page may b
   expect(listed.toSorted()).toEqual([...indexed, ...canceled].toSorted());
   for (const [path, html] of pages) expect(readCanonical(html)).toBe(settings.publicUrl + path);
   expect([...text.matchAll(/<lastmod>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d<\/lastmod>/g)]).toHaveLength(
-    listed.length,
+    listed.filter((address) => address.includes('/courses/')).length,
   );
 });
 

@@ -39,7 +39,6 @@ export type CatalogDate = DateSpan &
     tags: Titled[];
     language: { id: string; title: string };
     externalUrl: string | null;
-    updatedAt: string;
     gatherings: {
       id: number;
       at: string;
@@ -105,7 +104,6 @@ export function toCatalogDate(item: DateItem, { timezone }: Pick<Settings, 'time
     tags: course.tags.map(toTitled),
     language: item.teaching_language,
     externalUrl: safeLink(item.external_booking_url || course.external_booking_url) ?? null,
-    updatedAt: item.updated_at!,
     gatherings: (item.gatherings ?? []).map((one) => ({
       id: one.id,
       at: one.gathering_at,

@@ -47,7 +47,6 @@ export const listComingDates = (ctx: Ctx, max: number) =>
     .select({
       id: courseDates.id,
       title: sql<string>`coalesce(${courseDates.title}, ${courses.title})`,
-      updatedAt: courseDates.updatedAt,
     })
     .from(courseDates)
     .innerJoin(courses, sameTenant(courses, courseDates, eq(courses.id, courseDates.courseId)))

@@ -44,9 +44,8 @@ type Source = { view: View; providerId: number; host: string };
 function toFeed(source: Source, dates: Entry[], tag: string | undefined) {
   const { school, texts, urls, language } = source.view;
   const query = tag === undefined ? '' : `?${new URLSearchParams({ tag }).toString()}`;
-  const [latest = formatTimestamp(school.version)] = dates
-    .map(({ updatedAt }) => updatedAt)
-    .sort((a, b) => Date.parse(b) - Date.parse(a));
+  // The newest date is the first.
+  const latest = dates[0]?.createdAt ?? formatTimestamp(school.version);
   const feed = element(
     'feed',
     { xmlns: 'http://www.w3.org/2005/Atom', 'xml:lang': language },
@@ -76,7 +75,7 @@ function toEntry(source: Source, date: Entry) {
     element('title', {}, date.title),
     element('link', { rel: 'alternate', type: 'text/html', href: view.urls.date(date) }),
     element('published', {}, date.createdAt),
-    element('updated', {}, date.updatedAt),
+    element('updated', {}, date.createdAt),
     element('summary', {}, [when.join(' – '), toPlaceText(view, date), price].filter(Boolean).join('. ')),
     ...date.tags.map(({ title }) => element('category', { term: title })),
   );

@@ -2,6 +2,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { toPublicCalendar, type PublicCalendarDate } from '../../../core/calendar.ts';
 import { venueLines } from '../../../core/address-format.ts';
 import { Problem } from '../../../core/errors.ts';
+import { formatTimestamp } from '../../../core/timestamps.ts';
 import { toInstant } from '../../../core/zoned-time.ts';
 import type { Services } from '../../../http/auth/authenticate.ts';
 import { getSchoolId } from '../../../database/context.ts';
@@ -67,8 +68,10 @@ async function sendCalendar({ ctx, catalog }: FastifyRequest, reply: FastifyRepl
 }
 
 /** The meeting's link is for participants alone. */
-function toCalendarDate({ texts, urls }: View, date: CatalogDate): PublicCalendarDate {
-  const { id, startAt, endAt, startTimeAt, endTimeAt, zone, placeTitle, updatedAt, isOnline } = date;
+function toCalendarDate({ texts, urls, school }: View, date: CatalogDate): PublicCalendarDate {
+  const { id, startAt, endAt, startTimeAt, endTimeAt, zone, placeTitle, isOnline } = date;
+  // An event has values of its course and places too.
+  const changedAtMs = Math.max(...[school.catalog, school.dates].map((at) => Date.parse(formatTimestamp(at))));
   const hasPlace = venueLines({ ...date, placeAdditionalInfo: null }).length > 0;
   return {
     ...date,
@@ -76,7 +79,7 @@ function toCalendarDate({ texts, urls }: View, date: CatalogDate): PublicCalenda
     placeTitle: hasPlace || !isOnline ? placeTitle : texts.online,
     startsAtMs: toInstant(`${startAt} ${startTimeAt ?? '00:00:00'}`, zone),
     endsAtMs: toInstant(`${endAt} ${endTimeAt ?? '23:59:59'}`, zone),
-    updatedAtMs: Date.parse(updatedAt),
+    updatedAtMs: changedAtMs,
     gatherings: date.gatherings.map((gathering) => ({
       ...gathering,
       startsAtMs: toInstant(gathering.at, zone),

@@ -23,9 +23,9 @@ export const sitemap: FastifyPluginAsync<Services & { isOwnHost: boolean }> = as
       if (!school.isIndexed) throw Problem.notFound('Sitemap');
       const [courses, dates] = await Promise.all([listCourses(ctx), listComingDates(ctx, maxDates)]);
       const pages = [
-        toUrl(urls.start, formatTimestamp(school.version)),
+        toUrl(urls.start),
         ...courses.map((course) => toUrl(urls.course(course), formatTimestamp(course.updatedAt))),
-        ...dates.map((date) => toUrl(urls.date(date), formatTimestamp(date.updatedAt))),
+        ...dates.map((date) => toUrl(urls.date(date))),
       ];
       const all = element('urlset', { xmlns: 'http://www.sitemaps.org/schemas/sitemap/0.9' }, ...pages);
       return reply.type('application/xml; charset=utf-8').send(toDocument(all));
@@ -39,8 +39,9 @@ export const sitemap: FastifyPluginAsync<Services & { isOwnHost: boolean }> = as
     );
 };
 
-const toUrl = (url: string, changedAt: string) =>
-  element('url', {}, element('loc', {}, url), element('lastmod', {}, changedAt));
+/** Bookings change a date, and their times are not public: its page has no time of a change. */
+const toUrl = (url: string, changedAt?: string) =>
+  element('url', {}, element('loc', {}, url), ...(changedAt === undefined ? [] : [element('lastmod', {}, changedAt)]));
 
 /** Everything may be read, unless `lines` is undefined. */
 export const sendRobots = (reply: FastifyReply, lines: string[] | undefined) =>
