@@ -124,7 +124,7 @@ async function joinWaitingList(page: Page, { start }: School, look: Look) {
   await link(page, 'Join the waiting list').click();
   await fillPerson(page, 1, 'Unn');
   await look('waiting');
-  await button(page, 'Join the waiting list').click();
+  await button(page, 'Join the waiting list, with obligation to pay for a place').click();
   expect(await page.getByRole('main').innerText()).toContain('Unn Nordmann: On the waiting list');
   await look('waiting-confirmation');
 }

@@ -21,6 +21,7 @@ const notRun: Record<string, string> = {
   'npm run client': 'check:client runs it, in CI',
   'npm run examples': 'changes recorded examples; examples.test.ts checks them',
   'npm run renew': 'changes snapshots, which their tests compare',
+  'npm run picture': 'changes the picture of the README',
   'npm run bench': 'measures for minutes',
   'npx vitest': 'updates snapshots',
   'PROPERTY_RUNS=': 'sends requests for minutes',

@@ -78,7 +78,9 @@ test.each([['README.md'], ['docs/tutorial/getting-started.md'], others.slice(0, 
     console.log(`${samples.length} curl samples run (${requests} requests) from ${names.length} page(s)`);
     // The same course in three formats: a title is accepted once.
     const isExpected = (one: string) => /^docs\/reference\/requests\.md.*: 201 400 400$/.test(one);
-    expect(refused.filter((one) => !isExpected(one))).toEqual([]);
+    // A new school has sent no mail.
+    const isOfMail = (one: string) => /^docs\/reference\/mails\.md.*\/resend": 404$/.test(one);
+    expect(refused.filter((one) => !isExpected(one) && !isOfMail(one))).toEqual([]);
     expect(refused.some(isExpected)).toBe(names.includes('docs/reference/requests.md'));
     expect(samples.length).toBeGreaterThan(0);
   },
