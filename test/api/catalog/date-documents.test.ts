@@ -185,3 +185,17 @@ test('a form says "waiting list" once none of its participants gets a place', as
   await changeDate(me, dateId, { numConfirmed: 1 });
   expect(await send()).toMatch(/\|Join the waiting list: Knots\|.*\|Join the waiting list[^|]*\|/);
 });
+
+test('a course without a price is not free of charge, and one of 0 is', async () => {
+  const { me, courseId, read } = await createSchool({ price_comment: 'Ask us' });
+  await addDate(me, courseId);
+  const { json, page, list, form, entry, data } = await read();
+  for (const text of [page, list, form, entry]) expect(text).not.toContain('Free of charge');
+  for (const text of [page, form]) expect(text).toContain('|Price|Ask us|');
+  expect([json['price'], data['offers']]).toEqual([null, undefined]);
+  const other = await createSchool({ price_comment: 'Ask us', price_value: 0 });
+  await addDate(other.me, other.courseId);
+  const free = await other.read();
+  expect(free.page).toContain('|Price|Free of charge|Ask us|');
+  expect([free.list.includes('|Free of charge|'), free.json['price']]).toMatchObject([true, { value: 0 }]);
+});

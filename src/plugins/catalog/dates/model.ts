@@ -29,7 +29,9 @@ export type CatalogDate = DateSpan &
     deadlineAt: string;
     state: 'planned' | 'canceled' | 'postponed';
     seats: { status: 'open' | 'waiting_list' | 'fully_booked'; free: number | null };
+    /** Null where the course has none, or nothing is sold here. */
     price: Price | null;
+    priceComment: string | null;
     /** Those that a participant can have one of; the price is that of the first. */
     products: Product[];
     /** The city, else the title of the place; null if neither is known. */
@@ -51,7 +53,7 @@ export type CatalogDate = DateSpan &
   };
 
 /** In minor units, with VAT. */
-export type Price = { value: Minor; vatPercentage: number; currency: string; comment: string | null };
+export type Price = { value: Minor; vatPercentage: number; currency: string };
 
 /** A course date with the includes of the catalog. */
 export type DateItem = CourseDate & {
@@ -74,7 +76,12 @@ export const dateIncludes = [
   'instructors',
 ];
 
-export function toCatalogDate(item: DateItem, { timezone }: Pick<Settings, 'timezone'>): CatalogDate {
+/** `unpriced`: the courses that were given no price. */
+export function toCatalogDate(
+  item: DateItem,
+  { timezone }: Pick<Settings, 'timezone'>,
+  unpriced: Set<number>,
+): CatalogDate {
   const { course, location } = item;
   const venue = toVenue(location);
   const products = listProducts(course);
@@ -96,7 +103,8 @@ export function toCatalogDate(item: DateItem, { timezone }: Pick<Settings, 'time
     placeAdditionalInfo: item.place?.title_additional_info?.trim() || null,
     state: item.status_id === canceled ? 'canceled' : item.status_id === postponed ? 'postponed' : 'planned',
     seats: toSeats(item),
-    price: toPrice(products[0], course.price.comment),
+    price: products[0]?.price === 0 && unpriced.has(item.course_id) ? null : toPrice(products[0]),
+    priceComment: course.price.comment,
     products,
     city: venue?.city || item.place?.title || venue?.title || null,
     isOnline,
@@ -141,11 +149,11 @@ const toVenue = (location: Location | null): Venue['location'] =>
   };
 
 /** With VAT, rounded as the line of an order. */
-export function toPrice(product: Product | undefined, comment: string | null = null): Price | null {
+export function toPrice(product: Product | undefined): Price | null {
   if (!product) return null;
   const value = toMinorUnits(String(product.price));
   const vat = applyPercentage(value, String(product.vat_percentage));
-  return { value: value + vat, vatPercentage: product.vat_percentage, currency: product.currency, comment };
+  return { value: value + vat, vatPercentage: product.vat_percentage, currency: product.currency };
 }
 
 /** The last moment of a date, as local time. */

@@ -1,4 +1,4 @@
-import { and, asc, eq, isNotNull, isNull, or, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { courseDates } from '../../../database/tables/coursedates.ts';
@@ -14,7 +14,17 @@ import { createVersionedCache } from './versioned-cache.ts';
 /** A public date, which may be over or canceled. */
 export async function findDate(ctx: Ctx, id: number): Promise<CatalogDate | undefined> {
   const found = await courseDateList.byId(ctx, id, { include: dateIncludes });
-  return found && toCatalogDate(found as unknown as DateItem, ctx.settings);
+  return found && (await toCatalogDates(ctx, [found as unknown as DateItem]))[0];
+}
+
+export async function toCatalogDates(ctx: Ctx, items: DateItem[]): Promise<CatalogDate[]> {
+  const ids = [...new Set(items.map(({ course_id }) => course_id))];
+  const found = await ctx.db
+    .select({ id: courses.id })
+    .from(courses)
+    .where(tenantWhere(toSchoolContext(ctx), courses, inArray(courses.id, ids), isNull(courses.priceValue)));
+  const unpriced = new Set(found.map(({ id }) => id));
+  return items.map((item) => toCatalogDate(item, ctx.settings, unpriced));
 }
 
 const cache = createVersionedCache<CatalogDate | undefined>(4_000_000);

@@ -4,8 +4,8 @@ import { canceled } from '../../../core/reference/statuses.ts';
 import { todayIn } from '../../../core/timestamps.ts';
 import { courseDateList, nextCourseDateList } from '../../../resources/coursedates/list.ts';
 import { applyFilter, type Filter } from './filters.ts';
-import { dateIncludes, toCatalogDate, type CatalogDate, type DateItem } from './model.ts';
-import { listWholeDates } from './service.ts';
+import { dateIncludes, type CatalogDate, type DateItem } from './model.ts';
+import { listWholeDates, toCatalogDates } from './service.ts';
 import { createVersionedCache } from './versioned-cache.ts';
 
 const pageSize = 250;
@@ -74,7 +74,7 @@ async function readPages(
   for (let numRead = 0; found.length < max && numRead < maxDates;) {
     const page = await readPage(after);
     numRead += page.items.length;
-    const dates = (page.items as unknown as DateItem[]).map((item) => toCatalogDate(item, ctx.settings));
+    const dates = await toCatalogDates(ctx, page.items as unknown as DateItem[]);
     found.push(...(await select(ctx, dates)));
     if (!page.hasMore) break;
     after = page.lastKey;

@@ -53,21 +53,17 @@ export function Facts({ view, date }: DateProps) {
       <Fact name={texts.where}>
         <Lines lines={venue.length > 0 ? venue : [texts.placeLater]} />
       </Fact>
-      {date.price && (
+      {(date.price || date.priceComment) && (
         <Fact name={texts.price}>
-          <span class="price">{toPriceText(view, date.price)}</span>
-          {date.price.vatPercentage > 0 && (
+          {date.price && <span class="price">{toPriceText(view, date.price)}</span>}
+          {date.price && date.price.vatPercentage > 0 && (
             <>
               {' '}
               {texts.withVat} {formatPercentage(String(date.price.vatPercentage), language)}
             </>
           )}
-          {date.price.comment && (
-            <>
-              <br />
-              <span class="hint">{date.price.comment}</span>
-            </>
-          )}
+          {date.price && date.priceComment && <br />}
+          {date.priceComment && <span class="hint">{date.priceComment}</span>}
         </Fact>
       )}
       <Fact name={texts.seats}>
