@@ -110,11 +110,35 @@ test.each([
   const { order_id } = await bookOrFail(me, dateId, { participants: [kari], ...fields, ...receipt });
   await me.post(`/v2/orders/${order_id}/payments`, { amount: 500 });
   const [mail] = await deliver();
-  const amounts =
-    'Price with VAT: NOK 1,250.00, of which VAT NOK 250.00\nPaid: NOK 500.00\nLeft to pay: NOK 750.00\n\nOpen my page:\nhttp://localhost:3000/my\n';
+  const amounts = 'Price with VAT: NOK 1,250.00, of which VAT NOK 250.00\nPaid: NOK 500.00\nLeft to pay: NOK 750.00\n';
   expect(plain(mail!.text).includes(amounts)).toBe(isShown);
   expect(/NOK|Left to pay/.test(mail!.raw)).toBe(isShown);
   expect([mail!.text, mail!.html].filter((text) => extractToken(text, 'booking') !== '')).toEqual([]);
+});
+
+test('only mails to participants who can sign on lead to the own page', async () => {
+  const { me, set, deliver } = await school();
+  await set({ mails: { deregistration: true } });
+  const { dateId } = await createBookableDate(me, { capacityMax: 1, capacityWait: 5 });
+  const haveOwnPage = async () =>
+    (await deliver()).map(({ text, html }) => /\/my["\s]|your page/.test(`${text} ${html}`));
+  const one = person();
+  const config = { ...receipt.config, waiting_list_when_full: true };
+  const { booking_id } = await bookOrFail(me, dateId, { participants: [one], config });
+  expect(await haveOwnPage()).toEqual([false]);
+  const waits = await bookOrFail(me, dateId, { participants: [person()], config });
+  expect(await haveOwnPage()).toEqual([false]);
+  await deregister(me, waits.booking_id);
+  expect(await haveOwnPage()).toEqual([false]);
+  const account = { ...config, send_account_created_email_to_user: true };
+  await bookOrFail(me, dateId, { participants: [person()], config: account });
+  expect(await haveOwnPage()).toEqual([false, true]);
+  await forced(
+    me,
+    `update course_users set password_hash = 'x' where provider_id = ${me.id} and email = '${one.email}'`,
+  );
+  await deregister(me, booking_id);
+  expect(await haveOwnPage()).toContain(true);
 });
 
 test('a participant of a customer sees no amounts, the booker does', async () => {
@@ -274,7 +298,7 @@ test('a web address is a link only where the school has set it', async () => {
   const mails = await deliver();
   const linksOf = ({ html }: ReceivedMail) => [...html!.matchAll(/href="([^"]*)"/g)].map(([, href]) => href);
   expect(mails.map(linksOf)).toEqual([
-    ['https://meet.example/knots', 'http://localhost:3000/my', 'https://oystese.example'],
+    ['https://meet.example/knots', 'https://oystese.example'],
     [expect.stringMatching(/^http:\/\/localhost:3000\/my\/booking\//), 'https://oystese.example'],
   ]);
   const html = mails.map((mail) => mail.html).join('');

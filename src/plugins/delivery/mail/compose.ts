@@ -65,14 +65,14 @@ function composeOpening(mail: MailData, texts: LetterTexts) {
   return toOpening!(mail, texts);
 }
 
-/** The link of the purpose, or the participant's own page. */
+/** The link of the purpose, or the participant's own page for those who can sign on. */
 function composeButton(
-  { purpose, school, isToParticipant }: MailData,
+  { purpose, school, isToParticipant, canSignOn }: MailData,
   { publicUrl }: Pick<Settings, 'publicUrl'>,
   link: string | null,
   texts: LetterTexts,
 ) {
-  if (link === null) return isToParticipant ? { ...texts.ownPage, href: `${publicUrl}/my` } : null;
+  if (link === null) return isToParticipant && canSignOn ? { ...texts.ownPage, href: `${publicUrl}/my` } : null;
   if (purpose === 'offer') return { ...texts.offerLink, href: link };
   if (purpose === 'interest_confirmation') return { ...texts.interestLink, href: link };
   if (purpose === 'date_published') return { ...texts.dateLink, href: link };

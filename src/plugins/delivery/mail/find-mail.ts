@@ -43,6 +43,8 @@ export const findMail = {
       ${isNoticeSql('o')} as "isNotice", b.id as "bookingId", o.booking_id is not null as "isToBooker", o.participant_id as "participantId",
       m.detached_at is not null as "isDetached", u.erased_at is not null as "isErased",
       coalesce(u.is_placeholder, false) as "isPlaceholder", o.user_id = p.user_id as "isToParticipant",
+      u.password_hash is not null or exists (select from outbox a where a.provider_id = o.provider_id
+        and a.user_id = o.user_id and a.purpose = 'account_created') as "canSignOn",
       p.id as "placeId", p.user_id as "placeUserId", o.ends_place as "endsPlace",
       o.interest_id as "interestId", i.id is not null as "hasInterest", i.confirmed_at is not null as "isInterestConfirmed",
       case when o.purpose = 'date_published' then exists (select from course_dates

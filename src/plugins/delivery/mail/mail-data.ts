@@ -33,6 +33,8 @@ export type MailRow = {
   placeUserId: number | null;
   /** True if the participant is the recipient; null for a mail without one. */
   isToParticipant: boolean | null;
+  /** True for a course user who has a password, or a mail to choose one. */
+  canSignOn: boolean;
   interestId: number | null;
   /** False once the interest is deleted. */
   hasInterest: boolean;

@@ -4,7 +4,7 @@ import type { ActiveStatus, DisabledReason } from '../mail-data.ts';
 const places: Record<ActiveStatus, string> = {
   confirmed: 'Your place is confirmed. Welcome!',
   overbooked: 'You have an extra place. Welcome!',
-  waiting: 'You are on the waiting list, and get a place if one becomes free; your page shows it.',
+  waiting: 'You are on the waiting list, and get a place if one becomes free.',
   unconfirmed: 'Your booking is registered, and the school has yet to confirm your place.',
   canceled: 'The school has canceled this date in the meantime.',
 };

@@ -4,7 +4,7 @@ import type { LetterTexts } from './en.ts';
 const places: Record<ActiveStatus, string> = {
   confirmed: 'Plassen din er bekreftet. Velkommen!',
   overbooked: 'Du har en ekstraplass. Velkommen!',
-  waiting: 'Du står på venteliste, og får plass hvis en blir ledig; siden din viser det.',
+  waiting: 'Du står på venteliste, og får plass hvis en blir ledig.',
   unconfirmed: 'Påmeldingen er registrert, men skolen har ikke bekreftet plassen din ennå.',
   canceled: 'Skolen har avlyst denne datoen i mellomtiden.',
 };
