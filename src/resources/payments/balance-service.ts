@@ -1,8 +1,11 @@
 import { eq, inArray, or, sql, type SQL } from 'drizzle-orm';
 import { toMinorUnits } from '../../core/money.ts';
+import { canceled, participantStatus } from '../../core/reference/statuses.ts';
 import type { Ctx } from '../../database/context.ts';
+import { courseDates } from '../../database/tables/coursedates.ts';
 import { bookings, orders } from '../../database/tables/orders.ts';
-import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { participants } from '../../database/tables/participants.ts';
+import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 import { due, orderTotal, paidByVouchers } from './loaders.ts';
 
 type School = Pick<Ctx, 'providerId' | 'db'>;
@@ -30,6 +33,25 @@ export type BookingBalance = Awaited<ReturnType<typeof loadBookingBalance>>;
 
 /** The sums of all orders of a booking. The total and its VAT are without what is credited. */
 export async function loadBookingBalance(school: School, bookingId: number) {
+  const [amounts, waiting] = await Promise.all([loadAmounts(school, bookingId), findWaiting(school, bookingId)]);
+  return { ...amounts, waiting };
+}
+
+/** Whether places of a booking are on the waiting list; those of canceled dates are not. */
+async function findWaiting(school: School, bookingId: number) {
+  const waits = sql`${participants.statusId} = ${participantStatus.waiting} and ${courseDates.statusId} <> ${canceled}`;
+  const [found] = await school.db
+    .select({
+      waiting: sql<'all' | 'some' | 'none'>`case when bool_and(${waits}) then 'all'
+        when bool_or(${waits}) then 'some' else 'none' end`,
+    })
+    .from(participants)
+    .innerJoin(courseDates, sameTenant(courseDates, participants, eq(courseDates.id, participants.courseDateId)))
+    .where(tenantWhere(school, participants, eq(participants.bookingId, bookingId)));
+  return found!.waiting;
+}
+
+async function loadAmounts(school: School, bookingId: number) {
   const ordered = sql`filter (where ${orders.kind} <> 'credit')`;
   const [found] = await school.db
     .select({

@@ -283,6 +283,28 @@ test('a full date books onto the waiting list, and says so; without one it canno
   expect(readMain(refused)).toContain('There are not enough places left');
 });
 
+test('a person who waits is confirmed on the waiting list, and owes nothing yet', async () => {
+  const { url, send, open } = await school({ date: { capacityMax: 1, capacityWait: 3 } });
+  const book = async (lang: string, ...numbers: number[]) => {
+    const form = { ...(await open()), ...Object.assign({}, ...numbers.map((n) => personFields(n))) } as FormFields;
+    const shown = readFormFields(await send(form, 'check'));
+    const booked = await anyone.post(`${url}?lang=${lang}`, { ...shown, action: 'book' });
+    return anyone.get(booked.headers['location'] as string);
+  };
+  const some = readMain(await book('en', 1, 2));
+  expect(some).toContain('|Thank you for your booking|');
+  expect(some).toContain('|Not everybody has a place yet: see who is on the waiting list.');
+  expect(some).toContain('|To pay|NOK 2,500.00|The places on the waiting list are due only if you get them.|');
+  const all = await book('en', 1);
+  expect(all.text).toContain('<title>You are on the waiting list – ');
+  expect(readMain(all)).toMatch(/^\|You are on the waiting list\|Knots, /);
+  expect(readMain(all)).toContain('|The school tells you if a place becomes free.|');
+  expect(readMain(all)).toContain('|To pay|Nothing to pay now. NOK 1,250.00 is due if you get a place.|');
+  const norwegian = readMain(await book('no', 1));
+  expect(norwegian).toMatch(/^\|Du står på venteliste\|/);
+  expect(norwegian).toContain('|Å betale|Ingenting å betale nå. Får du plass, skal du betale 1 250,00 kr.|');
+});
+
 test('a price that has changed is shown again, and a place that has become one of the waiting list', async () => {
   const { me, courseId, dateId, open, send } = await school({ date: { capacityMax: 1, capacityWait: 5 } });
   const form = { ...(await open()), ...personFields(1) };

@@ -207,6 +207,29 @@ test('a free booking and money that is owed', async () => {
   expect(plain(credited!.text)).toContain('Pris med mva.: 0,00 kr\nBetalt: 1 000,00 kr\nDu får tilbake: 1 000,00 kr\n');
 });
 
+test('a payer whose participants all wait owes nothing yet, in the receipt and in other mails', async () => {
+  const { me, deliver } = await school();
+  const { dateId } = await createBookableDate(me, { capacityMax: 1, capacityWait: 5 });
+  await bookOrFail(me, dateId);
+  const wait = (config: object, fields: object = {}) =>
+    bookOrFail(me, dateId, {
+      ...{ participants: [kari], ...ola, ...fields },
+      config: { waiting_list_when_full: true, ...config },
+    });
+  const link = await wait({ send_link_email_to_booker: true });
+  await switchMails(me, { booking_receipt: true });
+  await wait({}, { language: 'no' });
+  await wait({});
+  const mails = (await deliver()).map(({ text }) => plain(text));
+  expect(mails[0]).toContain('\nLeft to pay: Nothing to pay now. NOK 1,000.00 is due if you get a place.\n');
+  expect(mails[1]).toContain('\nIngenting å betale nå. Får du plass, skal du betale 1 000,00 kr.\n');
+  expect(mails[2]).toContain('\nPayments: NOK 0.00\nNothing to pay now. NOK 1,000.00 is due if you get a place.\n');
+  await me.post(`/v2/orders/${link.order_id}/payments`, { amount: 1000 });
+  await wait({}, { participants: [person({ email: 'siv@people.example' })] });
+  await forced(me, `update participants set status_id = 1 where provider_id = ${me.id}`);
+  expect(plain((await deliver())[0]!.text)).toContain('\nLeft to pay: NOK 1,000.00\n');
+});
+
 test("the payer's receipt has all of the booking", async () => {
   const { testApp, me, deliver } = await school();
   await switchMails(me, { booking_receipt: true });
@@ -263,7 +286,7 @@ VAT: NOK 675.00
 Total with VAT: NOK 3,375.00
 Paid by voucher: NOK 1,000.00
 Payments: NOK 500.00
-Left to pay: NOK 1,875.00
+Left to pay: NOK 1,875.00, the places on the waiting list are due only if you get them
 
 Invoice
 -------

@@ -66,6 +66,18 @@ const decline = (url: string) => anyone.post(url, { answer: 'decline' });
 const offerEvents = async (me: Provider, since: string) =>
   (await eventsSince(me, since)).filter((type) => type.startsWith('offer.'));
 
+test('a payer whose participants all wait owes nothing yet', async () => {
+  const { me, url, ids } = await payer({ participants: [person({ status_id: 3 })] }, { capacityWait: 1 });
+  expect(main(await anyone.get(url))).toContain(
+    '|Left to pay|Nothing to pay now. NOK 1,000.00 is due if you get a place.|',
+  );
+  expect(main(await anyone.get(url, { 'accept-language': 'nb' }))).toContain(
+    '|Gjenstår å betale|Ingenting å betale nå. Får du plass, skal du betale 1 000,00 kr.|',
+  );
+  await forced(me, `update participants set status_id = 1 where id = ${ids[0]}`);
+  expect(main(await anyone.get(url))).toContain('|Left to pay|NOK 1,000.00|Order number|');
+});
+
 test('the payer sees date, place, people and amounts, and no link to join', async () => {
   const { me, url, summary, dateId } = await payer(
     { participants: [person({ lastname: 'Vik' }), person({ lastname: 'Moe', status_id: 3 })] },
@@ -84,7 +96,7 @@ test('the payer sees date, place, people and amounts, and no link to join', asyn
     200,
     '|Your booking|Knots|When|Monday 10 June 2030,|09:00–15:30|Where|The boathouse|Bryggen 1|5003 Bergen|Participants' +
       '|Kari Vik|Has a place|Kari Moe|On the waiting list' +
-      `|Payment|Price with VAT|NOK 2,000.00|Paid|NOK 300.50|Left to pay|NOK 1,699.50|Order number|${summary.order_id}|`,
+      `|Payment|Price with VAT|NOK 2,000.00|Paid|NOK 300.50|Left to pay|NOK 1,699.50|The places on the waiting list are due only if you get them.|Order number|${summary.order_id}|`,
   ]);
   expect(response.text).not.toContain('meet.example');
   expect(response.text).toContain('<p class="school">Øystese kurs</p>');

@@ -47,8 +47,14 @@ export function composeAmounts({ language, numParticipants }: MailData, balance:
   ];
 }
 
-export function toDue({ due, currency }: BookingBalance, { language }: Pick<MailData, 'language'>): Fact {
-  const { facts } = letterTexts[language];
+/** True if all is due only for places that the participants wait for. */
+export const isDueForPlace = ({ due, waiting }: BookingBalance) => due > 0n && waiting === 'all';
+
+export function toDue(balance: BookingBalance, { language }: Pick<MailData, 'language'>): Fact {
+  const { due, currency, waiting } = balance;
+  const { facts, dueForPlace, dueForSome } = letterTexts[language];
   const amount = formatMoney(due < 0n ? -due : due, currency, language);
-  return { name: due < 0n ? facts.owed : facts.due, lines: [amount] };
+  if (due < 0n) return { name: facts.owed, lines: [amount] };
+  if (isDueForPlace(balance)) return { name: facts.due, lines: [dueForPlace(amount)] };
+  return { name: facts.due, lines: [amount, ...(due > 0n && waiting === 'some' ? [dueForSome] : [])] };
 }

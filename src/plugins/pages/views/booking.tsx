@@ -77,7 +77,7 @@ function BookedDate({ view, token, places }: { view: View; token: string; places
 
 function Amounts({ view, booking }: { view: View; booking: LinkedBooking }) {
   const texts = view.texts.booking;
-  const { orderId, currency, total, paid, due } = booking;
+  const { orderId, currency, total, paid, due, waiting } = booking;
   const format = (amount: Minor) => formatMoney(amount, currency, view.language);
   return (
     <section aria-labelledby="amounts">
@@ -85,7 +85,15 @@ function Amounts({ view, booking }: { view: View; booking: LinkedBooking }) {
       <dl>
         <Fact name={texts.total}>{format(total)}</Fact>
         <Fact name={texts.paid}>{format(paid)}</Fact>
-        <Fact name={due < 0n ? texts.owed : texts.due}>{format(due < 0n ? -due : due)}</Fact>
+        <Fact name={due < 0n ? texts.owed : texts.due}>
+          {due > 0n && waiting === 'all' ? fill(texts.dueForPlace, format(due)) : format(due < 0n ? -due : due)}
+          {due > 0n && waiting === 'some' && (
+            <>
+              <br />
+              <span class="hint">{texts.dueForSome}</span>
+            </>
+          )}
+        </Fact>
         <Fact name={texts.order}>{orderId}</Fact>
       </dl>
     </section>

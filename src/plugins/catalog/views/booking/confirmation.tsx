@@ -12,18 +12,20 @@ type ConfirmedProps = { view: View; confirmation: Confirmation };
 /** The page of a new booking. */
 export function Confirmed({ view, confirmation }: ConfirmedProps) {
   const texts = view.texts.form.confirmation;
-  const { places, mailedTo, link } = confirmation;
+  const { places, balance, mailedTo, link } = confirmation;
   const [first] = places;
   const statuses = places.map(getEnrolmentStatus);
+  const { waiting } = balance;
+  const title = waiting === 'all' ? texts.titleWaiting : texts.title;
   return (
-    <Layout view={view} title={texts.title} isIndexed={false}>
-      <h1>{texts.title}</h1>
+    <Layout view={view} title={title} isIndexed={false}>
+      <h1>{title}</h1>
       {first && (
         <p class="lead">
           {first.title}, <When view={view} span={first} />
         </p>
       )}
-      {statuses.includes('waiting') && <p class="seats waiting">{texts.waiting}</p>}
+      {waiting !== 'none' && <p class="seats waiting">{waiting === 'all' ? texts.waitingAll : texts.waitingSome}</p>}
       <h2>{texts.participants}</h2>
       <ul>
         {places.map(({ name }, n) => (
@@ -50,7 +52,7 @@ export function Confirmed({ view, confirmation }: ConfirmedProps) {
 
 function Amounts({ view, confirmation: { balance } }: ConfirmedProps) {
   const { form } = view.texts;
-  const { orderId, currency, total, vat, paid, due } = balance;
+  const { orderId, currency, total, vat, paid, due, waiting } = balance;
   const format = (amount: Minor) => formatMoney(amount, currency, view.language);
   return (
     <section aria-labelledby="amounts">
@@ -60,7 +62,15 @@ function Amounts({ view, confirmation: { balance } }: ConfirmedProps) {
         <Fact name={form.vat}>{format(vat)}</Fact>
         {paid !== 0n && <Fact name={form.confirmation.paid}>{format(paid)}</Fact>}
         <Fact name={form.toPay}>
-          <strong>{format(due)}</strong>
+          <strong>
+            {due > 0n && waiting === 'all' ? fill(form.confirmation.dueForPlace, format(due)) : format(due)}
+          </strong>
+          {due > 0n && waiting === 'some' && (
+            <>
+              <br />
+              <span class="hint">{form.confirmation.dueForSome}</span>
+            </>
+          )}
         </Fact>
         <Fact name={form.confirmation.order}>{orderId}</Fact>
       </dl>

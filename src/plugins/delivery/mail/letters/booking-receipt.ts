@@ -4,7 +4,7 @@ import type { Minor } from '../../../../core/money.ts';
 import { getEnrolmentStatus } from '../../../../core/reference/statuses.ts';
 import { grouped } from '../../../../lists/relations.ts';
 import type { BookingBalance } from '../../../../resources/payments/balance-service.ts';
-import { toDue } from '../amounts.ts';
+import { isDueForPlace, toDue } from '../amounts.ts';
 import { withoutEmpty, type Fact } from '../facts.ts';
 import type { Section } from '../letter.tsx';
 import { isNotEmpty, type MailData } from '../mail-data.ts';
@@ -65,6 +65,7 @@ function composeSums(mail: MailData, balance: BookingBalance): Fact[] {
     name,
     lines: [formatMoney(amount, balance.currency, mail.language)],
   });
+  const left = toDue(balance, mail);
   const unlessZero = (name: string, amount: Minor) => (amount === 0n ? [] : [row(name, amount)]);
   return [
     ...unlessZero(sums.discounts, -discounts),
@@ -74,7 +75,8 @@ function composeSums(mail: MailData, balance: BookingBalance): Fact[] {
     ...unlessZero(sums.credited, -credited),
     ...unlessZero(sums.byVouchers, byVouchers),
     row(sums.payments, paid - byVouchers),
-    toDue(balance, mail),
+    // The column of amounts does not wrap.
+    isDueForPlace(balance) ? { name: left.lines[0]!, lines: [] } : left,
   ];
 }
 

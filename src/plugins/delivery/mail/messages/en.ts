@@ -165,6 +165,8 @@ export const en = {
     due: 'Left to pay',
     owed: 'You get back',
   },
+  dueForPlace: (amount: string) => `Nothing to pay now. ${amount} is due if you get a place.`,
+  dueForSome: 'the places on the waiting list are due only if you get them',
   free: 'Free of charge',
   ofWhichVat: (amount: string, vat: string) => `${amount}, of which VAT ${vat}`,
   forParticipants: (count: number) => `For the ${count} participants of the booking`,

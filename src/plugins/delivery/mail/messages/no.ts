@@ -167,6 +167,8 @@ export const no: LetterTexts = {
     due: 'Gjenstår å betale',
     owed: 'Du får tilbake',
   },
+  dueForPlace: (amount) => `Ingenting å betale nå. Får du plass, skal du betale ${amount}.`,
+  dueForSome: 'plassene på ventelisten betales bare hvis du får dem',
   free: 'Gratis',
   ofWhichVat: (amount, vat) => `${amount}, hvorav mva. ${vat}`,
   forParticipants: (count) => `For de ${count} deltakerne i bestillingen`,
