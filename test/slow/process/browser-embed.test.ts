@@ -167,7 +167,7 @@ describe.skipIf(chromiumPath === undefined)('<course-dates> in Chromium', () => 
   test('attributes choose the language, the topic and the school; errors lead to the catalog', async () => {
     const { me, origin, slug, base } = await startSchool();
     const tag = (await me.post('/v2/course-tags', { title: 'Sea' })).json<{ id: number }>();
-    const course = await me.course({ title: 'Sailing', tags: [tag.id] });
+    const course = await me.course({ title: 'Sailing', price_value: 0, tags: [tag.id] });
     await addDate(me, course, {
       startAt: '2030-08-01',
       isVirtual: true,
@@ -178,8 +178,14 @@ describe.skipIf(chromiumPath === undefined)('<course-dates> in Chromium', () => 
     const head = `<script src="${origin}/catalog/course-dates.js" async></script>`;
     const body = `<course-dates src="${origin}${base}/" lang="nb" tag="sea"></course-dates>`;
     const { page, complaints } = await browser.open();
+    const warnings: string[] = [];
+    page.on('console', (message) => {
+      if (message.type() === 'warning') warnings.push(message.text());
+    });
     await page.goto(await startSite(origin, { head, body }));
     await expect.poll(() => rows(page)).toHaveLength(1);
+    const title = `document.querySelector('course-dates').shadowRoot.querySelector('strong')`;
+    expect(await page.evaluate(`getComputedStyle(${title}).textDecorationLine`)).toBe('underline');
     expect((await rows(page))[0]!.split('\n').at(-1)).toBe('På nett · Gratis · Venteliste');
     const element = page.locator('course-dates');
     const set = (name: string, value: string) =>
@@ -197,7 +203,9 @@ describe.skipIf(chromiumPath === undefined)('<course-dates> in Chromium', () => 
       .poll(() => page.locator('course-dates p').innerText())
       .toBe('The dates could not be loaded. All courses');
     expect(await page.locator('course-dates a').getAttribute('href')).toBe(`${origin}/catalog/unknown-school?lang=en`);
+    expect(warnings).toEqual([`course-dates: ${origin}/catalog/unknown-school responded 404`]);
     await element.evaluate((one) => (one as unknown as Attributes).removeAttribute('src'));
+    await expect.poll(() => warnings.at(-1)).toBe('course-dates: the element has neither school nor src');
     await set('tag', '');
     await set('school', slug);
     await expect.poll(() => rows(page)).toHaveLength(5);

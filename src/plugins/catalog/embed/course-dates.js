@@ -48,7 +48,7 @@
     .frame {
       --row: var(--course-dates-row-height, 4.5rem);
       box-sizing: border-box;
-      min-height: calc(var(--rows) * var(--row) + 2.5rem);
+      min-height: var(--course-dates-min-height, calc(var(--rows) * var(--row) + 2.5rem));
       background: var(--course-dates-background, transparent);
     }
     ul { list-style: none; margin: 0; padding: 0; }
@@ -57,9 +57,9 @@
       box-sizing: border-box; height: 100%; padding: 0 var(--course-dates-padding, 0.25rem);
       display: flex; flex-direction: column; justify-content: center; color: inherit; text-decoration: none;
     }
-    li > a:hover strong { text-decoration: underline; }
+    li > a:hover strong { text-decoration-thickness: 0.15em; }
     span, strong { display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; line-height: 1.35; }
-    strong { color: var(--course-dates-accent, inherit); }
+    strong { color: var(--course-dates-accent, inherit); text-decoration: underline; }
     span { font-size: 0.875em; color: var(--course-dates-muted, inherit); }
     p { margin: 0; line-height: 2.5rem; }
     p a { color: var(--course-dates-accent, inherit); }
@@ -129,8 +129,9 @@
           loading,
         );
         frame.replaceChildren(...toContent(items, language, catalog));
-      } catch {
+      } catch (error) {
         if (loading.signal.aborted) return;
+        console.warn(`course-dates: ${error.message}`);
         frame.replaceChildren(toNote(texts[language].failed, language, catalog));
       }
       frame.removeAttribute('aria-busy');
@@ -138,10 +139,10 @@
   }
 
   async function fetchDates(catalog, { lang, tag, limit }, { signal }) {
-    if (!catalog) throw new Error('<course-dates> has neither src nor school');
+    if (!catalog) throw new Error('the element has neither school nor src');
     const query = new URLSearchParams({ lang, limit: String(limit), ...(tag && { tag }) });
     const response = await fetch(`${catalog}/dates.json?${query}`, { signal, credentials: 'omit' });
-    if (!response.ok) throw new Error(`The catalog responded ${response.status}`);
+    if (!response.ok) throw new Error(`${catalog} responded ${response.status}`);
     return (await response.json()).items;
   }
 
