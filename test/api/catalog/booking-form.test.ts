@@ -279,8 +279,29 @@ test('a full date books onto the waiting list, and says so; without one it canno
   const closed = await anyone.get(url);
   expect([closed.status, closed.headers['location']]).toEqual([303, `${base}/dates/knots-${dateId}`]);
   const refused = await send({ ...two, key: 'a'.repeat(22) });
-  expect([refused.status, readFormFields(refused)['email_2']]).toEqual([400, 'kari2@form.example']);
-  expect(readMain(refused)).toContain('There are not enough places left');
+  expect([refused.status, readFormFields(refused)['email_2']]).toEqual([409, 'kari2@form.example']);
+  expect(readMain(refused)).toContain('|The date is fully booked. Nothing was booked.|');
+});
+
+test('a form whose last place is taken meanwhile says that the date is full, and offers no waiting list', async () => {
+  const { me, url, open, send, dateId } = await school({ date: { capacityMax: 2 } });
+  const two = { ...(await open()), ...personFields(1), ...personFields(2) };
+  await book(me, dateId, { participants: [person()] });
+  const tooMany = await send(two);
+  expect([tooMany.status, await countBookings(me)]).toEqual([409, 1]);
+  expect(readMain(tooMany)).toContain('|There are not enough places left. Nothing was booked.|');
+  await book(me, dateId, { participants: [person()] });
+  const full = await send(two);
+  expect([full.status, readFormFields(full)['email_2'], await countBookings(me)]).toEqual([
+    ...[409, 'kari2@form.example', 2],
+  ]);
+  expect(full.text).toContain('<h1>Book: Knots</h1>');
+  expect(readMain(full)).toContain('|The date is fully booked. Nothing was booked.|');
+  expect(full.text).not.toMatch(/waiting list|not enough places/);
+  const inNorwegian = await anyone.post(`${url}?lang=no`, { ...two, action: 'book' });
+  expect(readMain(inNorwegian)).toContain('|Datoen er fullbooket. Ingenting ble bestilt.|');
+  const faulty = await send({ ...two, email_1: '' });
+  expect([faulty.status, readMain(faulty).includes('E-mail (Participant 1) is missing')]).toEqual([400, true]);
 });
 
 test('a person who waits is confirmed on the waiting list, and owes nothing yet', async () => {

@@ -1,6 +1,8 @@
 import type { Problem } from '../../../core/errors.ts';
 import { fill } from '../../../http/html/fill.ts';
+import type { CatalogDate } from '../dates/model.ts';
 import type { Texts } from '../texts.ts';
+import type { View } from '../view.ts';
 import { payerFields, personFields, toName, type BookingForm, type PayerField, type PersonField } from './form.ts';
 
 /** A fault, with the name of its field; without one it is of the whole form. */
@@ -37,10 +39,19 @@ const pathsOfFirst: Record<string, string> = {
   booker_phone: 'participants[0].phone',
 };
 
+const noSeats = 'no_seats_available';
+/** True if nothing but too few places stands against a booking. */
+export const lacksSeats = ({ errors }: Pick<Faults, 'errors'>) =>
+  errors.length > 0 && errors.every(({ code }) => code === noSeats);
+
 type Faults = Pick<Problem, 'missing' | 'notValid' | 'errors'>;
 
 /** The errors of the booking service in the words of the form. */
-export function toFormErrors({ missing, notValid, errors }: Faults, form: BookingForm, texts: Texts): FormError[] {
+export function toFormErrors(
+  { missing, notValid, errors }: Faults,
+  form: BookingForm,
+  { view: { texts }, date }: { view: View; date: CatalogDate },
+): FormError[] {
   const isTyped = (name: PayerField) => form.payer[name].trim() !== '';
   const isNamed = isTyped('booker_name') || isTyped('booker_email');
   const toErrors = (paths: string[], text: string) =>
@@ -51,9 +62,11 @@ export function toFormErrors({ missing, notValid, errors }: Faults, form: Bookin
       return { name: field?.name, text: field ? fill(text, field.label) : texts.form.errors.other };
     });
   const words: Record<string, string> = texts.form.errors;
+  const isFull = date.seats.status === 'fully_booked';
+  const toText = (code: string) => words[isFull && code === noSeats ? 'fully_booked' : code];
   const ofCodes = errors
     .filter(({ field }) => field === undefined)
-    .map(({ code }): FormError => ({ name: codeFields[code], text: words[code] ?? texts.form.errors.other }));
+    .map(({ code }): FormError => ({ name: codeFields[code], text: toText(code) ?? texts.form.errors.other }));
   const all = [...toErrors(missing, texts.form.missing), ...toErrors(notValid, texts.form.notValid), ...ofCodes];
   return [...new Map(all.map((one) => [`${one.name} ${one.text}`, one])).values()];
 }

@@ -20,7 +20,7 @@ import type { Focus } from '../views/booking/props.ts';
 import { Confirmed } from '../views/booking/confirmation.tsx';
 import { Notice } from '../views/notice.tsx';
 import { loadConfirmation } from './confirmation.ts';
-import { toFormErrors, type FormError } from './errors.ts';
+import { lacksSeats, toFormErrors, type FormError } from './errors.ts';
 import { emptyPerson, isKey, listMissing, readForm, toBookingFields, toFieldUses, type BookingForm } from './form.ts';
 import { formLimits } from './limits.ts';
 import { priceForm, type Priced } from './price.ts';
@@ -102,7 +102,7 @@ async function sendForm(reply: FastifyReply, visit: Visit, form: BookingForm, sh
   const { status, errors = [], focus } = shown;
   const uses = toFieldUses(view.school.fields);
   const priced = shown.priced ?? (await priceForm(ctx, parseForm(visit, form).rest));
-  const ofPrice = toFormErrors({ ...noFaults, errors: priced.errors }, form, view.texts);
+  const ofPrice = toFormErrors({ ...noFaults, errors: priced.errors }, form, visit);
   const known = new Set(errors.map(({ name, text }) => `${name} ${text}`));
   const all = [...errors, ...ofPrice.filter(({ name, text }) => !known.has(`${name} ${text}`))];
   const version = priced.quote ? toVersion(priced.quote, date) : '';
@@ -126,7 +126,10 @@ async function sendBooking(request: FastifyRequest, reply: FastifyReply, visit: 
   const errors = listFaults(visit, form, invalid);
   // Before the lock, which most forms for a full date do not need.
   const priced = await priceForm(ctx, input);
-  if (errors.length + priced.errors.length > 0) return sendForm(reply, visit, form, { status: 400, errors, priced });
+  if (errors.length + priced.errors.length > 0) {
+    const status = errors.length === 0 && lacksSeats(priced) ? 409 : 400;
+    return sendForm(reply, visit, form, { status, errors, priced });
+  }
   try {
     if (!priced.quote || toVersion(priced.quote, visit.date) !== version) throw new PriceChanged();
     await bookByForm(ctx, { key, ip: request.ip, version, date: visit.date, input });
@@ -136,22 +139,24 @@ async function sendBooking(request: FastifyRequest, reply: FastifyReply, visit: 
     if (error instanceof PriceChanged)
       return sendForm(reply, visit, form, { status: 409, errors: [{ name: 'price', text: texts.form.priceChanged }] });
     if (!(error instanceof Problem) || error.kind !== 'invalid') throw error;
-    return sendForm(reply, visit, form, { status: 400, errors: toFormErrors(error, form, texts) });
+    const status = lacksSeats(error) ? 409 : 400;
+    return sendForm(reply, visit, form, { status, errors: toFormErrors(error, form, visit) });
   }
   return reply.redirect(confirmed, 303);
 }
 
 /** Those of validation, and those of the form alone. */
-function listFaults({ view: { school, texts }, date }: Visit, form: BookingForm, invalid: CodedError[]): FormError[] {
+function listFaults(visit: Visit, form: BookingForm, invalid: CodedError[]): FormError[] {
+  const { school, texts } = visit.view;
   const general = [
     ...(form.persons.length > formLimits.persons ? [toTooMany(texts)] : []),
-    ...(date.state === 'planned' ? [] : [texts.form.errors.course_date_cancelled]),
+    ...(visit.date.state === 'planned' ? [] : [texts.form.errors.course_date_cancelled]),
   ];
   const { missing, notValid, errors } = invalid.length > 0 ? bookingProblem(invalid) : noFaults;
   const needed = [...missing, ...listMissing(form, toFieldUses(school.fields))];
   return [
     ...general.map((text): FormError => ({ name: undefined, text })),
-    ...toFormErrors({ missing: needed, notValid, errors }, form, texts),
+    ...toFormErrors({ missing: needed, notValid, errors }, form, visit),
   ];
 }
 
