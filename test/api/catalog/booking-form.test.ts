@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { products } from '../../../src/database/tables/courses.ts';
+import { letterTexts } from '../../../src/plugins/delivery/mail/messages.ts';
 import { createLink } from '../../../src/resources/links/service.ts';
 import { book, createBookableDate, createVoucher, person, statusesOnDate } from '../../support/booking.ts';
 import { openOwnHost, switchCatalogOn } from '../../support/catalog.ts';
@@ -88,6 +89,7 @@ test('a form books two persons for the first one, and confirms it with a link to
   expect([confirmation.status, confirmation.headers['cache-control']]).toEqual([200, 'no-store']);
   expect(readMain(confirmation)).toContain('|Kari1 Nordmann: Has a place|Kari2 Nordmann: Has a place|');
   expect(readMain(confirmation)).toContain('|We have sent a receipt to kari1@form.example.|');
+  expect(readMain(confirmation)).toContain(`|${letterTexts.en.payerLink.closing[0]}|`);
   const [, link] = /href="[^"]*(\/my\/booking\/[^"]*)"/.exec(confirmation.text)!;
   expect(readMain(await anyone.get(link!))).toContain('Kari2 Nordmann');
 });
@@ -102,6 +104,9 @@ test('a form in Norwegian books in Norwegian, and the chosen language stays', as
   expect(booked.headers['location']).toBe(`${base}/booked/${form['key']}?lang=no`);
   expect(await ordersOf(me)).toMatchObject([{ language: 'no' }]);
   expect(readMain(await anyone.get(booked.headers['location'] as string))).toContain('Takk for bestillingen');
+  expect(readMain(await anyone.get(booked.headers['location'] as string))).toContain(
+    `|${letterTexts.no.payerLink.closing[0]}|`,
+  );
 });
 
 test('a removed person is gone, and the others keep what was typed', async () => {
