@@ -2,12 +2,15 @@ import type { ComponentChildren } from 'preact';
 import { spanEnds, type DateSpan } from '../../core/date-format.ts';
 import type { Language } from '../../core/reference/language.ts';
 
+type WhenProps = { view: { language: Language }; span: DateSpan; isInSentence?: boolean };
+
 /** Days and times; `.time` does not wrap. */
-export const When = ({ view, span }: { view: { language: Language }; span: DateSpan }) => (
+export const When = ({ view, span, isInSentence = false }: WhenProps) => (
   <>
     {spanEnds(span, view.language).map(({ day, time }, n) => (
       <>
-        {n === 0 ? capitalized(day) : ` – ${day}`}
+        {n > 0 && ' – '}
+        {n === 0 && !isInSentence ? capitalized(day) : day}
         {time && (
           <>
             , <span class="time">{time}</span>

@@ -22,7 +22,7 @@ export function Confirmed({ view, confirmation }: ConfirmedProps) {
       <h1>{title}</h1>
       {first && (
         <p class="lead">
-          {first.title}, <When view={view} span={first} />
+          {first.title}, <When view={view} span={first} isInSentence />
         </p>
       )}
       {waiting !== 'none' && <p class="seats waiting">{waiting === 'all' ? texts.waitingAll : texts.waitingSome}</p>}
