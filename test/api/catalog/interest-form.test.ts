@@ -45,7 +45,9 @@ test('the page of a course without a date has a form, stays cacheable, and its p
   expect([answer.status, answer.headers['cache-control'], readMain(answer)]).toEqual([
     200,
     'no-store',
-    expect.stringContaining('We have sent an e-mail to your address, unless it waits for a date of “Knots” already.'),
+    expect.stringContaining(
+      'unless you already wait for a date of “Knots”. Open the link in it to confirm: otherwise we will not write to you.',
+    ),
   ]);
   expect(await listInterests(me, courseId)).toMatchObject([
     { email: 'ida@form.example', name: 'Ida Øvrebø', language: 'en', confirmed_at: null },
@@ -59,7 +61,11 @@ test('in Norwegian the form, its answer and the mail are Norwegian', async () =>
   expect(readMain(course)).toContain('Si fra når det kommer en dato');
   const sent = await anyone.post(`${page}/interest?lang=no`, { email: 'ida@form.example' });
   expect(sent.headers['location']).toBe(`${page}/interested?lang=no`);
-  expect(readMain(await anyone.get(String(sent.headers['location'])))).toContain('Se i innboksen din');
+  const answer = readMain(await anyone.get(String(sent.headers['location'])));
+  expect(answer).toContain('Se i innboksen din');
+  expect(answer).toContain(
+    'hvis du ikke alt venter på en dato for «Knots». Åpne lenken i den for å bekrefte: ellers skriver vi ikke til deg.',
+  );
   expect(await listInterests(me, courseId)).toMatchObject([{ language: 'no', name: null }]);
 });
 

@@ -199,6 +199,7 @@ test('the page deletes the interest with its mails, and then has ended', async (
   const unknown = await anyone.get(`/my/interest/${me.id}_${'x'.repeat(43)}`);
   for (const gone of [await anyone.get(link), await anyone.post(link, { answer: 'confirm' })])
     expect([gone.status, gone.text]).toEqual([410, unknown.text]);
+  expect(unknown.text).not.toContain('My page');
 });
 
 test('a link ends with a newer one, after seven days, and with the course', async () => {

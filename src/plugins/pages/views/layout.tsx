@@ -22,10 +22,12 @@ export function Layout(props: { view: View; title: string; current?: CurrentPage
         <a class="skip" href="#content">
           {texts.skip}
         </a>
-        <header>
-          <p class="school">{school?.title ?? texts.menu}</p>
-          {view.person && <Menu view={view} current={current} />}
-        </header>
+        {(school ?? view.person) && (
+          <header>
+            <p class="school">{school?.title ?? texts.menu}</p>
+            {view.person && <Menu view={view} current={current} />}
+          </header>
+        )}
         <main id="content" tabIndex={-1}>
           {children}
         </main>
