@@ -94,6 +94,13 @@ test('a form books two persons for the first one, and confirms it with a link to
   expect(readMain(await anyone.get(link!))).toContain('Kari2 Nordmann');
 });
 
+test('a price without VAT has no line of VAT', async () => {
+  const { url, open, send } = await school({ vat: '0' });
+  const booked = await send({ ...(await open()), ...personFields(1) });
+  const pages = [await anyone.get(url), await anyone.get(booked.headers['location'] as string)].map(readMain);
+  for (const page of pages) expect(page).toMatch(/\|Total with VAT\|NOK 1,000\.00\|To pay\|NOK 1,000\.00\|/);
+});
+
 test('a form in Norwegian books in Norwegian, and the chosen language stays', async () => {
   const { me, url, open, base } = await school();
   const page = await anyone.get(`${url}?lang=no`);

@@ -59,7 +59,7 @@ function Amounts({ view, confirmation: { balance } }: ConfirmedProps) {
       <h2 id="amounts">{form.confirmation.amounts}</h2>
       <dl class="amounts">
         <Fact name={form.total}>{format(total)}</Fact>
-        <Fact name={form.vat}>{format(vat)}</Fact>
+        {vat !== 0n && <Fact name={form.vat}>{format(vat)}</Fact>}
         {paid !== 0n && <Fact name={form.confirmation.paid}>{format(paid)}</Fact>}
         <Fact name={form.toPay}>
           <strong>

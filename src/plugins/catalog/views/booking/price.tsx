@@ -52,7 +52,7 @@ function Amounts({ view, date, quote }: QuoteProps) {
       ))}
       {discount !== 0n && <Fact name={texts.discount}>{format(-discount)}</Fact>}
       <Fact name={texts.total}>{format(total)}</Fact>
-      <Fact name={texts.vat}>{format(vat)}</Fact>
+      {vat !== 0n && <Fact name={texts.vat}>{format(vat)}</Fact>}
       {byVoucher !== 0n && <Fact name={texts.byVoucher}>{format(-byVoucher)}</Fact>}
       <Fact name={texts.toPay}>
         <strong>{format(toPay)}</strong>
