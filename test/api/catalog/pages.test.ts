@@ -171,7 +171,10 @@ test('an external address for bookings replaces the form', async () => {
   const { me, get, dateId } = await school();
   await changeDate(me, dateId, { externalBookingUrl: 'https://book.example/a?b=1&c=2' });
   const { text } = await get(`/dates/knots-and-ropes-${dateId}`, english);
-  expect(text).toContain('href="https://book.example/a?b=1&amp;c=2"');
+  expect(text).toContain('href="https://book.example/a?b=1&amp;c=2">Book at book.example</a>');
+  await changeDate(me, dateId, { externalBookingUrl: 'https://xn--pmelding-9za.example/' });
+  const { text: norwegian } = await get(`/dates/knots-and-ropes-${dateId}?lang=no`);
+  expect(norwegian).toContain('>Meld på hos påmelding.example</a>');
   expect(text).not.toContain('/book"');
 });
 

@@ -1,3 +1,5 @@
+import { domainToUnicode } from 'node:url';
+import { fill } from '../../../http/html/fill.ts';
 import type { Description } from '../../../resources/course-descriptions/service.ts';
 import { canBook, type CatalogDate } from '../dates/model.ts';
 import { JsonLd, toEvent } from '../feeds/json-ld.tsx';
@@ -48,7 +50,11 @@ function Book({ view: { texts, paths }, date }: Pick<DateProps, 'view' | 'date'>
   return (
     <p>
       <a class="button primary" href={external ?? paths.booking(date)}>
-        {external ? texts.bookElsewhere : date.seats.status === 'open' ? texts.book : texts.bookWaiting}
+        {external
+          ? fill(texts.bookElsewhere, domainToUnicode(new URL(external).hostname))
+          : date.seats.status === 'open'
+            ? texts.book
+            : texts.bookWaiting}
       </a>
     </p>
   );
