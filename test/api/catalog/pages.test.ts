@@ -61,6 +61,20 @@ test.each([
   expect([status, text.includes('Knots &amp; ropes</a>')]).toEqual([200, isFound]);
 });
 
+test('the search finds words as addresses write them, and dates online by the word of the pages', async () => {
+  const { me, get } = await school();
+  const title = 'Førstehjelp på Ærøya for José';
+  await createBookableDate(me, { course: { title }, isVirtual: true, startAt: '2030-06-11' });
+  const find = async (q: string) => {
+    const { text } = await get(`?q=${encodeURIComponent(q)}`, english);
+    return [text.includes(`${title}</a>`), text.includes('Knots &amp; ropes</a>')];
+  };
+  for (const q of ['forstehjelp', 'FØRSTEHJELP', 'aeroya pa', 'ærøya', 'jose', 'online', 'på nett', 'Online jose'])
+    expect([q, ...(await find(q))]).toEqual([q, true, false]);
+  for (const q of ['forste-hjelp', 'fjorsten', 'online knots'])
+    expect([q, ...(await find(q))]).toEqual([q, false, false]);
+});
+
 test('the search shows the values that it was sent with', async () => {
   const { me, get, courseId } = await school();
   await addDate(me, courseId, { isVirtual: true, startAt: '2030-07-01' });

@@ -1,4 +1,5 @@
 import { foldText } from '../../../core/text.ts';
+import { texts } from '../texts.ts';
 import type { CatalogDate } from './model.ts';
 
 export const filterNames = ['q', 'category', 'tag', 'place', 'month', 'language'] as const;
@@ -21,14 +22,20 @@ export function readFilter(query: Record<string, unknown>): Filter {
 /** Words in any order, in the title, the categories, the tags or the place. */
 function matchesWords(date: CatalogDate, words: string) {
   const { title, courseTitle, categories, tags, city, location, placeAdditionalInfo } = date;
-  const place = [city, location?.title, placeAdditionalInfo];
-  const texts = [title, courseTitle, ...place, ...[...categories, ...tags].map((one) => one.title)];
-  return hasWords(texts.filter(Boolean).join(' '), words);
+  const place = [city, location?.title, placeAdditionalInfo, ...(date.isOnline ? onlineNames : [])];
+  const all = [title, courseTitle, ...place, ...[...categories, ...tags].map((one) => one.title)];
+  return hasWords(all.filter(Boolean).join(' '), words);
 }
 
+const onlineNames = Object.values(texts).map(({ online }) => online);
+
+/** Without accents, and with the letters that addresses have for those of Norwegian. */
+const toLatin = (text: string) =>
+  foldText(text).replaceAll('ø', 'o').replaceAll('æ', 'ae').normalize('NFD').replace(/\p{M}/gu, '');
+
 function hasWords(text: string, words: string) {
-  const folded = foldText(text);
-  const all = foldText(words).split(' ').filter(Boolean);
+  const folded = toLatin(text);
+  const all = toLatin(words).split(' ').filter(Boolean);
   return all.every((word) => folded.includes(word));
 }
 
