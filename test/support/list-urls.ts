@@ -43,7 +43,7 @@ export async function collectFilterValues({ pool }: Database, providerId: number
     );
   const first = (table: string) =>
     one(
-      `select to_char(coalesce(min(${table === 'outbox' ? 'created_at' : 'updated_at'}), now()) + interval '1 hour', 'YYYY-MM-DD HH24:MI:SS') as value
+      `select to_char(coalesce(min(${withoutUpdates.includes(table) ? 'created_at' : 'updated_at'}), now()) + interval '1 hour', 'YYYY-MM-DD HH24:MI:SS') as value
         from ${table} where provider_id = $1`,
     );
   const firstHours = await Promise.all(
@@ -66,11 +66,15 @@ const tables = {
   '/v2/payments': 'payments',
   '/v2/participants': 'participants',
   '/v2/mails': 'outbox',
+  '/v2/courses/{id}/interests': 'course_interests',
   '/v2/customers': 'customers',
   '/v2/vouchers': 'vouchers',
   '/v2/customers/{id}/employees': 'course_users',
   '/v2/course-users': 'course_users',
 };
+
+/** Tables without `updated_at`. */
+const withoutUpdates = ['outbox', 'course_interests'];
 
 const timestamps = ['created_at', 'updated_at', 'exported_at', 'paid_at'];
 

@@ -65,6 +65,14 @@ const addMails = (me: Provider) =>
       from (select *, row_number() over (order by id) as n from participants where provider_id = ${me.id}) p`),
   );
 
+/** Interests in a course, every second one confirmed. */
+const addInterests = (me: Provider, courseId: number) =>
+  write(me, (tx, now) =>
+    tx.execute(sql`insert into course_interests (provider_id, course_id, email, created_at, confirmed_at)
+      select ${me.id}, ${courseId}, 'kari' || n || '@x.example', ${now}, case when n % 2 = 0 then ${now}::timestamptz end
+      from generate_series(1, 20) n`),
+  );
+
 async function fill(me: Provider) {
   const customers = [await createCustomer(me), await createCustomer(me, { type: 2 })];
   const instructors = [await addInstructor(me), await addInstructor(me, { firstname: 'Ola' }), await addInstructor(me)];
@@ -142,6 +150,7 @@ async function fill(me: Provider) {
     );
   });
   await addMails(me);
+  await addInterests(me, courses[0]!);
   await spreadTimestamps(me);
   const tags = (await me.get('/v2/course-tags')).json<{ id: number }[]>().map(({ id }) => id);
   return { provider: me.id, courses, dates, customers, users, tags };

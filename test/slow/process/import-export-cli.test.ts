@@ -21,26 +21,26 @@ test('a file is imported, exported readable by its owner only, and imported into
   writeFileSync(file, lines(schoolFile(partner.id)));
 
   const dry = await run('import', file, '--provider', String(me.id), ...allow, '--dry-run');
-  expect([dry.code, dry.stdout]).toEqual([0, '45 lines valid, 0 of them already imported; nothing was written\n']);
+  expect([dry.code, dry.stdout]).toEqual([0, '47 lines valid, 0 of them already imported; nothing was written\n']);
   const first = await run('import', file, '--provider', String(me.id), ...allow);
-  expect([first.code, first.stdout, first.stderr]).toEqual([0, '45 lines written, 0 already imported\n', '']);
+  expect([first.code, first.stdout, first.stderr]).toEqual([0, '47 lines written, 0 already imported\n', '']);
   const again = await run('import', file, '--provider', String(me.id), ...allow, '--json');
-  expect([again.code, again.json()]).toEqual([0, { read: 45, known: 45, written: 0, bad: 0 }]);
+  expect([again.code, again.json()]).toEqual([0, { read: 47, known: 47, written: 0, bad: 0 }]);
 
   const written = await run('export', out, '--provider', String(me.id));
   expect([written.code, written.stdout]).toEqual([
     0,
-    `44 lines written to ${out}, readable only by its owner, because it may contain password hashes\n`,
+    `46 lines written to ${out}, readable only by its owner, because it may contain password hashes\n`,
   ]);
   expect((statSync(out).mode & 0o777).toString(8)).toBe('600');
-  expect(readFileSync(out, 'utf8').split('\n')).toHaveLength(45);
+  expect(readFileSync(out, 'utf8').split('\n')).toHaveLength(47);
   const over = await run('export', out, '--provider', String(me.id));
   expect([over.code, over.stderr]).toEqual([1, `error: ${out} already exists and is not overwritten\n`]);
   const nowhere = await run('export', join(folder, 'none/out.ndjson'), '--provider', String(me.id));
   expect([nowhere.code, nowhere.stderr]).toEqual([1, `error: ${folder}/none/out.ndjson cannot be written (ENOENT)\n`]);
 
   expect((await run('import', out, '--provider', String(copy.id), ...allow, '--json')).json()).toMatchObject({
-    written: 44,
+    written: 46,
   });
   const count = async (key: { get: (url: string) => Promise<{ json: <T>() => T }> }) =>
     (await key.get('/v2/participants')).json<unknown[]>().length;
