@@ -133,7 +133,16 @@ function course_dates_row($item, $texts, $lang)
         . '<br>' . esc_html(implode(' · ', array_filter($details))) . '</li>';
 }
 
+/** Names the zone of the times where it is not that of the site. */
 function course_dates_when($item, $texts)
+{
+    $zone = (string) ($item['timezone'] ?? '');
+    $has_times = !empty($item['start_time_at']) || !empty($item['end_time_at']);
+    $is_other = $has_times && $zone !== '' && $zone !== wp_timezone_string();
+    return course_dates_span($item, $texts) . ($is_other ? ' (' . $zone . ')' : '');
+}
+
+function course_dates_span($item, $texts)
 {
     $day = fn ($day) => wp_date(get_option('date_format'), strtotime($day . ' 00:00:00 UTC'), new DateTimeZone('UTC'));
     $start = substr((string) ($item['start_time_at'] ?? ''), 0, 5);

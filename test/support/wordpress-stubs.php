@@ -34,6 +34,11 @@ function shortcode_atts($defaults, $given, $name = '')
     return array_merge($defaults, array_intersect_key($given, $defaults));
 }
 
+function wp_timezone_string()
+{
+    return 'Europe/Oslo';
+}
+
 function get_transient($key)
 {
     global $store, $now;

@@ -158,6 +158,7 @@ test('the date page names its zone where it differs, its gatherings and its dead
     title: 'Knots in London',
     timezone: 'Europe/London',
     zone: 'Europe/London',
+    startTimeAt: '09:00',
   });
   await addGathering(me, zoned, {
     gatheringAt: '2030-06-10 09:00',
@@ -167,6 +168,9 @@ test('the date page names its zone where it differs, its gatherings and its dead
   const { status, text } = await get(`/dates/knots-in-london-${zoned}`, english);
   expect(status).toBe(200);
   for (const part of ['Europe/London', 'Bowline', 'Book by', '/book">Book</a>']) expect(text).toContain(part);
+  // Once: not beside the time of the other date.
+  for (const path of ['', `/courses/knots-and-ropes-${courseId}`, '/feed.atom'])
+    expect((await get(path, english)).text.match(/09:00[^.]*? \(Europe\/\w+\)/g), path).toHaveLength(1);
 });
 
 test.each([

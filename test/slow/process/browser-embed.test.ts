@@ -90,7 +90,7 @@ describe.skipIf(chromiumPath === undefined)('<course-dates> in Chromium', () => 
       head: script,
       body: `<course-dates school="${slug}" limit="3"></course-dates>`,
     });
-    const { page, context, complaints, requested } = await browser.open();
+    const { page, context, complaints, requested } = await browser.open({ timezoneId: 'America/New_York' });
     await context.addCookies([{ name: 'other', value: '1', url: origin }]);
     const sent: Record<string, string>[] = [];
     page.on('request', (request) => {
@@ -101,7 +101,8 @@ describe.skipIf(chromiumPath === undefined)('<course-dates> in Chromium', () => 
     const [first, second] = await rows(page);
     expect(first!.split('\n')).toEqual([
       evil,
-      'Mon, 10 Jun 2030, 09:00–15:00',
+      // The visitor is in another zone.
+      'Mon, 10 Jun 2030, 09:00–15:00 (Europe/Oslo)',
       'Bergen · NOK\u00a01,250.00 · 3 places left',
     ]);
     expect(second).toContain('Mon, 1 Jul 2030 – Mon, 8 Jul 2030');

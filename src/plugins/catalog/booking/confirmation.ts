@@ -7,7 +7,7 @@ import { loadBookingBalance } from '../../../resources/payments/balance-service.
 import { findPost, toToken } from './service.ts';
 import * as sql from './sql.ts';
 
-type Place = DateSpan & { name: string; statusId: number; dateStatusId: number; title: string };
+type Place = DateSpan & { name: string; zone: string; statusId: number; dateStatusId: number; title: string };
 export type Confirmation = NonNullable<Awaited<ReturnType<typeof loadConfirmation>>>;
 
 /** The booking that a form's key made; undefined without one in the last 24 hours. */

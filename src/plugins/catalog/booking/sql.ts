@@ -50,7 +50,7 @@ export const listPlaces = {
   name: 'list_places_of_post',
   text: `select concat_ws(' ', u.firstname, u.lastname) as name, p.status_id as "statusId",
       d.status_id as "dateStatusId", coalesce(nullif(d.title, ''), c.title) as title, d.start_at::text as "startAt",
-      d.end_at::text as "endAt", d.start_time_at::text as "startTimeAt", d.end_time_at::text as "endTimeAt"
+      d.end_at::text as "endAt", d.start_time_at::text as "startTimeAt", d.end_time_at::text as "endTimeAt", d.zone
     from participants p
       join course_users u on u.provider_id = $1 and u.id = p.user_id
       join course_dates d on d.provider_id = $1 and d.id = p.course_date_id

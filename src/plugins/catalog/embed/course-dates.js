@@ -181,7 +181,14 @@
     return url.href;
   }
 
-  function toWhen({ start_at, end_at, start_time_at, end_time_at }, language) {
+  /** Names the zone of the times where it is not that of the visitor. */
+  function toWhen(item, language) {
+    const own = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+    const isOther = (item.start_time_at || item.end_time_at) && item.timezone !== own;
+    return `${toSpan(item, language)}${isOther ? ` (${item.timezone})` : ''}`;
+  }
+
+  function toSpan({ start_at, end_at, start_time_at, end_time_at }, language) {
     const shown = { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' };
     const format = new Intl.DateTimeFormat(locales[language], shown);
     const [start, end] = [start_time_at, end_time_at].map((time) => time?.slice(0, 5) ?? '');

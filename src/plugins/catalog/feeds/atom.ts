@@ -10,7 +10,7 @@ import { listWholeDates } from '../dates/service.ts';
 import { loadNewest } from '../dates/upcoming.ts';
 import { cachedPage } from '../cached-page.ts';
 import type { View } from '../view.ts';
-import { toPlaceText, toPriceText } from '../views/facts.tsx';
+import { toPlaceText, toPriceText, toZoneText } from '../views/facts.tsx';
 import { element, toDocument } from './xml.ts';
 
 const maxEntries = 50;
@@ -68,6 +68,7 @@ function toEntry(source: Source, date: Entry) {
   const { view } = source;
   const when = spanEnds(date, view.language).map(({ day, time }) => [day, time].filter(Boolean).join(', '));
   const price = date.price && toPriceText(view, date.price);
+  const time = `${when.join(' – ')}${toZoneText(view, date)}`;
   return element(
     'entry',
     {},
@@ -76,7 +77,7 @@ function toEntry(source: Source, date: Entry) {
     element('link', { rel: 'alternate', type: 'text/html', href: view.urls.date(date) }),
     element('published', {}, date.createdAt),
     element('updated', {}, date.createdAt),
-    element('summary', {}, [when.join(' – '), toPlaceText(view, date), price].filter(Boolean).join('. ')),
+    element('summary', {}, [time, toPlaceText(view, date), price].filter(Boolean).join('. ')),
     ...date.tags.map(({ title }) => element('category', { term: title })),
   );
 }

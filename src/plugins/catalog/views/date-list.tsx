@@ -3,7 +3,7 @@ import { capitalized, When } from '../../../http/html/facts.tsx';
 import { grouped } from '../../../lists/relations.ts';
 import type { CatalogDate } from '../dates/model.ts';
 import type { View } from '../view.ts';
-import { Seats, toPlaceText, toPriceText } from './facts.tsx';
+import { Seats, toPlaceText, toPriceText, toZoneText } from './facts.tsx';
 
 /** Formats `2030-06` as `June 2030`. */
 export const formatMonth = (month: string, language: Language) =>
@@ -45,6 +45,7 @@ export const Dates = ({ view, dates }: DatesProps) => (
         </h3>
         <p class="when">
           <When view={view} span={date} />
+          {toZoneText(view, date)}
         </p>
         <p class="where">{toPlaceText(view, date)}</p>
         {date.price && <p class="price">{toPriceText(view, date.price)}</p>}

@@ -24,6 +24,12 @@ function toSeatsText({ texts }: View, date: CatalogDate): [string, string] {
   return [fillCount(texts.seatsLeft, seats.free), 'few'];
 }
 
+/** The zone of times that differs from that of the service, in brackets. */
+export const toZoneText = (
+  { timezone }: View,
+  { zone, startTimeAt, endTimeAt }: Pick<CatalogDate, 'zone' | 'startTimeAt' | 'endTimeAt'>,
+) => (zone !== timezone && (startTimeAt ?? endTimeAt) ? ` (${zone})` : '');
+
 export function Seats({ view, date }: DateProps) {
   const [text, kind] = toSeatsText(view, date);
   return <p class={`seats ${kind}`}>{text}</p>;

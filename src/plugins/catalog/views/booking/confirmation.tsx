@@ -5,6 +5,7 @@ import { Fact, When } from '../../../../http/html/facts.tsx';
 import { fill } from '../../../../http/html/fill.ts';
 import type { Confirmation } from '../../booking/confirmation.ts';
 import type { View } from '../../view.ts';
+import { toZoneText } from '../facts.tsx';
 import { Layout } from '../layout.tsx';
 
 type ConfirmedProps = { view: View; confirmation: Confirmation };
@@ -23,6 +24,7 @@ export function Confirmed({ view, confirmation }: ConfirmedProps) {
       {first && (
         <p class="lead">
           {first.title}, <When view={view} span={first} isInSentence />
+          {toZoneText(view, first)}
         </p>
       )}
       {waiting !== 'none' && <p class="seats waiting">{waiting === 'all' ? texts.waitingAll : texts.waitingSome}</p>}
