@@ -151,7 +151,9 @@ test('every write endpoint is tested', () => {
   const all = endpoints.filter(({ operation }) => operation.requestBody !== undefined).map(named);
   // Bookings and actions on items have tests of their own, and a sign-on writes nothing readable.
   const others = ['POST /v2/booking', 'POST /v2/batch/booking', 'POST /v2/check-user-credentials'];
-  const described = all.filter((name) => !/\/(merge|erase|credit|payments|move|attendance|cancel|interests)$/.test(name));
+  const described = all.filter(
+    (name) => !/\/(merge|erase|credit|payments|move|attendance|cancel|interests)$/.test(name),
+  );
   expect([...writeEndpoints.map(({ name }) => name), ...others].sort()).toEqual(described.sort());
 });
 
