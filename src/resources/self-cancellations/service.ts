@@ -1,6 +1,6 @@
-import { eq, isNotNull, sql } from 'drizzle-orm';
+import { eq, isNotNull, sql, type SQL } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
-import { canceled } from '../../core/reference/statuses.ts';
+import { canceled, participantStatus } from '../../core/reference/statuses.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { execute } from '../../database/statements.ts';
@@ -24,6 +24,27 @@ const freeUntil = sql`${startsAt} - least(coalesce(${locations.cancellationDays}
 const toText = (localTime: typeof startsAt) =>
   sql<string>`to_char(${localTime} - case when ${isWithoutTime} then interval '1 minute' else interval '0' end, 'YYYY-MM-DD HH24:MI')`;
 
+/** What the terms depend on, of a date and its school. */
+const selectDateFacts = (time: SQL) => ({
+  lateCancellation: bookingSettings.lateCancellation,
+  isDateCanceled: sql<boolean>`${courseDates.statusId} = ${canceled} or ${courseDates.deletedAt} is not null`,
+  isStarted: sql<boolean>`${courseDates.startsAt} <= ${time}`,
+  isLate: sql<boolean>`timezone(${courseDates.zone}, ${freeUntil}) <= ${time}`,
+  freeUntil: toText(freeUntil),
+  startsAt: toText(startsAt),
+});
+
+/** The terms of a seat that is booked now; undefined where the school has not allowed cancellations. */
+export async function findDateTerms(ctx: Ctx, courseDateId: number): Promise<CancellationTerms | undefined> {
+  const [facts] = await ctx.db
+    .select(selectDateFacts(currentTime))
+    .from(courseDates)
+    .innerJoin(bookingSettings, sameTenant(bookingSettings, courseDates, eq(bookingSettings.selfCancellation, true)))
+    .leftJoin(locations, sameTenant(locations, courseDates, eq(locations.id, courseDates.locationId)))
+    .where(tenantWhere(ctx, courseDates, eq(courseDates.id, courseDateId)));
+  return facts && decideTerms({ ...facts, statusId: participantStatus.confirmed, heldFor: null, isAttended: false });
+}
+
 /** The terms of these participants at a time, by default now; none where the school has not allowed cancellations. */
 export async function loadCancellationTerms(
   ctx: Ctx,
@@ -39,13 +60,8 @@ export async function loadCancellationTerms(
       id: participants.id,
       statusId: participants.statusId,
       heldFor: participants.heldFor,
-      lateCancellation: bookingSettings.lateCancellation,
-      isDateCanceled: sql<boolean>`${courseDates.statusId} = ${canceled} or ${courseDates.deletedAt} is not null`,
-      isStarted: sql<boolean>`${courseDates.startsAt} <= ${time}`,
       isAttended: sql<boolean>`exists (select from ${attendances} where ${isAttended})`,
-      isLate: sql<boolean>`timezone(${courseDates.zone}, ${freeUntil}) <= ${time}`,
-      freeUntil: toText(freeUntil),
-      startsAt: toText(startsAt),
+      ...selectDateFacts(time),
     })
     .from(participants)
     .innerJoin(bookingSettings, sameTenant(bookingSettings, participants, eq(bookingSettings.selfCancellation, true)))

@@ -6,7 +6,7 @@ import { createLink } from '../../../src/resources/links/service.ts';
 import { book, createBookableDate, createVoucher, person, statusesOnDate } from '../../support/booking.ts';
 import { openOwnHost, switchCatalogOn } from '../../support/catalog.ts';
 import { personFields, readFormFields, readMain, type FormFields } from '../../support/catalog-form.ts';
-import { addDate, changeDate } from '../../support/dates.ts';
+import { addDate, addLocation, changeDate } from '../../support/dates.ts';
 import { write } from '../../support/orders.ts';
 import { visitor } from '../../support/pages.ts';
 import { openTestApp, settings, sharedTestApp, type Provider } from '../../support/test-app.ts';
@@ -99,6 +99,29 @@ test('a price without VAT has no line of VAT', async () => {
   const booked = await send({ ...(await open()), ...personFields(1) });
   const pages = [await anyone.get(url), await anyone.get(booked.headers['location'] as string)].map(readMain);
   for (const page of pages) expect(page).toMatch(/\|Total with VAT\|NOK 1,000\.00\|To pay\|NOK 1,000\.00\|/);
+});
+
+test('the form says until when a place can be canceled, and whether with a fee, where the school allows it', async () => {
+  const { me, url, dateId } = await school({ date: { startAt: '2030-06-10', startTimeAt: '09:00' } });
+  const read = async (settings: object, cancellationDays: number, lang = 'en') => {
+    await me.put('/v2/booking-settings', settings);
+    const locationId = await addLocation(me, { title: 'Quay', cancellationDays });
+    await changeDate(me, dateId, { locationId });
+    return readMain(await anyone.get(`${url}?lang=${lang}`));
+  };
+  expect(await read({ late_cancellation: 'fee' }, 7)).not.toContain('cancel');
+  const until = 'Monday 3 June 2030, 09:00';
+  expect(await read({ self_cancellation: true }, 7)).toContain(
+    `|A place can be canceled free of charge until ${until}, after that with a fee.|Book with obligation to pay|`,
+  );
+  expect(await read({}, 7, 'no')).toContain(
+    '|En plass kan avbestilles gratis til mandag 3. juni 2030, 09:00, deretter mot et gebyr.|',
+  );
+  expect(await read({}, 10_000)).toContain(
+    '|A place can only be canceled with a fee, until Monday 10 June 2030, 09:00.|',
+  );
+  expect(await read({ late_cancellation: 'no' }, 7)).toContain(`free of charge until ${until}, but not later.|`);
+  expect(await read({}, 10_000)).toContain('|A booked place cannot be canceled.|');
 });
 
 test('a form in Norwegian books in Norwegian, and the chosen language stays', async () => {

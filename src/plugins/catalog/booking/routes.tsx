@@ -8,6 +8,7 @@ import { fill } from '../../../http/html/fill.ts';
 import { readField } from '../../../http/html/forms.ts';
 import { parseBooking } from '../../../resources/booking/body-schema.ts';
 import { bookingProblem } from '../../../resources/booking/schema.ts';
+import { findDateTerms } from '../../../resources/self-cancellations/service.ts';
 import { toSchoolContext } from '../courses.ts';
 import { canBook, type CatalogDate } from '../dates/model.ts';
 import { getDate } from '../dates/service.ts';
@@ -101,13 +102,18 @@ async function sendForm(reply: FastifyReply, visit: Visit, form: BookingForm, sh
   const { ctx, view, date } = visit;
   const { status, errors = [], focus } = shown;
   const uses = toFieldUses(view.school.fields);
-  const priced = shown.priced ?? (await priceForm(ctx, parseForm(visit, form).rest));
+  const [priced, terms] = await Promise.all([
+    shown.priced ?? priceForm(ctx, parseForm(visit, form).rest),
+    findDateTerms(ctx, date.id),
+  ]);
   const ofPrice = toFormErrors({ ...noFaults, errors: priced.errors }, form, visit);
   const known = new Set(errors.map(({ name, text }) => `${name} ${text}`));
   const all = [...errors, ...ofPrice.filter(({ name, text }) => !known.has(`${name} ${text}`))];
   const version = priced.quote ? toVersion(priced.quote, date) : '';
   const page = (
-    <BookingPage {...{ view, date, form: { ...form, version }, uses, quote: priced.quote, errors: all, focus }} />
+    <BookingPage
+      {...{ view, date, form: { ...form, version }, uses, quote: priced.quote, terms, errors: all, focus }}
+    />
   );
   return sendPage(reply, all.length > 0 && status === 200 ? 400 : status, page);
 }

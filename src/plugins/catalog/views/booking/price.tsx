@@ -1,9 +1,11 @@
 import { formatMoney } from '../../../../core/money-format.ts';
+import { formatDay } from '../../../../core/date-format.ts';
 import type { Minor } from '../../../../core/money.ts';
 import { participantStatus } from '../../../../core/reference/statuses.ts';
 import { Fact, Lines } from '../../../../http/html/facts.tsx';
 import { fill } from '../../../../http/html/fill.ts';
 import type { BookingQuote } from '../../../../resources/quotes/service.ts';
+import type { CancellationTerms } from '../../../../resources/self-cancellations/schema.ts';
 import { toAmounts } from '../../booking/price.ts';
 import { listLegalLinks } from '../layout.tsx';
 import { findError, type FormProps } from './props.ts';
@@ -84,7 +86,7 @@ function Waiting({ view, form, quote }: QuoteProps) {
 }
 
 /** The terms, and the button that binds. */
-export function Agreement({ view, quote }: FormProps) {
+export function Agreement({ view, quote, terms }: FormProps) {
   const { texts, school } = view;
   const links = listLegalLinks(view);
   return (
@@ -108,6 +110,7 @@ export function Agreement({ view, quote }: FormProps) {
           ))}
         </ul>
       )}
+      {quote && terms && <p>{describeTerms(view, terms)}</p>}
       {quote && (
         <p>
           <button name="action" value="book">
@@ -117,6 +120,15 @@ export function Agreement({ view, quote }: FormProps) {
       )}
     </>
   );
+}
+
+/** Until when a place can be canceled, and whether with a fee. */
+function describeTerms({ texts, language }: FormProps['view'], terms: CancellationTerms) {
+  const { free, freeThenFee, fee, closed } = texts.form.cancellation;
+  if (terms.kind !== 'free' && terms.kind !== 'fee') return closed;
+  const [day, time] = terms.until.split(' ') as [string, string];
+  const text = terms.kind === 'fee' ? fee : terms.isFeeAfterwards ? freeThenFee : free;
+  return fill(text, `${formatDay(day, language)}, ${time}`);
 }
 
 function toButtonText(texts: FormProps['view']['texts']['form'], quote: BookingQuote) {

@@ -1,4 +1,5 @@
 import type { BookingQuote } from '../../../../resources/quotes/service.ts';
+import type { CancellationTerms } from '../../../../resources/self-cancellations/schema.ts';
 import type { FormError } from '../../booking/errors.ts';
 import type { BookingForm, FieldUses } from '../../booking/form.ts';
 import type { CatalogDate } from '../../dates/model.ts';
@@ -14,6 +15,8 @@ export type FormProps = {
   uses: FieldUses;
   /** Undefined if the date cannot be booked so. */
   quote: BookingQuote | undefined;
+  /** Undefined where the school has not allowed cancellations. */
+  terms: CancellationTerms | undefined;
   errors: FormError[];
   focus: Focus;
 };
