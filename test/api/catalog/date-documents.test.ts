@@ -78,6 +78,25 @@ test('the additional info of an online date is no address', async () => {
   });
 });
 
+test('an online location is no second place of a date', async () => {
+  const { me, catalog, courseId, read } = await createSchool();
+  const locationId = await addLocation(me, { title: 'Room X', customTitle: 'Wherever you are', isVirtual: true });
+  await addDate(me, courseId, { locationId });
+  await addDate(me, courseId, { startAt: '2031-01-01' });
+  const { json, page, list, course, form, event, entry, data } = await read();
+  for (const text of [page, list, course, form]) {
+    expect(text).toContain('|Online|');
+    expect(text).not.toMatch(/Wherever|Room X/);
+  }
+  expect(json['place']).toEqual({ title: null, address: null, city: null, additional_info: null, online: true });
+  expect([event.location, data['location']]).toEqual([
+    'Online',
+    { '@type': 'VirtualLocation', url: expect.any(String) },
+  ]);
+  expect(entry).not.toContain('Wherever');
+  expect((await catalog.get('?place=online')).text).not.toContain('Wherever');
+});
+
 test('a date at a location has its room too', async () => {
   const { me, courseId, read } = await createSchool();
   const locationId = await addLocation(me, { title: 'Brygga', address: 'Bryggen 1', city: 'Bergen' });

@@ -83,7 +83,8 @@ export function toCatalogDate(
   unpriced: Set<number>,
 ): CatalogDate {
   const { course, location } = item;
-  const venue = toVenue(location);
+  // An online location has a title, but no place.
+  const venue = location?.is_virtual ? null : toVenue(location);
   const products = listProducts(course);
   const isOnline = item.is_virtual || location?.is_virtual === true;
   return {
@@ -97,7 +98,7 @@ export function toCatalogDate(
     endTimeAt: item.end_time_at,
     zone: item.timezone ?? timezone,
     deadlineAt: item.deadline_at,
-    isVirtual: item.is_virtual,
+    isVirtual: isOnline,
     location: venue,
     placeTitle: item.place?.title ?? null,
     placeAdditionalInfo: item.place?.title_additional_info?.trim() || null,
