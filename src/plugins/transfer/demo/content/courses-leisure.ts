@@ -10,8 +10,7 @@ export const leisureCourses: DemoCourse[] = [
     duration_unit: 1,
     price_value: 6450,
     vat_percentage: 25,
-    price_comment:
-      'Kurs, lunsjer og båttur; merverdiavgift kommer i tillegg. Overnatting bestilles for seg, se hotellinformasjon.',
+    price_comment: 'Kurs, lunsjer og båttur. Overnatting bestilles for seg, se hotellinformasjon.',
     tags: ['Helg', 'Praktisk'],
     labels: ['Anbefalt', 'Få plasser'],
     categories: ['fotografering'],
@@ -94,7 +93,7 @@ export const leisureCourses: DemoCourse[] = [
     duration_unit: 2,
     price_value: 2980,
     vat_percentage: 25,
-    price_comment: '24 viner og enkel mat er inkludert. Merverdiavgift kommer i tillegg. Aldersgrense 18 år.',
+    price_comment: '24 viner og enkel mat er inkludert. Aldersgrense 18 år.',
     tags: ['Kveldskurs', 'Nybegynner'],
     categories: ['vin-og-ol'],
     text_lead: `Fire onsdager, tjuefire viner. Lær å smake systematisk, forstå etiketten og finne vinen som passer til middagen, uten å bruke ordet «fruktig» om alt.`,
