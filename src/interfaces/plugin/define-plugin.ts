@@ -48,8 +48,8 @@ export type ServerPart = {
   close?: () => Promise<unknown>;
 };
 
-/** Messages about the first data: `note` for the log, `welcome` for a terminal. */
-export type FirstData = { note: string; welcome(address: string): string[] };
+/** Messages about the first data: `notes` for the log, `welcome` for a terminal. */
+export type FirstData = { notes: string[]; welcome(address: string): string[] };
 
 /** The documentation of a plugin. */
 type Docs = {

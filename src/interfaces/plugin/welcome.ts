@@ -10,7 +10,7 @@ export function printWelcome({ HOST, LOG_FORMAT }: Config, log: Log, port: numbe
   const local = isReachableAsLocalhost ? 'localhost' : HOST.includes(':') ? `[${HOST}]` : HOST;
   const address = `http://${local}:${port}`;
   if (!isForPeople(LOG_FORMAT)) {
-    for (const { note } of firstData) log.info(note);
+    for (const note of firstData.flatMap(({ notes }) => notes)) log.info(note);
     log.info(`Course Booking Service is running at ${address}`);
     return;
   }

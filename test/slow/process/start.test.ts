@@ -45,6 +45,7 @@ test('the first start prints a working command; the second start uses the same k
     .split('\n')
     .map((line) => (JSON.parse(line) as { msg: string }).msg);
   expect(messages).toContain(`The API key of the demo school is in ${join(DATA_DIR, 'demo-api-key')}`);
+  expect(messages).toContain(`The public catalog of the demo school is at ${second.url}/catalog/fjordkurs-bergen`);
   expect(messages).toContain(`Course Booking Service is running at ${second.url}`);
   expect(second.output()).not.toContain(key);
   expect((await get(`${second.url}/v2/schools`, key)).status).toBe(200);

@@ -28,7 +28,10 @@ export async function loadDemoAtStart({ config, database, log }: StartContext): 
   const { key, providerId } = found;
   const { url } = await getCatalogSettings(await createContext(database, toSettings(config), providerId));
   return {
-    note: `The API key of the demo school is in ${resolve(keyFile(config))}`,
+    notes: [
+      `The API key of the demo school is in ${resolve(keyFile(config))}`,
+      ...(url === null ? [] : [`The public catalog of the demo school is at ${url}`]),
+    ],
     welcome: (address) => [
       `  API key of the demo school: ${key}`,
       ...(url === null ? [] : [`  Its public catalog: ${url}`]),
