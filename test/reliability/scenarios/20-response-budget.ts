@@ -148,8 +148,9 @@ const scenario: Scenario = {
         ]),
       ),
       'control: without a budget a page contains all': controlPage!.ids.length === ids.length,
-      'control: without a budget a stall is detected':
-        unbounded.stall > 2 * list.stall && unbounded.stall > limits.stall,
+      'control: without a budget a stall or the memory is detected':
+        (unbounded.stall > 2 * list.stall && unbounded.stall > limits.stall) ||
+        unbounded.memory - before.resident > limits.memory,
     });
     return {
       figures: [
