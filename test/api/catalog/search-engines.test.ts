@@ -252,8 +252,12 @@ test('pages name their feeds, and have Open Graph', async () => {
   ]);
   expect(readMeta(text, 'og:title')).toContain('Knots');
   const course = await catalog.get(`/courses/script-b-knots-b-${courseId}?lang=no`);
-  expect(course.text).toContain(`/calendar.ics?lang=no">Abonner på kalenderen</a>`);
-  expect((await catalog.get('')).text).toContain(`<a href="${base}/feed.atom">`);
+  const ofCourse = `${base}/courses/script-b-knots-b-${courseId}/calendar.ics?lang=no`;
+  expect(course.text).toContain(`<a href="webcal://localhost:3000${ofCourse}">Abonner på kalenderen</a>`);
+  expect(course.text).toContain(`<a href="${ofCourse}">Adressen til kalenderen (.ics)</a>`);
+  const start = (await catalog.get('')).text;
+  expect(start).toContain(`<a href="webcal://localhost:3000${base}/calendar.ics">Subscribe to the calendar</a>`);
+  expect(start).toContain(`<a href="${base}/feed.atom">`);
 });
 
 test('a host name of a school has its own robots.txt, sitemap and addresses', async () => {

@@ -7,6 +7,7 @@ import type { View } from '../view.ts';
 import { Dates } from './date-list.tsx';
 import { InterestForm } from './interest.tsx';
 import { Layout } from './layout.tsx';
+import { Subscribe } from './subscribe.tsx';
 
 type CourseProps = {
   view: View;
@@ -19,7 +20,7 @@ type CourseProps = {
 
 /** The page of a course with its coming dates. */
 export function Course({ view, course, dates, descriptions, isAwaited }: CourseProps) {
-  const { texts, paths } = view;
+  const { texts, paths, urls } = view;
   const lead = descriptions.filter(({ name }) => name === 'lead');
   const others = descriptions.filter(({ name }) => name !== 'lead');
   const summary = toSummary(descriptions.map(({ html }) => html));
@@ -41,7 +42,7 @@ export function Course({ view, course, dates, descriptions, isAwaited }: CourseP
         {dates.length === 0 ? <p>{texts.noDates}</p> : <Dates view={view} dates={dates} />}
         {dates.length > 0 && (
           <p class="feeds">
-            <a href={paths.courseCalendar(course)}>{texts.feeds.subscribe}</a>
+            <Subscribe view={view} url={urls.courseCalendar(course)} path={paths.courseCalendar(course)} />
           </p>
         )}
       </section>

@@ -13,6 +13,7 @@ import type { CatalogDate } from '../dates/model.ts';
 import type { View } from '../view.ts';
 import { DatesByMonth, formatMonth } from './date-list.tsx';
 import { Layout } from './layout.tsx';
+import { Subscribe } from './subscribe.tsx';
 
 type StartProps = {
   view: View;
@@ -30,7 +31,7 @@ type StartProps = {
 
 /** The start page: search, and the coming dates by month. */
 export function Start({ view, all, found, others, filter, page, pageSize, first }: StartProps) {
-  const { texts, school, paths } = view;
+  const { texts, school, paths, urls } = view;
   const isFiltered = Object.keys(filter).length > 0;
   const shown = found.slice((page - 1) * pageSize, page * pageSize);
   return (
@@ -55,7 +56,8 @@ export function Start({ view, all, found, others, filter, page, pageSize, first 
       <Pages view={view} filter={filter} page={page} last={Math.ceil(found.length / pageSize)} />
       {all.length > 0 && (
         <p class="feeds">
-          <a href={paths.calendar}>{texts.feeds.subscribe}</a> <a href={paths.feed}>{texts.feeds.follow}</a>
+          <Subscribe view={view} url={urls.calendar} path={paths.calendar} />{' '}
+          <a href={paths.feed}>{texts.feeds.follow}</a>
         </p>
       )}
       {others.length > 0 && (
