@@ -33,10 +33,10 @@ const moment = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0[12]:00$
 
 test('a date needs only its days; the other fields have defaults', async () => {
   const me = await createProvider();
-  const courseId = await me.course({ title: 'Knots', teaching_language: 'sv-SE' });
+  const courseId = await me.course({ title: 'Turk head', teaching_language: 'sv-SE' });
   expect(await created(me, courseId)).toEqual({
     coursedate_id: expect.any(Number) as number,
-    title: 'Knots',
+    title: 'Turk head',
     start_at: '2030-06-10',
     end_at: '2030-06-12',
     deadline_at: '2030-06-10',
@@ -47,7 +47,7 @@ test('a date needs only its days; the other fields have defaults', async () => {
     external_booking_url: null,
     is_virtual: false,
     is_visible: true,
-    catalog_url: 'https://catalog.example/knots',
+    catalog_url: 'https://catalog.example/turk-head',
     waiting: { mode: 'promote', offer_hours: 24, open_offers: 0 },
     visible_when_passed_deadline: true,
     reference: null,

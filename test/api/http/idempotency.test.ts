@@ -24,6 +24,7 @@ const excluded: Record<string, string> = {
   'POST /v2/booking/{id}/link': 'creates nothing; while a mail waits, no other is sent',
   'POST /v2/check-user-credentials': 'creates nothing',
   'POST /v2/courses/{course_id}/coursedates/{id}/cancel': 'a second request changes nothing',
+  'POST /v2/courses/{id}/interests': 'a repetition adds nothing',
   'POST /v2/course-users/{id}/erase': 'creates nothing; a second request erases what was added since',
   'POST /v2/orders/{id}/export': 'creates nothing; a second request changes nothing',
   'POST /v2/webhooks': 'the response has a secret',
