@@ -154,6 +154,11 @@ test('a POST that takes no key names it among the ignored parameters', async () 
       { dry_run: true },
       key('k'),
     ),
+    'POST /v2/courses/{id}/interests': await me.post(
+      `/v2/courses/${await me.course()}/interests`,
+      { email: 'kari@people.example' },
+      key('k'),
+    ),
     'POST /v2/course-users/{id}/erase': await me.post(`/v2/course-users/${await createUser(me)}/erase`, {}, key('k')),
     'POST /v2/orders/{id}/export': await me.post(`/v2/orders/${summary.order_id}/export`, {}, key('k')),
     'POST /v2/webhooks': webhook,
