@@ -4,7 +4,7 @@ import { bookings } from './orders.ts';
 
 /**
  * Bookings by the form of the catalog in the last day: by the key of the form, which books once, and what its limits
- * count. Interests in courses count too, by keys that nobody has. The key, the address and the recipients are hashed.
+ * count. Interests in courses count too, by random keys. The key, the address and the recipients are hashed.
  */
 export const catalogPosts = pgTable(
   'catalog_posts',

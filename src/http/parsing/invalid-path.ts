@@ -4,7 +4,7 @@ import { isDecodable } from './query-string.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Whether a path of a request that cannot be decoded reaches a page. */
+    /** Tells whether an undecodable path of a request leads to a page. */
     pathRepairs: ((request: IncomingMessage, path: string) => boolean)[];
   }
 }

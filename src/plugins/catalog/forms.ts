@@ -12,7 +12,7 @@ const postsPerMinute = 30;
 /** A request whose connection is closed has no address. Of IPv6 a network of 64 bits. */
 const toAddressKey = (ip: string | undefined) => (ip === undefined ? 'closed connection' : normalizeIP(ip));
 
-/** What the limits of the forms of a school count a visitor by. */
+/** Hash of a visitor's address, for the limits of a school's forms. */
 export const hashAddress = ({ providerId }: Ctx, ip: string | undefined) =>
   hash('sha256', `${providerId} ${toAddressKey(ip)}`);
 

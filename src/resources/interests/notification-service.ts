@@ -13,11 +13,11 @@ export async function tellOfDates(database: Pick<Database, 'pool' | 'write'>) {
   await runEach(found, async ({ providerId, courseId }) => {
     const queueBatch = () =>
       database.write([providerId], ['people'], async (tx, now) => {
-        const told = await execute(tx, sql.queueMails, [providerId, courseId, now, maxMails]);
+        const mails = await execute(tx, sql.queueMails, [providerId, courseId, now, maxMails]);
         // Another process was first.
-        if (told.length === 0) return tx.rollbackNoChange(0);
+        if (mails.length === 0) return tx.rollbackNoChange(0);
         tx.recordAffected(courseId);
-        return told.length;
+        return mails.length;
       });
     while ((await queueBatch()) === maxMails) continue;
   });

@@ -6,7 +6,7 @@ const isDue = (interest: string) => `${interest}.confirmed_at is not null and ${
 const isOn = (provider: string) => isMailOnSql(provider, "'date_published'");
 
 /**
- * Courses with a date to book and with persons who are to be told, at most 100 of each school, without schools that are
+ * Courses with a date to book and with confirmed interests, at most 100 of each school, without schools that are
  * closed or being deleted.
  */
 export const findCoursesToTell = {
@@ -24,7 +24,7 @@ export const findCoursesToTell = {
 };
 
 /**
- * Queues the mails to the next `$4` persons of the course `$2` about its first date to book, and marks them as told. Sent
+ * Queues the mails to the next `$4` persons of the course `$2` about its first date to book, and marks them as notified. Sent
  * after other mails of the school: those are due earlier.
  */
 export const queueMails = {
@@ -32,13 +32,13 @@ export const queueMails = {
   text: `with first_date as (
       select id from course_dates where provider_id = $1 and course_id = $2 and ${isBookableSql}
       order by starts_at, id limit 1),
-    told as (
+    notified as (
       update course_interests i set notified_at = $3, course_date_id = d.id from first_date d
       where i.provider_id = $1 and ${isDue('i')} and ${isOn('$1')} and i.id in (
         select n.id from course_interests n where n.provider_id = $1 and n.course_id = $2 and ${isDue('n')}
         order by n.id limit $4)
       returning i.id, i.email, i.course_date_id)
     insert into outbox (provider_id, purpose, address, course_date_id, interest_id, created_at, due_at)
-    select $1, 'date_published', email, course_date_id, id, $3, ${currentTimeSql} + interval '6 hours' from told order by id
+    select $1, 'date_published', email, course_date_id, id, $3, ${currentTimeSql} + interval '6 hours' from notified order by id
     returning interest_id as "interestId"`,
 };

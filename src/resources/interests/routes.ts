@@ -17,7 +17,7 @@ export const interestRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'listInterests',
       summary: 'List the interests in a course',
-      description: 'Those who want to be told of a date, confirmed or not, and those who were told lately.',
+      description: 'Addresses that asked for a mail about a date, confirmed or not, and those mailed lately.',
       tags,
       profiles: ['full', 'read'],
       item: 'Course',

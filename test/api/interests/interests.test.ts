@@ -180,7 +180,7 @@ test('the page of the link confirms by its form alone, and once', async () => {
   expect((await anyone.post(link, { answer: 'confirm' }, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
   expect(await state()).toEqual([null]);
   const confirmed = await anyone.post(link, { answer: 'confirm' });
-  expect([confirmed.status, confirmed.text]).toEqual([200, expect.stringContaining('You are told by e-mail')]);
+  expect([confirmed.status, confirmed.text]).toEqual([200, expect.stringContaining('You get an e-mail when')]);
   const first = await state();
   expect(first).toEqual([expect.any(String)]);
   await anyone.post(link, { answer: 'confirm' });

@@ -48,7 +48,7 @@ test('a person confirms by the link of a mail without the name that was typed, a
     [{ address: 'ida@interest.example', name: '' }],
     'Please confirm: Knots',
   ]);
-  expect(asked!.text).toMatch(/^Hello,\n\nSomebody, probably you, wants to be told/);
+  expect(asked!.text).toMatch(/^Hello,\n\nSomebody, probably you, asked for an e-mail/);
   for (const content of [asked!.text, asked!.html]) expect(content).not.toContain('Øvrebø');
   const link = `/my/interest/${extractToken(asked!.text, 'interest')}`;
   expect((await visitor(testApp.app).post(link, { answer: 'confirm' })).status).toBe(200);

@@ -69,7 +69,7 @@ async function isAwaited({ ctx }: FastifyRequest, courseId: number) {
   return !(await findDatedCourses(ctx, courseId)).has(courseId) && acceptsInterests(ctx);
 }
 
-/** The form with the same message for each reason, so that it reveals none. */
+/** The form with one message for all reasons, so that it shows nobody which one it is. */
 const sendRefusal = (reply: FastifyReply, props: Parameters<typeof InterestPage>[0]) => {
   const errors = [{ name: undefined, text: props.view.texts.interest.refusedHelp }];
   return sendPage(reply, 429, <InterestPage {...props} errors={errors} />);

@@ -38,7 +38,7 @@ export const postponeMails = {
     where ${areAttempted}`,
 };
 
-/** Deletes outdated mails. Those who were to be told of a date that cannot be booked any more are told of another. */
+/** Deletes outdated mails. An interest whose date can no longer be booked gets a mail about the next date. */
 export const deleteMails = {
   name: 'delete_mails',
   text: `with deleted as (delete from outbox where ${areAttempted} returning purpose, interest_id)

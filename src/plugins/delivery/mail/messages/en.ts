@@ -97,14 +97,14 @@ export const en = {
   interestConfirmation: (school: string, course: string) => ({
     subject: `Please confirm: ${course}`,
     text: [
-      `Somebody, probably you, wants to be told when there is a date of this course at ${school}: ${course}.`,
+      `Somebody, probably you, asked for an e-mail when there is a date of this course at ${school}: ${course}.`,
       'Please confirm it by the link. Without that you get no e-mail about a date.',
     ],
   }),
   datePublished: (school: string, course: string) => ({
     subject: `There is a date: ${course}`,
     text: [
-      `You wanted to be told: ${school} has a date of this course that can be booked.`,
+      `As you asked for: ${school} has a date of this course that can be booked.`,
       'This is the only e-mail about it. Your place is not reserved.',
     ],
   }),
