@@ -23,7 +23,7 @@ import { plugins } from './plugins.ts';
 import { completeCourses } from './resources/attendance/service.ts';
 import { completeCancellations } from './resources/cancellations/service.ts';
 import { eraseKept } from './resources/erasures/service.ts';
-import { tellOfDates } from './resources/interests/notification-service.ts';
+import { queueInterestMails } from './resources/interests/notification-service.ts';
 import { queueDueReminders } from './resources/mails/reminder-service.ts';
 import { warnOfMinimum } from './resources/notices/service.ts';
 import { dueHoldsJob } from './resources/seats/due-holds-service.ts';
@@ -223,7 +223,7 @@ function reminderJob(database: Store['database']): Job {
 /** Tells those who are interested in a course of its date. */
 function interestJob(database: Store['database']): Job {
   const audited = database.withAudit({ actor: 'server', actorId: null, action: 'interests' });
-  return { name: 'The mails about new dates', intervalMs: 60_000, run: () => tellOfDates(audited) };
+  return { name: 'The mails about new dates', intervalMs: 60_000, run: () => queueInterestMails(audited) };
 }
 
 type ServerApp = { server: Awaited<ReturnType<typeof buildApp>>['server']; close(): PromiseLike<unknown> };

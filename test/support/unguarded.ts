@@ -32,7 +32,7 @@ const changes = {
   equalTitle: { file: /resources\/course-editing\/service\.ts$/, from: 'if (!isActive) return;', to: 'return;' },
   /** A voucher pays no more than its balance. */
   voucherBalance: { file: /resources\/booking\/sql\.ts$/, from: ' and balance >= $4', to: '' },
-  /** The check that a locked interest is not told yet. */
+  /** The check that a locked interest is not notified yet. */
   toldOnce: {
     file: /interests\/notification-sql\.ts$/,
     from: "where i.provider_id = $1 and ${isDue('i')} and",

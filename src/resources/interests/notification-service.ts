@@ -7,9 +7,9 @@ import * as sql from './notification-sql.ts';
 const maxMails = 1_000;
 
 /** Queues a mail to each person who is interested in a course that has a date. Each process runs it. */
-export async function tellOfDates(database: Pick<Database, 'pool' | 'write'>) {
+export async function queueInterestMails(database: Pick<Database, 'pool' | 'write'>) {
   type Found = { providerId: number; courseId: number };
-  const found = await execute<Found>({ $client: database.pool }, sql.findCoursesToTell, []);
+  const found = await execute<Found>({ $client: database.pool }, sql.findDueCourses, []);
   await runEach(found, async ({ providerId, courseId }) => {
     const queueBatch = () =>
       database.write([providerId], ['people'], async (tx, now) => {

@@ -9,8 +9,8 @@ const isOn = (provider: string) => isMailOnSql(provider, "'date_published'");
  * Courses with a date to book and with confirmed interests, at most 100 of each school, without schools that are
  * closed or being deleted.
  */
-export const findCoursesToTell = {
-  name: 'find_courses_to_tell',
+export const findDueCourses = {
+  name: 'find_courses_of_due_interests',
   text: `select c.provider_id as "providerId", c.course_id as "courseId"
     from provider_state school
       join providers p on p.id = school.provider_id and p.closed_at is null

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { eq } from 'drizzle-orm';
 import { products } from '../../../src/database/tables/courses.ts';
-import { tellOfDates } from '../../../src/resources/interests/notification-service.ts';
+import { queueInterestMails } from '../../../src/resources/interests/notification-service.ts';
 import { addDate, addLocation, changeDate } from '../../support/dates.ts';
 import { switchCatalogOn } from '../../support/catalog.ts';
 import { addInterests, askFor, interestMails, listInterests } from '../../support/interests.ts';
@@ -33,7 +33,7 @@ async function school() {
     city: 'Bergen',
   });
   const publish = (fields: object = {}) => addDate(me, courseId, { locationId, ...toPost, ...fields });
-  return { testApp, me, courseId, publish, tell: () => tellOfDates(testApp.database) };
+  return { testApp, me, courseId, publish, tell: () => queueInterestMails(testApp.database) };
 }
 
 test('a person confirms by the link of a mail without the name that was typed, and gets one mail when there is a date', async () => {

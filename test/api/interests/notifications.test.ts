@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import type { openDatabase } from '../../../src/database/client.ts';
-import { tellOfDates } from '../../../src/resources/interests/notification-service.ts';
+import { queueInterestMails } from '../../../src/resources/interests/notification-service.ts';
 import { addDate, changeDate } from '../../support/dates.ts';
 import { addInterests, askFor, interestMails, listInterests } from '../../support/interests.ts';
 import { switchMails } from '../../support/mail.ts';
@@ -10,7 +10,7 @@ import { connectionTo, openTestApp, openTestDatabase, ownDatabase, sharedTestApp
 import { bundleWithoutGuards, loadUnguarded } from '../../support/unguarded.ts';
 
 const { createProvider, database } = await sharedTestApp();
-const tell = () => tellOfDates(database);
+const tell = () => queueInterestMails(database);
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 const on = (startAt: string) => ({ startAt, endAt: startAt, deadlineAt: startAt });
@@ -104,7 +104,7 @@ test('many are told in batches, each once, also after an interruption and by sev
     writes += 1;
     return writes > 2 ? Promise.reject(new Error('interrupted')) : database.write(...args);
   };
-  await expect(tellOfDates({ ...database, write: interrupted as never })).rejects.toThrow('interrupted');
+  await expect(queueInterestMails({ ...database, write: interrupted as never })).rejects.toThrow('interrupted');
   expect((await interestMails(me)).length).toBe(2_000);
   await Promise.all([tell(), tell(), tell()]);
   const mails = await interestMails(me);
@@ -116,12 +116,12 @@ test('a school that cannot be written delays no other one', async () => {
   for (const { me, courseId } of [first, second]) await addDate(me, courseId, on('2040-01-01'));
   const write = (...args: Parameters<typeof database.write>) =>
     args[0].includes(first.me.id) ? Promise.reject(new Error('no mails today')) : database.write(...args);
-  await expect(tellOfDates({ ...database, write: write as never })).rejects.toThrow('no mails today');
+  await expect(queueInterestMails({ ...database, write: write as never })).rejects.toThrow('no mails today');
   expect([await interestMails(first.me), (await interestMails(second.me)).length]).toEqual([[], 1]);
   await tell();
 });
 
-type TellOfDates = typeof tellOfDates;
+type TellOfDates = typeof queueInterestMails;
 
 /** The mails of two servers, each of which waits for the same interest at one moment. */
 async function tellByTwoServers(tellEach: TellOfDates, open?: typeof openDatabase) {
@@ -151,12 +151,12 @@ async function tellByTwoServers(tellEach: TellOfDates, open?: typeof openDatabas
 }
 
 test('two servers that tell of a date at the same time queue one mail', async () => {
-  expect(await tellByTwoServers(tellOfDates)).toEqual(['date_published ola-1@interest.example']);
+  expect(await tellByTwoServers(queueInterestMails)).toEqual(['date_published ola-1@interest.example']);
 });
 
 test('negative control: without the lock and the check of the row there are two mails', async () => {
   const file = await bundleWithoutGuards('src/resources/interests/notification-service.ts', ['toldOnce']);
-  const { tellOfDates: unguarded } = (await import(resolve(file))) as { tellOfDates: TellOfDates };
+  const { queueInterestMails: unguarded } = (await import(resolve(file))) as { queueInterestMails: TellOfDates };
   const { openDatabase: withoutLock } = await loadUnguarded(['lock', 'queue']);
   expect(await tellByTwoServers(unguarded, withoutLock)).toHaveLength(2);
 });
