@@ -4,7 +4,7 @@ import { t } from '../../core/schema/types.ts';
 import { responses } from '../../http/responses.ts';
 import { orderSerializer } from '../orders/serializer.ts';
 import { CreditBody } from './body-schema.ts';
-import { createCredit } from './service.ts';
+import { createCredit } from './request-service.ts';
 
 export const creditRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('', {

@@ -1,7 +1,6 @@
 import { and, asc, eq, inArray } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
 import { toDecimal, toMinorUnits, type Minor } from '../../core/money.ts';
-import { hasLeft } from '../../core/reference/statuses.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { recordEvents } from '../../database/record-events.ts';
@@ -10,11 +9,8 @@ import { orderLines, orders } from '../../database/tables/orders.ts';
 import { orderLineParticipants, participants } from '../../database/tables/participants.ts';
 import { grouped } from '../../lists/relations.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
-import { getOrder } from '../orders/service.ts';
 import { findDebt, updatePaid, type Debt } from '../payments/service.ts';
 import { agreedTotals } from '../quotes/price-service.ts';
-import { deregisterParticipants } from '../seats/service.ts';
-import type { CreditBody } from './body-schema.ts';
 import { deductFee, hasRest, restOf, takePart, toCreditLine, type Line, type Part } from './line-service.ts';
 import { findReturnable, insertFollowingOrder, returnToVouchers } from './sql.ts';
 
@@ -26,24 +22,6 @@ export type CreditRequest = {
   fee?: Minor;
   reason?: string | undefined;
 };
-
-export async function createCredit(ctx: Ctx, orderId: number, body: CreditBody) {
-  const { lines, fee = 0, deregister = false, reason } = body;
-  const request = {
-    lines: lines?.map(({ line_id, quantity, amount }) => ({
-      ...{ lineId: line_id, quantity },
-      amount: amount === undefined ? undefined : toMinorUnits(amount.toFixed(2)),
-    })),
-    ...{ fee: toMinorUnits(fee.toFixed(2)), reason },
-  };
-  const both = lines?.findIndex(({ quantity, amount }) => quantity !== undefined && amount !== undefined) ?? -1;
-  if (both >= 0) throw notValid(`lines[${both}].amount`);
-  return ctx.write(['dates', 'people', 'money'], async (tx, now) => {
-    const { id, creditedLines } = await creditOrder(ctx, tx, now, orderId, request);
-    if (deregister) await deregisterCredited(ctx, tx, now, creditedLines, fee > 0);
-    return getOrder({ ...ctx, db: tx }, tx.recordAffected(id), { include: ['credit'] });
-  });
-}
 
 /** Credits parts of an order by a new order, under the lock. */
 export async function creditOrder(ctx: School, tx: Tx, now: string, orderId: number, request: CreditRequest) {
@@ -97,7 +75,7 @@ async function settle({ providerId }: School, tx: Tx, first: Debt, gross: Minor)
 /** The value within 0 and a limit. */
 const clamp = (value: Minor, limit: Minor) => (value <= 0n || limit <= 0n ? 0n : value < limit ? value : limit);
 
-type Credited = {
+export type Credited = {
   source: typeof orderLines.$inferSelect;
   line: Line;
   quantity: number | undefined;
@@ -153,7 +131,7 @@ export async function findLines(ctx: School, tx: Tx, orderId: number) {
   return found.map((source) => ({ source, rest: restOf(source, byLine.get(source.id) ?? []) }));
 }
 
-async function findLineParticipants(ctx: School, tx: Tx, lineIds: number[]) {
+export async function findLineParticipants(ctx: School, tx: Tx, lineIds: number[]) {
   const isOnLine = and(
     inArray(orderLineParticipants.orderLineId, lineIds),
     sameTenant(participants, orderLineParticipants, eq(participants.id, orderLineParticipants.participantId)),
@@ -171,22 +149,6 @@ async function findLineParticipants(ctx: School, tx: Tx, lineIds: number[]) {
   );
 }
 
-/** Deregisters the participants of lines. Throws if fewer items are credited: they do not name participants. */
-async function deregisterCredited(ctx: Ctx, tx: Tx, now: string, credited: Credited[], withFee: boolean) {
-  const byLine = await findLineParticipants(
-    ctx,
-    tx,
-    credited.map(({ source }) => source.id),
-  );
-  const chosen = credited.flatMap(({ source, quantity }) => {
-    const staying = (byLine.get(source.id) ?? []).filter(({ statusId }) => !hasLeft(statusId));
-    if (quantity !== undefined && quantity < staying.length) throw notValid('deregister');
-    return staying;
-  });
-  const unique = new Map(chosen.map((one) => [one.id, one]));
-  await deregisterParticipants(ctx, tx, now, [...unique.values()], withFee);
-}
-
 const toRow = ({ source, line }: Credited) => ({
   product: source.productId,
   quantity: line.quantity,
@@ -202,7 +164,7 @@ const toRow = ({ source, line }: Credited) => ({
 const toNamed = ({ source, participantIds }: Credited) =>
   participantIds.map((participant) => ({ line: source.id, participant }));
 
-const notValid = (field: string) => Problem.invalidFields({ notValid: [field] });
+export const notValid = (field: string) => Problem.invalidFields({ notValid: [field] });
 
 function nothingLeft() {
   const message = 'Nothing is left to credit';

@@ -1,0 +1,42 @@
+import { toMinorUnits } from '../../core/money.ts';
+import { hasLeft } from '../../core/reference/statuses.ts';
+import type { Tx } from '../../database/client.ts';
+import type { Ctx } from '../../database/context.ts';
+import { getOrder } from '../orders/service.ts';
+import { deregisterParticipants } from '../seats/service.ts';
+import type { CreditBody } from './body-schema.ts';
+import { creditOrder, findLineParticipants, notValid, type Credited } from './service.ts';
+
+export async function createCredit(ctx: Ctx, orderId: number, body: CreditBody) {
+  const { lines, fee = 0, deregister = false, reason } = body;
+  const request = {
+    lines: lines?.map(({ line_id, quantity, amount }) => ({
+      ...{ lineId: line_id, quantity },
+      amount: amount === undefined ? undefined : toMinorUnits(amount.toFixed(2)),
+    })),
+    ...{ fee: toMinorUnits(fee.toFixed(2)), reason },
+  };
+  const both = lines?.findIndex(({ quantity, amount }) => quantity !== undefined && amount !== undefined) ?? -1;
+  if (both >= 0) throw notValid(`lines[${both}].amount`);
+  return ctx.write(['dates', 'people', 'money'], async (tx, now) => {
+    const { id, creditedLines } = await creditOrder(ctx, tx, now, orderId, request);
+    if (deregister) await deregisterCredited(ctx, tx, now, creditedLines, fee > 0);
+    return getOrder({ ...ctx, db: tx }, tx.recordAffected(id), { include: ['credit'] });
+  });
+}
+
+/** Deregisters the participants of lines. Throws if fewer items are credited: they do not name participants. */
+async function deregisterCredited(ctx: Ctx, tx: Tx, now: string, credited: Credited[], withFee: boolean) {
+  const byLine = await findLineParticipants(
+    ctx,
+    tx,
+    credited.map(({ source }) => source.id),
+  );
+  const chosen = credited.flatMap(({ source, quantity }) => {
+    const staying = (byLine.get(source.id) ?? []).filter(({ statusId }) => !hasLeft(statusId));
+    if (quantity !== undefined && quantity < staying.length) throw notValid('deregister');
+    return staying;
+  });
+  const unique = new Map(chosen.map((one) => [one.id, one]));
+  await deregisterParticipants(ctx, tx, now, [...unique.values()], withFee);
+}
