@@ -12,7 +12,7 @@ export const idempotencyRecords = pgTable(
     /** Set by the version before, for bookings. */
     bookingId: reference(),
     answer: jsonb().notNull(),
-    /** True if the answer shows a course user, whose erasure deletes it. */
+    /** True if the answer may show a person, whose erasure deletes it. */
     hasCourseUser: boolean().notNull().default(false),
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),

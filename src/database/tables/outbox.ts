@@ -112,6 +112,11 @@ export const outbox = pgTable(
     refusedAddressId: reference(),
     /** Interest in a course, which has its recipient. No foreign key: it may be deleted. */
     interestId: reference(),
+    /**
+     * Of a notice about a participant: the person whom it named, once another one has the place; until then that is the
+     * participant's. No foreign key: it may be a place without a name.
+     */
+    namedUserId: reference(),
     /** Of a mail about the end of a place: whether it was confirmed. Null for one of an earlier version. */
     endsPlace: boolean(),
     createdAt: instant().notNull(),
@@ -141,6 +146,9 @@ export const outbox = pgTable(
     index('outbox_user')
       .on(t.providerId, t.userId)
       .where(sql`${t.userId} is not null`),
+    index('outbox_named_user')
+      .on(t.providerId, t.namedUserId)
+      .where(sql`${t.namedUserId} is not null`),
     index('outbox_booking')
       .on(t.providerId, t.bookingId)
       .where(sql`${t.bookingId} is not null`),

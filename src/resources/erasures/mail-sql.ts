@@ -8,9 +8,9 @@ const bookingsOfOrders = '(select b.id from bookings b where b.provider_id = $1 
 const ownEmail = `(select ${caseFoldedSql('u.email')} from course_users u where u.provider_id = $1 and u.id = $2)`;
 const refusedAddress = `(select r.id from refused_addresses r where r.provider_id = $1 and ${caseFoldedSql('r.email')} = ${ownEmail})`;
 const ownParticipants = '(select p.id from participants p where p.provider_id = $1 and p.user_id = $2)';
-/** Mails to the person or about the person. */
-export const isMailOfPerson = `provider_id = $1 and (user_id = $2 or booking_id in ${bookingsOfOrders}
-    or participant_id in ${ownParticipants}
+/** Mails to the person, and notices that named the person. Those to others with the place, before or since, are theirs. */
+export const isMailOfPerson = `provider_id = $1 and (user_id = $2 or named_user_id = $2 or booking_id in ${bookingsOfOrders}
+    or participant_id in ${ownParticipants} and num_nonnulls(user_id, named_user_id, booking_id) = 0
     or ${caseFoldedSql('address')} = ${ownEmail} or refused_address_id in ${refusedAddress})`;
 export const isLinkOfPerson = `provider_id = $1 and (participant_id in ${ownParticipants}
     or booking_id in ${bookingsOfOrders} and participant_id is null
@@ -39,6 +39,8 @@ export const deleteInterests = {
   name: 'erase_course_interests',
   text: `delete from course_interests where ${isInterestOfPerson}`,
 };
+
+export const findMails = { name: 'find_mails_of_person', text: `select id from outbox where ${isMailOfPerson}` };
 
 /** Returns the names of the files, also of digests: all notices of one were sent at once, or have the same lease. */
 export const deleteMails = {

@@ -40,6 +40,10 @@ export async function findPurchases(on: Queryable, { providerId, userId }: Perso
 }
 const toIds = (items: { id: number }[]) => items.map(({ id }) => id);
 
+/** The mails that an erasure deletes. */
+export const findMailIds = async (on: Queryable, { providerId, userId }: Person, { orders }: Purchases) =>
+  toIds(await execute<{ id: number }>(on, mailSql.findMails, [providerId, userId, toIds(selectOwn(orders))]));
+
 /** Erases the personal data of a course user, whose places and amounts stay. `dry_run` counts and changes nothing. */
 export const eraseCourseUser = (ctx: Ctx, userId: number, { dry_run = false }: ErasureBody) =>
   ctx.write(areas, async (tx, now): Promise<Static<typeof Erasure>> => {

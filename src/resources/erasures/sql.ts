@@ -41,10 +41,13 @@ const isRelativesOrder = isOfRelative(`${nameOfUser} = ${foldedSql('o.booker')} 
           where b.provider_id = $1 and b.order_id = o.id and p.user_id = u.id)`);
 const isRelativesCustomer = isOfRelative(`${nameOfUser} = ${foldedSql('c.title')}`);
 
-/** Both the name and the e-mail of the booker are those of somebody else. */
-const isBookedByOther = `(o.booker is not null and ${foldedSql('o.booker')} is distinct from person.name and exists (
+/** Both the name and the e-mail of the booker are those of somebody else; without a name, the e-mail of a course user. */
+const isBookedByOther = `exists (
         select from bookings b where b.provider_id = $1 and b.order_id = o.id
-          and b.booker_email is not null and ${caseFoldedSql('b.booker_email')} is distinct from person.email))`;
+          and b.booker_email is not null and ${caseFoldedSql('b.booker_email')} is distinct from person.email
+          and (${foldedSql('o.booker')} <> coalesce(person.name, '') or o.booker is null and exists (
+            select from course_users k where k.provider_id = $1 and k.id <> $2 and k.erased_at is null
+              and ${caseFoldedSql('k.email')} = ${caseFoldedSql('b.booker_email')})))`;
 
 /** The first day, at `$3`, on which an order's buyer is not needed any more; `$4` are the years after that of the invoice. */
 const keptUntil = (order: string) => `make_date(

@@ -55,7 +55,8 @@ export const deleteInvitations = {
 };
 export const moveMails = {
   name: 'merge_outbox',
-  text: 'update outbox set user_id = $3 where provider_id = $1 and user_id = $2',
+  text: `with named as (update outbox set named_user_id = $3 where provider_id = $1 and named_user_id = $2)
+    update outbox set user_id = $3 where provider_id = $1 and user_id = $2`,
 };
 /** A confirmed interest `i`: the link of another one proves the former address alone. */
 const isMoved = 'i.provider_id = $1 and i.email = c.former and i.confirmed_at is not null';

@@ -77,7 +77,7 @@ export const sections = {
   links: defineSection('ExportedLink', tokens, ['hash', 'userId', 'adminUserId']),
   booking_links: defineSection('ExportedBookingLink', bookingLinks, ['hash']),
   calendar_feeds: defineSection('ExportedCalendarFeed', calendarFeeds, ['hash', 'userId']),
-  mails: defineSection('ExportedMail', outbox, ['userId', 'adminUserId', 'webhookId']),
+  mails: defineSection('ExportedMail', outbox, ['userId', 'namedUserId', 'adminUserId', 'webhookId']),
   refused_addresses: defineSection('ExportedRefusedAddress', refusedAddresses),
   interests: defineSection('ExportedInterest', courseInterests, ['linkHash']),
   import_refs: defineSection('ExportedImportRef', importRefs, ['itemId', 'content']),

@@ -16,7 +16,7 @@ import { payments } from '../../database/tables/payments.ts';
 import { voucherRedemptions } from '../../database/tables/redemptions.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { findPurchases } from '../erasures/service.ts';
+import { findMailIds, findPurchases } from '../erasures/service.ts';
 import { getCourseUser } from '../users/service.ts';
 import { pageSize, sectionNames, sections, toLists, type PersonExport, type SectionName } from './schema.ts';
 
@@ -30,13 +30,15 @@ export async function exportCourseUser(ctx: Ctx, userId: number, page: number): 
     .select({ hasPassword: sql<boolean>`${courseUsers.passwordHash} is not null`, erasedAt: courseUsers.erasedAt })
     .from(courseUsers)
     .where(tenantWhere(ctx, courseUsers, eq(courseUsers.id, userId)));
-  const purchases = await findPurchases(ctx.unlockedStore, { providerId: ctx.providerId, userId }, ctx.settings);
+  const person = { providerId: ctx.providerId, userId };
+  const purchases = await findPurchases(ctx.unlockedStore, person, ctx.settings);
   const own = new Set(purchases.orders.flatMap(({ id, isOwn }) => (isOwn ? [id] : [])));
   const selections = select(ctx, userId, {
     // Each page has some of the orders, with what belongs to them.
     orders: purchases.orders.slice((page - 1) * pageSize, page * pageSize).map(({ id }) => id),
     own,
     customers: purchases.customers.flatMap(({ id, isOwn }) => (isOwn ? [id] : [])),
+    mails: await findMailIds(ctx.unlockedStore, person, purchases),
   });
   const lists = await readSections(ctx, selections, page);
   for (const name of ['orders', 'bookings'] as const) hideOthers(lists[name].items, name, own);
@@ -52,7 +54,7 @@ export async function exportCourseUser(ctx: Ctx, userId: number, page: number): 
   };
 }
 
-type Purchased = { orders: number[]; own: Set<number>; customers: number[] };
+type Purchased = { orders: number[]; own: Set<number>; customers: number[]; mails: number[] };
 
 function select(ctx: Ctx, userId: number, purchased: Purchased): Record<SectionName, Selection> {
   const places = ctx.db
@@ -91,10 +93,7 @@ function select(ctx: Ctx, userId: number, purchased: Purchased): Record<SectionN
       order: [bookingLinks.createdAt, bookingLinks.hash],
     },
     calendar_feeds: { where: eq(calendarFeeds.userId, userId), order: [calendarFeeds.createdAt] },
-    mails: {
-      where: or(eq(outbox.userId, userId), inArray(outbox.bookingId, booked), isOwnAddress(outbox.address)),
-      order: [outbox.id],
-    },
+    mails: { where: inArray(outbox.id, purchased.mails), order: [outbox.id] },
     refused_addresses: { where: isOwnAddress(refusedAddresses.email), order: [refusedAddresses.id] },
     interests: { where: eq(courseInterests.email, ownAddress(ctx, userId)), order: [courseInterests.id] },
     import_refs: {

@@ -67,6 +67,7 @@ export async function completeSwap(
   await deleteAttendances(ctx, tx, [id]);
   await touchOrders(ctx, tx, now, [id]);
   await recordEvents(tx, ctx.providerId, now, [{ type: 'participant.swapped', id }]);
+  await execute(tx, sql.nameFormerUser, [ctx.providerId, id, formerId]);
   const users = isNamed && !hasLeft(statusId) ? [userId, formerId] : [userId];
   const endsPlace = isConfirmed(statusId);
   const mails = users.map((user): NewMail => ({ purpose: 'swap', userId: user, participantId: id, endsPlace }));

@@ -34,3 +34,11 @@ export const deleteAttendances = {
   text: `with marks as (delete from attendance_marks where provider_id = $1 and participant_id = any($2::bigint[]))
     delete from attendances where provider_id = $1 and participant_id = any($2::bigint[])`,
 };
+
+/** Notices that named the person of the participant `$2` before a swap, whom `$3` is. */
+export const nameFormerUser = {
+  name: 'name_former_user_of_notices',
+  text: `update outbox set named_user_id = $3
+    where provider_id = $1 and participant_id = $2 and num_nonnulls(user_id, named_user_id, booking_id) = 0
+      and (sent_at is not null or attempts > 0)`,
+};
