@@ -43,19 +43,19 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
     const changes = {
       ...swap,
       paidId: body.idPaid,
-      completed: body.completed,
-      passed: body.passed,
-      noShow: body.no_show,
+      completed: body.completed ?? before.completed,
+      passed: body.passed ?? before.passed,
+      noShow: body.no_show ?? before.noShow,
       userComment: body.user_comment === undefined ? before.userComment : body.user_comment,
       certificateIssuedAt:
         body.certificate_issued_at === undefined ? before.certificateIssuedAt : body.certificate_issued_at,
       customProperties: t.mergeCustomProperties(before.customProperties, body.custom_properties),
       ...columns,
     };
-    const isByHand = !row.completedByHand && setsCompleted(body, row);
+    const isByHand = !before.completedByHand && setsCompleted(body, before);
+    const changed = await tx.updateChanged(participants, participant, changes, now);
     // Not a change that anybody sees: `updated_at` stays.
     if (isByHand) await tx.update(participants).set({ completedByHand: true }).where(participant);
-    const changed = await tx.updateChanged(participants, participant, changes, now);
     if (changed === 0 && !hasEnded) {
       if (!isByHand) tx.rollbackNoChange();
       return;

@@ -44,6 +44,7 @@ export async function decideSwap(ctx: Ctx, tx: Tx, now: string, row: Participant
     userComment: null,
     customProperties: null,
     certificateIssuedAt: null,
+    ...{ completed: false, completedByHand: false, passed: false, noShow: false },
     ...named,
     ...(named && named.statusId !== row.statusId && { statusUpdatedAt: now }),
   };

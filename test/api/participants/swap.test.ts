@@ -73,6 +73,19 @@ test('another person gets the place on a full date, with nothing of the former o
   ]);
 });
 
+test('what a person has achieved does not pass to another one', async () => {
+  const { me, id } = await stage();
+  const achieved = { completed: true, passed: true, no_show: true };
+  expect((await me.put(`/v2/participants/${id}`, achieved)).json()).toMatchObject(achieved);
+  const nothing = { completed: false, passed: false, no_show: false };
+  expect((await swap(me, id, person())).json()).toMatchObject(nothing);
+  expect(await rowsOf(me, 'completed_by_hand from participants')).toEqual([{ completed_by_hand: false }]);
+  const read = (await swap(me, id, person(), { completed: true })).json<Item>();
+  expect(read).toMatchObject({ ...nothing, completed: true });
+  expect(await rowsOf(me, 'completed_by_hand from participants')).toEqual([{ completed_by_hand: true }]);
+  expect((await swap(me, id, person(), { completed: true })).json()).toMatchObject({ ...nothing, completed: true });
+});
+
 test('what is sent with the person is kept', async () => {
   const { me, id } = await stage({}, { participants: [person({ custom_properties: { a: '1' } })] });
   const kept = { user_comment: 'Vegan', custom_properties: { b: '2' }, certificate_issued_at: '2030-01-02' };
