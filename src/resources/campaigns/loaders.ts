@@ -36,6 +36,17 @@ export const isForCourse = (provider: string, campaign: string, course: string) 
     or not exists (${named('campaign_courses')}) and not exists (${named('campaign_tags')}))`;
 };
 
+/** SQL: true for a provider's campaign of the customer, or of all. */
+export const isForCustomer = (provider: string, campaign: string, customer: string) => {
+  const named = `select from campaign_customers n where n.provider_id = ${provider} and n.campaign_id = ${campaign}.id`;
+  return `(not exists (${named}) or exists (${named} and n.customer_id = ${customer}))`;
+};
+
+/** SQL: true for an order without a campaign, or with one of the course and of the order's customer. */
+export const keepsCampaign = (provider: string, order: string, course: string) =>
+  `not exists (select from campaigns c where c.provider_id = ${provider} and c.id = ${order}.campaign_id
+    and not (${isForCourse(provider, 'c', course)} and ${isForCustomer(provider, 'c', `${order}.customer_id`)}))`;
+
 export const fetchCampaigns = batchLoader((ctx, keys) =>
   ctx.db.select(campaignColumns).from(campaigns).where(keys.match(campaigns, campaigns.id)),
 );

@@ -16,15 +16,17 @@ type PriceLine = Line &
   Record<'firstOrderId' | 'orderId' | 'sourceId' | 'productId' | 'courseId', number> & {
     currency: string;
     isBooked: boolean;
+    keepsPercent: boolean;
     people: number[];
   };
 
 /**
  * Changes the price of a participant to that of another course, less the agreed discounts: credits a lower price, and
- * adds an order for a higher one. Call under the lock.
+ * adds an order for a higher one. A discount in percent stays one, unless its campaign excludes the course. Call under
+ * the lock.
  */
 export async function changePrice(ctx: Ctx, tx: Tx, now: string, participantId: number, date: DateFound) {
-  const lines = await execute<PriceLine>(tx, findPriceLines, [ctx.providerId, participantId]);
+  const lines = await execute<PriceLine>(tx, findPriceLines, [ctx.providerId, participantId, date.courseId]);
   const [newest] = lines;
   if (newest === undefined) throw Problem.invalidFields({ notValid: ['price'] });
   const product = productOf(lines, date);
@@ -33,9 +35,11 @@ export async function changePrice(ctx: Ctx, tx: Tx, now: string, participantId: 
 
   const shares = toShares(lines, participantId);
   const agreed = sumOf(shares.map(({ net }) => net));
-  const discounts = sumOf(shares.map(({ listed }) => listed)) - agreed;
-  const price = toMinorUnits(product.price) - discounts;
-  const wanted = price > 0n ? price : 0n;
+  const listed = toMinorUnits(product.price);
+  const percent = lines.find(({ isBooked, keepsPercent }) => isBooked && keepsPercent)?.discountPercentAtOrder ?? '0';
+  const discounts =
+    Number(percent) > 0 ? applyPercentage(listed, percent) : sumOf(shares.map((share) => share.listed)) - agreed;
+  const wanted = listed > discounts ? listed - discounts : 0n;
   // A line has one VAT rate, so another rate needs a credit of the whole price.
   const isSameVat = shares.every(
     ({ net, vatPercentage }) => net === 0n || Number(vatPercentage) === Number(product.vatPercentage),

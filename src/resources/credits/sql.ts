@@ -1,3 +1,5 @@
+import { keepsCampaign } from '../campaigns/loaders.ts';
+
 /**
  * Inserts a credit or a difference with its lines: a copy of its first order `$2` in what an invoice needs. `$4` is its
  * kind, `$5` to `$7` are the totals, `$11` are its lines, `$12` the participants whom they name. Returns its id.
@@ -60,7 +62,7 @@ export const returnToVouchers = {
 
 /**
  * The lines that name the participant `$2`, of the booked course or of differences, and the credits of those lines, the
- * newest line first; each with the participants whom it names.
+ * newest line first; each with the participants whom it names, and whether its campaign counts for the course `$3`.
  */
 export const findPriceLines = {
   name: 'find_price_lines',
@@ -69,6 +71,7 @@ export const findPriceLines = {
       l.discount_calculated_at_order as "discountCalculatedAtOrder", l.vat_percentage as "vatPercentage",
       l.vat_rounding as "vatRounding", s.id as "sourceId", s.order_id as "orderId", b.order_id as "firstOrderId",
       p.id as "productId", p.course_id as "courseId", o.currency, o.kind = 'order' and l.id = s.id as "isBooked",
+      ${keepsCampaign('$1', 'o', '$3::bigint')} as "keepsPercent",
       to_json(array(
         select m.participant_id from order_line_participants m
         where m.provider_id = $1 and m.order_line_id = l.id order by 1)) as people

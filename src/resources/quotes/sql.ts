@@ -1,7 +1,7 @@
 import { caseFoldedSql, currentTimeSql } from '../../database/tables/columns.ts';
 import { canceled } from '../../core/reference/statuses.ts';
 import { hasDueOffersSql, openOffersSql } from '../seats/loaders.ts';
-import { isForCourse, isOpen, isUsedUp } from '../campaigns/loaders.ts';
+import { isForCourse, isForCustomer, isOpen, isUsedUp } from '../campaigns/loaders.ts';
 import type { CampaignFound, CustomerFound, VoucherFound } from './schema.ts';
 
 const product = `select p.id, p.course_id as "courseId", p.price::text as price, p.currency,
@@ -38,9 +38,7 @@ export const findProducts = {
 const campaign = (isNamed: boolean) => `select c.id, ${isNamed} as "isNamed", c.currency, c.discount_type as type,
     c.discount_value::text as value, coalesce(c.ends_at <= ${currentTimeSql}, false) as "isExpired",
     ${isOpen('c')} as "isOpen", ${isForCourse('$1', 'c', '$2::bigint')} as "forCourse", ${isUsedUp('c')} as "isUsedUp",
-    not exists (select from campaign_customers n where n.provider_id = $1 and n.campaign_id = c.id)
-      or exists (select from campaign_customers n
-        where n.provider_id = $1 and n.campaign_id = c.id and n.customer_id = $4) as "forCustomer"
+    ${isForCustomer('$1', 'c', '$4')} as "forCustomer"
   from campaigns c`;
 
 /** For the course $2: the campaign of a code ($3), the customer $4 with its agreements, and the voucher of a code ($5). */

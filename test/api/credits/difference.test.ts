@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { checkCounters } from '../../../src/resources/counters/service.ts';
 import { bookOrFail, createBookableDate, errorCodes, persons } from '../../support/booking.ts';
 import { addDate } from '../../support/dates.ts';
-import { createCampaign, createProduct, write } from '../../support/orders.ts';
+import { createCampaign, createCustomer, createProduct, write } from '../../support/orders.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
 const { createProvider, database } = await sharedTestApp();
@@ -115,10 +115,10 @@ test.each<[string, [number, number?][], number[], unknown[][]]>([
   expect(orders.map(([, kind, , lines, total]) => [kind, lines, total])).toEqual(expected);
 });
 
-test('a discount stays what it was, and shares of a line add up to the line', async () => {
+test('a discount by amount stays what it was, and shares of a line add up to the line', async () => {
   const me = await createProvider();
   const [date, dearer, free] = await createDates(me, [[100.05], [150.05], [0]]);
-  await createCampaign(me, { campaignCode: 'FIVE', discountValue: '5' });
+  await createCampaign(me, { campaignCode: 'FIVE', discountType: 'Value', discountValue: '5' });
   const { participants } = await bookOrFail(me, date!, { participants: persons(3), campaign_code: 'FIVE' });
   const totals = [];
   for (const [n, target] of [
@@ -130,7 +130,67 @@ test('a discount stays what it was, and shares of a line add up to the line', as
     await moveAll(me, participants[n]!.id, [target!]);
     totals.push((await readOrders(me)).reduce((sum, order) => sum + Math.round((order[4] as number) * 100), 0));
   }
-  expect(totals).toEqual([335_14, 240_10, 145_05, 0]);
+  expect(totals).toEqual([335_15, 240_10, 145_05, 0]);
+});
+
+test.each<[string, number[], (string | number | boolean)[][]]>([
+  ['dearer, also after its period', [1], [['difference', 800]]],
+  [
+    'dearer and back',
+    [1, 0],
+    [
+      ['difference', 800],
+      ['credit', -800],
+    ],
+  ],
+  [
+    'cheaper, and dearer',
+    [2, 1],
+    [
+      ['credit', -400],
+      ['difference', 1200],
+    ],
+  ],
+  ['to a course that the campaign excludes, whose discount is the amount', [3], [['difference', 1000]]],
+  [
+    'to an excluded course, and to one of the campaign',
+    [3, 1],
+    [
+      ['difference', 1000],
+      ['credit', -200],
+    ],
+  ],
+])('a discount in percent: %s', async (_name, moves, expected) => {
+  const me = await createProvider();
+  const dates = await createDates(me, [[1000], [2000], [500], [2000]]);
+  const courses = (await me.get('/v2/courses')).json<Item[]>().filter(({ title }) => title !== 'Course 3');
+  await createCampaign(
+    me,
+    { campaignCode: 'FIFTH', discountValue: '20', maxUses: 1 },
+    { courses: courses.map(({ id }) => id as number) },
+  );
+  const { participants, total_excl_vat } = await bookOrFail(me, dates[0]!, { campaign_code: 'fifth' });
+  expect(total_excl_vat).toBe(800);
+  await write(me, (tx) => tx.execute(`update campaigns set ends_at = '2020-01-01' where provider_id = ${me.id}`));
+  const orders = await moveAll(
+    me,
+    participants[0]!.id,
+    moves.map((n) => dates[n]!),
+  );
+  expect(orders.map(([, kind, , , total]) => [kind, total])).toEqual(expected);
+});
+
+test('a discount in percent of some customers stays one for them', async () => {
+  const me = await createProvider();
+  const [date, dearer] = await createDates(me, [[1000], [2000]]);
+  const customer = await createCustomer(me);
+  const campaign = await createCampaign(me, { campaignCode: 'ONE', discountValue: '20' });
+  const { participants } = await bookOrFail(me, date!, { customer_id: customer, campaign_code: 'ONE' });
+  const others = await bookOrFail(me, date!, { campaign_code: 'ONE' });
+  expect((await me.put(`/v2/campaigns/${campaign}`, { customers: [customer] })).status).toBe(200);
+  const [of] = (await moveAll(me, participants[0]!.id, [dearer!])).slice(1);
+  expect(of!.at(-1)).toBe(800);
+  expect((await moveAll(me, others.participants[0]!.id, [dearer!])).at(-1)!.at(-1)).toBe(1000);
 });
 
 test('credits of all participants lower the share of each', async () => {
