@@ -110,6 +110,7 @@ export const includesWithoutText: Record<string, string> = {
   status: 'the same for all',
   attendance: 'ids and timestamps',
   attendance_summary: 'numbers',
+  balance: 'numbers',
   completion_min_share: 'a number',
   hold: 'null',
   'lines.database_relations.participants.hold': 'null',

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { t } from '../../core/schema/types.ts';
 import { registerCodedErrorFormat } from '../../http/errors/error-handler.ts';
 import { responses } from '../../http/responses.ts';
-import { StoredBooking } from './schema.ts';
+import { BookingQuery, StoredBooking } from './schema.ts';
 import { getBooking } from './service.ts';
 
 export const bookingSummaryRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -19,8 +19,9 @@ export const bookingSummaryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       profiles: ['full', 'read', 'booking'],
       item: 'Booking',
       params: Type.Object({ id: t.Id }),
+      querystring: BookingQuery,
       response: { 200: StoredBooking, ...responses.codedErrors },
     },
-    handler: ({ ctx, params }) => getBooking(ctx, params.id),
+    handler: ({ ctx, params, query }) => getBooking(ctx, params.id, query),
   });
 };

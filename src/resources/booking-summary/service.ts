@@ -5,13 +5,15 @@ import type { Ctx } from '../../database/context.ts';
 import { bookings, orders } from '../../database/tables/orders.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
-import { due, paidByVouchers } from '../payments/loaders.ts';
-import type { StoredBooking } from './schema.ts';
+import { loadBalance } from '../payments/balance-service.ts';
+import { paidByVouchers } from '../payments/loaders.ts';
+import type { BookingQuery, StoredBooking } from './schema.ts';
 
 /** The booking as it is now, with all of its participants, deregistered ones too. */
-export async function getBooking(ctx: Ctx, id: number): Promise<StoredBooking> {
+export async function getBooking(ctx: Ctx, id: number, { include = [] }: BookingQuery = {}): Promise<StoredBooking> {
   const [booking, booked] = await Promise.all([findBooking(ctx, id), findParticipants(ctx, id)]);
-  const { orderId, courseDateId, currency, due: toPay, ...amounts } = Problem.assertFound(booking, 'Booking');
+  const { orderId, courseDateId, currency, ...amounts } = Problem.assertFound(booking, 'Booking');
+  const balance = await loadBalance(ctx, id);
   const exclVat = toMinorUnits(amounts.before) - toMinorUnits(amounts.discounts);
   const vat = toMinorUnits(amounts.vat);
   return {
@@ -27,7 +29,8 @@ export async function getBooking(ctx: Ctx, id: number): Promise<StoredBooking> {
       number_of_participants: booked.length,
       participants: booked,
       paid_by_voucher: toNumber(toMinorUnits(amounts.byVoucher)),
-      to_pay: toNumber(toMinorUnits(toPay)),
+      to_pay: balance.due,
+      ...(include.includes('balance') && { balance }),
     },
   };
 }
@@ -42,7 +45,6 @@ async function findBooking(ctx: Ctx, id: number) {
       discounts: orders.totalDiscounts,
       vat: orders.totalVat,
       byVoucher: paidByVouchers,
-      due,
     })
     .from(bookings)
     .innerJoin(orders, sameTenant(orders, bookings, eq(orders.id, bookings.orderId)))

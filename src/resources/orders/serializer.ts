@@ -4,6 +4,7 @@ import { defineSerializer } from '../../lists/serializer.ts';
 import { includeCampaign } from '../campaigns/serializer.ts';
 import { includeCredit } from '../credits/serializer.ts';
 import { includeCustomer } from '../customers/serializer.ts';
+import { includeBalance } from '../payments/balance-serializer.ts';
 import { fetchOrderLines } from './line-loaders.ts';
 import { toOrderUser, type OrderUser } from './line-schema.ts';
 import { orderLineSerializer } from './line-serializer.ts';
@@ -28,6 +29,7 @@ export const orderSerializer = defineSerializer<OrderRow>()({
     lines: relation.includeMany(fetchOrderLines, orderLineSerializer, member.financial),
     campaign: includeCampaign((row: OrderRow) => row.campaignId),
     credit: includeCredit,
+    balance: includeBalance,
   },
   requiredIncludes: ['customer', 'lines'],
 });

@@ -6,6 +6,7 @@ import { courseDates } from '../../database/tables/coursedates.ts';
 import { bookings, orders } from '../../database/tables/orders.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
+import { toBalance } from './balance-schema.ts';
 import { due, orderTotal, paidByVouchers } from './loaders.ts';
 
 type School = Pick<Ctx, 'providerId' | 'db'>;
@@ -51,7 +52,10 @@ async function findWaiting(school: School, bookingId: number) {
   return found!.waiting;
 }
 
-async function loadAmounts(school: School, bookingId: number) {
+/** What is paid of all orders of a booking: what the school owes of one lowers what is due of the others. */
+export const loadBalance = async (school: School, bookingId: number) => toBalance(await loadSums(school, bookingId));
+
+async function loadSums(school: School, bookingId: number) {
   const ordered = sql`filter (where ${orders.kind} <> 'credit')`;
   const [found] = await school.db
     .select({
@@ -67,7 +71,11 @@ async function loadAmounts(school: School, bookingId: number) {
     })
     .from(orders)
     .where(ordersOfBooking(school, bookingId));
-  const { orderId, currency, ...texts } = found!;
+  return found!;
+}
+
+async function loadAmounts(school: School, bookingId: number) {
+  const { orderId, currency, ...texts } = await loadSums(school, bookingId);
   const amounts = mapValues(texts, toMinorUnits);
   const { total, ordered: before, due: left } = amounts;
   return { orderId, currency, ...amounts, credited: before - total, paid: total - left };

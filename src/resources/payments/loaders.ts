@@ -1,4 +1,5 @@
-import { eq, getTableColumns, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, or, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/pg-core';
 import { orders } from '../../database/tables/orders.ts';
 import { payments } from '../../database/tables/payments.ts';
 import { batchLoader } from '../../lists/loaders.ts';
@@ -31,4 +32,25 @@ export const fetchPayments = batchLoader((ctx, keys) =>
     .from(payments)
     .innerJoin(orders, sameTenant(orders, payments, eq(orders.id, payments.orderId)))
     .where(keys.match(payments, payments.id)),
+);
+
+const owner = alias(orders, 'owner');
+const isCreditOfOwner = and(eq(orders.firstOrderId, owner.id), eq(orders.kind, 'credit'));
+const ofOwner = sql`filter (where ${orders.id} = ${owner.id})`;
+
+/** The sums of orders, each with its credits; of a credit its own. */
+export const fetchBalances = batchLoader((ctx, keys) =>
+  ctx.db
+    .select({
+      ownerId: owner.id,
+      ordered: sql<string>`sum(${orderTotal}) ${ofOwner}`,
+      total: sql<string>`sum(${orderTotal})`,
+      byVouchers: sql<string>`sum(${paidByVouchers})`,
+      due: sql<string>`sum(${due})`,
+      applied: sql<string | null>`max(${orders.creditApplied}) filter (where ${owner.kind} = 'credit')`,
+    })
+    .from(owner)
+    .innerJoin(orders, sameTenant(orders, owner, or(eq(orders.id, owner.id), isCreditOfOwner)))
+    .where(keys.match(owner, owner.id))
+    .groupBy(owner.providerId, owner.id),
 );

@@ -457,7 +457,7 @@ test.each([
   const supported = response.json<{ error: string }>().error.split('Supported values of include: ')[1];
   expect([response.status, supported?.split(', ').sort()]).toEqual([
     400,
-    [...paths, `${paths[1]}.hold`, 'credit'].sort(),
+    [...paths, `${paths[1]}.hold`, 'credit', 'balance'].sort(),
   ]);
 });
 
@@ -496,6 +496,7 @@ test('the number of statements per page is constant', async () => {
   expect([one, await statements()]).toEqual([6, 6]);
   expect(await statements('user_data=1')).toBe(7);
   expect(await statements('include=campaign')).toBe(7);
+  expect(await statements('include=balance')).toBe(7);
   // Courses with their categories and tags.
   expect(await statements(`include=${paths[0]}`)).toBe(9);
   // Participants with bookings, courses, dates, users and their customers.
