@@ -1,3 +1,4 @@
+import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
@@ -14,6 +15,15 @@ export default tseslint.config(
       '@typescript-eslint/require-await': 'off',
       // The house has functions, not classes: nothing here reads `this`.
       '@typescript-eslint/unbound-method': 'off',
+    },
+  },
+  {
+    // Patterns that take quadratic time, also with input that nobody could send today.
+    files: ['src/**'],
+    plugins: { regexp },
+    rules: {
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+      'regexp/no-super-linear-move': ['error', { report: 'potential', ignorePartial: false }],
     },
   },
   {

@@ -262,4 +262,4 @@ const toRate = ({ RATE_LIMIT_PER_SECOND: perSecond, RATE_LIMIT_BURST: burst }: V
   perSecond === 0 ? undefined : { perSecond, burst: burst ?? 2 * perSecond };
 
 /** Normalised, without a trailing slash: `HTTPS://X.example/` becomes `https://x.example`. */
-const toBaseUrl = (url: string) => new URL(url).href.replace(/\/+$/, '');
+const toBaseUrl = (url: string) => /^.*[^/]/.exec(new URL(url).href)![0];

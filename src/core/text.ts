@@ -13,22 +13,39 @@ export function toSingleLine(text: string): string {
 export const normalizeLineBreaks = (text: string) =>
   text.replace(/\r\n|[\r\v\f\u0085\u2028\u2029]/g, '\n').replace(/[^\P{Cc}\t\n]/gu, '');
 
-/** White space and invisible format characters; not the tag characters that end the emoji of a flag. */
-const invisibleEnds =
-  /^(?:\s|(?=\p{Default_Ignorable_Code_Point})\p{Cf})+|(?:\s|(?![\u{E0020}-\u{E007F}])(?=\p{Default_Ignorable_Code_Point})\p{Cf})+$/gu;
+/** Of white space and invisible format characters; not the tag characters that end the emoji of a flag. */
+const invisibleStart = /^(?:\s|(?=\p{Default_Ignorable_Code_Point})\p{Cf})+/u;
+const invisibleRuns = /(?:\s|(?![\u{E0020}-\u{E007F}])(?=\p{Default_Ignorable_Code_Point})\p{Cf})+/gu;
 const invisible = /[\s\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
-/** The stored form of a title: one line, trimmed, in Unicode NFC; empty if nothing in it is visible. */
-export function normalizeTitle(text: string) {
-  const line = toSingleLine(text).replace(invisibleEnds, '').normalize('NFC');
+/** Without white space and invisible format characters at both ends. */
+function trimInvisible(text: string) {
+  const begun = text.replace(invisibleStart, '');
+  return begun.replace(invisibleRuns, (run, index: number) => (index + run.length === begun.length ? '' : run));
+}
+
+/** The combining marks that are followed by more than 29 others: to sort them takes quadratic time. */
+const manyMarks = /[^\P{M}\u034f]{30}(?=[^\P{M}\u034f])/gu;
+/** Puts a joiner, which is invisible, after each 30 combining marks in a row: the stream-safe text of UAX #15. */
+export const toStreamSafe = (text: string) => text.replace(manyMarks, '$&\u034f');
+
+/**
+ * The stored form of a title: one line, trimmed, in Unicode NFC; empty if nothing in it is visible. A text that has more
+ * than `maxLength` characters, of at most two units, stays as it is.
+ */
+export function normalizeTitle(text: string, maxLength = 255) {
+  if (text.length > 2 * maxLength) return text;
+  const line = toStreamSafe(trimInvisible(toSingleLine(text))).normalize('NFC');
   return line.replace(invisible, '') === '' ? '' : line;
 }
 
 /** The stored form of an e-mail address: as a title, without format characters. */
-export const normalizeEmail = (text: string) =>
-  normalizeTitle(text)
+export function normalizeEmail(text: string, maxLength = 254) {
+  if (text.length > 2 * maxLength) return text;
+  return normalizeTitle(text, maxLength)
     .replace(/\p{Cf}/gu, '')
     .trim();
+}
 
 /** Apostrophes and the signs used for them, and hyphens, dashes and the soft hyphen. The SQL function has them too. */
 const apostrophes = /['`\u00b4\u02b9\u02bb-\u02bf\u02ca\u02cb\u055a\u2018\u2019\u201b\u2032\u2035\ua78c\uff07\uff40]/g;
@@ -36,8 +53,7 @@ const hyphens = /[-\u00ad\u02d7\u058a\u05be\u2010-\u2015\u2043\u2212\u2e3a\u2e3b
 
 /** The form in which names and titles are compared, as the SQL function `fold_text` returns it. */
 export const foldText = (text: string) =>
-  text
-    .toLowerCase()
+  toStreamSafe(text.toLowerCase())
     .normalize('NFC')
     .replace(/\p{White_Space}+/gu, ' ')
     .replace(/^ | $/g, '')

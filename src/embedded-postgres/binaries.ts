@@ -61,7 +61,7 @@ function createSymlinks(native: string) {
 async function tryProgram(folder: string, { owner }: DataFolder): Promise<Binaries | { failure: string }> {
   const postgres = path.join(folder, 'bin/postgres');
   const { output, failure } = await run(owner, postgres, ['-V']);
-  const major = /(\d+)(\.\d+)?$/.exec(output)?.[1];
+  const major = /(?<!\d)(\d+)(\.\d+)?$/.exec(output)?.[1];
   if (major === undefined) return { failure: failure ?? output };
   return { postgres, initdb: path.join(folder, 'bin/initdb'), major };
 }

@@ -78,7 +78,7 @@ const show = (raw: string) =>
   JSON.stringify(
     raw
       .replace(/\/\/[^/@]*@/, '//***@')
-      .replace(/\?.+$/s, '?***')
+      .replace(/\?.+/s, '?***')
       .replace(/^(.{80}).+$/s, '$1…'),
   );
 
@@ -89,7 +89,7 @@ function readSecretFile(name: string, file: string) {
   let text: string;
   try {
     if (statSync(file).size > maxSecretBytes) throw new Error('it is too long');
-    text = readFileSync(file, 'utf8').replace(/[\r\n]+$/, '');
+    text = readFileSync(file, 'utf8').replace(/(?<![\r\n])[\r\n]+$/, '');
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new Error(`${toFileVariable(name)} names a file that cannot be read (${code ?? message})`, { cause: error });

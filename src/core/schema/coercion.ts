@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox';
 import { parseJson } from '../json.ts';
 import { Problem } from '../errors.ts';
 import { coercionKind, emptyValue, type CoercionKind } from './types.ts';
-import { normalizeEmail, normalizeTitle, toSingleLine } from '../text.ts';
+import { normalizeEmail, normalizeTitle, toSingleLine, toStreamSafe } from '../text.ts';
 import {
   parseDay,
   parseLocalTime,
@@ -200,12 +200,12 @@ function coerceText(kind: CoercionKind | undefined, maxLength = Number.MAX_SAFE_
   return (raw) => {
     const text = toStorableText(raw);
     if (typeof text !== 'string') return text;
-    // A character has at most two UTF-16 units. Normalizing a very long text could take minutes.
+    // A character has at most two UTF-16 units.
     if (text.length > 2 * maxLength) return invalid;
-    if (kind === 'title') return normalizeTitle(text) || unset;
-    if (kind === 'email') return normalizeEmail(text) || unset;
-    if (kind === 'email-parameter') return normalizeEmail(text).replaceAll(' ', '+') || unset;
-    if (kind === 'line') return toSingleLine(text) || unset;
+    if (kind === 'title') return normalizeTitle(text, maxLength) || unset;
+    if (kind === 'email') return normalizeEmail(text, maxLength) || unset;
+    if (kind === 'email-parameter') return normalizeEmail(text, maxLength).replaceAll(' ', '+') || unset;
+    if (kind === 'line') return toStreamSafe(toSingleLine(text)) || unset;
     // ASCII only: `ß` would become `SS`.
     if (kind === 'upper') return text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
     if (kind === 'now-or-date-time' && text === 'now') return text;

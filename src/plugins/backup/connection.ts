@@ -45,6 +45,6 @@ const destroy = (client: Client) => (client as Client & { connection: { stream: 
 /** Returns a connection configuration with the same server and role, and another database. */
 export function withDatabase({ connectionString, ...rest }: ClientConfig, database: string): ClientConfig {
   if (connectionString === undefined) return { ...rest, database };
-  const [, server, query] = /^([^/]*\/\/[^/?]*)(?:\/[^?]*)?(.*)$/s.exec(connectionString)!;
+  const [, server, query] = /^([^/]*\/\/[^/?]*)(?:\/[^?]*)?((?:\?.*)?)$/s.exec(connectionString)!;
   return { ...rest, connectionString: `${server}/${encodeURIComponent(database)}${query}` };
 }

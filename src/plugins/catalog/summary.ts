@@ -2,7 +2,7 @@
 export function toSummary(html: string[]): string | undefined {
   const text = html
     .join(' ')
-    .replace(/<[^>]*>/g, ' ')
+    .replace(/<[^<>]*>/g, ' ')
     .replace(/&(amp|lt|gt|quot|nbsp|#39);/g, (_entity, name: string) => entities[name] ?? ' ')
     .replace(/\s+/g, ' ')
     .trim();
@@ -11,7 +11,7 @@ export function toSummary(html: string[]): string | undefined {
   // Without the rest of a word, or half a character.
   return `${text
     .slice(0, 201)
-    .replace(/\s+\S*$/, '')
+    .replace(/\s\S*$/, '')
     .slice(0, 200)
     .replace(/[\ud800-\udbff]$/, '')} …`;
 }

@@ -5,7 +5,7 @@ type Pages = { all: Set<string>; served: Set<string> };
 
 /** The targets of inline links and of link definitions. */
 const links = /(\]\(|^\[[^\]]+\]: )([^\s:()#]+\.md)/gm;
-const inlineLinks = /\[([^\]]+)\]\(([^\s:()#]+\.md)(?:#[^\s)]*)?\)/g;
+const inlineLinks = /\[([^[\]]+)\]\(([^\s:()#]+\.md)(?:#[^\s)]*)?\)/g;
 /** Items of the index, one line each. */
 const items = /^ *- \[[^\]]+\]\(([^\s:()#]+\.md)\).*\n/gm;
 

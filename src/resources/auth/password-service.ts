@@ -9,6 +9,7 @@ import { execute } from '../../database/statements.ts';
 import { adminUsers } from '../../database/tables/people.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { Password } from './password-schema.ts';
 import { endSessions } from './session-service.ts';
 import { voidTokens } from './token-service.ts';
 import { forgetFailures } from './sign-on-sql.ts';
@@ -21,8 +22,9 @@ const current = '$m=19456,t=2,p=1$';
 const queued = createKeyedQueue({ slots: 2, waiting: 200, waitMs: 10_000 });
 export const passwordQueueUsage = queued.usage;
 
-/** Unicode normalization by RFC 8265. */
-const normalized = (password: string) => password.normalize('NFC');
+/** Unicode normalization by RFC 8265; none of a text that is too long for a password. */
+const normalized = (password: string) =>
+  password.length > 2 * Password.maxLength! ? password : password.normalize('NFC');
 
 /** Queued fairly by key; throws a queue error (503) if too many wait. */
 export const hashPassword = (password: string, fairnessKey?: number) =>

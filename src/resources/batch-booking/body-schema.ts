@@ -43,7 +43,7 @@ export const BatchBookingBody = t.NamedObject(
 export type BatchItem = { key: string | undefined; body: object; input: BookingInput; errors: CodedError[] };
 export type ItemError = ValidationError;
 
-const path = /^\/bookings\/(\d+)(.*)$/;
+const path = /^\/bookings\/(\d+)((?:\/.*)?)$/s;
 
 /** The item of an error inside one; undefined for one of the batch, as an item that is no object. */
 function toPlace({ instancePath, keyword }: ItemError): number | undefined {

@@ -38,7 +38,11 @@ const minPrefixLength = 3;
 const maxEqual = 10;
 
 /** `Herøy (Nordland)` as `Herøy, Nordland`. */
-const withComma = (text: string) => text.replace(/\s*\(\s*([^()]+?)\s*\)$/, ', $1').replace(/\s*,\s*([^,]+)$/, ', $1');
+function withComma(text: string) {
+  const [, title, parent] = /^(.*)\(([^()]*)\)$/s.exec(text) ?? [];
+  const [, first, last] = /^(.*),([^,]*)$/s.exec(parent === undefined ? text : `${title},${parent}`) ?? [];
+  return last === undefined ? text : `${first!.trimEnd()}, ${last.trim()}`;
+}
 
 /**
  * The best match for a text, folded: an equal title, `title, parent title` or `title (parent title)`, else the

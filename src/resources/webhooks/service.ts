@@ -30,7 +30,7 @@ const viewFor =
   ({ key }: Ctx) =>
   (row: Parameters<typeof toWebhook>[0]) => {
     const webhook = toWebhook(row);
-    return key?.profile === 'read' ? { ...webhook, url: webhook.url.replace(/[?#].*$/s, '') } : webhook;
+    return key?.profile === 'read' ? { ...webhook, url: webhook.url.replace(/[?#].*/s, '') } : webhook;
   };
 
 export async function getWebhook(ctx: Ctx, id: number): Promise<Webhook> {

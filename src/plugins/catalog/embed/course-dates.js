@@ -110,7 +110,7 @@
 
     get #catalog() {
       const [src, school] = [this.getAttribute('src'), this.getAttribute('school')];
-      if (src) return new URL(src, document.baseURI).href.replace(/\/+$/, '');
+      if (src) return new URL(src, document.baseURI).href.match(/^.*[^/]/)[0];
       return school && catalogs ? catalogs + encodeURIComponent(school) : undefined;
     }
 

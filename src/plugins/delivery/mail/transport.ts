@@ -116,7 +116,7 @@ export function toRefused(error: unknown): 'address' | 'mail' | undefined {
   const { command, responseCode = 0, response = '' } = error as SmtpError;
   if (command !== 'RCPT TO' || responseCode < 500) return undefined;
   const code = /^\d{3}[ -]#?(5\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1];
-  const text = response.replaceAll(/\S+@\S+/g, '');
+  const text = response.replaceAll(/\S+/g, (word) => (/.@./.test(word) ? '' : word));
   if (code === undefined) {
     if (/relay|sender|authenticat/i.test(text)) return undefined;
     return [550, 551, 553].includes(responseCode) && unknownAddress.test(text) ? 'address' : 'mail';
