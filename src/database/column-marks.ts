@@ -25,7 +25,7 @@ const marksByName: Record<string, Partial<Record<Mark, string>>> = {
   admin_memberships: { personal: 'firstname lastname position phone_prefix phone booking_email' },
   admin_users: { personal: 'email firstname lastname password_hash' },
   api_keys: { operational: 'hash label profile origins' },
-  attendance_marks: { operational: 'nonce' },
+  attendance_marks: { personal: 'nonce' },
   audit_entries: { operational: 'actor action item_ids' },
   backup_runs: { operational: 'file error restore_test' },
   booking_links: { personal: 'hash' },
@@ -89,7 +89,7 @@ const marksByName: Record<string, Partial<Record<Mark, string>>> = {
     operational: 'entry_source certificate_issued_at held_for',
   },
   partner_connections: { operational: 'status' },
-  payments: { financial: 'method reference' },
+  payments: { personal: 'reference', financial: 'method' },
   places: { operational: 'title country' },
   products: {
     financial: 'item_number currency account_number cost_unit external_id',

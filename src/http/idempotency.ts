@@ -1,5 +1,5 @@
-import { Type } from '@sinclair/typebox';
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import { Type, type TSchema } from '@sinclair/typebox';
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, RouteOptions } from 'fastify';
 import { createHash } from 'node:crypto';
 import { Problem } from '../core/errors.ts';
 import type { Tx } from '../database/client.ts';
@@ -7,6 +7,7 @@ import type { Ctx } from '../database/context.ts';
 import { execute } from '../database/statements.ts';
 import { currentTimeSql } from '../database/tables/columns.ts';
 import { isDryRun } from '../core/schema/dry-run.ts';
+import { findAccess } from '../core/schema/types.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -18,9 +19,20 @@ declare module 'fastify' {
 type Idempotency = {
   /** Routes that share their keys, and report an invalid one with their other errors. Others have keys of their own. */
   space?: 'booking';
-  /** The erasure of a course user deletes the stored responses. */
-  hasCourseUser?: true;
 };
+
+type Node = TSchema & { items?: TSchema; properties?: Record<string, TSchema>; anyOf?: TSchema[] };
+
+/** True if a member of a response is declared as personal: the erasure of a person searches what is stored of it. */
+export function isPersonal(schema: TSchema): boolean {
+  const { items, properties = {}, anyOf = [] } = schema as Node;
+  const parts = [...Object.values(properties), ...anyOf, ...(items ? [items] : [])];
+  return findAccess(schema)?.data === 'personal' || parts.some(isPersonal);
+}
+const isPersonalRoute = ({ response }: FastifySchema) =>
+  Object.entries(response as Record<string, TSchema>).some(
+    ([status, schema]) => status.startsWith('2') && isPersonal(schema),
+  );
 
 type Work<T> = (tx: Tx, now: string) => Promise<T>;
 
@@ -67,9 +79,10 @@ export function withIdempotency<T>(request: FastifyRequest, reply: FastifyReply,
   const { ctx, method, params, body, routeOptions } = request;
   const key = request.headers['idempotency-key'];
   if (key === undefined || !takesKey(request)) return work;
-  const { space, hasCourseUser = false } = routeOptions.config.idempotency!;
+  const { space } = routeOptions.config.idempotency!;
   const keyed = { method, route: routeOptions.url!, params, body, key: String(key), isShared: space !== undefined };
-  const options = { hasCourseUser, onReplay: () => reply.header('idempotent-replayed', 'true') };
+  const hasPerson = isPersonalRoute(routeOptions.schema!);
+  const options = { hasPerson, onReplay: () => reply.header('idempotent-replayed', 'true') };
   return withKey(ctx, keyed, options, work);
 }
 
@@ -77,7 +90,7 @@ export function withIdempotency<T>(request: FastifyRequest, reply: FastifyReply,
 export function withKey<T>(
   { providerId }: Pick<Ctx, 'providerId'>,
   request: KeyedRequest,
-  { hasCourseUser, onReplay }: { hasCourseUser: boolean; onReplay: () => void },
+  { hasPerson, onReplay }: { hasPerson: boolean; onReplay: () => void },
   work: Work<T>,
 ): Work<T> {
   const { keyHash, fingerprint } = toHashes(request);
@@ -90,7 +103,7 @@ export function withKey<T>(
       return tx.rollbackNoChange(record.answer as T);
     }
     const result = await work(tx, now);
-    const values = [providerId, keyHash, fingerprint, JSON.stringify(result), hasCourseUser, now];
+    const values = [providerId, keyHash, fingerprint, JSON.stringify(result), hasPerson, now];
     if (tx.affected.changed && request.method === 'POST') await execute(tx, storeRecord, values);
     return result;
   };

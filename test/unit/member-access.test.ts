@@ -43,6 +43,7 @@ test('the resources with personal data follow from the members of their items', 
     'offer',
     'order',
     'participant',
+    'payment',
   ]);
 });
 

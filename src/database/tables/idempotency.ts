@@ -2,6 +2,9 @@ import { boolean, index, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg
 import { instant, reference, tenantKey } from './columns.ts';
 import { bookings } from './orders.ts';
 
+/** Beginning of a path of JSON: an object about the course user `$user`. */
+export const aboutUser = '$.** ? (@.user_id == $user || @.id == $user && exists(@.username)';
+
 /** First response to an `Idempotency-Key`, ignored once expired. The key is hashed. */
 export const idempotencyRecords = pgTable(
   'idempotency_records',

@@ -34,7 +34,7 @@ export const failAttempt = { name: 'fail_sign_on', text: `select fail_sign_on($1
 export const findByUsername = {
   name: 'find_user_by_username',
   text: `select id, password_hash as "passwordHash", firstname, lastname, email from course_users
-    where provider_id = $1 and ${foldedSql('username')} = ${foldedSql('$2')}
+    where provider_id = $1 and ${foldedSql('username')} = ${foldedSql('$2')} and erased_at is null
     order by ${caseFoldedSql('username')} <> ${caseFoldedSql('$2')}, id limit 1`,
 };
 

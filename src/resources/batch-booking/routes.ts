@@ -5,7 +5,7 @@ import { Problem } from '../../core/errors.ts';
 import { todayIn } from '../../core/timestamps.ts';
 import type { Ctx } from '../../database/context.ts';
 import { formatCodedError, registerCodedErrorFormat, reportProblem } from '../../http/errors/error-handler.ts';
-import { withKey } from '../../http/idempotency.ts';
+import { isPersonal, withKey } from '../../http/idempotency.ts';
 import { responses } from '../../http/responses.ts';
 import { BatchBookingBody, findErrorsOfBatch, toItems, type BatchItem, type ItemError } from './body-schema.ts';
 import { BatchResults, type BatchResult } from './schema.ts';
@@ -50,7 +50,7 @@ async function answerItem(ctx: Ctx, item: BatchItem, request: FastifyRequest): P
   const { key, body } = item;
   const keyed = { method: 'POST', route: '/v2/booking', params: {}, body, isShared: true };
   const replay: Pick<BatchResult, 'idempotent_replayed'> = {};
-  const options = { hasCourseUser: false, onReplay: () => void (replay.idempotent_replayed = true) };
+  const options = { hasPerson: isPersonal(BatchResults), onReplay: () => void (replay.idempotent_replayed = true) };
   const write: Ctx['write'] = (areas, work) =>
     ctx.write(areas, key === undefined ? work : withKey(ctx, { ...keyed, key }, options, work));
   try {

@@ -38,7 +38,7 @@ export const courseUserEditingRoutes: FastifyPluginAsyncTypebox = async (app) =>
       body: CourseUserBody,
       response: { 200: CourseUser, ...responses.created(CourseUser) },
     },
-    config: { idempotency: { hasCourseUser: true }, references: courseUserReferences },
+    config: { idempotency: {}, references: courseUserReferences },
     handler: async ({ ctx, body }, reply) => {
       const { user, isNew } = await createCourseUser(ctx, body);
       return isNew ? reply.created(user.id, user) : user;

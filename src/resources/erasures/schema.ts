@@ -9,7 +9,7 @@ export const maxKept = 1_000;
 const KeptItem = t.NamedObject(
   'KeptItem',
   t.member.closed.all({
-    resource: t.OneOf(['order', 'customer']),
+    resource: t.OneOf(['order', 'customer', 'payment'], { description: 'Of a payment its reference stays' }),
     id: Type.Integer(),
     reason: t.OneOf(['invoice', 'other_buyer'], {
       description: 'invoice: the accounts need the buyer; other_buyer: another person or a company pays',
@@ -25,8 +25,8 @@ export const Erasure = t.NamedObject(
   t.member.closed.all({
     id: Type.Integer(),
     dry_run: Type.Boolean({ description: 'true: nothing has changed' }),
-    participants: count('Participants, whose places stay'),
-    orders: count('Orders whose buyer goes, or is gone; their amounts stay'),
+    participants: count('Participants, whose places stay; of an erased person those with something new'),
+    orders: count('Orders whose buyer goes; their amounts stay'),
     customers: count('Private customers that are the person'),
     mails: count('Mails that are deleted, sent ones and others'),
     interests: count('Interests in courses that are deleted'),

@@ -8,6 +8,7 @@ import { runEach } from '../../database/periodic.ts';
 import { execute, type Queryable, type Statement } from '../../database/statements.ts';
 import { endSessions } from '../auth/session-service.ts';
 import type { ErasureBody } from './body-schema.ts';
+import * as copySql from './copy-sql.ts';
 import { findDue, findListed, rememberListed } from './list-sql.ts';
 import { maxKept, type Erasure } from './schema.ts';
 import * as mailSql from './mail-sql.ts';
@@ -53,16 +54,20 @@ export const eraseCourseUser = (ctx: Ctx, userId: number, { dry_run = false }: E
     const purchases = await findPurchases(tx, person, ctx.settings);
     const counts = await countItems(tx, person, purchases);
     if (counts.participants > maxErased) throw new Problem('invalid', 'An erasure covers at most 50,000 participants');
-    const kept = toKeptItems(purchases);
+    const kept = await findKeptItems(tx, person, purchases);
     const result = { id: userId, dry_run, ...counts, kept: kept.slice(0, maxKept), kept_total: kept.length };
-    if (dry_run) return tx.rollbackNoChange(result);
+    if (dry_run && !found.isErased) return tx.rollbackNoChange(result);
 
     const mails = await deleteCopies(tx, person, purchases);
-    const changed = await clearItems(tx, now, person, purchases, ctx.settings);
-    if (!found.isErased || changed + mails.length + counts.interests + counts.import_refs > 0)
-      await record(tx, now, person, mails);
-    else if (counts.webhook_attempts === 0) return tx.rollbackNoChange(result);
-    return result;
+    const { others, ...changed } = await clearItems(tx, now, person, purchases, ctx.settings);
+    // Of an erased person only what has been added since counts.
+    const repeated = { ...result, ...(found.isErased && changed) };
+    const { participants, orders, customers, interests, sessions, links, webhook_attempts, import_refs } = repeated;
+    const numItems = participants + orders + customers + others + mails.length + interests + import_refs;
+    const isUnchanged = found.isErased && numItems + sessions + links + webhook_attempts === 0;
+    if (dry_run || isUnchanged) return tx.rollbackNoChange(repeated);
+    if (!found.isErased || numItems > 0) await record(tx, now, person, mails);
+    return repeated;
   });
 
 const lock = async (tx: Tx, { providerId, userId }: Person) =>
@@ -83,6 +88,20 @@ async function countItems(on: Queryable, { providerId, userId }: Person, { order
 
 type KeptItem = Static<typeof Erasure>['kept'][number];
 
+async function findKeptItems(on: Queryable, { providerId }: Person, purchases: Purchases): Promise<KeptItem[]> {
+  const orders = new Map(selectKept(purchases.orders).map((order) => [order.id, order]));
+  type Paid = { id: number; orderId: number };
+  const payments = await execute<Paid>(on, sql.findReferences, [providerId, [...orders.keys()]]);
+  const reason = 'invoice' as const;
+  const toItem = ({ id, orderId }: Paid) => ({
+    resource: 'payment' as const,
+    id,
+    reason,
+    until: orders.get(orderId)!.until,
+  });
+  return [...toKeptItems(purchases), ...payments.map(toItem)];
+}
+
 function toKeptItems({ orders, customers }: Purchases): KeptItem[] {
   const toItems = (resource: KeptItem['resource'], { id, isOwn, isKept, until }: Purchase): KeptItem[] => {
     if (!isOwn) return [{ resource, id, reason: 'other_buyer', until: null }];
@@ -100,21 +119,23 @@ async function deleteCopies(tx: Tx, person: Person, { orders, customers }: Purch
   const own = [providerId, userId];
   const items = [...own, toIds(selectOwn(orders)), toIds(selectOwn(customers))];
   await endSessions(person, tx, userId);
-  await execute(tx, sql.deleteSignOnFailures, own);
+  await execute(tx, copySql.deleteSignOnFailures, own);
   // Links before mails, whose keys they have.
   await execute(tx, mailSql.deleteLinks, items.slice(0, 3));
   const mails = await execute<{ name: string }>(tx, mailSql.deleteMails, items.slice(0, 3));
   await execute(tx, mailSql.deleteRefusedAddress, own);
   await execute(tx, mailSql.deleteInterests, own);
   await execute(tx, sql.deleteAttempts, items);
-  await execute(tx, sql.deleteAnswers, [providerId]);
+  await execute(tx, copySql.deleteAnswers, items.slice(0, 3));
   await execute(tx, mailSql.deletePosts, items.slice(0, 3));
-  await execute(tx, sql.deleteStagedLines, [providerId]);
+  await execute(tx, copySql.deleteStagedLines, [providerId]);
   await execute(tx, sql.hashRefs, items);
   return mails.map(({ name }) => name);
 }
 
-/** Clears the personal columns of the participants, orders and customers. Returns the number of changed rows. */
+type Changed = Record<'participants' | 'orders' | 'customers' | 'others', number>;
+
+/** Clears the personal columns of the participants, orders and customers. Returns the numbers of changed rows. */
 async function clearItems(
   tx: Tx,
   now: string,
@@ -125,18 +146,20 @@ async function clearItems(
   const isOfCompany = (order: Purchase) => order.isOfCompany === true;
   const erasable = selectErasable(orders);
   const own = [providerId, userId];
-  const statements: [Statement, unknown[]][] = [
-    [sql.clearParticipants, [...own, now]],
-    [sql.clearBookings, [providerId, toIds(selectOwn(orders)), now]],
-    [sql.clearOrders, [providerId, toIds(erasable.filter((order) => !isOfCompany(order))), now]],
-    [sql.clearBooker, [...own, toIds(erasable.filter(isOfCompany)), now]],
-    [sql.keepOrders, [providerId, ...toDeadlines(orders), timezone]],
-    [sql.clearCustomers, [providerId, toIds(selectErasable(customers)), now]],
-    [sql.keepCustomers, [providerId, ...toDeadlines(customers), timezone, now]],
+  const statements: [keyof Changed, Statement, unknown[]][] = [
+    ['participants', sql.clearParticipants, [...own, now]],
+    ['others', sql.clearNonces, own],
+    ['others', sql.clearBookings, [providerId, toIds(selectOwn(orders)), now]],
+    ['others', sql.clearReferences, [providerId, toIds(erasable), now]],
+    ['orders', sql.clearOrders, [providerId, toIds(erasable.filter((order) => !isOfCompany(order))), now]],
+    ['orders', sql.clearBooker, [...own, toIds(erasable.filter(isOfCompany)), now]],
+    ['others', sql.keepOrders, [providerId, ...toDeadlines(orders), timezone]],
+    ['customers', sql.clearCustomers, [providerId, toIds(selectErasable(customers)), now]],
+    ['others', sql.keepCustomers, [providerId, ...toDeadlines(customers), timezone, now]],
   ];
-  let changed = 0;
-  for (const [statement, values] of statements)
-    changed += (await tx.$client.query({ ...statement, values })).rowCount ?? 0;
+  const changed: Changed = { participants: 0, orders: 0, customers: 0, others: 0 };
+  for (const [item, statement, values] of statements)
+    changed[item] += (await tx.$client.query({ ...statement, values })).rowCount ?? 0;
   return changed;
 }
 
@@ -164,9 +187,10 @@ export async function eraseKept(database: Database) {
 /** False once nothing is due. */
 const eraseSomeKept = (database: Pick<Database, 'write'>, providerId: number) =>
   database.write([providerId], areas, async (tx, now) => {
-    const orders = await tx.$client.query({ ...sql.clearKeptOrders, values: [providerId, now] });
+    const orders = await execute<{ id: number }>(tx, sql.clearKeptOrders, [providerId, now]);
+    await execute(tx, copySql.deleteAnswers, [providerId, 0, toIds(orders)]);
     const customers = await tx.$client.query({ ...sql.clearKeptCustomers, values: [providerId, now] });
-    return (orders.rowCount ?? 0) + (customers.rowCount ?? 0) > 0 || tx.rollbackNoChange(false);
+    return orders.length + (customers.rowCount ?? 0) > 0 || tx.rollbackNoChange(false);
   });
 
 /** An erasure that a list beside the backups has. */

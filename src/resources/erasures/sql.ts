@@ -1,7 +1,6 @@
 import { markedColumns } from '../../database/column-marks.ts';
-import { usernameHashSql } from '../../database/tables/access.ts';
 import { caseFoldedSql, foldedSql } from '../../database/tables/columns.ts';
-import { hashedRefSql, importLockSql, isHashedRefSql } from '../../database/tables/imports.ts';
+import { hashedRefSql, isHashedRefSql } from '../../database/tables/imports.ts';
 import { isInterestOfPerson, isLinkOfPerson, isMailOfPerson } from './mail-sql.ts';
 
 // `$1` is the provider, `$2` the course user.
@@ -150,22 +149,6 @@ export const count = {
       (select count(*)::int from import_refs r, items i where ${refs}) as import_refs`,
 };
 
-export const deleteSignOnFailures = {
-  name: 'erase_sign_on_failures',
-  text: `delete from sign_on_failures where provider_id = $1
-    and username_hash = (select ${usernameHashSql('username')} from course_users where provider_id = $1 and id = $2)`,
-};
-/** Of the whole school: an answer does not name the person. */
-export const deleteAnswers = {
-  name: 'erase_answers',
-  text: 'delete from idempotency_records where provider_id = $1 and has_course_user',
-};
-/** The lines of an import that broke off: one in progress has the lock, and deletes its lines at its end. */
-export const deleteStagedLines = {
-  name: 'erase_staged_lines',
-  text: `with lock as materialized (select pg_try_advisory_xact_lock(${importLockSql('$1')}) as is_taken)
-    delete from staged_lines using lock where provider_id = $1 and is_taken`,
-};
 export const deleteAttempts = {
   name: 'erase_attempts',
   text: `with ${items}, found as (select d.webhook_id, d.slot, d.number from ${attempts})
@@ -183,6 +166,13 @@ export const clearParticipants = {
   name: 'erase_participants',
   text: `update participants set ${clear(ofParticipant)}, updated_at = $3
     where provider_id = $1 and user_id = $2 and num_nonnulls(${ofParticipant.join(', ')}) > 0`,
+};
+
+/** Another text, since it is unique for a participant and a gathering. */
+export const clearNonces = {
+  name: 'erase_attendance_nonces',
+  text: `update attendance_marks set nonce = 'erased-' || id where provider_id = $1 and nonce <> 'erased-' || id
+    and participant_id in (select p.id from participants p where p.provider_id = $1 and p.user_id = $2)`,
 };
 
 const ofBooking = toPersonal('bookings');
@@ -212,11 +202,25 @@ export const clearBooker = {
     from course_users u where u.provider_id = $1 and u.id = $2 and o.provider_id = $1 and o.id = any($3::bigint[])
       and (o.booker is not null or ${caseFoldedSql('o.invoice_email')} = ${caseFoldedSql('u.email')})`,
 };
+const clearPayments = (orders: string, time: string) => `update payments set reference = null, updated_at = ${time}
+    where provider_id = $1 and order_id ${orders} and reference is not null`;
+/** A reference is a text that may name who paid. `$2` are the orders, `$3` is the time. */
+export const clearReferences = { name: 'erase_payments', text: clearPayments('= any($2::bigint[])', '$3') };
+/** Those of the orders `$2` that stay with them. */
+export const findReferences = {
+  name: 'find_kept_payments',
+  text: `select id, order_id as "orderId" from payments
+    where provider_id = $1 and order_id = any($2::bigint[]) and reference is not null order by id`,
+};
 /** `$2` is a time: the buyers that are kept no longer. */
 export const clearKeptOrders = {
   name: 'erase_kept_orders',
-  text: `update orders set ${clearOrder}, updated_at = $2 where provider_id = $1 and id in (
-      select id from orders where provider_id = $1 and kept_until <= $2 order by kept_until limit 1000)`,
+  text: `with cleared as (
+      update orders set ${clearOrder}, updated_at = $2 where provider_id = $1 and id in (
+        select id from orders where provider_id = $1 and kept_until <= $2 order by kept_until limit 1000)
+      returning id),
+    references_of as (${clearPayments('in (select id from cleared)', '$2')})
+    select id from cleared`,
 };
 /** Keeps the buyers of the orders `$2` until each of the days `$3`, at `$4`. */
 export const keepOrders = {

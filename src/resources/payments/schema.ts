@@ -7,21 +7,22 @@ import { paymentMethods, type payments } from '../../database/tables/payments.ts
 export const PaymentMethod = t.named('PaymentMethod', t.OneOf(paymentMethods));
 
 export type Payment = Static<typeof Payment>;
-export const Payment = t.NamedObject(
-  'Payment',
-  t.member.financial.all({
+export const Payment = t.NamedObject('Payment', {
+  ...t.member.financial.all({
     id: Type.Integer(),
     order_id: Type.Integer(),
     amount: Type.Number({ description: 'With VAT; negative for a refund, which is a payment of a credit' }),
     currency: Type.String({ description: 'Of the order, in lower case', examples: ['nok'] }),
     method: PaymentMethod,
-    reference: t.Nullable(Type.String()),
+  }),
+  reference: t.member.personal(t.Nullable(Type.String())),
+  ...t.member.financial.all({
     state: t.OneOf(['paid', 'reversed'], { description: 'A reversed payment no longer counts' }),
     paid_at: t.DateTime,
     created_at: t.DateTime,
     updated_at: t.DateTime,
   }),
-);
+});
 
 export type PaymentRow = typeof payments.$inferSelect & { currency: string };
 

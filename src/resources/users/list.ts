@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { eq, sql } from 'drizzle-orm';
+import { eq, isNull, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { t } from '../../core/schema/types.ts';
 import { folded } from '../../database/tables/columns.ts';
@@ -11,13 +11,13 @@ import { courseUserSerializer } from './serializer.ts';
 
 const wildcards = /[\\%_]/g;
 
-const startsWith = (column: PgColumn) =>
+const startsWith = (column: PgColumn, condition = sql`true`) =>
   filter.indexed(
     t.Title({
       description: 'Begins with this, without regard to case and to kinds of blanks, apostrophes and hyphens',
     }),
     { column: folded(column) },
-    (keyword) => sql`${folded(column)} like ${folded(keyword.replace(wildcards, '\\$&'))} || '%'`,
+    (keyword) => sql`(${folded(column)} like ${folded(keyword.replace(wildcards, '\\$&'))} || '%' and ${condition})`,
   );
 
 const keywords = {
@@ -30,7 +30,8 @@ const keywords = {
   ),
   firstname: startsWith(courseUsers.firstname),
   lastname: startsWith(courseUsers.lastname),
-  username: startsWith(courseUsers.username),
+  // That of an erased person is a random one.
+  username: startsWith(courseUsers.username, isNull(courseUsers.erasedAt)),
 };
 const dates = {
   ...filter.timestamps(courseUsers),

@@ -43,7 +43,7 @@ export const toCourseUser = (row: CourseUserRow, { customer }: { customer: Custo
   firstname: row.firstname,
   lastname: row.lastname,
   email: row.email,
-  username: row.isPlaceholder ? null : row.username,
+  username: row.isPlaceholder || row.erasedAt !== null ? null : row.username,
   phone: row.phone,
   company: row.company,
   orgnr: row.orgnr,

@@ -75,7 +75,7 @@ test('nothing of the person is left, and places and amounts stay', async () => {
     expect.arrayContaining(['courseuser.erased', 'participant.updated', 'order.updated', 'customer.updated']),
   );
   expect(await read(me, `/v2/course-users/${id}`)).toMatchObject({ id, firstname: null, email: null });
-  expect(await erase(me, id)).toMatchObject({ ...nothing, participants: 1, orders: 1 });
+  expect(await erase(me, id)).toMatchObject(nothing);
 });
 
 test.each(dialects)('dry_run in %s', async (dialect) => {
@@ -161,7 +161,8 @@ test('a repeated erasure of a person of whom nothing is left writes nothing', as
   };
   const state = await readState();
   const second = await erase(me, id);
-  expect(second).toEqual({ ...first, ...nothing, participants: 1, webhook_attempts: 0 });
+  expect(second).toEqual({ ...first, ...nothing, webhook_attempts: 0 });
+  expect(await erase(me, id, { dry_run: true })).toEqual({ ...second, dry_run: true });
   expect(await readState()).toEqual(state);
 
   await write(me, (tx) => tx.execute(`update course_users set firstname = '${planted}' where id = ${id}`));
@@ -189,8 +190,8 @@ test('an invoice whose years are over keeps nobody', async () => {
       `update orders set exported_at = '2019-12-31', customer_id = ${customer} where id = ${summary.order_id}`,
     ),
   );
-  for (const time of ['first', 'repeated'])
-    expect([time, await erase(me, id)]).toMatchObject([time, { orders: 1, customers: 1, kept: [] }]);
+  for (const [time, count] of [['first', 1] as const, ['repeated', 0] as const])
+    expect([time, await erase(me, id)]).toMatchObject([time, { orders: count, customers: count, kept: [] }]);
   expect(await findPlanted(pool, me.id)).toEqual([]);
 });
 

@@ -1,0 +1,155 @@
+import { expect, test } from 'vitest';
+import { execute } from '../../../src/database/statements.ts';
+import { findByUsername } from '../../../src/resources/auth/sign-on-sql.ts';
+import { eraseKept } from '../../../src/resources/erasures/service.ts';
+import { book, bookOrFail, createBookableDate, getSummary } from '../../support/booking.ts';
+import { addDate, addGathering } from '../../support/dates.ts';
+import { createUser, write } from '../../support/orders.ts';
+import { openTestAppForFile, type Provider } from '../../support/test-app.ts';
+
+const { database, createProvider } = await openTestAppForFile();
+const { pool } = database;
+
+const kari = { firstname: 'Kari', lastname: 'Øvrebø', email: 'kari@copies.example' };
+const key = (text: string) => ({ 'idempotency-key': text });
+const read = async <T = Record<string, any>>(me: Provider, path: string) => (await me.get(path)).json<T>();
+type Kept = { resource: string; id: number; reason: string; until: string | null };
+const erase = async (me: Provider, id: number, body: object = {}) =>
+  (await me.post(`/v2/course-users/${id}/erase`, body)).json<Record<string, number> & { kept: Kept[] }>();
+
+/** A person with a place on a past date, and another one with a place too. */
+async function createBooked() {
+  const me = await createProvider();
+  const { courseId, dateId } = await createBookableDate(me);
+  const bookFor = async (person: object) => {
+    const { order_id, participants } = await bookOrFail(me, dateId, { participants: [person] });
+    const place = participants[0]!.id;
+    const { user } = await read<{ user: { id: number } }>(me, `/v2/participants/${place}`);
+    return { orderId: Number(order_id), place, id: user.id };
+  };
+  return {
+    me,
+    courseId,
+    dateId,
+    ...(await bookFor(kari)),
+    other: await bookFor({ ...kari, firstname: 'Ola', email: 'ola@copies.example' }),
+  };
+}
+
+const pay = async (me: Provider, orderId: number, reference: string, idempotencyKey: string) =>
+  me.post(`/v2/orders/${orderId}/payments`, { amount: 10, reference }, key(idempotencyKey));
+const referencesOf = async (me: Provider) =>
+  (await pool.query('select reference from payments where provider_id = $1 order by id', [me.id])).rows.map(
+    ({ reference }: { reference: string | null }) => reference,
+  );
+
+test('nonces of attendance go; a mark with one of before is a new one', async () => {
+  const { me, dateId, place, other, id } = await createBooked();
+  const gathering_id = await addGathering(me, dateId);
+  const mark = (participant_id: number) => ({ participant_id, gathering_id, attended: true, nonce: 'Kari Øvrebø' });
+  await write(me, (tx) =>
+    tx.execute(
+      `update gatherings set gathering_at = '2026-01-01', gathering_end_at = '2026-01-01 01:00' where id = ${gathering_id}`,
+    ),
+  );
+  const marks = { marks: [mark(place), mark(other.place)] };
+  const stored = await me.put(`/v2/coursedates/${dateId}/attendance`, marks);
+  expect(stored.json<object>()).toMatchObject({ results: [{ result: 'stored' }, { result: 'stored' }] });
+  await erase(me, id);
+  const { rows } = await pool.query(`select nonce from attendance_marks where provider_id = $1 order by id`, [me.id]);
+  expect(rows).toEqual([{ nonce: expect.stringMatching(/^erased-\d+$/) as string }, { nonce: 'Kari Øvrebø' }]);
+  expect(await erase(me, id)).toMatchObject({ participants: 0 });
+  const again = await me.put(`/v2/coursedates/${dateId}/attendance`, marks);
+  expect(again.json<object>()).toMatchObject({ results: [{ result: 'stored' }, { result: 'repeated' }] });
+});
+
+test('the reference of a payment goes with the buyer of its order', async () => {
+  const { me, orderId, other, id } = await createBooked();
+  for (const order of [orderId, other.orderId]) await pay(me, order, 'Vipps Kari Øvrebø', `pay ${order}`);
+  const [{ updated_at }] = await read<[{ updated_at: string }]>(me, '/v2/payments');
+  expect((await erase(me, id)).kept).toEqual([]);
+  expect(await referencesOf(me)).toEqual([null, 'Vipps Kari Øvrebø']);
+  expect((await read<[{ updated_at: string }]>(me, '/v2/payments'))[0].updated_at >= updated_at).toBe(true);
+});
+
+test('the reference of a payment of an invoiced order is named in `kept`, and goes with the buyer', async () => {
+  const { me, orderId, id } = await createBooked();
+  const payment = (await pay(me, orderId, 'Vipps Kari Øvrebø', 'pay')).json<{ id: number }>().id;
+  await write(me, (tx) => tx.execute(`update orders set exported_at = '2026-03-01' where id = ${orderId}`));
+  const until = '2032-01-01';
+  const kept = [
+    { resource: 'order', id: orderId, reason: 'invoice', until },
+    { resource: 'payment', id: payment, reason: 'invoice', until },
+  ];
+  const dry = await erase(me, id, { dry_run: true });
+  expect([dry.kept, dry['kept_total']]).toEqual([kept, 2]);
+  expect([(await erase(me, id)).kept, (await erase(me, id)).kept]).toEqual([kept, kept]);
+  expect(await referencesOf(me)).toEqual(['Vipps Kari Øvrebø']);
+  await pay(me, orderId, 'Vipps Kari Øvrebø again', 'later');
+  await write(me, (tx, now) => tx.execute(`update orders set kept_until = '${now}' where id = ${orderId}`));
+  await eraseKept(database);
+  expect(await referencesOf(me)).toEqual([null, null]);
+  expect((await read<{ booker: null }>(me, `/v2/orders/${orderId}`)).booker).toBeNull();
+  const { rows } = await pool.query(
+    `select from idempotency_records where provider_id = $1 and answer::text like '%Øvrebø%'`,
+    [me.id],
+  );
+  expect(rows).toEqual([]);
+});
+
+test('a stored answer about the person goes; another person’s request has its first answer again', async () => {
+  const { me, courseId, orderId, place, other, id } = await createBooked();
+  const to = await addDate(me, courseId);
+  const move = (participant: number) =>
+    me.post(`/v2/participants/${participant}/move`, { coursedate_id: to }, key(`move ${participant}`));
+  for (const one of [place, other.place]) expect((await move(one)).status).toBe(200);
+  const first = await Promise.all([orderId, other.orderId].map((order) => pay(me, order, `Paid ${order}`, `${order}`)));
+  expect(first.map(({ status }) => status)).toEqual([201, 201]);
+  await erase(me, id);
+  const stored = await pool.query<{ answer: string }>(
+    'select answer::text as answer from idempotency_records where provider_id = $1',
+    [me.id],
+  );
+  expect(stored.rows.map(({ answer }) => answer).filter((text) => /Kari|kari@|Paid/.test(text))).toEqual([
+    expect.stringContaining('Ola'),
+    expect.stringContaining(`Paid ${other.orderId}`),
+  ]);
+  expect((await move(place)).text).not.toMatch(/Kari|kari@/);
+  const again = await pay(me, other.orderId, `Paid ${other.orderId}`, `${other.orderId}`);
+  expect([again.text, again.headers['idempotent-replayed']]).toEqual([first[1]!.text, 'true']);
+  expect(await referencesOf(me)).toEqual([null, `Paid ${other.orderId}`]);
+});
+
+test('a booking is not repeated after an erasure: its answer has no personal values', async () => {
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
+  const bookKari = () => book(me, dateId, { participants: [kari] }, key('book'));
+  const first = getSummary(await bookKari());
+  const { user } = await read<{ user: { id: number } }>(me, `/v2/participants/${first.participants[0]!.id}`);
+  await erase(me, user.id);
+  expect(getSummary(await bookKari())).toEqual(first);
+});
+
+test('an erased person reads no username, and is not found by one', async () => {
+  const me = await createProvider();
+  const id = await createUser(me, { ...kari, username: 'kari' });
+  const placed = await createUser(me, { username: 'erased-by-name', email: 'x@copies.example' });
+  await erase(me, id);
+  const { rows } = await pool.query<{ username: string }>('select username from course_users where id = $1', [id]);
+  const { username } = rows[0]!;
+  expect(username).toMatch(/^erased-/);
+  expect(await read(me, `/v2/course-users/${id}`)).toMatchObject({ id, username: null, firstname: null });
+  const exported = await read<{ course_user: object }>(me, `/v2/course-users/${id}/export`);
+  expect(exported.course_user).toMatchObject({ username: null });
+  expect((await me.get('/v2/course-users?format=csv')).text).not.toContain(username);
+
+  const find = async (query: string) => (await read<{ id: number }[]>(me, query)).map((one) => one.id);
+  for (const path of ['/v2/search-users?username=', '/v2/course-users?username=']) {
+    expect(await find(`${path}${username}`)).toEqual([]);
+    expect(await find(`${path}erased`)).toEqual([placed]);
+  }
+  for (const word of [username, 'erased', 'kari', kari.email])
+    expect(await find(`/v2/course-users?q=${word}`)).toEqual([]);
+  expect(await find('/v2/course-users')).toEqual([id, placed]);
+  expect(await execute({ $client: pool }, findByUsername, [me.id, username])).toEqual([]);
+});
