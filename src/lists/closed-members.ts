@@ -11,6 +11,17 @@ const readerIn = ({ publishableFor }: ReaderContext): Reader =>
 /** True if the member is shown to the reader of another provider's item. */
 export const isOpen = (member: TSchema, ctx: ReaderContext) => findAccess(member)?.[readerIn(ctx)] === true;
 
+/** A test of a member's path, such as `course.title`: true if the reader is shown it of another provider's item. */
+export const findShown = (item: TSchema) => (path: string, ctx: ReaderContext) => {
+  let member: TSchema | undefined = item;
+  for (const name of path.split('.')) {
+    member = (member['properties'] as Record<string, TSchema> | undefined)?.[name];
+    if (!member || !isOpen(member, ctx)) return false;
+  }
+  return true;
+};
+export type IsShown = ReturnType<typeof findShown>;
+
 /** Sets the members of another provider's item that the reader may not see to the empty values of their types. */
 export function hideClosedMembers({ properties }: TObject) {
   const closedTo = (reader: Reader) => {

@@ -2,6 +2,7 @@ import { Type, type Static, type TObject } from '@sinclair/typebox';
 import { and } from 'drizzle-orm';
 import type { Budget, Ctx } from '../database/context.ts';
 import type { Area } from '../database/areas.ts';
+import { findShown } from './closed-members.ts';
 import type { Filters } from './filter-types.ts';
 import { itemParameters, getLimit, listParameters, type ItemQuery, type ListQuery } from './list-query.ts';
 import type { ListSpec, Page, PageOptions } from './list-types.ts';
@@ -92,12 +93,13 @@ function readAreasWith({ readAreas }: { readAreas(includes: string[]): readonly 
 function toPageSource<Row extends Key, V extends TObject, F extends Filters, P extends Filters, R extends keyof F>(
   spec: ListSpec<Row, V, F, P, R> & { fetch: BatchLoader<Row> },
 ): PageSource<Row> {
-  const { table, isPublic, condition, notDeleted, order, fetch } = spec;
+  const { table, isPublic, condition, notDeleted, order, fetch, looksAt } = spec;
   const ofTenant = isPublic ? inScope(table, isPublic) : (tenant: Tenant) => tenantWhere(tenant, table);
   return {
     scope: (tenant, scope) => and(ofTenant(tenant, scope), condition)!,
     ...{ table, fetch, ...(notDeleted && { notDeleted }) },
     filters: { ...spec.filters, ...spec.pathFilters },
+    ...{ isShown: findShown(spec.serializer.schema), ...(looksAt && { looksAt }) },
     ...(order && { order: (query) => order(query as ListQuery<F>) }),
   };
 }

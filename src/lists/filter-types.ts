@@ -13,6 +13,8 @@ export type Filter<S extends TSchema = TSchema> = {
     query: Record<string, unknown>,
     hasSelective: boolean,
   ): SQL | undefined | Promise<SQL>;
+  /** The condition of other providers' rows where the reader is shown some of the members that it looks at. */
+  whereShown?(value: Static<S>, ctx: Ctx, isShown: (member: string) => boolean): SQL | undefined;
   isConstant?: true;
   /** True for a value that few rows match, by an index of their own. */
   isSelective?(value: Static<S>): boolean;

@@ -43,7 +43,7 @@ export type ListSpec<
   F extends Filters,
   P extends Filters,
   R extends keyof F,
-> = Omit<PageSource<Row>, 'scope' | 'filters' | 'order' | 'fetch'> & {
+> = Omit<PageSource<Row>, 'scope' | 'filters' | 'order' | 'fetch' | 'isShown'> & {
   /** Rows that partners and the public may see; without it, the list shows the provider's own rows alone. */
   isPublic?: SQL;
   /** A condition on every row. */

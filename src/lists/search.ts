@@ -6,7 +6,8 @@ import { searchedWords, searchQuery } from '../database/tables/columns.ts';
 import type { Filter } from './filter-types.ts';
 import { sameTenant, tenantWhere, type TenantTable } from './tenant-scope.ts';
 
-type Related = { table: TenantTable; by: PgColumn };
+/** `member` is the one that shows its rows to readers of other providers' items. */
+type Related = { table: TenantTable; by: PgColumn; member?: string };
 type SearchedTable = Related & { words: SQL };
 type Search = {
   /** Names the texts in the documentation. */
@@ -43,6 +44,13 @@ export function search(table: TenantTable, { description, related, withId = fals
       description: `Each of at most ${maxWords} words is the start of a word of ${description}, without regard to case; all unless sent`,
     },
     where: (q, ctx) => or(isId(q), own && isMatch(own, table.providerId, q), other && isRelated(ctx, table, other, q)),
+    // A text is the member of the name of its column.
+    whereShown(q, ctx, isShown) {
+      const shown = searchedWords(table, isShown);
+      const words = other && searchedWords(other.table, (name) => isShown(`${other.member}.${name}`));
+      const related = words && isRelated(ctx, table, { ...other, words }, q);
+      return or(shown && isMatch(shown, table.providerId, q), related);
+    },
     indexed: { condition, ...(other && { isBroad }) },
   };
 }

@@ -38,11 +38,12 @@ function sortBy(table: TenantTable, { name = 'ListOrder', columns: more = {} }: 
   return { parameters, order };
 
   function order(query: Record<string, unknown>): Order | undefined {
-    const column = columns.get((query['order_by'] as string | undefined) ?? 'id')!;
+    const name = (query['order_by'] as string | undefined) ?? 'id';
+    const column = columns.get(name)!;
     const descending = query['order_direction'] === 'desc';
     if (column === table.id && !descending) return undefined;
     if (query['since_id'] !== undefined) throw new Problem('invalid', sinceIdMessage, { notValid: ['since_id'] });
-    return { column, descending };
+    return { column, descending, name };
   }
 }
 

@@ -17,6 +17,8 @@ export type TenantScope = {
   syncedThrough?: string;
 };
 
+export const isOwn = ({ own, partnerIds }: TenantScope) => own && partnerIds.length === 0;
+
 const ownScope: TenantScope = { own: true, partnerIds: [] };
 
 /** The provider's own items; with a publishable key, the public ones of its school. */

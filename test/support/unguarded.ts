@@ -30,6 +30,12 @@ const changes = {
   },
   /** The check before the unique index. */
   equalTitle: { file: /resources\/course-editing\/service\.ts$/, from: 'if (!isActive) return;', to: 'return;' },
+  /** Of another school's items filters and orders look at members alone that the reader is shown. */
+  shownMembers: {
+    file: /lists\/shown-filters\.ts$/,
+    from: '(looksAt[name] ?? [name]).every((member) => isShown(member, ctx));',
+    to: 'true;',
+  },
   /** A voucher pays no more than its balance. */
   voucherBalance: { file: /resources\/booking\/sql\.ts$/, from: ' and balance >= $4', to: '' },
   /** The check that a locked interest is not notified yet. */

@@ -78,15 +78,29 @@ export const matchFolded = (column: AnyPgColumn, value: SQL | string) => ({
 });
 /** An index of the words of texts, each below its provider. A table has at most one. */
 export function searchIndex(name: string, providerId: AnyPgColumn, texts: AnyPgColumn[]) {
+  const words = toWords(providerId, texts);
+  indexedTexts.set(words, { providerId, texts });
+  return index(name).using('gin', words);
+}
+const indexedTexts = new WeakMap<SQL, { providerId: AnyPgColumn; texts: AnyPgColumn[] }>();
+
+function toWords(providerId: AnyPgColumn, texts: AnyPgColumn[]) {
   const text = sql.join(
     texts.map((text) => sql`coalesce(${text}, '')`),
     sql` || ' ' || `,
   );
-  return index(name).using('gin', sql`search_words(${providerId}, ${text})`);
+  return sql`search_words(${providerId}, ${text})`;
 }
-/** The words in the search index of a table, if it has one. */
-export const searchedWords = (table: PgTable): SQL | undefined =>
-  getTableConfig(table).indexes.find(({ config }) => config.method === 'gin')?.config.columns[0] as SQL | undefined;
+
+/** The words in the search index of a table, if it has one; with `isSearched` those of some of its columns. */
+export function searchedWords(table: PgTable, isSearched?: (columnName: string) => boolean): SQL | undefined {
+  const gin = getTableConfig(table).indexes.find(({ config }) => config.method === 'gin');
+  const words = gin?.config.columns[0] as SQL | undefined;
+  if (words === undefined || isSearched === undefined) return words;
+  const { providerId, texts } = indexedTexts.get(words)!;
+  const searched = texts.filter((text) => isSearched(columnName(text)));
+  return searched.length > 0 ? toWords(providerId, searched) : undefined;
+}
 /** A search for words that begin with those of a text. */
 export const searchQuery = (providerId: AnyPgColumn | number, text: string) =>
   sql`search_query(${providerId}, ${text})`;

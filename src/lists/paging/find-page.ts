@@ -1,10 +1,12 @@
 import { and, asc, eq, gt, type SQL } from 'drizzle-orm';
 import type { Ctx } from '../../database/context.ts';
+import type { IsShown } from '../closed-members.ts';
 import type { Filter, Filters } from '../filter-types.ts';
 import type { BatchLoader, Key } from '../loaders.ts';
 import type { ItemQuery } from '../list-query.ts';
 import { newBudget, ResponseTooLarge } from '../response-budget.ts';
-import { defaultScope, type Tenant, type TenantScope, type TenantTable } from '../tenant-scope.ts';
+import { limitToShown, shownOrder, type LooksAt } from '../shown-filters.ts';
+import { defaultScope, isOwn, type Tenant, type TenantScope, type TenantTable } from '../tenant-scope.ts';
 import { countOnce, nearestCursor, noPageHints, rememberCursor, setUpperBound } from './page-hints.ts';
 import { preparedPage } from './prepared-page.ts';
 import {
@@ -23,11 +25,12 @@ type Query = { since_id?: number; include_deleted?: boolean } & Record<string, u
 /** `found` is the condition that an index finds rows by, and `isBroad` is true in the database if it leaves some out. */
 type Condition = { name: string; filter: Filter; condition: SQL; found: SQL; isBroad: SQL | undefined };
 
-export type PageSource<Row extends Key> = {
+export type PageSource<Row extends Key> = LooksAt & {
   table: TenantTable;
   scope(tenant: Tenant, scope: TenantScope): SQL;
   notDeleted?: SQL;
   filters: Filters;
+  isShown: IsShown;
   order?(query: Query): Order | undefined;
   fetch: BatchLoader<Row>;
 };
@@ -48,7 +51,7 @@ export type FoundPage<Row> = {
  * statement planned for its values. Page hints shorten offsets and counts; without `ctx.pageHints` none are used.
  */
 export function createPageFinder<Row extends Key>(source: PageSource<Row>) {
-  const { table, filters, fetch } = source;
+  const { table, fetch } = source;
   const loadPreparedPage = preparedPage(table, fetch);
 
   /** Page `page` (from 1) of `limit` items, of those after a position if there is one. */
@@ -58,19 +61,20 @@ export function createPageFinder<Row extends Key>(source: PageSource<Row>) {
     { scope, page, limit, after }: PagePosition & { scope: TenantScope },
   ): Promise<FoundPage<Row>> {
     const offset = (page - 1) * limit;
-    const isById = source.order?.(input) === undefined;
+    const order = shownOrder(source, source.order?.(input), ctx, scope);
+    const isById = order === undefined;
     const query = after && isById ? { ...input, since_id: after.id } : input;
     const { pageHints = noPageHints } = ctx;
     const queryKey = JSON.stringify({ ...query, page: undefined, limit: undefined, include: undefined });
     const hints = pageHints.find(queryKey);
     const cursor = isById ? nearestCursor(hints, offset) : undefined;
     let pending: Promise<Condition[]> | undefined;
-    const conditions = () => (pending ??= buildConditions(filters, ctx, query));
+    const conditions = () => (pending ??= buildConditions(source, ctx, query, scope));
 
     const find = async (): Promise<{ keys: PlacedKey[]; rows?: Row[] }> => {
       const from = cursor ? { ...query, since_id: cursor.id } : query;
       const oneMore = { limit: limit + 1, offset: offset - (cursor?.count ?? 0) };
-      const request = { ctx, query: from, scope, conditions: await conditions(), slice: oneMore, after };
+      const request = { ctx, query: from, scope, conditions: await conditions(), order, slice: oneMore, after };
       const rows = await findPrepared(source, loadPreparedPage, request);
       return rows ? { keys: rows, rows } : { keys: await findKeys(source, request) };
     };
@@ -111,6 +115,7 @@ type PageRequest = {
   query: Query;
   scope: TenantScope;
   conditions: Condition[];
+  order: Order | undefined;
   slice: Slice;
   after: Position | undefined;
 };
@@ -129,10 +134,10 @@ const where = (source: Source, ctx: Ctx, query: Query, scope: TenantScope, condi
 async function findPrepared<Row extends Key>(
   source: Source,
   loadPreparedPage: ReturnType<typeof preparedPage<Row>>,
-  { ctx, query, scope, conditions, slice }: PageRequest,
+  { ctx, query, scope, conditions, order, slice }: PageRequest,
 ): Promise<Row[] | undefined> {
   const isConstant = conditions.every(({ filter }) => filter.isConstant);
-  if (source.order?.(query) !== undefined || !isOwn(scope) || !isConstant) return undefined;
+  if (order !== undefined || !isOwn(scope) || !isConstant) return undefined;
   const values = conditions.map(({ name }) => `${name}=${JSON.stringify(query[name])}`);
   const statementKey = [query.include_deleted === true, ...values].join(' ');
   const condition = (providerId: Tenant['providerId']) =>
@@ -150,9 +155,8 @@ async function findPrepared<Row extends Key>(
 }
 
 function findKeys(source: Source, request: PageRequest): Promise<PlacedKey[]> {
-  const { ctx, query, scope, conditions, slice } = request;
+  const { ctx, query, scope, conditions, order: ordered, slice } = request;
   const { table, filters } = source;
-  const ordered = source.order?.(query);
   const order = ordered ?? { column: table.id };
   const isLater = ordered && request.after && isAfter(table, ordered, request.after);
   const condition = and(where(source, ctx, query, scope, conditions), isLater);
@@ -170,18 +174,18 @@ function findKeys(source: Source, request: PageRequest): Promise<PlacedKey[]> {
 const isOfOneProvider = ({ publishableFor }: Ctx, { partnerIds }: TenantScope) =>
   partnerIds.length === 0 || publishableFor !== undefined;
 
-const isOwn = ({ own, partnerIds }: TenantScope) => own && partnerIds.length === 0;
-
 const hasSelective = (filters: Filters, query: Query) =>
   Object.entries(filters).some(([name, filter]) => query[name] !== undefined && filter.isSelective?.(query[name]));
 
-async function buildConditions(filters: Filters, ctx: Ctx, query: Query): Promise<Condition[]> {
+async function buildConditions(source: Source, ctx: Ctx, query: Query, scope: TenantScope): Promise<Condition[]> {
+  const { filters } = source;
   const conditions: Condition[] = [];
   const isSelective = hasSelective(filters, query);
   for (const [name, filter] of Object.entries(filters)) {
     const value = query[name];
-    const condition = value === undefined ? undefined : await filter.where(value, ctx, query, isSelective);
-    if (condition === undefined) continue;
+    const made = value === undefined ? undefined : await filter.where(value, ctx, query, isSelective);
+    if (made === undefined) continue;
+    const condition = limitToShown(source, { name, filter, value, condition: made }, ctx, scope);
     const { indexed } = filter;
     const found = indexed?.condition?.(value, ctx) ?? condition;
     conditions.push({ name, filter, condition, found, isBroad: indexed?.isBroad?.(value, ctx) });

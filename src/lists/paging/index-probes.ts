@@ -7,7 +7,12 @@ import type { TenantTable } from '../tenant-scope.ts';
 export type Slice = { limit: number; offset: number };
 
 /** An order by a column of the list's own table; rows with equal values are by id, in the same direction. */
-export type Order = { column: PgColumn | SQL; descending?: boolean };
+export type Order = {
+  column: PgColumn | SQL;
+  descending?: boolean;
+  /** As in `order_by`; undefined for an order that clients do not choose. */
+  name?: string;
+};
 
 /** A row's place in an order: its id, and the value of the order's column, which is never null. */
 export type Position = { id: number; place?: string | undefined };

@@ -40,7 +40,7 @@ const filters = {
     (hasParticipants) => eq(tables.courseDates.hasParticipants, hasParticipants),
   ),
   q: filter.search(tables.courseDates, {
-    related: { table: courses, by: tables.courseDates.courseId },
+    related: { table: courses, by: tables.courseDates.courseId, member: 'course' },
     description: 'the title of the date, or of the title or reference of its course',
   }),
   ...seatParameters,
@@ -59,17 +59,39 @@ const filters = {
   ...tagParameters(tables.courseDates, tables.courseDates.courseId, 'dates of courses'),
 };
 
-const dates = {
+const startMembers = ['start_at', 'start_time_at', 'timezone'];
+const looksAt = {
+  course_ids: ['course_id'],
+  start_date_at: startMembers,
+  startdate: startMembers,
+  end_date_at: ['end_at', 'end_time_at', 'timezone'],
+  has_participants: ['seats.booking_status'],
+  tag_ids: ['course.tags'],
+};
+
+const unsorted = {
   table: tables.courseDates,
   isPublic: isPublicDate,
   notDeleted: isNull(tables.courseDates.deletedAt),
-  sorting: { name: 'CourseDateOrder', columns: { startdate: tables.courseDates.startsAt } },
   fetch: fetchCourseDates,
+  looksAt,
+};
+const dates = {
+  ...unsorted,
+  sorting: { name: 'CourseDateOrder', columns: { startdate: tables.courseDates.startsAt } },
 };
 
 export const courseDateList = withPartners(
   defineList({ ...dates, serializer: courseDateSerializer, filters, spreadsheet: {} }),
 );
+
+/** The newest first, for the feed of the catalog, which shows when a date was created. */
+export const newestDateList = defineList({
+  ...unsorted,
+  serializer: courseDateSerializer,
+  filters,
+  order: () => ({ column: tables.courseDates.createdAt, descending: true }),
+});
 
 export const datesOfCourseList = withPartners(
   defineList({
@@ -105,5 +127,6 @@ export const nextCourseDateList = withPartners(
     paging: { defaultLimit: 250, sinceId: false },
     order: () => ({ column: tables.courseDates.startsAt }),
     fetch: fetchCourseDates,
+    looksAt,
   }),
 );

@@ -5,7 +5,6 @@ import { t } from '../../core/schema/types.ts';
 import * as tables from '../../database/tables/courses.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
-import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { partnerParameters, withPartners } from '../schools/partner-filters.ts';
 import { tagParameters } from '../tags/filters.ts';
 import { isPublicCourse } from './loaders.ts';
@@ -15,6 +14,7 @@ const common = {
   table: tables.courses,
   isPublic: isPublicCourse,
   notDeleted: isNull(tables.courses.deletedAt),
+  looksAt: { tag_ids: ['tags'] },
 };
 const description_language = filter.parameter({
   ...codes.teachingLanguage.Code,
@@ -29,7 +29,7 @@ export const courseList = withPartners(
     filters: {
       customer_id: filter.selective(
         { ...t.Id, description: 'Only the corporate courses of this customer; all courses unless sent' },
-        (customerId, ctx) => tenantWhere(ctx, tables.courses, eq(tables.courses.customerId, customerId)),
+        (customerId) => eq(tables.courses.customerId, customerId),
       ),
       is_active: filter.indexed(
         Type.Boolean({ description: 'true: only active courses; false: only inactive ones; all unless sent' }),

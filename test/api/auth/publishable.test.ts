@@ -1,5 +1,7 @@
+import { eq } from 'drizzle-orm';
 import { Pool } from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { courseDates } from '../../../src/database/tables/coursedates.ts';
 import { getEndpoints, includeNames } from '../../support/isolation.ts';
 import { withProfile, type KeyOf } from '../../support/key-profiles.ts';
 import { write } from '../../support/orders.ts';
@@ -53,6 +55,16 @@ describe('the items', () => {
   ])('%s has the public ones alone', async (url, name, expected) => {
     expect(await idsOf(url, name)).toEqual(expected());
     expect((await idsOf(url, name, me)).length).toBeGreaterThan(expected().length);
+  });
+
+  test('are ordered by id instead of a member that is not shown', async () => {
+    const [first] = publicIds.dates;
+    await write(me, (tx) => tx.update(courseDates).set({ createdAt: '2035-01-01' }).where(eq(courseDates.id, first!)));
+    expect(await idsOf('/v2/coursedates?order_by=created_at', 'coursedate_id')).toEqual(publicIds.dates);
+    const reversed = await idsOf('/v2/coursedates?order_by=created_at&order_direction=desc', 'coursedate_id');
+    expect(reversed).toEqual([...publicIds.dates].reverse());
+    const ofSchool = await idsOf('/v2/coursedates?order_by=created_at', 'coursedate_id', me);
+    expect(ofSchool.at(-1)).toBe(first);
   });
 
   test('private ones are 404 by their id', async () => {

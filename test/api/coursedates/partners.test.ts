@@ -62,6 +62,41 @@ test('catalog URLs contain the course category, also for partner dates, children
   expect(new Set(all.map((date) => date.catalog_url))).toEqual(new Set([url(me.id), url(partner.id)]));
 });
 
+test("a partner's items are found by the members that are shown alone, own ones by all", async () => {
+  const { me, partner } = await connected();
+  const fields = { title: 'Harbour sailing', reference: 'QX-17' };
+  const [own, theirs] = [await me.course(fields), await partner.course(fields)];
+  const capacity = { capacityMin: 5, capacityMax: 20 };
+  const [ownDate, theirDate] = [await addDate(me, own, capacity), await addDate(partner, theirs, capacity)];
+  const partnerOnly = `partner_id=${partner.id}`;
+  const coursesOf = async (query: string) =>
+    (await me.get(`/v2/courses?${query}`)).json<{ id: number }[]>().map(({ id }) => id);
+  const datesOf = async (query: string) => idsOf(await me.get(`/v2/coursedates?${query}`));
+  for (const query of ['reference=qx-17', 'q=qx', 'q=sailing+qx']) {
+    expect(await coursesOf(`include_partners=1&${query}`), query).toEqual([own]);
+    expect(await coursesOf(`${partnerOnly}&${query}`), query).toEqual([]);
+  }
+  for (const query of ['q=qx', 'under_minimum=1', 'q=harbour+17']) {
+    expect(await datesOf(`include_partners=1&${query}`), query).toEqual([ownDate]);
+    expect(await datesOf(`${partnerOnly}&${query}`), query).toEqual([]);
+  }
+  expect(await coursesOf(`${partnerOnly}&q=sail`)).toEqual([theirs]);
+  expect(await datesOf('include_partners=1&q=sail')).toEqual([ownDate, theirDate]);
+  const envelope = await me.get(`/v2/courses?${partnerOnly}&q=qx&paginate=1`);
+  expect(envelope.json().pagination.total_items).toBe(0);
+  const csv = await me.get(`/v2/coursedates?${partnerOnly}&q=qx&format=csv`);
+  expect(csv.text.trim().split('\n')).toHaveLength(1);
+  const batch = await me.get(`/v2/batch/coursedates?course_ids=${own},${theirs}&include_partners=1&under_minimum=1`);
+  expect(batch.json<Item[]>().map(({ coursedate_id }) => coursedate_id)).toEqual([ownDate]);
+  for (const query of [
+    'has_participants=0',
+    'seats_status=open',
+    `course_id=${theirs}`,
+    'start_date_at_min=2020-01-01',
+  ])
+    expect(await datesOf(`${partnerOnly}&${query}`), query).toEqual([theirDate]);
+});
+
 test("a partner's private data is never shown", async () => {
   const { me, partner } = await connected();
   const instructorId = await addInstructor(partner, {

@@ -2,7 +2,7 @@ import type { Ctx } from '../../../database/context.ts';
 import type { PageOptions } from '../../../lists/list-types.ts';
 import { canceled } from '../../../core/reference/statuses.ts';
 import { todayIn } from '../../../core/timestamps.ts';
-import { courseDateList, nextCourseDateList } from '../../../resources/coursedates/list.ts';
+import { courseDateList, newestDateList, nextCourseDateList } from '../../../resources/coursedates/list.ts';
 import { applyFilter, type Filter } from './filters.ts';
 import { dateIncludes, type CatalogDate, type DateItem } from './model.ts';
 import { listWholeDates, toCatalogDates } from './service.ts';
@@ -46,19 +46,22 @@ export const loadOfCourse = (ctx: Ctx, courseId: number) =>
 export const loadNewest = (ctx: Ctx, filter: Filter, max: number) =>
   readComing(
     ctx,
-    { order_by: 'created_at', order_direction: 'desc' },
+    {},
     { max, select: async (_ctx, dates) => (await selectComing(ctx, applyFilter(dates, filter))).filter(isHeld) },
+    newestDateList,
   );
 
 export const isHeld = ({ state }: CatalogDate) => state !== 'canceled';
 
 type Reading = { max: number; select: (ctx: Ctx, dates: CatalogDate[]) => Promise<CatalogDate[]> };
 
-function readComing(ctx: Ctx, query: Record<string, unknown>, reading: Reading) {
+type DateList = typeof courseDateList | typeof newestDateList;
+
+function readComing(ctx: Ctx, query: Record<string, unknown>, reading: Reading, list: DateList = courseDateList) {
   // No zone is more than a day behind.
   const from = new Date(Date.now() - 2 * 86_400_000).toISOString();
   const all = { limit: pageSize, include: dateIncludes, start_date_at_min: from, ...query };
-  return readPages(ctx, (after) => courseDateList.page(ctx, all, { after }), reading);
+  return readPages(ctx, (after) => list.page(ctx, all, { after }), reading);
 }
 
 type DatePage = Pick<Awaited<ReturnType<typeof nextCourseDateList.page>>, 'items' | 'hasMore' | 'lastKey'>;
