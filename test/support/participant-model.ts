@@ -27,6 +27,8 @@ const seated: State[] = ['confirmed', 'overbooked', 'unconfirmed', 'offered'];
 class Model {
   people: Person[] = [];
   turn = 0;
+  /** Whose offers have lapsed for the first time just now. */
+  lapsed = new Set<Person>();
   mode: 'promote' | 'offer' = 'offer';
   date: Dates;
   constructor(date: Dates) {
@@ -52,10 +54,12 @@ class Model {
     if (/^(lapse|decline)/.test(cause)) one.lapsed += 1;
   }
 
-  /** Those of a state in order of arrival, without those who came just now. */
+  /** Those of a state in order of arrival, without those who came just now; behind them whose offers have lapsed. */
   queue = (state: State) =>
     this.people
-      .filter((one) => one.state === state && one.since < this.turn)
+      .filter(
+        (one) => one.state === state && (one.since < this.turn || (this.mode === 'offer' && this.lapsed.has(one))),
+      )
       .sort((one, other) => one.since - other.since || this.people.indexOf(one) - this.people.indexOf(other));
 
   promote() {
@@ -110,7 +114,9 @@ class Model {
   end(all: Person[], cause: 'lapse' | 'decline') {
     this.turn += 1;
     for (const one of all) this.change(one, one.lapsed === 0 ? cause : `${cause}Again`, 'own');
+    if (cause === 'lapse') this.lapsed = new Set(all);
     this.promote();
+    this.lapsed.clear();
   }
 }
 
@@ -199,7 +205,7 @@ async function runCommand(me: Provider, database: TestApp['database'], model: Mo
       const id = idOf(who);
       if (one.name === 'accept') model.accept(who);
       else model.end([who], 'decline');
-      expect(await ctx.write(['dates', 'people'], (tx, now) => change(ctx, tx, now, id))).toBe(who.state);
+      expect(await ctx.write(['dates', 'people', 'money'], (tx, now) => change(ctx, tx, now, id))).toBe(who.state);
       break;
     }
     case 'lapse': {

@@ -34,7 +34,7 @@ export type Transition = {
   to: Partial<Record<Place, State>>;
   /** The event beside those of the changed participant, and the mail. */
   event?: EventName;
-  mail?: 'offer' | 'swap' | 'move' | 'promotion';
+  mail?: 'offer' | 'swap' | 'move' | 'promotion' | 'deregistration';
 };
 
 const seated: State[] = ['confirmed', 'unconfirmed'];
@@ -45,6 +45,8 @@ const queued: State[] = ['overbooked', 'waiting'];
 const unnamed: State[] = ['reserved', 'reservedOverbooked'];
 const named: State[] = [...seated, 'overbooked', 'offered', ...unseated];
 const moved = { cause: 'move', event: 'participant.moved', mail: 'move' } as const;
+
+const givenUp = { to: { own: 'deregistered' }, mail: 'deregistration' } as const;
 
 /** All changes of a participant's state: the only place that decides its status. */
 export const transitions: Transition[] = [
@@ -77,9 +79,9 @@ export const transitions: Transition[] = [
     mail: 'promotion',
   },
   { from: ['offered'], cause: 'decline', to: { own: 'waiting' }, event: 'offer.declined' },
-  { from: ['offered'], cause: 'declineAgain', to: { own: 'deregistered' }, event: 'offer.declined' },
+  { from: ['offered'], cause: 'declineAgain', ...givenUp, event: 'offer.declined' },
   { from: ['offered'], cause: 'lapse', to: { own: 'waiting' }, event: 'offer.lapsed' },
-  { from: ['offered'], cause: 'lapseAgain', to: { own: 'deregistered' }, event: 'offer.lapsed' },
+  { from: ['offered'], cause: 'lapseAgain', ...givenUp, event: 'offer.lapsed' },
   { from: ['reserved'], cause: 'name', to: { own: 'confirmed' }, event: 'participant.swapped', mail: 'swap' },
   {
     from: ['reservedOverbooked'],

@@ -8,7 +8,7 @@ import { sendPage } from './send-page.tsx';
 import { Cancel, isOpen, type CancelProps } from './views/cancel.tsx';
 
 /** What the page shows; throws not_found. */
-type Shown = Pick<CancelProps, 'view' | 'enrolment' | 'name' | 'back'>;
+type Shown = Pick<CancelProps, 'view' | 'enrolment' | 'name' | 'back' | 'credit'>;
 type CancelVisit = { ctx: Ctx; place: OwnPlace; load(): Promise<Shown> };
 
 /** Shows what a cancellation would cost, or why there can be none. */

@@ -12,6 +12,7 @@ import { participants } from '../../database/tables/participants.ts';
 import { instructors, locations, places } from '../../database/tables/places.ts';
 import { grouped } from '../../lists/relations.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
+import { loadCredit } from '../../resources/self-cancellations/credit-service.ts';
 import { canceled, hasLeft, postponed, participantStatus } from '../../core/reference/statuses.ts';
 
 const now = sql`now()`;
@@ -111,6 +112,12 @@ export const toCalendarPlace = (enrolment: Enrolment): CalendarPlace => ({ ...en
 export async function findEnrolment(ctx: Ctx, userId: number, participantId: number): Promise<Enrolment | undefined> {
   const [found] = await findEnrolments(ctx, ofUser(userId), eq(participants.id, participantId));
   return found;
+}
+
+/** What was credited when the person left; to a participant, where nobody else pays. */
+export async function findShownCredit(ctx: Ctx, { id }: Enrolment, isPayer = false) {
+  const credit = await loadCredit(ctx.unlockedStore, ctx.providerId, id);
+  return isPayer || credit?.isOwn ? credit : undefined;
 }
 
 const ofUser = (userId: number) => eq(participants.userId, userId);

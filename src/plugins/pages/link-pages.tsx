@@ -6,6 +6,7 @@ import type { Ctx } from '../../database/context.ts';
 import { findLink } from '../../resources/links/service.ts';
 import { acceptOffer, declineOffer } from '../../resources/seats/service.ts';
 import { namePlaces } from '../../resources/swaps/service.ts';
+import { findShownCredit } from './courses.ts';
 import { cancelByForm, sendCancelForm } from './cancel-page.tsx';
 import { readField } from '../../http/html/forms.ts';
 import { toId } from './forms.ts';
@@ -69,7 +70,7 @@ export const linkPages: FastifyPluginAsync<PageServices> = async (app, { queryab
     const answer = readField(request, 'answer');
     if (answer !== 'accept' && answer !== 'decline') throw Problem.invalidFields({ notValid: ['answer'] });
     const { ctx } = visit;
-    const isAnswered = await ctx.write(['dates', 'people'], async (tx, now) => {
+    const isAnswered = await ctx.write(['dates', 'people', 'money'], async (tx, now) => {
       // Another person may have got the place, or the person another link.
       const change = answer === 'accept' ? acceptOffer : declineOffer;
       const isCurrent = (await findLink(tx, 'offer', request.params.token)) !== undefined;
@@ -102,7 +103,8 @@ function toCancelVisit({ ctx, view, token, bookingId }: Visit, { params }: Fasti
     const { places } = await loadLinkedBooking(ctx, bookingId);
     const found = places.find(({ enrolment }) => enrolment.id === place.participantId);
     const { enrolment, name } = Problem.assertFound(found, 'Participant');
-    return { view, back: view.paths.booking(token), name, enrolment };
+    const credit = await findShownCredit(ctx, enrolment, true);
+    return { view, back: view.paths.booking(token), name, enrolment, credit };
   };
   return { ctx, place, load };
 }

@@ -9,7 +9,7 @@ import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 import { loadBookingBalance } from '../../resources/payments/balance-service.ts';
 import type { CancellationTerms } from '../../resources/self-cancellations/schema.ts';
 import { loadCancellationTerms } from '../../resources/self-cancellations/service.ts';
-import { findEnrolments, type Enrolment } from './courses.ts';
+import { findEnrolments, findShownCredit, type Enrolment } from './courses.ts';
 
 export type LinkedPlace = {
   enrolment: Enrolment;
@@ -66,6 +66,6 @@ export async function loadOffer(ctx: Ctx, participantId: number) {
     .from(participants)
     .innerJoin(courseDates, sameTenant(courseDates, participants, eq(courseDates.id, participants.courseDateId)))
     .where(tenantWhere(ctx, participants, eq(participants.id, participantId)));
-  return enrolment && hold && { enrolment, ...hold };
+  return enrolment && hold && { enrolment, ...hold, credit: await findShownCredit(ctx, enrolment) };
 }
 export type Offer = NonNullable<Awaited<ReturnType<typeof loadOffer>>>;

@@ -7,7 +7,14 @@ import { endSession, openSession, findSessionUser } from '../../resources/auth/s
 import { loadCancellationTerms } from '../../resources/self-cancellations/service.ts';
 import { cancelByForm, sendCancelForm } from './cancel-page.tsx';
 import { sendNotice, sendPage } from './send-page.tsx';
-import { canBeInCalendar, findEnrolment, listEnrolments, loadInstructorNames, toCalendarPlace } from './courses.ts';
+import {
+  canBeInCalendar,
+  findEnrolment,
+  findShownCredit,
+  listEnrolments,
+  loadInstructorNames,
+  toCalendarPlace,
+} from './courses.ts';
 import { loadDescriptions } from '../../resources/course-descriptions/service.ts';
 import { detailsPages } from './details-pages.tsx';
 import { readNewPassword, toId } from './forms.ts';
@@ -60,7 +67,8 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (app, servi
     const instructors = await loadInstructorNames(ctx, enrolment.courseDateId);
     const descriptions = await loadDescriptions(ctx, enrolment.courseId);
     const terms = (await loadCancellationTerms(ctx, ctx.db, [enrolment.id])).get(enrolment.id);
-    return sendPage(reply, 200, <Course {...{ view, enrolment, instructors, descriptions, terms }} />);
+    const credit = await findShownCredit(ctx, enrolment);
+    return sendPage(reply, 200, <Course {...{ view, enrolment, instructors, descriptions, terms, credit }} />);
   });
 
   const cancelPath = '/courses/:participantId/cancel';
@@ -132,7 +140,10 @@ function toCancelVisit(request: FastifyRequest<ParticipantRoute>) {
   const { ctx, userId, view } = request.visitor;
   const place = { userId, participantId: toId(request.params.participantId) };
   const back = view.paths.course(place.participantId);
-  const load = async () => ({ view, back, name: undefined, enrolment: await requireEnrolment(request) });
+  const load = async () => {
+    const enrolment = await requireEnrolment(request);
+    return { view, back, name: undefined, enrolment, credit: await findShownCredit(ctx, enrolment) };
+  };
   return { ctx, place, load };
 }
 

@@ -1,14 +1,15 @@
-import { toMinorUnits } from '../../core/money.ts';
+import { applyPercentage, toMinorUnits, type Minor } from '../../core/money.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { execute } from '../../database/statements.ts';
 import { grouped } from '../../lists/relations.ts';
-import { lineAmounts, split } from '../credits/line-service.ts';
-import { creditOrder, findLines, type CreditRequest } from '../credits/service.ts';
+import { lineAmounts, split, takePart } from '../credits/line-service.ts';
+import { creditOrder, findLines, findUnpaid, type CreditRequest } from '../credits/service.ts';
 import { findCreditable, type CreditableLine } from './sql.ts';
 
 type School = Pick<Ctx, 'providerId'>;
 type Part = NonNullable<CreditRequest['lines']>[number];
+type Found = Awaited<ReturnType<typeof findLines>>[number];
 
 /** The creditable lines of these participants, by order. */
 export const findCreditableOrders = async ({ providerId }: School, tx: Tx, participantIds: number[]) =>
@@ -25,14 +26,17 @@ export async function creditParticipants(
   now: string,
   participantIds: number[],
   reason: string | null,
+  isUnpaidOnly = false,
 ): Promise<number> {
   let credits = 0;
   for (const [orderId, creditable] of await findCreditableOrders(ctx, tx, participantIds)) {
     const known = new Map(creditable.map((line) => [line.lineId, line]));
-    const lines = (await findLines(ctx, tx, orderId)).flatMap((found) => {
-      const line = known.get(found.source.id);
-      return line === undefined ? [] : toParts(found, line);
+    const found = await findLines(ctx, tx, orderId);
+    const whole = found.flatMap((one) => {
+      const line = known.get(one.source.id);
+      return line === undefined ? [] : toParts(one, line);
     });
+    const lines = isUnpaidOnly ? await limitToUnpaid(ctx, tx, orderId, found, whole) : whole;
     if (lines.length === 0) continue;
     await creditOrder(ctx, tx, now, orderId, { lines, reason: reason ?? undefined });
     credits += 1;
@@ -40,8 +44,36 @@ export async function creditParticipants(
   return credits;
 }
 
+/**
+ * Credits what is not paid, or paid by a voucher, of places that are given up free of charge. What is paid otherwise
+ * stays until the school credits it.
+ */
+export const creditUnpaid = (ctx: School, tx: Tx, now: string, participantIds: number[]) =>
+  creditParticipants(ctx, tx, now, participantIds, null, true);
+
+async function limitToUnpaid(ctx: School, tx: Tx, orderId: number, found: Found[], parts: Part[]): Promise<Part[]> {
+  const unpaid = await findUnpaid(ctx, tx, orderId);
+  const whole = parts.map((part) => {
+    const { source, rest } = found.find(({ source }) => source.id === part.lineId)!;
+    return { net: takePart(source, rest, part)!.net, vatPercentage: source.vatPercentage };
+  });
+  const nets = whole.map(({ net }) => net);
+  const grossOf = (amounts: Minor[]) =>
+    sumOf(amounts.map((net, n) => net + applyPercentage(net, whole[n]!.vatPercentage)));
+  if (grossOf(nets) <= unpaid) return parts;
+  const net = (sumOf(nets) * unpaid) / grossOf(nets);
+  // Rounded up, so that nothing is left to pay.
+  const limited = split(grossOf(split(net, nets)) < unpaid ? net + 1n : net, nets);
+  return parts.flatMap(({ lineId, participantIds }, n) => {
+    const amount = limited[n]!;
+    return amount > 0n ? [{ lineId, participantIds, amount }] : [];
+  });
+}
+
+const sumOf = (amounts: Minor[]) => amounts.reduce((sum, amount) => sum + amount, 0n);
+
 /** The part of a line to credit: its creditable remainder if it names only those who leave, otherwise their share. */
-function toParts({ source, rest }: Awaited<ReturnType<typeof findLines>>[number], line: CreditableLine): Part[] {
+function toParts({ source, rest }: Found, line: CreditableLine): Part[] {
   const { people, leaving, staying } = line;
   const named = { lineId: source.id, participantIds: leaving };
   if (leaving.length === people) return [named];

@@ -87,7 +87,7 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
 /** Deletes a course and its dates without participants, and returns its id. Throws if an upcoming date has participants. */
 export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
   const course = matchCourse(ctx, id);
-  return ctx.write(['catalog', 'dates', 'people'], async (tx, now) => {
+  return ctx.write(['catalog', 'dates', 'people', 'money'], async (tx, now) => {
     if ((await tx.$count(tables.courses, course)) === 0) throw Problem.notFound('Course');
     const related = (await deleteDatesOfCourse(ctx, tx, now, id)) ? { relatedItemsUpdatedAt: now } : {};
     await tx

@@ -6,15 +6,16 @@ import type { Ctx } from '../../database/context.ts';
 import { currentTime } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { endDueHoldsOfDates } from '../seats/promotion-service.ts';
+import { endWaiting } from '../deregistrations/service.ts';
 
 /**
  * Deletes the dates of a course without participants; returns true if there were any. Throws if an upcoming date has
- * participants.
+ * participants. Those who wait on canceled ones are deregistered.
  */
 export async function deleteDatesOfCourse(ctx: Ctx, tx: Tx, now: string, courseId: number): Promise<boolean> {
   const dates = tenantWhere(ctx, courseDates, eq(courseDates.courseId, courseId), isNull(courseDates.deletedAt));
-  await endDueHoldsOfDates(ctx, tx, now, dates);
+  const isCanceled = eq(courseDates.statusId, canceled);
+  await endWaiting(ctx, tx, now, dates, and(isCanceled, gt(courseDates.endsAt, currentTime)));
   const isComing = and(ne(courseDates.statusId, canceled), gt(courseDates.endsAt, currentTime));
   const hasParticipants = eq(courseDates.hasParticipants, true);
   if ((await tx.$count(courseDates, and(dates, hasParticipants, isComing))) > 0) {

@@ -12,6 +12,7 @@ import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { prepareUpdate } from '../cancellations/service.ts';
 import { courseDateSerializer } from '../coursedates/serializer.ts';
 import { getCourseDate } from '../coursedates/query-service.ts';
+import { endWaiting } from '../deregistrations/service.ts';
 import {
   addGatherings,
   gatheringErrors,
@@ -21,7 +22,6 @@ import {
 } from '../gatherings/service.ts';
 import { replaceInstructors } from '../instructors/service.ts';
 import { findPlaceForBody } from '../places/service.ts';
-import { endDueHoldsOfDates } from '../seats/promotion-service.ts';
 import { CourseDateBody, isSent, misorderedDays, type CourseDateChange, type Days } from './body-schema.ts';
 import type { CourseDateWritten } from './schema.ts';
 
@@ -79,7 +79,7 @@ export async function updateCourseDate(
 ): Promise<CourseDateWritten> {
   const { start_at, end_at } = body;
   const errors = await courseDateErrors(ctx, body);
-  const work = ctx.write(['catalog', 'dates', 'people'], async (tx, now) => {
+  const work = ctx.write(['catalog', 'dates', 'people', 'money'], async (tx, now) => {
     const course = await findCourse(ctx, tx, courseId);
     const target = matchCourseDate(ctx, courseId, id);
     const isOver = sql<boolean>`${tables.courseDates.endsAt} <= ${currentTime}`;
@@ -140,9 +140,9 @@ function toUpdatedColumns(
   };
 }
 
-/** Deletes a date and its children, unless somebody has a seat on one of them. */
+/** Deletes a date and its children, unless somebody has a seat on one of them; those who wait are deregistered. */
 export const deleteCourseDate = (ctx: Ctx, courseId: number, id: number): Promise<CourseDateWritten> =>
-  ctx.write(['catalog', 'dates', 'people'], async (tx, now) => {
+  ctx.write(['catalog', 'dates', 'people', 'money'], async (tx, now) => {
     await findCourse(ctx, tx, courseId);
     const target = matchCourseDate(ctx, courseId, id);
     if ((await tx.$count(tables.courseDates, target)) === 0) throw Problem.notFound('Course date');
@@ -152,7 +152,7 @@ export const deleteCourseDate = (ctx: Ctx, courseId: number, id: number): Promis
       or(eq(tables.courseDates.id, id), eq(tables.courseDates.parentId, id)),
       notDeleted,
     );
-    await endDueHoldsOfDates(ctx, tx, now, withChildren);
+    await endWaiting(ctx, tx, now, withChildren);
     const { numConfirmed, numOverbooked, numUnconfirmed } = tables.courseDates;
     const taken = and(withChildren, sql`${numConfirmed} + ${numOverbooked} + ${numUnconfirmed} > 0`);
     if ((await tx.$count(tables.courseDates, taken)) > 0)

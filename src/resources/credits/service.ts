@@ -57,13 +57,20 @@ export async function creditOrder(ctx: School, tx: Tx, now: string, orderId: num
   return { id, creditedLines: credited };
 }
 
+const findRedeemed = ({ providerId }: School, tx: Tx, orderId: number) =>
+  execute<{ voucherId: number; code: string; amount: string }>(tx, findReturnable, [providerId, orderId]);
+
+/** What is due of an order, with what vouchers have paid: more than this the school would owe. */
+export async function findUnpaid(ctx: School, tx: Tx, orderId: number): Promise<Minor> {
+  const [{ due }, redeemed] = [await findDebt(ctx, tx, orderId), await findRedeemed(ctx, tx, orderId)];
+  return redeemed.reduce((sum, { amount }) => sum + toMinorUnits(amount), due > 0n ? due : 0n);
+}
+
 /** A credit lowers the amount due first, then refunds the redeemed vouchers; the school owes the rest. */
-async function settle({ providerId }: School, tx: Tx, first: Debt, gross: Minor) {
+async function settle(ctx: School, tx: Tx, first: Debt, gross: Minor) {
   const applied = clamp(first.due, gross);
   let owed = gross - applied;
-  const redeemed = await execute<{ voucherId: number; code: string; amount: string }>(tx, findReturnable, [
-    ...[providerId, first.id],
-  ]);
+  const redeemed = await findRedeemed(ctx, tx, first.id);
   const returned = redeemed.flatMap(({ amount, ...voucher }) => {
     const part = clamp(toMinorUnits(amount), owed);
     owed -= part;

@@ -1,15 +1,18 @@
-import { and, asc, eq, inArray } from 'drizzle-orm';
+import { and, asc, eq, getTableColumns, inArray, type SQL } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
-import { isConfirmed } from '../../core/reference/statuses.ts';
+import { isConfirmed, participantStatus } from '../../core/reference/statuses.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
+import { courseDates } from '../../database/tables/coursedates.ts';
 import { bookings } from '../../database/tables/orders.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { defineReferences } from '../../lists/references.ts';
-import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
+import { creditUnpaid } from '../cancellations/credit-service.ts';
 import { queueMails, type NewMail } from '../mails/queue-service.ts';
 import type { ParticipantRow } from '../participants/schema.ts';
 import { participantSerializer } from '../participants/serializer.ts';
+import { endDueHoldsOfDates } from '../seats/promotion-service.ts';
 import { deregisterParticipants } from '../seats/service.ts';
 import type { DeregisterBody } from './body-schema.ts';
 
@@ -49,6 +52,24 @@ export async function deregisterWithMails(
 }
 
 /**
+ * Ends the due offers of dates that are deleted. Deregisters those who wait there, or on those of a condition, with a
+ * mail, and credits what is unpaid.
+ */
+export async function endWaiting(ctx: Ctx, tx: Tx, now: string, dates: SQL | undefined, condition?: SQL) {
+  await endDueHoldsOfDates(ctx, tx, now, dates);
+  const waits = eq(participants.statusId, participantStatus.waiting);
+  const waiting = await tx
+    .select(getTableColumns(participants))
+    .from(participants)
+    .innerJoin(courseDates, sameTenant(courseDates, participants, eq(courseDates.id, participants.courseDateId)))
+    .where(tenantWhere(ctx, participants, waits, dates, condition))
+    .orderBy(asc(participants.id));
+  await deregisterWithMails(ctx, tx, now, waiting, { withFee: false, sendMail: true });
+  const ids = waiting.map(({ id }) => id);
+  await creditUnpaid(ctx, tx, now, ids);
+}
+
+/**
  * Deregisters all participants of a booking, or those named, and promotes the waiting lists. Idempotent: those
  * deregistered before stay as they are.
  */
@@ -56,7 +77,7 @@ export async function deregister(ctx: Ctx, bookingId: number, body: DeregisterBo
   const { with_fee = false, send_receipt_email_to_participant: sendMail } = body.config ?? {};
   const chosenIds = body.participants && toIds(body.participants);
   const ofBooking = tenantWhere(ctx, participants, eq(participants.bookingId, bookingId));
-  await ctx.write(['dates', 'people'], async (tx, now) => {
+  await ctx.write(['dates', 'people', 'money'], async (tx, now) => {
     if ((await tx.$count(bookings, tenantWhere(ctx, bookings, eq(bookings.id, bookingId)))) === 0)
       throw Problem.notFound('Booking');
 

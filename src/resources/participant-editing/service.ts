@@ -28,7 +28,7 @@ export const findParticipant = (ctx: Ctx, { id }: { id: number }) =>
  */
 export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantChange) {
   const participant = tenantWhere(ctx, participants, eq(participants.id, id));
-  const areas: Areas = body.user ? ['dates', 'people', 'money'] : ['dates', 'people'];
+  const areas: Areas = body.user || body.idStatus !== undefined ? ['dates', 'people', 'money'] : ['dates', 'people'];
   await ctx.write(areas, async (tx, now) => {
     const find = async () => (await tx.select().from(participants).where(participant))[0];
     const found = await find();

@@ -35,7 +35,7 @@ export async function loadContext(ctx: Ctx, tx: Tx, now: string, request: QuoteR
 export async function previewQuote(ctx: Ctx, request: QuoteRequest, errors: CodedError[]): Promise<BookingQuote> {
   const context = await findContext(ctx, ctx.unlockedStore, request);
   if (!context.dates.some(({ hasDueOffers }) => hasDueOffers)) return quoteBooking(request, context, errors);
-  return ctx.write(['dates', 'people'], async (tx, now) =>
+  return ctx.write(['dates', 'people', 'money'], async (tx, now) =>
     tx.rollbackNoChange(quoteBooking(request, await loadContext(ctx, tx, now, request), errors)),
   );
 }

@@ -35,7 +35,7 @@ export function dueHoldsJob(database: Database, log: Pick<Log, 'warn'>): Job {
 
 /** Ends the due offers of a school, of 50 dates at most. */
 export const endDueHoldsOfSchool = (database: Pick<Database, 'write'>, providerId: number) =>
-  database.write([providerId], ['dates', 'people'], async (tx, now) => {
+  database.write([providerId], ['dates', 'people', 'money'], async (tx, now) => {
     const dates = await execute<{ id: number }>(tx, sql.findDatesWithDueOffers, [providerId, maxDates]);
     const hasEnded = await endDueHolds(
       { providerId },

@@ -7,6 +7,7 @@ import { courseDates } from '../../database/tables/coursedates.ts';
 import type { participants } from '../../database/tables/participants.ts';
 import { findTransition, states, type Cause } from '../../core/reference/participant-states.ts';
 import { canceled, hasLeft, holdsSeat, participantStatus } from '../../core/reference/statuses.ts';
+import { creditUnpaid } from '../cancellations/credit-service.ts';
 import { queueNotices } from '../notices/service.ts';
 import { computePromotions } from './assignment-service.ts';
 import type { Queue, StateChange } from './schema.ts';
@@ -14,14 +15,27 @@ import * as sql from './sql.ts';
 
 type School = Pick<Ctx, 'providerId'>;
 
-/** Call after every write that frees or adds a place on these dates. Queues the notices about their seats. */
-export async function promoteWaitingLists(ctx: School, tx: Tx, now: string, courseDateIds: number[]) {
+/**
+ * Call after every write that frees or adds a place on these dates. Queues the notices about their seats. Those of the
+ * offers that have lapsed are asked again if nobody else waits.
+ */
+export async function promoteWaitingLists(
+  ctx: School,
+  tx: Tx,
+  now: string,
+  courseDateIds: number[],
+  lapsed: sql.Offer[] = [],
+) {
   if (courseDateIds.length === 0) return;
-  const values = [ctx.providerId, JSON.stringify(courseDateIds), now];
+  const toValues = (ended: sql.Offer[]) => [
+    ...[ctx.providerId, JSON.stringify(courseDateIds), now],
+    JSON.stringify(ended.map(({ participantId }) => participantId)),
+  ];
+  let values = toValues(lapsed);
   let queues = await execute<Queue>(tx, sql.readQueues, values);
   const due = queues.filter(({ hasDueOffers }) => hasDueOffers);
   if (due.length > 0) {
-    await lapseOffers(ctx, tx, now, toIds(due));
+    values = toValues([...lapsed, ...(await lapseOffers(ctx, tx, now, toIds(due)))]);
     queues = await execute<Queue>(tx, sql.readQueues, values);
   }
   if (queues.some(({ waiting }) => waiting.some(({ groupId }) => groupId !== null)))
@@ -57,15 +71,15 @@ const toIds = (items: { id: number }[]) => items.map(({ id }) => id);
 export async function endDueHolds(ctx: School, tx: Tx, now: string, courseDateIds: number[]): Promise<boolean> {
   const lapsed = await lapseOffers(ctx, tx, now, courseDateIds);
   const dateIds = new Set(lapsed.map(({ courseDateId }) => courseDateId));
-  await promoteWaitingLists(ctx, tx, now, [...dateIds]);
+  await promoteWaitingLists(ctx, tx, now, [...dateIds], lapsed);
   return lapsed.length > 0;
 }
 
-/** Ends the due offers of the course dates of a condition. */
+/** Ends the due offers of the course dates of a condition, which are to be deleted: nobody gets the seats. */
 export async function endDueHoldsOfDates(ctx: School, tx: Tx, now: string, condition: SQL | undefined) {
   const isHeld = gt(courseDates.numUnconfirmed, 0);
   const dates = await tx.select({ id: courseDates.id }).from(courseDates).where(and(condition, isHeld));
-  if (dates.length > 0) await endDueHolds(ctx, tx, now, toIds(dates));
+  if (dates.length > 0) await lapseOffers(ctx, tx, now, toIds(dates));
 }
 
 async function lapseOffers(ctx: School, tx: Tx, now: string, courseDateIds: number[]) {
@@ -83,7 +97,10 @@ export const endOffer = ({ participantId }: sql.Offer, cause: Cause): StateChang
 
 const lapses: Cause[] = ['lapse', 'lapseAgain', 'decline', 'declineAgain'];
 
-/** Writes the states after these changes, with their events, the mails to participants, and notices of those who leave. */
+/**
+ * Writes the states after these changes, with their events, the mails to participants, and notices and credits of those
+ * who leave, which is free of charge.
+ */
 export async function changeStates(ctx: School, tx: Tx, now: string, changes: StateChange[]) {
   if (changes.length === 0) return;
   const { providerId } = ctx;
@@ -100,6 +117,7 @@ export async function changeStates(ctx: School, tx: Tx, now: string, changes: St
   if (mails.length > 0) await execute(tx, sql.queueMails, [providerId, now, toRecordset(mails)]);
   const canceled = planned.flatMap(({ participantId, row }) => (hasLeft(row.statusId) ? [participantId] : []));
   await queueNotices(ctx, tx, now, { canceled });
+  if (canceled.length > 0) await creditUnpaid(ctx, tx, now, canceled);
 }
 
 type Capacity = Pick<typeof courseDates.$inferSelect, 'statusId' | 'capacityMax' | 'capacityOverbook'>;
@@ -114,7 +132,10 @@ export function addsSeats(before: Capacity, after: Capacity): boolean {
   );
 }
 
-/** Promotes the waiting list of an updated course date that was over or that has more places; others may be full now. */
+/**
+ * Promotes the waiting list of an updated course date that was over or that has more places; others may be full now.
+ * Offers that would last longer than the date allows are shortened.
+ */
 export async function promoteAfterUpdate(
   ctx: Ctx,
   tx: Tx,
@@ -123,6 +144,7 @@ export async function promoteAfterUpdate(
   after: Capacity & { id: number },
 ) {
   const courseDateIds = [after.id];
+  await execute(tx, sql.shortenOffers, [ctx.providerId, after.id, now]);
   if (before.isOver || addsSeats(before, after)) await promoteWaitingLists(ctx, tx, now, courseDateIds);
   else await queueNotices(ctx, tx, now, { courseDateIds });
 }

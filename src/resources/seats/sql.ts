@@ -11,14 +11,17 @@ const seats = `d.capacity_max as "capacityMax", d.capacity_overbook as "capacity
 const isOpen = `d.status_id <> ${canceled} and d.deleted_at is null and d.ends_at > ${currentTimeSql}`;
 
 const queued = (status: number) => `p.provider_id = $1 and p.course_date_id = d.id and p.status_id = ${status}
-          and p.status_updated_at < $3
+          and (p.status_updated_at < $3
+            or d.waiting_mode = 'offer' and p.id in (select json_array_elements_text($4)::bigint))
         order by p.status_updated_at, p.id`;
 
-/** Skips participants whose status changed in this transaction. */
+/** The end of an offer at most. */
+const offersEnd = `case when d.starts_at > ${currentTimeSql} then d.starts_at else d.ends_at end`;
+
+/** Skips participants whose status changed in this transaction, but for `$4`, who are behind all others. */
 const queues = (waitingLimit: string) => `select d.id, ${seats}, d.waiting_mode as "waitingMode",
       ${hasDueOffersSql('d')} as "hasDueOffers",
-      least(${currentTimeSql} + d.offer_hours * interval '1 hour',
-        case when d.starts_at > ${currentTimeSql} then d.starts_at else d.ends_at end)::text as "offerEnd",
+      least(${currentTimeSql} + d.offer_hours * interval '1 hour', ${offersEnd})::text as "offerEnd",
       to_json(array(select json_build_object('id', p.id, 'heldFor', p.held_for) from participants p
         where ${queued(participantStatus.overbooked)}
         limit case when d.capacity_max > 0 then greatest(0, d.capacity_max - d.num_confirmed - d.num_unconfirmed) end)) as overbooked,
@@ -47,10 +50,35 @@ export const changeStates = {
     where p.provider_id = $1 and p.id = m."participantId"`,
 };
 
+/**
+ * Shortens the offers of the date `$2` that end later than it allows, and mails the new end while it is to come. Locks
+ * mails that wait, as a changed date does.
+ */
+export const shortenOffers = {
+  name: 'shorten_offers',
+  text: `with waiting as (
+      select o.participant_id from participants p
+        join outbox o on o.provider_id = p.provider_id and o.participant_id = p.id and o.purpose = 'offer'
+      where p.provider_id = $1 and p.course_date_id = $2 and o.sent_at is null and o.failed_at is null
+        and (o.attempts = 0 or o.last_error is not null)
+      for no key update of o),
+    shortened as (
+      update participants p set held_until = ${offersEnd}, updated_at = $3
+      from course_dates d
+      where d.provider_id = $1 and d.id = $2 and d.num_unconfirmed > 0 and p.provider_id = $1 and p.course_date_id = d.id
+        and p.status_id = ${participantStatus.unconfirmed} and p.held_until > ${offersEnd}
+      returning p.id, p.user_id, p.held_until)
+    insert into outbox (provider_id, purpose, user_id, participant_id, created_at, due_at)
+    select $1, 'offer', s.user_id, s.id, $3, ${currentTimeSql} from shortened s
+    where s.held_until > ${currentTimeSql} and ${isMailOnSql('$1', `'offer'`)}
+      and s.id not in (select participant_id from waiting)
+    order by s.id`,
+};
+
 export const queueMails = {
   name: 'queue_mails_of_states',
-  text: `insert into outbox (provider_id, purpose, user_id, participant_id, created_at, due_at)
-    select $1, m.purpose, p.user_id, p.id, $2, ${currentTimeSql}
+  text: `insert into outbox (provider_id, purpose, user_id, participant_id, ends_place, created_at, due_at)
+    select $1, m.purpose, p.user_id, p.id, case when m.purpose = 'deregistration' then false end, $2, ${currentTimeSql}
     from json_to_recordset($3) m (place int, purpose text, "participantId" bigint)
       join participants p on p.provider_id = $1 and p.id = m."participantId"
     where ${isMailOnSql('$1', 'm.purpose')}

@@ -10,6 +10,7 @@ import { attendances, participants } from '../../database/tables/participants.ts
 import { locations } from '../../database/tables/places.ts';
 import { bookingSettings } from '../../database/tables/providers.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
+import { creditUnpaid } from '../cancellations/credit-service.ts';
 import { deregisterWithMails } from '../deregistrations/service.ts';
 import { endDueHolds } from '../seats/promotion-service.ts';
 import { decideTerms, type CancellationTerms } from './schema.ts';
@@ -78,11 +79,11 @@ export type OwnPlace = { participantId: number } & ({ userId: number } | { booki
 export type Confirmed = { courseDateId: number; acceptsFee: boolean };
 
 /**
- * Cancels a place, with its mail, and promotes the waiting list. Returns the terms where it does not: a place that
+ * Cancels a place, with its mail, credits what is unpaid of one that is free of charge, and promotes the waiting list. Returns the terms where it does not: a place that
  * cannot be canceled or was canceled before, or other terms than the confirmed ones.
  */
 export const cancelOwnPlace = (ctx: Ctx, place: OwnPlace, confirmed: Confirmed): Promise<CancellationTerms | 'done'> =>
-  ctx.write(['dates', 'people'], async (tx, now) => {
+  ctx.write(['dates', 'people', 'money'], async (tx, now) => {
     const { courseDateId } = await findOwn(ctx, tx, place);
     await endDueHolds(ctx, tx, now, [courseDateId]);
     const terms = (await loadCancellationTerms(ctx, tx, [place.participantId], now)).get(place.participantId);
@@ -92,6 +93,7 @@ export const cancelOwnPlace = (ctx: Ctx, place: OwnPlace, confirmed: Confirmed):
     const row = await findOwn(ctx, tx, place);
     const sendMail = 'userId' in place || (await mayMail(ctx, tx, row.userId));
     await deregisterWithMails(ctx, tx, now, [row], { withFee: terms.kind === 'fee', sendMail });
+    if (terms.kind === 'free') await creditUnpaid(ctx, tx, now, [row.id]);
     return 'done';
   });
 

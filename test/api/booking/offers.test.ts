@@ -46,8 +46,10 @@ const holds = async (me: Provider) =>
     .map(({ status, hold }) => [status.id, hold?.held_for ?? null]);
 const offerEvents = async (me: Provider, cursor: string) =>
   (await eventsSince(me, cursor)).filter((type) => type.startsWith('offer.'));
+const lapsedBefore = (me: Provider) =>
+  write(me, (tx) => tx.update(participants).set({ lapsedOffers: 1 }).where(eq(participants.providerId, me.id)));
 const answer = async (me: Provider, change: typeof acceptOffer, id: number) =>
-  (await me.ctx()).write(['dates', 'people'], async (tx, now) => change(await me.ctx(), tx, now, id));
+  (await me.ctx()).write(['dates', 'people', 'money'], async (tx, now) => change(await me.ctx(), tx, now, id));
 
 test('a free seat is offered to the first who waits, with a mail, and is theirs once accepted', async () => {
   const { me, courseId, dateId, ids } = await offeredSeat(2);
@@ -110,12 +112,30 @@ test('the feed has every offer and what became of it', async () => {
 });
 
 describe('an offer whose time is over', () => {
-  test('refuses no booking', async () => {
-    const { me, dateId } = await offeredSeat(1);
-    expect(errorCodes(await book(me, dateId))).toEqual(['no_seats_available']);
-    await endOffers(me);
+  test('refuses no booking once its person was asked again', async () => {
+    const { me, dateId, ids, cursor } = await offeredSeat(1);
+    for (let times = 0; times < 2; times += 1) {
+      expect(errorCodes(await book(me, dateId))).toEqual(['no_seats_available']);
+      await endOffers(me);
+      if (times === 0) await endDueHoldsOfSchool(database, me.id);
+    }
     expect(participantStatuses(await bookOrFail(me, dateId))).toEqual([1]);
-    expect(await statusesOnDate(me, dateId)).toEqual([4, 3, 1]);
+    expect(await statusesOnDate(me, dateId)).toEqual([4, 4, 1]);
+    const events = ['offer.made', 'offer.lapsed', 'offer.made', 'offer.lapsed'];
+    expect(await offerEvents(me, cursor)).toEqual(events);
+    const mails = `select participant_id::int as id from outbox where provider_id = $1 and purpose = 'offer'`;
+    expect((await pool.query(mails, [me.id])).rows).toEqual([{ id: ids[0] }, { id: ids[0] }]);
+  });
+
+  test('is made again to nobody who has declined, nor on a date that no longer makes offers', async () => {
+    const { me, dateId, ids } = await offeredSeat(1);
+    await answer(me, declineOffer, ids[0]!);
+    expect(await statusesOnDate(me, dateId)).toEqual([4, 3]);
+    const other = await offeredSeat(1);
+    await other.me.put(`/v2/courses/${other.courseId}/coursedates/${other.dateId}`, { waiting_mode: 'promote' });
+    await endOffers(other.me);
+    await endDueHoldsOfSchool(database, other.me.id);
+    expect(await statusesOnDate(other.me, other.dateId)).toEqual([4, 3]);
   });
 
   test('cannot be accepted, and refuses no change of a status', async () => {
@@ -141,8 +161,7 @@ describe('an offer whose time is over', () => {
       const remove = () => staged.me.request('DELETE')(url(staged));
       expect((await remove()).status).toBe(400);
       // The second time the participant is deregistered, so that nobody waits for the course.
-      const offers = eq(participants.providerId, staged.me.id);
-      await write(staged.me, (tx) => tx.update(participants).set({ lapsedOffers: 1 }).where(offers));
+      if (url === courseUrl) await lapsedBefore(staged.me);
       await endOffers(staged.me);
       expect((await remove()).status).toBe(200);
       expect(await statusesOnDate(staged.me, staged.dateId)).toEqual([4, 4]);
@@ -196,6 +215,45 @@ test('an offer ends with the start of the date, and on a started date with its e
     const { hold } = (await me.get(`/v2/participants/${ids[0]}?include=hold`)).json<Item>();
     expect(Math.round((Date.parse(hold.held_until) - Date.now()) / 3_600_000)).toBe(expected);
   }
+});
+
+test('an offer that would end after an earlier start is shortened, and mailed with its new end', async () => {
+  const [soon, later] = [2, 10].map((days) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10));
+  const day = (startAt: string) => ({
+    startAt,
+    endAt: startAt,
+    deadlineAt: startAt,
+    startTimeAt: '12:00',
+    endTimeAt: '13:00',
+  });
+  const staged = await offeredSeat(2, { ...day(later!), timezone: 'UTC', offerHours: 168 });
+  const { me, dateId, ids } = staged;
+  const url = `${courseUrl(staged)}/coursedates/${dateId}`;
+  const heldUntil = async () =>
+    (await me.get(`/v2/participants/${ids[0]}?include=hold`)).json<Item>()['hold'].held_until as string;
+  const offers = async () =>
+    (
+      await pool.query<{ id: number }>(
+        `select participant_id::int as id from outbox where provider_id = $1 and purpose = 'offer' order by id`,
+        [me.id],
+      )
+    ).rows.map(({ id }) => id);
+  const before = await heldUntil();
+  const put = (startAt: string) => me.put(url, { start_at: startAt, end_at: startAt, deadline_at: startAt });
+  expect((await me.put(url, { title: 'Knots', end_time_at: '14:00' })).status).toBe(200);
+  expect([await heldUntil(), await offers()]).toEqual([before, [ids[0]]]);
+  // The mail that waits is sent with the new end.
+  expect((await put(soon!)).status).toBe(200);
+  expect([Date.parse(await heldUntil()), await offers()]).toEqual([Date.parse(`${soon}T12:00:00Z`), [ids[0]]]);
+  await pool.query('update outbox set sent_at = now() where provider_id = $1', [me.id]);
+  expect((await put(later!)).status).toBe(200);
+  expect([Date.parse(await heldUntil()), await offers()]).toEqual([Date.parse(`${soon}T12:00:00Z`), [ids[0]]]);
+  const cursor = await newestEvent(me);
+  expect((await me.put(url, { timezone: 'Asia/Tokyo', start_at: soon, end_at: soon, deadline_at: soon })).status).toBe(
+    200,
+  );
+  expect([Date.parse(await heldUntil()), await offers()]).toEqual([Date.parse(`${soon}T03:00:00Z`), [ids[0], ids[0]]]);
+  expect(await eventsSince(me, cursor)).toContain('participant.updated');
 });
 
 test('participants who wait together are offered their seats together, and smaller groups pass', async () => {

@@ -295,8 +295,11 @@ test('an offer whose time is over is closed before a worker has ended it', async
       expect.stringMatching(/^\|Knots\|The offer of a place is no longer open\./),
     ]);
   await endDueHoldsOfSchool(database, me.id);
-  expect(main(await accept(url))).toContain('|You are on the waiting list|');
-  expect(await statusesOnDate(me, dateId)).toEqual([4, 3]);
+  expect(main(await anyone.get(url))).toContain('|A place is held for you|');
+  await forced(me, `update participants set held_until = clock_timestamp() - interval '1 second' where id = ${id}`);
+  await endDueHoldsOfSchool(database, me.id);
+  expect(main(await accept(url))).toContain('|You are deregistered|');
+  expect(await statusesOnDate(me, dateId)).toEqual([4, 4]);
 });
 
 test('an offer of a canceled date is closed', async () => {

@@ -13,7 +13,7 @@ import {
 import { eventsSince, newestEvent } from '../../support/changes.ts';
 import { addDate, addGathering, changeDate } from '../../support/dates.ts';
 import { contentTypeHeader, dialects, encodeBody } from '../../support/dialects.ts';
-import { createAttendance } from '../../support/orders.ts';
+import { createAttendance, write } from '../../support/orders.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
 const { database, createProvider } = await sharedTestApp();
@@ -131,12 +131,13 @@ test('offers that ran out on both dates end before a move decides', async () => 
     return { dateId, id: participants[0]!.id };
   };
   const [from, to] = [await stageOffer(), await stageOffer()];
+  await write(me, (tx) => tx.execute(`update participants set lapsed_offers = 1 where id = ${to.id}`));
   await endOffers(me);
   const cursor = await newestEvent(me);
   expect((await move(me, from.id, to.dateId)).json<Item>()['status'].id).toBe(1);
-  expect(await statusesOnDate(me, to.dateId)).toEqual([1, 4, 3]);
+  expect(await statusesOnDate(me, to.dateId)).toEqual([1, 4, 4]);
   const ended = (await eventsSince(me, cursor)).filter((type) => type.startsWith('offer.'));
-  expect(ended).toEqual(['offer.lapsed', 'offer.lapsed']);
+  expect(ended).toEqual(['offer.lapsed', 'offer.made', 'offer.lapsed']);
 });
 
 test.each([

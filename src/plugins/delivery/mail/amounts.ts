@@ -2,6 +2,7 @@ import { formatMoney } from '../../../core/money-format.ts';
 import type { Minor } from '../../../core/money.ts';
 import { participantStatus } from '../../../core/reference/statuses.ts';
 import type { BookingBalance } from '../../../resources/payments/balance-service.ts';
+import type { PlaceCredit } from '../../../resources/self-cancellations/credit-service.ts';
 import type { Fact } from './facts.ts';
 import type { MailData } from './mail-data.ts';
 import { letterTexts } from './messages.ts';
@@ -9,7 +10,7 @@ import type { PublishedDate } from './published-date.ts';
 
 /**
  * Participants see the amounts only of a booking of their own that nobody else pays. Nobody sees them in a mail about a
- * place that is lost, or left without a fee: the order is credited later.
+ * place that is lost, or left without a fee, but for what was credited: the order may be credited later.
  */
 export const showsAmounts = (mail: MailData) => {
   const { purpose, statusId, bookingId, isToBooker, isToParticipant } = mail;
@@ -28,7 +29,20 @@ export function composePrice({ language }: MailData, price: PublishedDate['price
   return [{ name: texts.facts.priceWithVat, lines: [vat === 0n ? amount! : texts.ofWhichVat(amount!, ofWhich!)] }];
 }
 
-/** Price with VAT, what is paid and what is left to pay. */
+/** What was credited when its payer left the place. */
+export function composeCredit({ language }: MailData, credit: PlaceCredit | undefined): Fact[] {
+  if (!credit) return [];
+  const { sums, facts } = letterTexts[language];
+  const [credited, returned] = [credit.credited, credit.returned].map((one) => [
+    formatMoney(one, credit.currency, language),
+  ]);
+  return [
+    { name: sums.credited, lines: credited! },
+    ...(credit.returned > 0n ? [{ name: facts.returned, lines: returned! }] : []),
+  ];
+}
+
+/** Price with VAT, what is credited, what is paid and what is left to pay. */
 export function composeAmounts({ language, numParticipants }: MailData, balance: BookingBalance): Fact[] {
   const texts = letterTexts[language];
   const { currency, total, vat, credited, paid } = balance;
@@ -42,6 +56,7 @@ export function composeAmounts({ language, numParticipants }: MailData, balance:
         ...(numParticipants > 1 ? [texts.forParticipants(numParticipants)] : []),
       ],
     },
+    ...(credited > 0n ? [{ name: texts.sums.credited, lines: [format(credited)] }] : []),
     { name: texts.facts.paid, lines: [format(paid)] },
     toDue(balance, { language }),
   ];

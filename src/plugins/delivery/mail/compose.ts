@@ -1,7 +1,8 @@
 import type { Settings } from '../../../core/settings.ts';
 import { postponed } from '../../../core/reference/statuses.ts';
 import type { BookingBalance } from '../../../resources/payments/balance-service.ts';
-import { composeAmounts, composePrice } from './amounts.ts';
+import type { PlaceCredit } from '../../../resources/self-cancellations/credit-service.ts';
+import { composeAmounts, composeCredit, composePrice } from './amounts.ts';
 import { composeFacts } from './facts.ts';
 import type { Letter } from './letter.tsx';
 import { accountLetters } from './letters/account.ts';
@@ -24,6 +25,8 @@ export type Extras = {
   balance?: BookingBalance | null;
   /** Of the payer's receipt. */
   receipt?: Receipt | null;
+  /** Of a place that its payer has left. */
+  credit?: PlaceCredit;
   /** Of a mail about a new date. */
   published?: PublishedDate;
 };
@@ -31,7 +34,7 @@ export type Extras = {
 export function compose(
   mail: MailData,
   settings: Pick<Settings, 'timezone' | 'publicUrl'>,
-  { link = null, balance = null, receipt = null, published }: Extras,
+  { link = null, balance = null, receipt = null, published, credit }: Extras,
 ): Letter {
   const { language, contact, phone, webAddress, words } = mail;
   const texts = letterTexts[language];
@@ -46,6 +49,7 @@ export function compose(
     facts: [
       ...composeFacts(mail, settings.timezone),
       ...(balance === null || receipt !== null ? [] : composeAmounts(mail, balance)),
+      ...composeCredit(mail, credit),
       ...composePrice(mail, published?.price),
     ],
     sections: balance === null || receipt === null ? [] : composeReceipt(mail, receipt, balance),

@@ -1,6 +1,7 @@
 import type { Settings } from '../../../core/settings.ts';
 import type { Database } from '../../../database/client.ts';
 import { loadBookingBalance } from '../../../resources/payments/balance-service.ts';
+import { loadCredit } from '../../../resources/self-cancellations/credit-service.ts';
 import { showsAmounts } from './amounts.ts';
 import type { Extras } from './compose.ts';
 import type { MailData } from './mail-data.ts';
@@ -17,6 +18,10 @@ export async function loadExtras(
   if (purpose === 'date_published') {
     const published = await loadPublishedDate({ $client: pool }, settings, mail);
     return { published, link: published.href };
+  }
+  if (purpose === 'deregistration') {
+    const credit = await loadCredit({ $client: pool }, providerId, mail.participantId!);
+    if (credit?.isOwn) return { credit };
   }
   if (!showsAmounts(mail)) return {};
   const school = { providerId, db };

@@ -77,13 +77,14 @@ function BookedDate({ view, token, places }: { view: View; token: string; places
 
 function Amounts({ view, booking }: { view: View; booking: LinkedBooking }) {
   const texts = view.texts.booking;
-  const { orderId, currency, total, paid, due, waiting } = booking;
+  const { orderId, currency, total, credited, paid, due, waiting } = booking;
   const format = (amount: Minor) => formatMoney(amount, currency, view.language);
   return (
     <section aria-labelledby="amounts">
       <h2 id="amounts">{texts.amounts}</h2>
       <dl>
         <Fact name={texts.total}>{format(total)}</Fact>
+        {credited > 0n && <Fact name={texts.credited}>{format(credited)}</Fact>}
         <Fact name={texts.paid}>{format(paid)}</Fact>
         <Fact name={due < 0n ? texts.owed : texts.due}>
           {due > 0n && waiting === 'all' ? fill(texts.dueForPlace, format(due)) : format(due < 0n ? -due : due)}

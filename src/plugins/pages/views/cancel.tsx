@@ -1,6 +1,9 @@
 import { formatDay } from '../../../core/date-format.ts';
+import { formatMoney } from '../../../core/money-format.ts';
+import type { Minor } from '../../../core/money.ts';
 import { participantStatus } from '../../../core/reference/statuses.ts';
 import type { CancellationTerms } from '../../../resources/self-cancellations/schema.ts';
+import type { PlaceCredit } from '../../../resources/self-cancellations/credit-service.ts';
 import type { Enrolment } from '../courses.ts';
 import { fill } from '../../../http/html/fill.ts';
 import type { Texts } from '../texts.ts';
@@ -31,6 +34,8 @@ export type CancelProps = {
   /** Of the participant, on the page of the payer. */
   name: string | undefined;
   terms: CancellationTerms;
+  /** What was credited for the place. */
+  credit: PlaceCredit | undefined;
   /** The terms are not those that the person has confirmed. */
   isChanged: boolean;
   /** The page of the course, or of the booking. */
@@ -60,12 +65,30 @@ export function Cancel(props: CancelProps) {
   );
 }
 
-function Outcome({ view, enrolment, terms, isChanged }: CancelProps) {
+/** What was credited for a place that was given up. */
+export function Credited({ view, credit }: { view: View; credit: PlaceCredit | undefined }) {
+  if (!credit) return null;
+  const { credited, returned } = view.texts.cancel;
+  const format = (amount: Minor) => formatMoney(amount, credit.currency, view.language);
+  return (
+    <p>
+      {fill(credited, format(credit.credited))}
+      {credit.returned > 0n && ` ${fill(returned, format(credit.returned))}`}
+    </p>
+  );
+}
+
+function Outcome({ view, enrolment, terms, isChanged, credit }: CancelProps) {
   const { cancel: texts } = view.texts;
   if (terms.kind === 'closed') return <p>{texts.reasons[terms.reason]}</p>;
   if (terms.kind === 'left') {
     const hasFee = enrolment.statusId === participantStatus.deregisteredWithFee;
-    return <p role="status">{hasFee ? texts.doneWithFee : texts.doneFree}</p>;
+    return (
+      <>
+        <p role="status">{hasFee ? texts.doneWithFee : texts.doneFree}</p>
+        <Credited view={view} credit={credit} />
+      </>
+    );
   }
   return isChanged ? (
     <p role="alert" class="field-error">
@@ -84,7 +107,7 @@ function Confirmation({ view, enrolment, name, terms }: CancelProps & { terms: O
       <p>{isWaiting ? texts.placeOnListEnds : texts.placeEnds}</p>
       {view.person?.email && <p>{texts.mail}</p>}
       {name && <p>{fill(texts.mailTo, name)}</p>}
-      {name !== undefined && <p>{texts.amountsStay}</p>}
+      {name !== undefined && <p>{terms.kind === 'fee' ? texts.amountsStay : texts.unpaidIsCredited}</p>}
       <input type="hidden" name="date" value={enrolment.courseDateId} />
       {terms.kind === 'fee' && <input type="hidden" name="fee" value="yes" />}
       <p class="buttons">

@@ -4,9 +4,10 @@ import { normalizeLineBreaks } from '../../../core/text.ts';
 import { hasConfirmedPlace } from '../../../core/reference/statuses.ts';
 import { safeLink } from '../../../core/safe-link.ts';
 import type { CancellationTerms } from '../../../resources/self-cancellations/schema.ts';
+import type { PlaceCredit } from '../../../resources/self-cancellations/credit-service.ts';
 import { canBeInCalendar, type Gathering } from '../courses.ts';
 import type { Description } from '../../../resources/course-descriptions/service.ts';
-import { cancelLabel, describeTerms, isOpen } from './cancel.tsx';
+import { cancelLabel, Credited, describeTerms, isOpen } from './cancel.tsx';
 import { Fact, Lines, When } from '../../../http/html/facts.tsx';
 import { Facts, Outcome, EnrolmentStatus, type EnrolmentProps } from './facts.tsx';
 import { Layout } from './layout.tsx';
@@ -15,10 +16,11 @@ type CourseProps = EnrolmentProps & {
   instructors: string[];
   descriptions: Description[];
   terms: CancellationTerms | undefined;
+  credit: PlaceCredit | undefined;
 };
 
 /** The page of one enrolment. */
-export function Course({ view, enrolment, instructors, descriptions, terms }: CourseProps) {
+export function Course({ view, enrolment, instructors, descriptions, terms, credit }: CourseProps) {
   const { texts, paths } = view;
   const { title, gatherings } = enrolment;
   return (
@@ -29,6 +31,7 @@ export function Course({ view, enrolment, instructors, descriptions, terms }: Co
       ) : (
         <EnrolmentStatus view={view} enrolment={enrolment} />
       )}
+      <Credited view={view} credit={credit} />
       <Facts view={view} enrolment={enrolment} />
       {instructors.length > 0 && (
         <dl>

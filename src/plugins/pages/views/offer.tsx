@@ -3,6 +3,7 @@ import { hasConfirmedPlace } from '../../../core/reference/statuses.ts';
 import type { Offer as LinkedOffer } from '../linked.ts';
 import type { View } from '../view.ts';
 import { capitalized, Fact } from '../../../http/html/facts.tsx';
+import { Credited } from './cancel.tsx';
 import { EnrolmentStatus, Facts } from './facts.tsx';
 import { Layout } from './layout.tsx';
 
@@ -11,7 +12,7 @@ type OfferProps = { view: View; offer: LinkedOffer; isDeclined: boolean };
 /** The page on which a waiting person accepts or declines an offer. */
 export function Offer({ view, offer, isDeclined }: OfferProps) {
   const texts = view.texts.offer;
-  const { enrolment, isOpen, isOffered, until } = offer;
+  const { enrolment, isOpen, isOffered, until, credit } = offer;
   const [day, time] = (until ?? '').split(' ');
   const isClosed = !isOpen && !isDeclined && !hasConfirmedPlace(enrolment);
   return (
@@ -21,6 +22,7 @@ export function Offer({ view, offer, isDeclined }: OfferProps) {
       {isOpen && <p class="enrolment-status waiting">{texts.held}</p>}
       {!isOpen && !isOffered && <EnrolmentStatus view={view} enrolment={enrolment} />}
       {isClosed && <p>{texts.closed}</p>}
+      <Credited view={view} credit={credit} />
       <Facts view={view} enrolment={enrolment}>
         {isOpen && (
           <Fact name={texts.until}>

@@ -5,8 +5,8 @@ import { withMessage, type Letters } from './letters.ts';
 /** To a participant, and to the person before a swap. `outdatedReason` has excluded others who have left. */
 export const participantLetters: Letters = {
   receipt: (mail, texts) => texts.receipt(toActiveStatus(mail), mail.school, mail.title),
-  deregistration: ({ statusId, school, title }, texts) =>
-    texts.deregistration(statusId === participantStatus.deregisteredWithFee, school, title),
+  deregistration: ({ statusId, school, title, isDateDeleted }, texts) =>
+    texts.deregistration(statusId === participantStatus.deregisteredWithFee, school, title, isDateDeleted),
   offer: ({ school, title }, texts) => texts.offer(school, title),
   promotion: ({ school, title }, texts) => texts.promotion(school, title),
   swap: (mail, texts) =>

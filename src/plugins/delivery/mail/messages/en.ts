@@ -29,10 +29,12 @@ export const en = {
     subject: `${enrolmentStatus === 'waiting' ? 'Waiting list' : 'Your booking'}: ${course}`,
     text: [`Thank you for booking with ${school}. ${places[enrolmentStatus]}`],
   }),
-  deregistration: (withFee: boolean, school: string, course: string) => ({
+  deregistration: (withFee: boolean, school: string, course: string, isDateDeleted: boolean) => ({
     subject: `You are deregistered: ${course}`,
     text: [
-      `You are no longer registered for this course at ${school}.`,
+      isDateDeleted
+        ? `${school} has removed this date, so you are no longer on its waiting list.`
+        : `You are no longer registered for this course at ${school}.`,
       withFee ? 'As it was late, a fee is charged by the terms of the school.' : 'No cancellation fee is charged.',
       'If you did not expect this, please contact the school.',
     ],
@@ -164,6 +166,7 @@ export const en = {
     paid: 'Paid',
     due: 'Left to pay',
     owed: 'You get back',
+    returned: 'Back to the voucher',
   },
   dueForPlace: (amount: string) => `Nothing to pay now. ${amount} is due if you get a place.`,
   dueForSome: 'the places on the waiting list are due only if you get them',

@@ -29,10 +29,12 @@ export const no: LetterTexts = {
     subject: `${enrolmentStatus === 'waiting' ? 'Venteliste' : 'Påmeldingen din'}: ${course}`,
     text: [`Takk for påmeldingen hos ${school}. ${places[enrolmentStatus]}`],
   }),
-  deregistration: (withFee, school, course) => ({
+  deregistration: (withFee, school, course, isDateDeleted) => ({
     subject: `Du er avmeldt: ${course}`,
     text: [
-      `Du er ikke lenger påmeldt dette kurset hos ${school}.`,
+      isDateDeleted
+        ? `${school} har fjernet denne datoen, så du står ikke lenger på ventelisten.`
+        : `Du er ikke lenger påmeldt dette kurset hos ${school}.`,
       withFee
         ? 'Siden det var sent, påløper et gebyr etter skolens vilkår.'
         : 'Det påløper ikke noe avbestillingsgebyr.',
@@ -166,6 +168,7 @@ export const no: LetterTexts = {
     paid: 'Betalt',
     due: 'Gjenstår å betale',
     owed: 'Du får tilbake',
+    returned: 'Tilbake til gavekortet',
   },
   dueForPlace: (amount) => `Ingenting å betale nå. Får du plass, skal du betale ${amount}.`,
   dueForSome: 'plassene på ventelisten betales bare hvis du får dem',

@@ -1,0 +1,12 @@
+import { toMinorUnits, type Minor } from '../../core/money.ts';
+import { execute, type Queryable } from '../../database/statements.ts';
+import * as sql from './sql.ts';
+
+export type PlaceCredit = { credited: Minor; returned: Minor; currency: string; isOwn: boolean };
+
+/** What was credited when a participant left, and the part that went back to vouchers; undefined if nothing was. */
+export async function loadCredit(on: Queryable, providerId: number, participantId: number) {
+  const [found] = await execute<sql.CreditFound>(on, sql.findCredit, [providerId, participantId]);
+  const credit = found && { ...found, credited: toMinorUnits(found.credited), returned: toMinorUnits(found.returned) };
+  return credit satisfies PlaceCredit | undefined;
+}
