@@ -1,11 +1,15 @@
+import { cutList } from '../core/header-list.ts';
+
 /** The qualities of the media types that an `Accept` header names. */
 function getQualities(accept: string): Map<string, number> {
-  const entries = accept.split(',').map((range) => {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
-    // As of RFC 9110, so that none is above 1.
-    return [type, /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(quality) ? Number(quality) : 0] as const;
-  });
+  const entries = cutList(accept)
+    .split(',')
+    .map((range) => {
+      const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+      const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
+      // As of RFC 9110, so that none is above 1.
+      return [type, /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(quality) ? Number(quality) : 0] as const;
+    });
   return new Map(entries);
 }
 

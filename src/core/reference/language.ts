@@ -1,4 +1,5 @@
 import Negotiator from 'negotiator';
+import { cutList } from '../header-list.ts';
 
 /** Languages of labels. */
 export type Language = 'en' | 'no';
@@ -16,7 +17,7 @@ export type Label = Record<Language, string>;
 export function preferredLanguage(acceptLanguage: string | undefined, fallback: Language): Language {
   if (!acceptLanguage) return fallback;
   const supported = fallback === 'no' ? ['no', 'nb', 'nn', 'en'] : ['en', 'no', 'nb', 'nn'];
-  const best = new Negotiator({ headers: { 'accept-language': acceptLanguage } }).language(supported);
+  const best = new Negotiator({ headers: { 'accept-language': cutList(acceptLanguage) } }).language(supported);
   if (best === undefined) return fallback;
   return best === 'en' ? 'en' : 'no';
 }

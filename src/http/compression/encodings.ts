@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import Negotiator from 'negotiator';
+import { cutList } from '../../core/header-list.ts';
 
 export type Encoding = 'identity' | 'gzip' | 'br' | 'zstd';
 
@@ -35,8 +36,10 @@ const allEncodings = Object.keys(compressors);
 
 /** The encoding of these that a client prefers; the first one in its header between equal ones. */
 export function negotiateEncoding({ headers }: IncomingMessage, encodings: readonly string[] = allEncodings): Encoding {
-  if (headers['accept-encoding'] === undefined) return 'identity';
-  return (new Negotiator({ headers }).encoding([...encodings, 'identity']) ?? 'identity') as Encoding;
+  const sent = headers['accept-encoding'];
+  if (typeof sent !== 'string') return 'identity';
+  const accepted = { 'accept-encoding': cutList(sent) };
+  return (new Negotiator({ headers: accepted }).encoding([...encodings, 'identity']) ?? 'identity') as Encoding;
 }
 
 /** Compresses in the thread pool. */
