@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { toCalendar, type CalendarGathering, type CalendarPlace } from '../../src/core/calendar.ts';
+import { foldLines as libraryFold } from 'ical-generator';
+import {
+  foldLines,
+  toCalendar,
+  toPersonalCalendar,
+  type CalendarGathering,
+  type CalendarPlace,
+} from '../../src/core/calendar.ts';
 import { parseCalendar } from '../support/calendars.ts';
 
 const gathering = (id: number, values: Partial<CalendarGathering> = {}): CalendarGathering => ({
@@ -23,7 +30,7 @@ const of = { providerId: 3, publicUrl: 'https://courses.example:8443/path' };
 
 test('a UID names the participant, the person and the date, and of later gatherings their position', () => {
   const uids = (values: Partial<CalendarPlace>) =>
-    parseCalendar(toCalendar([place(values)], of)).events.map((e) => e.uid);
+    parseCalendar(toCalendar(place(values), of)).events.map((e) => e.uid);
   expect(uids({})).toEqual(['participant-3-5-7-9@courses.example']);
   expect(uids({ gatherings: [gathering(11)] })).toEqual(['participant-3-5-7-9@courses.example']);
   expect(uids({ gatherings: [gathering(11), gathering(12)] })).toEqual([
@@ -33,7 +40,7 @@ test('a UID names the participant, the person and the date, and of later gatheri
 });
 
 test('SEQUENCE is the number of seconds from 2020 to the last change', () => {
-  const sequence = (updatedAtMs: number) => parseCalendar(toCalendar([place({ updatedAtMs })], of)).events[0]!.sequence;
+  const sequence = (updatedAtMs: number) => parseCalendar(toCalendar(place({ updatedAtMs }), of)).events[0]!.sequence;
   expect([0, 1_999, 86_400_000].map((ms) => sequence(Date.UTC(2020, 0, 1) + ms))).toEqual([0, 1, 86_400]);
   expect(sequence(Date.UTC(2019, 0, 1))).toBe(0);
 });
@@ -41,7 +48,7 @@ test('SEQUENCE is the number of seconds from 2020 to the last change', () => {
 test('an invitation names the organizer and the attendee', () => {
   const organizer = { name: 'The "best"; school, \\ of\r\nall', email: 'mail@courses.example' };
   const attendee = { name: 'Kari Vik', email: 'kari@example.com' };
-  const { method, events } = parseCalendar(toCalendar([place()], { ...of, method: 'REQUEST', organizer, attendee }));
+  const { method, events } = parseCalendar(toCalendar(place(), { ...of, method: 'REQUEST', organizer, attendee }));
   expect([method, events.length]).toEqual(['REQUEST', 1]);
   expect(events[0]).toMatchObject({
     ...{ status: 'CONFIRMED', summary: 'Knots', start: '2030-06-10T07:00:00Z', end: '2030-06-10T09:00:00Z' },
@@ -58,9 +65,9 @@ test('a cancellation has the UID of the invitation, and no link', () => {
     organizer: { name: 'School', email: 'mail@courses.example' },
     attendee: { name: 'Kari', email: 'kari@example.com' },
   };
-  const [before] = parseCalendar(toCalendar([joined], { ...of, ...persons, method: 'REQUEST' })).events;
+  const [before] = parseCalendar(toCalendar(joined, { ...of, ...persons, method: 'REQUEST' })).events;
   const { method, events } = parseCalendar(
-    toCalendar([joined], { ...of, ...persons, method: 'CANCEL', isCanceled: true }),
+    toCalendar(joined, { ...of, ...persons, method: 'CANCEL', isCanceled: true }),
   );
   expect(before!.url).toBe('https://meet.example/knots');
   expect(method).toBe('CANCEL');
@@ -69,10 +76,45 @@ test('a cancellation has the UID of the invitation, and no link', () => {
 
 test('long texts of several octets per letter are folded', () => {
   const title = 'Sjø, ørret og 🎣; å '.repeat(20).trim();
-  expect(parseCalendar(toCalendar([place({ title })], { ...of, name: title })).events[0]!.summary).toBe(title);
+  expect(parseCalendar(toCalendar(place({ title }), { ...of, name: title })).events[0]!.summary).toBe(title);
 });
 
 test('a calendar says how often to read it again', () => {
-  const { calendar } = parseCalendar(toCalendar([place()], { ...of, refreshSeconds: 3_600 }));
+  const { calendar } = parseCalendar(toCalendar(place(), { ...of, refreshSeconds: 3_600 }));
   expect(String(calendar.getFirstPropertyValue('refresh-interval'))).toBe('PT1H');
+});
+
+test('lines are folded as the library does', () => {
+  const signs = ['a', 'æ', '€', '🎣', ' ', '\r\n', 'long '.repeat(20), 'ø'.repeat(80)];
+  let state = 7;
+  const next = (max: number) => (state = (state * 48_271) % 2_147_483_647) % max;
+  for (let n = 0; n < 200; n += 1) {
+    const text = Array.from({ length: next(60) }, () => signs[next(signs.length)]).join('');
+    expect(foldLines(text)).toBe(libraryFold(text));
+  }
+});
+
+const inHours = (hours: number) => Date.now() + hours * 3_600_000;
+const lasting = (id: number, hours: number) =>
+  gathering(id, { startsAtMs: inHours(hours), endsAtMs: inHours(hours + 0.5) });
+
+test('a calendar for subscribers has the next 1,000 events, then the latest, in their order', async () => {
+  const places = [
+    place({ participantId: 1, gatherings: Array.from({ length: 700 }, (_, n) => lasting(n, n + 1)) }),
+    place({ participantId: 2, gatherings: Array.from({ length: 250 }, (_, n) => lasting(n, n + 1)) }),
+    place({ participantId: 3, gatherings: Array.from({ length: 60 }, (_, n) => lasting(n, n - 100)) }),
+  ];
+  const { events } = parseCalendar(await toPersonalCalendar(places, of));
+  const ofPlace = (id: number) => events.filter(({ uid }) => uid!.startsWith(`participant-3-${id}-`)).length;
+  expect([events.length, ...[1, 2, 3].map(ofPlace)]).toEqual([1_000, 700, 250, 50]);
+  expect(events.at(-50)!.uid).toBe('participant-3-3-7-9-11@courses.example');
+});
+
+test('a calendar of long texts has as many of the next events as fit', async () => {
+  const description = 'å'.repeat(5_000);
+  const long = Array.from({ length: 300 }, (_, n) => ({ ...lasting(n, 300 - n), description }));
+  const { events } = parseCalendar(await toPersonalCalendar([place({ gatherings: long })], of));
+  expect(events.length).toBeGreaterThan(100);
+  expect(events.length).toBeLessThan(150);
+  expect(events.at(-1)!.uid).toBe('participant-3-5-7-9-300@courses.example');
 });

@@ -30,6 +30,11 @@ export const limitByAddress = (countRequest: CountRequest) => async (request: Fa
     throw new Problem('too_many_requests', 'Too many requests from this address', { retryAfter });
 };
 
+/** A later hook: counts a request that was admitted as so many more. */
+export const chargeAddress = (countRequest: CountRequest, more: number) => async (request: FastifyRequest) => {
+  for (let n = 0; n < more; n += 1) await countByAddress(countRequest, request);
+};
+
 /** Limits requests to paths that no interface has. */
 export function limitUnknownPaths(app: FastifyInstance, countRequest: CountRequest) {
   const limit = limitByAddress(countRequest);

@@ -13,13 +13,20 @@ type Query = Record<string, unknown> & { include?: string[] };
 /** Areas that the response to a query depends on, beside the school's own record; undefined for other schools' data. */
 export type ReadAreas = (query: { include?: string[] }, isPublishable: boolean) => readonly Area[] | undefined;
 
+/** What a document depends on beside the data and the language, instead of the URL. */
+export type Identify = (request: FastifyRequest) => unknown[];
+
 /**
  * A preHandler that computes a list's ETag before any data is read: a hash of the provider, the versions of the areas
  * that the query reads, the build, the settings, the language and the query. It replies 304 or, unless the list is not
  * stored, from the cache. A list with data of other schools has no ETag.
  */
 export const handleConditionalGet =
-  (readAreas: ReadAreas, dependsOnOtherData: (query: Query) => boolean, { isStored = true } = {}) =>
+  (
+    readAreas: ReadAreas,
+    dependsOnOtherData: (query: Query) => boolean,
+    { isStored = true, identify }: { isStored?: boolean; identify?: Identify } = {},
+  ) =>
   (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
     const query = request.query as Query;
     const { ctx, server } = request;
@@ -41,10 +48,12 @@ export const handleConditionalGet =
     }
     const { version: clock, versions } = ctx;
     request.listCache!.needed = { providerId: getSchoolId(ctx), version: clock, shared: versions.shared };
-    // By the URL, not the coerced query: the next page's link repeats ignored parameters.
-    const cacheKey = `${state} ${ctx.language} ${negotiateEncoding(request.raw)} ${request.url}`;
+    const parts = identify?.(request);
+    // A list by its URL, not the coerced query: the next page's link repeats ignored parameters.
+    const address = parts ? JSON.stringify([request.routeOptions.url, ...parts]) : request.url;
+    const cacheKey = `${state} ${ctx.language} ${negotiateEncoding(request.raw)} ${address}`;
     const cached = server.listCache.responses?.get(cacheKey);
-    const etag = cached?.headers['etag'] ?? getEtag(request, state);
+    const etag = cached?.headers['etag'] ?? getEtag(request, state, parts);
     reply.header('etag', etag);
     if (matches(request.headers['if-none-match'], etag)) void reply.code(304).send();
     else if (isStored) serveFromCache(request, reply, { cacheKey, cached }, compute);
@@ -78,9 +87,9 @@ const toReader = ({ providerId, publishableFor }: Ctx, areas: readonly Area[]) =
 const toVersion = (versions: Versions, areas: readonly Area[]) =>
   [versions.shared, versions.school, ...areas.map((area) => versions[area])].join(' ');
 
-function getEtag({ ctx, routeOptions, params, query }: FastifyRequest, state: string) {
-  const sorted = Object.entries(query as Query).sort(([a], [b]) => (a < b ? -1 : 1));
-  const parts = [state, ctx.language, routeOptions.url, params, sorted];
+function getEtag({ ctx, routeOptions, params, query }: FastifyRequest, state: string, document?: unknown[]) {
+  const sorted = () => Object.entries(query as Query).sort(([a], [b]) => (a < b ? -1 : 1));
+  const parts = [state, ctx.language, routeOptions.url, ...(document ?? [params, sorted()])];
   return `W/"${hash('sha256', serverKey(ctx.settings) + JSON.stringify(parts), 'base64url').slice(0, 27)}"`;
 }
 

@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Area } from '../../database/areas.ts';
 import type { Ctx, PageHintStore } from '../../database/context.ts';
 import type { Counters } from '../../database/counters.ts';
 import type { NeededVersions, OpenSnapshot, Snapshot } from '../../database/standby.ts';
 import type { AcceptGate } from '../accept-gate.ts';
-import { handleConditionalGet, matchAnyTag, type ReadAreas } from './conditional-get.ts';
+import { handleConditionalGet, matchAnyTag, type Identify, type ReadAreas } from './conditional-get.ts';
 import { withSpreadsheet, type ReadableList } from '../spreadsheets.ts';
 import { createListLimiter, acquireSlot, releaseSlot, type ListLimits } from './list-limiter.ts';
 import { createPageHintCache } from './page-hint-cache.ts';
@@ -86,24 +87,25 @@ export const listRoute = {
   /**
    * 304 by ETag, then the response cache, then the concurrency limit, then single-flight, then a standby. A query that is
    * true for `unless` depends on more than the provider's data; it has neither ETag nor cache. Where `list` has a
-   * spreadsheet, it is also sent as CSV. `admit` may refuse a request that is not answered from memory; no other request
-   * shares its error.
+   * spreadsheet, it is also sent as CSV.
    */
   cached: (
     readAreas: ReadAreas,
     unless: (query: Record<string, unknown>) => boolean = () => false,
     list?: ReadableList<never>,
-    ...admit: ((request: FastifyRequest) => Promise<void>)[]
-  ) =>
-    withSpreadsheet(list, {
-      config: { hasEtag: true as const },
-      preHandler: [
-        ...[begin, handleConditionalGet(readAreas, unless), ...admit],
-        ...[acquireSlot, shareInFlight, readFromStandby],
-      ],
-      onSend: [releaseSlot, storeResponse, matchAnyTag],
-      onError: failInFlight,
-    }),
+  ) => withSpreadsheet(list, cachedHooks([handleConditionalGet(readAreas, unless)])),
+  /**
+   * As `cached`, for a page or a feed: `admit` may refuse a request that is not answered from memory, whose error no
+   * other request shares, and `charge` runs for the one that computes the response.
+   */
+  document({ areas, identify, admit, charge }: DocumentRoute) {
+    const conditional = handleConditionalGet(
+      () => areas,
+      () => false,
+      { identify },
+    );
+    return cachedHooks([conditional, ...(admit ? [admit] : [])], [charge]);
+  },
   /** As `cached`, without the response cache: for a list that few clients read, each with another query. */
   conditional: (readAreas: ReadAreas) => ({
     config: { hasEtag: true as const },
@@ -118,6 +120,16 @@ export const listRoute = {
   /** The concurrency limit alone, for a list that depends on the clock, and so has no ETag. */
   limited: { preHandler: [begin, acquireSlot, readFromStandby], onSend: releaseSlot },
 };
+
+type AsyncHook = (request: FastifyRequest) => Promise<void>;
+type DocumentRoute = { areas: readonly Area[]; identify: Identify; admit?: AsyncHook; charge: AsyncHook };
+
+const cachedHooks = (first: (ReturnType<typeof handleConditionalGet> | AsyncHook)[], last: AsyncHook[] = []) => ({
+  config: { hasEtag: true as const },
+  preHandler: [begin, ...first, acquireSlot, shareInFlight, ...last, readFromStandby],
+  onSend: [releaseSlot, storeResponse, matchAnyTag],
+  onError: failInFlight,
+});
 
 function begin(request: FastifyRequest, _reply: FastifyReply, done: () => void) {
   request.listCache = {};

@@ -1,22 +1,41 @@
 import { asc, eq } from 'drizzle-orm';
 import type { Ctx } from '../../database/context.ts';
+import { tags } from '../../database/tables/catalog.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { isPublicCourse } from '../../resources/courses/loaders.ts';
+import { visibleTags } from '../../resources/tags/loaders.ts';
+import { toTitleTest } from './dates/filters.ts';
+import { createVersionedCache } from './dates/versioned-cache.ts';
 
 /** The school itself, for statements that begin with a tenant. */
 export const toSchoolContext = (ctx: Ctx) => ({ ...ctx, providerId: ctx.publishableFor!.id });
 
 const maxCourses = 10_000;
 
+type ListedCourse = { id: number; title: string; updatedAt: string };
+const listed = createVersionedCache<ListedCourse[]>(4_000_000);
+
 /** The public courses by title; the first 10,000. */
 export const listCourses = (ctx: Ctx) =>
-  ctx.db
-    .select({ id: courses.id, title: courses.title, updatedAt: courses.updatedAt })
-    .from(courses)
-    .where(tenantWhere(toSchoolContext(ctx), courses, isPublicCourse))
-    .orderBy(asc(courses.title), asc(courses.id))
-    .limit(maxCourses);
+  listed(ctx, '', () =>
+    ctx.db
+      .select({ id: courses.id, title: courses.title, updatedAt: courses.updatedAt })
+      .from(courses)
+      .where(tenantWhere(toSchoolContext(ctx), courses, isPublicCourse))
+      .orderBy(asc(courses.title), asc(courses.id))
+      .limit(maxCourses),
+  );
+
+const topics = createVersionedCache<{ id: number; title: string }[]>(1_000_000);
+
+/** The topics of public courses that a value names: one's id, or a title. */
+export async function findTopics(ctx: Ctx, value: string): Promise<number[]> {
+  const all = await topics(ctx, '', () =>
+    ctx.db.select({ id: tags.id, title: tags.title }).from(tags).where(visibleTags(ctx)),
+  );
+  return all.filter(toTitleTest(value)).map(({ id }) => id);
+}
 
 /** Undefined unless the course is public. */
 export async function findCourse(ctx: Ctx, id: number) {

@@ -4,12 +4,15 @@ import { Problem } from '../../core/errors.ts';
 /** The route of a course or a date: `item` is `<slug>-<id>`. */
 export type ItemRoute = { Params: { item: string } };
 
-/** The id at the end of `<slug>-<id>`; throws not_found without one. */
-export function readId({ params }: FastifyRequest<ItemRoute>): number {
-  const [, id] = /(?:^|-)(\d{1,15})$/.exec(params.item) ?? [];
-  if (id === undefined) throw Problem.notFound('Page');
-  return Number(id);
+/** The id at the end of `<slug>-<id>`. */
+export function findId({ params }: FastifyRequest): number | undefined {
+  const [, id] = /(?:^|-)(\d{1,15})$/.exec((params as Partial<ItemRoute['Params']>).item ?? '') ?? [];
+  return id === undefined ? undefined : Number(id);
 }
+
+/** Throws not_found without an id. */
+export const readId = (request: FastifyRequest<ItemRoute>): number =>
+  Problem.assertFound(findId(request as FastifyRequest), 'Page');
 
 const toPathname = (url: string) => url.split('?', 1)[0]!;
 

@@ -42,7 +42,7 @@ export function openCatalog({ database, settings, countRequest, lookup, isOwnHos
         urls: createUrls(settings, school),
         timezone: settings.timezone,
         path: `${paths.base}${path}` || '/',
-        query,
+        query: readShown(request, chosen) ?? query,
         canonical: `${catalogPageUrl(settings, school)}${path.replace(/\/$/, '')}`,
       },
     };
@@ -54,6 +54,12 @@ export function openCatalog({ database, settings, countRequest, lookup, isOwnHos
 function readLanguage({ query }: FastifyRequest): Language | undefined {
   const { lang } = query as Record<string, unknown>;
   return languages.find((language) => language === lang);
+}
+
+/** The query of a cached page, without what it ignores; undefined for other pages. */
+function readShown({ query, routeOptions: { config } }: FastifyRequest, lang: Language | undefined) {
+  const shown = config.readParameters?.(query as Record<string, unknown>);
+  return shown && `?${new URLSearchParams({ ...shown, ...(lang && { lang }) }).toString()}`;
 }
 
 /** The path below the start page, as sent, and the query with its `?`. */

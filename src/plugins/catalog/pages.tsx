@@ -5,9 +5,9 @@ import { sanitizeCached } from '../../core/sanitize-html.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { loadDescriptions, loadSummaries } from '../../resources/course-descriptions/service.ts';
 import { findCourse, listCourses, toSchoolContext } from './courses.ts';
-import { applyFilter, filterCourses, readFilter } from './dates/filters.ts';
+import { applyFilter, filterCourses, readFilter, type Filter } from './dates/filters.ts';
 import { findDatedCourses, getDate } from './dates/service.ts';
-import { isHeld, loadOfCourse, loadUpcoming, selectComing } from './dates/upcoming.ts';
+import { isHeld, loadOfCourse, loadUpcoming, maxDates, selectComing } from './dates/upcoming.ts';
 import { JsonLd, toCourseList } from './feeds/json-ld.tsx';
 import { cachedPage } from './cached-page.ts';
 import { acceptsInterests } from './interests/switch.ts';
@@ -23,20 +23,19 @@ const maxListedCourses = 100;
 
 /** The read-only pages: start, course and date. Cache misses are counted by address. */
 export const pages: FastifyPluginAsync<Services> = async (app, services) => {
-  const cached = cachedPage(services);
+  const cached = cachedPage(services, { cost: 1 });
 
   app.get('/', {
-    ...cached,
+    ...cachedPage(services, { readParameters: readSearch }),
     handler: async (request, reply) => {
       const { view } = request.catalog;
       const ctx = listRoute.toCtx(request);
-      const query = request.query as Record<string, unknown>;
-      const filter = readFilter(query);
+      const { page: requestedPage = '1', ...filter } = readSearch(request.query as Record<string, unknown>);
       const [all, courses, coming] = await Promise.all([loadUpcoming(ctx), listCourses(ctx), findDatedCourses(ctx)]);
       const found = applyFilter(all, filter);
       const others = courses.filter(({ id }) => !coming.has(id));
       const last = Math.max(1, Math.ceil(found.length / pageSize));
-      const requested = Math.max(1, Number.parseInt(String(query['page']), 10) || 1);
+      const requested = Number(requestedPage);
       const page = Math.min(requested, last);
       const props = { view, all, found, others: page > 1 ? [] : filterCourses(others, filter), filter, page, pageSize };
       if (Object.keys(filter).length > 0 || requested > 1) return sendPage(reply, 200, <Start {...props} />);
@@ -86,5 +85,11 @@ export const pages: FastifyPluginAsync<Services> = async (app, services) => {
     },
   });
 };
+
+/** The filters, and the page from the second one on. */
+function readSearch(query: Record<string, unknown>): Filter & { page?: string } {
+  const page = Math.min(Number.parseInt(String(query['page']), 10) || 1, Math.ceil(maxDates / pageSize));
+  return { ...readFilter(query), ...(page > 1 && { page: String(page) }) };
+}
 
 const redirect = (reply: FastifyReply, path: string) => reply.removeHeader('etag').redirect(path, 301);

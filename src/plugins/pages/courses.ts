@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, isNull, notInArray, or, sql, type SQL } from 'drizzle-orm';
-import type { CalendarPlace } from '../../core/calendar.ts';
+import { maxEvents, type CalendarPlace } from '../../core/calendar.ts';
 import type { Ctx } from '../../database/context.ts';
 import {
   courseDateInstructors,
@@ -13,6 +13,7 @@ import { instructors, locations, places } from '../../database/tables/places.ts'
 import { grouped } from '../../lists/relations.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 import { loadCredit } from '../../resources/self-cancellations/credit-service.ts';
+import { nextFirst, shownColumns, withNextGatherings } from '../../resources/gatherings/loaders.ts';
 import { canceled, hasLeft, postponed, participantStatus } from '../../core/reference/statuses.ts';
 
 const now = sql`now()`;
@@ -20,15 +21,6 @@ const left = [participantStatus.deregistered, participantStatus.deregisteredWith
 
 /** Milliseconds, for comparison: timestamps as text may have different offsets. */
 const epochMs = (moment: SQL) => sql<number>`1000 * extract(epoch from ${moment})`.mapWith(Number);
-
-const locationColumns = {
-  // Never null, so it must be first: Drizzle uses the first column to detect a missing location.
-  isVirtual: locations.isVirtual,
-  title: sql<string | null>`coalesce(nullif(${locations.customTitle}, ''), ${locations.title})`,
-  address: locations.address,
-  zipcode: locations.zipcode,
-  city: locations.city,
-};
 
 /** An enrolment with its course date. */
 const columns = {
@@ -52,7 +44,7 @@ const columns = {
   isOver: sql<boolean>`${courseDates.endsAt} < ${now}`,
   isVirtual: courseDates.isVirtual,
   eventUrl: courseDates.eventUrl,
-  location: locationColumns,
+  location: shownColumns.location,
   placeTitle: places.title,
   placeAdditionalInfo: courseDates.placeAdditionalInfo,
   updatedAtMs: epochMs(sql`greatest(${courseDates.updatedAt}, ${participants.updatedAt})`),
@@ -64,7 +56,9 @@ const isShown = and(
   or(notInArray(participants.statusId, left), sql`${courseDates.endsAt} >= ${now}`),
 );
 
-const selectEnrolments = (ctx: Ctx, ...conditions: SQL[]) =>
+const latestFirst = [desc(courseDates.startsAt), desc(participants.id)];
+
+const selectEnrolments = (ctx: Ctx, conditions: SQL[], order: SQL[] = latestFirst) =>
   ctx.db
     .select(columns)
     .from(participants)
@@ -73,14 +67,14 @@ const selectEnrolments = (ctx: Ctx, ...conditions: SQL[]) =>
     .leftJoin(locations, sameTenant(locations, courseDates, eq(locations.id, courseDates.locationId)))
     .leftJoin(places, eq(places.id, courseDates.placeId))
     .where(tenantWhere(ctx, participants, isShown, ...conditions))
-    .orderBy(desc(courseDates.startsAt), desc(participants.id));
+    .orderBy(...order);
 
 type EnrolmentRow = Awaited<ReturnType<typeof selectEnrolments>>[number];
 export type Enrolment = EnrolmentRow & { gatherings: Gathering[] };
 
 /** More than anybody takes; the newest are shown. */
 const maxEnrolments = 500;
-/** Of all dates of a page or a calendar; the earliest are shown. */
+/** Of all dates of a page; the earliest are shown. */
 const maxGatherings = 10_000;
 
 /** Start of the next session that is not over, or of the date if it has no sessions. */
@@ -91,7 +85,7 @@ function nextMeetingMs({ gatherings: meetings, startsAtMs, endsAtMs }: Enrolment
 
 /** A person's enrolments: upcoming ones by their next session, past ones newest first. */
 export async function listEnrolments(ctx: Ctx, userId: number) {
-  const rows = await withGatherings(ctx, await selectEnrolments(ctx, ofUser(userId)).limit(maxEnrolments));
+  const rows = await withGatherings(ctx, await selectEnrolments(ctx, [ofUser(userId)]).limit(maxEnrolments));
   const upcoming = rows.filter((row) => !row.isOver).reverse();
   return {
     upcoming: upcoming.sort((a, b) => nextMeetingMs(a) - nextMeetingMs(b)),
@@ -99,14 +93,20 @@ export async function listEnrolments(ctx: Ctx, userId: number) {
   };
 }
 
-/** The places of a person for a calendar, those of the past year too; the latest if there are more than anybody takes. */
+/** The places of a person for a calendar, those of the past year too: the next ones, then the latest. */
 export async function listCalendarPlaces(ctx: Ctx, userId: number): Promise<CalendarPlace[]> {
   const isRecent = sql`${courseDates.endsAt} >= ${now} - interval '1 year'`;
-  const rows = await selectEnrolments(ctx, ofUser(userId), isRecent).limit(maxEnrolments);
-  return (await withGatherings(ctx, rows.filter(canBeInCalendar))).map(toCalendarPlace);
+  const isKept = [notInArray(participants.statusId, left), notInArray(courseDates.statusId, [canceled, postponed])];
+  const order = nextFirst(sql`${courseDates.endsAt} < ${now}`, courseDates.startsAt);
+  const rows = await selectEnrolments(ctx, [ofUser(userId), isRecent, ...isKept], order).limit(maxEvents);
+  const sorted = rows.sort((a, b) => b.startsAtMs - a.startsAtMs || b.id - a.id);
+  return (await withNextGatherings(ctx, sorted, maxEvents)).map(toCalendarPlace);
 }
 
-export const toCalendarPlace = (enrolment: Enrolment): CalendarPlace => ({ ...enrolment, participantId: enrolment.id });
+export const toCalendarPlace = (enrolment: EnrolmentRow & Pick<CalendarPlace, 'gatherings'>): CalendarPlace => ({
+  ...enrolment,
+  participantId: enrolment.id,
+});
 
 /** Undefined for enrolments of other people. */
 export async function findEnrolment(ctx: Ctx, userId: number, participantId: number): Promise<Enrolment | undefined> {
@@ -123,7 +123,7 @@ export async function findShownCredit(ctx: Ctx, { id }: Enrolment, isPayer = fal
 const ofUser = (userId: number) => eq(participants.userId, userId);
 
 export const findEnrolments = async (ctx: Ctx, ...conditions: SQL[]): Promise<Enrolment[]> =>
-  withGatherings(ctx, await selectEnrolments(ctx, ...conditions));
+  withGatherings(ctx, await selectEnrolments(ctx, conditions));
 
 async function withGatherings(ctx: Ctx, rows: EnrolmentRow[]): Promise<Enrolment[]> {
   const sessions = rows.length === 0 ? [] : await loadGatherings(ctx, rows);
@@ -138,17 +138,10 @@ async function withGatherings(ctx: Ctx, rows: EnrolmentRow[]): Promise<Enrolment
 const loadGatherings = (ctx: Ctx, rows: EnrolmentRow[]) =>
   ctx.db
     .select({
-      id: gatherings.id,
-      courseDateId: gatherings.courseDateId,
+      ...shownColumns,
       gatheringAt: gatherings.gatheringAt,
       gatheringEndAt: gatherings.gatheringEndAt,
-      startsAtMs: epochMs(sql`${gatherings.startsAt}`),
-      endsAtMs: epochMs(sql`timezone(${gatherings.zone}, ${gatherings.gatheringEndAt})`),
       isOver: sql<boolean>`timezone(${gatherings.zone}, ${gatherings.gatheringEndAt}) < ${now}`,
-      theme: gatherings.theme,
-      description: gatherings.description,
-      eventUrl: gatherings.eventUrl,
-      location: locationColumns,
     })
     .from(gatherings)
     .leftJoin(locations, sameTenant(locations, gatherings, eq(locations.id, gatherings.locationId)))

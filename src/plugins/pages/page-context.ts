@@ -11,7 +11,7 @@ import { createPaths, type Paths } from './view.ts';
 type Person = { providerId: number; userId: number | null; adminUserId?: number | null };
 
 /** Options of the pages' route plugins. */
-export type PageServices = {
+export type PageServices = Pick<Services, 'countRequest'> & {
   /** For tokens and sessions, which are looked up before their provider is known. */
   queryable: Queryable;
   paths: Paths;
@@ -21,9 +21,10 @@ export type PageServices = {
   createVisitorContext(request: FastifyRequest, person: Person): Promise<Ctx>;
 };
 
-export function createPageServices({ database, settings }: Services): PageServices {
+export function createPageServices({ database, settings, countRequest }: Services): PageServices {
   const paths = createPaths(settings);
   return {
+    countRequest,
     queryable: { $client: database.pool },
     paths,
     cookie: sessionCookie(settings),

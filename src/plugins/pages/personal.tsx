@@ -85,7 +85,7 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (app, servi
     return reply
       .type('text/calendar; charset=utf-8')
       .header('content-disposition', 'attachment; filename="course.ics"')
-      .send(toCalendar([toCalendarPlace(enrolment)], options));
+      .send(toCalendar(toCalendarPlace(enrolment), options));
   });
 
   app.get('/password', ({ visitor }, reply) =>

@@ -1,6 +1,6 @@
 import { Problem } from '../../core/errors.ts';
 import { hashSecret, newProviderSecret, parseProviderId } from '../../core/secrets.ts';
-import type { Ctx } from '../../database/context.ts';
+import type { Ctx, Versions } from '../../database/context.ts';
 import { execute, type Queryable } from '../../database/statements.ts';
 import * as sql from './sql.ts';
 
@@ -26,9 +26,12 @@ export async function findFeedOfUser({ providerId, unlockedStore }: Ctx, userId:
   return feed?.createdAt;
 }
 
-/** The person of a feed; undefined for an unknown or ended address. */
+/** A person's calendar: `day` is that of the database's clock. */
+export type Feed = Versions & { providerId: number; userId: number; day: string };
+
+/** Undefined for an unknown or ended address. */
 export async function findFeed(on: Queryable, token: string) {
   const values = [parseProviderId(token), hashSecret(token)];
-  const [found] = await execute<{ providerId: number; userId: number }>(on, sql.findFeed, values);
+  const [found] = await execute<Feed>(on, sql.findFeed, values);
   return found;
 }

@@ -17,10 +17,16 @@ export const findFeedOfUser = {
   text: 'select created_at::text as "createdAt" from calendar_feeds where provider_id = $1 and user_id = $2',
 };
 
-/** A feed of a provider ($1) by hash ($2), of a provider that is open. */
+/** A feed of a provider ($1) by hash ($2), of a provider that is open, with the versions of its data and the day. */
 export const findFeed = {
   name: 'find_calendar_feed',
-  text: `select provider_id as "providerId", user_id as "userId" from calendar_feeds
-    where provider_id = $1 and hash = $2
-      and exists (select from providers p where p.id = $1 and p.closed_at is null)`,
+  text: `select f.provider_id as "providerId", f.user_id as "userId", now()::date::text as day,
+      s.catalog_changed_at::text as catalog, s.dates_changed_at::text as dates, s.people_changed_at::text as people,
+      s.money_changed_at::text as money, s.school_changed_at::text as school,
+      concat_ws(' ', v.changed_at, v.xmin, pg_postmaster_start_time()) as shared
+    from calendar_feeds f
+      join providers p on p.id = f.provider_id and p.closed_at is null
+      join provider_state s on s.provider_id = f.provider_id
+      cross join service_state v
+    where f.provider_id = $1 and f.hash = $2`,
 };

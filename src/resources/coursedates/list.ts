@@ -113,20 +113,22 @@ export const batchCourseDateList = withPartners(
   }),
 );
 
+const upcomingDates = {
+  table: tables.courseDates,
+  isPublic: isPublicDate,
+  condition: isUpcoming,
+  filters: {
+    ...partnerParameters,
+    ...tagParameters(tables.courseDates, tables.courseDates.courseId, 'dates of courses'),
+  },
+  paging: { defaultLimit: 250, sinceId: false },
+  order: () => ({ column: tables.courseDates.startsAt }),
+  fetch: fetchCourseDates,
+  looksAt,
+};
+
 /** The calendar, in order of time; by default one page holds it all. */
-export const nextCourseDateList = withPartners(
-  defineList({
-    table: tables.courseDates,
-    serializer: nextCourseDateSerializer,
-    isPublic: isPublicDate,
-    condition: isUpcoming,
-    filters: {
-      ...partnerParameters,
-      ...tagParameters(tables.courseDates, tables.courseDates.courseId, 'dates of courses'),
-    },
-    paging: { defaultLimit: 250, sinceId: false },
-    order: () => ({ column: tables.courseDates.startsAt }),
-    fetch: fetchCourseDates,
-    looksAt,
-  }),
-);
+export const nextCourseDateList = withPartners(defineList({ ...upcomingDates, serializer: nextCourseDateSerializer }));
+
+/** The same dates without default includes. */
+export const upcomingDateList = withPartners(defineList({ ...upcomingDates, serializer: courseDateSerializer }));

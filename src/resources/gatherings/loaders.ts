@@ -1,5 +1,10 @@
-import { and, asc, getTableColumns, isNull, sql } from 'drizzle-orm';
+import { and, asc, eq, getTableColumns, isNull, sql, type SQL, type SQLWrapper } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
+import type { Ctx } from '../../database/context.ts';
 import { gatherings } from '../../database/tables/coursedates.ts';
+import { locations } from '../../database/tables/places.ts';
+import { grouped } from '../../lists/relations.ts';
+import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 import { batchLoader } from '../../lists/loaders.ts';
 
 /** The gatherings of course dates, in order of time, without those that an update has replaced. */
@@ -14,3 +19,81 @@ export const fetchGatherings = batchLoader((ctx, keys) =>
     .where(and(keys.match(gatherings, gatherings.courseDateId), isNull(gatherings.deletedAt)))
     .orderBy(asc(gatherings.startsAt), asc(gatherings.id)),
 );
+
+const endsAt = sql`timezone(${gatherings.zone}, ${gatherings.gatheringEndAt})`;
+const isOver = sql<boolean>`${endsAt} < now()`;
+const toMs = (moment: SQLWrapper) => sql<number>`1000 * extract(epoch from ${moment})`.mapWith(Number);
+
+/** A gathering as calendars and pages show it. */
+export const shownColumns = {
+  id: gatherings.id,
+  courseDateId: gatherings.courseDateId,
+  startsAtMs: toMs(gatherings.startsAt),
+  endsAtMs: toMs(endsAt),
+  theme: gatherings.theme,
+  description: gatherings.description,
+  eventUrl: gatherings.eventUrl,
+  location: {
+    // Never null, so it must be first: Drizzle uses the first column to detect a missing location.
+    isVirtual: locations.isVirtual,
+    title: sql<string | null>`coalesce(nullif(${locations.customTitle}, ''), ${locations.title})`,
+    address: locations.address,
+    zipcode: locations.zipcode,
+    city: locations.city,
+  },
+};
+
+/** An order: the next ones, then those that are over, the latest first. */
+export const nextFirst = (isOver: SQL, startsAt: PgColumn) => [
+  isOver,
+  sql`case when ${isOver} then -1 else 1 end * extract(epoch from ${startsAt})`,
+];
+
+const readNext = (ctx: Pick<Ctx, 'db' | 'providerId'>, ids: number[], max: number) =>
+  ctx.db
+    .select({
+      ...shownColumns,
+      number: sql`row_number() over (partition by ${gatherings.courseDateId}
+        order by ${gatherings.startsAt}, ${gatherings.id})`.mapWith(Number),
+    })
+    .from(gatherings)
+    .leftJoin(locations, sameTenant(locations, gatherings, eq(locations.id, gatherings.locationId)))
+    .where(ofDates(ctx, ids))
+    .orderBy(...nextFirst(isOver, gatherings.startsAt))
+    .limit(max);
+const ofDates = (ctx: Pick<Ctx, 'providerId'>, ids: number[]) =>
+  tenantWhere(
+    ctx,
+    gatherings,
+    isNull(gatherings.deletedAt),
+    sql`${gatherings.courseDateId} = any(${sql.param(ids)}::bigint[])`,
+  );
+
+type NextGathering = Awaited<ReturnType<typeof readNext>>[number];
+export type DateWithGatherings<D> = Omit<D, 'gatherings'> & { courseDateId: number; gatherings: NextGathering[] };
+
+/**
+ * Dates of a calendar with their gatherings in order of time: of all dates at most `max`, the next ones, then the latest.
+ * A date whose gatherings are all left out is left out.
+ */
+export async function withNextGatherings<D extends { courseDateId: number }>(
+  ctx: Pick<Ctx, 'db' | 'providerId'>,
+  dates: D[],
+  max: number,
+): Promise<DateWithGatherings<D>[]> {
+  const ids = dates.map(({ courseDateId }) => courseDateId);
+  const found = ids.length === 0 ? [] : await readNext(ctx, ids, max);
+  const left =
+    found.length < max
+      ? []
+      : await ctx.db.selectDistinct({ id: gatherings.courseDateId }).from(gatherings).where(ofDates(ctx, ids));
+  const ofDate = grouped(
+    found.sort((a, b) => a.number - b.number),
+    ({ courseDateId }) => courseDateId,
+    (gathering) => gathering,
+  );
+  const withSome = new Set(left.map(({ id }) => id));
+  return dates
+    .filter(({ courseDateId: id }) => ofDate.has(id) || !withSome.has(id))
+    .map((date) => ({ ...date, gatherings: ofDate.get(date.courseDateId) ?? [] }));
+}

@@ -1,10 +1,10 @@
-import { expect, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { toInstant, withOffset } from '../../../src/core/zoned-time.ts';
 import { parseCalendar } from '../../support/calendars.ts';
 import { addDate, addGathering, addLocation, addParticipants, changeDate, isoDay } from '../../support/dates.ts';
 import { write } from '../../support/orders.ts';
 import { revealsSecret, secret } from '../../support/public-catalog.ts';
-import { openTestAppForFile, type Provider } from '../../support/test-app.ts';
+import { limits, openTestApp, openTestAppForFile, openTestDatabase, type Provider } from '../../support/test-app.ts';
 import { openCatalog } from '../../support/catalog.ts';
 
 const testApp = await openTestAppForFile();
@@ -146,6 +146,65 @@ test('a calendar has the 500 earliest dates', async () => {
   const { events } = parseCalendar((await get('/calendar.ics')).text);
   expect(events.map(({ start }) => start)).toEqual(events.map(({ start }) => start).toSorted());
   expect([events.length, events.some(({ uid }) => uid === `date-${me.id}-${ids[0]!}@localhost`)]).toEqual([500, false]);
+});
+
+test('a calendar has the next 1,000 meetings, with the numbers of their dates', async () => {
+  const me = await createProvider();
+  const course = await me.course({ title: 'Knots' });
+  const { get } = await openCatalog(testApp, me);
+  const days = { startAt: '2030-01-01', endAt: '2032-12-31' };
+  const [first, second] = [await addDate(me, course, days), await addDate(me, course, { startAt: '2035-01-01' })];
+  const early = await addDate(me, course, { startAt: '2030-02-01' });
+  await write(me, (tx) =>
+    tx.$client.query(
+      `insert into gatherings (provider_id, course_date_id, gathering_at, gathering_end_at, zone, created_at, updated_at)
+      select provider_id, id, start_at + n + time '09:00', start_at + n + time '10:00', zone, now(), now()
+      from course_dates, generate_series(0, 999) n where provider_id = $1 and id = any($2)`,
+      [me.id, [first, second]],
+    ),
+  );
+  const { events } = parseCalendar((await get('/calendar.ics')).text);
+  const uid = (id: number, number = '') => `date-${me.id}-${id}${number}@localhost`;
+  expect([events.length, events[0]!.uid, events[998]!.uid]).toEqual([1_000, uid(first), uid(first, '-999')]);
+  expect(events.slice(999).map((one) => one.uid)).toEqual([uid(early)]);
+  const { events: ofDate } = parseCalendar((await get(`/dates/knots-${second}/calendar.ics`)).text);
+  expect([ofDate.length, ofDate.at(-1)!.uid]).toEqual([1_000, uid(second, '-1000')]);
+});
+
+test.each(['/calendar.ics', '/feed.atom', '/sitemap.xml', '/dates.json', ''])(
+  'what %s ignores is another address of the same copy',
+  async (path) => {
+    const { catalog, single, knots } = await createSchool();
+    const read = async (url: string, headers = {}) => {
+      const { status, text, headers: answered } = await catalog.get(url, headers);
+      return { status, text, etag: String(answered['etag']) };
+    };
+    const plain = await read(path);
+    for (const query of ['?x=1', '?page=1&utm_source=mail', '?tag=', '?lang=xx'])
+      if (path !== '/dates.json' || query === '?x=1') expect(await read(`${path}${query}`)).toEqual(plain);
+    expect((await read(`${path}?x=2`, { 'if-none-match': plain.etag })).status).toBe(304);
+    expect((await read(`${path}?lang=no`)).etag).not.toBe(plain.etag);
+    for (const item of [`courses/x-${knots}`, `dates/x-${single}`])
+      expect((await read(`/${item}/calendar.ics`)).etag).toBe(
+        (await read(`/${item.replace('x', 'y')}/calendar.ics`)).etag,
+      );
+  },
+);
+
+test('a document that is not in memory counts as five requests, and an unknown parameter makes none', async () => {
+  const options = { limits: { ...limits, publicRequestsPerMinute: 20 } };
+  const limited = await openTestApp(openTestDatabase(inject('shared')), options);
+  onTestFinished(() => limited.close());
+  const { get } = await openCatalog(limited, await limited.createProvider());
+  const statuses = async (name: string) => {
+    const found = [];
+    for (let n = 0; n < 6; n += 1) found.push((await get(`/calendar.ics?${name}=${n}`)).status);
+    return found;
+  };
+  // The first look-up of the name counts, too.
+  expect(await statuses('x')).toEqual([200, 200, 200, 200, 200, 200]);
+  expect(await statuses('tag')).toEqual([200, 200, 200, 429, 429, 429]);
+  expect((await get('/calendar.ics')).status).toBe(200);
 });
 
 test('what is not public has no calendar', async () => {

@@ -100,10 +100,10 @@ test('below the path of PUBLIC_URL, which a proxy strips, all addresses have tha
   const { app } = await openTestApp(testApp.database, { settings: { ...settings, publicUrl } });
   onTestFinished(() => app.close());
   const path = `${base}/dates/knots-and-ropes-${dateId}`;
-  const { status, text } = await send(app, { method: 'GET', url: `${path}?x=1`, headers: english });
+  const { status, text } = await send(app, { method: 'GET', url: `${path}?x=1&lang=en`, headers: english });
   expect(status).toBe(200);
   expect(text).toContain(`<link rel="canonical" href="${publicUrl}${path}"/>`);
-  expect(text).toContain(`<a href="/base${path}?x=1&amp;lang=no"`);
+  expect(text).toContain(`<a href="/base${path}?lang=no"`);
   for (const [, href] of text.matchAll(/href="(\/[^"]*)"/g)) expect(href).toMatch(/^\/base\/(?!base\/)/);
 });
 

@@ -108,6 +108,45 @@ test('a moved date keeps its UID and gets a higher sequence; the ETag tells whet
   expect(after!.sequence).toBeGreaterThan(before!.sequence);
 });
 
+test('a current copy is 304 whatever the query, and another day or change needs a new one', async () => {
+  const { me, userId, browser } = await somebody();
+  await takesPart(me, userId);
+  const path = await createFeed(browser);
+  const read = async (url: string, headers = {}) => {
+    const { status, headers: answered } = await anyone.get(url, headers);
+    return { status, etag: String(answered['etag']) };
+  };
+  const { etag } = await read(path);
+  expect(await read(`${path}?x=1`)).toEqual({ status: 200, etag });
+  expect((await read(`${path}?x=2`, { 'if-none-match': etag })).status).toBe(304);
+  expect((await read(path, { 'accept-language': 'no' })).etag).not.toBe(etag);
+  const other = await somebody();
+  expect((await read(await createFeed(other.browser))).etag).not.toBe(etag);
+  await me.course({ title: 'Another course' });
+  expect((await read(path, { 'if-none-match': etag })).status).toBe(200);
+});
+
+test('a feed has the next 1,000 events, then the latest, with the numbers of their dates', async () => {
+  const { me, userId, browser } = await somebody();
+  const { dateId } = await takesPart(me, userId, { startAt: inDays(-100), endAt: inDays(900) });
+  const other = await takesPart(me, userId, { startAt: inDays(950) });
+  await write(me, (tx) =>
+    tx.$client.query(
+      `insert into gatherings (provider_id, course_date_id, gathering_at, gathering_end_at, zone, created_at, updated_at)
+      select provider_id, id, start_at + n + time '09:00', start_at + n + time '10:00', zone, now(), now()
+      from course_dates, generate_series(1, 1100) n where provider_id = $1 and id = $2`,
+      [me.id, dateId],
+    ),
+  );
+  const path = await createFeed(browser);
+  const { events } = parseCalendar((await anyone.get(path)).text);
+  expect([events.length, events.some((one) => one.uid === other.uid)]).toEqual([1_000, true]);
+  // The meeting of today is the 100th, and the last 50 are behind the other date.
+  const numbers = events.flatMap((one) => (one.uid === other.uid ? [] : Number(/-(\d+)@/.exec(one.uid!)![1])));
+  expect(numbers).toEqual(Array.from({ length: 999 }, (_, n) => numbers[0]! + n));
+  expect([100, 101]).toContain(numbers[0]);
+});
+
 test('the UIDs of the feed are those of the calendar file of a course', async () => {
   const { me, userId, browser } = await somebody();
   const { id, uid } = await takesPart(me, userId);

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { foldText } from '../../../core/text.ts';
 import { texts } from '../texts.ts';
 import type { CatalogDate } from './model.ts';
@@ -19,12 +20,18 @@ export function readFilter(query: Record<string, unknown>): Filter {
   return Object.fromEntries(values) as Filter;
 }
 
-/** Words in any order, in the title, the categories, the tags or the place. */
-function matchesWords(date: CatalogDate, words: string) {
+/** The topic of a feed. */
+export function readTopic(query: Record<string, unknown>): { tag?: string } {
+  const { tag } = readFilter(query);
+  return tag === undefined ? {} : { tag };
+}
+
+/** What is searched for words: the title, the categories, the tags and the place. */
+function toSearchedText(date: CatalogDate) {
   const { title, courseTitle, categories, tags, city, location, placeAdditionalInfo } = date;
   const place = [city, location?.title, placeAdditionalInfo, ...(date.isOnline ? onlineNames : [])];
   const all = [title, courseTitle, ...place, ...[...categories, ...tags].map((one) => one.title)];
-  return hasWords(all.filter(Boolean).join(' '), words);
+  return all.filter(Boolean).join(' ');
 }
 
 const onlineNames = Object.values(texts).map(({ online }) => online);
@@ -33,22 +40,48 @@ const onlineNames = Object.values(texts).map(({ online }) => online);
 const toLatin = (text: string) =>
   foldText(text).replaceAll('ø', 'o').replaceAll('æ', 'ae').normalize('NFD').replace(/\p{M}/gu, '');
 
-function hasWords(text: string, words: string) {
-  const folded = toLatin(text);
+/** Of dates and courses, which stay in memory: a search of all of them would take long. */
+const searched = new WeakMap<object, string>();
+
+/** A test for words in any order. */
+function toWordTest<T extends object>(words: string, toText: (one: T) => string) {
   const all = toLatin(words).split(' ').filter(Boolean);
-  return all.every((word) => folded.includes(word));
+  return (one: T) => {
+    const text = searched.get(one) ?? toLatin(toText(one));
+    searched.set(one, text);
+    return all.every((word) => text.includes(word));
+  };
 }
 
-const isTitled = (titled: { id: number; title: string }[], value: string) =>
-  titled.some(({ id, title }) => isChosen({ value: String(id), label: title }, value));
+const foldedTitles = new LRUCache<string, string>({ max: 2_000, memoMethod: foldText });
 
-const tests: Record<FilterName, (date: CatalogDate, value: string) => boolean> = {
-  q: matchesWords,
-  category: ({ categories }, value) => isTitled(categories, value),
-  tag: ({ tags }, value) => isTitled(tags, value),
-  place: (date, value) => listPlaces(date).some((place) => foldText(place) === foldText(value)),
-  month: ({ startAt }, value) => startAt.startsWith(`${value.slice(0, 7)}-`),
-  language: ({ language }, value) => language.id === value,
+/** A test for an id or a title. */
+export function toTitleTest(value: string) {
+  const folded = foldText(value);
+  return ({ id, title }: { id: number; title: string }) => String(id) === value || foldedTitles.memo(title) === folded;
+}
+
+const toTitledTest = (value: string, get: (date: CatalogDate) => { id: number; title: string }[]) => {
+  const isNamed = toTitleTest(value);
+  return (date: CatalogDate) => get(date).some(isNamed);
+};
+
+const tests: Record<FilterName, (value: string) => (date: CatalogDate) => boolean> = {
+  q: (value) => toWordTest(value, toSearchedText),
+  category: (value) => toTitledTest(value, ({ categories }) => categories),
+  tag: (value) => toTitledTest(value, ({ tags }) => tags),
+  place: (value) => {
+    const folded = foldText(value);
+    return (date) => listPlaces(date).some((place) => foldedTitles.memo(place) === folded);
+  },
+  month:
+    (value) =>
+    ({ startAt }) =>
+      startAt.startsWith(`${value.slice(0, 7)}-`),
+  language:
+    (value) =>
+    ({ language }) =>
+      language.id === value,
 };
 
 /** `online` is a place, too. */
@@ -56,14 +89,14 @@ export const onlinePlace = 'online';
 const listPlaces = ({ city, isOnline }: CatalogDate) => [...(isOnline ? [onlinePlace] : []), ...(city ? [city] : [])];
 
 export const applyFilter = (dates: CatalogDate[], filter: Filter) => {
-  const given = Object.entries(filter) as [FilterName, string][];
-  return dates.filter((date) => given.every(([name, value]) => tests[name](date, value)));
+  const given = (Object.entries(filter) as [FilterName, string][]).map(([name, value]) => tests[name](value));
+  return dates.filter((date) => given.every((matches) => matches(date)));
 };
 
 /** Courses have no other filter than the words of their title. */
 export function filterCourses<Course extends { title: string }>(courses: Course[], { q, ...others }: Filter): Course[] {
   if (Object.keys(others).length > 0) return [];
-  return q === undefined ? courses : courses.filter(({ title }) => hasWords(title, q));
+  return q === undefined ? courses : courses.filter(toWordTest(q, ({ title }) => title));
 }
 
 export type Choice = { value: string; label: string };

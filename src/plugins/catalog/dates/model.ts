@@ -65,12 +65,12 @@ export type DateItem = CourseDate & {
   instructors?: EmbeddedInstructor[];
 };
 
+/** Of lists; calendars read the gatherings that they show. */
 export const dateIncludes = [
   'course',
   'course.products',
   'location',
   'place',
-  'gatherings',
   'teaching_language',
   'status',
   'instructors',

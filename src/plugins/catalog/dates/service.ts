@@ -13,7 +13,7 @@ import { createVersionedCache } from './versioned-cache.ts';
 
 /** A public date, which may be over or canceled. */
 export async function findDate(ctx: Ctx, id: number): Promise<CatalogDate | undefined> {
-  const found = await courseDateList.byId(ctx, id, { include: dateIncludes });
+  const found = await courseDateList.byId(ctx, id, { include: [...dateIncludes, 'gatherings'] });
   return found && (await toCatalogDates(ctx, [found as unknown as DateItem]))[0];
 }
 

@@ -2,25 +2,25 @@ import type { Ctx } from '../../../database/context.ts';
 import type { PageOptions } from '../../../lists/list-types.ts';
 import { canceled } from '../../../core/reference/statuses.ts';
 import { todayIn } from '../../../core/timestamps.ts';
-import { courseDateList, newestDateList, nextCourseDateList } from '../../../resources/coursedates/list.ts';
-import { applyFilter, type Filter } from './filters.ts';
+import { courseDateList, newestDateList, upcomingDateList } from '../../../resources/coursedates/list.ts';
 import { dateIncludes, type CatalogDate, type DateItem } from './model.ts';
 import { listWholeDates, toCatalogDates } from './service.ts';
 import { createVersionedCache } from './versioned-cache.ts';
 
 const pageSize = 250;
 /** The start page, the search and dates.json have no more. */
-const maxDates = 2_000;
+export const maxDates = 2_000;
 
 const cache = createVersionedCache<CatalogDate[]>(16_000_000);
+const canceledDates = createVersionedCache<CatalogDate[]>(4_000_000);
 
 /** The public dates from today on, in order of time; the first 2,000. */
 export const loadUpcoming = (ctx: Ctx) => cache(ctx, '', () => readUpcoming(ctx));
 
 async function readUpcoming(ctx: Ctx) {
-  const query = { limit: pageSize, include: ['course.products', 'instructors'] };
+  const query = { limit: pageSize, include: dateIncludes };
   const select = (_ctx: Ctx, dates: CatalogDate[]) => Promise.resolve(dates);
-  return readPages(ctx, (after) => nextCourseDateList.page(ctx, query, { after }), { max: maxDates, select });
+  return readPages(ctx, (after) => upcomingDateList.page(ctx, query, { after }), { max: maxDates, select });
 }
 
 /** Of public dates those from today on that are no part of another date: dates of the start page, and canceled ones. */
@@ -36,18 +36,20 @@ const maxCanceled = 500;
 
 /** The public canceled dates from today on, in order of time; the first 500. */
 export const loadCanceled = (ctx: Ctx) =>
-  readComing(ctx, { status_id: canceled, order_by: 'startdate' }, { max: maxCanceled, select: selectComing });
+  canceledDates(ctx, '', () =>
+    readComing(ctx, { status_id: canceled, order_by: 'startdate' }, { max: maxCanceled, select: selectComing }),
+  );
 
 /** The public dates of a course from today on, canceled ones too, in order of time; the first 2,000. */
 export const loadOfCourse = (ctx: Ctx, courseId: number) =>
   readComing(ctx, { course_id: [courseId], order_by: 'startdate' }, { max: maxDates, select: selectComing });
 
-/** The newest dates from today on that a filter finds, of the 2,000 newest. */
-export const loadNewest = (ctx: Ctx, filter: Filter, max: number) =>
+/** The newest dates from today on, of the 2,000 newest of any topic or of these. */
+export const loadNewest = (ctx: Ctx, topics: number[] | undefined, max: number) =>
   readComing(
     ctx,
-    {},
-    { max, select: async (_ctx, dates) => (await selectComing(ctx, applyFilter(dates, filter))).filter(isHeld) },
+    { limit: 2 * max, ...(topics && { tag_ids: topics }) },
+    { max, select: async (_ctx, dates) => (await selectComing(ctx, dates)).filter(isHeld) },
     newestDateList,
   );
 
@@ -64,7 +66,7 @@ function readComing(ctx: Ctx, query: Record<string, unknown>, reading: Reading, 
   return readPages(ctx, (after) => list.page(ctx, all, { after }), reading);
 }
 
-type DatePage = Pick<Awaited<ReturnType<typeof nextCourseDateList.page>>, 'items' | 'hasMore' | 'lastKey'>;
+type DatePage = Pick<Awaited<ReturnType<typeof upcomingDateList.page>>, 'items' | 'hasMore' | 'lastKey'>;
 
 /** Reads pages until as many dates are selected, or 2,000 are read. */
 async function readPages(

@@ -22,9 +22,20 @@ export function createVersionedCache<T>(maxSize: number) {
     const isCurrent = () => cache.peek(key) === entry;
     entry.loading.then(
       // A value above the limit is not stored.
-      (value) => isCurrent() && cache.set(key, entry, { size: serialize(value).byteLength }),
+      (value) => isCurrent() && cache.set(key, entry, { size: estimateSize(value) }),
       () => isCurrent() && cache.delete(key),
     );
     return entry.loading;
   };
+}
+
+const sampled = 50;
+
+/** In serialized bytes; of a long list from a part of it, since serializing takes long. */
+function estimateSize(value: unknown): number {
+  if (Buffer.isBuffer(value)) return value.byteLength;
+  if (!Array.isArray(value) || value.length <= sampled) return serialize(value).byteLength;
+  const step = Math.ceil(value.length / sampled);
+  const sample = value.filter((_, n) => n % step === 0);
+  return Math.ceil((serialize(sample).byteLength * value.length) / sample.length);
 }

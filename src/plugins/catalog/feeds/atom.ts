@@ -4,8 +4,9 @@ import { formatTimestamp } from '../../../core/timestamps.ts';
 import type { Services } from '../../../http/auth/authenticate.ts';
 import { getSchoolId } from '../../../database/context.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
-import { readFilter } from '../dates/filters.ts';
+import { readTopic } from '../dates/filters.ts';
 import type { CatalogDate } from '../dates/model.ts';
+import { findTopics } from '../courses.ts';
 import { listWholeDates } from '../dates/service.ts';
 import { loadNewest } from '../dates/upcoming.ts';
 import { cachedPage } from '../cached-page.ts';
@@ -17,15 +18,14 @@ const maxEntries = 50;
 
 /** The newest of the coming dates as Atom (RFC 4287). */
 export const atomFeed: FastifyPluginAsync<Services> = async (app, services) => {
-  const cached = cachedPage(services);
-
   app.get('/feed.atom', {
-    ...cached,
+    ...cachedPage(services, { readParameters: readTopic }),
     handler: async (request, reply) => {
       const { view } = request.catalog;
       const ctx = listRoute.toCtx(request);
-      const { tag } = readFilter(request.query as Record<string, unknown>);
-      const dates = await loadNewest(ctx, { ...(tag !== undefined && { tag }) }, maxEntries);
+      const { tag } = readTopic(request.query as Record<string, unknown>);
+      const topics = tag === undefined ? undefined : await findTopics(ctx, tag);
+      const dates = topics?.length === 0 ? [] : await loadNewest(ctx, topics, maxEntries);
       const ids = dates.map(({ id }) => id);
       const created = new Map((await listWholeDates(ctx, ids)).map(({ id, createdAt }) => [id, createdAt]));
       const entries = dates.flatMap((date): Entry[] => {

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
-import { toPublicCalendar, type PublicCalendarDate } from '../../../core/calendar.ts';
+import { maxEvents, toPublicCalendar, type PublicCalendarDate } from '../../../core/calendar.ts';
 import { venueLines } from '../../../core/address-format.ts';
 import { Problem } from '../../../core/errors.ts';
 import { formatTimestamp } from '../../../core/timestamps.ts';
@@ -7,13 +7,14 @@ import { toInstant } from '../../../core/zoned-time.ts';
 import type { Services } from '../../../http/auth/authenticate.ts';
 import { getSchoolId } from '../../../database/context.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
-import { findCourse } from '../courses.ts';
-import { applyFilter, readFilter } from '../dates/filters.ts';
+import { withNextGatherings, type DateWithGatherings } from '../../../resources/gatherings/loaders.ts';
+import { findCourse, findTopics, toSchoolContext } from '../courses.ts';
+import { applyFilter, readTopic } from '../dates/filters.ts';
 import type { CatalogDate } from '../dates/model.ts';
 import { getDate } from '../dates/service.ts';
 import { loadCanceled, loadOfCourse, loadUpcoming } from '../dates/upcoming.ts';
 import { cachedPage } from '../cached-page.ts';
-import { readId, type ItemRoute } from '../item-route.ts';
+import { findId, readId, type ItemRoute } from '../item-route.ts';
 import type { View } from '../view.ts';
 
 /** How often programs should look for changes. */
@@ -23,13 +24,14 @@ const maxDates = 500;
 
 /** The coming dates of a school, a course or a topic as iCalendar, canceled ones too, and a single date. */
 export const calendars: FastifyPluginAsync<Services> = async (app, services) => {
-  const cached = cachedPage(services);
+  const cached = cachedPage(services, { toItem: findId });
 
   app.get('/calendar.ics', {
-    ...cached,
+    ...cachedPage(services, { readParameters: readTopic }),
     handler: async (request, reply) => {
-      const { tag } = readFilter(request.query as Record<string, unknown>);
-      const dates = applyFilter(await loadAll(request), { ...(tag !== undefined && { tag }) });
+      const topic = readTopic(request.query as Record<string, unknown>);
+      const isKnown = topic.tag === undefined || (await findTopics(listRoute.toCtx(request), topic.tag)).length > 0;
+      const dates = isKnown ? applyFilter(await loadAll(request), topic) : [];
       return sendCalendar(request, reply, dates, request.catalog.view.school.title);
     },
   });
@@ -60,32 +62,29 @@ async function loadAll(request: FastifyRequest) {
   return [...upcoming, ...canceled].sort((a, b) => a.startAt.localeCompare(b.startAt) || a.id - b.id);
 }
 
-async function sendCalendar({ ctx, catalog }: FastifyRequest, reply: FastifyReply, dates: CatalogDate[], name: string) {
-  const { view } = catalog;
+async function sendCalendar(request: FastifyRequest, reply: FastifyReply, dates: CatalogDate[], name: string) {
+  const { view } = request.catalog;
+  const ctx = listRoute.toCtx(request);
   const options = { providerId: getSchoolId(ctx), publicUrl: ctx.settings.publicUrl, name, refreshSeconds };
-  const shown = dates.slice(0, maxDates).map((date) => toCalendarDate(view, date));
-  return reply.type('text/calendar; charset=utf-8').send(await toPublicCalendar(shown, options));
+  const shown = dates.slice(0, maxDates).map((date) => ({ ...date, courseDateId: date.id }));
+  const events = await withNextGatherings(toSchoolContext(ctx), shown, maxEvents);
+  const all = events.map((date) => toCalendarDate(view, date));
+  return reply.type('text/calendar; charset=utf-8').send(await toPublicCalendar(all, options));
 }
 
 /** The meeting's link is for participants alone. */
-function toCalendarDate({ texts, urls, school }: View, date: CatalogDate): PublicCalendarDate {
-  const { id, startAt, endAt, startTimeAt, endTimeAt, zone, placeTitle, isOnline } = date;
+function toCalendarDate({ texts, urls, school }: View, date: DateWithGatherings<CatalogDate>): PublicCalendarDate {
+  const { startAt, endAt, startTimeAt, endTimeAt, zone, placeTitle, isOnline } = date;
   // An event has values of its course and places too.
   const changedAtMs = Math.max(...[school.catalog, school.dates].map((at) => Date.parse(formatTimestamp(at))));
   const hasPlace = venueLines({ ...date, placeAdditionalInfo: null }).length > 0;
   return {
     ...date,
-    courseDateId: id,
     placeTitle: hasPlace || !isOnline ? placeTitle : texts.online,
     startsAtMs: toInstant(`${startAt} ${startTimeAt ?? '00:00:00'}`, zone),
     endsAtMs: toInstant(`${endAt} ${endTimeAt ?? '23:59:59'}`, zone),
     updatedAtMs: changedAtMs,
-    gatherings: date.gatherings.map((gathering) => ({
-      ...gathering,
-      startsAtMs: toInstant(gathering.at, zone),
-      endsAtMs: toInstant(gathering.endAt, zone),
-      eventUrl: null,
-    })),
+    gatherings: date.gatherings.map((gathering) => ({ ...gathering, eventUrl: null })),
     pageUrl: urls.date(date),
   };
 }

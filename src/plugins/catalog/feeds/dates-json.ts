@@ -28,7 +28,7 @@ const Query = Type.Object({
 
 /** The coming dates as JSON for any site. */
 export const datesJson: FastifyPluginAsync<Services> = async (app, services) => {
-  const cached = cachedPage(services);
+  const cached = cachedPage(services, { readParameters: readShown });
   setErrorFormat(app, (problem, _request, reply) => {
     reply.header('cache-control', 'no-store');
     return formatV2Error(problem);
@@ -52,6 +52,15 @@ export const datesJson: FastifyPluginAsync<Services> = async (app, services) => 
     },
   });
 };
+
+/** From the query as it is sent, and with its types. */
+const readShown = (query: Record<string, unknown>) =>
+  Object.fromEntries(
+    Object.keys(Query.properties).flatMap((name) => {
+      const value = query[name];
+      return typeof value === 'string' || typeof value === 'number' ? [[name, String(value).slice(0, 200)]] : [];
+    }),
+  );
 
 /** Pages of other sites read it, and caches answer them for a minute. */
 const allowAnyOrigin: onRequestHookHandler = (_request, reply, done) => {

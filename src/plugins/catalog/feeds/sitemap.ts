@@ -1,14 +1,22 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Problem } from '../../../core/errors.ts';
 import { formatTimestamp } from '../../../core/timestamps.ts';
+import type { Ctx } from '../../../database/context.ts';
 import type { Services } from '../../../http/auth/authenticate.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
 import { listCourses } from '../courses.ts';
 import { listComingDates } from '../dates/service.ts';
 import { cachedPage } from '../cached-page.ts';
-import { element, toDocument } from './xml.ts';
+import { createVersionedCache } from '../dates/versioned-cache.ts';
+import type { View } from '../view.ts';
+import { element, toDocument, type Xml } from './xml.ts';
 
 const maxDates = 30_000;
+const urlsPerTurn = 500;
+
+/** Of the cache of responses a large one would be too great a part. */
+const sitemaps = createVersionedCache<Buffer>(16_000_000);
 
 /** The pages that search engines may show: at most 40,001, where a sitemap may have 50,000. */
 export const sitemap: FastifyPluginAsync<Services & { isOwnHost: boolean }> = async (app, services) => {
@@ -21,14 +29,8 @@ export const sitemap: FastifyPluginAsync<Services & { isOwnHost: boolean }> = as
       const ctx = listRoute.toCtx(request);
       const { school, urls } = view;
       if (!school.isIndexed) throw Problem.notFound('Sitemap');
-      const [courses, dates] = await Promise.all([listCourses(ctx), listComingDates(ctx, maxDates)]);
-      const pages = [
-        toUrl(urls.start),
-        ...courses.map((course) => toUrl(urls.course(course), formatTimestamp(course.updatedAt))),
-        ...dates.map((date) => toUrl(urls.date(date))),
-      ];
-      const all = element('urlset', { xmlns: 'http://www.sitemaps.org/schemas/sitemap/0.9' }, ...pages);
-      return reply.type('application/xml; charset=utf-8').send(toDocument(all));
+      const content = await sitemaps(ctx, '', () => writeSitemap(ctx, urls));
+      return reply.type('application/xml; charset=utf-8').send(content);
     },
   });
 
@@ -38,6 +40,25 @@ export const sitemap: FastifyPluginAsync<Services & { isOwnHost: boolean }> = as
       sendRobots(reply, view.school.isIndexed ? [`Sitemap: ${view.urls.start}/sitemap.xml`] : undefined),
     );
 };
+
+/** Yields to the event loop. */
+async function writeSitemap(ctx: Ctx, urls: View['urls']) {
+  const [courses, dates] = await Promise.all([listCourses(ctx), listComingDates(ctx, maxDates)]);
+  const pages: (() => Xml)[] = [
+    () => toUrl(urls.start),
+    ...courses.map((course) => () => toUrl(urls.course(course), formatTimestamp(course.updatedAt))),
+    ...dates.map((date) => () => toUrl(urls.date(date))),
+  ];
+  const frame = element('urlset', { xmlns: 'http://www.sitemaps.org/schemas/sitemap/0.9' }, '|');
+  const [start, end] = toDocument(frame).split('|') as [string, string];
+  const pieces = [Buffer.from(start)];
+  for (let first = 0; first < pages.length; first += urlsPerTurn) {
+    const part = pages.slice(first, first + urlsPerTurn).map((toPage) => toPage().xml);
+    pieces.push(Buffer.from(part.join('')));
+    await nextTurn();
+  }
+  return Buffer.concat([...pieces, Buffer.from(end)]);
+}
 
 /** Bookings change a date, and their times are not public: its page has no time of a change. */
 const toUrl = (url: string, changedAt?: string) =>

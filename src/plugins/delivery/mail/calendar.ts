@@ -31,7 +31,7 @@ export function composeCalendar(
   const { providerId, school, participantName: name, email, fewestGatherings, mostGatherings } = mail;
   const gatherings = mail.gatherings ?? [];
   const toContent = (method: MailMethod, events: PlaceEvents, attendee?: CalendarPerson) =>
-    toCalendar([toPlace(mail, events)], {
+    toCalendar(toPlace(mail, events), {
       ...{ providerId, publicUrl, method, isCanceled: change === 'CANCEL' },
       organizer: { name: school, email: from },
       // RFC 5546, 3.2.1: none in a published calendar.
@@ -59,7 +59,7 @@ function composeOfBooking(mail: MailData, publicUrl: string, from: string): Mail
   const gatherings = (mail.gatherings ?? []).map((one) => ({ ...one, eventUrl: null }));
   const place = { ...mail, participantId: placeId, userId: placeUserId, eventUrl: null, gatherings } as CalendarPlace;
   const options = { providerId, publicUrl, method: 'PUBLISH' as const, organizer: { name: school, email: from } };
-  return { alternative: null, attachment: { method: 'PUBLISH', content: toCalendar([place], options) } };
+  return { alternative: null, attachment: { method: 'PUBLISH', content: toCalendar(place, options) } };
 }
 
 /** How a mail changes the entry of its recipient; undefined for those who have none. */
