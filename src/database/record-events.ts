@@ -6,7 +6,7 @@ export type RecordedEvent = { type: EventName; id: number };
 type EventName =
   | 'coursedate.canceled'
   | `offer.${'made' | 'accepted' | 'declined' | 'lapsed'}`
-  | `order.${'paid' | 'credited'}`
+  | `order.${'paid' | 'settled' | 'credited'}`
   | `participant.${'swapped' | 'moved'}`;
 
 const insertEvents = {
@@ -24,6 +24,6 @@ export async function recordEvents(tx: Tx, providerId: number, now: string, reco
 /** The types of these events. */
 export const recordedTypes: EventName[] = [
   'coursedate.canceled',
-  ...(['order.paid', 'order.credited', 'participant.swapped', 'participant.moved'] as const),
+  ...(['order.paid', 'order.settled', 'order.credited', 'participant.swapped', 'participant.moved'] as const),
   ...(['offer.made', 'offer.accepted', 'offer.declined', 'offer.lapsed'] as const),
 ];

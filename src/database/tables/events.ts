@@ -22,7 +22,7 @@ export const eventResources = [
 /** A `resync` stands for all changes of a resource by a transaction with too many changes. */
 export const eventChanges = [
   ...(['created', 'updated', 'deleted', 'seats_changed', 'merged', 'erased', 'paid', 'credited'] as const),
-  ...(['swapped', 'moved', 'made', 'accepted', 'declined', 'lapsed', 'resync'] as const),
+  ...(['settled', 'swapped', 'moved', 'made', 'accepted', 'declined', 'lapsed', 'resync'] as const),
 ] as const;
 
 /**

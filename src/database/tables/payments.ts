@@ -14,7 +14,7 @@ export const payments = pgTable(
     orderId: reference().notNull(),
     amount: numeric({ precision: 12, scale: 2 }).notNull(),
     method: text({ enum: paymentMethods }).notNull().default('other'),
-    /** The client's name for the payment; a repeat with an equal one is the same payment. */
+    /** The client's name for the payment; a repeat with an equal one is the same payment, or refund by several methods. */
     reference: text(),
     paidAt: instant().notNull(),
     reversedAt: instant(),
@@ -24,7 +24,7 @@ export const payments = pgTable(
     primaryKey({ name: 'payments_pk', columns: [t.providerId, t.id] }),
     tenantKey('payments_order_fk', t.orderId, orders.id),
     uniqueIndex('payments_reference')
-      .on(t.providerId, t.orderId, t.reference)
+      .on(t.providerId, t.orderId, t.reference, t.method)
       .where(sql`${t.reversedAt} is null and ${t.reference} is not null`),
     index('payments_order').on(t.providerId, t.orderId, t.id),
     index('payments_paid').on(t.providerId, t.paidAt, t.id),

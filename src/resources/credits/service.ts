@@ -52,7 +52,7 @@ export async function creditOrder(ctx: School, tx: Tx, now: string, orderId: num
     .update(orders)
     .set({ updatedAt: now })
     .where(tenantWhere(ctx, orders, eq(orders.id, orderId)));
-  await updatePaid(ctx, tx, now, orderId);
+  await updatePaid(ctx, tx, now, orderId, { byCredit: true });
   await recordEvents(tx, ctx.providerId, now, [{ type: 'order.credited', id: orderId }]);
   return { id, creditedLines: credited };
 }

@@ -34,7 +34,7 @@ export async function updateOrder(ctx: Ctx, id: number, body: OrderChange) {
 async function changePaid(ctx: Ctx, tx: Tx, now: string, id: number, { is_paid, paid_at }: OrderChange) {
   const debt = await findDebt(ctx, tx, id);
   if (is_paid === undefined || is_paid === debt.isPaid) return false;
-  if (debt.total === 0n) await setPaid(ctx, tx, now, id, is_paid);
+  if (debt.total === 0n) await setPaid(ctx, tx, now, debt, is_paid);
   else if (is_paid) await addPayment(ctx, tx, now, id, debt.due, { paidAt: paid_at ?? undefined });
   else {
     await reversePayments(ctx, tx, now, id);

@@ -13,15 +13,19 @@ export const paidByVouchers = sql<string>`(
   select coalesce(sum(r.amount), 0.00) from voucher_redemptions r
   where r.provider_id = orders.provider_id and r.order_id = orders.id)`;
 
+const paidByPayments = sql<string>`(
+  select coalesce(sum(p.amount), 0) from payments p
+  where p.provider_id = orders.provider_id and p.order_id = orders.id and p.reversed_at is null)`;
+
+/** True for an order of which money or vouchers paid a part. */
+export const isPartlyPaid = sql<boolean>`(${paidByPayments} <> 0 or ${paidByVouchers} <> 0)`;
+
 /**
- * The outstanding balance of the row of `orders`. Of a credit it is the amount that the school owes, as a negative
- * amount: the part that neither lowers the balance of the first order nor returns to a voucher.
+ * The outstanding balance of the row of `orders`; negative for what the school owes. Of a credit this is the part that neither lowers the balance of the first order nor returns to a voucher.
  */
 export const due = sql<string>`(
-  orders.total_before_discounts - orders.total_discounts + orders.total_vat - ${paidByVouchers} - (
-    select coalesce(sum(p.amount), 0) from payments p
-    where p.provider_id = orders.provider_id and p.order_id = orders.id and p.reversed_at is null
-  ) + case when orders.kind = 'credit' then orders.credit_applied else -(
+  orders.total_before_discounts - orders.total_discounts + orders.total_vat - ${paidByVouchers} - ${paidByPayments}
+  + case when orders.kind = 'credit' then orders.credit_applied else -(
     select coalesce(sum(c.credit_applied), 0) from orders c
     where c.provider_id = orders.provider_id and c.first_order_id = orders.id
   ) end)`;

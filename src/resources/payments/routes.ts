@@ -5,7 +5,7 @@ import { addPageRoute } from '../../http/page-route.ts';
 import { responses } from '../../http/responses.ts';
 import { PaymentBody } from './body-schema.ts';
 import { paymentList } from './list.ts';
-import { Payment } from './schema.ts';
+import { CreatedPayment, Payment } from './schema.ts';
 import { createPayment, getPayment, reversePayment } from './service.ts';
 
 const tags = ['Orders'];
@@ -40,14 +40,14 @@ export const orderPaymentRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'createPayment',
       summary: 'Add a payment of an order',
       description:
-        'At most what is due. An order of which nothing is due is paid, with its participants. ' +
+        'At most what is due, unless it is `overpaid`. An order of which nothing is due is paid, with its participants. ' +
         'A request with the reference of a payment of the order finds that payment: `200`.',
       tags,
       profiles: ['full'],
       item: 'Order',
       params: Type.Object({ id: t.Id }),
       body: PaymentBody,
-      response: { 200: Payment, ...responses.created(Payment) },
+      response: { 200: CreatedPayment, ...responses.created(CreatedPayment) },
     },
     config: { idempotency: {} },
     handler: async ({ ctx, params, body }, reply) => {

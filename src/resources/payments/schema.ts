@@ -17,11 +17,25 @@ export const Payment = t.NamedObject('Payment', {
   }),
   reference: t.member.personal(t.Nullable(Type.String())),
   ...t.member.financial.all({
-    state: t.OneOf(['paid', 'reversed'], { description: 'A reversed payment no longer counts' }),
+    state: t.named(
+      'PaymentState',
+      t.OneOf(['paid', 'reversed'], { description: 'A reversed payment no longer counts' }),
+    ),
     paid_at: t.DateTime,
     created_at: t.DateTime,
     updated_at: t.DateTime,
   }),
+});
+
+/** POST /v2/orders/:id/payments. */
+export type CreatedPayment = Static<typeof CreatedPayment>;
+export const CreatedPayment = t.NamedObject('CreatedPayment', {
+  ...Payment.properties,
+  parts: t.member.financial(
+    Type.Optional(
+      Type.Array(Payment, { description: 'Only of a refund by several methods: a payment of each, this one first' }),
+    ),
+  ),
 });
 
 export type PaymentRow = typeof payments.$inferSelect & { currency: string };

@@ -1,18 +1,20 @@
-import { and, eq, isNull } from 'drizzle-orm';
+import { and, asc, eq, isNull, sql, type SQL } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
 import { toDecimal, toMinorUnits, toNumber, type Minor } from '../../core/money.ts';
 import { paymentStatus } from '../../core/reference/statuses.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { recordEvents } from '../../database/record-events.ts';
+import { folded } from '../../database/tables/columns.ts';
 import { bookings, orders } from '../../database/tables/orders.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { payments } from '../../database/tables/payments.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import type { PaymentBody } from './body-schema.ts';
 import { paymentList } from './list.ts';
-import { due, orderTotal } from './loaders.ts';
-import type { Payment } from './schema.ts';
+import { due, isPartlyPaid, orderTotal } from './loaders.ts';
+import { splitRefund } from './refund-service.ts';
+import type { CreatedPayment, Payment } from './schema.ts';
 
 export const getPayment = async (ctx: Ctx, id: number): Promise<Payment> =>
   Problem.assertFound(await paymentList.byId(ctx, id), 'Payment');
@@ -20,11 +22,11 @@ export const getPayment = async (ctx: Ctx, id: number): Promise<Payment> =>
 type School = Pick<Ctx, 'providerId'>;
 
 /** An order with its total and what is due of it. */
-export type Debt = { id: number; kind: string; isPaid: boolean; total: Minor; due: Minor };
+export type Debt = { id: number; kind: string; isPaid: boolean; isPartlyPaid: boolean; total: Minor; due: Minor };
 
 export async function findDebt(ctx: School, tx: Tx, orderId: number): Promise<Debt> {
   const [found] = await tx
-    .select({ id: orders.id, kind: orders.kind, isPaid: orders.isPaid, total: orderTotal, due })
+    .select({ id: orders.id, kind: orders.kind, isPaid: orders.isPaid, isPartlyPaid, total: orderTotal, due })
     .from(orders)
     .where(tenantWhere(ctx, orders, eq(orders.id, orderId)));
   const { total, due: left, ...order } = Problem.assertFound(found, 'Order');
@@ -36,17 +38,24 @@ export const isSettled = ({ isPaid, total, due }: Pick<Debt, 'isPaid' | 'total' 
   total === 0n ? isPaid : total > 0n ? due <= 0n : due >= 0n;
 
 /** Sets whether an order is paid, and `paid` of its participants, by what is due. Call after every change of that. */
-export async function updatePaid(ctx: School, tx: Tx, now: string, orderId: number) {
+export async function updatePaid(ctx: School, tx: Tx, now: string, orderId: number, { byCredit = false } = {}) {
   const debt = await findDebt(ctx, tx, orderId);
-  if (isSettled(debt) !== debt.isPaid) await setPaid(ctx, tx, now, orderId, !debt.isPaid);
+  if (isSettled(debt) !== debt.isPaid) await setPaid(ctx, tx, now, debt, !debt.isPaid, byCredit);
 }
 
-export async function setPaid(ctx: School, tx: Tx, now: string, orderId: number, isPaid: boolean) {
+/** The event is `order.paid` where money or vouchers paid a part, and `order.settled` where a credit or nothing did. */
+export async function setPaid(ctx: School, tx: Tx, now: string, debt: Debt, isPaid: boolean, byCredit = false) {
+  const orderId = debt.id;
   await tx
     .update(orders)
     .set({ isPaid, updatedAt: now })
     .where(tenantWhere(ctx, orders, eq(orders.id, orderId)));
-  if (isPaid) await recordEvents(tx, ctx.providerId, now, [{ type: 'order.paid', id: orderId }]);
+  const events = [
+    ...(debt.isPartlyPaid ? (['order.paid'] as const) : []),
+    ...(byCredit || !debt.isPartlyPaid ? (['order.settled'] as const) : []),
+  ];
+  const recorded = events.map((type) => ({ type, id: orderId }));
+  if (isPaid) await recordEvents(tx, ctx.providerId, now, recorded);
   const [booking] = await tx
     .select({ id: bookings.id })
     .from(bookings)
@@ -58,7 +67,7 @@ export async function setPaid(ctx: School, tx: Tx, now: string, orderId: number,
 
 type NewPayment = Pick<typeof payments.$inferInsert, 'method' | 'reference'> & { paidAt?: string | undefined };
 
-/** Adds a payment of an order; the amount is checked before. */
+/** Adds a payment of an order, or a refund by each method; the amount is checked before. Returns the ids. */
 export async function addPayment(
   ctx: Ctx,
   tx: Tx,
@@ -66,12 +75,16 @@ export async function addPayment(
   orderId: number,
   amount: Minor,
   { method, reference, paidAt = now }: NewPayment = {},
-): Promise<number> {
+): Promise<number[]> {
   const own = { providerId: ctx.providerId, orderId, createdAt: now, updatedAt: now };
-  const values = { ...own, amount: toDecimal(amount), method, reference, paidAt };
-  const [added] = await tx.insert(payments).values(values).returning({ id: payments.id });
+  const isSplit = method === undefined && amount < 0n;
+  const parts = isSplit ? await splitRefund(ctx, tx, orderId, amount) : [{ method, amount }];
+  const values = parts.map((part) => ({ ...own, ...part, amount: toDecimal(part.amount), reference, paidAt }));
+  const isFuture = sql<boolean>`${payments.paidAt}::date > ${now}::timestamptz::date`;
+  const added = await tx.insert(payments).values(values).returning({ id: payments.id, isFuture });
+  if (added[0]!.isFuture) throw Problem.invalidFields({ notValid: ['paid_at'] });
   await updatePaid(ctx, tx, now, orderId);
-  return added!.id;
+  return added.map(({ id }) => id);
 }
 
 /** Finds the payment with an equal reference instead, if it has the same amount. */
@@ -79,36 +92,54 @@ export function createPayment(
   ctx: Ctx,
   orderId: number,
   body: PaymentBody,
-): Promise<{ payment: Payment; isNew: boolean }> {
-  const { reference, method, paid_at: paidAt } = body;
+): Promise<{ payment: CreatedPayment; isNew: boolean }> {
+  const { reference, method, paid_at: paidAt, overpaid = false } = body;
   return ctx.write(['money', 'people'], async (tx, now) => {
     const reader = { ...ctx, db: tx };
     const debt = await findDebt(ctx, tx, orderId);
-    const first = reference === undefined ? undefined : await findByReference(ctx, tx, orderId, reference);
-    if (first !== undefined) {
-      const payment = await getPayment(reader, first);
-      if (body.amount !== undefined && body.amount !== payment.amount) throw referenceReused();
-      return tx.rollbackNoChange({ payment, isNew: false });
+    const sent = body.amount === undefined ? undefined : toMinorUnits(body.amount.toFixed(2));
+    const found = reference === undefined ? [] : await findByReference(ctx, tx, orderId, reference);
+    if (found.length > 0) {
+      const amount = found.reduce((sum, one) => sum + toMinorUnits(one.amount), 0n);
+      if (sent !== undefined && sent !== amount) throw referenceReused();
+      return tx.rollbackNoChange({
+        payment: await getParts(
+          reader,
+          found.map(({ id }) => id),
+        ),
+        isNew: false,
+      });
     }
-    const amount = body.amount === undefined ? debt.due : toMinorUnits(body.amount.toFixed(2));
-    assertPayable(debt, amount);
-    const id = await addPayment(ctx, tx, now, orderId, amount, { method, reference, paidAt });
-    return { payment: await getPayment(reader, tx.recordAffected(id)), isNew: true };
+    if (overpaid && debt.kind === 'credit') throw Problem.invalidFields({ notValid: ['overpaid'] });
+    const amount = sent ?? (debt.kind !== 'credit' && debt.due < 0n ? 0n : debt.due);
+    if (!overpaid || amount <= 0n) assertPayable(debt, amount);
+    const ids = await addPayment(ctx, tx, now, orderId, amount, { method, reference, paidAt });
+    ids.forEach((id) => tx.recordAffected(id));
+    return { payment: await getParts(reader, ids), isNew: true };
   });
 }
 
-async function findByReference(ctx: Ctx, tx: Tx, orderId: number, reference: string) {
-  const ofOrder = and(eq(payments.orderId, orderId), eq(payments.reference, reference), isNull(payments.reversedAt));
-  const [found] = await tx
-    .select({ id: payments.id })
-    .from(payments)
-    .where(tenantWhere(ctx, payments, ofOrder));
-  return found?.id;
+async function getParts(reader: Ctx, ids: number[]): Promise<CreatedPayment> {
+  const parts: Payment[] = [];
+  for (const id of ids) parts.push(await getPayment(reader, id));
+  return { ...parts[0]!, ...(parts.length > 1 && { parts }) };
 }
 
-/** A payment of an order lowers what is due; that of a credit, which is negative, what is owed. */
+/** The payment with an equal reference, or the parts of that refund. */
+async function findByReference(ctx: Ctx, tx: Tx, orderId: number, reference: string) {
+  const isEqual = sql`${folded(payments.reference)} = ${folded(reference)}`;
+  const ofOrder = and(eq(payments.orderId, orderId), isEqual, isNull(payments.reversedAt));
+  const found = await tx
+    .select({ id: payments.id, amount: payments.amount, createdAt: payments.createdAt })
+    .from(payments)
+    .where(tenantWhere(ctx, payments, ofOrder))
+    .orderBy(asc(payments.id));
+  return found.filter(({ createdAt }) => createdAt === found[0]!.createdAt);
+}
+
+/** A payment of an order lowers what is due; a refund, which is negative, what is owed of it or of a credit. */
 function assertPayable({ kind, due }: Debt, amount: Minor) {
-  const sign = kind === 'credit' ? -1n : 1n;
+  const sign = kind === 'credit' || (amount < 0n && due < 0n) ? -1n : 1n;
   if (amount * sign > due * sign || due * sign <= 0n) throw exceedsDue(due);
   if (amount * sign <= 0n) throw Problem.invalidFields({ notValid: ['amount'] });
 }
@@ -138,12 +169,39 @@ export async function reversePayment(ctx: Ctx, orderId: number, id: number): Pro
   });
 }
 
-/** Reverses one payment of an order, or all. */
+/** Reverses one payment of an order, or all; what its credits still owe then lowers what is due. */
 export async function reversePayments(ctx: Ctx, tx: Tx, now: string, orderId: number, id?: number) {
   const chosen = and(eq(payments.orderId, orderId), id === undefined ? undefined : eq(payments.id, id));
   await tx
     .update(payments)
     .set({ reversedAt: now, updatedAt: now })
     .where(tenantWhere(ctx, payments, chosen, isNull(payments.reversedAt)));
+  await applyCredits(ctx, tx, now, orderId);
   await updatePaid(ctx, tx, now, orderId);
+}
+
+/** Applies what the credits of an order still owe to what is due of it; of a credit, those of its order. */
+async function applyCredits(ctx: School, tx: Tx, now: string, id: number) {
+  const match = (condition: SQL) => tenantWhere(ctx, orders, condition);
+  const [order] = await tx
+    .select({ firstOrderId: orders.firstOrderId, kind: orders.kind })
+    .from(orders)
+    .where(match(eq(orders.id, id)));
+  const orderId = order?.kind === 'credit' ? order.firstOrderId! : id;
+  const ofOrder = match(and(eq(orders.firstOrderId, orderId), eq(orders.kind, 'credit'))!);
+  const credits = await tx.select({ id: orders.id, due }).from(orders).where(ofOrder).orderBy(asc(orders.id));
+  let { due: left } = await findDebt(ctx, tx, orderId);
+  for (const credit of credits) {
+    const owed = -toMinorUnits(credit.due);
+    const part = owed < left ? owed : left;
+    if (part <= 0n) continue;
+    left -= part;
+    const creditApplied = sql`${orders.creditApplied} + ${toDecimal(part)}`;
+    await tx
+      .update(orders)
+      .set({ creditApplied, updatedAt: now })
+      .where(match(eq(orders.id, credit.id)));
+    await updatePaid(ctx, tx, now, credit.id, { byCredit: true });
+  }
+  await updatePaid(ctx, tx, now, orderId, { byCredit: true });
 }

@@ -81,7 +81,7 @@ test('a credit of an order is an order with its lines negative, and the order st
   expect(items.map(({ type, resource_id }) => [type, resource_id])).toEqual([
     ['order.created', created['id']],
     ['order.updated', first['id']],
-    ['order.paid', first['id']],
+    ['order.settled', first['id']],
     ...summary.participants.map(({ id }) => ['participant.updated', id]),
     ['order.credited', first['id']],
   ]);

@@ -281,13 +281,13 @@ test('payments are imported with their orders, and a paid order without any gets
   const { reasons } = await importObjects(me, [
     ...lines,
     order('none', { payments: [of(0)] }),
-    order('much', { payments: [of(300.01)] }),
-    order('twice', { payments: [of(1, named), of(2, named)] }),
+    order('late', { payments: [of(1, { paid_at: '2999-01-01' })] }),
+    order('twice', { payments: [of(1, named), of(2, { reference: 'r ', method: 'card' })] }),
   ]);
   expect(reasons).toEqual([
     '3: Field(s) not valid: payments[0].amount',
-    '4: Field(s) not valid: payments',
     '5: Field(s) not valid: payments',
+    '4: Field(s) not valid: payments',
   ]);
   const imported = await importObjects(me, [
     ...lines,
@@ -295,10 +295,13 @@ test('payments are imported with their orders, and a paid order without any gets
     order('open', {}),
     order('named', { payments: [of(900, reversed), of(299, { ...named, ...reversed }), of(299, named), of(1)] }),
     order('partly', { is_paid: true, payments: [of(299, { method: 'bank', paid_at: '2026-02-03' })] }),
+    order('much', { payments: [of(350.01), of(-20, named), of(-10, { ...named, method: 'card' })] }),
   ]);
   expect(imported.reasons).toEqual([]);
   const orders = (await me.get('/v2/orders')).json<Fields[]>();
-  expect(orders.map(({ is_paid }) => is_paid)).toEqual([true, false, true, false]);
+  expect(orders.map(({ is_paid }) => is_paid)).toEqual([true, false, true, false, true]);
+  const { balance } = (await me.get(`/v2/orders/${Number(orders[4]!['id'])}?include=balance`)).json<Fields>();
+  expect(balance).toMatchObject({ paid: 320.01, due: 0, owed: 20.01 });
   const payments = (await me.get('/v2/payments?reversed=0')).json<Fields[]>();
   const paidOf = (n: number) => payments.filter(({ order_id }) => order_id === orders[n]!['id']);
   expect(paidOf(0)).toMatchObject([{ amount: 300, method: 'other', paid_at: orders[0]!['created_at'] }]);

@@ -1,5 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { toMinorUnits } from '../../../core/money.ts';
+import { foldText } from '../../../core/text.ts';
 import { due, orderTotal } from '../../../resources/payments/loaders.ts';
 import { agreedTotals, type AgreedLine } from '../../../resources/quotes/price-service.ts';
 import type { Fields } from '../record-type.ts';
@@ -19,19 +20,22 @@ export function findInvalid(fields: Fields): string[] {
       (stage) => Number(line[`discount_calculated_at_${stage}`] ?? 0) * Number(sign) >= 0,
     );
   const valid = payments.filter(({ reversed_at }) => reversed_at === undefined);
-  const named = valid.filter(({ reference }) => reference !== undefined);
+  // A refund may have parts by several methods.
+  const named = valid.flatMap(({ reference, amount, method = 'other' }) =>
+    reference === undefined ? [] : [{ key: [foldText(reference as string), Number(amount) < 0 && method].join() }],
+  );
   const isPaidTooMuch = () => {
     const { totalBeforeDiscounts, totalDiscounts, totalVat } = agreedTotals(lines.map(toAgreedLine));
     const total = toMinorUnits(totalBeforeDiscounts) - toMinorUnits(totalDiscounts) + toMinorUnits(totalVat);
     const left = total - sumOf(redemptions) + toMinorUnits(credit_applied as string);
-    return valid.length > 0 && sumOf(valid) * sign > left * sign;
+    return isCredit && valid.length > 0 && sumOf(valid) < left;
   };
   return [
     ...((first_order_id === undefined) === (kind === 'order') ? [] : ['first_order_id']),
     ...(isCredit || Number(credit_applied) === 0 ? [] : ['credit_applied']),
     ...(hasRepeated(lines, 'product_id') || !lines.every(isLine) ? ['lines'] : []),
     ...(hasRepeated(redemptions, 'voucher_id') || !redemptions.every(hasSign) ? ['redemptions'] : []),
-    ...(hasRepeated(named, 'reference') || !payments.every(hasSign) || isPaidTooMuch() ? ['payments'] : []),
+    ...(hasRepeated(named, 'key') || (isCredit && !payments.every(hasSign)) || isPaidTooMuch() ? ['payments'] : []),
   ];
 }
 

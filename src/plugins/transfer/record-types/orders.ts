@@ -74,6 +74,7 @@ const payment: Item = {
     orderId: null,
     amount: { schema: SignedAmount },
     method: { schema: Optional(OneOf(paymentMethods)) },
+    reference: { schema: Optional(Title()) },
     paidAt: { schema: Optional(StoredMoment()) },
   }),
   computed: { paid_at: 'coalesce(v.paid_at, v.created_at)' },
@@ -94,12 +95,20 @@ const redemptionsBeyondSpent = `
   left join vouchers v on v.provider_id = $1 and v.id = i.item_id
   where least(own.total, own.whole) > coalesce((s.data->>'spent_before')::numeric, v.spent_before)`;
 
+const paidInTheFuture = `
+  select distinct p.line from staged_lines p
+  where p.provider_id = $1 and p.kind = 'order' and p."table" = 'payments'
+    and (p.data->>'paid_at')::timestamptz::date > now()::date`;
+
 const { totalBeforeDiscounts, totalDiscounts, totalVat } = orders;
 
 export const order: BulkRecordType = {
   kind: 'order',
   table: orders,
-  checks: [{ field: 'redemptions', text: redemptionsBeyondSpent }],
+  checks: [
+    { field: 'redemptions', text: redemptionsBeyondSpent },
+    { field: 'payments', text: paidInTheFuture },
+  ],
   fields: tableFields(orders, {
     customerId: { to: 'customer' },
     campaignId: { name: 'idCampaign', to: 'campaign' },

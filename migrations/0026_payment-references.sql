@@ -1,0 +1,2 @@
+DROP INDEX "payments_reference";--> statement-breakpoint
+CREATE UNIQUE INDEX "payments_reference" ON "payments" USING btree ("provider_id","order_id","reference","method") WHERE "payments"."reversed_at" is null and "payments"."reference" is not null;
