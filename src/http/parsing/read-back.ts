@@ -1,4 +1,4 @@
-import type { TObject } from '@sinclair/typebox';
+import type { TObject, TSchema } from '@sinclair/typebox';
 import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { findDifferences, isEmpty, isFields, toFields, type Fields } from './differences.ts';
@@ -67,13 +67,17 @@ function isReadForm(name: string, value: unknown, { properties }: TObject, input
   const { type, enum: codes } = properties[name] as unknown as { type: string | string[]; enum?: unknown[] };
   if ([type].flat().includes('array')) return isListOfItems(value);
   const fields = toFields(value);
-  // An object that is an input is a new one without its id.
-  if (fields !== undefined)
-    return Object.keys(fields).length > 0 && (![type].flat().includes('object') || hasId(value));
+  // An object that is an input is a new one without its id, and a reference with nothing else.
+  if (fields !== undefined) {
+    const isReference = Object.keys(fields).join() === 'id' && hasMember(properties[name], 'id');
+    return Object.keys(fields).length > 0 && (![type].flat().includes('object') || (hasId(value) && !isReference));
+  }
   const text = typeof value === 'string' ? value.toUpperCase() : undefined;
   return text !== undefined && codes !== undefined && !codes.some((code) => String(code).toUpperCase() === text);
 }
 
+const hasMember = (schema: TSchema | undefined, name: string) =>
+  Object.hasOwn((schema?.['properties'] ?? {}) as object, name);
 const hasId = (value: unknown) => toFields(value)?.['id'] !== undefined;
 function isListOfItems(value: unknown) {
   const list = toFields(value);

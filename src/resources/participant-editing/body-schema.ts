@@ -7,10 +7,19 @@ import { paidStates, participantStatusTitles } from '../participants/schema.ts';
 const { Optional } = Type;
 
 const { firstname, lastname, email, phone, company, position, date_of_birth } = ParticipantBody.properties;
+const isKnown = { anyOf: [{ required: ['id'] }, { required: ['external_id'] }] };
 const NewPerson = t.NamedObject(
   'ParticipantPerson',
-  { firstname, lastname, email, phone, company, position, date_of_birth },
-  { [coercionKind]: 'json' },
+  {
+    id: Optional({ ...t.Id, description: 'Alone: a course user' }),
+    external_id: Optional(t.Line({ description: 'Alone: the course user with it' })),
+    ...{ firstname: Optional(firstname), lastname: Optional(lastname), email: Optional(email) },
+    ...{ phone, company, position, date_of_birth },
+  },
+  {
+    ...{ [coercionKind]: 'json', required: [], if: isKnown },
+    ...{ then: { maxProperties: 1 }, else: { required: ['firstname', 'lastname', 'email'] } },
+  },
 );
 
 /** PUT /v2/participants/:id, a partial update; neither of the two ids can be cleared. */
@@ -28,7 +37,7 @@ export const ParticipantChange = t.NamedObject(
     no_show: Optional(Type.Boolean()),
     user: Optional({
       ...NewPerson,
-      description: 'Without `id`: another person gets the place. With `id`: the person who has it, unchanged',
+      description: 'The person who gets the place. With the names and `id`: who has it, unchanged',
     }),
     user_comment: Optional(t.Note()),
     certificate_issued_at: Optional(Type.String({ format: 'date', pattern: '^(?!0000)', description: 'yyyy-mm-dd' })),

@@ -1,4 +1,4 @@
-import { and, eq } from 'drizzle-orm';
+import { and, eq, isNull } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
 import { nextState, states, toState } from '../../core/reference/participant-states.ts';
 import { hasLeft, isConfirmed } from '../../core/reference/statuses.ts';
@@ -8,39 +8,50 @@ import type { Ctx } from '../../database/context.ts';
 import { recordEvents } from '../../database/record-events.ts';
 import { execute } from '../../database/statements.ts';
 import { participants } from '../../database/tables/participants.ts';
+import { courseUsers } from '../../database/tables/users.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { deletePlaceholder, enrolUsers, findExistingUsers, type Person } from '../booking/enrolment-service.ts';
+import {
+  deletePlaceholder,
+  enrolUsers,
+  findExistingUsers,
+  type Person,
+  type PersonFound,
+} from '../booking/enrolment-service.ts';
 import { replaceOfferLinks } from '../links/service.ts';
 import { queueMails, type NewMail } from '../mails/queue-service.ts';
 import { queueNotices } from '../notices/service.ts';
 import type { ParticipantRow } from '../participants/schema.ts';
+import { isPerson } from '../users/loaders.ts';
 import * as sql from './sql.ts';
 
-type NewPerson = Pick<Person, 'firstname' | 'lastname' | 'email' | 'phone' | 'company' | 'position'> & {
-  date_of_birth?: string;
-};
+/** The names of a person, or the id of a course user in either form. */
+type NewPerson = Partial<
+  Pick<Person, 'firstname' | 'lastname' | 'email' | 'phone' | 'company' | 'position'> &
+    Record<'date_of_birth' | 'external_id', string> & { id: number }
+>;
 
 /**
  * The columns of a participant whose place another person gets, by the person rules of a booking; naming a place of a
  * group ends its reservation. Undefined for the person who has the place.
  */
 export async function decideSwap(ctx: Ctx, tx: Tx, now: string, row: ParticipantRow, person: NewPerson) {
-  const { date_of_birth: dateOfBirth, ...others } = person;
+  const { date_of_birth: dateOfBirth, id, external_id: externalId, ...others } = person;
   if (dateOfBirth !== undefined && dateOfBirth > todayIn(ctx.settings.timezone))
     throw Problem.invalidFields({ notValid: ['user.date_of_birth'] });
   const [place] = await execute<sql.PlaceFound>(tx, sql.findPlace, [ctx.providerId, row.id]);
   const { customerId, company, companyNumber, isAttended } = place!;
   const fromOrder = { company: others.company ?? company ?? undefined, companyNumber: companyNumber ?? undefined };
-  const persons = [{ ...others, dateOfBirth, ...fromOrder }];
-  const found = await findExistingUsers(ctx, tx, persons);
+  const persons = [{ ...others, dateOfBirth, ...fromOrder } as Person];
+  const isKnown = id !== undefined || externalId !== undefined;
+  const found = isKnown ? await findUser(ctx, tx, id, externalId) : await findExistingUsers(ctx, tx, persons);
   if (found[0]!.id === row.userId) return undefined;
   assertNotAttended(isAttended);
 
-  const [user] = await enrolUsers(ctx, tx, now, persons, found, customerId);
+  const userId = found[0]!.id ?? (await enrolUsers(ctx, tx, now, persons, found, customerId))[0]!.userId;
   const state = nextState(toState(row), 'name', 'own');
   const named = state && states[state];
   return {
-    userId: user!.userId,
+    userId,
     userComment: null,
     customProperties: null,
     certificateIssuedAt: null,
@@ -48,6 +59,18 @@ export async function decideSwap(ctx: Ctx, tx: Tx, now: string, row: Participant
     ...named,
     ...(named && named.statusId !== row.statusId && { statusUpdatedAt: now }),
   };
+}
+
+async function findUser(ctx: Ctx, tx: Tx, id: number | undefined, externalId = '') {
+  const isNamed = id === undefined ? eq(courseUsers.externalId, externalId) : eq(courseUsers.id, id);
+  const found = await tx
+    .select({ id: courseUsers.id })
+    .from(courseUsers)
+    .where(tenantWhere(ctx, courseUsers, and(isNamed, isPerson, isNull(courseUsers.erasedAt))))
+    .limit(2);
+  const notValid = [id === undefined ? 'user.external_id' : 'user.id'];
+  if (found.length !== 1) throw Problem.invalidFields({ notValid });
+  return found.map((user): PersonFound => ({ ...user, taken: true }));
 }
 
 export function assertNotAttended(isAttended: boolean) {

@@ -125,6 +125,39 @@ test('a user with an id is what was read: an equal one is accepted, another one 
   expect(await read(me, id)).toMatchObject({ user_comment: before['user_comment'] });
 });
 
+test.each(dialects)('a course user is named by its id or external_id: %s', async (dialect) => {
+  const { me, id } = await stage();
+  const known = await bookOrFail(me, (await createBookableDate(me)).dateId, { participants: persons(2) });
+  const users = await Promise.all(known.participants.map(async (one) => (await read(me, one.id))['user'] as Item));
+  const [first, second] = users as [Item, Item];
+  await me.put(`/v2/course-users/${second['id']}`, { external_id: 'CRM 7' });
+  const put = (user: Item) =>
+    me.put(`/v2/participants/${id}`, encodeBody(dialect, { user }), contentTypeHeader(dialect));
+  for (const [user, to] of [
+    [{ id: first['id'] as number }, first],
+    [{ external_id: 'CRM 7' }, second],
+    [{ id: second['id'] as number }, second],
+  ] as const) {
+    const response = await put(user);
+    expect([response.status, response.json<Item>()['user'].id]).toEqual([200, to['id']]);
+  }
+  const [stranger] = await Promise.all([createProvider()]);
+  const other = await bookOrFail(stranger, (await createBookableDate(stranger)).dateId);
+  const foreign = (await read(stranger, other.participants[0]!.id))['user'].id as number;
+  await me.put(`/v2/course-users/${first['id']}`, { external_id: 'CRM 7' });
+  for (const [user, error] of [
+    [{ id: foreign }, 'Field(s) not valid: user.id'],
+    [{ external_id: 'CRM 8' }, 'Field(s) not valid: user.external_id'],
+    [{ external_id: 'CRM 7' }, 'Field(s) not valid: user.external_id'],
+    [{ external_id: 'CRM 7', id: first['id'] as number }, 'Field(s) not valid: user'],
+    [{ phone: '1' }, 'Missing field(s): user.firstname,user.lastname,user.email'],
+  ] as const)
+    expect([user, (await put(user)).json()]).toEqual([user, { error }]);
+  await me.post(`/v2/course-users/${first['id']}/erase`, {});
+  expect((await put({ id: first['id'] as number })).json()).toEqual({ error: 'Field(s) not valid: user.id' });
+  expect((await read(me, id))['user'].id).toBe(second['id']);
+});
+
 test.each([
   ['a name that is missing', { firstname: 'A', email: 'a@x.example' }, 'Missing field(s): user.lastname'],
   ['an e-mail that is none', { firstname: 'A', lastname: 'B', email: 'x' }, 'Field(s) not valid: user.email'],
