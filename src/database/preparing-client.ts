@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { Client, type Pool } from 'pg';
-import { isPreparedStatementError } from '../core/database-errors.ts';
+import { getErrorCode, isPreparedStatementError } from '../core/database-errors.ts';
 import { hashedName } from './statements.ts';
 
 /** The query builder requests rows as arrays. */
@@ -29,6 +29,9 @@ type ClientOptions = {
 };
 
 const slowMs = 500;
+
+/** In a failed transaction. */
+const abortedCode = '25P02';
 
 /** Bounds the memory of a connection against texts that vary without end. */
 const maxNames = 500;
@@ -105,7 +108,14 @@ export function preparingClient(options: ClientOptions): typeof Client {
     lastResultAt = 0;
     /** That of the transaction in progress. */
     origin: Origin | undefined;
+    /** The error that aborted the transaction in progress, or that of an earlier one. */
+    failure: unknown;
   }
+  /** Pipelined statements behind a failed one only say that the transaction is aborted. */
+  const toCause = (client: PreparingClient, error: unknown) => {
+    if (getErrorCode(error) !== abortedCode) client.failure = error;
+    return client.failure ?? error;
+  };
   const onResult = (client: PreparingClient, statement: Statement, sentAt: number) => {
     const now = performance.now();
     const ms = now - Math.max(sentAt, client.lastResultAt);
@@ -121,14 +131,17 @@ export function preparingClient(options: ClientOptions): typeof Client {
     const prepared = named(statement);
     const result = (Client.prototype.query as unknown as Query).call(this, prepared, ...rest);
     if (!(result instanceof Promise)) return result;
-    result.then(
-      () => onResult(this, prepared, sentAt),
+    return result.then(
+      (found: unknown) => {
+        onResult(this, prepared, sentAt);
+        return found;
+      },
       (error: unknown) => {
         onResult(this, prepared, sentAt);
         countError(this, error);
+        throw toCause(this, error);
       },
     );
-    return result;
   } as unknown as Client['query'];
   return PreparingClient;
 }

@@ -21,14 +21,6 @@ export async function execute<Row extends QueryResultRow>(on: Queryable, { name,
   return (await on.$client.query<Row>({ name, text, values })).rows;
 }
 
-/** Like `Promise.all`, but throws the error of the first in order: in a transaction the later ones only follow from it. */
-export async function settleInOrder<All extends readonly unknown[] | []>(queries: All) {
-  // Resolved once: a query of the query builder runs again each time it is awaited.
-  const results = queries.map((query: unknown) => Promise.resolve(query));
-  await Promise.allSettled(results);
-  return Promise.all(results) as Promise<{ -readonly [N in keyof All]: Awaited<All[N]> }>;
-}
-
 /**
  * Rows as one JSON parameter for `json_to_recordset`, each with its `place` from 1. The planner assumes one size for it,
  * so it keeps one plan; arrays are planned anew for each number of rows.

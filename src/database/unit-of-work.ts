@@ -6,7 +6,6 @@ import { noteFailedWrite, retryReason, type Counters } from './counters.ts';
 import { classifyError, getErrorCode } from '../core/database-errors.ts';
 import { createKeyedQueue } from './keyed-queue.ts';
 import { queryBuilderOn } from './reader.ts';
-import { settleInOrder } from './statements.ts';
 import { lockProviders, lockShared, noLock, type Lock } from './tenant-lock.ts';
 import { commit, rollback, runTransaction } from './transaction.ts';
 import { createUpdateChanged, type UpdateChanged } from './update-changed.ts';
@@ -92,7 +91,7 @@ export function createUnitOfWork(pool: Pool, { waitMs, workMs, slots, counters }
       (client) => runTask(client, task),
       // Pipelined: if the entry fails, the commit behind it rolls back.
       (client, { change }) =>
-        change.changed ? settleInOrder([auditLog?.record(client, change), commit(client)]) : rollback(client),
+        change.changed ? Promise.all([auditLog?.record(client, change), commit(client)]) : rollback(client),
     ).catch(noteFailedWrite(counters));
     auditLog?.onCommit(change);
     if (change.changed) addEvents(counters, change.events);
