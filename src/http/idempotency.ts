@@ -96,20 +96,47 @@ export function withKey<T>(
   const { keyHash, fingerprint } = toHashes(request);
   return async (tx, now) => {
     // Under the lock, so that a concurrent request with the key has finished.
-    const [record] = await execute<StoredRecord>(tx, findRecord, [providerId, keyHash]);
-    if (record && record.fingerprint !== fingerprint) throw keyReused();
+    const [record] = await execute<KeyedAnswer>(tx, findRecord, [providerId, keyHash]);
     if (record) {
+      assertEqual(record, fingerprint);
       onReplay();
       return tx.rollbackNoChange(record.answer as T);
     }
     const result = await work(tx, now);
     const values = [providerId, keyHash, fingerprint, JSON.stringify(result), hasPerson, now];
-    if (tx.affected.changed && request.method === 'POST') await execute(tx, storeRecord, values);
+    // A write without a result is a slice of one that follows.
+    const isStored = tx.affected.changed && result !== undefined && request.method === 'POST';
+    if (isStored) await execute(tx, storeRecord, values);
     return result;
   };
 }
 
-type StoredRecord = { fingerprint: string; answer: unknown };
+/** `withKey` for a request that is not made; `known` has the answers of those before it. */
+export async function tryWithKey<T>(
+  { providerId, unlockedStore }: Pick<Ctx, 'providerId' | 'unlockedStore'>,
+  request: KeyedRequest,
+  known: Map<string, KeyedAnswer>,
+  onReplay: () => void,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { keyHash, fingerprint } = toHashes(request);
+  const [stored] = await execute<KeyedAnswer>(unlockedStore, findRecord, [providerId, keyHash]);
+  const record = stored ?? known.get(keyHash);
+  if (record) {
+    assertEqual(record, fingerprint);
+    onReplay();
+    return record.answer as T;
+  }
+  const answer = await work();
+  known.set(keyHash, { fingerprint, answer });
+  return answer;
+}
+
+export type KeyedAnswer = { fingerprint: string; answer: unknown };
+
+function assertEqual(record: KeyedAnswer, fingerprint: string) {
+  if (record.fingerprint !== fingerprint) throw keyReused();
+}
 
 const findRecord = {
   name: 'find_idempotency_record',

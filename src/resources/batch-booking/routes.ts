@@ -5,11 +5,13 @@ import { Problem } from '../../core/errors.ts';
 import { todayIn } from '../../core/timestamps.ts';
 import type { Ctx } from '../../database/context.ts';
 import { formatCodedError, registerCodedErrorFormat, reportProblem } from '../../http/errors/error-handler.ts';
-import { isPersonal, withKey } from '../../http/idempotency.ts';
+import { isPersonal, tryWithKey, withKey, type KeyedAnswer } from '../../http/idempotency.ts';
 import { responses } from '../../http/responses.ts';
+import type { BookingResult } from '../booking/schema.ts';
 import { BatchBookingBody, findErrorsOfBatch, toItems, type BatchItem, type ItemError } from './body-schema.ts';
+import type { DryRun } from './dry-run-service.ts';
 import { BatchResults, type BatchResult } from './schema.ts';
-import { bookEach, bookItem, tryBookings } from './service.ts';
+import { bookEach, bookItem, tryBookings, tryItem } from './service.ts';
 
 export const batchBookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
   registerCodedErrorFormat(app);
@@ -34,10 +36,10 @@ export const batchBookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
       if (validationError && (ofBatch.length > 0 || found.length === 0))
         throw Object.assign(validationError, validationError.validation && { validation: ofBatch });
       const items = toItems(body.bookings, found, todayIn(ctx.settings.timezone));
-      const answer = (on: Ctx, item: BatchItem) => answerItem(on, item, request);
+      const answers = new Map<string, KeyedAnswer>();
       const results = isDryRun(request)
-        ? tryBookings(ctx, items, answer)
-        : bookEach(ctx, items, answer, toRefusal(notTried));
+        ? tryBookings(items, (item, dryRun) => answerItem(request, tryKeyed(ctx, item, dryRun, answers)))
+        : bookEach(items, (item) => answerItem(request, bookKeyed(ctx, item)), toRefusal(notTried));
       return { results: await results };
     },
   });
@@ -46,17 +48,35 @@ export const batchBookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
 const toRefusal = (problem: Problem) => ({ status: problem.status, ...formatCodedError(problem) }) as BatchResult;
 const notTried = Problem.unavailable('Not tried after the failure of a booking before it');
 
-async function answerItem(ctx: Ctx, item: BatchItem, request: FastifyRequest): Promise<BatchResult> {
-  const { key, body } = item;
-  const keyed = { method: 'POST', route: '/v2/booking', params: {}, body, isShared: true };
+type Answer = (onReplay: () => void) => Promise<BookingResult>;
+
+async function answerItem(request: FastifyRequest, answer: Answer): Promise<BatchResult> {
   const replay: Pick<BatchResult, 'idempotent_replayed'> = {};
-  const options = { hasPerson: isPersonal(BatchResults), onReplay: () => void (replay.idempotent_replayed = true) };
-  const write: Ctx['write'] = (areas, work) =>
-    ctx.write(areas, key === undefined ? work : withKey(ctx, { ...keyed, key }, options, work));
   try {
-    const booked = await bookItem({ ...ctx, write }, item);
+    const booked = await answer(() => void (replay.idempotent_replayed = true));
     return { status: 201, ...replay, ...booked };
   } catch (error) {
     return toRefusal(reportProblem(error as Problem, request));
   }
 }
+
+const toKeyed = (key: string, { body }: BatchItem) => ({
+  ...{ method: 'POST', route: '/v2/booking', params: {}, body, key, isShared: true },
+});
+
+const bookKeyed =
+  (ctx: Ctx, item: BatchItem): Answer =>
+  (onReplay) => {
+    const { key } = item;
+    if (key === undefined) return bookItem(ctx, item);
+    const options = { hasPerson: isPersonal(BatchResults), onReplay };
+    const write: Ctx['write'] = (areas, work) => ctx.write(areas, withKey(ctx, toKeyed(key, item), options, work));
+    return bookItem({ ...ctx, write }, item);
+  };
+
+const tryKeyed =
+  (ctx: Ctx, item: BatchItem, dryRun: DryRun, known: Map<string, KeyedAnswer>): Answer =>
+  (onReplay) => {
+    const work = () => tryItem(ctx, item, dryRun);
+    return item.key === undefined ? work() : tryWithKey(ctx, toKeyed(item.key, item), known, onReplay, work);
+  };

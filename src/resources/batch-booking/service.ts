@@ -1,47 +1,50 @@
 import { Problem } from '../../core/errors.ts';
-import { createAudited } from '../../database/audit-log.ts';
-import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
-import { bookingProblem } from '../booking/schema.ts';
-import { book } from '../booking/service.ts';
+import { bookingProblem, type BookingResult } from '../booking/schema.ts';
+import { assertPairLimit, book, toResponse } from '../booking/service.ts';
+import { previewQuote } from '../quotes/service.ts';
 import type { BatchItem } from './body-schema.ts';
+import { createDryRun, type DryRun } from './dry-run-service.ts';
 import type { BatchResult } from './schema.ts';
 
 export const bookItem = (ctx: Ctx, { input, errors }: BatchItem) => book(ctx, input, errors);
 
-type AnswerItem = (ctx: Ctx, item: BatchItem) => Promise<BatchResult>;
+type AnswerItem = (item: BatchItem) => Promise<BatchResult>;
 
 /** Books each item in a transaction of its own. After a failure of the server the rest gets `notTried`. */
-export async function bookEach(ctx: Ctx, items: BatchItem[], answerItem: AnswerItem, notTried: BatchResult) {
+export async function bookEach(items: BatchItem[], answerItem: AnswerItem, notTried: BatchResult) {
   const results: BatchResult[] = [];
   for (const item of items) {
     const hasFailed = results.some(({ status }) => status >= 500);
-    results.push(hasFailed ? notTried : await answerItem(ctx, item));
+    results.push(hasFailed ? notTried : await answerItem(item));
   }
   return results;
 }
 
-/** Limits the time under the lock. */
+/** Limits the time of a dry run. */
 const maxPersons = 2_000;
 
-/** Books all items in one transaction, so that each meets those before it, and rolls it back. */
-export function tryBookings(ctx: Ctx, items: BatchItem[], answerItem: AnswerItem): Promise<BatchResult[]> {
+/** Quotes all items without the lock, each after those before it, and books none. */
+export async function tryBookings(
+  items: BatchItem[],
+  answerItem: (item: BatchItem, dryRun: DryRun) => Promise<BatchResult>,
+) {
   assertPersonLimit(items);
-  return ctx.write(['dates', 'people', 'money'], async (tx, now) => {
-    const nested: Ctx = {
-      ...ctx,
-      write: (_areas, work) => work(Object.assign(Object.create(tx) as Tx, createAudited()), now),
-    };
-    const results: BatchResult[] = [];
-    for (const item of items) {
-      await tx.$client.query('savepoint item');
-      const result = await answerItem(nested, item);
-      if (result.status >= 500) throw Problem.unavailable('The dry run could not be finished');
-      await tx.$client.query(result.successful ? 'release savepoint item' : 'rollback to savepoint item');
-      results.push(withoutIds(result));
-    }
-    return tx.rollbackNoChange(results);
-  });
+  const dryRun = createDryRun();
+  const results: BatchResult[] = [];
+  for (const item of items) {
+    const result = await answerItem(item, dryRun);
+    if (result.status >= 500) throw Problem.unavailable('The dry run could not be finished');
+    results.push(withoutIds(result));
+  }
+  return results;
+}
+
+export async function tryItem(ctx: Ctx, { input, errors }: BatchItem, dryRun: DryRun): Promise<BookingResult> {
+  assertPairLimit(input);
+  const quote = await previewQuote(ctx, input, errors, dryRun.adjust);
+  dryRun.add(quote);
+  return toResponse(quote, { orderId: 0, bookingId: 0, participantIds: [] });
 }
 
 function assertPersonLimit(items: BatchItem[]) {

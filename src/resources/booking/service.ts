@@ -68,7 +68,7 @@ export async function bookWithin(
 
 /** Limits the time under the lock: pairs of participant and product. */
 const maxPairs = 10_000;
-function assertPairLimit({ participants = [] }: BookingInput) {
+export function assertPairLimit({ participants = [] }: BookingInput) {
   const pairs = participants.reduce((sum, { products }) => sum + (products?.length ?? 1), 0);
   if (pairs > maxPairs) throw bookingProblem([bookingError('too_many_products')]);
 }
@@ -177,7 +177,7 @@ async function spendFromVoucher(
   if (spent.length === 0) throw Problem.unavailable('The voucher was spent in the meantime');
 }
 
-const toResponse = (
+export const toResponse = (
   { date, currency, totals, participants, voucher }: BookingQuote,
   created: sql.BookingCreated,
 ): BookingResult => ({

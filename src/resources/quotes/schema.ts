@@ -38,6 +38,8 @@ export type CampaignFound = {
   isOpen: boolean;
   isExpired: boolean;
   isUsedUp: boolean;
+  /** Orders that it may still have; null without a limit. */
+  usesLeft: number | null;
   forCourse: boolean;
   forCustomer: boolean;
   currency: string;

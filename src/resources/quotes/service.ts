@@ -31,12 +31,20 @@ export async function loadContext(ctx: Ctx, tx: Tx, now: string, request: QuoteR
   return findContext(ctx, tx, request);
 }
 
-/** The quote of a booking that is not made. Takes the lock only if offers are due, whose seats are free. */
-export async function previewQuote(ctx: Ctx, request: QuoteRequest, errors: CodedError[]): Promise<BookingQuote> {
+/**
+ * The quote of a booking that is not made; `adjust` changes what is stored. Takes the lock only if offers are due, whose
+ * seats are free.
+ */
+export async function previewQuote(
+  ctx: Ctx,
+  request: QuoteRequest,
+  errors: CodedError[],
+  adjust = (context: BookingContext) => context,
+): Promise<BookingQuote> {
   const context = await findContext(ctx, ctx.unlockedStore, request);
-  if (!context.dates.some(({ hasDueOffers }) => hasDueOffers)) return quoteBooking(request, context, errors);
+  if (!context.dates.some(({ hasDueOffers }) => hasDueOffers)) return quoteBooking(request, adjust(context), errors);
   return ctx.write(['dates', 'people', 'money'], async (tx, now) =>
-    tx.rollbackNoChange(quoteBooking(request, await loadContext(ctx, tx, now, request), errors)),
+    tx.rollbackNoChange(quoteBooking(request, adjust(await loadContext(ctx, tx, now, request)), errors)),
   );
 }
 

@@ -37,7 +37,7 @@ export const findProducts = {
 
 const campaign = (isNamed: boolean) => `select c.id, ${isNamed} as "isNamed", c.currency, c.discount_type as type,
     c.discount_value::text as value, coalesce(c.ends_at <= ${currentTimeSql}, false) as "isExpired",
-    ${isOpen('c')} as "isOpen", ${isForCourse('$1', 'c', '$2::bigint')} as "forCourse", ${isUsedUp('c')} as "isUsedUp",
+    ${isOpen('c')} as "isOpen", ${isForCourse('$1', 'c', '$2::bigint')} as "forCourse", ${isUsedUp('c')} as "isUsedUp", c.max_uses - c.uses as "usesLeft",
     ${isForCustomer('$1', 'c', '$4')} as "forCustomer"
   from campaigns c`;
 

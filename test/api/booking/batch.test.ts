@@ -123,6 +123,49 @@ test.each([
   expect(await count(me, 'idempotency_records')).toBe(0);
 });
 
+test('a dry run has the results of the batch after it: seats, children, uses, balance and keys', async () => {
+  const { me, dateId, courseId } = await stage({ capacityMax: 6, capacityOverbook: 1, capacityWait: 2 });
+  await me.post(`/v2/courses/${courseId}/coursedates`, {
+    ...{ start_at: '2035-06-10', end_at: '2035-06-11', parent_id: dateId, trigger_value: 'child', capacity_max: 2 },
+  });
+  await me.post('/v2/vouchers', { code: 'GIFT', amount: 3_000 });
+  const campaign = { title: 'Two', campaign_code: 'TWO', discount_type: 'Percent', discount_value: 10, max_uses: 2 };
+  expect((await me.post('/v2/campaigns', campaign)).status).toBe(201);
+  const config = { waiting_list_when_full: true };
+  const one = (fields: Item = {}) => bookingBody(dateId, { participants: [person()], config, ...fields });
+  const child = { participants: [{ ...person(), trigger_value: 'CHILD' }] };
+  const keyed = { ...one(), idempotency_key: 'k' };
+  const bookings = [
+    one({ campaign_code: 'TWO', voucher_code: 'GIFT' }),
+    one({ campaign_code: 'TWO', voucher_code: 'GIFT' }),
+    one({ campaign_code: 'TWO', voucher_code: 'GIFT' }),
+    one({ voucher_code: 'GIFT' }),
+    ...[one(child), one(child), one(child)],
+    ...[keyed, keyed, { ...one(), idempotency_key: 'k' }],
+    ...[one({ participants: [{ ...person(), status_id: 7 }] }), one(), one(), one(), one(), one()],
+    { coursedate_id: dateId, payment_method: 'invoice', places: 1 },
+  ];
+  const dry = await send(me, bookings, { dry_run: true });
+  const withoutIds = ({ summary, ...result }: Item) => {
+    if (summary === undefined) return result;
+    const participants = summary.participants.map(({ status_id }: Item) => ({ status_id }));
+    return { ...result, summary: { ...summary, order_id: undefined, booking_id: undefined, participants } };
+  };
+  expect(dry).toEqual((await send(me, bookings)).map(withoutIds));
+  expect(new Set(dry.flatMap((result) => codes(result) ?? []))).toEqual(
+    new Set(['campaign_code_used_up', 'no_seats_available', 'idempotency_key_reused']),
+  );
+  expect(dry.flatMap(({ summary }) => summary?.paid_by_voucher ?? []).length).toBe(3);
+});
+
+test('a dry run needs no lock', async () => {
+  const { me, dateId } = await stage();
+  const results = await database.write([me.id], ['dates'], () =>
+    send(me, [bookingBody(dateId), bookingBody(dateId)], { dry_run: true }),
+  );
+  expect(statuses(results)).toEqual([201, 201]);
+});
+
 test.each([
   ['no bookings', { other: 1 }, 'bookings'],
   ['an empty list', { bookings: [] }, 'bookings'],
