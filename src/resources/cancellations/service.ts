@@ -25,6 +25,7 @@ type School = Pick<Ctx, 'providerId'>;
 const areas: Areas = ['catalog', 'dates', 'people', 'money'];
 /** Limits the time under the lock. */
 const maxBookings = 20;
+const maxPersons = 100;
 const maxMoved = 1_000;
 /** Limits the time of a request; the server completes the remaining bookings. */
 const maxBatches = 50;
@@ -68,7 +69,7 @@ async function start(
     if (known.credit !== credit || known.moveTo !== moveTo || known.sendMail !== sendMail) throw alreadyCanceled();
     return tx.rollbackNoChange(known);
   }
-  const found = await execute<sql.Leaving>(tx, sql.findLeaving, [ctx.providerId, id, 0, null, now]);
+  const found = await execute<sql.Leaving>(tx, sql.findLeaving, [ctx.providerId, id, 0, null, null, now]);
   const row: CancellationRow = {
     ...{ providerId: ctx.providerId, courseDateId: id, credit, moveTo, sendMail, createdAt: now, finishedAt: null },
     ...{ lastBookingId: 0, numParticipants: found.length, numMoved: 0, numCredits: 0, numMails: 0 },
@@ -131,7 +132,7 @@ async function cancelBatch(school: School, tx: Tx, now: string, id: number): Pro
   }
   const { row, statusId, message } = found;
   if (row.finishedAt !== null) return tx.rollbackNoChange(row);
-  const values = [school.providerId, id, row.lastBookingId, maxBookings, row.createdAt];
+  const values = [school.providerId, id, row.lastBookingId, maxBookings, maxPersons, row.createdAt];
   const leaving = statusId === canceled ? await execute<sql.Leaving>(tx, sql.findLeaving, values) : [];
   const mails = row.sendMail ? toMails(leaving, 'date_canceled') : [];
   const credits = row.credit ? await creditParticipants(school, tx, now, toIds(leaving), message) : 0;

@@ -9,18 +9,25 @@ export type Leaving = Pick<Participant, 'id' | 'userId' | 'statusId' | 'heldFor'
   isFirst: boolean;
 };
 
-/** The participants of the date `$2` who have not left, of the next `$4` bookings after `$3`; `$5` is the start. */
+/**
+ * The participants of the date `$2` who have not left, of the next bookings after `$3`: up to `$4`, and no more than it
+ * takes to have `$5` participants. `$6` is the start. Sorted, not joined: without statistics a join would compare each
+ * with all others.
+ */
 export const findLeaving = {
   name: 'find_participants_of_canceled',
   text: `select p.id, p.user_id as "userId", p.status_id as "statusId", p.held_for as "heldFor",
-      p.course_date_id as "courseDateId", p.booking_id as "bookingId",
-      not exists (select from participants q where q.provider_id = $1 and q.course_date_id = $2 and q.user_id = p.user_id
-        and (q.booking_id, q.id) < (p.booking_id, p.id) and (${stays('q')} or q.status_updated_at >= $5)) as "isFirst"
-    from participants p
-    where p.provider_id = $1 and p.course_date_id = $2 and ${stays('p')} and p.booking_id in (
-      select distinct n.booking_id from participants n
-      where n.provider_id = $1 and n.course_date_id = $2 and ${stays('n')} and n.booking_id > $3
-      order by n.booking_id limit $4)
+      p.course_date_id as "courseDateId", p.booking_id as "bookingId", p.is_first as "isFirst"
+    from (
+      select *, dense_rank() over (order by is_next desc, booking_id) as place,
+        count(*) filter (where is_next) over (order by booking_id)
+          - count(*) filter (where is_next) over (partition by booking_id) as before
+      from (
+        select p.*, ${stays('p')} and p.booking_id > $3 as is_next,
+          row_number() over (partition by p.user_id order by p.booking_id, p.id) = 1 as is_first
+        from participants p
+        where p.provider_id = $1 and p.course_date_id = $2 and (${stays('p')} or p.status_updated_at >= $6)) p) p
+    where p.is_next and ($4::int is null or p.place <= $4 and p.before < $5)
     order by p.booking_id, p.id`,
 };
 

@@ -17,8 +17,9 @@ import * as sql from './sql.ts';
 type Person = { providerId: number; userId: number };
 export type Retention = Pick<Settings, 'timezone' | 'invoiceRetentionYears'>;
 
-/** Limits the time under the lock. */
 const maxErased = 50_000;
+/** Limits the time under the lock: more participants are cleared in writes of their own first. */
+const sliceSize = 500;
 const areas: Areas = ['people', 'money'];
 
 /** An order or a customer of the person; `isOwn`: the person is the buyer, whom an invoice needs while `isKept`. */
@@ -46,8 +47,8 @@ export const findMailIds = async (on: Queryable, { providerId, userId }: Person,
   toIds(await execute<{ id: number }>(on, mailSql.findMails, [providerId, userId, toIds(selectOwn(orders))]));
 
 /** Erases the personal data of a course user, whose places and amounts stay. `dry_run` counts and changes nothing. */
-export const eraseCourseUser = (ctx: Ctx, userId: number, { dry_run = false }: ErasureBody) =>
-  ctx.write(areas, async (tx, now): Promise<Static<typeof Erasure>> => {
+export async function eraseCourseUser(ctx: Ctx, userId: number, { dry_run = false }: ErasureBody) {
+  const work = async (tx: Tx, now: string): Promise<Static<typeof Erasure> | undefined> => {
     const person = { providerId: ctx.providerId, userId };
     const found = await lock(tx, person);
     if (!found) throw Problem.notFound('Course user');
@@ -58,6 +59,10 @@ export const eraseCourseUser = (ctx: Ctx, userId: number, { dry_run = false }: E
     const result = { id: userId, dry_run, ...counts, kept: kept.slice(0, maxKept), kept_total: kept.length };
     if (dry_run && !found.isErased) return tx.rollbackNoChange(result);
 
+    if (!found.isErased) {
+      const slice = await execute(tx, sql.clearSomeParticipants, [ctx.providerId, userId, now, sliceSize]);
+      if (slice.length === sliceSize) return undefined;
+    }
     const mails = await deleteCopies(tx, person, purchases);
     const { others, ...changed } = await clearItems(tx, now, person, purchases, ctx.settings);
     // Of an erased person only what has been added since counts.
@@ -68,7 +73,12 @@ export const eraseCourseUser = (ctx: Ctx, userId: number, { dry_run = false }: E
     if (dry_run || isUnchanged) return tx.rollbackNoChange(repeated);
     if (!found.isErased || numItems > 0) await record(tx, now, person, mails);
     return repeated;
-  });
+  };
+  for (;;) {
+    const result = await ctx.write(areas, work);
+    if (result !== undefined) return result;
+  }
+}
 
 const lock = async (tx: Tx, { providerId, userId }: Person) =>
   (await execute<{ isErased: boolean }>(tx, sql.lockPerson, [providerId, userId]))[0];

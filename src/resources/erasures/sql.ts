@@ -167,6 +167,13 @@ export const clearParticipants = {
   text: `update participants set ${clear(ofParticipant)}, updated_at = $3
     where provider_id = $1 and user_id = $2 and num_nonnulls(${ofParticipant.join(', ')}) > 0`,
 };
+/** Up to `$4` of them. */
+export const clearSomeParticipants = {
+  name: 'erase_some_participants',
+  text: `update participants set ${clear(ofParticipant)}, updated_at = $3 where provider_id = $1 and id = any(array(
+    select id from participants where provider_id = $1 and user_id = $2 and num_nonnulls(${ofParticipant.join(', ')}) > 0
+    order by id limit $4)) returning id`,
+};
 
 /** Another text, since it is unique for a participant and a gathering. */
 export const clearNonces = {

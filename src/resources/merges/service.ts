@@ -15,10 +15,11 @@ import * as sql from './sql.ts';
 export const courseUserMergeReferences = defineReferences<MergeBody>({ into: courseUsers.id });
 export const customerMergeReferences = defineReferences<MergeBody>({ into: customers.id });
 
-/** Limits the time under the lock. */
 const maxMoved = 50_000;
+/** Limits the time under the lock: a merge of more moves them in writes of their own first. */
+const sliceSize = 500;
 
-/** `move` moves everything of the merged one, and deletes it. */
+/** `slices` move up to `$5` items each, for `sliceSize`. `move` moves everything of the merged one, and deletes it. */
 type Kind = {
   notFound(): Problem;
   resource: 'courseuser' | 'customer';
@@ -26,14 +27,17 @@ type Kind = {
   lock: Statement;
   count: Statement;
   counted: string[];
+  slices: Statement[];
   move(tx: Tx, ids: Ids, now: string): Promise<void>;
 };
 type Ids = [providerId: number, id: number, into: number];
 
-/** `dry_run` counts and changes nothing. */
-function merge<Counts extends object>(kind: Kind, ctx: Ctx, id: number, { into, dry_run = false }: MergeBody) {
+/** `dry_run` counts and changes nothing. A repeated request continues what was interrupted between two slices. */
+async function merge<Counts extends object>(kind: Kind, ctx: Ctx, id: number, { into, dry_run = false }: MergeBody) {
   const ids: Ids = [ctx.providerId, id, into];
-  return ctx.write(kind.areas, async (tx, now) => {
+  let left = Infinity;
+  let before: Record<string, number> | undefined;
+  const work = async (tx: Tx, now: string) => {
     const found = await execute<{ id: number; is_erased?: boolean }>(tx, kind.lock, ids);
     const [merged, staying] = [id, into].map((one) => found.find((row) => row.id === one));
     if (!merged) throw kind.notFound();
@@ -44,14 +48,27 @@ function merge<Counts extends object>(kind: Kind, ctx: Ctx, id: number, { into, 
     const [counts] = await execute<Record<string, number>>(tx, kind.count, [ctx.providerId, id]);
     const moved = kind.counted.reduce((sum, name) => sum + counts![name]!, 0);
     if (moved > maxMoved) throw new Problem('invalid', 'A merge moves at most 50,000 items');
-    const result = { id, into, dry_run, ...counts } as { id: number; into: number; dry_run: boolean } & Counts;
+    const result = { id, into, dry_run, ...(before ?? counts) } as {
+      id: number;
+      into: number;
+      dry_run: boolean;
+    } & Counts;
     if (dry_run) return tx.rollbackNoChange(result);
 
+    tx.recordAffected(into);
+    if (moved > sliceSize && moved < left) {
+      [left, before] = [moved, before ?? counts];
+      for (const statement of kind.slices) await execute(tx, statement, [...ids, now, sliceSize]);
+      return undefined;
+    }
     await kind.move(tx, ids, now);
     await execute(tx, sql.recordMerge(kind.resource), [...ids, now]);
-    tx.recordAffected(into);
     return result;
-  });
+  };
+  for (;;) {
+    const result = await ctx.write(kind.areas, work);
+    if (result !== undefined) return result;
+  }
 }
 
 /** Moves the participants, and ends the sessions, links and password of the merged person. */
@@ -64,6 +81,7 @@ export const mergeCourseUser = (ctx: Ctx, id: number, body: MergeBody) =>
       lock: sql.lockCourseUsers,
       count: sql.countCourseUserItems,
       counted: ['participants'],
+      slices: [sql.moveSomeParticipants],
       async move(tx, ids, now) {
         const own = ids.slice(0, 2);
         await execute(tx, sql.moveParticipants, [...ids, now]);
@@ -93,6 +111,7 @@ export const mergeCustomer = (ctx: Ctx, id: number, body: MergeBody) =>
       lock: sql.lockCustomers,
       count: sql.countCustomerItems,
       counted: ['employees', 'customers', 'courses', 'campaigns', 'orders'],
+      slices: [sql.moveSomeEmployees, sql.moveSomeOrders],
       async move(tx, ids, now) {
         const own = ids.slice(0, 2);
         for (const statement of [sql.moveEmployees, sql.moveCourses, sql.moveOrders, sql.moveParent, sql.moveChildren])

@@ -42,7 +42,17 @@ const move = (table: string, column: string) => ({
   text: `update ${table} set ${column} = $3, updated_at = $4 where provider_id = $1 and ${column} = $2`,
 });
 
+/** Up to `$5` of them. An array, not a join: without statistics that could read the whole table. */
+const moveSome = (table: string, column: string) => ({
+  name: `merge_some_${table}`,
+  text: `update ${table} set ${column} = $3, updated_at = $4 where provider_id = $1 and id = any(array(
+    select id from ${table} where provider_id = $1 and ${column} = $2 order by id limit $5))`,
+});
+
 export const moveParticipants = move('participants', 'user_id');
+export const moveSomeParticipants = moveSome('participants', 'user_id');
+export const moveSomeEmployees = moveSome('course_users', 'customer_id');
+export const moveSomeOrders = moveSome('orders', 'customer_id');
 export const deleteTokens = {
   name: 'merge_tokens',
   text: `with feed as (delete from calendar_feeds where provider_id = $1 and user_id = $2)

@@ -102,8 +102,18 @@ export async function completeSwap(
 
 export type NamedPlace = { participantId: number; person: NewPerson };
 
+/** Limits the time under the lock. */
+const maxNamed = 10;
+
 /** Names places of a booking that have no name yet; others stay as they are. Returns how many were named. */
-export const namePlaces = (ctx: Ctx, bookingId: number, places: NamedPlace[]): Promise<number> =>
+export async function namePlaces(ctx: Ctx, bookingId: number, places: NamedPlace[]): Promise<number> {
+  let named = 0;
+  for (let n = 0; n < places.length; n += maxNamed)
+    named += await nameSlice(ctx, bookingId, places.slice(n, n + maxNamed));
+  return named;
+}
+
+const nameSlice = (ctx: Ctx, bookingId: number, places: NamedPlace[]): Promise<number> =>
   ctx.write(['dates', 'people', 'money'], async (tx, now) => {
     let named = 0;
     for (const { participantId, person } of places) {

@@ -212,17 +212,25 @@ async function addPlaces(me: Provider, user: number, count: number) {
   );
 }
 
-test('a course user with 10,000 participants is merged; the feed asks to read the participants again', async () => {
+test('a course user with 2,200 participants is merged in slices; the feed has the change of each', async () => {
   const me = await createProvider();
   const [from, into] = [await createUser(me), await createUser(me)];
-  await addPlaces(me, from, 10_000);
+  await addPlaces(me, from, 2_200);
   const cursor = await newestEvent(me);
   const response = await merge(me, from, { into });
-  expect([response.status, response.json()]).toMatchObject([200, { participants: 10_000, orders: 1 }]);
-  expect((await changesSince(me, cursor)).map(({ type, resource_id }) => [type, resource_id])).toEqual([
-    ['resync', null],
-    ['resync', null],
-    ['courseuser.merged', from],
+  expect([response.status, response.json()]).toMatchObject([200, { participants: 2_200, orders: 1 }]);
+  const first = await changesSince(me, cursor);
+  expect(first.map(({ type }) => type)).toEqual(Array(1_000).fill('participant.updated'));
+  const { rows } = await database.pool.query<{ change: string; count: number }>(
+    `select change, count(*)::int from events where provider_id = $1 and change in ('updated', 'merged', 'resync')
+      and resource in ('participant', 'courseuser') group by 1 order by 1`,
+    [me.id],
+  );
+  // The resync is that of the insert.
+  expect(rows).toEqual([
+    { change: 'merged', count: 1 },
+    { change: 'resync', count: 1 },
+    { change: 'updated', count: 2_200 },
   ]);
 });
 
