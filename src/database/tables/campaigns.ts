@@ -31,7 +31,7 @@ export const campaigns = pgTable(
     startsAt: instant(),
     endsAt: instant(),
     maxUses: integer(),
-    /** Its orders, counted by a trigger. */
+    /** Its orders of which a place or an amount is left, counted by triggers. */
     uses: integer().notNull().default(0),
     currency: text().notNull().default('NOK'),
     discountType: text({ enum: ['Percent', 'Value'] }).notNull(),

@@ -44,7 +44,7 @@ export const seatCheck: Check = {
       .orderBy(asc(courseDates.providerId), asc(courseDates.id)),
 };
 
-const { providerId, id, isPaid, totalBeforeDiscounts, totalDiscounts, totalVat } = orders;
+const { providerId, id, kind, isPaid, totalBeforeDiscounts, totalDiscounts, totalVat } = orders;
 const { quantity, priceAtOrder, discountCalculatedAtOrder, vatPercentage, vatRounding } = orderLines;
 
 /** Totals of orders, recounted from their lines, and whether they are paid, from what is due of the totals. */
@@ -93,6 +93,8 @@ const toCounters = (order: Totals, isPaid: boolean): Counters => ({
   is_paid: String(isPaid),
 });
 
+const isUse = sql`${kind} = 'order' and not is_order_void(${orders.providerId}, ${id})`;
+
 /** Uses of campaigns, recounted from orders. */
 export const usesCheck: Check = {
   items: 'campaigns',
@@ -103,7 +105,7 @@ export const usesCheck: Check = {
         providerId: campaigns.providerId,
         id: campaigns.id,
         stored: { uses: toText(campaigns.uses) },
-        counted: { uses: sql<string>`count(${orders.id})::text` },
+        counted: { uses: sql<string>`count(*) filter (where ${isUse})::text` },
       })
       .from(campaigns)
       .innerJoin(page, matchesPage(campaigns, page))

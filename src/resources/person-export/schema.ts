@@ -67,7 +67,7 @@ export const sections = {
   participants: defineSection('ExportedParticipant', participants),
   attendances: defineSection('ExportedAttendance', attendances),
   attendance_marks: defineSection('ExportedAttendanceMark', attendanceMarks),
-  orders: defineSection('ExportedOrder', orders),
+  orders: defineSection('ExportedOrder', orders, ['isUseReturned']),
   order_lines: defineSection('ExportedOrderLine', orderLines),
   bookings: defineSection('ExportedBooking', bookings),
   payments: defineSection('ExportedPayment', payments),

@@ -123,6 +123,7 @@ export const order: BulkRecordType = {
     totalVat: null,
     kind: { name: 'order_kind', schema: Optional(OneOf(orders.kind.enumValues)) },
     firstOrderId: { to: 'order' },
+    isUseReturned: null,
   }),
   derived: { totalBeforeDiscounts, totalDiscounts, totalVat },
   // The title ends with the order's id, which a file cannot contain.
