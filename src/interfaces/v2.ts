@@ -31,7 +31,7 @@ import {
 import { courseItemEditingRoutes, newCourseRoutes } from '../resources/course-editing/routes.ts';
 import { courseItemRoutes, courseRoutes } from '../resources/courses/routes.ts';
 import { courseUserEditingRoutes } from '../resources/course-user-editing/routes.ts';
-import { creditRoutes } from '../resources/credits/routes.ts';
+import { creditRoutes } from '../resources/credit-requests/routes.ts';
 import { customerRoutes } from '../resources/customers/routes.ts';
 import { deregistrationRoutes } from '../resources/deregistrations/routes.ts';
 import { durationRoutes } from '../resources/durations/routes.ts';

@@ -7,7 +7,10 @@ export type OrderCredit = Static<typeof OrderCredit>;
 export const OrderCredit = t.NamedObject(
   'OrderCredit',
   t.member.financial.all({
-    kind: t.OneOf(orders.kind.enumValues, { description: 'A `difference` is what a move costs more' }),
+    kind: t.named(
+      'OrderKind',
+      t.OneOf(orders.kind.enumValues, { description: 'A `difference` is what a move costs more' }),
+    ),
     credits_order_id: t.Nullable(Type.Integer({ description: 'Of a credit: the order that it credits a part of' })),
     first_order_id: t.Nullable(Type.Integer({ description: 'Of a credit or a difference: the first order' })),
     credit_order_ids: Type.Array(Type.Integer(), { description: 'Credits of this order' }),

@@ -26,7 +26,7 @@ export type CreditRequest = {
 /** Credits parts of an order by a new order, under the lock. */
 export async function creditOrder(ctx: School, tx: Tx, now: string, orderId: number, request: CreditRequest) {
   const first = await findDebt(ctx, tx, orderId);
-  if (first.kind === 'credit') throw nothingLeft();
+  if (first.kind === 'credit' || first.total === 0n) throw nothingLeft();
   const credited = await findParts(ctx, tx, orderId, request);
   const totals = agreedTotals(credited.map(({ line }) => line));
   const { totalBeforeDiscounts, totalDiscounts, totalVat } = totals;

@@ -8,13 +8,13 @@ export const insertFollowingOrder = {
   name: 'insert_following_order',
   text: `with new_order as (
       insert into orders (id, provider_id, created_at, updated_at, kind, first_order_id, title, title_detailed, currency,
-        customer_id, seller_id, payment_method, your_reference, booker, gln_number, invoice_address, invoice_address_2,
+        customer_id, campaign_id, seller_id, payment_method, your_reference, booker, gln_number, invoice_address, invoice_address_2,
         invoice_address_3, invoice_zipcode, invoice_city, invoice_email, kept_until, total_before_discounts,
         total_discounts, total_vat, credit_applied, credit_reason, is_paid, custom_properties)
       overriding system value
       select o.id, f.provider_id, $3, $3, $4, f.id,
         coalesce($14, regexp_replace(f.title, ' #' || f.id || '$', '')) || ' #' || o.id, coalesce($15, f.title_detailed),
-        f.currency, f.customer_id, f.seller_id, f.payment_method, f.your_reference, f.booker, f.gln_number, f.invoice_address,
+        f.currency, f.customer_id, case $4 when 'credit' then f.campaign_id end, f.seller_id, f.payment_method, f.your_reference, f.booker, f.gln_number, f.invoice_address,
         f.invoice_address_2, f.invoice_address_3, f.invoice_zipcode, f.invoice_city, f.invoice_email, f.kept_until, $5, $6, $7, $8, $9, $10,
         nullif(coalesce(f.custom_properties - '{voucher_code,voucher_amount}'::text[], '{}') || $13::jsonb, '{}')
       from orders f cross join (select nextval('orders_id_seq') as id) o
@@ -37,7 +37,7 @@ export const insertFollowingOrder = {
     select id from new_order`,
 };
 
-/** The redeemed amount of each voucher of an order, less the amounts that credits returned to it. */
+/** The redeemed amount of each voucher of an order that is not archived, less what credits returned to it. */
 export const findReturnable = {
   name: 'find_returnable_redemptions',
   text: `select r.voucher_id as "voucherId", v.code, sum(r.amount)::text as amount
@@ -45,6 +45,7 @@ export const findReturnable = {
       join voucher_redemptions r on r.provider_id = o.provider_id and r.order_id = o.id
       join vouchers v on v.provider_id = r.provider_id and v.id = r.voucher_id
     where o.provider_id = $1 and (o.id = $2 or o.first_order_id = $2 and o.kind = 'credit')
+      and num_nonnulls(v.archived_at, v.deleted_at) = 0
     group by r.voucher_id, v.code having sum(r.amount) > 0 order by r.voucher_id`,
 };
 

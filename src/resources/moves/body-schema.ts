@@ -1,4 +1,5 @@
 import type { Static } from '@sinclair/typebox';
+import { dryRun } from '../../core/schema/dry-run.ts';
 import { t } from '../../core/schema/types.ts';
 
 /** POST /v2/participants/:id/move. */
@@ -14,6 +15,7 @@ export const MoveBody = t.NamedObject(
       },
       'keep',
     ),
+    dry_run: dryRun('true: nothing changes, and the response has what would'),
   },
   { examples: [{ coursedate_id: 76 }] },
 );

@@ -1,11 +1,23 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
+import { DryRunQuery, isDryRun } from '../../core/schema/dry-run.ts';
 import { t } from '../../core/schema/types.ts';
 import { registerCodedErrorFormat } from '../../http/errors/error-handler.ts';
 import { responses } from '../../http/responses.ts';
+import { MadeOrder } from '../credit-requests/schema.ts';
 import { participantSerializer } from '../participants/serializer.ts';
 import { MoveBody } from './body-schema.ts';
 import { moveParticipant } from './service.ts';
+
+const MovedParticipant = t.NamedObject('MovedParticipant', {
+  ...participantSerializer.schema.properties,
+  ...t.member.financial.all({
+    dry_run: Type.Optional(Type.Boolean({ description: 'Only true: nothing has changed' })),
+    orders: Type.Optional(
+      Type.Array(MadeOrder, { description: 'Only of a move that makes some: credits, or the order of a higher price' }),
+    ),
+  }),
+});
 
 export const moveRoutes: FastifyPluginAsyncTypebox = async (app) => {
   registerCodedErrorFormat(app);
@@ -21,10 +33,12 @@ export const moveRoutes: FastifyPluginAsyncTypebox = async (app) => {
       profiles: ['full'],
       item: 'Participant',
       params: Type.Object({ id: t.Id }),
+      querystring: DryRunQuery,
       body: MoveBody,
-      response: { 200: participantSerializer.schema, ...responses.codedErrors },
+      response: { 200: MovedParticipant, ...responses.codedErrors },
     },
     config: { idempotency: {} },
-    handler: ({ ctx, params, body }) => moveParticipant(ctx, params.id, body),
+    handler: (request) =>
+      moveParticipant(request.ctx, request.params.id, { ...request.body, dry_run: isDryRun(request) }),
   });
 };

@@ -12,6 +12,7 @@ import { bookingError, bookingProblem, participantError } from '../booking/schem
 import { changePrice } from '../credits/difference-service.ts';
 import { queueMails, type NewMail } from '../mails/queue-service.ts';
 import { queueNotices } from '../notices/service.ts';
+import { readMadeOf } from '../credit-requests/made-service.ts';
 import type { ParticipantRow } from '../participants/schema.ts';
 import { getParticipant } from '../participants/service.ts';
 import type { DateFound } from '../quotes/schema.ts';
@@ -23,7 +24,7 @@ import type { MoveBody } from './body-schema.ts';
 import * as sql from './sql.ts';
 
 /** Moves a participant to another date under the rules of booking. A second call changes nothing. */
-export const moveParticipant = (ctx: Ctx, id: number, body: MoveBody) =>
+export const moveParticipant = (ctx: Ctx, id: number, { dry_run = false, ...body }: MoveBody) =>
   ctx.write(['dates', 'people', 'money'], async (tx, now) => {
     const find = async () =>
       (
@@ -36,13 +37,22 @@ export const moveParticipant = (ctx: Ctx, id: number, body: MoveBody) =>
     if (found === undefined) throw Problem.notFound('Participant');
     const hasEnded = await endDueHolds(ctx, tx, now, [found.courseDateId]);
     const row = hasEnded ? (await find())! : found;
-    const reload = () => getParticipant({ ...ctx, db: tx }, id, {}, true);
-    if (row.courseDateId === body.coursedate_id) return hasEnded ? reload() : tx.rollbackNoChange(await reload());
+    const reader = { ...ctx, db: tx };
+    const reload = async () => {
+      const made = await readMadeOf(reader, row.bookingId, now, dry_run);
+      return {
+        ...(await getParticipant(reader, id, {}, true)),
+        ...(dry_run && { dry_run }),
+        ...(made.length > 0 && { orders: made }),
+      };
+    };
+    if (row.courseDateId === body.coursedate_id)
+      return hasEnded && !dry_run ? reload() : tx.rollbackNoChange(await reload());
     if (hasLeft(row.statusId)) throw new Problem('invalid', 'The participant has left the course date');
     const date = await moveParticipants(ctx, tx, now, [row], body.coursedate_id);
     const isOtherCourse = row.courseId !== date.courseId;
     if (body.price === 'difference' && isOtherCourse) await changePrice(ctx, tx, now, id, date);
-    return reload();
+    return dry_run ? tx.rollbackNoChange(await reload()) : reload();
   });
 
 type Moving = Pick<ParticipantRow, 'id' | 'userId' | 'statusId' | 'heldFor' | 'courseDateId' | 'bookingId'>;

@@ -1,4 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
+import { dryRun } from '../../core/schema/dry-run.ts';
 import { t } from '../../core/schema/types.ts';
 
 const { Optional } = Type;
@@ -22,6 +23,7 @@ export const CreditBody = t.NamedObject(
     ),
     fee: Optional(t.Amount({ description: 'Without VAT; lowers the credited amounts in proportion' })),
     deregister: Optional(Type.Boolean({ default: false, description: 'Deregisters the participants of the lines' })),
+    dry_run: dryRun('true: nothing changes, and the response has what would be credited'),
     reason: Optional(t.Line({ description: 'Told by `credit.reason`' })),
   },
   { examples: [{ lines: [{ line_id: 47, quantity: 1 }], reason: 'Ill' }] },

@@ -1,10 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
+import { DryRunQuery, isDryRun } from '../../core/schema/dry-run.ts';
 import { t } from '../../core/schema/types.ts';
 import { responses } from '../../http/responses.ts';
+import { CreditDryRun } from './schema.ts';
 import { orderSerializer } from '../orders/serializer.ts';
 import { CreditBody } from './body-schema.ts';
-import { createCredit } from './request-service.ts';
+import { createCredit } from './service.ts';
 
 export const creditRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('', {
@@ -18,13 +20,15 @@ export const creditRoutes: FastifyPluginAsyncTypebox = async (app) => {
       profiles: ['full'],
       item: 'Order',
       params: Type.Object({ id: t.Id }),
+      querystring: DryRunQuery,
       body: CreditBody,
-      response: responses.created(orderSerializer.schema),
+      response: { 200: CreditDryRun, ...responses.created(orderSerializer.schema) },
     },
     config: { idempotency: {} },
-    handler: async ({ ctx, params, body }, reply) => {
-      const created = await createCredit(ctx, params.id, body);
-      return reply.created(created.id, created, '/v2/orders');
+    handler: async (request, reply) => {
+      const { ctx, params, body } = request;
+      const created = await createCredit(ctx, params.id, { ...body, dry_run: isDryRun(request) });
+      return 'dry_run' in created ? created : reply.created(created.id, created, '/v2/orders');
     },
   });
 };

@@ -2,13 +2,15 @@ import { toMinorUnits } from '../../core/money.ts';
 import { hasLeft } from '../../core/reference/statuses.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
+import { creditDifferences } from './difference-service.ts';
+import { readMade } from './made-service.ts';
 import { getOrder } from '../orders/service.ts';
 import { deregisterParticipants } from '../seats/service.ts';
 import type { CreditBody } from './body-schema.ts';
-import { creditOrder, findLineParticipants, notValid, type Credited } from './service.ts';
+import { creditOrder, findLineParticipants, notValid, type Credited } from '../credits/service.ts';
 
 export async function createCredit(ctx: Ctx, orderId: number, body: CreditBody) {
-  const { lines, fee = 0, deregister = false, reason } = body;
+  const { lines, fee = 0, deregister = false, dry_run = false, reason } = body;
   const request = {
     lines: lines?.map(({ line_id, quantity, amount }) => ({
       ...{ lineId: line_id, quantity },
@@ -20,8 +22,11 @@ export async function createCredit(ctx: Ctx, orderId: number, body: CreditBody) 
   if (both >= 0) throw notValid(`lines[${both}].amount`);
   return ctx.write(['dates', 'people', 'money'], async (tx, now) => {
     const { id, creditedLines } = await creditOrder(ctx, tx, now, orderId, request);
-    if (deregister) await deregisterCredited(ctx, tx, now, creditedLines, fee > 0);
-    return getOrder({ ...ctx, db: tx }, tx.recordAffected(id), { include: ['credit'] });
+    const left = deregister ? await deregisterCredited(ctx, tx, now, creditedLines, fee > 0) : [];
+    const others = await creditDifferences(ctx, tx, now, orderId, left, reason);
+    const reader = { ...ctx, db: tx };
+    if (dry_run) return tx.rollbackNoChange({ dry_run, orders: await readMade(reader, [id, ...others], dry_run) });
+    return getOrder(reader, tx.recordAffected(id), { include: ['credit'] });
   });
 }
 
@@ -38,5 +43,6 @@ async function deregisterCredited(ctx: Ctx, tx: Tx, now: string, credited: Credi
     return staying;
   });
   const unique = new Map(chosen.map((one) => [one.id, one]));
-  await deregisterParticipants(ctx, tx, now, [...unique.values()], withFee);
+  const left = await deregisterParticipants(ctx, tx, now, [...unique.values()], withFee);
+  return left.map(({ id }) => id);
 }
