@@ -168,11 +168,11 @@ function addHooks(app: FastifyInstance, isShuttingDown: ShutdownState, hsts: str
   app.addHook('preSerialization', serializeLargeItems);
 }
 
-function observeRequests(app: FastifyInstance, { requestLog = 'off' }: AppOptions, parts: ServerPart[]) {
+function observeRequests(app: FastifyInstance, { requestLog = 'off', settings }: AppOptions, parts: ServerPart[]) {
   app.decorate('requestLog', requestLog);
   app.decorateRequest('problem', null);
   logRequests(app, requestLog);
-  for (const { observe } of parts) observe?.(app);
+  for (const { observe } of parts) observe?.(app, settings);
 }
 
 /** Uses the client's request id if it is well formed. */

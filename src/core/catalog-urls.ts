@@ -7,9 +7,14 @@ export const toSlug = (title: string) => slugify(title, { decamelize: false }) |
 /** The catalog of a school on this server, as far as its addresses depend on it. */
 export type CatalogAddress = { slug: string | null; host: string | null };
 
-/** The start page of a school's catalog, without a trailing slash. A host name of its own has the scheme of PUBLIC_URL. */
-export const catalogPageUrl = ({ publicUrl }: Pick<Settings, 'publicUrl'>, { slug, host }: CatalogAddress) =>
-  host === null ? `${publicUrl}/catalog/${slug}` : `${new URL(publicUrl).protocol}//${host}`;
+/**
+ * The start page of a school's catalog, without a trailing slash. A host name of its own has the scheme of PUBLIC_URL; the
+ * host of PUBLIC_URL is none.
+ */
+export function catalogPageUrl({ publicUrl }: Pick<Settings, 'publicUrl'>, { slug, host }: CatalogAddress) {
+  const { protocol, hostname } = new URL(publicUrl);
+  return host === null || host === hostname ? `${publicUrl}/catalog/${slug}` : `${protocol}//${host}`;
+}
 
 /** Path of the page of a course, or of one of its dates, below the start page. */
 export const catalogItemPath = (kind: 'courses' | 'dates', slug: string, id: number) =>

@@ -16,9 +16,16 @@ export function toAsset(name: string, extension: 'css' | 'js', text: string): As
   return { name: `${name}-${hash('sha256', text).slice(0, 12)}.${extension}`, content: compressOnce(text.trimStart()) };
 }
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Set on routes that the host names of catalogs have, too. */
+    isOnEveryHost?: true;
+  }
+}
+
 export function serveAsset(app: FastifyInstance, path: string, { name, content }: Asset) {
   const headers = { type: types[extname(name)]!, cacheControl: 'public, max-age=31536000, immutable' };
-  app.get(`${path}/${name}`, (request, reply) =>
+  app.get(`${path}/${name}`, { config: { isOnEveryHost: true } }, (request, reply) =>
     sendContent(request, reply.header('vary', 'Accept-Encoding'), content, headers),
   );
 }

@@ -1,5 +1,6 @@
 import type { InjectOptions } from 'fastify';
 import { onTestFinished } from 'vitest';
+import type { Settings } from '../../src/core/settings.ts';
 import type { ServerContext } from '../../src/interfaces/plugin/define-plugin.ts';
 import { catalog } from '../../src/plugins/catalog/index.ts';
 import { updateCatalogSettings } from '../../src/resources/catalog-settings/service.ts';
@@ -29,12 +30,15 @@ export async function openCatalog({ app }: Pick<TestApp, 'app'>, me: Provider, f
 }
 
 /** Gives a school's catalog a host name of its own; `read` gets a path there, or at another host. Closed after the test. */
-export async function openOwnHost({ database }: Pick<TestApp, 'database'>, me: Provider) {
-  const host = `courses-${me.id}.example`;
+export async function openOwnHost(
+  { database }: Pick<TestApp, 'database'>,
+  me: Provider,
+  { host = `courses-${me.id}.example`, ...options }: { host?: string; settings?: Settings } = {},
+) {
   await updateCatalogSettings(await me.ctx(), { enabled: true, host });
-  const { app } = await openTestApp(database, { parts: [await catalog.server!({} as ServerContext)] });
+  const { app } = await openTestApp(database, { ...options, parts: [await catalog.server!({} as ServerContext)] });
   onTestFinished(() => app.close());
   const read = (url: string, at = host) =>
     send(app, { method: 'GET', url, headers: { host: at, 'accept-language': 'en' } });
-  return { host, read, at: visitor(app, { host }) };
+  return { app, host, read, at: visitor(app, { host }) };
 }

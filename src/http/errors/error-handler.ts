@@ -36,17 +36,24 @@ export type PageErrorFormatter = (
 
 /** Maps every error to a `Problem`, logs it and sends it in the format of the interface. */
 export function setErrorFormat(app: FastifyInstance, format: ErrorFormatter | PageErrorFormatter) {
-  app.setErrorHandler<FastifyError | Problem>((error, request, reply) => {
-    const problem = reportProblem(error, request);
-    request.problem = problem;
-    if (problem.retryAfter !== undefined) reply.header('retry-after', problem.retryAfter);
-    if (problem.kind === 'too_large') {
-      reply.header('connection', 'close');
-      closeGracefully(request.raw.socket);
-    }
-    reply.removeHeader('etag').removeHeader('x-updated-through').removeHeader('content-type').code(problem.status);
-    return reply.send(addErrorCode(problem, request, reply) ?? format(problem, request, reply));
-  });
+  app.setErrorHandler<FastifyError | Problem>((error, request, reply) => sendError(error, request, reply, format));
+}
+
+export function sendError(
+  error: FastifyError | Problem,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  format: ErrorFormatter | PageErrorFormatter,
+) {
+  const problem = reportProblem(error, request);
+  request.problem = problem;
+  if (problem.retryAfter !== undefined) reply.header('retry-after', problem.retryAfter);
+  if (problem.kind === 'too_large') {
+    reply.header('connection', 'close');
+    closeGracefully(request.raw.socket);
+  }
+  reply.removeHeader('etag').removeHeader('x-updated-through').removeHeader('content-type').code(problem.status);
+  return reply.send(addErrorCode(problem, request, reply) ?? format(problem, request, reply));
 }
 
 /** `setErrorFormat`, for requests below the prefix that reach no route, too. */

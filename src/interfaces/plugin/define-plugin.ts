@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import type { PoolConfig } from 'pg';
 import type { Config, PluginSettings } from '../../core/config.ts';
+import type { Settings } from '../../core/settings.ts';
 import type { Log } from '../../core/log.ts';
 import type { Database } from '../../database/client.ts';
 import type { Task } from '../../database/housekeeping.ts';
@@ -37,7 +38,7 @@ export type ServerPart = {
   /** Registered before all else, so that it sees every hook. */
   instrumentation?: FastifyPluginAsync | undefined;
   /** Adds hooks for all routes. */
-  observe?: (app: FastifyInstance) => void;
+  observe?: (app: FastifyInstance, settings: Settings) => void;
   routes?: ((app: FastifyInstance, services: Services) => void) | undefined;
   /** Once the server listens. */
   listen?: () => Promise<void>;

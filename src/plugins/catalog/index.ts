@@ -18,9 +18,17 @@ export const catalog = definePlugin({
   settings: catalogPluginSettings,
   routes: { prefix: '/catalog', repairsPaths: true, load: async () => (await import('./routes.ts')).catalogPlugin },
   docs: { pages: ['catalog', 'embed', 'accessibility'] },
+  checks: async () => ({ checks: [(await import('./checks.ts')).hostCheck] }),
   housekeeping: [postsTask],
   server: async () => {
-    const { ownHostPlugin } = await import('./routes.ts');
-    return { routes: (app, services) => void app.register(ownHostPlugin, services) };
+    const [{ ownHostPlugin, protectOwnHosts }, { createHostNames }] = await Promise.all([
+      import('./routes.ts'),
+      import('./host-names.ts'),
+    ]);
+    const hostNames = createHostNames();
+    return {
+      observe: (app, settings) => protectOwnHosts(app, hostNames, settings),
+      routes: (app, services) => void app.register(ownHostPlugin, { ...services, hostNames }),
+    };
   },
 });

@@ -17,7 +17,7 @@ import { bookingPages } from './booking/routes.tsx';
 import { protectForms } from './forms.ts';
 import { interestPages } from './interests/routes.tsx';
 import { createSchoolLookup, type SchoolLookup } from './find-school.ts';
-import { addHostConstraint, ownHost } from './host-names.ts';
+import { addHostConstraint, ownHost, protectHosts, type HostNames } from './host-names.ts';
 import { openCatalog } from './open-catalog.ts';
 import { pages } from './pages.tsx';
 import { formatErrorWith } from './send-page.tsx';
@@ -36,17 +36,25 @@ export const catalogPlugin: FastifyPluginAsync<Services> = async (app, services)
 };
 
 /** The catalogs at the root of their own host names. */
-export const ownHostPlugin: FastifyPluginAsync<Services> = async (app, services) => {
+export const ownHostPlugin: FastifyPluginAsync<Services & { hostNames: HostNames }> = async (app, services) => {
   hideRoutes(app);
-  setErrorFormat(app, formatErrorWith(services.settings, `/catalog/${stylesheet.name}`));
+  setErrorFormat(app, formatOwnHost(services.settings));
   app.get('/robots.txt', (_request, reply) => sendRobots(reply, []));
   const queryable = { $client: services.database.pool };
-  addHostConstraint(app, queryable);
+  addHostConstraint(app, services.hostNames);
+  services.hostNames.keepCurrent(app, queryable, services.settings.publicUrl);
   app.addHook('onRoute', (route) => {
     route.constraints = ownHost;
+    route.config = { ...route.config, isOnEveryHost: true };
   });
   await app.register(schoolPages, { ...services, lookup: createSchoolLookup(queryable), isOwnHost: true });
 };
+
+const formatOwnHost = (settings: Services['settings']) => formatErrorWith(settings, `/catalog/${stylesheet.name}`);
+
+/** Hooks before all routes, which refuse others' pages on the host name of a catalog. */
+export const protectOwnHosts = (app: FastifyInstance, hostNames: HostNames, settings: Services['settings']) =>
+  protectHosts(app, hostNames, formatOwnHost(settings));
 
 const schoolPages: FastifyPluginAsync<Services & { lookup: SchoolLookup; isOwnHost: boolean }> = async (
   app,

@@ -21,8 +21,8 @@ export async function openOperations(context: ServerContext): Promise<ServerPart
   let admin: FastifyInstance | undefined;
   return {
     instrumentation: tracing?.plugin,
-    observe(app) {
-      metered?.observe?.(app);
+    observe(app, settings) {
+      metered?.observe?.(app, settings);
       usage.observe(app);
     },
     routes: metered?.routes,

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
 import { hasConfirmedPlace } from '../../core/reference/statuses.ts';
-import { isEmailAddress, isTitle, normalizeEmail, normalizeTitle } from '../../core/text.ts';
+import { hasLink, isEmailAddress, isTitle, normalizeEmail, normalizeTitle } from '../../core/text.ts';
 import type { Ctx } from '../../database/context.ts';
 import { findLink } from '../../resources/links/service.ts';
 import { acceptOffer, declineOffer } from '../../resources/seats/service.ts';
@@ -121,7 +121,8 @@ function readPerson(request: FastifyRequest, participantId: number) {
   const firstname = normalizeTitle(read('firstname'));
   const lastname = normalizeTitle(read('lastname'));
   const person = { firstname, lastname, email: normalizeEmail(read('email')) };
-  const isValid = { firstname: isTitle, lastname: isTitle, email: isAddress };
+  const isName = (name: string) => isTitle(name) && !hasLink(name);
+  const isValid = { firstname: isName, lastname: isName, email: isAddress };
   if (personFields.every((field) => person[field] === '')) return [];
   return [{ participantId, person, faults: personFields.filter((field) => !isValid[field](person[field])) }];
 }

@@ -202,6 +202,19 @@ test('a known e-mail address is answered as an unknown one', async () => {
   expect(texts[0]).toBe(texts[1]);
 });
 
+test('a name that could be a link is refused', async () => {
+  const { open, send } = await school();
+  const form = await open();
+  for (const [fields, label] of [
+    [personFields(1, { firstname: 'http://evil.example' }), 'First name (Participant 1)'],
+    [personFields(1, { lastname: 'Www.evil.example' }), 'Last name (Participant 1)'],
+    [{ ...personFields(1), booker_name: 'see www.evil.example', booker_email: 'a@b.example' }, 'Name of the payer'],
+  ] as const) {
+    const refused = await send({ ...form, ...fields });
+    expect([refused.status, readMain(refused).includes(`${label} is not valid`)], label).toEqual([400, true]);
+  }
+});
+
 test('a fault of the payer is shown at the first participant, where the payer is not named', async () => {
   const { me, open, send } = await school();
   const form = await open();

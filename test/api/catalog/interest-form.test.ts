@@ -221,3 +221,12 @@ test('the page of the form has no script or inline style, and another slug leads
   const other = await anyone.get(`${base}/courses/other-${courseId}/interest`);
   expect([other.status, other.headers['location']]).toEqual([301, `${page}/interest`]);
 });
+
+test.each(['https://evil.example', 'Kari WWW.evil.example', 'x://y'])(
+  'a name that could be a link is refused: %s',
+  async (name) => {
+    const { me, courseId, send } = await school();
+    expect((await send({ email: newAddress(), name })).status).toBe(400);
+    expect(await listInterests(me, courseId)).toEqual([]);
+  },
+);

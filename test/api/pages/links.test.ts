@@ -335,3 +335,21 @@ test('a form of another site, and an answer that is none, change nothing', async
   expect((await anyone.request('HEAD', url)).status).toBe(200);
   expect(await statusesOnDate(me, dateId)).toEqual([4, 7]);
 });
+
+test.each(['https://evil.example', 'Kari WWW.evil.example'])(
+  'a name that could be a link is refused: %s',
+  async (firstname) => {
+    const { me, url, ids } = await group(1);
+    const [id] = ids;
+    const named = { [`firstname_${id}`]: firstname, [`lastname_${id}`]: 'Nordmann', [`email_${id}`]: 'a@b.example' };
+    expect((await anyone.post(url, named)).status).toBe(400);
+    expect(
+      await rowsOf(me, 'select firstname from course_users where provider_id = $1 and firstname is not null'),
+    ).toEqual([]);
+    const valid = await anyone.post(url, { ...named, [`firstname_${id}`]: 'Kari' });
+    expect([
+      valid.status,
+      await rowsOf(me, 'select firstname from course_users where provider_id = $1 and firstname is not null'),
+    ]).toEqual([200, [{ firstname: 'Kari' }]]);
+  },
+);

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { randomBytes } from 'node:crypto';
+import { hasLink } from '../../../core/text.ts';
 import { catalogFields, type CatalogField, type FieldUse } from '../../../database/tables/providers.ts';
 import { readField } from '../../../http/html/forms.ts';
 import { defaultFields } from '../../../resources/catalog-settings/schema.ts';
@@ -103,6 +104,16 @@ export function toBookingFields(form: BookingForm, date: CatalogDate, uses: Fiel
     })),
   };
 }
+
+/** Paths of names that could be a link in a mail. */
+export const listLinks = ({ persons, payer }: BookingForm): string[] => [
+  ...persons.flatMap((person, n) =>
+    (['firstname', 'lastname'] as const)
+      .filter((field) => hasLink(person[field]))
+      .map((field) => `participants[${n}].${field}`),
+  ),
+  ...(hasLink(payer.booker_name) ? ['booker_name'] : []),
+];
 
 /** Paths of fields that the form needs beyond `POST /v2/booking`. */
 export function listMissing({ persons, payer, isCompany }: BookingForm, uses: FieldUses): string[] {

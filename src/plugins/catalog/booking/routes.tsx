@@ -22,7 +22,16 @@ import { Confirmed } from '../views/booking/confirmation.tsx';
 import { Notice } from '../views/notice.tsx';
 import { loadConfirmation } from './confirmation.ts';
 import { lacksSeats, toFormErrors, type FormError } from './errors.ts';
-import { emptyPerson, isKey, listMissing, readForm, toBookingFields, toFieldUses, type BookingForm } from './form.ts';
+import {
+  emptyPerson,
+  isKey,
+  listLinks,
+  listMissing,
+  readForm,
+  toBookingFields,
+  toFieldUses,
+  type BookingForm,
+} from './form.ts';
 import { formLimits } from './limits.ts';
 import { priceForm, type Priced } from './price.ts';
 import { bookByForm, findPost, FormEnded, PriceChanged, toVersion } from './service.ts';
@@ -162,7 +171,7 @@ function listFaults(visit: Visit, form: BookingForm, invalid: CodedError[]): For
   const needed = [...missing, ...listMissing(form, toFieldUses(school.fields))];
   return [
     ...general.map((text): FormError => ({ name: undefined, text })),
-    ...toFormErrors({ missing: needed, notValid, errors }, form, visit),
+    ...toFormErrors({ missing: needed, notValid: [...notValid, ...listLinks(form)], errors }, form, visit),
   ];
 }
 

@@ -13,7 +13,7 @@ const headers = { type: 'text/javascript; charset=utf-8', cacheControl: 'public,
 
 /** Serves the script of `<course-dates>`. */
 export function serveEmbed(app: FastifyInstance) {
-  app.get('/course-dates.js', (request, reply) =>
+  app.get('/course-dates.js', { config: { isOnEveryHost: true } }, (request, reply) =>
     sendContent(request, reply.headers({ ...openHeaders, vary: 'Accept-Encoding' }), content, headers),
   );
 }

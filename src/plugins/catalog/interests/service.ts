@@ -1,5 +1,5 @@
 import type { Ctx } from '../../../database/context.ts';
-import { isEmailAddress, isTitle, normalizeEmail, normalizeTitle } from '../../../core/text.ts';
+import { hasLink, isEmailAddress, isTitle, normalizeEmail, normalizeTitle } from '../../../core/text.ts';
 import { interestAreas, requestWithin } from '../../../resources/interests/service.ts';
 import { formLimits } from '../booking/limits.ts';
 import { countPosts } from '../booking/service.ts';
@@ -13,7 +13,7 @@ export type InterestField = keyof InterestForm;
 export function listFaults({ name, email }: InterestForm) {
   const faults: { field: InterestField; isMissing: boolean }[] = [];
   const [title, address] = [normalizeTitle(name), normalizeEmail(email)];
-  if (title !== '' && !isTitle(title)) faults.push({ field: 'name', isMissing: false });
+  if (hasLink(title) || (title !== '' && !isTitle(title))) faults.push({ field: 'name', isMissing: false });
   const isValid = Array.from(address).length <= 254 && isEmailAddress(address);
   if (!isValid) faults.push({ field: 'email', isMissing: address === '' });
   return faults;
