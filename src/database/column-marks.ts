@@ -102,7 +102,7 @@ const marksByName: Record<string, Partial<Record<Mark, string>>> = {
   },
   refused_addresses: { personal: 'email reason subject' },
   roles: { operational: 'title description' },
-  service_state: { operational: 'releases' },
+  service_state: { operational: 'releases secret' },
   sessions: { personal: 'hash' },
   sign_on_failures: { personal: 'username_hash' },
   staged_lines: { personal: 'data refs ref unique_text content', operational: 'kind table ref_kind' },

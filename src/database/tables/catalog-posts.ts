@@ -31,7 +31,7 @@ export const catalogPosts = pgTable(
 
 /** SQL expression of an element of `catalog_posts.recipients`. `kari+1@` and `kari@` are one recipient. */
 export const recipientHashSql = (provider: string, email: string) =>
-  `encode(sha256(convert_to(concat_ws(' ', ${provider}::bigint, ${recipientSql(email)}), 'UTF8')), 'hex')`;
+  `encode(sha256(convert_to(concat_ws(' ', (select secret from service_state), ${provider}::bigint, ${recipientSql(email)}), 'UTF8')), 'hex')`;
 
 /** SQL expression of an address without the part after `+`. */
 export const recipientSql = (email: string) => `regexp_replace(${caseFoldedSql(email)}, '\\+[^@]*@', '@')`;

@@ -153,7 +153,7 @@ export const providerState = pgTable(
   (t) => [foreignKey({ name: 'provider_state_provider_fk', columns: [t.providerId], foreignColumns: [providers.id] })],
 );
 
-/** One row: lock and version of shared data (categories, places). */
+/** One row: lock and version of shared data (categories, places), and a secret of this database. */
 export const serviceState = pgTable(
   'service_state',
   {
@@ -161,6 +161,10 @@ export const serviceState = pgTable(
     changedAt: instant().notNull(),
     /** Releases up to the one that migrated the database, oldest first. */
     releases: text().array().notNull().default([]),
+    /** Links of payers and hashes of addresses are derived with it. Neither logged nor exported. */
+    secret: text()
+      .notNull()
+      .default(sql`gen_random_uuid()::text || gen_random_uuid()::text`),
   },
   (t) => [check('service_state_one_row', sql`${t.id} = 1`)],
 );

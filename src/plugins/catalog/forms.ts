@@ -1,7 +1,8 @@
-import { hash } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { normalizeIP } from '@fastify/rate-limit';
 import type { Ctx } from '../../database/context.ts';
+import { loadServiceSecret } from '../../database/service-secret.ts';
 import type { Services } from '../../http/auth/authenticate.ts';
 import { readField, redirectToHttps, rejectCrossSite } from '../../http/html/forms.ts';
 import { getRoute } from '../../http/route-name.ts';
@@ -13,8 +14,12 @@ const postsPerMinute = 30;
 const toAddressKey = (ip: string | undefined) => (ip === undefined ? 'closed connection' : normalizeIP(ip));
 
 /** Hash of a visitor's address, for the limits of a school's forms. */
-export const hashAddress = ({ providerId }: Ctx, ip: string | undefined) =>
-  hash('sha256', `${providerId} ${toAddressKey(ip)}`);
+export async function hashAddress({ providerId, unlockedStore }: Ctx, ip: string | undefined) {
+  const secret = await loadServiceSecret(unlockedStore);
+  return createHmac('sha256', secret)
+    .update(`${providerId} ${toAddressKey(ip)}`)
+    .digest('hex');
+}
 
 /** An address has sent as much as it may. */
 export class AddressLimited extends Error {}

@@ -3,6 +3,7 @@ import { deriveProviderSecret, hashSecret } from '../../../core/secrets.ts';
 import type { DateSpan } from '../../../core/date-format.ts';
 import type { Ctx } from '../../../database/context.ts';
 import type { Tx } from '../../../database/client.ts';
+import { loadServiceSecret } from '../../../database/service-secret.ts';
 import { execute, type Queryable } from '../../../database/statements.ts';
 import { maxFormMails } from '../../../database/tables/catalog-posts.ts';
 import type { BookingInput } from '../../../resources/booking/body-schema.ts';
@@ -29,7 +30,12 @@ export function toVersion({ currency, totals, voucher, participants }: BookingQu
   return hash('sha256', parts.join(' '), 'base64url');
 }
 
-export const toToken = (providerId: number, key: string) => deriveProviderSecret(providerId, 'booking link', key);
+/** The secret of the payer's page, and that of forms of versions that had no secret of the database. */
+export async function toTokens({ providerId, unlockedStore }: Ctx, key: string) {
+  const secret = await loadServiceSecret(unlockedStore);
+  const toToken = (one: string | null) => deriveProviderSecret(one, providerId, 'booking link', key);
+  return [toToken(secret), toToken(null)] as const;
+}
 
 /** The booking of a key. */
 export async function findPost(on: Queryable, providerId: number, key: string) {
@@ -51,17 +57,16 @@ type FormPost = {
  * Books as `POST /v2/booking`, once for each key, and within the limits of the address. The link of the payer's page
  * comes from the key. Throws `PriceChanged`, `AddressLimited` or `FormEnded`.
  */
-export const bookByForm = (ctx: Ctx, { key, ip, version, date, input }: FormPost): Promise<void> =>
-  ctx.write(bookingAreas, async (tx, now) => {
+export async function bookByForm(ctx: Ctx, { key, ip, version, date, input }: FormPost): Promise<void> {
+  const [tokens, address] = await Promise.all([toTokens(ctx, key), hashAddress(ctx, ip)]);
+  await ctx.write(bookingAreas, async (tx, now) => {
     const { providerId } = ctx;
     const keyHash = hashSecret(key);
-    const token = toToken(providerId, key);
-    const address = hashAddress(ctx, ip);
     const emails = listEmails(input);
     // Pipelined.
     const [known, [link], counts, receipts] = await Promise.all([
       findPost(tx, providerId, key),
-      execute(tx, sql.findFormLink, [providerId, hashSecret(token)]),
+      execute(tx, sql.findFormLink, [providerId, tokens.map(hashSecret)]),
       countPosts(ctx, tx, address, emails),
       isMailSwitchedOn(ctx, tx, 'receipt'),
     ]);
@@ -85,8 +90,9 @@ export const bookByForm = (ctx: Ctx, { key, ip, version, date, input }: FormPost
     const mailed = emails.filter((_email, n) => (n === 0 ? toBooker : toParticipants[n - 1]));
     const values = [providerId, keyHash, bookingId, address, places, JSON.stringify(mailed)];
     await execute(tx, sql.storePost, values);
-    await createLink(tx, { providerId, bookingId, participantId: null }, { token });
+    await createLink(tx, { providerId, bookingId, participantId: null }, { token: tokens[0] });
   });
+}
 
 /** Of the booker, and of each participant; empty if it is missing, which the booking service reports. */
 const listEmails = ({ booker_email, participants = [] }: BookingInput) => [

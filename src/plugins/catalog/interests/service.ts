@@ -20,11 +20,12 @@ export function listFaults({ name, email }: InterestForm) {
 }
 
 /** As `POST /v2/courses/:id/interests`, within the limits of the visitor's address. Throws `AddressLimited`. */
-export const requestByForm = (ctx: Ctx, courseId: number, { name, email }: InterestForm, ip: string | undefined) =>
-  ctx.write(interestAreas, async (tx, now) => {
-    const address = hashAddress(ctx, ip);
+export async function requestByForm(ctx: Ctx, courseId: number, { name, email }: InterestForm, ip: string | undefined) {
+  const address = await hashAddress(ctx, ip);
+  await ctx.write(interestAreas, async (tx, now) => {
     const { posts } = await countPosts(ctx, tx, address, []);
     if (posts >= formLimits.postsPerHour) throw new AddressLimited();
     const body = { email: normalizeEmail(email), name: normalizeTitle(name), language: ctx.language };
     await requestWithin(ctx, tx, now, courseId, body, address);
   });
+}

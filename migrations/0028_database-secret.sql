@@ -1,0 +1,1 @@
+ALTER TABLE "service_state" ADD COLUMN "secret" text DEFAULT gen_random_uuid()::text || gen_random_uuid()::text NOT NULL;
