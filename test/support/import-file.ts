@@ -535,6 +535,7 @@ const schoolLines = (partnerId: number): Line[] => [
     custom_properties: { size: 'M' },
     archived_at: '2026-08-01 12:00',
     order_lines: ['first-1', 'first-2'],
+    credits: [{ order_line_id: 'credit-1', amount: '-1487.5', is_credited: true }],
     attendance: [
       { gathering_id: 'june-1', attended: true, minutes: 90, registered_at: '2030-06-10 09:05' },
       { gathering_id: 'june/gatherings/2' },

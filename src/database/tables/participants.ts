@@ -6,6 +6,7 @@ import {
   foreignKey,
   index,
   jsonb,
+  numeric,
   pgTable,
   primaryKey,
   smallint,
@@ -81,10 +82,21 @@ export const participants = pgTable(
   ],
 );
 
-/** Participants that an order line pays for; with several products a participant is on several lines. */
+/**
+ * Participants that an order line pays for, or to whom a credit belongs; with several products a participant is on
+ * several lines.
+ */
 export const orderLineParticipants = pgTable(
   'order_line_participants',
-  { providerId: reference().notNull(), orderLineId: reference().notNull(), participantId: reference().notNull() },
+  {
+    providerId: reference().notNull(),
+    orderLineId: reference().notNull(),
+    participantId: reference().notNull(),
+    /** The share in the net amount of the line; null for an equal part. */
+    amount: numeric({ precision: 12, scale: 2 }),
+    /** Of a credit: it takes back the item of the participant, less a fee. */
+    isCredited: boolean().notNull().default(false),
+  },
   (t) => [
     primaryKey({ name: 'order_line_participants_pk', columns: [t.providerId, t.orderLineId, t.participantId] }),
     tenantKey('order_line_participants_line_fk', t.orderLineId, orderLines.id),

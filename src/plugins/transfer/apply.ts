@@ -7,6 +7,7 @@ import { allAreas } from '../../database/areas.ts';
 import type { Database, Tx } from '../../database/client.ts';
 import { importRefs } from '../../database/tables/imports.ts';
 import { columnName } from '../../database/tables/columns.ts';
+import { grouped } from '../../lists/relations.ts';
 import { type BulkRecordType, type Fields, type Item, type Part, type SingleRecordType } from './record-type.ts';
 
 type Target = { table: PgTable; columns: PgColumn[]; computed: Record<string, string>; hasRefs: boolean };
@@ -95,8 +96,19 @@ async function loadSingleLine({ pool }: Database, providerId: number, kind: Sing
 /** Names of the tables that lines of a bulk type are written to. */
 export const tableNames = (kind: BulkRecordType) => toTargets(kind).map(({ table }) => getTableConfig(table).name);
 
-/** Tables of a bulk type in write order: an item before its parts. */
-const toTargets = (kind: BulkRecordType) => toItemTargets(kind, [], true);
+/** Tables of a bulk type in write order, each once: an item before its parts. */
+function toTargets(kind: BulkRecordType): Target[] {
+  const byTable = grouped(
+    toItemTargets(kind, [], true),
+    ({ table }) => table,
+    (target) => target,
+  );
+  return [...byTable.values()].map((targets) => ({
+    ...targets[0]!,
+    columns: targets.flatMap(({ columns }) => columns),
+    computed: Object.assign({}, ...targets.map(({ computed }) => computed)) as Target['computed'],
+  }));
+}
 
 function toItemTargets(item: Item, more: PgColumn[], hasRefs: boolean): Target[] {
   const { table, fields, derived = {}, parts = {}, computed = {} } = item;

@@ -75,7 +75,8 @@ async function loadParts(database: Database, providerId: number, part: Part, ids
   const owner = columnName(part.owner);
   const item: Item = part.form === 'links' ? { table: part.other.table, fields: {} } : part.item;
   const order = part.form === 'links' ? columnName(part.other) : hasIds(part) ? 'id' : '1';
-  const rows = await loadRows(database, item, `t.${owner} = any($2::bigint[]) order by ${order}`, [providerId, ids]);
+  const condition = `t.${owner} = any($2::bigint[]) and ${part.exported ?? 'true'}`;
+  const rows = await loadRows(database, item, `${condition} order by ${order}`, [providerId, ids]);
   const lines = part.form === 'links' ? [] : await toLines(database, providerId, item, rows);
   const partsByOwner = new Map<number, unknown>();
   rows.forEach((row, n) => {

@@ -34,9 +34,11 @@ export type Item = {
 
 /**
  * A part of a line, stored in another table whose column `owner` refers to the line's item: a list of objects, a single
- * object, an object by key (such as a language), or a list of references.
+ * object, an object by key (such as a language), or a list of references. Of a table that two parts share, `exported` is
+ * SQL for the rows `t` that are of this one.
  */
-export type Part =
+export type Part = { exported?: string } & PartForm;
+type PartForm =
   | { form: 'list' | 'one'; owner: PgColumn; item: Item; kind?: string; maxItems?: number }
   | { form: 'by-key'; owner: PgColumn; item: Item; key: PgColumn; keys: string[] }
   | { form: 'links'; owner: PgColumn; other: PgColumn; to: string; maxItems?: number };

@@ -1,6 +1,6 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
-import { canceled, isConfirmed } from '../../core/reference/statuses.ts';
+import { canceled, hasLeft, isConfirmed } from '../../core/reference/statuses.ts';
 import type { Areas } from '../../database/areas.ts';
 import type { Database, Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
@@ -10,13 +10,13 @@ import { execute } from '../../database/statements.ts';
 import { cancellations, courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { creditParticipants, findCreditableOrders } from '../credits/place-service.ts';
 import { queueDateChanges, readSchedule } from '../mails/date-service.ts';
 import { isMailSwitchedOn, queueMails, type NewMail } from '../mails/queue-service.ts';
 import { moveParticipants, toMovedAway } from '../moves/service.ts';
 import { promoteAfterUpdate } from '../seats/promotion-service.ts';
 import { deregisterParticipants } from '../seats/service.ts';
 import type { CancellationBody } from './body-schema.ts';
-import { creditParticipants, findCreditableOrders } from './credit-service.ts';
 import { toCancellation, type Cancellation, type CancellationRow } from './schema.ts';
 import * as sql from './sql.ts';
 
@@ -69,12 +69,14 @@ async function start(
     if (known.credit !== credit || known.moveTo !== moveTo || known.sendMail !== sendMail) throw alreadyCanceled();
     return tx.rollbackNoChange(known);
   }
-  const found = await execute<sql.Leaving>(tx, sql.findLeaving, [ctx.providerId, id, 0, null, null, now]);
+  const values = [ctx.providerId, id, 0, null, null, now, credit];
+  const concerned = await execute<sql.Leaving>(tx, sql.findLeaving, values);
+  const found = concerned.filter(({ statusId }) => !hasLeft(statusId));
   const row: CancellationRow = {
     ...{ providerId: ctx.providerId, courseDateId: id, credit, moveTo, sendMail, createdAt: now, finishedAt: null },
     ...{ lastBookingId: 0, numParticipants: found.length, numMoved: 0, numCredits: 0, numMails: 0 },
   };
-  if (dry_run && moveTo === null) return tx.rollbackNoChange(await predict(ctx, tx, row, found));
+  if (dry_run && moveTo === null) return tx.rollbackNoChange(await predict(ctx, tx, row, concerned, found));
 
   const changes = { statusId: canceled, cancellationMessage: message ?? null, updatedAt: now };
   await tx.update(courseDates).set(changes).where(target);
@@ -89,8 +91,14 @@ async function start(
 }
 
 /** Counts the credits and mails of a dry run. */
-async function predict(school: School, tx: Tx, row: CancellationRow, found: sql.Leaving[]): Promise<CancellationRow> {
-  const orders = row.credit ? await findCreditableOrders(school, tx, toIds(found)) : new Map();
+async function predict(
+  school: School,
+  tx: Tx,
+  row: CancellationRow,
+  concerned: sql.Leaving[],
+  found: sql.Leaving[],
+): Promise<CancellationRow> {
+  const orders = row.credit ? await findCreditableOrders(school, tx, toIds(concerned)) : new Map();
   return { ...row, numCredits: orders.size, numMails: row.sendMail ? toMails(found, 'date_canceled').length : 0 };
 }
 
@@ -132,17 +140,18 @@ async function cancelBatch(school: School, tx: Tx, now: string, id: number): Pro
   }
   const { row, statusId, message } = found;
   if (row.finishedAt !== null) return tx.rollbackNoChange(row);
-  const values = [school.providerId, id, row.lastBookingId, maxBookings, maxPersons, row.createdAt];
-  const leaving = statusId === canceled ? await execute<sql.Leaving>(tx, sql.findLeaving, values) : [];
+  const values = [school.providerId, id, row.lastBookingId, maxBookings, maxPersons, row.createdAt, row.credit];
+  const concerned = statusId === canceled ? await execute<sql.Leaving>(tx, sql.findLeaving, values) : [];
+  const leaving = concerned.filter(({ statusId }) => !hasLeft(statusId));
   const mails = row.sendMail ? toMails(leaving, 'date_canceled') : [];
-  const credits = row.credit ? await creditParticipants(school, tx, now, toIds(leaving), message) : 0;
+  const credits = row.credit ? await creditParticipants(school, tx, now, toIds(concerned), message) : 0;
   if (row.credit) await deregisterParticipants(school, tx, now, leaving, false);
   await queueMails(school, tx, now, mails);
   const next = {
-    lastBookingId: leaving.at(-1)?.bookingId ?? row.lastBookingId,
+    lastBookingId: concerned.at(-1)?.bookingId ?? row.lastBookingId,
     numCredits: row.numCredits + credits,
     numMails: row.numMails + mails.length,
-    finishedAt: leaving.length === 0 ? now : null,
+    finishedAt: concerned.length === 0 ? now : null,
   };
   await tx.update(cancellations).set(next).where(match(school, id));
   return { ...row, ...next };

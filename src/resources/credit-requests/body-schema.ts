@@ -8,6 +8,14 @@ const CreditedLine = t.NamedObject('CreditedLine', {
   line_id: { ...t.Id, description: 'A line of the order' },
   quantity: Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Items to credit' })),
   amount: Optional(t.Amount({ minimum: 0.01, description: 'Instead of items: without VAT, after discounts' })),
+  participants: Optional(
+    t.List(t.Id, {
+      minItems: 1,
+      description:
+        'Ids of participants of the line to whom the credit belongs, at most one for each item. Items that name none ' +
+        'belong to those who have left and are not yet credited, then to all who stay; an amount to all',
+    }),
+  ),
 });
 
 /** POST /v2/orders/:id/credit. */

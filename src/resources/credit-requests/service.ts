@@ -7,13 +7,13 @@ import { readMade } from './made-service.ts';
 import { getOrder } from '../orders/service.ts';
 import { deregisterParticipants } from '../seats/service.ts';
 import type { CreditBody } from './body-schema.ts';
-import { creditOrder, findLineParticipants, notValid, type Credited } from '../credits/service.ts';
+import { creditOrder, notValid, type Credited } from '../credits/service.ts';
 
 export async function createCredit(ctx: Ctx, orderId: number, body: CreditBody) {
   const { lines, fee = 0, deregister = false, dry_run = false, reason } = body;
   const request = {
-    lines: lines?.map(({ line_id, quantity, amount }) => ({
-      ...{ lineId: line_id, quantity },
+    lines: lines?.map(({ line_id, quantity, amount, participants }) => ({
+      ...{ lineId: line_id, quantity, participantIds: participants },
       amount: amount === undefined ? undefined : toMinorUnits(amount.toFixed(2)),
     })),
     ...{ fee: toMinorUnits(fee.toFixed(2)), reason },
@@ -30,15 +30,11 @@ export async function createCredit(ctx: Ctx, orderId: number, body: CreditBody) 
   });
 }
 
-/** Deregisters the participants of lines. Throws if fewer items are credited: they do not name participants. */
+/** Deregisters the participants of lines, or those named. Throws if fewer items are credited than have not left. */
 async function deregisterCredited(ctx: Ctx, tx: Tx, now: string, credited: Credited[], withFee: boolean) {
-  const byLine = await findLineParticipants(
-    ctx,
-    tx,
-    credited.map(({ source }) => source.id),
-  );
-  const chosen = credited.flatMap(({ source, quantity }) => {
-    const staying = (byLine.get(source.id) ?? []).filter(({ statusId }) => !hasLeft(statusId));
+  const chosen = credited.flatMap(({ shares, part: { quantity, participantIds } }) => {
+    const staying = shares.filter(({ statusId }) => !hasLeft(statusId));
+    if (participantIds !== undefined) return staying.filter(({ id }) => participantIds.includes(id));
     if (quantity !== undefined && quantity < staying.length) throw notValid('deregister');
     return staying;
   });

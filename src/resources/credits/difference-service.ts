@@ -18,6 +18,8 @@ type PriceLine = Line &
     isBooked: boolean;
     keepsPercent: boolean;
     people: number[];
+    /** The stored share of the participant. */
+    amount: string | null;
   };
 
 /**
@@ -66,37 +68,34 @@ function toShares(lines: PriceLine[], participantId: number): Share[] {
   );
   return [...bySource.values()].map((found) => {
     const { orderId, sourceId: lineId, vatPercentage } = found[0]!;
-    const net = shareOf(participantId, found, (line) => lineAmounts(line).net);
-    const listed = shareOf(participantId, found, (line) => toMinorUnits(line.priceAtOrder) * BigInt(line.quantity));
+    const sumBy = (valueOf: (line: PriceLine) => Minor) =>
+      sumOf(found.map((line) => shareOf(participantId, line, valueOf(line))));
+    const net = sumBy((line) => lineAmounts(line).net);
+    const listed = sumBy((line) => toMinorUnits(line.priceAtOrder) * BigInt(line.quantity));
     return { orderId, lineId, vatPercentage, net, listed };
   });
 }
 
-/** Credits lower the shares of those whom they name, in proportion. The shares of all add up to the remaining amount. */
-function shareOf(participantId: number, [source, ...credits]: PriceLine[], valueOf: (line: PriceLine) => Minor) {
-  const { people } = source!;
-  const whole = split(
-    valueOf(source!),
-    people.map(() => 1n),
-  );
-  const shares = new Map(people.map((id, n) => [id, whole[n]!]));
-  for (const credit of credits) {
-    const named = credit.people.flatMap((id) => (shares.has(id) ? [[id, shares.get(id)!] as const] : []));
-    const parts = split(
-      -valueOf(credit),
-      named.map(([, share]) => share),
-    );
-    named.forEach(([id, share], n) => shares.set(id, share - parts[n]!));
-  }
-  return shares.get(participantId)!;
+/** The participant's share of a value of a line, in proportion to that of the net amount. */
+function shareOf(participantId: number, line: PriceLine, value: Minor): Minor {
+  const place = line.people.indexOf(participantId);
+  if (place < 0) return 0n;
+  const { net } = lineAmounts(line);
+  const share = line.amount === null ? undefined : toMinorUnits(line.amount);
+  if (share !== undefined && net !== 0n) return -split(-value, [-share, share - net])[0]!;
+  return split(
+    value,
+    line.people.map(() => 1n),
+  )[place]!;
 }
 
-/** Credits an amount, at most the creditable amount of the lines. */
+/** Credits an amount, at most the shares. */
 async function creditShares(ctx: Ctx, tx: Tx, now: string, participantId: number, shares: Share[], amount: Minor) {
   let left = amount;
   for (const { orderId, lineId, net } of shares) {
-    const { rest } = (await findLines(ctx, tx, orderId)).find(({ source }) => source.id === lineId)!;
-    const amount = [left, net, rest.net].reduce((least, one) => (one < least ? one : least));
+    const { shares: known } = (await findLines(ctx, tx, orderId)).find(({ source }) => source.id === lineId)!;
+    const { share } = known.find(({ id }) => id === participantId)!;
+    const amount = [left, net, share].reduce((least, one) => (one < least ? one : least));
     if (amount <= 0n) continue;
     const lines = [{ lineId, amount, participantIds: [participantId] }];
     await creditOrder(ctx, tx, now, orderId, { lines });

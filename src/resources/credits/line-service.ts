@@ -6,7 +6,7 @@ export type Line = Omit<AgreedLine, 'vatRounding'> &
   Record<'discountPercentAtOrder' | 'discountAmountAtOrder' | 'vatRounding', string>;
 
 /** The creditable remainder of a line; `isWhole` if earlier credits were of items, none of an amount. */
-type Rest = { quantity: number; discount: Minor; net: Minor; vat: Minor; isWhole: boolean };
+export type Rest = { quantity: number; discount: Minor; net: Minor; vat: Minor; isWhole: boolean };
 
 /** Net and VAT of a line. */
 export function lineAmounts(line: Line) {
@@ -55,16 +55,22 @@ export function takePart(line: Line, rest: Rest, { quantity, amount }: Part): Cr
   return rest.net >= 0n && net > rest.net ? undefined : { isOfItems: true, quantity: items, price, discount, net };
 }
 
-const toAmount = (net: Minor): CreditedPart => ({ isOfItems: false, quantity: 1, price: net, discount: 0n, net });
+export const toAmount = (net: Minor): CreditedPart => ({
+  isOfItems: false,
+  quantity: 1,
+  price: net,
+  discount: 0n,
+  net,
+});
 
 /** The amounts of the parts less their shares of a net fee, which is below their sum. */
-export function deductFee(parts: CreditedPart[], fee: Minor): CreditedPart[] {
+export function deductFee<P extends CreditedPart>(parts: P[], fee: Minor): P[] {
   if (fee === 0n) return parts;
   const shares = split(
     fee,
     parts.map(({ net }) => net),
   );
-  return parts.map((part, n) => (part.net === 0n ? part : toAmount(part.net - shares[n]!)));
+  return parts.map((part, n) => (part.net === 0n ? part : { ...part, ...toAmount(part.net - shares[n]!) }));
 }
 
 /** Parts of an amount in proportion to weights, which add up to it; none without weights. */

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray } from 'drizzle-orm';
+import { asc, eq, inArray } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
 import { toDecimal, toMinorUnits, type Minor } from '../../core/money.ts';
 import type { Tx } from '../../database/client.ts';
@@ -6,19 +6,27 @@ import type { Ctx } from '../../database/context.ts';
 import { recordEvents } from '../../database/record-events.ts';
 import { execute, toRecordset } from '../../database/statements.ts';
 import { orderLines, orders } from '../../database/tables/orders.ts';
-import { orderLineParticipants, participants } from '../../database/tables/participants.ts';
 import { grouped } from '../../lists/relations.ts';
-import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { findDebt, updatePaid, type Debt } from '../payments/service.ts';
 import { agreedTotals } from '../quotes/price-service.ts';
-import { deductFee, hasRest, restOf, takePart, toCreditLine, type Line, type Part } from './line-service.ts';
+import { deductFee, hasRest, restOf, split, toCreditLine, type Line } from './line-service.ts';
+import {
+  adjustShares,
+  areCreditable,
+  loadShares,
+  takeShares,
+  type PersonalPart,
+  type Share,
+  type TakenPart,
+} from './share-service.ts';
 import { findReturnable, insertFollowingOrder, returnToVouchers } from './sql.ts';
 
 type School = Pick<Ctx, 'providerId'>;
 
 /** Parts of lines to credit, the rest of all lines unless named; a part may be of some participants of its line. */
 export type CreditRequest = {
-  lines?: (Part & { lineId: number; participantIds?: number[] })[] | undefined;
+  lines?: (PersonalPart & { lineId: number })[] | undefined;
   fee?: Minor;
   reason?: string | undefined;
 };
@@ -85,8 +93,9 @@ const clamp = (value: Minor, limit: Minor) => (value <= 0n || limit <= 0n ? 0n :
 export type Credited = {
   source: typeof orderLines.$inferSelect;
   line: Line;
-  quantity: number | undefined;
-  participantIds: number[];
+  part: PersonalPart;
+  shares: Share[];
+  people: TakenPart['people'];
 };
 
 /** The lines of a credit: each part, less its share of the fee. */
@@ -107,20 +116,24 @@ async function findParts(
   const isLeft = ({ source, rest }: (typeof found)[number]) => hasRest(source, rest);
   if (!found.some(isLeft)) throw nothingLeft();
   const chosen = found.filter((one) => isLeft(one) || one.quantity !== undefined || one.amount !== undefined);
-  const parts = chosen.map((one) => takePart(one.source, one.rest, one));
-  if (parts.includes(undefined)) throw exceedsLine();
-  const whole = parts.map((part) => part!);
+  const unfit = found.findIndex((one) => !areCreditable(one.shares, one));
+  if (unfit >= 0) throw notValid(`lines[${unfit}].participants`);
+  const taken = chosen.map((one) => takeShares(one.source, one.rest, one.shares, one));
+  if (taken.includes(undefined)) throw exceedsLine();
+  const whole = taken.map((part) => part!);
   if (fee > 0n && fee >= whole.reduce((sum, { net }) => sum + net, 0n)) throw notValid('fee');
-  const participantsByLine = await findLineParticipants(ctx, tx, ids);
-  return deductFee(whole, fee).map((part, n) => {
-    const { source, rest, quantity, participantIds } = chosen[n]!;
+  return deductFee(whole, fee).map(({ people, ...part }, n) => {
+    const { source, rest, shares, ...wanted } = chosen[n]!;
+    const amounts = split(
+      part.net,
+      people.map(({ amount }) => amount),
+    );
     const line = toCreditLine(source, rest, part);
-    const people = participantIds ?? participantsByLine.get(source.id)?.map(({ id }) => id) ?? [];
-    return { source, line, quantity, participantIds: people };
+    return { source, line, part: wanted, shares, people: people.map((one, n) => ({ ...one, amount: amounts[n]! })) };
   });
 }
 
-/** The lines of an order, with the creditable remainder of each. */
+/** The lines of an order, with the creditable remainder of each and the shares of its participants. */
 export async function findLines(ctx: School, tx: Tx, orderId: number) {
   const found = await tx
     .select()
@@ -135,25 +148,11 @@ export async function findLines(ctx: School, tx: Tx, orderId: number) {
     ({ creditsLineId }) => creditsLineId!,
     (credit) => credit,
   );
-  return found.map((source) => ({ source, rest: restOf(source, byLine.get(source.id) ?? []) }));
-}
-
-export async function findLineParticipants(ctx: School, tx: Tx, lineIds: number[]) {
-  const isOnLine = and(
-    inArray(orderLineParticipants.orderLineId, lineIds),
-    sameTenant(participants, orderLineParticipants, eq(participants.id, orderLineParticipants.participantId)),
-  );
-  const found = await tx
-    .select({ lineId: orderLineParticipants.orderLineId, participant: participants })
-    .from(orderLineParticipants)
-    .innerJoin(participants, isOnLine)
-    .where(and(tenantWhere(ctx, orderLineParticipants), tenantWhere(ctx, participants)))
-    .orderBy(asc(participants.id));
-  return grouped(
-    found,
-    ({ lineId }) => lineId,
-    ({ participant }) => participant,
-  );
+  const sharesByLine = await loadShares(ctx, tx, orderId);
+  return found.map((source) => {
+    const rest = restOf(source, byLine.get(source.id) ?? []);
+    return { source, rest, shares: adjustShares(sharesByLine.get(source.id) ?? [], rest.net) };
+  });
 }
 
 const toRow = ({ source, line }: Credited) => ({
@@ -168,8 +167,10 @@ const toRow = ({ source, line }: Credited) => ({
   rounding: line.vatRounding,
 });
 
-const toNamed = ({ source, participantIds }: Credited) =>
-  participantIds.map((participant) => ({ line: source.id, participant }));
+const toNamed = ({ source, people }: Credited) =>
+  people.map(({ id, amount, isCredited }) => ({
+    ...{ line: source.id, participant: id, amount: toDecimal(-amount), isCredited },
+  }));
 
 export const notValid = (field: string) => Problem.invalidFields({ notValid: [field] });
 

@@ -1,8 +1,20 @@
+import { leftStatuses } from '../../core/reference/statuses.ts';
 import { keepsCampaign } from '../campaigns/loaders.ts';
+import { sharesSql } from './loaders.ts';
+
+/** The shares of the participants of the lines of an order `$2`, in the order in which those who left did so. */
+export const findShares = {
+  name: 'find_line_shares',
+  text: `select l.id as "lineId", p.id, p.status_id as "statusId", p.held_for as "heldFor",
+      p.course_date_id as "courseDateId", s.charged::text, s.share::text, s.is_credited as "isCredited"
+    from order_lines l cross join lateral ${sharesSql('l')} s
+      join participants p on p.provider_id = l.provider_id and p.id = s.participant_id
+    where l.provider_id = $1 and l.order_id = $2 order by l.id, p.status_updated_at, p.id`,
+};
 
 /**
  * Inserts a credit or a difference with its lines: a copy of its first order `$2` in what an invoice needs. `$4` is its
- * kind, `$5` to `$7` are the totals, `$11` are its lines, `$12` the participants whom they name. Returns its id.
+ * kind, `$5` to `$7` are the totals, `$11` are its lines, `$12` the participants whom they name with their shares. Returns its id.
  */
 export const insertFollowingOrder = {
   name: 'insert_following_order',
@@ -30,9 +42,9 @@ export const insertFollowingOrder = {
       order by l.place
       returning id, product_id, credits_line_id),
     named as (
-      insert into order_line_participants (provider_id, order_line_id, participant_id)
-      select $1, l.id, p.participant
-      from json_to_recordset($12) p (line bigint, participant bigint)
+      insert into order_line_participants (provider_id, order_line_id, participant_id, amount, is_credited)
+      select $1, l.id, p.participant, p.amount, coalesce(p."isCredited", false)
+      from json_to_recordset($12) p (line bigint, participant bigint, amount numeric, "isCredited" boolean)
         join new_lines l on l.credits_line_id is not distinct from p.line)
     select id from new_order`,
 };
@@ -63,7 +75,8 @@ export const returnToVouchers = {
 
 /**
  * The lines that name the participant `$2`, of the booked course or of differences, and the credits of those lines, the
- * newest line first; each with the participants whom it names, and whether its campaign counts for the course `$3`.
+ * newest line first; each with the participants whom it names, the stored share of `$2`, and whether its campaign
+ * counts for the course `$3`.
  */
 export const findPriceLines = {
   name: 'find_price_lines',
@@ -75,7 +88,9 @@ export const findPriceLines = {
       ${keepsCampaign('$1', 'o', '$3::bigint')} as "keepsPercent",
       to_json(array(
         select m.participant_id from order_line_participants m
-        where m.provider_id = $1 and m.order_line_id = l.id order by 1)) as people
+        where m.provider_id = $1 and m.order_line_id = l.id order by 1)) as people,
+      (select m.amount from order_line_participants m
+        where m.provider_id = $1 and m.order_line_id = l.id and m.participant_id = $2)::text as amount
     from participants t
       join bookings b on b.provider_id = t.provider_id and b.id = t.booking_id
       join course_dates d on d.provider_id = b.provider_id and d.id = b.course_date_id
@@ -86,4 +101,33 @@ export const findPriceLines = {
       join products p on p.provider_id = s.provider_id and p.id = s.product_id
     where t.provider_id = $1 and t.id = $2 and (o.kind = 'difference' or p.course_id = d.course_id)
     order by s.id desc, l.id`,
+};
+
+/** A creditable line of an order: those of the participants `$2` of whom something is left, null for one without names. */
+export type CreditableLine = { orderId: number; lineId: number; leaving: number[] | null };
+
+/** Lines of orders of the participants `$2`; a line without names if nobody of its booking stays. */
+export const findCreditable = {
+  name: 'find_creditable_lines',
+  text: `select l.order_id as "orderId", l.id as "lineId", n.leaving
+    from orders o
+      join order_lines l on l.provider_id = o.provider_id and l.order_id = o.id
+      cross join lateral (
+        select count(*)::int as people, json_agg(s.participant_id order by s.participant_id) filter (
+          where s.participant_id = any($2::bigint[]) and s.share > 0 and not s.is_credited) as leaving
+        from ${sharesSql('l')} s) n
+    where o.provider_id = $1 and o.kind <> 'credit'
+      and o.id in (
+        select own.order_id from order_line_participants n
+          join order_lines own on own.provider_id = n.provider_id and own.id = n.order_line_id
+        where n.provider_id = $1 and n.participant_id = any($2::bigint[])
+        union select b.order_id from participants p join bookings b on b.provider_id = p.provider_id and b.id = p.booking_id
+        where p.provider_id = $1 and p.id = any($2::bigint[]))
+      and l.quantity * l.price_at_order - l.discount_calculated_at_order > (
+        select coalesce(-sum(c.quantity * c.price_at_order - c.discount_calculated_at_order), 0) from order_lines c
+        where c.provider_id = $1 and c.credits_line_id = l.id)
+      and (n.leaving is not null or n.people = 0 and not exists (
+          select from bookings b join participants q on q.provider_id = b.provider_id and q.booking_id = b.id
+          where b.provider_id = $1 and b.order_id = o.id and q.status_id not in (${leftStatuses.join(', ')}) and q.id <> all($2::bigint[])))
+    order by l.order_id, l.id`,
 };

@@ -8,7 +8,7 @@ import { bookings } from '../../database/tables/orders.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { defineReferences } from '../../lists/references.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
-import { creditUnpaid } from '../cancellations/credit-service.ts';
+import { creditUnpaid } from '../credits/place-service.ts';
 import { queueMails, type NewMail } from '../mails/queue-service.ts';
 import type { ParticipantRow } from '../participants/schema.ts';
 import { participantSerializer } from '../participants/serializer.ts';

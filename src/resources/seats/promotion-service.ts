@@ -7,7 +7,7 @@ import { courseDates } from '../../database/tables/coursedates.ts';
 import type { participants } from '../../database/tables/participants.ts';
 import { findTransition, states, type Cause } from '../../core/reference/participant-states.ts';
 import { canceled, hasLeft, holdsSeat, participantStatus } from '../../core/reference/statuses.ts';
-import { creditUnpaid } from '../cancellations/credit-service.ts';
+import { creditUnpaid } from '../credits/place-service.ts';
 import { queueNotices } from '../notices/service.ts';
 import { computePromotions } from './assignment-service.ts';
 import type { Queue, StateChange } from './schema.ts';

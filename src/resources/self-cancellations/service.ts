@@ -10,7 +10,7 @@ import { attendances, participants } from '../../database/tables/participants.ts
 import { locations } from '../../database/tables/places.ts';
 import { bookingSettings } from '../../database/tables/providers.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
-import { creditUnpaid } from '../cancellations/credit-service.ts';
+import { creditUnpaid } from '../credits/place-service.ts';
 import { deregisterWithMails } from '../deregistrations/service.ts';
 import { endDueHolds } from '../seats/promotion-service.ts';
 import { decideTerms, type CancellationTerms } from './schema.ts';

@@ -160,6 +160,17 @@ export const order: BulkRecordType = {
   },
 };
 
+/** A participant's share in a line of a credit. */
+const creditShare: Item = {
+  table: orderLineParticipants,
+  fields: tableFields(orderLineParticipants, {
+    participantId: null,
+    orderLineId: { to: 'order_line' },
+    amount: { schema: Optional(SignedAmount) },
+  }),
+  computed: { is_credited: 'coalesce(v.is_credited, false)' },
+};
+
 const Minutes = Count({ maximum: 1_440 });
 
 /** A participant's attendance of a session of the course date. */
@@ -265,7 +276,14 @@ export const participant: BulkRecordType = {
     return undefined;
   },
   parts: {
-    order_lines: links(orderLineParticipants.participantId, orderLineParticipants.orderLineId, 'order_line'),
+    order_lines: {
+      ...links(orderLineParticipants.participantId, orderLineParticipants.orderLineId, 'order_line'),
+      exported: 't.amount is null and not t.is_credited',
+    },
+    credits: {
+      ...{ form: 'list', owner: orderLineParticipants.participantId, item: creditShare },
+      exported: '(t.amount is not null or t.is_credited)',
+    },
     attendance: { form: 'list', owner: attendances.participantId, item: attendance },
     attendance_marks: { form: 'list', owner: attendanceMarks.participantId, item: attendanceMark, maxItems: 10_000 },
   },

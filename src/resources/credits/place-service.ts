@@ -1,10 +1,11 @@
-import { applyPercentage, toMinorUnits, type Minor } from '../../core/money.ts';
+import { applyPercentage, type Minor } from '../../core/money.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { execute } from '../../database/statements.ts';
 import { grouped } from '../../lists/relations.ts';
-import { lineAmounts, split, takePart } from '../credits/line-service.ts';
-import { creditOrder, findLines, findUnpaid, type CreditRequest } from '../credits/service.ts';
+import { split } from './line-service.ts';
+import { creditOrder, findLines, findUnpaid, type CreditRequest } from './service.ts';
+import { isOpen, takeShares } from './share-service.ts';
 import { findCreditable, type CreditableLine } from './sql.ts';
 
 type School = Pick<Ctx, 'providerId'>;
@@ -54,8 +55,8 @@ export const creditUnpaid = (ctx: School, tx: Tx, now: string, participantIds: n
 async function limitToUnpaid(ctx: School, tx: Tx, orderId: number, found: Found[], parts: Part[]): Promise<Part[]> {
   const unpaid = await findUnpaid(ctx, tx, orderId);
   const whole = parts.map((part) => {
-    const { source, rest } = found.find(({ source }) => source.id === part.lineId)!;
-    return { net: takePart(source, rest, part)!.net, vatPercentage: source.vatPercentage };
+    const { source, rest, shares } = found.find(({ source }) => source.id === part.lineId)!;
+    return { net: takeShares(source, rest, shares, part)!.net, vatPercentage: source.vatPercentage };
   });
   const nets = whole.map(({ net }) => net);
   const grossOf = (amounts: Minor[]) =>
@@ -72,19 +73,9 @@ async function limitToUnpaid(ctx: School, tx: Tx, orderId: number, found: Found[
 
 const sumOf = (amounts: Minor[]) => amounts.reduce((sum, amount) => sum + amount, 0n);
 
-/** The part of a line to credit: its creditable remainder if it names only those who leave, otherwise their share. */
-function toParts({ source, rest }: Found, line: CreditableLine): Part[] {
-  const { people, leaving, staying } = line;
-  const named = { lineId: source.id, participantIds: leaving };
-  if (leaving.length === people) return [named];
-  const items = (source.quantity * leaving.length) / people;
-  const credited = staying > 0 ? toMinorUnits(line.credited) : 0n;
-  if (rest.isWhole && credited === 0n && Number.isInteger(items)) {
-    const quantity = Math.min(items, rest.quantity);
-    return quantity > 0 ? [{ ...named, quantity }] : [];
-  }
-  const [part = 0n] = split(lineAmounts(source).net, [BigInt(leaving.length), BigInt(people - leaving.length)]);
-  const share = part + credited;
-  const amount = share < rest.net ? share : rest.net;
-  return amount > 0n ? [{ ...named, amount }] : [];
+/** The part of a line to credit: what is left of it if it names nobody, else of the shares of those who leave. */
+function toParts({ source, shares }: Found, { leaving }: CreditableLine): Part[] {
+  if (leaving === null) return [{ lineId: source.id }];
+  const ids = shares.flatMap((one) => (isOpen(one) && leaving.includes(one.id) ? [one.id] : []));
+  return ids.length > 0 ? [{ lineId: source.id, participantIds: ids }] : [];
 }

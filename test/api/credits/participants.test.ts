@@ -1,0 +1,167 @@
+import { expect, test } from 'vitest';
+import { checkCounters } from '../../../src/resources/counters/service.ts';
+import { bookOrFail, createBookableDate, deregister, persons } from '../../support/booking.ts';
+import { createCampaign } from '../../support/orders.ts';
+import { sharedTestApp, type Provider } from '../../support/test-app.ts';
+
+const { createProvider, database } = await sharedTestApp();
+
+type Item = Record<string, any>;
+type Staged = Awaited<ReturnType<typeof stage>>;
+
+/** A booking of so many at 1000, a dearer and a free date, and the line of its order. */
+async function stage(count = 3, fields: Item = {}, discount?: string) {
+  const me = await createProvider();
+  const { courseId, dateId } = await createBookableDate(me);
+  const { dateId: dearer } = await createBookableDate(me, { course: { price_value: 1300 } });
+  const { dateId: free } = await createBookableDate(me, { course: { price_value: 0 } });
+  if (discount !== undefined) await createCampaign(me, { campaignCode: 'LESS', discountValue: discount });
+  const code = discount === undefined ? {} : { campaign_code: 'LESS' };
+  const booked = await bookOrFail(me, dateId, { participants: persons(count), ...code, ...fields });
+  const order = Number(booked.order_id);
+  const { lines } = (await me.get(`/v2/orders/${order}`)).json<Item>();
+  const ids = booked.participants.map(({ id }) => id);
+  const leave = (n: number[], with_fee = false) =>
+    deregister(me, booked.booking_id, { participants: n.map((one) => ids[one]), config: { with_fee } });
+  const url = `/v2/courses/${courseId}/coursedates/${dateId}`;
+  return { me, dateId, dearer, free, order, line_id: lines[0].id as number, ids, leave, url };
+}
+
+const send = ({ me, order }: Staged, body: object) => me.post(`/v2/orders/${order}/credit`, body);
+/** The net amount of a credit of the line, and the places in the booking whom it names. */
+async function credit(staged: Staged, part: Item, fields: Item = {}) {
+  const response = await send(staged, { lines: [{ line_id: staged.line_id, ...part }], ...fields });
+  expect(response.status, response.text).toBe(201);
+  return summarize(staged, response.json<Item>());
+}
+function summarize({ ids }: Staged, { calculated_totals, lines }: Item) {
+  const relations = lines[0].database_relations as Item[];
+  const places = relations.map(({ participant_id }) => ids.indexOf(participant_id as number));
+  return [calculated_totals.total_amount_after_discounts as number, places];
+}
+/** What the move of a participant to another course costs more. */
+async function move({ me, ids }: Staged, place: number, coursedate_id: number) {
+  const before = await netOf(me);
+  const moved = await me.post(`/v2/participants/${ids[place]}/move`, { coursedate_id, price: 'difference' });
+  expect(moved.status, moved.text).toBe(200);
+  return Math.round(((await netOf(me)) - before) * 100) / 100;
+}
+const netOf = async (me: Provider) =>
+  (await me.get('/v2/orders'))
+    .json<Item[]>()
+    .reduce((sum, { calculated_totals }) => sum + Math.round(calculated_totals.total_amount_after_discounts * 100), 0) /
+  100;
+const cancel = async ({ me, url }: Staged, body: Item = {}) =>
+  (await me.post(`${url}/cancel`, { credit: true, ...body })).json<Item>();
+const differences = async (me: Provider) => (await checkCounters(database, { providerId: me.id })).differences;
+
+test('a credit of an item belongs to the one who left: a move costs the difference, and a cancellation leaves nothing', async () => {
+  const staged = await stage();
+  await staged.leave([0]);
+  expect(await credit(staged, { quantity: 1 })).toEqual([-1000, [0]]);
+  expect(await move(staged, 2, staged.dearer)).toBe(300);
+  expect(await cancel(staged)).toMatchObject({ participants: 1, credits: 1 });
+  expect(await netOf(staged.me)).toBe(1300);
+  expect(await differences(staged.me)).toEqual([]);
+});
+
+test('items belong to those who left, in the order in which they left, and what exceeds them to all who stay', async () => {
+  const staged = await stage(4);
+  for (const place of [2, 0]) await staged.leave([place]);
+  expect(await credit(staged, { quantity: 1 })).toEqual([-1000, [2]]);
+  expect(await credit(staged, { quantity: 2 })).toEqual([-2000, [0, 1, 3]]);
+  expect([await move(staged, 1, staged.free), await move(staged, 3, staged.free)]).toEqual([-500, -500]);
+  expect(await netOf(staged.me)).toBe(0);
+});
+
+test('an amount belongs to all, and one who left gets back what is left of the share', async () => {
+  const staged = await stage();
+  expect(await credit(staged, { amount: 100 })).toEqual([-100, [0, 1, 2]]);
+  await staged.leave([1]);
+  expect(await credit(staged, { quantity: 1 })).toEqual([-966.66, [1]]);
+  expect(await credit(staged, { amount: 100 })).toEqual([-100, [0, 2]]);
+  expect(await move(staged, 2, staged.dearer)).toBe(383.33);
+});
+
+test('a fee stays with the one who left, and no later credit of items takes it', async () => {
+  const staged = await stage();
+  await staged.leave([0]);
+  expect(await credit(staged, { quantity: 1 }, { fee: 250 })).toEqual([-750, [0]]);
+  await staged.leave([1]);
+  expect(await credit(staged, { quantity: 1 })).toEqual([-1000, [1]]);
+  expect(await move(staged, 2, staged.free)).toBe(-1000);
+  expect(await cancel(staged)).toMatchObject({ credits: 0 });
+  expect(await netOf(staged.me)).toBe(250);
+});
+
+test.each(['10', '33.33'])('shares of a line with a discount of %s percent are exact', async (discount) => {
+  const staged = await stage(3, {}, discount);
+  await staged.leave([1]);
+  await credit(staged, { quantity: 1 });
+  await move(staged, 0, staged.free);
+  await staged.leave([2]);
+  await credit(staged, { quantity: 1 });
+  expect([await netOf(staged.me), await differences(staged.me)]).toEqual([0, []]);
+});
+
+test('named participants are credited, and deregistered with deregister', async () => {
+  const staged = await stage(4);
+  const named = (...places: number[]) => ({ participants: places.map((place) => staged.ids[place]) });
+  await staged.leave([0]);
+  expect(await credit(staged, named(1), { deregister: true })).toEqual([-1000, [1]]);
+  expect(await credit(staged, { quantity: 1, ...named(3) }, { deregister: true, fee: 100 })).toEqual([-900, [3]]);
+  expect(await credit(staged, { amount: 40, ...named(2) })).toEqual([-40, [2]]);
+  const people = (await staged.me.get(`/v2/participants?id[]=${staged.ids.join('&id[]=')}`)).json<Item[]>();
+  expect(people.map(({ status }) => status.id as number)).toEqual([4, 4, 1, 8]);
+  const other = await stage(1);
+  for (const part of [
+    { participants: [other.ids[0]] },
+    named(2, 2),
+    named(1),
+    named(3),
+    { quantity: 1, ...named(0, 2) },
+    { amount: 1, ...named(1) },
+  ])
+    expect((await send(staged, { lines: [{ line_id: staged.line_id, ...part }] })).json()).toEqual({
+      error: 'Field(s) not valid: lines[0].participants',
+    });
+  const tooMuch = await send(staged, { lines: [{ line_id: staged.line_id, amount: 960.01, ...named(2) }] });
+  expect(tooMuch.headers['x-error-code']).toBe('credit_exceeds_line');
+  expect(await move(staged, 2, staged.dearer)).toBe(340);
+});
+
+test.each(['json', 'form', 'text'])('participants are read from a body of the kind %s', async (kind) => {
+  const staged = await stage(2);
+  const { me, order, line_id, ids } = staged;
+  const form = `lines[0][line_id]=${line_id}&lines[0][participants][]=${ids[1]}`;
+  const text = `lines=${encodeURIComponent(JSON.stringify([{ line_id, participants: [ids[1]] }]))}`;
+  const body = { json: { lines: [{ line_id, participants: [ids[1]] }] }, form, text }[kind]!;
+  const type = kind === 'json' ? 'application/json' : 'application/x-www-form-urlencoded';
+  const response = await me.post(`/v2/orders/${order}/credit`, body, { 'content-type': type });
+  expect(summarize(staged, response.json<Item>())).toEqual([-1000, [1]]);
+});
+
+test('a canceled date credits those who left free of charge, too, but no fee', async () => {
+  const [free, fee] = [await stage(1), await stage(2)];
+  await free.leave([0]);
+  await fee.leave([0], true);
+  await fee.leave([1]);
+  for (const [staged, left] of [
+    [free, 0],
+    [fee, 1000],
+  ] as const) {
+    const counts = { participants: 0, credits: 1, mails: 0 };
+    expect(await cancel(staged, { dry_run: true })).toMatchObject(counts);
+    expect(await cancel(staged)).toMatchObject({ ...counts, is_finished: true });
+    expect(await netOf(staged.me)).toBe(left);
+    expect((await staged.me.get('/v2/orders')).json<Item[]>()).toHaveLength(2);
+  }
+});
+
+test('one who left free of charge and was credited is not credited again by a cancellation', async () => {
+  const staged = await stage();
+  await staged.leave([0]);
+  await credit(staged, { quantity: 1 });
+  expect(await cancel(staged)).toMatchObject({ participants: 2, credits: 1 });
+  expect([await netOf(staged.me), await differences(staged.me)]).toEqual([0, []]);
+});
