@@ -137,6 +137,7 @@ test('every column is imported and exported, except derived ones', () => {
     'course_dates.starts_at',
     'courses.slug_has_id',
     'gatherings.starts_at',
+    'orders.is_use_returned',
   ]);
 });
 

@@ -204,7 +204,9 @@ test('a free booking and money that is owed', async () => {
   await me.post(`/v2/orders/${order_id}/credit`, {});
   const [ofFree, credited] = await deliver();
   expect(ofFree!.text).toContain('Price: Free of charge\n');
-  expect(plain(credited!.text)).toContain('Pris med mva.: 0,00 kr\nBetalt: 1 000,00 kr\nDu får tilbake: 1 000,00 kr\n');
+  expect(plain(credited!.text)).toContain(
+    'Pris med mva.: 0,00 kr\nKreditert: 1 000,00 kr\nBetalt: 1 000,00 kr\nDu får tilbake: 1 000,00 kr\n',
+  );
 });
 
 test('a payer whose participants all wait owes nothing yet, in the receipt and in other mails', async () => {

@@ -221,7 +221,9 @@ test('credits and difference orders count into the amounts', async () => {
       `insert into orders (provider_id, title, kind, first_order_id, total_before_discounts, created_at, updated_at)
         select provider_id, title, '${kind}', ${first}, ${total}, now(), now() from orders where id = ${summary.order_id}`,
     );
-  expect(main(await anyone.get(url))).toContain('|Price with VAT|-NOK 500.00|Paid|NOK 0.00|You get back|NOK 500.00|');
+  expect(main(await anyone.get(url))).toContain(
+    '|Price with VAT|-NOK 500.00|Credited|NOK 2,000.00|Paid|NOK 0.00|You get back|NOK 500.00|',
+  );
 });
 
 test.each(['booking', 'offer'] as const)('an unknown or ended link of a %s is one and the same page', async (kind) => {

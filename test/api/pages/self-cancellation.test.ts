@@ -90,7 +90,9 @@ test('a participant cancels: the mail and the promotion of the next are of one t
 
   const done = await cancel();
   expect(done.status).toBe(200);
-  expect(main(done)).toContain('|The place is canceled|There is no fee for the cancellation.|Knots|');
+  expect(main(done)).toContain(
+    '|The place is canceled|There is no fee for the cancellation.|NOK\u00a01,000.00 is credited.|Knots|',
+  );
   expect(await statusesOnDate(me, dateId)).toEqual([4, 1]);
   expect(await seatCounters(me, dateId)).toEqual([1, 0, 0, 0]);
   const written = await rowsOf(
