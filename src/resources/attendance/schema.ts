@@ -14,7 +14,9 @@ const MarkResult = t.NamedObject(
     result: t.OneOf(['stored', 'repeated', 'older', 'refused'], {
       description: 'repeated: stored before; older: kept in the history, a newer mark stands',
     }),
-    code: t.Nullable(t.OneOf(['participant_unknown', 'participant_without_seat', 'gathering_unknown'])),
+    code: t.Nullable(
+      t.OneOf(['participant_unknown', 'participant_without_seat', 'gathering_unknown', 'gathering_not_begun']),
+    ),
   }),
 );
 

@@ -23,6 +23,10 @@ type Results = AttendanceWritten['results'];
 /** Stores marks of attendance, of which the newest of a participant and gathering stands. A repeated mark changes nothing. */
 export const registerAttendance = (ctx: Ctx, id: number, { marks }: AttendanceBody): Promise<AttendanceWritten> =>
   ctx.write(['people'], async (tx, now) => {
+    const notValid = marks.flatMap(({ attended, minutes = 0 }, n) =>
+      minutes > 0 && attended !== true ? `marks[${n}].minutes` : [],
+    );
+    if (notValid.length > 0) throw Problem.invalidFields({ notValid });
     await assertDate(ctx, tx, id);
     const rows = marks.map(({ participant_id: participant, gathering_id: gathering, ...mark }) => ({
       ...mark,

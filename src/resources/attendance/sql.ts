@@ -15,6 +15,8 @@ export const storeMarks = {
       select s.*, case
           when p.id is null then 'participant_unknown'
           when g.id is null then 'gathering_unknown'
+          when h.id is null and s.attended is not null and g.gathering_at::date > timezone(g.zone, $3::timestamptz)::date
+            then 'gathering_not_begun'
           when h.id is null and p.status_id not in (${seatStatuses.join(', ')}) then 'participant_without_seat' end as code,
         s.n > 1 or h.id is not null as is_repeated
       from sent s

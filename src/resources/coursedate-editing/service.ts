@@ -13,13 +13,8 @@ import { prepareUpdate } from '../cancellations/service.ts';
 import { courseDateSerializer } from '../coursedates/serializer.ts';
 import { getCourseDate } from '../coursedates/query-service.ts';
 import { endWaiting } from '../deregistrations/service.ts';
-import {
-  addGatherings,
-  gatheringErrors,
-  haveOwnReferences,
-  needsNewGatherings,
-  updateGatherings,
-} from '../gatherings/service.ts';
+import { addGatherings, haveOwnReferences, needsNewGatherings, updateGatherings } from '../gatherings/service.ts';
+import { gatheringErrors } from '../gatherings/input-service.ts';
 import { replaceInstructors } from '../instructors/service.ts';
 import { findPlaceForBody } from '../places/service.ts';
 import { CourseDateBody, isSent, misorderedDays, type CourseDateChange, type Days } from './body-schema.ts';

@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull, ne, sql, type SQL } from 'drizzle-orm';
+import { and, eq, inArray, isNotNull, isNull, ne, sql, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
@@ -9,57 +9,13 @@ import { instructors, locations } from '../../database/tables/places.ts';
 import { defineReferences } from '../../lists/references.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 import type { GatheringField } from './body-schema.ts';
+import { matchStored, toColumns, toKey, toTimes, type Gathering, type Matches } from './input-service.ts';
 
-type Gathering = ReturnType<typeof toTimes>;
 type OwnerDate = { id: number; zone: string };
 type DaySpan = { startAt: string; endAt: string };
 type Span = DaySpan & { startTimeAt: string | null; endTimeAt: string | null };
 
 const notValid = () => Problem.invalidFields({ notValid: ['gatherings'] });
-
-/** Missing members and contradictory times of gatherings; values that the schema rejects are skipped. */
-export function gatheringErrors(input: unknown) {
-  const items = Array.isArray(input) ? (input as GatheringField[]) : [];
-  const missing = items.flatMap((item, n) => missingMembers(item).map((name) => `gatherings[${n}].${name}`));
-  const isComplete = missing.length === 0 && items.every(hasTimes);
-  const endsTooEarly = isComplete && items.some((item) => getEnd(item) <= getStart(item));
-  return { missing, notValid: endsTooEarly ? ['gatherings'] : [] };
-}
-
-const hasTimes = (item: unknown): item is GatheringField =>
-  typeof item === 'object' &&
-  item !== null &&
-  Object.entries(item).every(([name, value]) => typeof value === 'string' || !timeNames.has(name));
-const timeNames = new Set(['gathering_at', 'gathering_end_at', 'date', 'time_start', 'time_end']);
-
-/** A day without a time needs the field that holds it. */
-function missingMembers(item: GatheringField): string[] {
-  if (!hasTimes(item)) return [];
-  const { gathering_at, gathering_end_at, date, time_start, time_end } = item;
-  const start = gathering_at ?? date;
-  const end = gathering_end_at ?? (time_end === undefined ? undefined : 'yyyy-mm-dd');
-  return [
-    ...(start === undefined ? ['gathering_at'] : isDay(start) && time_start === undefined ? ['time_start'] : []),
-    ...(end === undefined && (date === undefined || gathering_at !== undefined) ? ['gathering_end_at'] : []),
-    ...(end === undefined && date !== undefined && gathering_at === undefined ? ['time_end'] : []),
-    ...(end !== undefined && isDay(end) && time_end === undefined ? ['time_end'] : []),
-  ];
-}
-
-const isDay = (moment: string) => moment.length === 'yyyy-mm-dd'.length;
-const getStart = (input: GatheringField) => localTime(input.gathering_at ?? input.date, input.time_start);
-const getEnd = (input: GatheringField) =>
-  localTime(input.gathering_end_at ?? getStart(input).slice(0, 10), input.time_end);
-
-const toTimes = (input: GatheringField) => ({
-  ...input,
-  start: getStart(input),
-  end: getEnd(input),
-  instructors: [...new Set(input.instructors)],
-});
-
-/** Appends the time of day to a day. */
-const localTime = (moment = '', time = '') => (isDay(moment) ? `${moment} ${time}` : moment);
 
 const references = defineReferences<GatheringField>({
   idLocation: locations.id,
@@ -74,14 +30,20 @@ export async function haveOwnReferences(items: GatheringField[], scope: Paramete
 }
 
 /** Adds gatherings to a course date, in its time zone. */
-export async function addGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, input: GatheringField[]) {
-  if (input.length === 0) return;
-  const added = input.map(toTimes);
+export const addGatherings = (ctx: Ctx, tx: Tx, now: string, date: OwnerDate, input: GatheringField[]) =>
+  insertGatherings(ctx, tx, now, date, input.map(toTimes));
+
+async function insertGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, added: Gathering[]) {
+  if (added.length === 0) return;
   const owner = { providerId: ctx.providerId, courseDateId: date.id, zone: date.zone, createdAt: now, updatedAt: now };
   const rows = added.map((gathering) => ({ ...owner, ...toColumns(gathering) }));
   const created = await tx.insert(gatherings).values(rows).returning({ id: gatherings.id });
   await assertInOrder(ctx, tx, date);
   const links = created.flatMap(({ id }, n) => added[n]!.instructors.map((instructorId) => ({ id, instructorId })));
+  await linkInstructors(ctx, tx, links);
+}
+
+async function linkInstructors(ctx: Ctx, tx: Tx, links: { id: number; instructorId: number }[]) {
   if (links.length === 0) return;
   // Two arrays: a statement takes at most 65,535 parameters.
   await tx.insert(gatheringInstructors).select(
@@ -106,57 +68,85 @@ export async function updateGatherings(
 }
 
 /**
- * Replaces the gatherings of a course date, unless they are the same. Those with attendance, or that participants may
- * have in their calendars, are soft-deleted. Returns true if that changed any.
+ * Replaces the gatherings of a course date. One that is sent is the stored one with its id, else with both times, else
+ * with its begin, else at its position. Others are deleted, softly where participants may have them in their calendars;
+ * throws if attendance of one is registered. Returns true if that changed any.
  */
-async function replaceGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, added: GatheringField[]) {
-  const old = matchDate(ctx, date.id);
-  const before = await tx.select().from(gatherings).where(old).orderBy(gatherings.id);
-  if (await areSame(ctx, tx, before, added.map(toTimes))) return false;
+async function replaceGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, input: GatheringField[]) {
+  const stored = await tx
+    .select()
+    .from(gatherings)
+    .where(matchDate(ctx, date.id))
+    .orderBy(gatherings.startsAt, gatherings.id);
+  const sent = input.map(toTimes);
+  const matches = matchStored(stored, sent);
+  const staying = new Set([...matches.values()].map(({ id }) => id));
+  const dropped = stored.flatMap(({ id }) => (staying.has(id) ? [] : id));
+  const added = sent.filter((one) => !matches.has(one));
+  if (dropped.length > 0) await dropGatherings(ctx, tx, now, date, dropped);
+  const hasChanged = await updateMatched(ctx, tx, now, matches);
+  if (hasChanged) await assertInOrder(ctx, tx, date);
+  await insertGatherings(ctx, tx, now, date, added);
+  return hasChanged || dropped.length + added.length > 0;
+}
+
+async function dropGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, ids: number[]) {
+  const isDropped = matchDate(ctx, date.id, inArray(gatherings.id, ids));
+  const isMarked = tenantWhere(
+    ctx,
+    attendances,
+    inArray(attendances.gatheringId, ids),
+    isNotNull(attendances.attended),
+  );
+  if ((await tx.$count(attendances, isMarked)) > 0) {
+    const message = 'Field(s) not valid: gatherings: attendance of one that is left out is registered';
+    throw new Problem('invalid', message, {
+      notValid: ['gatherings'],
+      errors: [{ code: 'attendance_registered', message }],
+    });
+  }
   const isAttended = sameTenant(attendances, gatherings, eq(attendances.gatheringId, gatherings.id));
   const isBooked = sameTenant(participants, gatherings, eq(participants.courseDateId, gatherings.courseDateId));
   const stays = sql`(exists (select from ${attendances} where ${isAttended})
     or exists (select from ${participants} where ${isBooked}))`;
-  await tx.update(gatherings).set({ deletedAt: now, updatedAt: now }).where(and(old, stays));
-  const oldIds = tx.select({ id: gatherings.id }).from(gatherings).where(old);
-  await tx
-    .delete(gatheringInstructors)
-    .where(tenantWhere(ctx, gatheringInstructors, inArray(gatheringInstructors.gatheringId, oldIds)));
-  await tx.delete(gatherings).where(old);
-  await addGatherings(ctx, tx, now, date, added);
-  return true;
+  await tx.update(gatherings).set({ deletedAt: now, updatedAt: now }).where(and(isDropped, stays));
+  const deleted = tx.select({ id: gatherings.id }).from(gatherings).where(isDropped);
+  await unlinkInstructors(ctx, tx, deleted);
+  await tx.delete(gatherings).where(isDropped);
 }
 
-type StoredGathering = typeof gatherings.$inferSelect;
+const unlinkInstructors = (ctx: Ctx, tx: Tx, ids: Parameters<typeof inArray>[1]) =>
+  tx
+    .delete(gatheringInstructors)
+    .where(tenantWhere(ctx, gatheringInstructors, inArray(gatheringInstructors.gatheringId, ids as number[])));
 
-/** True if these gatherings, in any order, have the same members as the stored ones. */
-async function areSame(ctx: Ctx, tx: Tx, stored: StoredGathering[], added: Gathering[]) {
-  if (stored.length !== added.length) return false;
-  const ids = stored.map(({ id }) => id);
+/** Writes the members of those that differ; what is not sent is empty. True if any does. */
+async function updateMatched(ctx: Ctx, tx: Tx, now: string, matches: Matches) {
+  const ids = [...matches.values()].map(({ id }) => id);
+  if (ids.length === 0) return false;
   const links = await tx
     .select()
     .from(gatheringInstructors)
     .where(tenantWhere(ctx, gatheringInstructors, inArray(gatheringInstructors.gatheringId, ids)));
-  const listInstructorIds = (id: number) => links.flatMap((link) => (link.gatheringId === id ? link.instructorId : []));
-  const keys = stored.map((row) =>
-    toKey(toMinute(row.gatheringAt), toMinute(row.gatheringEndAt), row, listInstructorIds(row.id)),
+  const changed = [...matches].filter(([one, row]) => {
+    const taught = links.flatMap((link) => (link.gatheringId === row.id ? link.instructorId : []));
+    return toKey(toColumns(one), one.instructors) !== toKey(row, taught);
+  });
+  for (const [one, { id }] of changed)
+    await tx
+      .update(gatherings)
+      .set({ ...toColumns(one), updatedAt: now })
+      .where(tenantWhere(ctx, gatherings, eq(gatherings.id, id)));
+  if (changed.length === 0) return false;
+  await unlinkInstructors(
+    ctx,
+    tx,
+    changed.map(([, { id }]) => id),
   );
-  const addedKeys = added.map((one) => toKey(toMinute(one.start), toMinute(one.end), toColumns(one), one.instructors));
-  return JSON.stringify(keys.sort()) === JSON.stringify(addedKeys.sort());
+  const relinked = changed.flatMap(([one, { id }]) => one.instructors.map((instructorId) => ({ id, instructorId })));
+  await linkInstructors(ctx, tx, relinked);
+  return true;
 }
-
-const toMinute = (moment: string) => moment.slice(0, 16);
-
-type Members = Partial<Pick<StoredGathering, 'locationId' | 'description' | 'theme' | 'eventUrl'>>;
-const toKey = (
-  start: string,
-  end: string,
-  members: { [K in keyof Members]: Members[K] | undefined },
-  ids: number[],
-) => {
-  const { locationId = null, description = null, theme = null, eventUrl = null } = members;
-  return JSON.stringify([start, end, locationId, description, theme, eventUrl, [...ids].sort((a, b) => a - b)]);
-};
 
 /** Moves all gatherings of a course date to its time zone; their local times stay. */
 const moveGatheringsToZone = (ctx: Ctx, tx: Tx, now: string, { id, zone }: OwnerDate) =>
@@ -235,12 +225,3 @@ const countMovedDays = (before: DaySpan, after: DaySpan) =>
   [toDays(before.startAt, after.startAt), toDays(before.endAt, after.endAt)] as const;
 const dayMs = 86_400_000;
 const toDays = (from: string, to: string) => Math.round((Date.parse(to) - Date.parse(from)) / dayMs);
-
-const toColumns = (gathering: Gathering) => ({
-  locationId: gathering.idLocation,
-  gatheringAt: gathering.start,
-  gatheringEndAt: gathering.end,
-  description: gathering.description,
-  theme: gathering.theme,
-  eventUrl: gathering.event_url,
-});

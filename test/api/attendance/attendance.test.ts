@@ -156,7 +156,7 @@ test('the attendance of a date is read as JSON and as a spreadsheet', async () =
   const [kari, ola] = participantIds as [number, number];
   await put([
     { participant_id: kari, gathering_id: first, attended: true, minutes: 90, at: '2026-03-02 10:00', nonce: 'a' },
-    { participant_id: kari, gathering_id: second, attended: false, minutes: 5, at: '2026-03-09 10:00', nonce: 'a' },
+    { participant_id: kari, gathering_id: second, attended: false, minutes: 0, at: '2026-03-09 10:00', nonce: 'a' },
     { participant_id: ola, gathering_id: second, attended: true, at: '2026-03-09 10:00', nonce: 'a' },
   ]);
   const url = `/v2/coursedates/${dateId}/attendance`;
@@ -171,7 +171,7 @@ test('the attendance of a date is read as JSON and as a spreadsheet', async () =
     ...{ attended_share: 0.5, minutes: 90 },
     attendance: [
       { gathering_id: first, attended: true, minutes: 90, registered_at: '2026-03-02T10:00:00+01:00' },
-      { gathering_id: second, attended: false, minutes: 5, registered_at: '2026-03-09T10:00:00+01:00' },
+      { gathering_id: second, attended: false, minutes: 0, registered_at: '2026-03-09T10:00:00+01:00' },
     ],
   });
   const summary = { attended_share: 0.5, minutes: 90 };
@@ -191,6 +191,55 @@ test('the attendance of a date is read as JSON and as a spreadsheet', async () =
 });
 
 const share = async (me: Provider, id: number) => (await readOne(me, id, 'attendance_summary'))['attendance_summary'];
+
+test.each(dialects)('minutes without presence are refused: %s', async (dialect) => {
+  const { me, dateId, gatheringIds, participantIds } = await stage(1);
+  const ids = { participant_id: participantIds[0]!, gathering_id: gatheringIds[0]! };
+  const url = `/v2/coursedates/${dateId}/attendance`;
+  const send = async (...more: Item[]) => {
+    const marks = more.map((one, n) => ({ ...ids, nonce: `n ${n}`, ...one }));
+    const response = await me.put(url, encodeBody(dialect, { marks }), contentTypeHeader(dialect));
+    return [response.status, response.json<Item>()['error']];
+  };
+  expect(await send({ attended: true, minutes: 5 }, { attended: false, minutes: 90 }, { minutes: 1 })).toEqual([
+    400,
+    'Field(s) not valid: marks[1].minutes,marks[2].minutes',
+  ]);
+  expect(await countMarks(me)).toBe(0);
+  expect((await send({ attended: false, minutes: 0 }, { attended: true, minutes: 0 }, {}))[0]).toBe(200);
+});
+
+test("attendance is not registered before the gathering's day in its zone, but taken back", async () => {
+  const dayIn = (zone: string, days: number) =>
+    new Date(Date.now() + days * 86_400_000).toLocaleDateString('sv', { timeZone: zone });
+  for (const zone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago', 'Europe/Oslo']) {
+    const me = await createProvider();
+    const courseId = await me.course();
+    const days = [0, 1, 30].map((n) => dayIn(zone, n));
+    const gatherings = days.map((day) => ({ date: day, time_start: '23:00', time_end: '23:30' }));
+    const body = { start_at: days[0], end_at: days[2], deadline_at: days[0], timezone: zone, gatherings };
+    const created = (await me.post(`/v2/courses/${courseId}/coursedates`, body)).json<Item>();
+    const dateId = created['coursedate_id'] as number;
+    const { participantIds } = await createOrder(me, { courseId, dateId, users: [await createUser(me)] });
+    const sheet = (await me.get(`/v2/coursedates/${dateId}/attendance`)).json<Item>();
+    const ids = (sheet['gatherings'] as Item[]).map(({ id }) => id as number);
+    const put = (more: Item) =>
+      me.put(`/v2/coursedates/${dateId}/attendance`, {
+        marks: ids.map((gathering_id) => ({ participant_id: participantIds[0]!, gathering_id, nonce: 'a', ...more })),
+      });
+    const refused = ['gathering_not_begun', 'gathering_not_begun'];
+    for (const attended of [true, false]) {
+      const nonce = String(attended);
+      expect([zone, await results(put({ attended, nonce }))]).toEqual([zone, ['stored', ...refused]]);
+    }
+    expect(await countMarks(me)).toBe(2);
+    await createAttendance(me, participantIds[0]!, ids[2]!, { attended: true });
+    expect(await results(put({ nonce: 'back' }))).toEqual(['stored', 'stored', 'stored']);
+    expect((await readOne(me, participantIds[0]!))['attendance'].every(({ attended }: Item) => attended === null)).toBe(
+      true,
+    );
+  }
+});
 
 test('a share has three decimals, and none without gatherings', async () => {
   const { me, gatheringIds, participantIds, put } = await stage(1, ['2026-03-02', '2026-03-03', '2026-03-04']);

@@ -378,8 +378,8 @@ describe('gatherings in an update', () => {
     return (await testApp.database.pool.query<object>(text, [id])).rows;
   };
 
-  test('replace the existing ones, and those with attendance or participants stay deleted', async () => {
-    const { me, courseId, id, changed } = await ownDate({ gatherings: [one('2030-06-10')] });
+  test('replace the existing ones, and those of participants stay deleted', async () => {
+    const { me, courseId, id, url, changed } = await ownDate({ gatherings: [one('2030-06-10')] });
     const instructor = await addInstructor(me);
     const times = { gatheringAt: '2030-06-11 09:00', gatheringEndAt: '2030-06-11 10:00' };
     const attended = await addGathering(me, id, times, [instructor]);
@@ -390,22 +390,107 @@ describe('gatherings in an update', () => {
     const elsewhere = await addDate(me, courseId);
     const remaining = await addGathering(me, elsewhere, {}, [instructor]);
 
-    const date = await changed({ gatherings: [{ ...one('2030-06-10'), instructors: [instructor] }] });
-    expect(date.gatherings).toHaveLength(1);
-    const created: number = date.gatherings[0].id;
-    const former = [
-      { id: expect.any(Number), day: '2030-06-10', deleted: true, taught: 0 },
-      { id: attended, day: '2030-06-11', deleted: true, taught: 1 },
+    const first = { ...one('2030-06-10'), instructors: [instructor] };
+    const stored = await rows(id);
+    for (const gatherings of [[first], '']) {
+      const refused = await me.put(url, { gatherings, title: 'Changed' }, { accept: 'application/problem+json' });
+      expect([refused.status, refused.json()]).toMatchObject([400, { code: 'attendance_registered' }]);
+    }
+    expect(await rows(id)).toEqual(stored);
+    const second = { gathering_at: '2030-06-11 09:00', gathering_end_at: '2030-06-11 10:00' };
+    const date = await changed({ gatherings: [first, second] });
+    expect(date.gatherings.map((gathering: { id: number }) => gathering.id)).toEqual([attended - 1, attended]);
+    const [kept, other, dropped] = [
+      { id: attended - 1, day: '2030-06-10', deleted: false, taught: 1 },
+      { id: attended, day: '2030-06-11', deleted: false, taught: 0 },
       { id: attended + 1, day: '2030-06-12', deleted: true, taught: 1 },
     ];
-    expect(await rows(id)).toEqual([...former, { id: created, day: '2030-06-10', deleted: false, taught: 1 }]);
+    expect(await rows(id)).toEqual([kept, other, dropped]);
     expect(await rows(elsewhere)).toEqual([{ id: remaining, day: '2030-06-10', deleted: false, taught: 1 }]);
     expect((await me.get('/v2/participants?include=attendance')).json()[0].attendance).toMatchObject([
       { gathering_id: attended, attended: true },
     ]);
 
+    const mark = { participant_id: participantIds[0]!, gathering_id: attended, nonce: 'back' };
+    expect((await me.put(`/v2/coursedates/${id}/attendance`, { marks: [mark] })).status).toBe(200);
     expect((await changed({ gatherings: '' })).gatherings).toEqual([]);
-    expect(await rows(id)).toEqual([...former, { id: created, day: '2030-06-10', deleted: true, taught: 1 }]);
+    expect(await rows(id)).toEqual([{ ...kept, deleted: true }, { ...other, deleted: true }, dropped]);
+  });
+
+  test.each(dialects)(
+    'keep their ids by id, by both times, by their begin, or by their position: %s',
+    async (dialect) => {
+      const days = ['2030-06-10', '2030-06-11', '2030-06-12', '2030-06-13'];
+      const { me, url, read } = await ownDate({ gatherings: days.map(one) });
+      const ids = async () => (await read()).gatherings.map((gathering: { id: number }) => gathering.id);
+      const stored = (await ids()) as number[];
+      const put = async (gatherings: object[]) => {
+        const response = await me.put(url, encodeBody(dialect, { gatherings }), contentTypeHeader(dialect));
+        expect(response.status, response.text).toBe(200);
+        return (await read()).gatherings as Record<string, unknown>[];
+      };
+      const at = (day: string, from: string, to: string) => ({
+        gathering_at: `${day} ${from}`,
+        gathering_end_at: `${day} ${to}`,
+      });
+      const [first, second, third, fourth] = stored as [number, number, number, number];
+      // The last by its id with another time, the first by both times, the third by its begin, the second by its position.
+      const mixed = [
+        { ...at('2030-07-01', '09:00', '10:00'), id: fourth },
+        at('2030-06-20', '09:00', '10:00'),
+        at('2030-06-12', '09:00', '12:45'),
+        { ...one('2030-06-10'), theme: 'Knots' },
+      ];
+      const found = await put(mixed);
+      expect(found).toMatchObject([
+        { id: first, gathering_at: '2030-06-10 09:00', theme: 'Knots' },
+        { id: third, gathering_end_at: '2030-06-12 12:45' },
+        { id: second, gathering_at: '2030-06-20 09:00' },
+        { id: fourth, gathering_at: '2030-07-01 09:00' },
+      ]);
+      // Members that are not sent are empty; more are new; ids of others count as none.
+      const more = await put([
+        ...mixed.map((one) => ({ ...one, theme: undefined })),
+        { ...one('2030-08-01'), id: 999_999_999 },
+      ]);
+      expect(more.slice(0, 4).map(({ id, theme }) => [id, theme])).toEqual(
+        [first, third, second, fourth].map((id) => [id, null]),
+      );
+      expect(more).toHaveLength(5);
+      expect(stored).not.toContain(more[4]!['id']);
+      const fewer = await put([
+        { ...one('2030-06-10'), id: '' },
+        { ...one('2030-06-21'), id: 0 },
+      ]);
+      expect(fewer.map(({ id }) => id)).toEqual([first, third]);
+    },
+  );
+
+  test('keep attendance and completion when one gets a theme', async () => {
+    const day = (n: number) => new Date(Date.now() + n * 86_400_000).toISOString().slice(0, 10);
+    const gatherings = [one(day(-3)), one(day(-2))];
+    const dates = { start_at: day(-3), end_at: day(-2), deadline_at: day(-3) };
+    const { me, courseId, id, changed } = await ownDate({ ...dates, gatherings });
+    await me.put(`/v2/courses/${courseId}`, { completion_min_share: 1 });
+    const { participantIds } = await createOrder(me, { courseId, dateId: id, users: [await createUser(me)] });
+    const participant_id = participantIds[0]!;
+    const sheet = async () => (await me.get(`/v2/coursedates/${id}/attendance`)).json();
+    const mark = (gathering_id: number, nonce: string) => ({
+      participant_id,
+      gathering_id,
+      attended: true,
+      minutes: 90,
+      nonce,
+    });
+    const ids: number[] = (await sheet()).gatherings.map((gathering: { id: number }) => gathering.id);
+    const put = (marks: object[]) => me.put(`/v2/coursedates/${id}/attendance`, { marks });
+    expect((await put(ids.map((one) => mark(one, 'a')))).status).toBe(200);
+    const before = await sheet();
+    expect(before.participants).toMatchObject([{ completed: true, attended_share: 1, minutes: 180 }]);
+    await changed({ gatherings: [gatherings[0], { ...gatherings[1], theme: 'Knots' }] });
+    expect(await sheet()).toEqual(before);
+    expect((await put([mark(ids[0]!, 'late')])).json().results).toMatchObject([{ result: 'stored' }]);
+    expect((await sheet()).participants).toMatchObject([{ completed: true }]);
   });
 
   test('are unchanged when omitted', async () => {
