@@ -15,7 +15,12 @@ export const CourseUserMerge = t.NamedObject('CourseUserMerge', {
     orders: count('Orders of these'),
     attendances: count('Attendances of these'),
     sessions: count('Sessions that end'),
-    links: count('Links of mails, sign-ons and calendars that end'),
+    links: count('Links of mails, sign-ons, offers and calendars that end'),
+    coursedate_ids: Type.Optional(
+      Type.Array(Type.Integer(), {
+        description: 'Only of a dry run: course dates on which both have a place, 1,000 at most',
+      }),
+    ),
   }),
 });
 

@@ -8,6 +8,8 @@ import { customers } from '../../database/tables/customers.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { defineReferences } from '../../lists/references.ts';
 import { endSessions } from '../auth/session-service.ts';
+import { replaceOfferLinks } from '../links/service.ts';
+import { getCourseUser } from '../users/service.ts';
 import type { MergeBody } from './body-schema.ts';
 import type { CourseUserMerge, CustomerMerge } from './schema.ts';
 import * as sql from './sql.ts';
@@ -28,6 +30,10 @@ type Kind = {
   count: Statement;
   counted: string[];
   slices: Statement[];
+  /** Members of a dry run alone. */
+  preview?(tx: Tx, ids: Ids): Promise<object>;
+  /** What needs the items to be those of the merged one, before a slice too. */
+  prepare?(tx: Tx, now: string): Promise<unknown>;
   move(tx: Tx, ids: Ids, now: string): Promise<void>;
 };
 type Ids = [providerId: number, id: number, into: number];
@@ -53,9 +59,10 @@ async function merge<Counts extends object>(kind: Kind, ctx: Ctx, id: number, { 
       into: number;
       dry_run: boolean;
     } & Counts;
-    if (dry_run) return tx.rollbackNoChange(result);
+    if (dry_run) return tx.rollbackNoChange({ ...result, ...(await kind.preview?.(tx, ids)) });
 
     tx.recordAffected(into);
+    await kind.prepare?.(tx, now);
     if (moved > sliceSize && moved < left) {
       [left, before] = [moved, before ?? counts];
       for (const statement of kind.slices) await execute(tx, statement, [...ids, now, sliceSize]);
@@ -82,6 +89,11 @@ export const mergeCourseUser = (ctx: Ctx, id: number, body: MergeBody) =>
       count: sql.countCourseUserItems,
       counted: ['participants'],
       slices: [sql.moveSomeParticipants],
+      async preview(tx, ids) {
+        const dates = await execute<{ id: number }>(tx, sql.findSharedDates, ids);
+        return { coursedate_ids: dates.map((date) => date.id) };
+      },
+      prepare: (tx, now) => replaceOfferLinks(ctx, tx, now, id),
       async move(tx, ids, now) {
         const own = ids.slice(0, 2);
         await execute(tx, sql.moveParticipants, [...ids, now]);
@@ -94,12 +106,27 @@ export const mergeCourseUser = (ctx: Ctx, id: number, body: MergeBody) =>
         await execute(tx, sql.moveImportRefs('user'), ids);
         await execute(tx, sql.rememberMerge, ids);
         await execute(tx, sql.deleteCourseUser, own);
+        await replaceInAnswers(ctx, tx, id, body.into);
       },
     },
     ctx,
     id,
     body,
   );
+
+/** So that the repetition of a request shows the one that stays. */
+async function replaceInAnswers(ctx: Ctx, tx: Tx, id: number, into: number) {
+  const answers = await execute<{ key: string; answer: unknown }>(tx, sql.findAnswers, [ctx.providerId, id]);
+  if (answers.length === 0) return;
+  const staying = await getCourseUser({ ...ctx, db: tx }, into);
+  const replace = (_name: string, value: unknown) => {
+    if (typeof value !== 'object' || value === null) return value;
+    if ('username' in value && 'id' in value && value.id === id) return staying;
+    return 'user_id' in value && value.user_id === id ? { ...value, user_id: into } : value;
+  };
+  for (const { key, answer } of answers)
+    await execute(tx, sql.updateAnswer, [ctx.providerId, key, JSON.stringify(answer, replace)]);
+}
 
 /** Moves employees, child customers, corporate courses, agreements and orders. */
 export const mergeCustomer = (ctx: Ctx, id: number, body: MergeBody) =>

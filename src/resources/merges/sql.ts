@@ -1,4 +1,6 @@
+import { leftStatuses } from '../../core/reference/statuses.ts';
 import { caseFoldedSql } from '../../database/tables/columns.ts';
+import { aboutUser } from '../../database/tables/idempotency.ts';
 
 // `$1` is the provider, `$2` the merged one, `$3` the one that stays, `$4` the time.
 
@@ -25,7 +27,26 @@ export const countCourseUserItems = {
         where p.provider_id = $1 and p.user_id = $2) as attendances,
       (select count(*) from sessions s where s.provider_id = $1 and s.user_id = $2) as sessions,
       (select count(*) from tokens t where t.provider_id = $1 and t.user_id = $2 and t.used_at is null)
-        + (select count(*) from calendar_feeds f where f.provider_id = $1 and f.user_id = $2) as links`,
+        + (select count(*) from calendar_feeds f where f.provider_id = $1 and f.user_id = $2)
+        + (select count(*) from participants p join booking_links l on l.provider_id = $1 and l.participant_id = p.id
+          where p.provider_id = $1 and p.user_id = $2) as links`,
+};
+const hasPlace = (participant: string) => `${participant}.status_id not in (${leftStatuses.join(', ')})`;
+export const findSharedDates = {
+  name: 'find_dates_of_merged_course_users',
+  text: `select distinct p.course_date_id as id from participants p
+      join participants o on o.provider_id = $1 and o.course_date_id = p.course_date_id and o.user_id = $3
+    where p.provider_id = $1 and p.user_id = $2 and ${hasPlace('p')} and ${hasPlace('o')} order by 1 limit 1000`,
+};
+
+export const findAnswers = {
+  name: 'find_answers_about_merged',
+  text: `select key_hash as key, answer from idempotency_records where provider_id = $1 and has_course_user
+    and jsonb_path_exists(answer, '${aboutUser})', jsonb_build_object('user', $2::bigint))`,
+};
+export const updateAnswer = {
+  name: 'update_answer_about_merged',
+  text: 'update idempotency_records set answer = $3 where provider_id = $1 and key_hash = $2',
 };
 export const countCustomerItems = {
   name: 'count_merged_customer',

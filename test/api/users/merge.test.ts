@@ -135,15 +135,67 @@ test('only a merge has `into` in the feed', async () => {
 });
 
 test.each(dialects)('a dry run counts and changes nothing: %s', async (dialect) => {
-  const { me, from, into } = await createTwo();
+  const { me, from, into, first } = await createTwo();
   const [before, cursor] = [await read(me, from), await newestEvent(me)];
   const body = encodeBody(dialect, { into, dry_run: true });
   const response = await me.post(`/v2/course-users/${from}/merge`, body, contentTypeHeader(dialect));
-  expect([response.status, response.json()]).toEqual([200, { id: from, into, dry_run: true, ...counts }]);
+  const named = { ...counts, coursedate_ids: [first.dateId] };
+  expect([response.status, response.json()]).toEqual([200, { id: from, into, dry_run: true, ...named }]);
   const inQuery = await me.post(`/v2/course-users/${from}/merge?dry_run=1`, { into });
   expect(inQuery.json()).toEqual(response.json());
   expect(await read(me, from)).toEqual(before);
   expect(await changesSince(me, cursor)).toEqual([]);
+});
+
+test('a dry run names the dates on which both have a place, without those that one has left', async () => {
+  const { me, from, into, second } = await createTwo();
+  const courseId = await me.course();
+  await createOrder(me, { courseId, users: [from] });
+  const preview = async () =>
+    (await merge(me, from, { into, dry_run: true })).json<{ coursedate_ids: number[] }>().coursedate_ids;
+  expect(await preview()).toEqual([second.dateId]);
+  const both = await createOrder(me, { courseId, users: [from, into] });
+  expect(await preview()).toEqual([second.dateId, both.dateId]);
+  await me.put(`/v2/booking/${second.bookingId}/deregister`, {});
+  expect(await preview()).toEqual([both.dateId]);
+});
+
+test('the repeated request that created the merged person shows the one that stays', async () => {
+  const { me, from } = await createTwo();
+  const key = { 'idempotency-key': 'k' };
+  const kari = { firstname: 'Kari', lastname: 'Nordmann', email: 'kari@three.example' };
+  const create = () => me.post('/v2/course-users', kari, key);
+  const created = (await create()).json<{ id: number }>().id;
+  const { dateId } = await createBookableDate(me);
+  const { participants } = await bookOrFail(me, (await createBookableDate(me)).dateId, { participants: [kari] });
+  const move = () => me.post(`/v2/participants/${participants[0]!.id}/move`, { coursedate_id: dateId }, key);
+  expect((await move()).json<object>()).toMatchObject({ user: { id: created } });
+
+  const last = await createUser(me, { firstname: 'Kari', email: 'kari@last.example' });
+  for (const [id, into] of [[created, from] as const, [from, last] as const]) {
+    expect((await merge(me, id, { into })).status).toBe(200);
+    const staying = await read(me, into);
+    const again = await create();
+    expect([again.status, again.json(), again.headers['idempotent-replayed']]).toEqual([201, staying, 'true']);
+    expect(again.headers['location']).toMatch(new RegExp(`/v2/course-users/${into}$`));
+    expect((await move()).json<object>()).toMatchObject({ id: participants[0]!.id, user: staying });
+  }
+});
+
+test('the link to an offer of the merged person ends, and the one that stays gets another', async () => {
+  const { me, from, into, first } = await createTwo();
+  await write(me, (tx) =>
+    tx.execute(`update participants set status_id = 7, held_for = 'offer', held_until = '2999-01-01'
+      where provider_id = ${me.id} and id = ${first.participantIds[0]}`),
+  );
+  await write(me, (tx) =>
+    tx.execute(`insert into booking_links (provider_id, hash, booking_id, participant_id, created_at, expires_at)
+      values (${me.id}, 'offer', ${first.bookingId}, ${first.participantIds[0]}, now(), now() + interval '1 day')`),
+  );
+  expect((await merge(me, from, { into, dry_run: true })).json<object>()).toMatchObject({ links: 2 });
+  expect((await merge(me, from, { into })).json<object>()).toMatchObject({ links: 2 });
+  expect(await rowsOf(me, 'booking_links', 'participant_id')).toEqual([]);
+  expect(await rowsOf(me, 'outbox', 'purpose, user_id')).toContainEqual({ purpose: 'offer', user_id: into });
 });
 
 test('refuses what it cannot merge', async () => {
