@@ -2,7 +2,13 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileS
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../src/core/config.ts';
-import { countErasedSince, erasuresJobs, erasuresName, readErasures } from '../../src/plugins/backup/erasures.ts';
+import {
+  countErasedSince,
+  erasuresJobs,
+  erasuresName,
+  readErasures,
+  readLines,
+} from '../../src/plugins/backup/erasures.ts';
 import { mailFilesJobs } from '../../src/plugins/delivery/mail/files.ts';
 import { plugins } from '../../src/plugins.ts';
 import { temporaryFolder } from '../support/processes.ts';
@@ -12,7 +18,7 @@ const erasure = (user: number) => ({
 });
 /** A database with these rows, whatever the query. */
 const databaseWith = (rows: object[]) => ({ pool: { query: async () => Promise.resolve({ rows }) } }) as never;
-const settings = (folder: string) =>
+const settings = (folder: string, more: object = {}) =>
   readConfig(
     {
       DATA_DIR: folder,
@@ -20,9 +26,12 @@ const settings = (folder: string) =>
       DATABASE_URL: 'postgres://a@b/c',
       BACKUP_AT: '03:15',
       MAIL_TO_FILES: 'true',
+      ...more,
     },
     plugins,
   );
+const warnings: string[] = [];
+const log = { warn: (text: string) => void warnings.push(text) } as never;
 const run = async (jobs: { run(signal: AbortSignal): Promise<void> }[]) => {
   for (const job of jobs) await job.run(new AbortController().signal);
 };
@@ -32,13 +41,43 @@ test('each erasure is a line of the list once, also after a line that a crash ha
   const config = settings(folder);
   const file = join(folder, erasuresName);
   expect(await readErasures(file)).toBeUndefined();
-  await run(erasuresJobs({ config, database: databaseWith([erasure(1)]) }));
+  await run(erasuresJobs({ config, log, database: databaseWith([erasure(1)]) }));
   appendFileSync(file, JSON.stringify(erasure(2)).slice(0, 40));
-  const jobs = erasuresJobs({ config, database: databaseWith([erasure(1), erasure(2)]) });
+  const jobs = erasuresJobs({ config, log, database: databaseWith([erasure(1), erasure(2)]) });
   await run(jobs);
   await run(jobs);
   expect(await readErasures(file)).toEqual([erasure(1), erasure(2)]);
   expect(readFileSync(file, 'utf8').match(/"user":1\}/g)).toHaveLength(1);
+});
+
+test.each(['off', 'elsewhere', '03:15'])('a server with BACKUP_AT=%s writes the list', async (BACKUP_AT) => {
+  const folder = temporaryFolder();
+  const file = join(folder, erasuresName);
+  const config = settings(folder, { BACKUP_AT });
+  await run(erasuresJobs({ config, log, database: databaseWith([]) }));
+  // One that makes backups makes an empty list too.
+  expect(await readErasures(file)).toEqual(BACKUP_AT === '03:15' ? [] : undefined);
+  await run(erasuresJobs({ config, log, database: databaseWith([erasure(1)]) }));
+  expect(await readErasures(file)).toEqual([erasure(1)]);
+});
+
+test('a folder that cannot be written is reported once, and the list is written when it can be', async () => {
+  const folder = temporaryFolder();
+  const target = join(folder, 'backups');
+  writeFileSync(target, 'no folder');
+  const config = settings(folder, { BACKUP_DIR: target });
+  const jobs = erasuresJobs({ config, log, database: databaseWith([erasure(1)]) });
+  warnings.length = 0;
+  for (let n = 0; n < 3; n += 1) await run(jobs);
+  expect(warnings).toEqual([expect.stringMatching(/^The list of erasures failed: /)]);
+  rmSync(target);
+  await run(jobs);
+  expect(await readErasures(join(target, erasuresName))).toEqual([erasure(1)]);
+});
+
+test('a database of an older version has no erasures', async () => {
+  const query = async () => Promise.reject(Object.assign(new Error('relation does not exist'), { code: '42P01' }));
+  expect(await readLines({ pool: { query } as never })).toEqual([]);
 });
 
 test('a list that is deleted is written again as a whole', async () => {
@@ -50,7 +89,7 @@ test('a list that is deleted is written again as a whole', async () => {
     since.push(time);
     return Promise.resolve({ rows: rows.filter(({ erased_at }) => time === '-infinity' || erased_at >= time) });
   };
-  const jobs = erasuresJobs({ config: settings(folder), database: { pool: { query } } as never });
+  const jobs = erasuresJobs({ config: settings(folder), log, database: { pool: { query } } as never });
   await run(jobs);
   await run(jobs);
   rmSync(file);

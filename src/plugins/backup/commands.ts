@@ -1,9 +1,17 @@
 import { stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readDatabaseId } from './catalog.ts';
 import { withDatabase } from './connection.ts';
-import { countErasedSince, createErasuresWriter, erasuresName, readErasures } from './erasures.ts';
+import { countErasedSince, createErasuresWriter } from './erasures.ts';
+import {
+  erasuresOption,
+  findErasures,
+  noErasures,
+  requireErasures,
+  withoutErasuresOption,
+  type ErasuresOptions,
+} from './erasures-commands.ts';
 import { backupName, listBackupNames } from './files.ts';
 import { countRows, type Manifest } from './format.ts';
 import { findObstacle } from './manifest.ts';
@@ -17,8 +25,6 @@ import { isMigrated } from '../../database/migrate.ts';
 import { readAppliedMigrations } from '../../database/migration-history.ts';
 import { backupJobs } from './nightly-job.ts';
 import { backupSettings } from './settings.ts';
-import { eraseAgain } from '../../resources/erasures/service.ts';
-import { deleteSchool, findDeletedSchools } from '../../resources/school-deletion/service.ts';
 import { openLog } from '../../core/log.ts';
 import { startJobs } from '../../database/periodic.ts';
 import { raiseOomScore } from '../../core/oom-score.ts';
@@ -76,6 +82,7 @@ export function backupCommands(program: Command) {
     .option('--database <name>', 'instead: an empty database on the server of DATABASE_URL, for its role')
     .option(...acceptMigrationsOption)
     .option(...erasuresOption)
+    .addOption(withoutErasuresOption())
     .action(async (file: string, options: RestoreCommandOptions) => {
       const into =
         options.into ?? (options.database === undefined ? undefined : onSameServer(options.database, options));
@@ -85,50 +92,7 @@ export function backupCommands(program: Command) {
     });
 }
 
-export type ErasuresOptions = Options & { erasures?: string };
-export function erasuresCommands(program: Command) {
-  const erasures = program.command('erasures').description('Persons and providers that were erased');
-  command(
-    erasures,
-    'apply',
-    'Erase the persons and providers of a list again, after a recovery by other means than `restore`',
-  )
-    .argument('[file]', `the list; ${erasuresName} in BACKUP_DIR by default`)
-    .action((file: string | undefined, options: Options) =>
-      run(
-        options,
-        async ({ config, database }) => {
-          const path = file ?? join(config.of(backupSettings).BACKUP_DIR, erasuresName);
-          const list = await readErasures(path, warn);
-          if (list === undefined) throw new Problem('invalid', `${path} does not exist`);
-          const on = { $client: database.pool };
-          const persons = await eraseAgain(on, database, list, toSettings(config));
-          const schools = await findDeletedSchools(on, list);
-          for (const { id, keepOrders } of schools) await deleteSchool(database, id, { keepOrders });
-          const erased = persons + schools.length;
-          return { json: { erased }, text: `Erased again: ${erased}` };
-        },
-        { statementMs: 600_000, writeMs: 60_000 },
-      ),
-    );
-}
-
 type RestoreCommandOptions = ErasuresOptions & { into?: string; database?: string; acceptMigrations?: boolean };
-
-export const erasuresOption = [
-  '--erasures <file>',
-  `the list of erasures; ${erasuresName} beside the backup by default`,
-] as const;
-
-const warn = (text: string) => console.error(`warning: ${text}`);
-
-/** The list of erasures of a backup; undefined if none is beside it. */
-export async function findErasures(backup: string, { erasures }: ErasuresOptions) {
-  const list = await readErasures(erasures ?? join(dirname(backup), erasuresName), warn);
-  if (list === undefined && erasures !== undefined) throw new Problem('invalid', `${erasures} does not exist`);
-  return list;
-}
-const noErasures = (backup: string) => `There is no ${erasuresName} beside ${backup}: nobody is erased again`;
 
 export const acceptMigrationsOption = [
   '--accept-migrations',
@@ -162,7 +126,7 @@ async function makeBackup({ config, database, connection }: CommandContext, to?:
   const { size: bytes } = await stat(file);
   const obstacle = findObstacle(manifest);
   const migrated = await isMigrated(database.pool);
-  if (migrated) await createErasuresWriter(database, folder)();
+  await createErasuresWriter(database, folder, { isMade: true })();
   // A copy elsewhere, such as in a folder for temporary files, is no backup to rely on.
   if (folder === resolve(BACKUP_DIR) && migrated) {
     const elapsedMs = Math.round(performance.now() - began);
@@ -216,7 +180,7 @@ async function restore(file: string, into: string, options: RestoreCommandOption
     ...{ DATABASE_URL: isEmbedded ? '' : into, DATABASE_URL_FILE: '', EMBEDDED_DATABASE: isEmbedded ? 'true' : '' },
   });
   raiseOomScore(config);
-  const list = await findErasures(file, options);
+  const list = await requireErasures(file, options);
   const wanted = { acceptMigrations, erasing: list && { list, retention: toSettings(config) } };
   const result = isEmbedded
     ? await restoreEmbedded(file, config, wanted)
@@ -228,7 +192,7 @@ async function restore(file: string, into: string, options: RestoreCommandOption
     ...(unknownTables.length > 0
       ? [`Not restored, since they are no tables of the service: ${unknownTables.join(', ')}`]
       : []),
-    list === undefined ? noErasures(file) : `Erased again: ${erased}`,
+    list === undefined ? 'Nobody is erased again' : `Erased again: ${erased}`,
     ...(differences === 0 ? ['doctor finds no difference'] : []),
   ];
   const json = { ...toJson(manifest), migrated, erased, unknown_tables: unknownTables, differences };

@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { Problem } from '../../core/errors.ts';
 import { makeFolder } from '../../core/make-folder.ts';
 import type { Database } from '../../database/client.ts';
-import type { Job } from '../../database/periodic.ts';
+import type { Log } from '../../core/log.ts';
+import { describeError } from '../../database/describe-error.ts';
+import { warnOfFailure, type Job } from '../../database/periodic.ts';
 import type { ServerContext } from '../../interfaces/plugin/define-plugin.ts';
 import { backupSettings } from './settings.ts';
 
@@ -62,28 +64,56 @@ export function countErasedSince(list: Erasure[], time: string) {
 const moment = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 /** Those of the last day too: transactions of several providers end in any order. */
 const selectErasures = `select provider_id as provider, user_id as user, ${moment('created_at')} as created_at,
-    ${moment('erased_at')} as erased_at, orders_kept
+    ${moment('erased_at')} as erased_at, coalesce((to_jsonb(e) ->> 'orders_kept')::boolean, false) as orders_kept
   from erasures e where e.erased_at > $1::timestamptz - interval '1 day' order by e.erased_at, id`;
 
 type Row = Omit<Erasure, 'user' | 'orders_kept'> & { user: number | null; orders_kept: boolean };
 const toLine = ({ user, orders_kept, ...row }: Row) =>
   JSON.stringify({ ...row, ...(user !== null && { user }), ...(orders_kept && { orders_kept }) });
 
-/** Appends each erasure to the list beside the backups. */
-export function erasuresJobs({ config, database }: Pick<ServerContext, 'config' | 'database'>): Job[] {
-  const { nightlyAt, BACKUP_DIR: folder } = config.of(backupSettings);
-  if (nightlyAt === undefined) return [];
-  return [{ name: 'The list of erasures', intervalMs: 10_000, run: createErasuresWriter(database, folder) }];
+/** The lines of the list of a database, of which an older version may have no erasures. */
+export const readLines = async ({ pool }: Pick<Database, 'pool'>) =>
+  (await readRows(pool, '-infinity').catch(noTable)).map(toLine);
+
+const readRows = async (pool: Database['pool'], since: string) => (await pool.query<Row>(selectErasures, [since])).rows;
+function noTable(error: unknown): Row[] {
+  if ((error as { code?: string }).code === '42P01') return [];
+  throw error;
 }
 
-/** Appends to the list of a folder, each time it is called, the erasures that it does not have: all to a deleted one. */
-export function createErasuresWriter({ pool }: Pick<Database, 'pool'>, folder: string) {
+type JobContext = Pick<ServerContext, 'config' | 'database'> & { log: Pick<Log, 'warn'> };
+
+/** Appends each erasure to the list in the folder of the backups. One that cannot be written is reported once. */
+export function erasuresJobs({ config, database, log }: JobContext): Job[] {
+  const { nightlyAt, BACKUP_DIR: folder } = config.of(backupSettings);
+  const name = 'The list of erasures';
+  const write = createErasuresWriter(database, folder, { isMade: nightlyAt !== undefined });
+  let lastCause: string | undefined;
+  const run = async () => {
+    try {
+      await write();
+      lastCause = undefined;
+    } catch (error) {
+      const cause = describeError(error);
+      if (cause !== lastCause) warnOfFailure(log, name, error);
+      lastCause = cause;
+    }
+  };
+  return [{ name, intervalMs: 10_000, run }];
+}
+
+/**
+ * Appends to the list of a folder, each time it is called, the erasures that it does not have: all to a deleted one.
+ * `isMade`: without erasures an empty one is made.
+ */
+export function createErasuresWriter({ pool }: Pick<Database, 'pool'>, folder: string, { isMade = false } = {}) {
   let since = '-infinity';
   let written: Set<string> | undefined;
   const file = join(folder, erasuresName);
   return async () => {
     if (!existsSync(file)) [since, written] = ['-infinity', undefined];
-    const { rows } = await pool.query<Row>(selectErasures, [since]);
+    const rows = await readRows(pool, since).catch(noTable);
+    if (rows.length === 0 && isMade && !existsSync(file)) await append(folder, file, []);
     if (rows.length === 0) return;
     written ??= new Set(((await readErasures(file)) ?? []).map((one) => JSON.stringify(one)));
     const lines = rows.map(toLine).filter((line) => !written!.has(line));
@@ -97,7 +127,7 @@ async function append(folder: string, file: string, lines: string[]) {
   makeFolder(folder, 0o700);
   const handle = await open(file, 'a', 0o600);
   try {
-    await handle.write(`\n${lines.join('\n')}\n`);
+    if (lines.length > 0) await handle.write(`\n${lines.join('\n')}\n`);
     await handle.sync();
   } finally {
     await handle.close();

@@ -9,7 +9,7 @@ export const backup = definePlugin({
   warnings: (config) => (config.of(backupSettings).isBackupUndecided ? [backupUndecided] : []),
   commands: [
     { names: ['backup', 'restore'], load: async () => (await import('./commands.ts')).backupCommands },
-    { names: ['erasures'], load: async () => (await import('./commands.ts')).erasuresCommands },
+    { names: ['erasures'], load: async () => (await import('./erasures-commands.ts')).erasuresCommands },
     { names: ['upgrade-database'], load: async () => (await import('./upgrade-database.ts')).upgradeDatabaseCommand },
   ],
   checks: async () => ({ checks: [(await import('./checks.ts')).backupCheck] }),

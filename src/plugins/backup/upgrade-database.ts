@@ -7,14 +7,8 @@ import { verifyBackup } from './read.ts';
 import { toSettings, type Config } from '../../core/config.ts';
 import type { OtherMajor } from '../../embedded-postgres/index.ts';
 import { Problem } from '../../core/errors.ts';
-import {
-  acceptMigrationsOption,
-  describeDifferences,
-  erasuresOption,
-  findErasures,
-  restoreEmbedded,
-  type ErasuresOptions,
-} from './commands.ts';
+import { acceptMigrationsOption, describeDifferences, restoreEmbedded } from './commands.ts';
+import { erasuresOption, requireErasures, withoutErasuresOption, type ErasuresOptions } from './erasures-commands.ts';
 import { backupSettings } from './settings.ts';
 import { command, print, readEnvironment, type CommandResult } from '../../interfaces/cli/run.ts';
 
@@ -23,6 +17,7 @@ export function upgradeDatabaseCommand(program: Command) {
     .option('--from <file>', 'the backup; without it the newest in BACKUP_DIR is named')
     .option(...acceptMigrationsOption)
     .option(...erasuresOption)
+    .addOption(withoutErasuresOption())
     .action(async (options: UpgradeOptions) =>
       print(options.json, await upgradeDatabase(readEnvironment(options), options)),
     );
@@ -50,7 +45,7 @@ async function upgradeDatabase(config: Config, options: UpgradeOptions): Promise
   // Complete before it takes the place of the old one, so that an interruption leaves the old one.
   const temporary = join(DATA_DIR, 'upgrade');
   await rm(temporary, { recursive: true, force: true });
-  const list = await findErasures(from, options);
+  const list = await requireErasures(from, options);
   const wanted = { acceptMigrations, erasing: list && { list, retention: toSettings(config) } };
   const { differences } = await restoreEmbedded(from, { ...config, DATA_DIR: temporary }, wanted);
   const folder = differences === 0 ? await replaceData(other, temporary) : undefined;

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
@@ -25,6 +25,7 @@ async function backupWithWrongCounter() {
   );
   const file = join(temporaryFolder(), 'wrong.zip');
   await writeBackup(connectionTo(name), file, { serviceVersion: '1.2.3' });
+  writeFileSync(join(file, '../erasures.jsonl'), '');
   return file;
 }
 
@@ -43,7 +44,7 @@ test('a database of an older PostgreSQL is upgraded by one command from its back
   writeFileSync(join(data, 'PG_VERSION'), `${version}\n`);
 
   const made = (await cli('backup', '--json')).json<{ file: string; created_at: string }>();
-  expect(readdirSync(join(folder, 'backups'))).toEqual([made.file.split('/').at(-1)]);
+  expect(readdirSync(join(folder, 'backups'))).toEqual([made.file.split('/').at(-1), 'erasures.jsonl']);
   expect(await cli('upgrade-database')).toMatchObject({
     code: 0,
     stdout: 'There is no database of another PostgreSQL version\n',
@@ -156,11 +157,24 @@ test('backup, list, verify and restore', async () => {
   const restored = await runCli(['restore', file, '--database', empty], env);
   expect([restored.stderr, restored.stdout]).toEqual([
     '',
-    expect.stringMatching(/^Restored \d+ rows .*\nThere is no erasures\.jsonl .*\ndoctor finds no/),
+    expect.stringMatching(/^Restored \d+ rows .*\nErased again: 0\ndoctor finds no/),
   ]);
   expect((await runCli(['provider', 'list', '--json'], { DATABASE_URL: target })).json()).toMatchObject([
     { title: 'Kept' },
   ]);
+
+  const list = join(env.BACKUP_DIR, 'erasures.jsonl');
+  expect(readFileSync(list, 'utf8')).toBe('');
+  expect(await runCli(['erasures', 'list'], env)).toMatchObject({ code: 0, stdout: '' });
+  rmSync(list);
+  const other = ['restore', file, '--into', databaseUrl(await emptyDatabase())];
+  expect(await runCli(other, {})).toMatchObject({
+    ...{ code: 1, stdout: '' },
+    stderr: expect.stringMatching(/^error: There is no erasures\.jsonl beside .*--without-erasures/) as string,
+  });
+  expect(await runCli([...other, '--without-erasures'], {})).toMatchObject({
+    stdout: expect.stringMatching(/\nNobody is erased again\n/) as string,
+  });
   const next = `select nextval('events_id_seq') > max(id) as continues from events`;
   expect(await runSql(empty, next)).toEqual([{ continues: true }]);
 });

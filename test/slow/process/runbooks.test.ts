@@ -63,6 +63,17 @@ test('copy-backups.sh copies what is missing, and leaves no incomplete copy', as
   const first = copied();
   expect(copy()).toMatchObject({ status: 0 });
   expect(copied()).toEqual(first);
+  expect(readdirSync(remote).sort()).toEqual(['a.zip.age', 'b.zip.age']);
+
+  for (const line of ['one', 'two']) {
+    writeFileSync(join(BACKUP_DIR, 'erasures.jsonl'), line);
+    expect(copy()).toMatchObject({ status: 0 });
+    const list = join(remote, 'erasures.jsonl.age');
+    expect(execFileSync('age', ['--decrypt', '--identity', join(folder, 'key'), list], { encoding: 'utf8' })).toBe(
+      line,
+    );
+  }
+  expect(readdirSync(remote).sort()).toEqual(['a.zip.age', 'b.zip.age', 'erasures.jsonl.age']);
 });
 
 test('systemd accepts the unit, which starts Node with the options of npm start', ({ skip }) => {
