@@ -2,13 +2,15 @@ import { caseFoldedSql, foldedSql } from '../../database/tables/columns.ts';
 
 /**
  * Joins the course user with these values in the columns of an index, among the first ones at or after them in its
- * order: without statistics the planner would scan all rows for an equality. Of several equal ones, the first by `rank`.
+ * order, the school included: without statistics the planner would read all rows of the school for an equality of any
+ * column. Of several equal ones, the first by `rank`.
  */
 function joinUser(alias: string, columns: string[], values: string[], rank?: string) {
   const [indexed, expected] = [columns.join(', '), values.join(', ')];
   return `left join lateral (select n.id from (
-          select u.id, (${indexed}) = (${expected}) as found, ${rank ?? 'true'} as rank from course_users u
-          where u.provider_id = $1 and (${indexed}) >= (${expected}) order by ${indexed} limit ${rank ? maxEqual : 1}) n
+          select u.id, (u.provider_id, ${indexed}) = ($1, ${expected}) as found, ${rank ?? 'true'} as rank
+          from course_users u where (u.provider_id, ${indexed}) >= ($1, ${expected})
+          order by u.provider_id, ${indexed} limit ${rank ? maxEqual : 1}) n
         where n.found order by n.rank, n.id limit 1) ${alias} on true`;
 }
 /** Persons of earlier versions whose names are now equal. */

@@ -57,6 +57,11 @@ const exceptions: { text: RegExp; tables: string[]; reason: string }[] = [
     reason: 'what is due of an imported order is summed over rows of the school of that order',
   },
   {
+    text: /^select known\.id, .* from course_users u where \(u\.provider_id, /,
+    tables: ['course_users'],
+    reason: 'the first rows in the order of an index from those of a school on; of others none counts as found',
+  },
+  {
     text: /@@ search_query\("(\w+)"\."provider_id", \$\d+\) from "\1" where \("\1"\."provider_id" = "\w+"\."provider_id"/,
     tables: ['course_users', 'courses', 'customers'],
     reason: 'a search compares each row with the texts of a related row of its school',
