@@ -140,18 +140,28 @@ async function cancelBatch(school: School, tx: Tx, now: string, id: number): Pro
   }
   const { row, statusId, message } = found;
   if (row.finishedAt !== null) return tx.rollbackNoChange(row);
-  const values = [school.providerId, id, row.lastBookingId, maxBookings, maxPersons, row.createdAt, row.credit];
-  const concerned = statusId === canceled ? await execute<sql.Leaving>(tx, sql.findLeaving, values) : [];
-  const leaving = concerned.filter(({ statusId }) => !hasLeft(statusId));
-  const mails = row.sendMail ? toMails(leaving, 'date_canceled') : [];
-  const credits = row.credit ? await creditParticipants(school, tx, now, toIds(concerned), message) : 0;
-  if (row.credit) await deregisterParticipants(school, tx, now, leaving, false);
+  const find = async (...after: (number | null)[]) =>
+    statusId !== canceled
+      ? []
+      : execute<sql.Leaving>(tx, sql.findLeaving, [school.providerId, id, ...after, row.createdAt, row.credit]);
+  const isLeaving = (one: sql.Leaving) => !hasLeft(one.statusId);
+  // Of a large booking, whose order is credited as a whole.
+  const all = row.credit ? await find(0, null, null) : [];
+  const rest = all.filter((one) => isLeaving(one) && one.bookingId <= row.lastBookingId);
+  const following = rest.length === 0 ? await find(row.lastBookingId, maxBookings, maxPersons) : [];
+  const leaving = rest.length > 0 ? rest : following.filter(isLeaving);
+  const slice = row.credit ? leaving.slice(0, maxPersons) : leaving;
+  const named = slice.filter(({ heldFor }) => heldFor !== 'name');
+  const unnamed = following.filter((one) => isLeaving(one) && one.heldFor === 'name');
+  const mails = row.sendMail ? toMails([...named, ...unnamed], 'date_canceled') : [];
+  const credits = row.credit ? await creditParticipants(school, tx, now, toIds(following), message) : 0;
+  if (row.credit) await deregisterParticipants(school, tx, now, slice, false);
   await queueMails(school, tx, now, mails);
   const next = {
-    lastBookingId: concerned.at(-1)?.bookingId ?? row.lastBookingId,
+    lastBookingId: following.at(-1)?.bookingId ?? row.lastBookingId,
     numCredits: row.numCredits + credits,
     numMails: row.numMails + mails.length,
-    finishedAt: concerned.length === 0 ? now : null,
+    finishedAt: following.length + rest.length === 0 ? now : null,
   };
   await tx.update(cancellations).set(next).where(match(school, id));
   return { ...row, ...next };

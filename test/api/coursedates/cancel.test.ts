@@ -178,6 +178,19 @@ test.each(['the server', 'a repeated request'])('what was interrupted in the mid
   expect(new Set((await readCredits(me)).map(({ id }) => id as number)).size).toBe(23);
 });
 
+test('a large booking is credited once and leaves in slices; each of its persons is told once', async () => {
+  const staged = await stage([230, 1], { capacityMax: 231 });
+  const { me, dateId, cancel } = staged;
+  const unnamed = { coursedate_id: dateId, payment_method: 'invoice', places: 150, booker_email: 'b@people.example' };
+  await me.put(staged.url, { capacity_max: 1_000 });
+  expect((await me.post('/v2/booking', unnamed)).status).toBe(201);
+  expect((await cancel({ credit: true })).json()).toMatchObject({ is_finished: true, credits: 3, mails: 232 });
+  expect((await readTold(me)).slice(0, 231)).toEqual(peopleOf(staged));
+  expect((await readCredits(me)).length).toBe(3);
+  const left = await read(me, `select count(*)::int as n from participants where provider_id = $1 and status_id = 4`);
+  expect(left).toEqual([{ n: 381 }]);
+});
+
 test('a cancellation that fails delays no other one', async () => {
   const [failing, other] = [await stage([1]), await stage([1])];
   const names = [failing, other].map(({ me }) => `interrupt_${me.id}`);
