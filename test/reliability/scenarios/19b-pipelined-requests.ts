@@ -5,7 +5,7 @@ import { createSchools, type School } from '../support/school.ts';
 import { startServer, type Server } from '../support/server.ts';
 import { bundle, replaceIn } from '../../support/bundle.ts';
 
-/** Of the good client's p99 beside a flood: milliseconds, and times its own alone. */
+/** Of the good client's p90 beside a flood: milliseconds, and times its own alone; each the least of some turns. */
 const limits = { later: 25, times: 3 };
 
 const floods: (Flood & { name: string })[] = [
@@ -42,24 +42,35 @@ async function measure({ base }: Server, { client }: School, seconds: number) {
     times.push(status === 200 ? elapsed : Infinity);
     await pause(10);
   }
-  return percentile(times, 0.99);
+  return percentile(times, 0.9);
 }
 
-async function observe(run: Run, server: Server, school: School, flood: Flood, seconds: number) {
+type Observation = { alone: number; beside: number; connections: number; responses: number; refused: number };
+
+/** Alone and beside the flood in turns: other programs can only lengthen a turn, a missing guard lengthens each. */
+async function observe(run: Run, server: Server, school: School, flood: Flood, turns: number): Promise<Observation> {
   await measure(server, school, 0.5);
-  const alone = await measure(server, school, seconds);
-  const stop = await startFlood(run, server, flood);
-  await pause(500);
-  const beside = await measure(server, school, seconds);
-  return { alone, beside, ...(await stop()) };
+  const all: Observation[] = [];
+  for (let n = 0; n < turns; n += 1) {
+    const alone = await measure(server, school, 1);
+    const stop = await startFlood(run, server, flood);
+    await pause(500);
+    const beside = await measure(server, school, 1);
+    all.push({ alone, beside, ...(await stop()) });
+  }
+  const least = (name: 'alone' | 'beside') => Math.min(...all.map((one) => one[name]));
+  const sum = (name: 'connections' | 'responses' | 'refused') => all.reduce((total, one) => total + one[name], 0);
+  return {
+    ...{ alone: least('alone'), beside: least('beside') },
+    ...{ connections: sum('connections'), responses: sum('responses'), refused: sum('refused') },
+  };
 }
-type Observation = Awaited<ReturnType<typeof observe>>;
 
 const isHarmless = ({ alone, beside }: Observation) => beside <= Math.max(limits.times * alone, limits.later);
 /** An observation may lie in two minutes. */
 const isLimited = ({ responses, refused }: Observation) => responses - refused <= 2 * perMinute;
 const describe = ({ alone, beside, connections, responses, refused }: Observation) =>
-  `p99 ${alone.toFixed(1)} ms alone, ${beside.toFixed(1)} ms beside ${connections} connections and ${responses} responses, ${refused} of them 429`;
+  `p90 ${alone.toFixed(1)} ms alone, ${beside.toFixed(1)} ms beside ${connections} connections and ${responses} responses, ${refused} of them 429`;
 
 const scenario: Scenario = {
   name: 'pipelined requests',
@@ -74,12 +85,12 @@ const scenario: Scenario = {
     };
     const unguarded = await startWithout(withoutGuard);
     const uncounted = await startWithout(withoutCount);
-    const seconds = run.quick ? 2 : 8;
+    const turns = run.quick ? 2 : 6;
     const figures: string[] = [];
     const failures: string[] = [];
 
     async function checkGuard(flood: Flood, seen: Observation) {
-      const control = await observe(run, unguarded, first, flood, Math.min(seconds, 3));
+      const control = await observe(run, unguarded, first, flood, Math.min(turns, 3));
       figures.push(`without the guard: ${describe(control)}`);
       return {
         'a closed connection gets no response': seen.responses === 0,
@@ -88,9 +99,15 @@ const scenario: Scenario = {
     }
 
     async function checkCount(flood: Flood, seen: Observation) {
-      const stop = await startFlood(run, uncounted, flood);
-      await pause(2_000);
-      const control = await stop();
+      const control = { responses: 0, refused: 0 };
+      // A busy machine takes longer.
+      for (let n = 0; n < 10 && control.responses <= perMinute; n += 1) {
+        const stop = await startFlood(run, uncounted, flood);
+        await pause(2_000);
+        const { responses, refused } = await stop();
+        control.responses += responses;
+        control.refused += refused;
+      }
       const found = `without the count: ${control.responses} responses, ${control.refused} of them 429`;
       figures.push(found);
       return {
@@ -100,10 +117,7 @@ const scenario: Scenario = {
     }
 
     for (const flood of floods) {
-      let seen = await observe(run, server, first, flood, seconds);
-      // In a quick run the p99 is the second longest of some 150 responses.
-      for (let more = 2; more > 0 && !isHarmless(seen); more -= 1)
-        seen = await observe(run, server, first, flood, seconds);
+      const seen = await observe(run, server, first, flood, turns);
       failures.push(...failedChecks({ [`${flood.name}: ${describe(seen)}`]: isHarmless(seen) }));
       figures.push(`${flood.name}: ${describe(seen)}`);
       failures.push(...failedChecks(flood.count > 10 ? await checkGuard(flood, seen) : await checkCount(flood, seen)));
