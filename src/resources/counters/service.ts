@@ -6,8 +6,9 @@ import { grouped } from '../../lists/relations.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { selectPage, type Check, type CountedItem } from './recount-sql.ts';
 import { balanceCheck, orderCheck, seatCheck, usesCheck } from './checks-service.ts';
+import { creditCheck, shareCheck } from './credit-checks-service.ts';
 
-const checks: Check[] = [seatCheck, orderCheck, usesCheck, balanceCheck];
+const checks: Check[] = [seatCheck, creditCheck, shareCheck, orderCheck, usesCheck, balanceCheck];
 
 const pageSize = 1_000;
 
@@ -36,10 +37,11 @@ export async function checkCounters(
 ): Promise<CheckResult> {
   const report: CheckResult = { checked: {}, differences: [], fixed: false };
   for (const check of checks) {
-    report.checked[check.items] = 0;
+    const isCounted = check.only === undefined;
+    if (isCounted) report.checked[check.items] = 0;
     for await (const items of readPages(database.db, check, providerId)) {
       const wrong = items.filter((item) => toDifferences(check, item).length > 0);
-      report.checked[check.items]! += items.length;
+      if (isCounted) report.checked[check.items]! += items.length;
       report.differences.push(...wrong.flatMap((item) => toDifferences(check, item)));
       if (!fix) continue;
       // Continue after an error, with the first one in the report.
@@ -78,7 +80,7 @@ async function* readPages(db: Reader, check: Check, providerId: number | undefin
 }
 
 const recount = (db: Reader, check: Check, condition: SQL, limit: number) =>
-  check.recount(db, selectPage(db, check.table, condition, limit));
+  check.recount(db, selectPage(db, check.table, and(condition, check.only)!, limit));
 
 /** Recounts under the provider's lock, since counters may have changed, and stores differences. */
 const repair = (database: Database, check: Check, providerId: number, ids: number[]) =>
@@ -87,8 +89,9 @@ const repair = (database: Database, check: Check, providerId: number, ids: numbe
     const condition = tenantWhere({ providerId }, table, sql`${table.id} = any(${sql.param(ids)}::bigint[])`);
     const recounted = await recount(tx, check, condition, ids.length);
     const different = recounted.filter((item) => toDifferences(check, item).length > 0);
-    if (different.length > 0) await storeCounts(tx, now, check, different);
-    else tx.rollbackNoChange();
+    if (different.length === 0) tx.rollbackNoChange();
+    else if (check.store) await check.store(tx, different);
+    else await storeCounts(tx, now, check, different);
   });
 
 /** Also sets `updated_at`, since clients see the counters. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { checkCounters } from '../../../src/resources/counters/service.ts';
 import { bookOrFail, createBookableDate, deregister, persons } from '../../support/booking.ts';
-import { createCampaign } from '../../support/orders.ts';
+import { createCampaign, write } from '../../support/orders.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
 const { createProvider, database } = await sharedTestApp();
@@ -164,4 +164,26 @@ test('one who left free of charge and was credited is not credited again by a ca
   await credit(staged, { quantity: 1 });
   expect(await cancel(staged)).toMatchObject({ participants: 2, credits: 1 });
   expect([await netOf(staged.me), await differences(staged.me)]).toEqual([0, []]);
+});
+
+test.each<[string, string, (staged: Staged) => unknown]>([
+  [
+    'what a credit lowers the amount due by',
+    `update orders set credit_applied = 10 where kind = 'credit' and provider_id = `,
+    () => ({ items: 'orders', figure: 'credit_applied', stored: '10.00', counted: '1000.00' }),
+  ],
+  [
+    'a share that was stored',
+    'update order_line_participants set amount = -900 where amount = -1000 and provider_id = ',
+    ({ line_id }) => ({ items: 'order_lines', id: line_id, figure: 'shares', stored: '2100.00', counted: '2000.00' }),
+  ],
+])('doctor finds and corrects %s', async (_name, damage, expected) => {
+  const staged = await stage();
+  const { me } = staged;
+  await staged.leave([0]);
+  await credit(staged, { quantity: 1 });
+  await write(me, (tx) => tx.execute(`${damage}${me.id}`));
+  expect((await differences(me))[0]).toMatchObject(expected(staged) as object);
+  expect(await checkCounters(database, { providerId: me.id, fix: true })).toMatchObject({ fixed: true });
+  expect(await differences(me)).toEqual([]);
 });

@@ -98,6 +98,13 @@ const leave = (places: Place[], status: 'free' | 'fee') => {
   for (const place of places) if (place.status === 'stays') Object.assign(place, { status, leftAt: clock });
 };
 
+/** Those who leave with a credit are credited what moves have cost more, too. */
+function leaveCredited(places: Place[], status: 'free' | 'fee', order: number) {
+  const leaving = places.filter((place) => place.status === 'stays');
+  for (const share of leaving.flatMap(({ shares }) => shares)) if (share.order !== order) share.left = 0;
+  leave(leaving, status);
+}
+
 /** Credits a part of the first line that belongs to these amounts; false if it is refused. */
 async function credit(book: Book, part: Item, amounts: [Owner, number][], chosen: Owner[], { fee }: Step, more = {}) {
   const { me, order, places } = book;
@@ -138,7 +145,7 @@ async function take(book: Book, described: Step): Promise<boolean> {
     const more = leaves ? { deregister: true } : {};
     const whole = left(owners).sort(([one], [other]) => one.place.id - other.place.id);
     const done = await credit(book, {}, whole, owners.filter(isOpen), described, more);
-    if (done && leaves) leave(places, fee > 0 ? 'fee' : 'free');
+    if (done && leaves) leaveCredited(places, fee > 0 ? 'fee' : 'free', order);
     return done;
   }
   if (kind === 'amount') {
@@ -158,7 +165,7 @@ async function take(book: Book, described: Step): Promise<boolean> {
     const part = { participants: chosen.map((owner) => owner.place.id) };
     const done = await credit(book, part, left(chosen), chosen, described, leaves ? { deregister: true } : {});
     const leaving = chosen.map((owner) => owner.place);
-    if (done && leaves) leave(leaving, fee > 0 ? 'fee' : 'free');
+    if (done && leaves) leaveCredited(leaving, fee > 0 ? 'fee' : 'free', order);
     return done;
   }
   if (kind === 'items') {
