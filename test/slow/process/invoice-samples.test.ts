@@ -79,6 +79,7 @@ async function createOrders(me: Provider) {
       [past, '99.00'],
     ].map(([summary, amount]) => `${(summary as typeof one).order_id} ${amount as string}`),
     group: group.order_id,
+    past: past.order_id,
     left: [withoutFee, mayMoveUp, alone, first, offered, waitedInVain].map(({ order_id }) => Number(order_id)),
   };
 }
@@ -109,6 +110,15 @@ test.for(programs)(
     expect(await run()).toBe('');
   },
 );
+
+test.for(programs)('the program in %s credits no more than it has invoiced', async (program, { skip }) => {
+  if (!succeeds(program[3])) return skip(`${program[0]} is missing`);
+  const { me, past, run } = await startProgram(program);
+  const credit = await me.post(`/v2/orders/${past}/credit`, { deregister: true });
+  expect(credit.status, credit.text).toBe(201);
+  expect(await run()).toContain(': -99.00 due from');
+  expect((await me.get(`/v2/orders/${past}`)).json()).toMatchObject({ is_paid: true });
+});
 
 /** No status has the id 0, and no hold this reason. */
 const withoutStatuses = (text: string) =>
