@@ -8,8 +8,11 @@ import { Problem } from '../../core/errors.ts';
 
 /** Token bucket of one school: its size, and the tokens added per second. */
 export type Rate = { perSecond: number; burst: number };
-/** The bucket of a school and its sub-schools, for both interfaces; undefined without a limit. */
-export type RateBuckets = (fairnessKey: number) => TokenBucket | undefined;
+/**
+ * The bucket of a school and its sub-schools, for both interfaces, or what a visitor may take of it; undefined without a
+ * limit.
+ */
+export type RateBuckets = (fairnessKey: number, visitor?: FastifyRequest) => TokenBucket | undefined;
 /** The limit of a school and its sub-schools. A publishable key has the negative fairness key of its school. */
 export type FindRate = (fairnessKey: number) => Rate | undefined;
 /** The bucket of an address; the purposes have one each. */
@@ -29,18 +32,21 @@ function createBuckets() {
 }
 
 export function createRateBuckets(findRate: FindRate): RateBuckets {
-  const getBucket = createBuckets();
-  return (fairnessKey) => {
+  const [getBucket, getShare] = [createBuckets(), createBuckets()];
+  return (fairnessKey, visitor) => {
     const rate = findRate(fairnessKey);
-    return rate && getBucket(fairnessKey, rate);
+    if (!rate || !visitor) return rate && getBucket(fairnessKey, rate);
+    const quarter = { perSecond: rate.perSecond / 4, burst: Math.max(1, rate.burst / 4) };
+    return getShare(`${fairnessKey} ${toAddress(visitor)}`, quarter);
   };
 }
+
+const toAddress = ({ ip }: Partial<FastifyRequest>) => (ip === undefined ? 'closed connection' : normalizeIP(ip));
 
 /** IPv6 addresses count by /64. */
 export function createAddressBuckets(rate: Rate): AddressBuckets {
   const getBucket = createBuckets();
-  return ({ ip }: Partial<FastifyRequest>, purpose) =>
-    getBucket(`${purpose} ${ip === undefined ? 'closed connection' : normalizeIP(ip)}`, rate);
+  return (request, purpose) => getBucket(`${purpose} ${toAddress(request)}`, rate);
 }
 
 /** Throws 429 if the bucket of a school is empty. */
@@ -83,10 +89,12 @@ export function limitPublishableByAddress(app: FastifyInstance, buckets: Address
   });
 }
 
-/** Each request takes a token of its school's bucket; without one it gets 429. */
+/** Each request takes a token of its school's bucket, one of the web at most a quarter of them; without one it gets 429. */
 export function limitRate(app: FastifyInstance, buckets: RateBuckets) {
   app.addHook('preParsing', (request, _reply, _payload, done) => {
     const ctx = contextIn(request);
+    const share = ctx?.publishableFor && buckets(ctx.fairnessKey, request);
+    if (share) takeAddressToken(share);
     const bucket = ctx && buckets(ctx.fairnessKey);
     if (bucket) takeToken(bucket);
     done();

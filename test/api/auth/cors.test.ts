@@ -122,7 +122,7 @@ describe('a request with a publishable key', () => {
 
   test('from another origin counts for no rate limit', async () => {
     const limited = await openTestApp(openTestDatabase(await ownDatabase()), {
-      limits: { ...limits, rate: { perSecond: 0.001, burst: 2 }, publishablePerAddress: 1 },
+      limits: { ...limits, rate: { perSecond: 0.001, burst: 8 }, publishablePerAddress: 1 },
     });
     try {
       const theirs = await withProfile(limited, await limited.createProvider(), 'publishable', { origins: [origin] });
@@ -153,6 +153,31 @@ describe('a request with a publishable key', () => {
       expect(await from('203.0.113.2', 4)).toEqual([200, 200, 200, 200]);
       // Keys of servers have no limit by address.
       expect(await from('203.0.113.1', 10, school)).toEqual(Array(10).fill(200));
+    } finally {
+      await limited.close();
+    }
+  });
+
+  test('of one address uses up a quarter of the limit of a school at most', async () => {
+    const limited = await openTestApp(openTestDatabase(await ownDatabase()), {
+      trustProxy: ['127.0.0.1'],
+      limits: { ...limits, rate: { perSecond: 0.001, burst: 20 } },
+    });
+    try {
+      const school = await limited.createProvider();
+      const theirs = await withProfile(limited, school, 'publishable', { origins: [origin] });
+      const others = await withProfile(limited, await limited.createProvider(), 'publishable', { origins: [origin] });
+      const from = async (address: string, { get }: Pick<typeof theirs, 'get'> = theirs) => {
+        const answers = [];
+        for (let n = 0; n < 6; n += 1) answers.push(await get('/v2/courses', { 'x-forwarded-for': address }));
+        return answers.map(({ status }) => status);
+      };
+      const five = [200, 200, 200, 200, 200, 429];
+      expect([await from('203.0.113.1'), await from('203.0.113.2'), await from('203.0.113.1', others)]).toEqual(
+        Array(3).fill(five),
+      );
+      // Keys of servers have no limit by address.
+      expect(await from('203.0.113.1', school)).toEqual(Array(6).fill(200));
     } finally {
       await limited.close();
     }
