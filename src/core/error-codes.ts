@@ -24,6 +24,7 @@ export const requestCodes = [
   'mail_sent_recently',
   'course_has_date',
   'interests_off',
+  'too_many_mails',
 ] as const;
 
 /** Codes of bookings, and of looking up codes. */

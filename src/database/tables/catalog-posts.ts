@@ -4,16 +4,17 @@ import { bookings } from './orders.ts';
 
 /**
  * Bookings by the form of the catalog in the last day: by the key of the form, which books once, and what its limits
- * count. Interests in courses count too, by random keys. The key, the address and the recipients are hashed.
+ * count. Interests and other mails that forms and links cause count too, by random keys. The key, the address and the
+ * recipients are hashed.
  */
 export const catalogPosts = pgTable(
   'catalog_posts',
   {
     providerId: reference().notNull(),
     keyHash: text().notNull(),
-    /** Null for an interest. */
+    /** Null for mails of other forms. */
     bookingId: reference(),
-    /** Null for an interest by the interface. */
+    /** Null for those that do not count by address. */
     addressHash: text(),
     /** Each mail that was queued, by its recipient. */
     recipients: text().array().notNull(),

@@ -15,7 +15,7 @@ import type { PageServices } from './page-context.ts';
 import { loadSchool } from './people.ts';
 import { sendNotice, sendPage } from './send-page.tsx';
 import type { View } from './view.ts';
-import { Booking, personFields, toFieldName, type BookingForm, type PersonField } from './views/booking.tsx';
+import { Booking, maxNamed, personFields, toFieldName, type BookingForm, type PersonField } from './views/booking.tsx';
 import { Offer } from './views/offer.tsx';
 
 type TokenRoute = { Params: { token: string } };
@@ -42,6 +42,7 @@ export const linkPages: FastifyPluginAsync<PageServices> = async (app, { queryab
     const { ctx, bookingId } = visit;
     const { places } = await loadLinkedBooking(ctx, bookingId);
     const persons = places.flatMap(({ enrolment }) => readPerson(request, enrolment.id));
+    if (persons.length > maxNamed) throw Problem.invalidFields({ notValid: ['firstname'] });
     const isFaulty = persons.length === 0 || persons.some(({ faults }) => faults.length > 0);
     if (isFaulty) return sendBooking(reply, visit, { persons });
     const open = new Set(places.flatMap(({ enrolment, mayBeNamed }) => (mayBeNamed ? [enrolment.id] : [])));

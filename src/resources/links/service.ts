@@ -4,6 +4,7 @@ import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { execute, type Queryable } from '../../database/statements.ts';
 import { bookingError, bookingProblem, fieldError } from '../booking/schema.ts';
+import { takeFormMail } from '../form-mails/service.ts';
 import type { LinkResult, LinkSubject } from './schema.ts';
 import * as sql from './sql.ts';
 
@@ -34,7 +35,7 @@ export async function findLink(on: Queryable, kind: 'booking' | 'offer', token: 
   return found;
 }
 
-/** Queues a mail with a link to the booker, unless one waits. */
+/** Queues a mail with a link to the booker, unless one waits, within the limit of mails to a recipient. */
 export const sendLink = (ctx: Ctx, bookingId: number): Promise<LinkResult> =>
   ctx.write(['people'], async (tx, now) => {
     const { providerId } = ctx;
@@ -47,8 +48,18 @@ export const sendLink = (ctx: Ctx, bookingId: number): Promise<LinkResult> =>
     if (isOver) throw bookingProblem([bookingError('booking_over')]);
     const result = { successful: true, booking_id: String(bookingId), email };
     const queued = await execute(tx, sql.queueLink, [providerId, bookingId, now]);
-    return queued.length > 0 ? result : tx.rollbackNoChange(result);
+    if (queued.length === 0) return tx.rollbackNoChange(result);
+    if (!(await takeFormMail(ctx, tx, email))) throw tooManyMails();
+    return result;
   });
+
+function tooManyMails() {
+  const message = 'The booker has got as many mails as may be sent in 24 hours';
+  return new Problem('too_many_requests', message, {
+    errors: [{ code: 'too_many_mails', message }],
+    retryAfter: 3_600,
+  });
+}
 
 /**
  * For a person with a new e-mail address, or with a place that was another person's: earlier links end, and open offers

@@ -12,9 +12,10 @@ import { bookingSettings } from '../../database/tables/providers.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 import { creditUnpaid } from '../credits/place-service.ts';
 import { deregisterWithMails } from '../deregistrations/service.ts';
+import { takeFormMail } from '../form-mails/service.ts';
 import { endDueHolds } from '../seats/promotion-service.ts';
 import { decideTerms, type CancellationTerms } from './schema.ts';
-import { countRecentMails } from './sql.ts';
+import { findRecipient } from './sql.ts';
 
 /** Dates of earlier millennia would be out of the range of PostgreSQL. */
 const maxDays = 1_000_000;
@@ -91,18 +92,16 @@ export const cancelOwnPlace = (ctx: Ctx, place: OwnPlace, confirmed: Confirmed):
     const isOpen = terms.kind === 'free' || (terms.kind === 'fee' && confirmed.acceptsFee);
     if (!isOpen || confirmed.courseDateId !== courseDateId) return tx.rollbackNoChange(terms);
     const row = await findOwn(ctx, tx, place);
-    const sendMail = 'userId' in place || (await mayMail(ctx, tx, row.userId));
+    const sendMail = 'userId' in place || (await mayMail(ctx, tx, row.id));
     await deregisterWithMails(ctx, tx, now, [row], { withFee: terms.kind === 'fee', sendMail });
     if (terms.kind === 'free') await creditUnpaid(ctx, tx, now, [row.id]);
     return 'done';
   });
 
-/** Mails to one recipient in 24 hours, beyond which a payer's cancellations send none. */
-const maxMailsPerDay = 5;
-
-async function mayMail({ providerId }: Ctx, tx: Tx, userId: number) {
-  const [recent] = await execute<{ count: number }>(tx, countRecentMails, [providerId, userId]);
-  return recent!.count < maxMailsPerDay;
+/** Within the limit of mails to a recipient. */
+async function mayMail(ctx: Ctx, tx: Tx, participantId: number) {
+  const [found] = await execute<{ email: string }>(tx, findRecipient, [ctx.providerId, participantId]);
+  return found !== undefined && takeFormMail(ctx, tx, found.email);
 }
 
 async function findOwn(ctx: Ctx, tx: Tx, place: OwnPlace) {

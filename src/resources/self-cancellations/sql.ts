@@ -1,17 +1,14 @@
-import { recipientSql } from '../../database/tables/catalog-posts.ts';
 import { participantStatus } from '../../core/reference/statuses.ts';
-import { caseFoldedSql, currentTimeSql } from '../../database/tables/columns.ts';
+import { caseFoldedSql } from '../../database/tables/columns.ts';
 
-/** The mails of the last 24 hours to the address of a course user ($2). */
-export const countRecentMails = {
-  name: 'count_recent_mails',
-  text: `select count(*)::int as count
-    from outbox o
-      left join course_users u on u.provider_id = $1 and u.id = o.user_id
-      left join bookings b on b.provider_id = $1 and b.id = o.booking_id
-    where o.provider_id = $1 and o.created_at > ${currentTimeSql} - interval '24 hours'
-      and ${recipientSql('coalesce(u.email, b.booker_email, o.address)')}
-        = (select ${recipientSql('c.email')} from course_users c where c.provider_id = $1 and c.id = $2)`,
+/** The address of a participant ($2), or the booker's for one without. */
+export const findRecipient = {
+  name: 'find_recipient_of_cancellation',
+  text: `select coalesce(u.email, b.booker_email) as email
+    from participants p
+      join course_users u on u.provider_id = $1 and u.id = p.user_id
+      left join bookings b on b.provider_id = $1 and b.id = p.booking_id
+    where p.provider_id = $1 and p.id = $2 and coalesce(u.email, b.booker_email) is not null`,
 };
 
 /**

@@ -18,7 +18,8 @@ import {
   type PersonFound,
 } from '../booking/enrolment-service.ts';
 import { replaceOfferLinks } from '../links/service.ts';
-import { queueMails, type NewMail } from '../mails/queue-service.ts';
+import { takeFormMail } from '../form-mails/service.ts';
+import { isMailSwitchedOn, queueMails, type NewMail } from '../mails/queue-service.ts';
 import { queueNotices } from '../notices/service.ts';
 import type { ParticipantRow } from '../participants/schema.ts';
 import { isPerson } from '../users/loaders.ts';
@@ -86,6 +87,7 @@ export async function completeSwap(
   now: string,
   { id, userId: formerId, statusId, heldFor, courseDateId }: ParticipantRow,
   userId: number,
+  { sendMail = true } = {},
 ) {
   const isNamed = !(await deletePlaceholder(ctx, tx, formerId, userId));
   await deleteAttendances(ctx, tx, [id]);
@@ -95,26 +97,20 @@ export async function completeSwap(
   const users = isNamed && !hasLeft(statusId) ? [userId, formerId] : [userId];
   const endsPlace = isConfirmed(statusId);
   const mails = users.map((user): NewMail => ({ purpose: 'swap', userId: user, participantId: id, endsPlace }));
-  await queueMails(ctx, tx, now, mails);
+  if (sendMail) await queueMails(ctx, tx, now, mails);
   await replaceOfferLinks(ctx, tx, now, userId, id);
   if (heldFor === 'name') await queueNotices(ctx, tx, now, { courseDateIds: [courseDateId] });
 }
 
-export type NamedPlace = { participantId: number; person: NewPerson };
+export type NamedPlace = { participantId: number; person: Pick<Person, 'firstname' | 'lastname' | 'email'> };
 
-/** Limits the time under the lock. */
-const maxNamed = 10;
-
-/** Names places of a booking that have no name yet; others stay as they are. Returns how many were named. */
-export async function namePlaces(ctx: Ctx, bookingId: number, places: NamedPlace[]): Promise<number> {
-  let named = 0;
-  for (let n = 0; n < places.length; n += maxNamed)
-    named += await nameSlice(ctx, bookingId, places.slice(n, n + maxNamed));
-  return named;
-}
-
-const nameSlice = (ctx: Ctx, bookingId: number, places: NamedPlace[]): Promise<number> =>
+/**
+ * Names places of a booking that have no name yet; others stay as they are. Returns how many were named. A person who has
+ * had the mails of the day gets none.
+ */
+export const namePlaces = (ctx: Ctx, bookingId: number, places: NamedPlace[]): Promise<number> =>
   ctx.write(['dates', 'people', 'money'], async (tx, now) => {
+    const isOn = await isMailSwitchedOn(ctx, tx, 'swap');
     let named = 0;
     for (const { participantId, person } of places) {
       const ofBooking = and(eq(participants.bookingId, bookingId), eq(participants.id, participantId));
@@ -123,7 +119,8 @@ const nameSlice = (ctx: Ctx, bookingId: number, places: NamedPlace[]): Promise<n
       const swap = row && (await decideSwap(ctx, tx, now, row, person));
       if (row === undefined || swap === undefined) continue;
       await tx.updateChanged(participants, place, swap, now);
-      await completeSwap(ctx, tx, now, row, swap.userId);
+      const sendMail = isOn && (await takeFormMail(ctx, tx, person.email));
+      await completeSwap(ctx, tx, now, row, swap.userId, { sendMail });
       named += 1;
     }
     return named > 0 ? named : tx.rollbackNoChange(named);

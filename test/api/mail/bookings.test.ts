@@ -152,6 +152,35 @@ test('a mail that is tried again has another link, and the mail is deleted befor
   expect(await deleteOld(testApp.database, links!, 5)).toBe(1);
 });
 
+test('a recipient gets 5 links in 24 hours, then 429, and mails that a booking asks for leave', async () => {
+  const testApp = await openMailTestApp();
+  const me = await testApp.createProvider();
+  const { booking_id } = await bookKari(me);
+  const sent = () =>
+    testApp.database.pool.query('update outbox set sent_at = created_at where provider_id = $1', [me.id]);
+  const links = async () => (await readOutbox(testApp)).filter(({ purpose }) => purpose === 'booking_link').length;
+  for (let n = 0; n < 5; n += 1) {
+    await sent();
+    expect((await sendLink(me, booking_id)).status).toBe(200);
+  }
+  // One waits.
+  expect((await sendLink(me, booking_id)).status).toBe(200);
+  await sent();
+  const before = await links();
+  const refused = await sendLink(me, booking_id);
+  expect([refused.status, errorCodes(refused), refused.headers['retry-after']]).toEqual([
+    ...[429, ['too_many_mails'], '3600'],
+  ]);
+  await bookKari(me, { config }, other);
+  expect(await links()).toBe(before + 1);
+  await forced(
+    me,
+    `update catalog_posts set created_at = created_at - interval '25 hours' where provider_id = ${me.id}`,
+  );
+  await sent();
+  expect((await sendLink(me, booking_id)).status).toBe(200);
+});
+
 test('a link needs an address, a course that is not over, and a booking of the school', async () => {
   const testApp = await openMailTestApp();
   const [me, stranger] = [await testApp.createProvider(), await testApp.createProvider()];

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { endDueHoldsOfSchool } from '../../../src/resources/seats/due-holds-service.ts';
 import { bookOrFail, createBookableDate, deregister, person, statusesOnDate } from '../../support/booking.ts';
+import { readFormFields } from '../../support/catalog-form.ts';
 import { eventsSince, newestEvent } from '../../support/changes.ts';
 import { addLocation } from '../../support/dates.ts';
 import { createLinkToken, visitor } from '../../support/pages.ts';
@@ -205,9 +206,31 @@ test('a form with faults is shown again, and names nobody', async () => {
 });
 
 test('a group of many is named ten at a time', async () => {
-  const { url } = await group(12);
+  const { me, url, ids } = await group(12);
   const { text } = await anyone.get(url);
   expect(text.match(/type="email"/g)).toHaveLength(10);
+  const all = fieldsOf(ids.slice(0, 11).map((id, n) => [id, named(`Vik${n}`)]));
+  expect((await anyone.post(url, all)).status).toBe(400);
+  expect(await rowsOf(me, `select from course_users where provider_id = $1 and not is_placeholder`)).toEqual([]);
+  const ten = fieldsOf(ids.slice(0, 10).map((id, n) => [id, named(`Vik${n}`)]));
+  expect(main(await anyone.post(url, ten))).toContain('|10 participants are named.|');
+});
+
+test('naming places mails one recipient 5 times, under all its names and with other forms', async () => {
+  const { me, url, ids, bookingId } = await group(10, { capacityMax: 20 });
+  const tagged = (n: number) => ({ ...named(`Vik${n}`), email: `Victim+${n}@people.example` });
+  expect((await anyone.post(url, fieldsOf(ids.map((id, n) => [id, tagged(n)])))).status).toBe(200);
+  const mails = async () => (await rowsOf(me, 'select purpose from outbox where provider_id = $1')).length;
+  expect(await mails()).toBe(5);
+  await forced(me, `update bookings set booker_email = 'victim@people.example' where id = ${bookingId}`);
+  const link = await me.post(`/v2/booking/${bookingId}/link`, {});
+  expect([link.status, link.headers['retry-after'], link.json().errors[0].code, await mails()]).toEqual([
+    ...[429, '3600', 'too_many_mails', 5],
+  ]);
+  await me.put('/v2/booking-settings', { self_cancellation: true });
+  const path = `${url}/cancel/${ids[0]}`;
+  expect((await anyone.post(path, readFormFields(await anyone.get(path)))).status).toBe(200);
+  expect(await mails()).toBe(5);
 });
 
 test('credits and difference orders count into the amounts', async () => {

@@ -5,11 +5,11 @@ import type { Ctx } from '../../../database/context.ts';
 import type { Tx } from '../../../database/client.ts';
 import { loadServiceSecret } from '../../../database/service-secret.ts';
 import { execute, type Queryable } from '../../../database/statements.ts';
-import { maxFormMails } from '../../../database/tables/catalog-posts.ts';
 import type { BookingInput } from '../../../resources/booking/body-schema.ts';
 import { bookingAreas, bookWithin } from '../../../resources/booking/service.ts';
 import { createLink } from '../../../resources/links/service.ts';
 import type { RequestedMails } from '../../../resources/mails/booking-service.ts';
+import { decideFormMails } from '../../../resources/form-mails/service.ts';
 import { isMailSwitchedOn } from '../../../resources/mails/queue-service.ts';
 import type { BookingQuote } from '../../../resources/quotes/service.ts';
 import { AddressLimited, hashAddress } from '../forms.ts';
@@ -64,11 +64,12 @@ export async function bookByForm(ctx: Ctx, { key, ip, version, date, input }: Fo
     const keyHash = hashSecret(key);
     const emails = listEmails(input);
     // Pipelined.
-    const [known, [link], counts, receipts] = await Promise.all([
+    const receipts = await isMailSwitchedOn(ctx, tx, 'receipt');
+    const [known, [link], counts, isSent] = await Promise.all([
       findPost(tx, providerId, key),
       execute(tx, sql.findFormLink, [providerId, tokens.map(hashSecret)]),
-      countPosts(ctx, tx, address, emails),
-      isMailSwitchedOn(ctx, tx, 'receipt'),
+      countPosts(ctx, tx, address),
+      decideFormMails(ctx, tx, receipts ? emails : emails.slice(0, 1)),
     ]);
     if (known) {
       tx.rollbackNoChange();
@@ -80,7 +81,7 @@ export async function bookByForm(ctx: Ctx, { key, ip, version, date, input }: Fo
       counts.posts >= formLimits.postsPerHour || counts.unpaidPlaces + places > formLimits.unpaidPlacesPerDay;
     if (isLimited) throw new AddressLimited();
 
-    const [toBooker = false, ...toParticipants] = decideMails(emails, counts.mails ?? [], receipts);
+    const [toBooker = false, ...toParticipants] = emails.map((_email, n) => isSent[n] ?? false);
     const mails: RequestedMails = { toBooker, toParticipants };
     const assertAgreed = (quote: BookingQuote) => {
       if (toVersion(quote, date) !== version) throw new PriceChanged();
@@ -100,19 +101,7 @@ const listEmails = ({ booker_email, participants = [] }: BookingInput) => [
   ...participants.map(({ email }) => email ?? ''),
 ];
 
-export async function countPosts({ providerId }: Ctx, tx: Tx, address: string, emails: string[]) {
-  const [counts] = await execute<sql.PostCounts>(tx, sql.countPosts, [providerId, address, JSON.stringify(emails)]);
+export async function countPosts({ providerId }: Ctx, tx: Tx, address: string) {
+  const [counts] = await execute<sql.PostCounts>(tx, sql.countPosts, [providerId, address]);
   return counts!;
-}
-
-/** True for each address that gets a mail: the booker first, each recipient up to the limit of the day. */
-function decideMails(emails: string[], before: number[], receipts: boolean) {
-  const sent = new Map<string, number>();
-  return emails.map((email, n) => {
-    const recipient = email.toLowerCase();
-    const count = sent.get(recipient) ?? before[n] ?? 0;
-    const isSent = email !== '' && (n === 0 || receipts) && count < maxFormMails;
-    sent.set(recipient, count + (isSent ? 1 : 0));
-    return isSent;
-  });
 }

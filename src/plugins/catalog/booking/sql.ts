@@ -1,5 +1,5 @@
 import { currentTimeSql } from '../../../database/tables/columns.ts';
-import { countFormMailsSql, recipientHashSql } from '../../../database/tables/catalog-posts.ts';
+import { recipientHashSql } from '../../../database/tables/catalog-posts.ts';
 
 const ofLastDay = `p.created_at > ${currentTimeSql} - interval '24 hours'`;
 
@@ -20,7 +20,7 @@ export const findFormLink = {
   text: 'select true as found from booking_links where provider_id = $1 and hash = any($2)',
 };
 
-/** Counts the posts and unpaid places of an address ($2), and the mails of each recipient (the JSON list $3). */
+/** Counts the posts of an address ($2), and its places that nobody has paid for, those of free courses too. */
 export const countPosts = {
   name: 'count_catalog_posts',
   text: `select
@@ -28,14 +28,11 @@ export const countPosts = {
         and p.created_at > ${currentTimeSql} - interval '1 hour') as posts,
       (select coalesce(sum(p.places), 0)::int from catalog_posts p
           join bookings b on b.provider_id = $1 and b.id = p.booking_id
-          join orders o on o.provider_id = $1 and o.id = b.order_id and not o.is_paid
+          left join orders o on o.provider_id = $1 and o.id = b.order_id and o.is_paid
             and o.total_before_discounts - o.total_discounts + o.total_vat > 0
-        where p.provider_id = $1 and p.address_hash = $2 and ${ofLastDay}) as "unpaidPlaces",
-      (select json_agg(${countFormMailsSql('$1', 'e.hash')} order by e.place)
-        from (select place, ${recipientHashSql('$1', 'email')} as hash
-          from json_array_elements_text($3) with ordinality as l (email, place)) e) as mails`,
+        where p.provider_id = $1 and p.address_hash = $2 and o.id is null and ${ofLastDay}) as "unpaidPlaces"`,
 };
-export type PostCounts = { posts: number; unpaidPlaces: number; mails: number[] | null };
+export type PostCounts = { posts: number; unpaidPlaces: number };
 
 /** `$6` is the JSON list of the recipients, one for each mail. */
 export const storePost = {

@@ -23,7 +23,7 @@ export function listFaults({ name, email }: InterestForm) {
 export async function requestByForm(ctx: Ctx, courseId: number, { name, email }: InterestForm, ip: string | undefined) {
   const address = await hashAddress(ctx, ip);
   await ctx.write(interestAreas, async (tx, now) => {
-    const { posts } = await countPosts(ctx, tx, address, []);
+    const { posts } = await countPosts(ctx, tx, address);
     if (posts >= formLimits.postsPerHour) throw new AddressLimited();
     const body = { email: normalizeEmail(email), name: normalizeTitle(name), language: ctx.language };
     await requestWithin(ctx, tx, now, courseId, body, address);

@@ -20,7 +20,7 @@ export const toFieldName = (field: PersonField, participantId: number) => `${fie
 export type BookingForm = { named?: number; persons?: (NamedPlace & { faults: PersonField[] })[] };
 
 /** Places that one form names. */
-const maxNamed = 10;
+export const maxNamed = 10;
 
 type BookingProps = { view: View; token: string; booking: LinkedBooking; form: BookingForm };
 
@@ -127,6 +127,7 @@ function NameForm({ view, unnamed, form }: { view: View; unnamed: LinkedPlace[];
                   type={field === 'email' ? 'email' : 'text'}
                   autocomplete="off"
                   isRequired={false}
+                  maxLength={field === 'email' ? 254 : 255}
                   value={sent?.person[field]}
                   error={sent?.faults.includes(field) ? texts.faults[field] : undefined}
                 />
