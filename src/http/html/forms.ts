@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
 import type { Settings } from '../../core/settings.ts';
 
@@ -32,6 +32,15 @@ export const redirectToHttps =
     if (method !== 'GET' && method !== 'HEAD') throw new Problem('forbidden', 'Sent over plain http');
     return reply.redirect(`${toAddress(request)}${url}`, 308);
   };
+
+/** Of a form in bytes, as its fields and their `maxLength` need at most. */
+export const maxFormBytes = 65_536;
+
+export function limitBodies(app: FastifyInstance) {
+  app.addHook('onRoute', (route) => {
+    route.bodyLimit = maxFormBytes;
+  });
+}
 
 export function readField({ body }: FastifyRequest, name: string): string | undefined {
   const value = (body as Record<string, unknown> | undefined)?.[name];

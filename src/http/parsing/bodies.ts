@@ -29,7 +29,7 @@ export const bodies = fp(async (app: FastifyInstance) => {
   );
 
   app.addContentTypeParser('multipart/form-data', async (request: FastifyRequest, body: IncomingMessage) => {
-    const fields = await readMultipart(request, body, app.initialConfig.bodyLimit!);
+    const fields = await readMultipart(request, body, request.routeOptions.bodyLimit);
     return tryParsing('form', () => parseFields(fields));
   });
 

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { normalizeIP } from '@fastify/rate-limit';
 import type { Ctx } from '../../database/context.ts';
 import { loadServiceSecret } from '../../database/service-secret.ts';
+import { limitByAddress } from '../../http/auth/address-limit.ts';
 import type { Services } from '../../http/auth/authenticate.ts';
 import { readField, redirectToHttps, rejectCrossSite } from '../../http/html/forms.ts';
 import { getRoute } from '../../http/route-name.ts';
@@ -24,10 +25,7 @@ export async function hashAddress({ providerId, unlockedStore }: Ctx, ip: string
 /** An address has sent as much as it may. */
 export class AddressLimited extends Error {}
 
-/**
- * For routes with forms: nothing is cached, and posts of other sites are refused. Returns a check of a post: true if its
- * address has sent too many, or its hidden field is filled in.
- */
+/** For routes with forms: nothing is cached, posts of other sites are refused, and limits count before a body is read. */
 export function protectForms(app: FastifyInstance, services: Services & { isOwnHost: boolean }) {
   const { settings, isOwnHost, requireHttps } = services;
   const toOrigin = ({ protocol, headers }: FastifyRequest) => `${protocol}://${headers.host ?? ''}`;
@@ -37,19 +35,21 @@ export function protectForms(app: FastifyInstance, services: Services & { isOwnH
     timeWindow: '1 minute',
     keyGenerator: (request) => `${request.catalog.view.school.providerId} ${toAddressKey(request.ip)}`,
   });
+  const limits = [limitByAddress(services.countRequest), limitByAddress(countPost)] as const;
   app.addHook('onRequest', (_request, reply, done) => {
     reply.header('cache-control', 'no-store');
     done();
   });
   if (requireHttps) app.addHook('onRequest', redirectToHttps(settings, isOwnHost ? toSecure : undefined));
   app.addHook('onRequest', rejectCrossSite(settings, isOwnHost ? toOrigin : undefined));
-  return async (request: FastifyRequest) => {
-    const counted = await countPost(request);
-    const isExceeded = !counted.isAllowed && counted.isExceeded;
-    return isExceeded || (readField(request, 'website') ?? '') !== '';
-  };
+  app.addHook('preParsing', async (request) => {
+    await limits[0](request);
+    if (request.method === 'POST') await limits[1](request);
+  });
 }
-export type RefusePost = ReturnType<typeof protectForms>;
+
+/** A person leaves the hidden field empty. */
+export const isByProgram = (request: FastifyRequest) => (readField(request, 'website') ?? '') !== '';
 
 /** A context that writes, in the language of the page. */
 export async function createFormContext({ database, settings }: Services, request: FastifyRequest): Promise<Ctx> {

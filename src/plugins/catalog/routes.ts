@@ -8,6 +8,7 @@ import type { Services } from '../../http/auth/authenticate.ts';
 import { sendContent } from '../../http/compression/static-content.ts';
 import { setErrorFormat } from '../../http/errors/error-handler.ts';
 import { methodNotAllowed } from '../../http/errors/method-not-allowed.ts';
+import { limitBodies } from '../../http/html/forms.ts';
 import { securityHeaders } from '../../http/html/security-headers.ts';
 import { checkBody } from '../../http/parsing/bodies.ts';
 import { serveEmbed } from './embed/script.ts';
@@ -66,6 +67,7 @@ const schoolPages: FastifyPluginAsync<Services & { lookup: SchoolLookup; isOwnHo
     reply.header('cache-control', 'public, no-cache').header('vary', 'Accept-Encoding, Accept-Language');
     done();
   });
+  limitBodies(app);
   app.addHook('preParsing', checkBody);
   app.addHook('preParsing', openCatalog(options));
   const addMethodNotAllowed = methodNotAllowed(app);
@@ -94,9 +96,9 @@ function refuseUnknown({ countRequest }: Services) {
 
 /** Never cached. */
 const formPages: FastifyPluginAsync<Services & { isOwnHost: boolean }> = async (app, options) => {
-  const services = { ...options, refusePost: protectForms(app, options), prefix: '' };
-  await app.register(bookingPages, services);
-  await app.register(interestPages, services);
+  protectForms(app, options);
+  await app.register(bookingPages, { ...options, prefix: '' });
+  await app.register(interestPages, { ...options, prefix: '' });
 };
 
 const styleHeaders = { type: 'text/css; charset=utf-8', cacheControl: 'public, max-age=31536000, immutable' };

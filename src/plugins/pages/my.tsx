@@ -12,7 +12,7 @@ import { preferredLanguage } from '../../core/reference/language.ts';
 import { formatPageError } from './send-page.tsx';
 import { authPages } from './auth-pages.tsx';
 import { calendarFeed } from './calendar-feed.ts';
-import { redirectToHttps, rejectCrossSite } from '../../http/html/forms.ts';
+import { limitBodies, redirectToHttps, rejectCrossSite } from '../../http/html/forms.ts';
 import { interestPage } from './interest-page.tsx';
 import { linkPages } from './link-pages.tsx';
 import { personalPages } from './personal.tsx';
@@ -47,6 +47,7 @@ export const personalPagesPlugin: FastifyPluginAsync<Services> = async (app, opt
   app.addHook('onRoute', (route) => {
     route.schema = { ...route.schema, hide: true };
   });
+  limitBodies(app);
   registerErrorHandler(app, formatPageError);
   const registerMethodNotAllowed = methodNotAllowed(app);
 

@@ -533,13 +533,52 @@ test('a recipient gets no more than 5 mails a day, also by canceling and under o
   expect(await countMails()).toBe(10);
 });
 
-test('free bookings are no unpaid places', async () => {
-  const { open, send } = await school({ date: { course: { price_value: 0 }, capacityMax: 0 } });
+test('places of free courses count in the limit of an address', async () => {
+  const { me, open, send } = await school({ date: { course: { price_value: 0 }, capacityMax: 0 } });
   const all = Array.from({ length: 20 }, (_person, n) => personFields(n + 1));
+  const statuses = [];
   for (let n = 0; n < 3; n += 1) {
     const shown = await send(Object.assign(await open(), ...all) as FormFields, 'check');
-    expect((await send(readFormFields(shown))).status).toBe(303);
+    statuses.push((await send(readFormFields(shown))).status);
   }
+  expect([statuses, await countBookings(me)]).toEqual([[303, 303, 429], 2]);
+});
+
+test('a recipient with a tag is one in a form, too', async () => {
+  const { me, open, send } = await school({ date: { capacityMax: 0 } });
+  await me.put('/v2/booking-settings', { mails: { receipt: true } });
+  const all = Array.from({ length: 20 }, (_person, n) => personFields(n + 1, { email: `victim+${n}@form.example` }));
+  const shown = await send(Object.assign(await open(), ...all) as FormFields, 'check');
+  expect((await send(readFormFields(shown))).status).toBe(303);
+  expect(await mailsOf(me)).toHaveLength(5);
+});
+
+test('the longest form fits into 64 kB, and a longer body is refused before it is read', async () => {
+  const uses = { phone: 'required', company: 'required', position: 'required', comment: 'required' };
+  const { me, url, open, send } = await school({
+    date: { capacityMax: 0 },
+    catalog: { fields: { ...uses, date_of_birth: 'required' } },
+  });
+  const persons = Array.from({ length: 20 }, (_person, n) =>
+    personFields(n + 1, { phone: '1', company: 'x', position: 'x', comment: 'x', date_of_birth: '2000-01-01' }),
+  );
+  const shown = await send(Object.assign(await open(), ...persons) as FormFields, 'check');
+  const lengths = [...shown.text.matchAll(/<(?:input|textarea)[^>]* name="(\w+)"[^>]*>/g)].flatMap(([tag, name]) => {
+    const [, length] = /maxlength="(\d+)"/i.exec(tag) ?? [];
+    return length === undefined ? [] : [[name!, Number(length)] as const];
+  });
+  expect(lengths.length).toBeGreaterThan(130);
+  const longest = lengths.map(([name, length]) => {
+    const text = /email/.test(name) ? `${'+'.repeat(length - 10)}@a.example` : '語'.repeat(length);
+    return [name, text];
+  });
+  const form = { ...readFormFields(shown), ...(Object.fromEntries(longest) as FormFields) };
+  const size = new URLSearchParams({ ...form, action: 'book' }).toString().length;
+  expect(size).toBeLessThanOrEqual(65_536);
+  expect((await send(form)).status).toBe(400);
+  const tooLong = await anyone.post(url, { ...form, company: 'x'.repeat(65_537) });
+  expect([tooLong.status, tooLong.headers['content-type']]).toEqual([413, 'text/html; charset=utf-8']);
+  expect(await countBookings(me)).toBe(0);
 });
 
 test('a date that has moved is shown again', async () => {
@@ -550,6 +589,9 @@ test('a date that has moved is shown again', async () => {
   expect([shown.status, await countBookings(me), readMain(shown).includes('5 January 2031')]).toEqual([409, 0, true]);
   expect((await send(readFormFields(shown))).status).toBe(303);
 });
+
+/** The type of a body that is not valid. */
+const json = { 'content-type': 'application/json' };
 
 test('an address has limits for posts, bookings and places; those of others are not affected', async () => {
   const own = await openTestApp(database, { trustProxy: ['127.0.0.1'] });
@@ -585,6 +627,8 @@ test('an address has limits for posts, bookings and places; those of others are 
     const from = async (ip: string) => (await sendFrom(ip, empty, 'check')).status;
     for (let n = 0; n < 30; n += 1) expect(await from(`2001:db8::${n + 1}`)).toBe(200);
     expect([await from('2001:db8::ffff'), await from('2001:db8:0:1::1')]).toEqual([429, 200]);
+    const malformed = await browser.post(url, {}, { ...json, 'x-forwarded-for': '2001:db8::1' });
+    expect([malformed.status, malformed.headers['retry-after']]).toEqual([429, expect.stringMatching(/^[1-9]\d?$/)]);
   } finally {
     await own.app.close();
   }

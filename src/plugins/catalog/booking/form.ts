@@ -19,6 +19,14 @@ export const payerFields = [
 export type PayerField = (typeof payerFields)[number];
 export const companyFields: readonly PayerField[] = ['company', 'company_number', 'gln_number'];
 
+/** Of fields in the form, so that its largest body fits: each unit may be 9 bytes, and 3 of an e-mail address. */
+export const maxLengths: Partial<Record<PersonField | PayerField, number>> = {
+  ...{ firstname: 45, lastname: 45, email: 120, phone: 20, position: 30, comment: 90 },
+  ...{ booker_name: 91, booker_email: 120, booker_phone: 20, company: 40, company_number: 20, gln_number: 20 },
+  ...{ invoice_reference: 60, invoice_address_1: 60, invoice_address_2: 60, invoice_address_3: 60 },
+  ...{ invoice_zipcode: 12, invoice_city: 40, invoice_email: 120, campaign_code: 40, voucher_code: 40 },
+};
+
 /** The form as it was typed. */
 export type BookingForm = {
   key: string;

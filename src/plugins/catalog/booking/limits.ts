@@ -4,6 +4,6 @@ export const formLimits = {
   persons: 20,
   /** Bookings and interests. */
   postsPerHour: 30,
-  /** Places of the last 24 hours that are not paid for. */
+  /** Places of the last 24 hours that are not paid for, or free. */
   unpaidPlacesPerDay: 50,
 };

@@ -2,7 +2,6 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem, type CodedError } from '../../../core/errors.ts';
 import { todayIn } from '../../../core/timestamps.ts';
 import type { Ctx } from '../../../database/context.ts';
-import { limitByAddress } from '../../../http/auth/address-limit.ts';
 import type { Services } from '../../../http/auth/authenticate.ts';
 import { fill } from '../../../http/html/fill.ts';
 import { readField } from '../../../http/html/forms.ts';
@@ -12,7 +11,7 @@ import { findDateTerms } from '../../../resources/self-cancellations/service.ts'
 import { toSchoolContext } from '../courses.ts';
 import { canBook, type CatalogDate } from '../dates/model.ts';
 import { getDate } from '../dates/service.ts';
-import { AddressLimited, createFormContext, type RefusePost } from '../forms.ts';
+import { AddressLimited, createFormContext, isByProgram } from '../forms.ts';
 import { isAt, readId, type ItemRoute } from '../item-route.ts';
 import { sendPage } from '../send-page.tsx';
 import type { View } from '../view.ts';
@@ -39,11 +38,8 @@ import { bookByForm, findPost, FormEnded, PriceChanged, toVersion } from './serv
 type Visit = { ctx: Ctx; view: View; date: CatalogDate };
 
 /** The booking form of a date, and the page that confirms its booking. Neither is cached. */
-export const bookingPages: FastifyPluginAsync<Services & { refusePost: RefusePost }> = async (app, services) => {
-  const limit = limitByAddress(services.countRequest);
-
+export const bookingPages: FastifyPluginAsync<Services> = async (app, services) => {
   app.get<ItemRoute>('/dates/:item/book', async (request, reply) => {
-    await limit(request);
     const visit = await openForm(services, request);
     const path = visit.view.paths.booking(visit.date);
     const external = visit.date.externalUrl;
@@ -54,20 +50,17 @@ export const bookingPages: FastifyPluginAsync<Services & { refusePost: RefusePos
   });
 
   app.post<ItemRoute>('/dates/:item/book', async (request, reply) => {
-    await limit(request);
     const visit = await openForm(services, request);
     const { view, date } = visit;
-    const isRefused = await services.refusePost(request);
     if (date.externalUrl) return reply.redirect(view.paths.date(date), 303);
     const form = readForm(request);
-    if (isRefused) return sendRefusal(reply, visit, form);
+    if (isByProgram(request)) return sendRefusal(reply, visit, form);
     const action = readField(request, 'action') ?? 'check';
     if (action === 'book') return sendBooking(request, reply, visit, form);
     return sendForm(reply, visit, ...changeForm(form, action, view));
   });
 
   app.get<{ Params: { key: string } }>('/booked/:key', async (request, reply) => {
-    await limit(request);
     const { ctx } = request;
     const { view } = request.catalog;
     const { key } = request.params;

@@ -1,12 +1,11 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../../core/errors.ts';
-import { limitByAddress } from '../../../http/auth/address-limit.ts';
 import type { Services } from '../../../http/auth/authenticate.ts';
 import { fill } from '../../../http/html/fill.ts';
 import { readField } from '../../../http/html/forms.ts';
 import { findCourse } from '../courses.ts';
 import { findDatedCourses } from '../dates/service.ts';
-import { AddressLimited, createFormContext, type RefusePost } from '../forms.ts';
+import { AddressLimited, createFormContext, isByProgram } from '../forms.ts';
 import { isAt, readId, type ItemRoute } from '../item-route.ts';
 import { sendPage } from '../send-page.tsx';
 import { InterestPage } from '../views/interest.tsx';
@@ -15,11 +14,8 @@ import { acceptsInterests } from './switch.ts';
 import { listFaults, requestByForm } from './service.ts';
 
 /** The form of a course without a coming date, which its own page shows too. */
-export const interestPages: FastifyPluginAsync<Services & { refusePost: RefusePost }> = async (app, services) => {
-  const limit = limitByAddress(services.countRequest);
-
+export const interestPages: FastifyPluginAsync<Services> = async (app, services) => {
   app.get<ItemRoute>('/courses/:item/interest', async (request, reply) => {
-    await limit(request);
     const { view } = request.catalog;
     const course = await getCourse(request);
     if (!(await isAwaited(request, course.id))) return reply.redirect(view.paths.course(course), 303);
@@ -28,13 +24,11 @@ export const interestPages: FastifyPluginAsync<Services & { refusePost: RefusePo
   });
 
   app.post<ItemRoute>('/courses/:item/interest', async (request, reply) => {
-    await limit(request);
     const { view } = request.catalog;
     const { texts, paths } = view;
     const course = await getCourse(request);
-    const isRefused = await services.refusePost(request);
     const form = { name: readField(request, 'name') ?? '', email: readField(request, 'email') ?? '' };
-    if (isRefused) return sendRefusal(reply, { view, course, form });
+    if (isByProgram(request)) return sendRefusal(reply, { view, course, form });
     const errors = listFaults(form).map(({ field, isMissing }) => ({
       name: field,
       text: fill(isMissing ? texts.form.missing : texts.form.notValid, texts.interest[field]),
@@ -53,7 +47,6 @@ export const interestPages: FastifyPluginAsync<Services & { refusePost: RefusePo
   });
 
   app.get<ItemRoute>('/courses/:item/interested', async (request, reply) => {
-    await limit(request);
     const { view } = request.catalog;
     const course = await getCourse(request);
     const { sent, sentHelp, sentAgain } = view.texts.interest;

@@ -1,5 +1,5 @@
 import { Field } from '../../../../http/html/field.tsx';
-import { companyFields, type PayerField } from '../../booking/form.ts';
+import { companyFields, maxLengths, type PayerField } from '../../booking/form.ts';
 import { findError, type FormProps } from './props.ts';
 
 const types: Partial<Record<PayerField, 'email' | 'tel'>> = {
@@ -13,7 +13,6 @@ const autocompletes: Partial<Record<PayerField, string>> = {
   ...{ invoice_address_3: 'billing address-line3', invoice_zipcode: 'billing postal-code' },
   ...{ invoice_city: 'billing address-level2', company: 'billing organization' },
 };
-const maxLengths: Partial<Record<PayerField, number>> = { booker_email: 254, invoice_email: 254, booker_phone: 5_000 };
 
 const persons: PayerField[] = ['booker_name', 'booker_email', 'booker_phone'];
 const addresses: PayerField[] = [
@@ -79,7 +78,7 @@ export function PayerText(props: FormProps & { name: PayerField; label?: string 
       autocomplete={autocompletes[name] ?? 'off'}
       isRequired={false}
       value={form.payer[name]}
-      maxLength={maxLengths[name] ?? 255}
+      maxLength={maxLengths[name]}
       error={findError(props, name)}
     />
   );

@@ -1,7 +1,7 @@
 import { formatMoney } from '../../../../core/money-format.ts';
 import { Field } from '../../../../http/html/field.tsx';
 import { fill } from '../../../../http/html/fill.ts';
-import { personFields, toName, type PersonField } from '../../booking/form.ts';
+import { maxLengths, personFields, toName, type PersonField } from '../../booking/form.ts';
 import { formLimits } from '../../booking/limits.ts';
 import { toPrice } from '../../dates/model.ts';
 import { findError, type FormProps } from './props.ts';
@@ -39,7 +39,6 @@ const autocompletes: Partial<Record<PersonField, string>> = {
   ...{ firstname: 'given-name', lastname: 'family-name', email: 'email', phone: 'tel', company: 'organization' },
   ...{ position: 'organization-title', date_of_birth: 'bday' },
 };
-const maxLengths: Partial<Record<PersonField, number>> = { email: 254, phone: 5_000, position: 5_000, comment: 5_000 };
 
 function Person(props: FormProps & { n: number }) {
   const { view, form, uses, focus, n } = props;
@@ -61,7 +60,7 @@ function Person(props: FormProps & { n: number }) {
               autocomplete={(n === 0 && autocompletes[field]) || 'off'}
               isRequired={getUse(field) === 'required'}
               value={person[field]}
-              maxLength={maxLengths[field] ?? 255}
+              maxLength={maxLengths[field]}
               isLong={field === 'comment'}
               hasFocus={isNew && field === 'firstname'}
               error={findError(props, toName(field, n))}
