@@ -44,6 +44,12 @@ const changes = {
     from: "where i.provider_id = $1 and ${isDue('i')} and",
     to: 'where i.provider_id = $1 and',
   },
+  /** Ends of titles are trimmed without trying each blank of a run as a start. */
+  linearTexts: {
+    file: /core\/text\.ts$/,
+    from: "return begun.replace(invisibleRuns, (run, index: number) => (index + run.length === begun.length ? '' : run));",
+    to: "return begun.replace(new RegExp(`${invisibleRuns.source}$`, 'u'), '');",
+  },
 } satisfies Record<string, Change>;
 
 /** Bundles a program without these guards, for negative controls, and returns the path of the bundle. */
