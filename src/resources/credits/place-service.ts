@@ -39,7 +39,7 @@ export async function creditParticipants(
     });
     const lines = isUnpaidOnly ? await limitToUnpaid(ctx, tx, orderId, found, whole) : whole;
     if (lines.length === 0) continue;
-    await creditOrder(ctx, tx, now, orderId, { lines, reason: reason ?? undefined });
+    await creditOrder(ctx, tx, now, orderId, { lines, found, reason: reason ?? undefined });
     credits += 1;
   }
   return credits;

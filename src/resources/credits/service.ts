@@ -29,7 +29,10 @@ export type CreditRequest = {
   lines?: (PersonalPart & { lineId: number })[] | undefined;
   fee?: Minor;
   reason?: string | undefined;
+  /** The lines of the order, unless they are to be read. */
+  found?: Found;
 };
+type Found = Awaited<ReturnType<typeof findLines>>;
 
 /** Credits parts of an order by a new order, under the lock. */
 export async function creditOrder(ctx: School, tx: Tx, now: string, orderId: number, request: CreditRequest) {
@@ -103,9 +106,9 @@ async function findParts(
   ctx: School,
   tx: Tx,
   orderId: number,
-  { lines, fee = 0n }: CreditRequest,
+  { lines, fee = 0n, found: read }: CreditRequest,
 ): Promise<Credited[]> {
-  const all = await findLines(ctx, tx, orderId);
+  const all = read ?? (await findLines(ctx, tx, orderId));
   const known = new Map(all.map((one) => [one.source.id, one]));
   const named: NonNullable<CreditRequest['lines']> = lines ?? all.map(({ source }) => ({ lineId: source.id }));
   const ids = named.map(({ lineId }) => lineId);
