@@ -22,6 +22,8 @@ export type Document = { paths: Record<string, Record<string, Operation>> };
 export type Extent = 'valid' | 'longest';
 
 const itemsAtOnce = 10;
+/** Of the line of a request, in which a unit has at most so many bytes. */
+const [maxUrlBytes, bytesOfUnit] = [15_000, 9];
 /** Fields that name an item, a code or a zone. */
 const references = /(_code|timezone|language|currency|country|time_zone|path|slug|host)$/;
 const isText = ({ type }: Schema) => [type].flat().includes('string');
@@ -67,9 +69,10 @@ export function listLongestRequests({ paths }: Document) {
     const { schema, example } = requestBody?.content['application/json'] ?? {};
     if (texts.length === 0 && schema === undefined) return [];
     const toRequest = (make: MakeText, extent: Extent) => {
+      const cut: MakeText = (length) => make(Math.min(length, Math.floor(maxUrlBytes / bytesOfUnit / texts.length)));
       const toText = (name: string) => {
         const found = texts.find((one) => one.name === name);
-        return found && String(fillText(name, found.schema, 'x', make, extent));
+        return found && String(fillText(name, found.schema, 'x', cut, extent));
       };
       const inPath = (name: string) => encodeURIComponent(toText(name) ?? String(values[name] ?? 1));
       const query = texts
