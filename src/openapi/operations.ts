@@ -86,7 +86,7 @@ function describeResponses(
     response.headers = isSuccess ? successHeaders(operation, declared) : (errorHeaders[status] ?? requestIdHeader);
     const schema = response.content?.['application/json']?.schema;
     const isList = (schema && (findSchema(document, schema) ?? schema).type?.includes('array')) ?? false;
-    if (isSuccess) response.description = describeSuccess(status, isList, '201' in responses);
+    if (isSuccess) response.description = describeSuccess(status, isList, operation);
     if (isSuccess && hasSpreadsheet)
       response.content = { ...response.content, 'text/csv': { schema: { type: 'string' } } };
     if (status === '503') addExamples(response.content, { not_ready: notReady });
@@ -98,9 +98,9 @@ function describeResponses(
 
 const errorHeaders: Record<string, object> = { 400: invalidHeaders, 503: retryHeaders };
 
-function describeSuccess(status: string, isList: boolean, canCreate: boolean) {
+function describeSuccess(status: string, isList: boolean, { responses, parameters = [] }: Operation) {
   if (status === '201') return 'Created';
-  if (canCreate) return 'It existed already';
+  if ('201' in responses) return parameters.some(({ name }) => name === 'dry_run') ? 'A dry run' : 'It existed already';
   return isList ? 'Success: a list' : 'Success';
 }
 

@@ -113,6 +113,7 @@ const writes: ExampleRequest[] = [
     path: ({ createPayment }) => ({ id: createPayment.order_id, payment_id: createPayment.id }),
   },
   { operationId: 'updateOrder', path: { id: 47 } },
+  { operationId: 'creditOrder', path: { id: 47 }, body: { dry_run: true } },
   { operationId: 'creditOrder', path: { id: 47 } },
   { operationId: 'exportOrder', path: { id: 47 } },
   { operationId: 'createLocation' },

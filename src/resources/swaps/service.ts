@@ -69,8 +69,7 @@ async function findUser(ctx: Ctx, tx: Tx, id: number | undefined, externalId = '
     .from(courseUsers)
     .where(tenantWhere(ctx, courseUsers, and(isNamed, isPerson, isNull(courseUsers.erasedAt))))
     .limit(2);
-  const notValid = [id === undefined ? 'user.external_id' : 'user.id'];
-  if (found.length !== 1) throw Problem.invalidFields({ notValid });
+  if (found.length !== 1) throw Problem.invalidFields({ notValid: ['user'] });
   return found.map((user): PersonFound => ({ ...user, taken: true }));
 }
 

@@ -163,7 +163,7 @@ test('an accepted and a declined offer tell what they change', async () => {
   for (let n = 0; n < 2; n += 1) ids.push((await bookOrFail(me, dateId, wait)).participants[0]!.id);
   await deregister(me, booking_id);
   expect(await purposes(me)).toEqual(['notice_full', 'notice_canceled']);
-  const areas = ['dates', 'people'] as const;
+  const areas = ['dates', 'people', 'money'] as const;
   const ctx = await me.ctx();
   const decline = (id: number) => ctx.write(areas, (tx, now) => declineOffer(ctx, tx, now, id));
   // The first of two refusals leads back to the waiting list.

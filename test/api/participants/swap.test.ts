@@ -146,15 +146,15 @@ test.each(dialects)('a course user is named by its id or external_id: %s', async
   const foreign = (await read(stranger, other.participants[0]!.id))['user'].id as number;
   await me.put(`/v2/course-users/${first['id']}`, { external_id: 'CRM 7' });
   for (const [user, error] of [
-    [{ id: foreign }, 'Field(s) not valid: user.id'],
-    [{ external_id: 'CRM 8' }, 'Field(s) not valid: user.external_id'],
-    [{ external_id: 'CRM 7' }, 'Field(s) not valid: user.external_id'],
+    [{ id: foreign }, 'Field(s) not valid: user'],
+    [{ external_id: 'CRM 8' }, 'Field(s) not valid: user'],
+    [{ external_id: 'CRM 7' }, 'Field(s) not valid: user'],
     [{ external_id: 'CRM 7', id: first['id'] as number }, 'Field(s) not valid: user'],
     [{ phone: '1' }, 'Missing field(s): user.firstname,user.lastname,user.email'],
   ] as const)
     expect([user, (await put(user)).json()]).toEqual([user, { error }]);
   await me.post(`/v2/course-users/${first['id']}/erase`, {});
-  expect((await put({ id: first['id'] as number })).json()).toEqual({ error: 'Field(s) not valid: user.id' });
+  expect((await put({ id: first['id'] as number })).json()).toEqual({ error: 'Field(s) not valid: user' });
   expect((await read(me, id))['user'].id).toBe(second['id']);
 });
 
