@@ -3,7 +3,7 @@ import { Problem } from '../../core/errors.ts';
 import type { Areas } from '../../database/areas.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
-import { execute, type Statement } from '../../database/statements.ts';
+import { execute, type Queryable, type Statement } from '../../database/statements.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { defineReferences } from '../../lists/references.ts';
@@ -41,8 +41,20 @@ type Ids = [providerId: number, id: number, into: number];
 /** `dry_run` counts and changes nothing. A repeated request continues what was interrupted between two slices. */
 async function merge<Counts extends object>(kind: Kind, ctx: Ctx, id: number, { into, dry_run = false }: MergeBody) {
   const ids: Ids = [ctx.providerId, id, into];
-  let left = Infinity;
-  let before: Record<string, number> | undefined;
+  const count = async (on: Queryable) => {
+    const [counts] = await execute<Record<string, number>>(on, kind.count, [ctx.providerId, id]);
+    return { counts: counts!, moved: kind.counted.reduce((sum, name) => sum + counts![name]!, 0) };
+  };
+  // Without the lock, since it reads every item.
+  const before = dry_run ? undefined : await count(ctx.unlockedStore);
+  const isSliced = before !== undefined && before.moved > sliceSize && before.moved <= maxMoved;
+  const moveSlice = async (tx: Tx, now: string) => {
+    let moved = 0;
+    tx.recordAffected(into);
+    await kind.prepare?.(tx, now);
+    for (const one of kind.slices) moved += (await execute(tx, one, [...ids, now, sliceSize])).length;
+    return moved;
+  };
   const work = async (tx: Tx, now: string) => {
     const found = await execute<{ id: number; is_erased?: boolean }>(tx, kind.lock, ids);
     const [merged, staying] = [id, into].map((one) => found.find((row) => row.id === one));
@@ -51,10 +63,10 @@ async function merge<Counts extends object>(kind: Kind, ctx: Ctx, id: number, { 
     // Its places would be those of a known person again.
     if (merged.is_erased) throw new Problem('invalid', 'The course user is erased and cannot be merged');
 
-    const [counts] = await execute<Record<string, number>>(tx, kind.count, [ctx.providerId, id]);
-    const moved = kind.counted.reduce((sum, name) => sum + counts![name]!, 0);
+    if (isSliced && (await moveSlice(tx, now)) > 0) return undefined;
+    const { counts, moved } = await count(tx);
     if (moved > maxMoved) throw new Problem('invalid', 'A merge moves at most 50,000 items');
-    const result = { id, into, dry_run, ...(before ?? counts) } as {
+    const result = { id, into, dry_run, ...(isSliced ? before.counts : counts) } as {
       id: number;
       into: number;
       dry_run: boolean;
@@ -63,11 +75,6 @@ async function merge<Counts extends object>(kind: Kind, ctx: Ctx, id: number, { 
 
     tx.recordAffected(into);
     await kind.prepare?.(tx, now);
-    if (moved > sliceSize && moved < left) {
-      [left, before] = [moved, before ?? counts];
-      for (const statement of kind.slices) await execute(tx, statement, [...ids, now, sliceSize]);
-      return undefined;
-    }
     await kind.move(tx, ids, now);
     await execute(tx, sql.recordMerge(kind.resource), [...ids, now]);
     return result;

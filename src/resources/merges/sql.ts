@@ -67,7 +67,7 @@ const move = (table: string, column: string) => ({
 const moveSome = (table: string, column: string) => ({
   name: `merge_some_${table}`,
   text: `update ${table} set ${column} = $3, updated_at = $4 where provider_id = $1 and id = any(array(
-    select id from ${table} where provider_id = $1 and ${column} = $2 order by id limit $5))`,
+    select id from ${table} where provider_id = $1 and ${column} = $2 order by id limit $5)) returning id`,
 });
 
 export const moveParticipants = move('participants', 'user_id');

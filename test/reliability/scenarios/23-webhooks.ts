@@ -53,8 +53,7 @@ const scenario: Scenario = {
         ),
         ...failedChecks({
           // In the middle round, since other programs may slow one of the two turns.
-          'writes do not become slower with ten webhooks':
-            writes === undefined || percentile(writes.ratios, 0.5) <= 2,
+          'writes do not become slower with ten webhooks': writes === undefined || percentile(writes.ratios, 0.5) <= 2,
           [`the p99 delay of another endpoint is small during the faults (${faultP99} ms)`]: faultP99! < maxP99,
           [`and during the kills (${killP99} ms)`]: killP99! < maxP99,
           'every change is committed': seen.eventIds.length >= changes,
