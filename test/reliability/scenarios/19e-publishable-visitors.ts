@@ -17,6 +17,14 @@ const lateOrigins = replaceIn(
   '$2$1',
 );
 
+/** One address might take all requests of the school. */
+const wholeBucket = replaceIn(
+  'whole-bucket',
+  /http\/auth\/rate-limit\.ts$/,
+  /const share = [^\n]*\n/,
+  'const share = undefined;\n',
+);
+
 type Visit = { from: (n: number) => string; origin: string };
 const attacks: Record<'visitor' | 'origins', Visit> = {
   visitor: { from: () => '203.0.113.1', origin },
@@ -79,16 +87,20 @@ const scenario: Scenario = {
     const one = await observe(guarded, client, attacks.visitor, seconds);
     const origins = await observe(guarded, client, attacks.origins, seconds);
 
-    const command = [process.execPath, await bundle('src/main.ts', [lateOrigins])];
-    const unguarded = await startServer(run, { ...env, PUBLISHABLE_RATE_PER_ADDRESS: '0' }, { command });
+    const ofSchool = { ...env, PUBLISHABLE_RATE_PER_ADDRESS: '0' };
+    const quartered = await observe(await startServer(run, ofSchool), client, attacks.visitor, seconds);
+
+    const command = [process.execPath, await bundle('src/main.ts', [lateOrigins, wholeBucket])];
+    const unguarded = await startServer(run, ofSchool, { command });
     const control = await observe(unguarded, client, attacks.visitor, seconds);
     const late = await observe(unguarded, client, attacks.origins, seconds);
 
     const describe = ({ answered, refused }: typeof one) => `${refused} of ${answered + refused}`;
     return {
-      figures: `one visitor sends ${one.attacked.sent} requests (${one.attacked.refused} refused): ${describe(one)} of ${visitors} others refused; ${origins.attacked.sent} requests of another origin: ${describe(origins)} refused; control, without a limit per address: ${describe(control)}; origins checked after the limits: ${describe(late)}`,
+      figures: `one visitor sends ${one.attacked.sent} requests (${one.attacked.refused} refused): ${describe(one)} of ${visitors} others refused; ${origins.attacked.sent} requests of another origin: ${describe(origins)} refused; with a quarter of the school's limit alone: ${describe(quartered)}; control, without a limit per address: ${describe(control)}; origins checked after the limits: ${describe(late)}`,
       failures: failedChecks({
         [`no other visitor is refused (${describe(one)})`]: one.refused === 0,
+        [`nor with a quarter of the limit of the school alone (${describe(quartered)})`]: quartered.refused === 0,
         'the visitor is refused above its limit': one.attacked.refused > 50,
         [`refused origins do not count (${describe(origins)})`]: origins.refused === 0,
         'each request of another origin is 403': origins.attacked.forbidden === origins.attacked.sent,
