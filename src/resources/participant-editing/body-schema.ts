@@ -7,7 +7,11 @@ import { paidStates, participantStatusTitles } from '../participants/schema.ts';
 const { Optional } = Type;
 
 const { firstname, lastname, email, phone, company, position, date_of_birth } = ParticipantBody.properties;
-const isKnown = { anyOf: [{ required: ['id'] }, { required: ['external_id'] }] };
+/** A rule of linters: what is required is a property of the same schema. */
+const requires = (...names: string[]) => ({
+  required: names,
+  properties: Object.fromEntries(names.map((name) => [name, {}])),
+});
 const NewPerson = t.NamedObject(
   'ParticipantPerson',
   {
@@ -17,8 +21,8 @@ const NewPerson = t.NamedObject(
     ...{ phone, company, position, date_of_birth },
   },
   {
-    ...{ [coercionKind]: 'json', required: [], if: isKnown },
-    ...{ then: { maxProperties: 1 }, else: { required: ['firstname', 'lastname', 'email'] } },
+    ...{ [coercionKind]: 'json', required: [], if: { anyOf: [requires('id'), requires('external_id')] } },
+    ...{ then: { maxProperties: 1 }, else: requires('firstname', 'lastname', 'email') },
   },
 );
 
