@@ -108,7 +108,7 @@ export function preparingClient(options: ClientOptions): typeof Client {
     lastResultAt = 0;
     /** That of the transaction in progress. */
     origin: Origin | undefined;
-    /** The error that aborted the transaction in progress, or that of an earlier one. */
+    /** The error that aborted the transaction in progress. */
     failure: unknown;
   }
   /** Pipelined statements behind a failed one only say that the transaction is aborted. */
@@ -134,6 +134,7 @@ export function preparingClient(options: ClientOptions): typeof Client {
     return result.then(
       (found: unknown) => {
         onResult(this, prepared, sentAt);
+        this.failure = undefined;
         return found;
       },
       (error: unknown) => {

@@ -69,9 +69,9 @@ export function protectHosts(app: FastifyInstance, names: HostNames, format: Pag
       logged.add(school);
       return true;
     }
-    const { school: slug = '', ...others } = params as Record<string, string>;
-    const isOfSchool = (secret: string) => parseProviderId(secret.replace(/\.ics$/, '')) === school;
-    return names.isSlugOf(slug.toLowerCase(), school) || Object.values(others).some(isOfSchool);
+    const { school: slug, ...others } = params as Record<string, string>;
+    if (slug !== undefined) return names.isSlugOf(slug.toLowerCase(), school);
+    return Object.values(others).some((secret) => parseProviderId(secret.replace(/\.ics$/, '')) === school);
   }
 
   app.addHook('onRequest', (request, reply, done) => {

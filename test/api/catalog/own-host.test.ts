@@ -90,6 +90,8 @@ test('a host name of a catalog shows that school alone', async () => {
   expect(await statuses(served)).toEqual(served.map((path) => [path, 200]));
   const refused = [
     ...[otherBase, `${otherBase}/dates.json`, `${otherBase}/dates/ropes-${otherDate}/book`, links.others],
+    // The part of the title looks like a link of the school.
+    `${otherBase}/dates/${`${me.id}_`.padEnd(44 - String(otherDate).length, 'a')}-${otherDate}/calendar.ics`,
     ...['/my', '/my/log-in', '/docs', '/docs/guides', '/openapi.json', '/catalog/nothing'],
   ];
   expect(await statuses(refused)).toEqual(refused.map((path) => [path, 404]));

@@ -58,7 +58,7 @@ const readShown = (query: Record<string, unknown>) =>
   Object.fromEntries(
     Object.keys(Query.properties).flatMap((name) => {
       const value = query[name];
-      return typeof value === 'string' || typeof value === 'number' ? [[name, String(value).slice(0, 200)]] : [];
+      return typeof value === 'string' || typeof value === 'number' ? [[name, String(value)]] : [];
     }),
   );
 
