@@ -9,7 +9,8 @@ export const deleteSignOnFailures = {
   text: `delete from sign_on_failures where provider_id = $1
     and username_hash = (select ${usernameHashSql('username')} from course_users where provider_id = $1 and id = $2)`,
 };
-const isIn = (text: string) => `strpos(lower(r.answer::text), trim('"' from to_jsonb(lower(${text}))::text)) > 0`;
+/** SQL: true if a whole text of an answer is equal, without regard to case: "Per" is no part of "Person". */
+const isIn = (text: string) => `strpos(lower(r.answer::text), to_jsonb(lower(${text}))::text) > 0`;
 /** Stored answers about the person or the orders `$3`, by ids, or with the e-mail or the name; others keep their effect. */
 export const deleteAnswers = {
   name: 'erase_answers',

@@ -93,7 +93,7 @@ function select(ctx: Ctx, userId: number, purchased: Purchased): Record<SectionN
       order: [bookingLinks.createdAt, bookingLinks.hash],
     },
     calendar_feeds: { where: eq(calendarFeeds.userId, userId), order: [calendarFeeds.createdAt] },
-    mails: { where: inArray(outbox.id, purchased.mails), order: [outbox.id] },
+    mails: { where: sql`${outbox.id} = any(${sql.param(purchased.mails)}::bigint[])`, order: [outbox.id] },
     refused_addresses: { where: isOwnAddress(refusedAddresses.email), order: [refusedAddresses.id] },
     interests: { where: eq(courseInterests.email, ownAddress(ctx, userId)), order: [courseInterests.id] },
     import_refs: {

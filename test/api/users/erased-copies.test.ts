@@ -97,6 +97,16 @@ test('the reference of a payment of an invoiced order is named in `kept`, and go
   expect(rows).toEqual([]);
 });
 
+test('a stored answer stays that has the name of the person within other words', async () => {
+  const { me, other } = await createBooked();
+  const person = { firstname: 'Ol', lastname: 'A', email: 'ol@copies.example' };
+  const { id } = (await me.post('/v2/course-users', person)).json<{ id: number }>();
+  const first = await pay(me, other.orderId, 'Vipps Karol Aas', 'Karol pays');
+  await erase(me, id);
+  const again = await pay(me, other.orderId, 'Vipps Karol Aas', 'Karol pays');
+  expect([again.text, again.headers['idempotent-replayed']]).toEqual([first.text, 'true']);
+});
+
 test('a stored answer about the person goes; another person’s request has its first answer again', async () => {
   const { me, courseId, orderId, place, other, id } = await createBooked();
   const to = await addDate(me, courseId);
