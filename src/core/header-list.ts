@@ -1,4 +1,4 @@
-/** More than any client sends; choosing from thousands of values takes milliseconds. */
+/** Choosing from thousands of values takes milliseconds; clients send fewer than 500 characters. */
 const maxLength = 500;
 
 /** The value of a header that lists choices, without those beyond the bound. */

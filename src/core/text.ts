@@ -13,7 +13,7 @@ export function toSingleLine(text: string): string {
 export const normalizeLineBreaks = (text: string) =>
   text.replace(/\r\n|[\r\v\f\u0085\u2028\u2029]/g, '\n').replace(/[^\P{Cc}\t\n]/gu, '');
 
-/** Of white space and invisible format characters; not the tag characters that end the emoji of a flag. */
+/** White space and invisible format characters; not the tag characters that end the emoji of a flag. */
 const invisibleStart = /^(?:\s|(?=\p{Default_Ignorable_Code_Point})\p{Cf})+/u;
 const invisibleRuns = /(?:\s|(?![\u{E0020}-\u{E007F}])(?=\p{Default_Ignorable_Code_Point})\p{Cf})+/gu;
 const invisible = /[\s\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu;

@@ -30,7 +30,7 @@ type ClientOptions = {
 
 const slowMs = 500;
 
-/** In a failed transaction. */
+/** PostgreSQL refuses a statement with it after an error of the transaction. */
 const abortedCode = '25P02';
 
 /** Bounds the memory of a connection against texts that vary without end. */

@@ -104,7 +104,7 @@ export function withKey<T>(
     }
     const result = await work(tx, now);
     const values = [providerId, keyHash, fingerprint, JSON.stringify(result), hasPerson, now];
-    // A write without a result is a slice of one that follows.
+    // More slices follow a write without a result; the last one is stored.
     const isStored = tx.affected.changed && result !== undefined && request.method === 'POST';
     if (isStored) await execute(tx, storeRecord, values);
     return result;

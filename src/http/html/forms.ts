@@ -33,7 +33,7 @@ export const redirectToHttps =
     return reply.redirect(`${toAddress(request)}${url}`, 308);
   };
 
-/** Of a form in bytes, as its fields and their `maxLength` need at most. */
+/** The largest body of a form, in bytes: its fields with their `maxLength` fit. */
 export const maxFormBytes = 65_536;
 
 export function limitBodies(app: FastifyInstance) {

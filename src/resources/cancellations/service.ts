@@ -145,7 +145,7 @@ async function cancelBatch(school: School, tx: Tx, now: string, id: number): Pro
       ? []
       : execute<sql.Leaving>(tx, sql.findLeaving, [school.providerId, id, ...after, row.createdAt, row.credit]);
   const isLeaving = (one: sql.Leaving) => !hasLeft(one.statusId);
-  // Of a large booking, whose order is credited as a whole.
+  // The order of a large booking is credited as a whole.
   const all = row.credit ? await find(0, null, null) : [];
   const rest = all.filter((one) => isLeaving(one) && one.bookingId <= row.lastBookingId);
   const following = rest.length === 0 ? await find(row.lastBookingId, maxBookings, maxPersons) : [];

@@ -8,7 +8,7 @@ const bookingsOfOrders = '(select b.id from bookings b where b.provider_id = $1 
 const ownEmail = `(select ${caseFoldedSql('u.email')} from course_users u where u.provider_id = $1 and u.id = $2)`;
 const refusedAddress = `(select r.id from refused_addresses r where r.provider_id = $1 and ${caseFoldedSql('r.email')} = ${ownEmail})`;
 const ownParticipants = '(select p.id from participants p where p.provider_id = $1 and p.user_id = $2)';
-/** Mails to the person, and notices that named the person. Those to others with the place, before or since, are theirs. */
+/** Mails to the person, and notices that named the person. Mails to others who have had the place stay. */
 export const isMailOfPerson = `provider_id = $1 and (user_id = $2 or named_user_id = $2 or booking_id in ${bookingsOfOrders}
     or participant_id in ${ownParticipants} and num_nonnulls(user_id, named_user_id, booking_id) = 0
     or ${caseFoldedSql('address')} = ${ownEmail} or refused_address_id in ${refusedAddress})`;

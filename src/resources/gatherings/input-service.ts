@@ -59,7 +59,7 @@ export const toColumns = ({ idLocation, start, end, description, theme, event_ur
 type StoredGathering = typeof gatherings.$inferSelect;
 export type Matches = Map<Gathering, StoredGathering>;
 
-/** The stored gathering that each one is which is sent: see `replaceGatherings`. */
+/** Finds the stored gathering of each gathering that is sent: see `replaceGatherings`. */
 export function matchStored(stored: StoredGathering[], sent: Gathering[]): Matches {
   const matches: Matches = new Map();
   const free = new Set(stored);

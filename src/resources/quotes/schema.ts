@@ -38,7 +38,7 @@ export type CampaignFound = {
   isOpen: boolean;
   isExpired: boolean;
   isUsedUp: boolean;
-  /** Orders that it may still have; null without a limit. */
+  /** Uses that are left; null without a limit. */
   usesLeft: number | null;
   forCourse: boolean;
   forCustomer: boolean;

@@ -19,7 +19,7 @@ export const payerFields = [
 export type PayerField = (typeof payerFields)[number];
 export const companyFields: readonly PayerField[] = ['company', 'company_number', 'gln_number'];
 
-/** Of fields in the form, so that its largest body fits: each unit may be 9 bytes, and 3 of an e-mail address. */
+/** The `maxlength` of fields. The largest body fits: a unit takes up to 9 bytes, in an e-mail address up to 3. */
 export const maxLengths: Partial<Record<PersonField | PayerField, number>> = {
   ...{ firstname: 45, lastname: 45, email: 120, phone: 20, position: 30, comment: 90 },
   ...{ booker_name: 91, booker_email: 120, booker_phone: 20, company: 40, company_number: 20, gln_number: 20 },

@@ -63,7 +63,6 @@ export async function bookByForm(ctx: Ctx, { key, ip, version, date, input }: Fo
     const { providerId } = ctx;
     const keyHash = hashSecret(key);
     const emails = listEmails(input);
-    // Pipelined.
     const receipts = await isMailSwitchedOn(ctx, tx, 'receipt');
     const [known, [link], counts, isSent] = await Promise.all([
       findPost(tx, providerId, key),

@@ -44,7 +44,7 @@ export const loadCanceled = (ctx: Ctx) =>
 export const loadOfCourse = (ctx: Ctx, courseId: number) =>
   readComing(ctx, { course_id: [courseId], order_by: 'startdate' }, { max: maxDates, select: selectComing });
 
-/** The newest dates from today on, of the 2,000 newest of any topic or of these. */
+/** The newest dates from today on, at most `max`, among the 2,000 newest of all topics or of those in `topics`. */
 export const loadNewest = (ctx: Ctx, topics: number[] | undefined, max: number) =>
   readComing(
     ctx,

@@ -15,7 +15,7 @@ import { element, toDocument, type Xml } from './xml.ts';
 const maxDates = 30_000;
 const urlsPerTurn = 500;
 
-/** Of the cache of responses a large one would be too great a part. */
+/** A large sitemap would fill the cache of responses. */
 const sitemaps = createVersionedCache<Buffer>(16_000_000);
 
 /** The pages that search engines may show: at most 40,001, where a sitemap may have 50,000. */
