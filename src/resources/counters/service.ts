@@ -8,7 +8,22 @@ import { selectPage, type Check, type CountedItem } from './recount-sql.ts';
 import { balanceCheck, orderCheck, seatCheck, usesCheck } from './checks-service.ts';
 import { creditCheck, shareCheck } from './credit-checks-service.ts';
 
-const checks: Check[] = [seatCheck, creditCheck, shareCheck, orderCheck, usesCheck, balanceCheck];
+/** The same check with some of its figures. */
+const limitFigures = (check: Check, isIncluded: (figure: string) => boolean): Check => {
+  const select = (counters: CountedItem['stored']) =>
+    Object.fromEntries(Object.entries(counters).filter(([figure]) => isIncluded(figure)));
+  const recount: Check['recount'] = async (db, page) =>
+    (await check.recount(db, page)).map((item) => ({
+      ...item,
+      ...{ stored: select(item.stored), counted: select(item.counted) },
+    }));
+  return { ...check, recount };
+};
+const totalsCheck = limitFigures(orderCheck, (figure) => figure !== 'is_paid');
+const paidCheck = { ...limitFigures(orderCheck, (figure) => figure === 'is_paid'), only: sql`true` };
+
+/** What credits apply follows from the totals of orders; whether an order is paid follows from both. */
+const checks: Check[] = [seatCheck, totalsCheck, creditCheck, shareCheck, paidCheck, usesCheck, balanceCheck];
 
 const pageSize = 1_000;
 
