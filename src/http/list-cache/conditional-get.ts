@@ -13,7 +13,7 @@ type Query = Record<string, unknown> & { include?: string[] };
 /** Areas that the response to a query depends on, beside the school's own record; undefined for other schools' data. */
 export type ReadAreas = (query: { include?: string[] }, isPublishable: boolean) => readonly Area[] | undefined;
 
-/** What a document depends on beside the data and the language, instead of the URL. */
+/** The parts of the cache key of a document beside its data and language; they replace the URL. */
 export type Identify = (request: FastifyRequest) => unknown[];
 
 /**

@@ -114,7 +114,7 @@ export async function findEnrolment(ctx: Ctx, userId: number, participantId: num
   return found;
 }
 
-/** What was credited when the person left; to a participant, where nobody else pays. */
+/** The amount credited when the person left; shown to a participant only where nobody else pays. */
 export async function findShownCredit(ctx: Ctx, { id }: Enrolment, isPayer = false) {
   const credit = await loadCredit(ctx.unlockedStore, ctx.providerId, id);
   return isPayer || credit?.isOwn ? credit : undefined;

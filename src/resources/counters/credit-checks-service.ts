@@ -53,7 +53,7 @@ export const creditCheck: Check = {
     ),
 };
 
-/** What was charged of all participants of a line less what was credited of it; stored shares of credits add up to it. */
+/** Charges of all participants of a line less its credits. The stored shares of the credits add up to that amount. */
 export const shareCheck: Check = {
   items: 'order_lines',
   table: orderLines,

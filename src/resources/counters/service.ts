@@ -8,7 +8,7 @@ import { selectPage, type Check, type CountedItem } from './recount-sql.ts';
 import { balanceCheck, orderCheck, seatCheck, usesCheck } from './checks-service.ts';
 import { creditCheck, shareCheck } from './credit-checks-service.ts';
 
-/** The same check with some of its figures. */
+/** Limits a check to some of its figures. */
 const limitFigures = (check: Check, isIncluded: (figure: string) => boolean): Check => {
   const select = (counters: CountedItem['stored']) =>
     Object.fromEntries(Object.entries(counters).filter(([figure]) => isIncluded(figure)));
@@ -22,7 +22,7 @@ const limitFigures = (check: Check, isIncluded: (figure: string) => boolean): Ch
 const totalsCheck = limitFigures(orderCheck, (figure) => figure !== 'is_paid');
 const paidCheck = { ...limitFigures(orderCheck, (figure) => figure === 'is_paid'), only: sql`true` };
 
-/** What credits apply follows from the totals of orders; whether an order is paid follows from both. */
+/** In order of dependence: the applied amounts of credits depend on totals of orders, and `is_paid` depends on both. */
 const checks: Check[] = [seatCheck, totalsCheck, creditCheck, shareCheck, paidCheck, usesCheck, balanceCheck];
 
 const pageSize = 1_000;

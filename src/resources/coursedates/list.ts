@@ -130,5 +130,5 @@ const upcomingDates = {
 /** The calendar, in order of time; by default one page holds it all. */
 export const nextCourseDateList = withPartners(defineList({ ...upcomingDates, serializer: nextCourseDateSerializer }));
 
-/** The same dates without default includes. */
+/** Dates without default includes. */
 export const upcomingDateList = withPartners(defineList({ ...upcomingDates, serializer: courseDateSerializer }));

@@ -17,6 +17,6 @@ export async function readMade(reader: Ctx, ids: number[], isDryRun: boolean): P
   return made;
 }
 
-/** What this write has made for a booking. */
+/** The orders and credits that this write made for a booking. */
 export const readMadeOf = async (reader: Ctx, bookingId: number, now: string, isDryRun: boolean) =>
   readMade(reader, await findMade(reader, bookingId, now), isDryRun);

@@ -71,7 +71,7 @@ export async function creditOrder(ctx: School, tx: Tx, now: string, orderId: num
 const findRedeemed = ({ providerId }: School, tx: Tx, orderId: number) =>
   execute<{ voucherId: number; code: string; amount: string }>(tx, findReturnable, [providerId, orderId]);
 
-/** What is due of an order, with what vouchers have paid: more than this the school would owe. */
+/** The amount due of an order and the part that vouchers paid: a larger credit would be owed by the school. */
 export async function findUnpaid(ctx: School, tx: Tx, orderId: number): Promise<Minor> {
   const [{ due }, redeemed] = [await findDebt(ctx, tx, orderId), await findRedeemed(ctx, tx, orderId)];
   return redeemed.reduce((sum, { amount }) => sum + toMinorUnits(amount), due > 0n ? due : 0n);

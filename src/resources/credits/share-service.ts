@@ -8,7 +8,7 @@ import { grouped } from '../../lists/relations.ts';
 import { split, takePart, toAmount, type CreditedPart, type Line, type Part, type Rest } from './line-service.ts';
 import { findShares } from './sql.ts';
 
-/** What was charged of a participant by a line, and what credits have left of that; all without VAT. */
+/** The charge of a participant by a line, and its rest after credits, both without VAT. */
 export type Share = Pick<typeof participants.$inferSelect, 'id' | 'statusId' | 'heldFor' | 'courseDateId'> &
   Record<'charged' | 'share', Minor> & { isCredited: boolean };
 
@@ -35,13 +35,13 @@ export function adjustShares(shares: Share[], net: Minor): Share[] {
   return adjusted.map((one, n) => ({ ...one, share: parts[n]! }));
 }
 
-/** Whether the item of a participant is left to credit. */
+/** True if the item of a participant is not credited yet. */
 export const isOpen = ({ charged, share, isCredited }: Share) => !isCredited && (share > 0n || charged === 0n);
 
 /** A part of a line; some participants of the line to whom it belongs. */
 export type PersonalPart = Part & { participantIds?: number[] | undefined };
 
-/** Whether the participants of a part are different ones of the line with something left, and not more than its items. */
+/** True if the participants of a part are distinct, of the line, not fully credited, and no more than its items. */
 export function areCreditable(shares: Share[], { quantity, amount, participantIds: ids }: PersonalPart) {
   if (ids === undefined) return true;
   const known = new Map(shares.map((one) => [one.id, one]));

@@ -4,7 +4,7 @@ import * as sql from './sql.ts';
 
 export type PlaceCredit = { credited: Minor; returned: Minor; currency: string; isOwn: boolean };
 
-/** What was credited when a participant left, and the part that went back to vouchers; undefined if nothing was. */
+/** The amount credited when a participant left, and its part that went back to vouchers; undefined without a credit. */
 export async function loadCredit(on: Queryable, providerId: number, participantId: number) {
   const [found] = await execute<sql.CreditFound>(on, sql.findCredit, [providerId, participantId]);
   const credit = found && { ...found, credited: toMinorUnits(found.credited), returned: toMinorUnits(found.returned) };

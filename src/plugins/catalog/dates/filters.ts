@@ -26,7 +26,7 @@ export function readTopic(query: Record<string, unknown>): { tag?: string } {
   return tag === undefined ? {} : { tag };
 }
 
-/** What is searched for words: the title, the categories, the tags and the place. */
+/** The texts that a search reads: the title, the categories, the tags and the place. */
 function toSearchedText(date: CatalogDate) {
   const { title, courseTitle, categories, tags, city, location, placeAdditionalInfo } = date;
   const place = [city, location?.title, placeAdditionalInfo, ...(date.isOnline ? onlineNames : [])];

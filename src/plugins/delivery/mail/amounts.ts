@@ -29,7 +29,7 @@ export function composePrice({ language }: MailData, price: PublishedDate['price
   return [{ name: texts.facts.priceWithVat, lines: [vat === 0n ? amount! : texts.ofWhichVat(amount!, ofWhich!)] }];
 }
 
-/** What was credited when its payer left the place. */
+/** The amount credited when the payer gave up the place. */
 export function composeCredit({ language }: MailData, credit: PlaceCredit | undefined): Fact[] {
   if (!credit) return [];
   const { sums, facts } = letterTexts[language];

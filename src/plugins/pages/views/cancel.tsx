@@ -34,7 +34,7 @@ export type CancelProps = {
   /** Of the participant, on the page of the payer. */
   name: string | undefined;
   terms: CancellationTerms;
-  /** What was credited for the place. */
+  /** The amount credited for the place. */
   credit: PlaceCredit | undefined;
   /** The terms are not those that the person has confirmed. */
   isChanged: boolean;
@@ -65,7 +65,7 @@ export function Cancel(props: CancelProps) {
   );
 }
 
-/** What was credited for a place that was given up. */
+/** The amount credited for a place that was given up. */
 export function Credited({ view, credit }: { view: View; credit: PlaceCredit | undefined }) {
   if (!credit) return null;
   const { credited, returned } = view.texts.cancel;
