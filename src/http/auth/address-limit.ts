@@ -1,4 +1,5 @@
 import proxyAddr from '@fastify/proxy-addr';
+import { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
 
@@ -12,10 +13,14 @@ declare module 'fastify' {
 export type CountRequest = ReturnType<FastifyInstance['createRateLimit']>;
 
 /** Requests whose connection is closed have no address, so that they share one counter. */
+const closed = 'closed connection';
 const withAddress = (request: FastifyRequest): FastifyRequest =>
   (request.ip as string | undefined) === undefined
-    ? (Object.create(request, { ip: { value: 'closed connection' } }) as FastifyRequest)
+    ? (Object.create(request, { ip: { value: closed } }) as FastifyRequest)
     : request;
+
+/** The key that an address is counted by: of IPv6 its network of 64 bits. */
+export const toAddressKey = (ip: string | undefined) => (ip === undefined ? closed : normalizeIP(ip));
 
 /** Returns the seconds after which the address may call again, null if it may do so now. */
 export async function countByAddress(count: CountRequest, request: FastifyRequest): Promise<number | null> {
@@ -30,8 +35,8 @@ export const limitByAddress = (countRequest: CountRequest) => async (request: Fa
     throw new Problem('too_many_requests', 'Too many requests from this address', { retryAfter });
 };
 
-/** A later hook: counts a request that was admitted as so many more. */
-export const chargeAddress = (countRequest: CountRequest, more: number) => async (request: FastifyRequest) => {
+/** A later hook: counts a request that was let through as so many more. */
+export const countMore = (countRequest: CountRequest, more: number) => async (request: FastifyRequest) => {
   for (let n = 0; n < more; n += 1) await countByAddress(countRequest, request);
 };
 

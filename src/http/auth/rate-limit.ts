@@ -1,10 +1,10 @@
-import { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { TokenBucket } from 'limiter';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
+import { toAddressKey } from './address-limit.ts';
 
 /** Token bucket of one school: its size, and the tokens added per second. */
 export type Rate = { perSecond: number; burst: number };
@@ -37,16 +37,14 @@ export function createRateBuckets(findRate: FindRate): RateBuckets {
     const rate = findRate(fairnessKey);
     if (!rate || !visitor) return rate && getBucket(fairnessKey, rate);
     const quarter = { perSecond: rate.perSecond / 4, burst: Math.max(1, rate.burst / 4) };
-    return getShare(`${fairnessKey} ${toAddress(visitor)}`, quarter);
+    return getShare(`${fairnessKey} ${toAddressKey(visitor.ip)}`, quarter);
   };
 }
-
-const toAddress = ({ ip }: Partial<FastifyRequest>) => (ip === undefined ? 'closed connection' : normalizeIP(ip));
 
 /** IPv6 addresses count by /64. */
 export function createAddressBuckets(rate: Rate): AddressBuckets {
   const getBucket = createBuckets();
-  return (request, purpose) => getBucket(`${purpose} ${toAddress(request)}`, rate);
+  return (request, purpose) => getBucket(`${purpose} ${toAddressKey(request.ip)}`, rate);
 }
 
 /** Throws 429 if the bucket of a school is empty. */

@@ -25,7 +25,7 @@ export const handleConditionalGet =
   (
     readAreas: ReadAreas,
     dependsOnOtherData: (query: Query) => boolean,
-    { isStored = true, identify }: { isStored?: boolean; identify?: Identify } = {},
+    { isStored = true, identify }: { isStored?: boolean; identify?: Identify | undefined } = {},
   ) =>
   (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
     const query = request.query as Query;

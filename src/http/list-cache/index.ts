@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Area } from '../../database/areas.ts';
 import type { Ctx, PageHintStore } from '../../database/context.ts';
 import type { Counters } from '../../database/counters.ts';
 import type { NeededVersions, OpenSnapshot, Snapshot } from '../../database/standby.ts';
@@ -91,27 +90,24 @@ export const listRoute = {
    */
   cached: (
     readAreas: ReadAreas,
-    unless: (query: Record<string, unknown>) => boolean = () => false,
+    unless: (query: Record<string, unknown>) => boolean = never,
     list?: ReadableList<never>,
   ) => withSpreadsheet(list, cachedHooks([handleConditionalGet(readAreas, unless)])),
   /**
-   * As `cached`, for a page or a feed: `admit` may refuse a request that is not answered from memory, whose error no
-   * other request shares, and `charge` runs for the one that computes the response.
+   * As `cached`, for a page or a feed: `limit` may refuse a request that is not answered from memory, whose error no
+   * other request shares, and `countMore` runs for the one that computes the response.
    */
-  document({ areas, identify, admit, charge }: DocumentRoute) {
-    const conditional = handleConditionalGet(
-      () => areas,
-      () => false,
-      { identify },
-    );
-    return cachedHooks([conditional, ...(admit ? [admit] : [])], [charge]);
-  },
-  /** As `cached`, without the response cache: for a list that few clients read, each with another query. */
-  conditional: (readAreas: ReadAreas) => ({
+  document: (readAreas: ReadAreas, identify: Identify, limit: AsyncHook, countMore: AsyncHook) =>
+    cachedHooks([handleConditionalGet(readAreas, never, { identify }), limit], [countMore]),
+  /**
+   * As `cached`, without the response cache: for a list that few clients read, each with another query, or a document
+   * that has a cache of its own.
+   */
+  conditional: (readAreas: ReadAreas, identify?: Identify) => ({
     config: { hasEtag: true as const },
     preHandler: [
       begin,
-      handleConditionalGet(readAreas, () => false, { isStored: false }),
+      handleConditionalGet(readAreas, never, { isStored: false, identify }),
       acquireSlot,
       readFromStandby,
     ],
@@ -121,8 +117,9 @@ export const listRoute = {
   limited: { preHandler: [begin, acquireSlot, readFromStandby], onSend: releaseSlot },
 };
 
+const never = () => false;
+
 type AsyncHook = (request: FastifyRequest) => Promise<void>;
-type DocumentRoute = { areas: readonly Area[]; identify: Identify; admit?: AsyncHook; charge: AsyncHook };
 
 const cachedHooks = (first: (ReturnType<typeof handleConditionalGet> | AsyncHook)[], last: AsyncHook[] = []) => ({
   config: { hasEtag: true as const },

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { chargeAddress, limitByAddress } from '../../http/auth/address-limit.ts';
+import { countMore, limitByAddress } from '../../http/auth/address-limit.ts';
 import type { Services } from '../../http/auth/authenticate.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import type { ItemRoute } from './item-route.ts';
@@ -16,24 +16,25 @@ type Options = {
   readParameters?: ReadParameters;
   /** By default the item as it is in the path, since a page redirects from others. */
   toItem?: (request: FastifyRequest) => unknown;
-  cost?: number;
+  /** The requests that one counts as which computes the response. */
+  weight?: number;
 };
 const getItem = ({ params }: FastifyRequest) => (params as Partial<ItemRoute['Params']>).item;
 
 /**
  * Route options of a page or feed that stays in memory until the school's data change, as lists do. Requests that are
- * not answered from memory are counted by address, one that computes the response as `cost`.
+ * not answered from memory are counted by address.
  */
 export function cachedPage(
   { countRequest }: Services,
-  { readParameters = () => ({}), toItem = getItem, cost = 5 }: Options = {},
+  { readParameters = () => ({}), toItem = getItem, weight = 5 }: Options = {},
 ) {
   const identify = (request: FastifyRequest) => [
     toItem(request),
     request.catalog.view.paths.lang,
     readParameters(request.query as Record<string, unknown>),
   ];
-  const [admit, charge] = [limitByAddress(countRequest), chargeAddress(countRequest, cost - 1)];
-  const route = listRoute.document({ areas: ['catalog', 'dates'], identify, admit, charge });
+  const limits = [limitByAddress(countRequest), countMore(countRequest, weight - 1)] as const;
+  const route = listRoute.document(() => ['catalog', 'dates'], identify, ...limits);
   return { ...route, config: { ...route.config, readParameters } };
 }

@@ -1,12 +1,12 @@
 import { asc, eq } from 'drizzle-orm';
 import type { Ctx } from '../../database/context.ts';
-import { tags } from '../../database/tables/catalog.ts';
+import { categories, courseCategories, tags } from '../../database/tables/catalog.ts';
 import { courses } from '../../database/tables/courses.ts';
-import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 import { isPublicCourse } from '../../resources/courses/loaders.ts';
 import { visibleTags } from '../../resources/tags/loaders.ts';
-import { toTitleTest } from './dates/filters.ts';
-import { createVersionedCache } from './dates/versioned-cache.ts';
+import { toTitleTest, type Filter } from './dates/filters.ts';
+import { createVersionedCache } from '../../database/versioned-cache.ts';
 
 /** The school itself, for statements that begin with a tenant. */
 export const toSchoolContext = (ctx: Ctx) => ({ ...ctx, providerId: ctx.publishableFor!.id });
@@ -28,13 +28,28 @@ export const listCourses = (ctx: Ctx) =>
   );
 
 const topics = createVersionedCache<{ id: number; title: string }[]>(1_000_000);
+const topicLoaders = {
+  tag: (ctx: Ctx) => ctx.db.select({ id: tags.id, title: tags.title }).from(tags).where(visibleTags(ctx)),
+  category: (ctx: Ctx) =>
+    ctx.db
+      .selectDistinct({ id: categories.id, title: categories.title })
+      .from(categories)
+      .innerJoin(courseCategories, eq(courseCategories.categoryId, categories.id))
+      .innerJoin(courses, sameTenant(courses, courseCategories, eq(courses.id, courseCategories.courseId)))
+      .where(tenantWhere(toSchoolContext(ctx), courses, isPublicCourse)),
+};
 
-/** The topics of public courses that a value names: one's id, or a title. */
-export async function findTopics(ctx: Ctx, value: string): Promise<number[]> {
-  const all = await topics(ctx, '', () =>
-    ctx.db.select({ id: tags.id, title: tags.title }).from(tags).where(visibleTags(ctx)),
-  );
+/** The tags or categories of public courses that a value names: one's id, or a title. */
+export async function findTopics(ctx: Ctx, kind: keyof typeof topicLoaders, value: string): Promise<number[]> {
+  const all = await topics(ctx, kind, () => topicLoaders[kind](ctx));
   return all.filter(toTitleTest(value)).map(({ id }) => id);
+}
+
+/** False for a tag or a category that no public course has: no date has it either, and none need be read. */
+export async function hasTopics(ctx: Ctx, { tag, category }: Filter) {
+  const isKnown = async (kind: keyof typeof topicLoaders, value: string | undefined) =>
+    value === undefined || (await findTopics(ctx, kind, value)).length > 0;
+  return (await isKnown('tag', tag)) && (await isKnown('category', category));
 }
 
 /** Undefined unless the course is public. */

@@ -1,18 +1,14 @@
 import { createHmac } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { normalizeIP } from '@fastify/rate-limit';
 import type { Ctx } from '../../database/context.ts';
 import { loadServiceSecret } from '../../database/service-secret.ts';
-import { limitByAddress } from '../../http/auth/address-limit.ts';
+import { limitByAddress, toAddressKey } from '../../http/auth/address-limit.ts';
 import type { Services } from '../../http/auth/authenticate.ts';
 import { readField, redirectToHttps, rejectCrossSite } from '../../http/html/forms.ts';
 import { getRoute } from '../../http/route-name.ts';
 import { createContext } from '../../resources/schools/provider-service.ts';
 
 const postsPerMinute = 30;
-
-/** A request whose connection is closed has no address. Of IPv6 a network of 64 bits. */
-const toAddressKey = (ip: string | undefined) => (ip === undefined ? 'closed connection' : normalizeIP(ip));
 
 /** Hash of a visitor's address, for the limits of a school's forms. */
 export async function hashAddress({ providerId, unlockedStore }: Ctx, ip: string | undefined) {

@@ -4,7 +4,7 @@ import type { Services } from '../../http/auth/authenticate.ts';
 import { sanitizeCached } from '../../core/sanitize-html.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { loadDescriptions, loadSummaries } from '../../resources/course-descriptions/service.ts';
-import { findCourse, listCourses, toSchoolContext } from './courses.ts';
+import { findCourse, hasTopics, listCourses, toSchoolContext } from './courses.ts';
 import { applyFilter, filterCourses, readFilter, type Filter } from './dates/filters.ts';
 import { findDatedCourses, getDate } from './dates/service.ts';
 import { isHeld, loadOfCourse, loadUpcoming, maxDates, selectComing } from './dates/upcoming.ts';
@@ -23,7 +23,7 @@ const maxListedCourses = 100;
 
 /** The read-only pages: start, course and date. Cache misses are counted by address. */
 export const pages: FastifyPluginAsync<Services> = async (app, services) => {
-  const cached = cachedPage(services, { cost: 1 });
+  const cached = cachedPage(services, { weight: 1 });
 
   app.get('/', {
     ...cachedPage(services, { readParameters: readSearch }),
@@ -31,8 +31,11 @@ export const pages: FastifyPluginAsync<Services> = async (app, services) => {
       const { view } = request.catalog;
       const ctx = listRoute.toCtx(request);
       const { page: requestedPage = '1', ...filter } = readSearch(request.query as Record<string, unknown>);
-      const [all, courses, coming] = await Promise.all([loadUpcoming(ctx), listCourses(ctx), findDatedCourses(ctx)]);
-      const found = applyFilter(all, filter);
+      const isKnown = await hasTopics(ctx, filter);
+      const [all, courses, coming] = isKnown
+        ? await Promise.all([loadUpcoming(ctx), listCourses(ctx), findDatedCourses(ctx)])
+        : [undefined, [], new Set()];
+      const found = applyFilter(all ?? [], filter);
       const others = courses.filter(({ id }) => !coming.has(id));
       const last = Math.max(1, Math.ceil(found.length / pageSize));
       const requested = Number(requestedPage);

@@ -4,6 +4,7 @@ import { parseCalendar } from '../../support/calendars.ts';
 import { addDate, addGathering, addLocation, addParticipants, changeDate, isoDay } from '../../support/dates.ts';
 import { write } from '../../support/orders.ts';
 import { revealsSecret, secret } from '../../support/public-catalog.ts';
+import { recordStatements } from '../../support/record-statements.ts';
 import { limits, openTestApp, openTestAppForFile, openTestDatabase, type Provider } from '../../support/test-app.ts';
 import { openCatalog } from '../../support/catalog.ts';
 
@@ -206,6 +207,19 @@ test('a document that is not in memory counts as five requests, and an unknown p
   expect(await statuses('tag')).toEqual([200, 200, 200, 429, 429, 429]);
   expect((await get('/calendar.ics')).status).toBe(200);
 });
+
+test.each(['/dates.json?tag', '/calendar.ics?tag', '/feed.atom?tag', '?tag', '?category', '?q=a&category'])(
+  '%s of a topic that no public course has reads no dates',
+  async (path) => {
+    const { catalog } = await createSchool();
+    const readsDates = async (query: string) => {
+      const sent = await recordStatements(async () => expect((await catalog.get(query)).status).toBe(200));
+      return sent.some(({ text }) => text.includes('course_dates'));
+    };
+    expect(await readsDates(`${path}=other`)).toBe(false);
+    expect(await readsDates(path.split('?')[0]!)).toBe(true);
+  },
+);
 
 test('what is not public has no calendar', async () => {
   const { catalog, me, knots } = await createSchool();

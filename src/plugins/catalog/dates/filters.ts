@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { foldText } from '../../../core/text.ts';
 import { texts } from '../texts.ts';
 import type { CatalogDate } from './model.ts';
@@ -40,25 +39,19 @@ const onlineNames = Object.values(texts).map(({ online }) => online);
 const toLatin = (text: string) =>
   foldText(text).replaceAll('ø', 'o').replaceAll('æ', 'ae').normalize('NFD').replace(/\p{M}/gu, '');
 
-/** Of dates and courses, which stay in memory: a search of all of them would take long. */
-const searched = new WeakMap<object, string>();
-
 /** A test for words in any order. */
-function toWordTest<T extends object>(words: string, toText: (one: T) => string) {
+function toWordTest<T>(words: string, toText: (one: T) => string) {
   const all = toLatin(words).split(' ').filter(Boolean);
   return (one: T) => {
-    const text = searched.get(one) ?? toLatin(toText(one));
-    searched.set(one, text);
+    const text = toLatin(toText(one));
     return all.every((word) => text.includes(word));
   };
 }
 
-const foldedTitles = new LRUCache<string, string>({ max: 2_000, memoMethod: foldText });
-
 /** A test for an id or a title. */
 export function toTitleTest(value: string) {
   const folded = foldText(value);
-  return ({ id, title }: { id: number; title: string }) => String(id) === value || foldedTitles.memo(title) === folded;
+  return ({ id, title }: { id: number; title: string }) => String(id) === value || foldText(title) === folded;
 }
 
 const toTitledTest = (value: string, get: (date: CatalogDate) => { id: number; title: string }[]) => {
@@ -72,7 +65,7 @@ const tests: Record<FilterName, (value: string) => (date: CatalogDate) => boolea
   tag: (value) => toTitledTest(value, ({ tags }) => tags),
   place: (value) => {
     const folded = foldText(value);
-    return (date) => listPlaces(date).some((place) => foldedTitles.memo(place) === folded);
+    return (date) => listPlaces(date).some((place) => foldText(place) === folded);
   },
   month:
     (value) =>

@@ -9,7 +9,7 @@ import { courseDateList } from '../../../resources/coursedates/list.ts';
 import { isFromToday, isPublicDate, isUpcoming } from '../../../resources/coursedates/loaders.ts';
 import { toSchoolContext } from '../courses.ts';
 import { dateIncludes, toCatalogDate, type CatalogDate, type DateItem } from './model.ts';
-import { createVersionedCache } from './versioned-cache.ts';
+import { createVersionedCache } from '../../../database/versioned-cache.ts';
 
 /** A public date, which may be over or canceled. */
 export async function findDate(ctx: Ctx, id: number): Promise<CatalogDate | undefined> {
@@ -37,19 +37,14 @@ export async function getDate(ctx: Ctx, id: number): Promise<CatalogDate> {
 }
 
 /** The public dates without a parent date. */
-export const listWholeDates = (ctx: Ctx, ids: number[]) =>
-  ctx.db
+export async function listWholeDates(ctx: Ctx, ids: number[]) {
+  if (ids.length === 0) return [];
+  const isListed = sql`${courseDates.id} = any(${sql.param(ids)}::bigint[])`;
+  return ctx.db
     .select({ id: courseDates.id, createdAt: courseDates.createdAt })
     .from(courseDates)
-    .where(
-      tenantWhere(
-        toSchoolContext(ctx),
-        courseDates,
-        sql`${courseDates.id} = any(${sql.param(ids)}::bigint[])`,
-        isNull(courseDates.parentId),
-        isPublicDate,
-      ),
-    );
+    .where(tenantWhere(toSchoolContext(ctx), courseDates, isListed, isNull(courseDates.parentId), isPublicDate));
+}
 
 /** The public dates from today on, canceled ones too, in order of time; those of the sitemap. */
 export const listComingDates = (ctx: Ctx, max: number) =>

@@ -5,7 +5,7 @@ import { todayIn } from '../../../core/timestamps.ts';
 import { courseDateList, newestDateList, upcomingDateList } from '../../../resources/coursedates/list.ts';
 import { dateIncludes, type CatalogDate, type DateItem } from './model.ts';
 import { listWholeDates, toCatalogDates } from './service.ts';
-import { createVersionedCache } from './versioned-cache.ts';
+import { createVersionedCache } from '../../../database/versioned-cache.ts';
 
 const pageSize = 250;
 /** The start page, the search and dates.json have no more. */
@@ -26,7 +26,6 @@ async function readUpcoming(ctx: Ctx) {
 /** Of public dates those from today on that are no part of another date: dates of the start page, and canceled ones. */
 export async function selectComing(ctx: Ctx, dates: CatalogDate[]): Promise<CatalogDate[]> {
   const coming = dates.filter(({ startAt, zone }) => startAt >= todayIn(zone));
-  if (coming.length === 0) return [];
   const ids = coming.map(({ id }) => id);
   const whole = new Set((await listWholeDates(ctx, ids)).map(({ id }) => id));
   return coming.filter(({ id }) => whole.has(id));

@@ -24,7 +24,7 @@ export const atomFeed: FastifyPluginAsync<Services> = async (app, services) => {
       const { view } = request.catalog;
       const ctx = listRoute.toCtx(request);
       const { tag } = readTopic(request.query as Record<string, unknown>);
-      const topics = tag === undefined ? undefined : await findTopics(ctx, tag);
+      const topics = tag === undefined ? undefined : await findTopics(ctx, 'tag', tag);
       const dates = topics?.length === 0 ? [] : await loadNewest(ctx, topics, maxEntries);
       const ids = dates.map(({ id }) => id);
       const created = new Map((await listWholeDates(ctx, ids)).map(({ id, createdAt }) => [id, createdAt]));

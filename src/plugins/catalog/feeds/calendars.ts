@@ -8,7 +8,7 @@ import type { Services } from '../../../http/auth/authenticate.ts';
 import { getSchoolId } from '../../../database/context.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
 import { withNextGatherings, type DateWithGatherings } from '../../../resources/gatherings/loaders.ts';
-import { findCourse, findTopics, toSchoolContext } from '../courses.ts';
+import { findCourse, hasTopics, toSchoolContext } from '../courses.ts';
 import { applyFilter, readTopic } from '../dates/filters.ts';
 import type { CatalogDate } from '../dates/model.ts';
 import { getDate } from '../dates/service.ts';
@@ -30,7 +30,7 @@ export const calendars: FastifyPluginAsync<Services> = async (app, services) => 
     ...cachedPage(services, { readParameters: readTopic }),
     handler: async (request, reply) => {
       const topic = readTopic(request.query as Record<string, unknown>);
-      const isKnown = topic.tag === undefined || (await findTopics(listRoute.toCtx(request), topic.tag)).length > 0;
+      const isKnown = await hasTopics(listRoute.toCtx(request), topic);
       const dates = isKnown ? applyFilter(await loadAll(request), topic) : [];
       return sendCalendar(request, reply, dates, request.catalog.view.school.title);
     },

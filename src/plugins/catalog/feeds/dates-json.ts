@@ -7,6 +7,7 @@ import type { Services } from '../../../http/auth/authenticate.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
 import { formatV2Error, setErrorFormat } from '../../../http/errors/error-handler.ts';
 import { coerceRequests } from '../../../http/parsing/request-coercion.ts';
+import { hasTopics } from '../courses.ts';
 import { openHeaders } from '../embed/script.ts';
 import { applyFilter } from '../dates/filters.ts';
 import { canBook, type CatalogDate } from '../dates/model.ts';
@@ -45,7 +46,8 @@ export const datesJson: FastifyPluginAsync<Services> = async (app, services) => 
       const { from, to, tag, q, page = 1, limit = maxItems } = request.query;
       const isWithin = ({ startAt }: CatalogDate) => (!from || startAt >= from) && (!to || startAt <= to);
       const filter = { ...(tag !== undefined && { tag }), ...(q !== undefined && { q }) };
-      const found = applyFilter((await loadUpcoming(ctx)).filter(isWithin), filter);
+      const all = (await hasTopics(ctx, filter)) ? await loadUpcoming(ctx) : [];
+      const found = applyFilter(all.filter(isWithin), filter);
       const items = found.slice((page - 1) * limit, page * limit).map((date) => toItem(view, date));
       const body = { items, next_page: page * limit < found.length ? page + 1 : null };
       return reply.type('application/json; charset=utf-8').send(JSON.stringify(body));

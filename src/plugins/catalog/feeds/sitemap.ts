@@ -8,9 +8,9 @@ import { listRoute } from '../../../http/list-cache/index.ts';
 import { listCourses } from '../courses.ts';
 import { listComingDates } from '../dates/service.ts';
 import { cachedPage } from '../cached-page.ts';
-import { createVersionedCache } from '../dates/versioned-cache.ts';
+import { createVersionedCache } from '../../../database/versioned-cache.ts';
 import type { View } from '../view.ts';
-import { element, toDocument, type Xml } from './xml.ts';
+import { element, toDocument } from './xml.ts';
 
 const maxDates = 30_000;
 const urlsPerTurn = 500;
@@ -44,20 +44,15 @@ export const sitemap: FastifyPluginAsync<Services & { isOwnHost: boolean }> = as
 /** Yields to the event loop. */
 async function writeSitemap(ctx: Ctx, urls: View['urls']) {
   const [courses, dates] = await Promise.all([listCourses(ctx), listComingDates(ctx, maxDates)]);
-  const pages: (() => Xml)[] = [
+  const pages = [
     () => toUrl(urls.start),
     ...courses.map((course) => () => toUrl(urls.course(course), formatTimestamp(course.updatedAt))),
     ...dates.map((date) => () => toUrl(urls.date(date))),
   ];
-  const frame = element('urlset', { xmlns: 'http://www.sitemaps.org/schemas/sitemap/0.9' }, '|');
-  const [start, end] = toDocument(frame).split('|') as [string, string];
-  const pieces = [Buffer.from(start)];
-  for (let first = 0; first < pages.length; first += urlsPerTurn) {
-    const part = pages.slice(first, first + urlsPerTurn).map((toPage) => toPage().xml);
-    pieces.push(Buffer.from(part.join('')));
-    await nextTurn();
-  }
-  return Buffer.concat([...pieces, Buffer.from(end)]);
+  const written: string[] = [];
+  for (const toPage of pages) if (written.push(toPage().xml) % urlsPerTurn === 0) await nextTurn();
+  const namespace = { xmlns: 'http://www.sitemaps.org/schemas/sitemap/0.9' };
+  return Buffer.from(toDocument(element('urlset', namespace, { xml: written.join('') })));
 }
 
 /** Bookings change a date, and their times are not public: its page has no time of a change. */

@@ -17,8 +17,8 @@ import { Subscribe } from './subscribe.tsx';
 
 type StartProps = {
   view: View;
-  /** All coming dates, and those of the page. */
-  all: CatalogDate[];
+  /** All coming dates, undefined where they need not be read, and those of the filter. */
+  all: CatalogDate[] | undefined;
   found: CatalogDate[];
   /** Courses without a coming date to list below the dates. */
   others: { id: number; title: string }[];
@@ -44,17 +44,17 @@ export function Start({ view, all, found, others, filter, page, pageSize, first 
     >
       <h1>{school.title}</h1>
       {school.tagline && <p class="lead">{school.tagline}</p>}
-      {all.length > 1 && <Search view={view} all={all} filter={filter} />}
+      {(!all || all.length > 1) && <Search view={view} all={all ?? []} filter={filter} />}
       {isFiltered && (
         <p role="status">
           {found.length === 0 ? texts.noneFound : fillCount(texts.found, found.length)}{' '}
           <a href={paths.start}>{texts.reset}</a>
         </p>
       )}
-      {all.length === 0 && <p>{texts.none}</p>}
+      {all?.length === 0 && <p>{texts.none}</p>}
       <DatesByMonth view={view} dates={shown} />
       <Pages view={view} filter={filter} page={page} last={Math.ceil(found.length / pageSize)} />
-      {all.length > 0 && (
+      {all?.length !== 0 && (
         <p class="feeds">
           <Subscribe view={view} url={urls.calendar} path={paths.calendar} />{' '}
           <a href={paths.feed}>{texts.feeds.follow}</a>
