@@ -26,6 +26,10 @@ declare module 'fastify' {
     /** Language, texts and links for the page. */
     view: View;
   }
+  interface FastifyContextConfig {
+    /** The route itself limits how often an address calls it. */
+    hasOwnLimit?: true;
+  }
 }
 
 /** The personal pages of course users: rendered on the server, without scripts, never cached. */
@@ -40,7 +44,10 @@ export const personalPagesPlugin: FastifyPluginAsync<Services> = async (app, opt
     request.view = { language, texts: texts[language], paths: services.paths, timezone: settings.timezone };
     reply.header('cache-control', 'no-store').header('vary', 'Accept-Encoding, Accept-Language, Cookie');
   });
-  app.addHook('onRequest', limitByAddress(options.countRequest));
+  const limit = limitByAddress(options.countRequest);
+  app.addHook('onRequest', async (request) => {
+    if (!request.routeOptions.config.hasOwnLimit) await limit(request);
+  });
   if (options.requireHttps) app.addHook('onRequest', redirectToHttps(settings));
   app.addHook('onRequest', rejectCrossSite(settings));
   app.addHook('preParsing', checkBody);

@@ -252,11 +252,42 @@ test('the feed of a closed school is not found', async () => {
   expect((await anyone.get(path)).status).toBe(404);
 });
 
-test('one address calls feeds as often as other pages', async () => {
-  const options = { limits: { ...limits, publicRequestsPerMinute: 3 } };
-  const limited = await openTestApp(openTestDatabase(inject('shared')), options);
+async function openLimited(publicRequestsPerMinute: number) {
+  const limited = await openTestApp(openTestDatabase(inject('shared')), {
+    limits: { ...limits, publicRequestsPerMinute },
+  });
   onTestFinished(() => limited.close());
-  const statuses = [];
-  for (let n = 0; n < 5; n += 1) statuses.push((await visitor(limited.app).get('/my/calendar/x.ics')).status);
-  expect(statuses).toEqual([404, 404, 404, 429, 429]);
+  const statusOf = async (path: string) => (await visitor(limited.app).get(path)).status;
+  return { statusOf, statusesOf: (path: string, count: number) => repeat(count, () => statusOf(path)) };
+}
+async function repeat<T>(count: number, work: () => Promise<T>) {
+  const all: T[] = [];
+  for (let n = 0; n < count; n += 1) all.push(await work());
+  return all;
+}
+
+test('one address calls unknown feeds as often as other pages', async () => {
+  const { statusesOf } = await openLimited(3);
+  expect(await statusesOf('/my/calendar/x.ics', 5)).toEqual([404, 404, 404, 429, 429]);
+});
+
+test('a known feed has a limit of its own, which is not that of the address', async () => {
+  const { statusOf, statusesOf } = await openLimited(4);
+  const people = [await somebody(), await somebody(), await somebody()];
+  const feeds = await Promise.all(people.map(({ browser }) => createFeed(browser)));
+  for (const feed of feeds) expect(await statusesOf(feed, 2)).toEqual([200, 200]);
+  for (const { me, userId } of people) await takesPart(me, userId);
+  for (const feed of feeds) expect(await statusesOf(feed, 5)).toEqual([200, 200, 200, 200, 200]);
+  expect(await statusesOf('/my', 2)).toEqual([401, 429]);
+  expect((await statusesOf(feeds[0]!, 40)).filter((status) => status === 429)).toHaveLength(16);
+  expect(await statusOf(feeds[1]!)).toBe(200);
+});
+
+test('an ended feed counts for its address again', async () => {
+  const { statusesOf } = await openLimited(3);
+  const { browser } = await somebody();
+  const feed = await createFeed(browser);
+  expect(await statusesOf(feed, 6)).toEqual(Array(6).fill(200));
+  await createFeed(browser);
+  expect(await statusesOf(feed, 5)).toEqual([404, 404, 404, 429, 429]);
 });
