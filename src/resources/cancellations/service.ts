@@ -25,6 +25,7 @@ type School = Pick<Ctx, 'providerId'>;
 const areas: Areas = ['catalog', 'dates', 'people', 'money'];
 /** Limits the time under the lock. */
 const maxBookings = 20;
+/** But for a booking of more, whose order is credited in the same write. */
 const maxPersons = 100;
 const maxMoved = 1_000;
 /** Limits the time of a request; the server completes the remaining bookings. */
@@ -71,7 +72,7 @@ async function start(
   }
   const values = [ctx.providerId, id, 0, null, null, now, credit];
   const concerned = await execute<sql.Leaving>(tx, sql.findLeaving, values);
-  const found = concerned.filter(({ statusId }) => !hasLeft(statusId));
+  const found = concerned.filter(isLeaving);
   const row: CancellationRow = {
     ...{ providerId: ctx.providerId, courseDateId: id, credit, moveTo, sendMail, createdAt: now, finishedAt: null },
     ...{ lastBookingId: 0, numParticipants: found.length, numMoved: 0, numCredits: 0, numMails: 0 },
@@ -98,8 +99,8 @@ async function predict(
   concerned: sql.Leaving[],
   found: sql.Leaving[],
 ): Promise<CancellationRow> {
-  const orders = row.credit ? await findCreditableOrders(school, tx, toIds(concerned)) : new Map();
-  return { ...row, numCredits: orders.size, numMails: row.sendMail ? toMails(found, 'date_canceled').length : 0 };
+  const orders = row.credit ? await findCreditableOrders(school, tx, toPeople(concerned)) : [];
+  return { ...row, numCredits: orders.length, numMails: row.sendMail ? toMails(found, 'date_canceled').length : 0 };
 }
 
 /** Moves all at once, so that the other date has places for all of them or nothing changes. */
@@ -119,7 +120,12 @@ async function moveAll(
   return { ...row, numMoved: found.length, numMails: mails.length, finishedAt: now };
 }
 
+const isLeaving = ({ statusId }: sql.Leaving) => !hasLeft(statusId);
 const toIds = (items: { id: number }[]) => items.map(({ id }) => id);
+const toPeople = (concerned: sql.Leaving[]) => ({
+  leaving: toIds(concerned.filter(isLeaving)),
+  left: toIds(concerned.filter((one) => !isLeaving(one))),
+});
 
 /**
  * Credits and informs the participants of the next bookings. Nobody joins a canceled date, so bookings keep their order.
@@ -140,28 +146,18 @@ async function cancelBatch(school: School, tx: Tx, now: string, id: number): Pro
   }
   const { row, statusId, message } = found;
   if (row.finishedAt !== null) return tx.rollbackNoChange(row);
-  const find = async (...after: (number | null)[]) =>
-    statusId !== canceled
-      ? []
-      : execute<sql.Leaving>(tx, sql.findLeaving, [school.providerId, id, ...after, row.createdAt, row.credit]);
-  const isLeaving = (one: sql.Leaving) => !hasLeft(one.statusId);
-  // The order of a large booking is credited as a whole.
-  const all = row.credit ? await find(0, null, null) : [];
-  const rest = all.filter((one) => isLeaving(one) && one.bookingId <= row.lastBookingId);
-  const following = rest.length === 0 ? await find(row.lastBookingId, maxBookings, maxPersons) : [];
-  const leaving = rest.length > 0 ? rest : following.filter(isLeaving);
-  const slice = row.credit ? leaving.slice(0, maxPersons) : leaving;
-  const named = slice.filter(({ heldFor }) => heldFor !== 'name');
-  const unnamed = following.filter((one) => isLeaving(one) && one.heldFor === 'name');
-  const mails = row.sendMail ? toMails([...named, ...unnamed], 'date_canceled') : [];
-  const credits = row.credit ? await creditParticipants(school, tx, now, toIds(following), message) : 0;
-  if (row.credit) await deregisterParticipants(school, tx, now, slice, false);
+  const values = [school.providerId, id, row.lastBookingId, maxBookings, maxPersons, row.createdAt, row.credit];
+  const following = statusId === canceled ? await execute<sql.Leaving>(tx, sql.findLeaving, values) : [];
+  const leaving = following.filter(isLeaving);
+  const mails = row.sendMail ? toMails(leaving, 'date_canceled') : [];
+  const credits = row.credit ? await creditParticipants(school, tx, now, toPeople(following), message) : 0;
+  if (row.credit) await deregisterParticipants(school, tx, now, leaving, false);
   await queueMails(school, tx, now, mails);
   const next = {
     lastBookingId: following.at(-1)?.bookingId ?? row.lastBookingId,
     numCredits: row.numCredits + credits,
     numMails: row.numMails + mails.length,
-    finishedAt: following.length + rest.length === 0 ? now : null,
+    finishedAt: following.length === 0 ? now : null,
   };
   await tx.update(cancellations).set(next).where(match(school, id));
   return { ...row, ...next };

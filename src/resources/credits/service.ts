@@ -1,4 +1,4 @@
-import { asc, eq, inArray } from 'drizzle-orm';
+import { asc, eq, inArray, sql } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
 import { toDecimal, toMinorUnits, type Minor } from '../../core/money.ts';
 import type { Tx } from '../../database/client.ts';
@@ -8,6 +8,7 @@ import { execute, toRecordset } from '../../database/statements.ts';
 import { orderLines, orders } from '../../database/tables/orders.ts';
 import { grouped } from '../../lists/relations.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { due } from '../payments/loaders.ts';
 import { findDebt, updatePaid, type Debt } from '../payments/service.ts';
 import { agreedTotals } from '../quotes/price-service.ts';
 import { deductFee, hasRest, restOf, split, toCreditLine, type Line } from './line-service.ts';
@@ -20,7 +21,7 @@ import {
   type Share,
   type TakenPart,
 } from './share-service.ts';
-import { findReturnable, insertFollowingOrder, returnToVouchers } from './sql.ts';
+import { findReturnable, insertFollowingOrder, returnableSql, returnToVouchers } from './sql.ts';
 
 type School = Pick<Ctx, 'providerId'>;
 
@@ -68,20 +69,22 @@ export async function creditOrder(ctx: School, tx: Tx, now: string, orderId: num
   return { id, creditedLines: credited };
 }
 
-const findRedeemed = ({ providerId }: School, tx: Tx, orderId: number) =>
-  execute<{ voucherId: number; code: string; amount: string }>(tx, findReturnable, [providerId, orderId]);
+const unpaid = sql<string>`greatest(0, ${due}) + (
+  select coalesce(sum(r.amount::numeric), 0) from (${sql.raw(returnableSql('orders.provider_id', 'orders.id'))}) r)`;
 
-/** The amount due of an order and the part that vouchers paid: a larger credit would be owed by the school. */
-export async function findUnpaid(ctx: School, tx: Tx, orderId: number): Promise<Minor> {
-  const [{ due }, redeemed] = [await findDebt(ctx, tx, orderId), await findRedeemed(ctx, tx, orderId)];
-  return redeemed.reduce((sum, { amount }) => sum + toMinorUnits(amount), due > 0n ? due : 0n);
+/** What is due of orders and what vouchers paid: a larger credit would be owed by the school. */
+export async function findUnpaid(ctx: School, tx: Tx, orderIds: number[]) {
+  const ofOrders = tenantWhere(ctx, orders, inArray(orders.id, orderIds));
+  const found = await tx.select({ id: orders.id, unpaid }).from(orders).where(ofOrders);
+  return new Map(found.map((one) => [one.id, toMinorUnits(one.unpaid)]));
 }
 
 /** A credit lowers the amount due first, then refunds the redeemed vouchers; the school owes the rest. */
 async function settle(ctx: School, tx: Tx, first: Debt, gross: Minor) {
   const applied = clamp(first.due, gross);
   let owed = gross - applied;
-  const redeemed = await findRedeemed(ctx, tx, first.id);
+  type Redeemed = { voucherId: number; code: string; amount: string };
+  const redeemed = await execute<Redeemed>(tx, findReturnable, [ctx.providerId, first.id]);
   const returned = redeemed.flatMap(({ amount, ...voucher }) => {
     const part = clamp(toMinorUnits(amount), owed);
     owed -= part;

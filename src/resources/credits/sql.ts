@@ -50,16 +50,15 @@ export const insertFollowingOrder = {
 };
 
 /** The redeemed amount of each voucher of an order that is not archived, less what credits returned to it. */
-export const findReturnable = {
-  name: 'find_returnable_redemptions',
-  text: `select r.voucher_id as "voucherId", v.code, sum(r.amount)::text as amount
+export const returnableSql = (provider: string, order: string) => `
+    select r.voucher_id as "voucherId", v.code, sum(r.amount)::text as amount
     from orders o
       join voucher_redemptions r on r.provider_id = o.provider_id and r.order_id = o.id
       join vouchers v on v.provider_id = r.provider_id and v.id = r.voucher_id
-    where o.provider_id = $1 and (o.id = $2 or o.first_order_id = $2 and o.kind = 'credit')
+    where o.provider_id = ${provider} and (o.id = ${order} or o.first_order_id = ${order} and o.kind = 'credit')
       and num_nonnulls(v.archived_at, v.deleted_at) = 0
-    group by r.voucher_id, v.code having sum(r.amount) > 0 order by r.voucher_id`,
-};
+    group by r.voucher_id, v.code having sum(r.amount) > 0 order by r.voucher_id`;
+export const findReturnable = { name: 'find_returnable_redemptions', text: returnableSql('$1', '$2') };
 
 /** Returns amounts to vouchers, by the credit `$2`. */
 export const returnToVouchers = {
@@ -103,18 +102,26 @@ export const findPriceLines = {
     order by s.id desc, l.id`,
 };
 
-/** A creditable line of an order: those of the participants `$2` of whom something is left, null for one without names. */
-export type CreditableLine = { orderId: number; lineId: number; leaving: number[] | null };
+/**
+ * A creditable line of an order: those of the participants `$2` of whom something is left, or the first of its booking if
+ * it names nobody.
+ */
+export type CreditableLine = { orderId: number; lineId: number; people: number[] };
+
+const ofBooking = `from bookings b join participants q on q.provider_id = b.provider_id and q.booking_id = b.id
+          where b.provider_id = $1 and b.order_id = coalesce(o.first_order_id, o.id)`;
 
 /** Lines of orders of the participants `$2`; a line without names if nobody of its booking stays. */
 export const findCreditable = {
   name: 'find_creditable_lines',
-  text: `select l.order_id as "orderId", l.id as "lineId", n.leaving
+  text: `select l.order_id as "orderId", l.id as "lineId", case when n.named > 0 then n.people else (
+        select json_build_array(q.id) ${ofBooking} and q.id = any($2::bigint[])
+        order by array_position($2::bigint[], q.id) limit 1) end as people
     from orders o
       join order_lines l on l.provider_id = o.provider_id and l.order_id = o.id
       cross join lateral (
-        select count(*)::int as people, json_agg(s.participant_id order by s.participant_id) filter (
-          where s.participant_id = any($2::bigint[]) and s.share > 0 and not s.is_credited) as leaving
+        select count(*) as named, json_agg(s.participant_id order by s.participant_id) filter (
+          where s.participant_id = any($2::bigint[]) and s.share > 0 and not s.is_credited) as people
         from ${sharesSql('l')} s) n
     where o.provider_id = $1 and o.kind <> 'credit'
       and o.id in (
@@ -126,8 +133,7 @@ export const findCreditable = {
       and l.quantity * l.price_at_order - l.discount_calculated_at_order > (
         select coalesce(-sum(c.quantity * c.price_at_order - c.discount_calculated_at_order), 0) from order_lines c
         where c.provider_id = $1 and c.credits_line_id = l.id)
-      and (n.leaving is not null or n.people = 0 and not exists (
-          select from bookings b join participants q on q.provider_id = b.provider_id and q.booking_id = b.id
-          where b.provider_id = $1 and b.order_id = o.id and q.status_id not in (${leftStatuses.join(', ')}) and q.id <> all($2::bigint[])))
+      and (n.people is not null or n.named = 0 and not exists (
+          select ${ofBooking} and q.status_id not in (${leftStatuses.join(', ')}) and q.id <> all($2::bigint[])))
     order by l.order_id, l.id`,
 };

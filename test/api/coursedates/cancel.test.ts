@@ -178,7 +178,22 @@ test.each(['the server', 'a repeated request'])('what was interrupted in the mid
   expect(new Set((await readCredits(me)).map(({ id }) => id as number)).size).toBe(23);
 });
 
-test('a large booking is credited once and leaves in slices; each of its persons is told once', async () => {
+test('nobody of a large booking that was credited keeps a seat of a date that is reopened meanwhile', async () => {
+  const { me, dateId, url, cancel } = await stage([230, 1], { capacityMax: 231 });
+  const name = `interrupt_${me.id}`;
+  await database.pool.query(failBatches(name, me.id, 0));
+  expect((await cancel({ credit: true })).status).toBe(500);
+  expect((await me.put(url, { status_id: 1 })).status).toBe(200);
+  await database.pool.query(`drop trigger ${name} on cancellations; drop function ${name}`);
+  await completeCancellations(database);
+  expect(await statusesOnDate(me, dateId)).toEqual([...Array<number>(230).fill(4), 1]);
+  expect([await readCredits(me), (await readTold(me)).length]).toEqual([
+    [{ id: expect.any(Number), net: -230_000 }],
+    230,
+  ]);
+});
+
+test('a large booking is credited once; each of its persons is told once', async () => {
   const staged = await stage([230, 1], { capacityMax: 231 });
   const { me, dateId, cancel } = staged;
   const unnamed = { coursedate_id: dateId, payment_method: 'invoice', places: 150, booker_email: 'b@people.example' };

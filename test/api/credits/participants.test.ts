@@ -158,6 +158,26 @@ test('a canceled date credits those who left free of charge, too, but no fee', a
   }
 });
 
+test.each([
+  ['one who has paid', 1, 1000, []],
+  ['one of two, who have paid nothing', 2, 0, [-2000]],
+  ['one of two, who have paid all', 2, 2000, [-1000]],
+  ['one of two, who have paid a part', 2, 1500, [-500, -1000]],
+])('of one who left before, a canceled date credits what is unpaid: %s', async (_case, count, amount, expected) => {
+  const staged = await stage(count);
+  const { me, order, leave } = staged;
+  if (amount > 0) expect((await me.post(`/v2/orders/${order}/payments`, { amount })).status).toBe(201);
+  await leave([0]);
+  const counts = { participants: count - 1, credits: Math.min(expected.length, 1) };
+  expect(await cancel(staged, { dry_run: true })).toMatchObject(counts);
+  expect(await cancel(staged)).toMatchObject(counts);
+  const orders = (await me.get('/v2/orders')).json<Item[]>();
+  const nets = orders.map(({ calculated_totals }) => calculated_totals.total_amount_after_discounts as number);
+  expect(nets.filter((net) => net < 0).sort((a, b) => b - a)).toEqual(expected);
+  const { balance } = (await me.get(`/v2/orders/${order}?include[]=balance`)).json<Item>();
+  expect([balance.due, await differences(me)]).toEqual([0, []]);
+});
+
 test('one who left free of charge and was credited is not credited again by a cancellation', async () => {
   const staged = await stage();
   await staged.leave([0]);
