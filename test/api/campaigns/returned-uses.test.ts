@@ -82,3 +82,15 @@ test('a place that is taken again takes the use again, also above the maximum', 
   expect(await uses()).toEqual([2, 'campaign_code_used_up']);
   expect((await me.get(`/v2/campaigns/${campaignId}`)).status).toBe(200);
 });
+
+test('an order of which a difference is not credited keeps its use', async () => {
+  const { me, ids, booking_id, uses, credit } = await stage();
+  const { dateId: dearer } = await createBookableDate(me, { course: { price_value: 1300 } });
+  const moved = await me.post(`/v2/participants/${ids[0]}/move`, { coursedate_id: dearer, price: 'difference' });
+  const [{ id: difference }] = moved.json<Item>()['orders'] as [Item];
+  await deregister(me, booking_id);
+  expect((await credit()).status).toBe(201);
+  expect(await uses()).toEqual(used);
+  expect((await me.post(`/v2/orders/${difference}/credit`, {})).status).toBe(201);
+  expect(await uses()).toEqual([0, 'free']);
+});
