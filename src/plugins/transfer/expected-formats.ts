@@ -3,13 +3,22 @@ import { coercionKind, type CoercionKind } from '../../core/schema/types.ts';
 import { addressPattern } from '../../core/text.ts';
 import { PasswordHash } from '../../resources/auth/password-schema.ts';
 import { colorPattern } from '../../resources/catalog-settings/body-schema.ts';
-import { Amount, LocalTime, Percentage, SignedAmount, Slug, TimeOfDay } from './record-types/value-formats.ts';
+import {
+  Amount,
+  CreditedAmount,
+  LocalTime,
+  Percentage,
+  SignedAmount,
+  Slug,
+  TimeOfDay,
+} from './record-types/value-formats.ts';
 
 /** Expected values of fields that are well-formed but violate a rule between fields. */
 const rules: Record<string, string> = {
-  attendance: 'gatherings of the same course date',
+  attendance: 'gatherings of the same course date, each once',
   attendance_marks: 'gatherings of the same course date, with each nonce once',
   balance: 'at most amount',
+  credits: 'lines of credits, each once, of which order_lines has the credited line',
   date_of_birth: 'a day such as 1990-12-31, not after today',
   deadline_at: 'no later than end_at',
   discount_value: 'at most 100 where discount_type is Percent',
@@ -47,6 +56,7 @@ const patterns: Record<string, string> = {
   [LocalTime.pattern!]: coercedFormats['local-time']!,
   [Amount.pattern!]: 'an amount such as 100.50',
   [SignedAmount.pattern!]: 'an amount such as 100.50, or of a credit -100.50',
+  [CreditedAmount.pattern!]: 'an amount of at most 0 such as -100.50',
   [Percentage.pattern!]: 'a percentage such as 25.00, at most 100',
   [Slug.pattern!]: 'lower-case letters, digits and hyphens such as first-aid',
   [colorPattern]: 'a colour such as #0b5a8a',

@@ -137,7 +137,9 @@ async function writeAll({ database, ctx, assertLocked, summary, reportBadLine, o
       await analyze(database, kind);
       nextAnalyze *= 4;
     }
-    if (isBulk(kind) && batchCount > 1) await analyze(database, kind);
+    if (!isBulk(kind)) continue;
+    if (batchCount > 1) await analyze(database, kind);
+    await kind.afterAll?.(ctx);
   }
 }
 

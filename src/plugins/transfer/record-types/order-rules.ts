@@ -59,7 +59,8 @@ export const updatePaidOrders = (providerId: number, ids: SQL, now: string) => s
 
 const sumOf = (items: Fields[]) => items.reduce((sum, { amount }) => sum + toMinorUnits(amount as string), 0n);
 
-const hasRepeated = (items: Fields[], name: string) => new Set(items.map((one) => one[name])).size < items.length;
+export const hasRepeated = (items: Fields[], name: string) =>
+  new Set(items.map((one) => one[name])).size < items.length;
 
 export const toAgreedLine = (fields: Fields): AgreedLine => ({
   quantity: fields['quantity'] as number,

@@ -11,6 +11,7 @@ export const LocalTime = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}[ T]\\d{2}
 export const Amount = Type.String({ pattern: '^\\d{1,10}(\\.\\d{1,2})?$' });
 /** Negative in a credit. */
 export const SignedAmount = Type.String({ pattern: '^-?\\d{1,10}(\\.\\d{1,2})?$' });
+export const CreditedAmount = Type.String({ pattern: '^(-\\d{1,10}(\\.\\d{1,2})?|0(\\.0{1,2})?)$' });
 export const Percentage = Type.String({ pattern: '^(100(\\.0{1,2})?|\\d{1,2}(\\.\\d{1,2})?)$' });
 
 /** A part of an address. */
