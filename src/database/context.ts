@@ -1,5 +1,5 @@
-import type { Area } from './areas.ts';
-import type { Reader, Write, WriteNewProvider } from './client.ts';
+import type { Area, Areas } from './areas.ts';
+import type { Reader, Tx, Write, WriteNewProvider } from './client.ts';
 import type { Queryable } from './statements.ts';
 import type { Language } from '../core/reference/language.ts';
 import type { KeyProfile } from '../core/key-profiles.ts';
@@ -76,3 +76,15 @@ export type Ctx = {
 /** The school that a context reads, also with a publishable key. */
 export const getSchoolId = ({ providerId, publishableFor }: Pick<Ctx, 'providerId' | 'publishableFor'>) =>
   publishableFor?.id ?? providerId;
+
+/** Repeats a write until it returns something, so that each holds the lock for a short time only. */
+export async function writeInSlices<T>(
+  ctx: Ctx,
+  areas: Areas,
+  work: (tx: Tx, now: string) => Promise<T | undefined>,
+): Promise<T> {
+  for (;;) {
+    const result = await ctx.write(areas, work);
+    if (result !== undefined) return result;
+  }
+}

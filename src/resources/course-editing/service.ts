@@ -1,6 +1,6 @@
 import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
 import { toSlug } from '../../core/catalog-urls.ts';
-import type { Ctx } from '../../database/context.ts';
+import { writeInSlices, type Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import { matchFolded } from '../../database/tables/columns.ts';
@@ -87,12 +87,13 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
 /** Deletes a course and its dates without participants, and returns its id. Throws if an upcoming date has participants. */
 export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
   const course = matchCourse(ctx, id);
-  return ctx.write(['catalog', 'dates', 'people', 'money'], async (tx, now) => {
+  return writeInSlices(ctx, ['catalog', 'dates', 'people', 'money'], async (tx, now) => {
     if ((await tx.$count(tables.courses, course)) === 0) throw Problem.notFound('Course');
-    const related = (await deleteDatesOfCourse(ctx, tx, now, id)) ? { relatedItemsUpdatedAt: now } : {};
+    const hasDeletedDates = await deleteDatesOfCourse(ctx, tx, now, id);
+    if (hasDeletedDates === undefined) return undefined;
     await tx
       .update(tables.courses)
-      .set({ deletedAt: now, updatedAt: now, ...related })
+      .set({ deletedAt: now, updatedAt: now, ...(hasDeletedDates && { relatedItemsUpdatedAt: now }) })
       .where(course);
     await releaseAddress(ctx, tx, id);
     await deleteInterests(ctx, tx, id);

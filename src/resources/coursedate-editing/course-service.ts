@@ -1,4 +1,4 @@
-import { and, eq, gt, isNotNull, isNull, ne, notInArray } from 'drizzle-orm';
+import { and, eq, gt, isNotNull, isNull, ne, not, notInArray } from 'drizzle-orm';
 import { canceled } from '../../core/reference/statuses.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
@@ -10,17 +10,17 @@ import { endWaiting } from '../deregistrations/service.ts';
 
 /**
  * Deletes the dates of a course without participants; returns true if there were any. Throws if an upcoming date has
- * participants. Those who wait on canceled ones are deregistered.
+ * participants. The next ones who wait on others are deregistered; undefined if some may be left.
  */
-export async function deleteDatesOfCourse(ctx: Ctx, tx: Tx, now: string, courseId: number): Promise<boolean> {
+export async function deleteDatesOfCourse(ctx: Ctx, tx: Tx, now: string, courseId: number) {
   const dates = tenantWhere(ctx, courseDates, eq(courseDates.courseId, courseId), isNull(courseDates.deletedAt));
-  const isCanceled = eq(courseDates.statusId, canceled);
-  await endWaiting(ctx, tx, now, dates, and(isCanceled, gt(courseDates.endsAt, currentTime)));
-  const isComing = and(ne(courseDates.statusId, canceled), gt(courseDates.endsAt, currentTime));
+  const isComing = and(ne(courseDates.statusId, canceled), gt(courseDates.endsAt, currentTime))!;
+  const mayLeaveSome = await endWaiting(ctx, tx, now, dates, not(isComing));
   const hasParticipants = eq(courseDates.hasParticipants, true);
   if ((await tx.$count(courseDates, and(dates, hasParticipants, isComing))) > 0) {
     throw new Problem('invalid', 'The course has dates with coming participants');
   }
+  if (mayLeaveSome) return undefined;
   const parents = tx
     .selectDistinct({ id: courseDates.parentId })
     .from(courseDates)

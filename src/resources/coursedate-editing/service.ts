@@ -1,5 +1,5 @@
 import { and, eq, getTableColumns, isNull, ne, or, sql, type SQL } from 'drizzle-orm';
-import type { Ctx } from '../../database/context.ts';
+import { writeInSlices, type Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { findInvalidTimezone } from '../../database/time-zones.ts';
 import type { Tx } from '../../database/client.ts';
@@ -137,7 +137,7 @@ function toUpdatedColumns(
 
 /** Deletes a date and its children, unless somebody has a seat on one of them; those who wait are deregistered. */
 export const deleteCourseDate = (ctx: Ctx, courseId: number, id: number): Promise<CourseDateWritten> =>
-  ctx.write(['catalog', 'dates', 'people', 'money'], async (tx, now) => {
+  writeInSlices(ctx, ['catalog', 'dates', 'people', 'money'], async (tx, now) => {
     await findCourse(ctx, tx, courseId);
     const target = matchCourseDate(ctx, courseId, id);
     if ((await tx.$count(tables.courseDates, target)) === 0) throw Problem.notFound('Course date');
@@ -147,11 +147,12 @@ export const deleteCourseDate = (ctx: Ctx, courseId: number, id: number): Promis
       or(eq(tables.courseDates.id, id), eq(tables.courseDates.parentId, id)),
       notDeleted,
     );
-    await endWaiting(ctx, tx, now, withChildren);
+    const mayLeaveSome = await endWaiting(ctx, tx, now, withChildren);
     const { numConfirmed, numOverbooked, numUnconfirmed } = tables.courseDates;
     const taken = and(withChildren, sql`${numConfirmed} + ${numOverbooked} + ${numUnconfirmed} > 0`);
     if ((await tx.$count(tables.courseDates, taken)) > 0)
       throw new Problem('invalid', 'Participants hold seats on this course date');
+    if (mayLeaveSome) return undefined;
     await tx.update(tables.courseDates).set({ deletedAt: now, updatedAt: now }).where(withChildren);
     await touchCourse(ctx, tx, now, courseId);
     return { coursedate_id: id, course_id: courseId };

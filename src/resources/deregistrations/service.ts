@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, inArray, type SQL } from 'drizzle-orm';
+import { and, asc, eq, inArray, type SQL } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
 import { isConfirmed, participantStatus } from '../../core/reference/statuses.ts';
 import type { Tx } from '../../database/client.ts';
@@ -8,11 +8,10 @@ import { bookings } from '../../database/tables/orders.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { defineReferences } from '../../lists/references.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
-import { creditUnpaid } from '../credits/place-service.ts';
 import { queueMails, type NewMail } from '../mails/queue-service.ts';
 import type { ParticipantRow } from '../participants/schema.ts';
 import { participantSerializer } from '../participants/serializer.ts';
-import { endDueHoldsOfDates } from '../seats/promotion-service.ts';
+import { changeStates, endDueHoldsOfDates } from '../seats/promotion-service.ts';
 import { deregisterParticipants } from '../seats/service.ts';
 import type { DeregisterBody } from './body-schema.ts';
 
@@ -51,22 +50,34 @@ export async function deregisterWithMails(
   return leaving;
 }
 
+/** Limits the time under the lock. */
+const maxWaiting = 50;
+
 /**
- * Ends the due offers of dates that are deleted. Deregisters those who wait there, or on those of a condition, with a
- * mail, and credits what is unpaid.
+ * Ends the due offers of dates that are deleted. Deregisters the next ones who wait there, or on those of a condition,
+ * with a mail and a credit of what is unpaid; nobody moves up. Returns true if others may wait.
  */
 export async function endWaiting(ctx: Ctx, tx: Tx, now: string, dates: SQL | undefined, condition?: SQL) {
   await endDueHoldsOfDates(ctx, tx, now, dates);
   const waits = eq(participants.statusId, participantStatus.waiting);
   const waiting = await tx
-    .select(getTableColumns(participants))
+    .select({ participantId: participants.id, userId: participants.userId })
     .from(participants)
     .innerJoin(courseDates, sameTenant(courseDates, participants, eq(courseDates.id, participants.courseDateId)))
     .where(tenantWhere(ctx, participants, waits, dates, condition))
-    .orderBy(asc(participants.id));
-  await deregisterWithMails(ctx, tx, now, waiting, { withFee: false, sendMail: true });
-  const ids = waiting.map(({ id }) => id);
-  await creditUnpaid(ctx, tx, now, ids);
+    .orderBy(asc(participants.id))
+    .limit(maxWaiting);
+  const change = { from: 'waiting', cause: 'deregister', place: 'own' } as const;
+  const changes = waiting.map(({ participantId }) => ({ participantId, ...change }));
+  await changeStates(ctx, tx, now, changes);
+  const mail = { purpose: 'deregistration', endsPlace: false, isRequested: true } as const;
+  await queueMails(
+    ctx,
+    tx,
+    now,
+    waiting.map((one) => ({ ...mail, ...one })),
+  );
+  return waiting.length === maxWaiting;
 }
 
 /**

@@ -3,7 +3,7 @@ import { Problem } from '../../core/errors.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { Areas } from '../../database/areas.ts';
 import type { Database, Tx } from '../../database/client.ts';
-import type { Ctx } from '../../database/context.ts';
+import { writeInSlices, type Ctx } from '../../database/context.ts';
 import { runEach } from '../../database/periodic.ts';
 import { execute, type Queryable, type Statement } from '../../database/statements.ts';
 import { endSessions } from '../auth/session-service.ts';
@@ -74,10 +74,7 @@ export async function eraseCourseUser(ctx: Ctx, userId: number, { dry_run = fals
     if (!found.isErased || numItems > 0) await record(tx, now, person, mails);
     return repeated;
   };
-  for (;;) {
-    const result = await ctx.write(areas, work);
-    if (result !== undefined) return result;
-  }
+  return writeInSlices(ctx, areas, work);
 }
 
 const lock = async (tx: Tx, { providerId, userId }: Person) =>

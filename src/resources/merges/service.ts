@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox';
 import { Problem } from '../../core/errors.ts';
 import type { Areas } from '../../database/areas.ts';
 import type { Tx } from '../../database/client.ts';
-import type { Ctx } from '../../database/context.ts';
+import { writeInSlices, type Ctx } from '../../database/context.ts';
 import { execute, type Queryable, type Statement } from '../../database/statements.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { courseUsers } from '../../database/tables/users.ts';
@@ -79,10 +79,7 @@ async function merge<Counts extends object>(kind: Kind, ctx: Ctx, id: number, { 
     await execute(tx, sql.recordMerge(kind.resource), [...ids, now]);
     return result;
   };
-  for (;;) {
-    const result = await ctx.write(kind.areas, work);
-    if (result !== undefined) return result;
-  }
+  return writeInSlices(ctx, kind.areas, work);
 }
 
 /** Moves the participants, and ends the sessions, links and password of the merged person. */

@@ -192,7 +192,7 @@ test.each([['declined'], ['lapsed']])(
   },
 );
 
-test.each(['date', 'canceled course'])('a deleted %s leaves nobody waiting', async (what) => {
+test.each(['date', 'canceled course', 'course that is over'])('a deleted %s leaves nobody waiting', async (what) => {
   const { me, courseId, dateId } = await stage({ capacityWait: 2 });
   const { id, code } = await createVoucher(me, { amount: '1000.00' });
   const people = persons(2, { status_id: 3 });
@@ -200,7 +200,9 @@ test.each(['date', 'canceled course'])('a deleted %s leaves nobody waiting', asy
   const child = await addDate(me, courseId, { parentId: dateId, capacityWait: 2 });
   const other = await bookOrFail(me, child, { participants: people.slice(1) });
   const url = `/v2/courses/${courseId}/coursedates`;
-  if (what !== 'date') for (const one of [dateId, child]) await me.put(`${url}/${one}`, { status_id: 3 });
+  const over = { start_at: '2020-06-10', end_at: '2020-06-10', deadline_at: '2020-06-10' };
+  const change = what === 'canceled course' ? { status_id: 3 } : over;
+  if (what !== 'date') for (const one of [dateId, child]) await me.put(`${url}/${one}`, change);
   expect((await me.request('DELETE')(what === 'date' ? `${url}/${dateId}` : `/v2/courses/${courseId}`)).status).toBe(
     200,
   );
@@ -211,5 +213,15 @@ test.each(['date', 'canceled course'])('a deleted %s leaves nobody waiting', asy
   expect([await balanceOf(me, id), await creditsOf(me)]).toEqual(['1000.00', [-1000, -1000]]);
   const deleted = (await me.get(`${url}?include_deleted=1`)).json<Item[]>();
   if (what === 'date') expect(deleted.map(({ deleted_at }) => deleted_at !== null)).toEqual([true, true]);
+  await assertConsistent(me);
+});
+
+test('more than 50 who wait leave in several writes before their date is deleted, and nobody moves up', async () => {
+  const { me, courseId, dateId } = await stage({ capacityMax: 55, capacityWait: 60 });
+  await bookOrFail(me, dateId, { participants: persons(60), waiting_together: true, ...wait });
+  expect((await me.request('DELETE')(`/v2/courses/${courseId}/coursedates/${dateId}`)).status).toBe(200);
+  expect(await statusesOnDate(me, dateId)).toEqual(Array(60).fill(4));
+  expect((await queuedMails(me)).filter((mail) => mail.startsWith('deregistration'))).toHaveLength(60);
+  expect((await creditsOf(me)).reduce((sum, amount) => sum + amount, 0)).toBe(-60_000);
   await assertConsistent(me);
 });
