@@ -93,13 +93,13 @@ function readAreasWith({ readAreas }: { readAreas(includes: string[]): readonly 
 function toPageSource<Row extends Key, V extends TObject, F extends Filters, P extends Filters, R extends keyof F>(
   spec: ListSpec<Row, V, F, P, R> & { fetch: BatchLoader<Row> },
 ): PageSource<Row> {
-  const { table, isPublic, condition, notDeleted, order, fetch, looksAt } = spec;
+  const { table, isPublic, condition, notDeleted, order, fetch, readMembers } = spec;
   const ofTenant = isPublic ? inScope(table, isPublic) : (tenant: Tenant) => tenantWhere(tenant, table);
   return {
     scope: (tenant, scope) => and(ofTenant(tenant, scope), condition)!,
     ...{ table, fetch, ...(notDeleted && { notDeleted }) },
     filters: { ...spec.filters, ...spec.pathFilters },
-    ...{ isShown: findShown(spec.serializer.schema), ...(looksAt && { looksAt }) },
+    ...{ isShown: findShown(spec.serializer.schema), ...(readMembers && { readMembers }) },
     ...(order && { order: (query) => order(query as ListQuery<F>) }),
   };
 }

@@ -13,7 +13,7 @@ export type Filter<S extends TSchema = TSchema> = {
     query: Record<string, unknown>,
     hasSelective: boolean,
   ): SQL | undefined | Promise<SQL>;
-  /** The condition of other providers' rows where the reader is shown some of the members that it looks at. */
+  /** The condition of other providers' rows where the reader is shown some of the members that it reads. */
   whereShown?(value: Static<S>, ctx: Ctx, isShown: (member: string) => boolean): SQL | undefined;
   isConstant?: true;
   /** True for a value that few rows match, by an index of their own. */

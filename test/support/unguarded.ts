@@ -33,7 +33,7 @@ const changes = {
   /** Of another school's items filters and orders look at members alone that the reader is shown. */
   shownMembers: {
     file: /lists\/shown-filters\.ts$/,
-    from: '(looksAt[name] ?? [name]).every((member) => isShown(member, ctx));',
+    from: '(readMembers[name] ?? [name]).every((member) => isShown(member, ctx));',
     to: 'true;',
   },
   /** A voucher pays no more than its balance. */

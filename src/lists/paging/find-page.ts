@@ -5,7 +5,7 @@ import type { Filter, Filters } from '../filter-types.ts';
 import type { BatchLoader, Key } from '../loaders.ts';
 import type { ItemQuery } from '../list-query.ts';
 import { newBudget, ResponseTooLarge } from '../response-budget.ts';
-import { limitToShown, shownOrder, type LooksAt } from '../shown-filters.ts';
+import { limitToShown, shownOrder, type ReadMembers } from '../shown-filters.ts';
 import { defaultScope, isOwn, type Tenant, type TenantScope, type TenantTable } from '../tenant-scope.ts';
 import { countOnce, nearestCursor, noPageHints, rememberCursor, setUpperBound } from './page-hints.ts';
 import { preparedPage } from './prepared-page.ts';
@@ -25,7 +25,7 @@ type Query = { since_id?: number; include_deleted?: boolean } & Record<string, u
 /** `found` is the condition that an index finds rows by, and `isBroad` is true in the database if it leaves some out. */
 type Condition = { name: string; filter: Filter; condition: SQL; found: SQL; isBroad: SQL | undefined };
 
-export type PageSource<Row extends Key> = LooksAt & {
+export type PageSource<Row extends Key> = ReadMembers & {
   table: TenantTable;
   scope(tenant: Tenant, scope: TenantScope): SQL;
   notDeleted?: SQL;

@@ -60,7 +60,7 @@ const filters = {
 };
 
 const startMembers = ['start_at', 'start_time_at', 'timezone'];
-const looksAt = {
+const readMembers = {
   course_ids: ['course_id'],
   start_date_at: startMembers,
   startdate: startMembers,
@@ -74,7 +74,7 @@ const unsorted = {
   isPublic: isPublicDate,
   notDeleted: isNull(tables.courseDates.deletedAt),
   fetch: fetchCourseDates,
-  looksAt,
+  readMembers,
 };
 const dates = {
   ...unsorted,
@@ -124,7 +124,7 @@ const upcomingDates = {
   paging: { defaultLimit: 250, sinceId: false },
   order: () => ({ column: tables.courseDates.startsAt }),
   fetch: fetchCourseDates,
-  looksAt,
+  readMembers,
 };
 
 /** The calendar, in order of time; by default one page holds it all. */

@@ -14,7 +14,7 @@ const common = {
   table: tables.courses,
   isPublic: isPublicCourse,
   notDeleted: isNull(tables.courses.deletedAt),
-  looksAt: { tag_ids: ['tags'] },
+  readMembers: { tag_ids: ['tags'] },
 };
 const description_language = filter.parameter({
   ...codes.teachingLanguage.Code,
