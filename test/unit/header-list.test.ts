@@ -5,7 +5,10 @@ import { preferredLanguage } from '../../src/core/reference/language.ts';
 test('a list of choices is cut behind a value', () => {
   expect(cutList('a, b')).toBe('a, b');
   expect(cutList('ab,'.repeat(5_000))).toBe(`${'ab,'.repeat(166)}ab`);
-  expect(cutList('x'.repeat(501))).toBe('');
+  expect([cutList('x'.repeat(501)), cutList(`${'x'.repeat(501)},no`), cutList(undefined)]).toEqual(
+    Array(3).fill(undefined),
+  );
+  expect(cutList('')).toBe('');
 });
 
 test('languages behind the bound do not count', () => {

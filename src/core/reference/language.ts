@@ -15,9 +15,10 @@ export type Label = Record<Language, string>;
 
 /** Selects the language by Accept-Language; `nb` and `nn` select Norwegian. */
 export function preferredLanguage(acceptLanguage: string | undefined, fallback: Language): Language {
-  if (!acceptLanguage) return fallback;
+  const sent = cutList(acceptLanguage);
+  if (!sent) return fallback;
   const supported = fallback === 'no' ? ['no', 'nb', 'nn', 'en'] : ['en', 'no', 'nb', 'nn'];
-  const best = new Negotiator({ headers: { 'accept-language': cutList(acceptLanguage) } }).language(supported);
+  const best = new Negotiator({ headers: { 'accept-language': sent } }).language(supported);
   if (best === undefined) return fallback;
   return best === 'en' ? 'en' : 'no';
 }

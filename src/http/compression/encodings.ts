@@ -36,9 +36,9 @@ const allEncodings = Object.keys(compressors);
 
 /** The encoding of these that a client prefers; the first one in its header between equal ones. */
 export function negotiateEncoding({ headers }: IncomingMessage, encodings: readonly string[] = allEncodings): Encoding {
-  const sent = headers['accept-encoding'];
-  if (typeof sent !== 'string') return 'identity';
-  const accepted = { 'accept-encoding': cutList(sent) };
+  const sent = cutList(headers['accept-encoding']);
+  if (sent === undefined) return 'identity';
+  const accepted = { 'accept-encoding': sent };
   return (new Negotiator({ headers: accepted }).encoding([...encodings, 'identity']) ?? 'identity') as Encoding;
 }
 
