@@ -63,8 +63,9 @@ export const foldText = (text: string) =>
 /** 1 to 255 code points. */
 export const isTitle = (text: string) => text !== '' && Array.from(text).length <= 255;
 
-/** True for what could be a link in a mail, where a form asks for a name. */
-export const hasLink = (text: string) => /:\/\/|www\./i.test(text);
+/** True for what could be a link in a mail, where a form asks for a name: also in letters that look the same. */
+export const hasLink = (text: string) =>
+  /:\/\/|www[.\u3002]/i.test(toStreamSafe(text).normalize('NFKC').replace(invisible, ''));
 
 const controlRange = '\\u0000-\\u001f\\u007f-\\u009f';
 const atom = `[^.\\s@<>()[\\]\\\\,;:"${controlRange}]+`;

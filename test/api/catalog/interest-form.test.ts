@@ -223,11 +223,11 @@ test('the page of the form has no script or inline style, and another slug leads
   expect([other.status, other.headers['location']]).toEqual([301, `${page}/interest`]);
 });
 
-test.each(['https://evil.example', 'Kari WWW.evil.example', 'x://y'])(
-  'a name that could be a link is refused: %s',
-  async (name) => {
-    const { me, courseId, send } = await school();
-    expect((await send({ email: newAddress(), name })).status).toBe(400);
-    expect(await listInterests(me, courseId)).toEqual([]);
-  },
-);
+test.each([
+  ...['https://evil.example', 'Kari WWW.evil.example', 'x://y', 'ｗｗｗ．evil.example', 'https：／／evil.example'],
+  ...['w\u200bww.evil.example', 'www\u00ad.evil.example', 'ww\u2060w\u3002evil.example', '\u{1d430}ww.evil.example'],
+])('a name that could be a link is refused: %s', async (name) => {
+  const { me, courseId, send } = await school();
+  expect((await send({ email: newAddress(), name })).status).toBe(400);
+  expect(await listInterests(me, courseId)).toEqual([]);
+});
