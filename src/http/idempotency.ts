@@ -19,20 +19,17 @@ declare module 'fastify' {
 type Idempotency = {
   /** Routes that share their keys, and report an invalid one with their other errors. Others have keys of their own. */
   space?: 'booking';
+  /** True if the response has personal data; follows from its schema. */
+  hasPerson?: boolean;
 };
 
-type Node = TSchema & { items?: TSchema; properties?: Record<string, TSchema>; anyOf?: TSchema[] };
-
 /** True if a member of a response is declared as personal: the erasure of a person searches what is stored of it. */
-export function isPersonal(schema: TSchema): boolean {
-  const { items, properties = {}, anyOf = [] } = schema as Node;
-  const parts = [...Object.values(properties), ...anyOf, ...(items ? [items] : [])];
-  return findAccess(schema)?.data === 'personal' || parts.some(isPersonal);
-}
+export const isPersonal = (schema: unknown): boolean =>
+  typeof schema === 'object' &&
+  schema !== null &&
+  (findAccess(schema as TSchema)?.data === 'personal' || Object.values(schema).some(isPersonal));
 const isPersonalRoute = ({ response }: FastifySchema) =>
-  Object.entries(response as Record<string, TSchema>).some(
-    ([status, schema]) => status.startsWith('2') && isPersonal(schema),
-  );
+  Object.entries(response as object).some(([status, schema]) => status.startsWith('2') && isPersonal(schema));
 
 type Work<T> = (tx: Tx, now: string) => Promise<T>;
 
@@ -58,7 +55,10 @@ const description =
   'another request with the key is refused.';
 
 function documentKey(route: RouteOptions) {
-  if (!route.config?.idempotency || route.schema?.headers) return;
+  const { idempotency } = route.config ?? {};
+  if (!idempotency) return;
+  route.config = { ...route.config, idempotency: { ...idempotency, hasPerson: isPersonalRoute(route.schema!) } };
+  if (route.schema?.headers) return;
   const headers = Type.Object({ 'idempotency-key': Type.Optional(Type.String({ description })) });
   route.schema = { ...route.schema, headers };
 }
@@ -79,9 +79,8 @@ export function withIdempotency<T>(request: FastifyRequest, reply: FastifyReply,
   const { ctx, method, params, body, routeOptions } = request;
   const key = request.headers['idempotency-key'];
   if (key === undefined || !takesKey(request)) return work;
-  const { space } = routeOptions.config.idempotency!;
+  const { space, hasPerson = true } = routeOptions.config.idempotency!;
   const keyed = { method, route: routeOptions.url!, params, body, key: String(key), isShared: space !== undefined };
-  const hasPerson = isPersonalRoute(routeOptions.schema!);
   const options = { hasPerson, onReplay: () => reply.header('idempotent-replayed', 'true') };
   return withKey(ctx, keyed, options, work);
 }

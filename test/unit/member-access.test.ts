@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Type, type TSchema } from '@sinclair/typebox';
 import { expect, test } from 'vitest';
 import { hideClosedMembers } from '../../src/lists/closed-members.ts';
+import { isPersonal } from '../../src/http/idempotency.ts';
 import { toPublicSchema } from '../../src/http/publishable/serializer.ts';
 import { findName, t } from '../../src/core/schema/types.ts';
 import { personalResources } from '../../src/resources/changes/item-schema.ts';
@@ -33,6 +34,21 @@ test('each member of a response says who sees it and the kind of its data', asyn
   }
   expect(found).toEqual([]);
   expect([...seen]).toEqual(expect.arrayContaining(['Course', 'CourseDate', 'Customer', 'Order', 'Participant']));
+});
+
+test.each([
+  ['a union', (member: TSchema) => Type.Union([Type.Null(), Type.Object({ member })])],
+  [
+    'an intersection',
+    (member: TSchema) => Type.Intersect([Type.Object({ id: Type.Integer() }), Type.Object({ member })]),
+  ],
+  ['one of', (member: TSchema) => Type.Unsafe({ oneOf: [Type.Object({ member })] })],
+  ['a record', (member: TSchema) => Type.Record(Type.String(), Type.Object({ member }))],
+  ['additional properties', (member: TSchema) => Type.Object({}, { additionalProperties: Type.Object({ member }) })],
+  ['a list of lists', (member: TSchema) => Type.Array(Type.Array(Type.Object({ member })))],
+])('a personal member is found in %s', (_name, toSchema) => {
+  expect(isPersonal(toSchema(t.member.personal(Type.String())))).toBe(true);
+  expect(isPersonal(toSchema(t.member.closed(Type.String())))).toBe(false);
 });
 
 test('the resources with personal data follow from the members of their items', () => {
