@@ -1,5 +1,5 @@
 import { index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
-import { caseFoldedSql, currentTimeSql, instant, reference, tenantKey } from './columns.ts';
+import { caseFoldedSql, instant, reference, tenantKey } from './columns.ts';
 import { bookings } from './orders.ts';
 
 /**
@@ -36,11 +36,3 @@ export const recipientHashSql = (provider: string, email: string) =>
 
 /** SQL expression of an address without the part after `+`. */
 export const recipientSql = (email: string) => `regexp_replace(${caseFoldedSql(email)}, '\\+[^@]*@', '@')`;
-
-/** Mails to one recipient in 24 hours by the forms of a school. */
-export const maxFormMails = 5;
-/** SQL expression of the number of mails by the forms of `provider` to a recipient, by the hash of its address. */
-export const countFormMailsSql = (provider: string, recipientHash: string) =>
-  `(select count(*)::int from catalog_posts p, unnest(p.recipients) mail
-      where p.provider_id = ${provider} and p.recipients @> array[${recipientHash}] and mail = ${recipientHash}
-        and p.created_at > ${currentTimeSql} - interval '24 hours')`;

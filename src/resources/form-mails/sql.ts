@@ -1,10 +1,16 @@
-import { countFormMailsSql, maxFormMails, recipientHashSql } from '../../database/tables/catalog-posts.ts';
+import { recipientHashSql } from '../../database/tables/catalog-posts.ts';
 import { currentTimeSql } from '../../database/tables/columns.ts';
+
+/** Mails to one recipient in 24 hours by the forms of a school. */
+const maxFormMails = 5;
+
+const numSent = `(select count(*)::int from catalog_posts p, unnest(p.recipients) mail
+      where p.provider_id = $1 and p.recipients @> array[e.hash] and mail = e.hash
+        and p.created_at > ${currentTimeSql} - interval '24 hours')`;
 
 /** Of the JSON list `$2` of addresses, in its order. */
 const decided = `select l.place, e.hash, l.email <> ''
-      and row_number() over (partition by e.hash order by l.place) + ${countFormMailsSql('$1', 'e.hash')} <= ${maxFormMails}
-        as "isSent"
+      and row_number() over (partition by e.hash order by l.place) + ${numSent} <= ${maxFormMails} as "isSent"
     from json_array_elements_text($2) with ordinality as l (email, place)
       cross join lateral (select ${recipientHashSql('$1', 'l.email')} as hash) e`;
 

@@ -5,6 +5,7 @@ import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { execute, type Queryable } from '../../database/statements.ts';
 import { assertVisibleCourse } from '../courses/query-service.ts';
+import { decideFormMails } from '../form-mails/service.ts';
 import type { InterestBody } from './body-schema.ts';
 import { interestList } from './list.ts';
 import type { InterestReceived } from './schema.ts';
@@ -30,27 +31,21 @@ export const requestInterest = (ctx: Ctx, courseId: number, body: InterestBody):
 
 /** As `requestInterest`, for the hashed address of a visitor. Returns false if nothing was written. */
 export async function requestWithin(
-  { providerId }: Pick<Ctx, 'providerId'>,
+  ctx: Pick<Ctx, 'providerId'>,
   tx: Tx,
   now: string,
   courseId: number,
   { email, name, language }: InterestBody,
   addressHash: string | null = null,
 ): Promise<boolean> {
+  const { providerId } = ctx;
   const [found] = await execute<{ hasDate: boolean; isOn: boolean }>(tx, sql.findCourse, [providerId, courseId]);
   const { hasDate, isOn } = Problem.assertFound(found, 'Course');
   if (!isOn) throw new Problem('invalid', offText, { errors: [{ code: 'interests_off', message: offText }] });
   if (hasDate) throw new Problem('invalid', dateText, { errors: [{ code: 'course_has_date', message: dateText }] });
-  const values = [
-    providerId,
-    courseId,
-    email,
-    name || null,
-    language ?? null,
-    now,
-    addressHash,
-    hashSecret(newSecret()),
-  ];
+  const [isSent] = await decideFormMails(ctx, tx, [email]);
+  const interest = [providerId, courseId, email, name || null, language ?? null, now];
+  const values = [...interest, addressHash, hashSecret(newSecret()), isSent];
   const [counted] = await execute<{ id: number | null }>(tx, sql.requestInterest, values);
   if (counted?.id != null) tx.recordAffected(counted.id);
   return counted !== undefined;

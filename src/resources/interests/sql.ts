@@ -1,5 +1,5 @@
 import { isMailOnSql } from '../../core/reference/mail-kinds.ts';
-import { countFormMailsSql, maxFormMails, recipientHashSql } from '../../database/tables/catalog-posts.ts';
+import { recipientHashSql } from '../../database/tables/catalog-posts.ts';
 import { caseFoldedSql, currentTimeSql } from '../../database/tables/columns.ts';
 import { interestEmailSql, isAliveSql, isBookableSql } from './loaders.ts';
 
@@ -17,15 +17,15 @@ export const findCourse = {
 
 /**
  * Stores the interest of `$3` in the course `$2` and queues the mail that asks to confirm it, unless one waits, the
- * interest is confirmed, or the recipient has had its mails of the day. The address `$7` of a visitor counts the post in any
- * case, by the key `$8`, so that its limit tells nothing about the recipient.
+ * interest is confirmed, or `$9` is false: the recipient has had its mails of the day. The address `$7` of a visitor counts
+ * the post in any case, by the key `$8`, so that its limit tells nothing about the recipient.
  */
 export const requestInterest = {
   name: 'request_interest',
   text: `with stored as (
       insert into course_interests as i (provider_id, course_id, email, name, language, created_at)
       select $1, $2, ${interestEmailSql('$3')}, $4, $5, $6
-      where ${countFormMailsSql('$1', recipientHashSql('$1', '$3'))} < ${maxFormMails}
+      where $9::boolean
       on conflict (provider_id, course_id, email) where notified_at is null
         do update set name = excluded.name, language = excluded.language, created_at = excluded.created_at
         where i.confirmed_at is null
