@@ -56,7 +56,7 @@ export const toColumns = ({ idLocation, start, end, description, theme, event_ur
   eventUrl: event_url ?? null,
 });
 
-type StoredGathering = typeof gatherings.$inferSelect;
+export type StoredGathering = typeof gatherings.$inferSelect & { isMarked: boolean };
 export type Matches = Map<Gathering, StoredGathering>;
 
 /** Finds the stored gathering of each gathering that is sent: see `replaceGatherings`. */
@@ -64,20 +64,26 @@ export function matchStored(stored: StoredGathering[], sent: Gathering[]): Match
   const matches: Matches = new Map();
   const free = new Set(stored);
   const begins = (row: StoredGathering, { start }: Gathering) => toMinute(row.gatheringAt) === toMinute(start);
-  const rules: ((row: StoredGathering, one: Gathering, n: number) => boolean)[] = [
-    ({ id }, one) => id === one.id,
-    (row, one) => begins(row, one) && toMinute(row.gatheringEndAt) === toMinute(one.end),
-    begins,
-    (row, _one, n) => row === stored[n],
-  ];
-  for (const isMatch of rules) {
+  const match = (isMatch: (row: StoredGathering, one: Gathering, n: number) => boolean) => {
     for (const [n, one] of sent.entries()) {
       const found = matches.has(one) ? undefined : [...free].find((row) => isMatch(row, one, n));
       if (found === undefined) continue;
       matches.set(one, found);
       free.delete(found);
     }
-  }
+  };
+  match(({ id }, one) => id === one.id);
+  match((row, one) => begins(row, one) && toMinute(row.gatheringEndAt) === toMinute(one.end));
+  match(begins);
+  const left = [
+    ...sent.filter((one) => !matches.has(one)).map(({ start }) => start),
+    ...[...free].map((row) => row.gatheringAt),
+  ];
+  const areAloneOnDay = (row: StoredGathering, { start }: Gathering) => {
+    const isOnDay = (moment: string) => moment.startsWith(start.slice(0, 10));
+    return isOnDay(row.gatheringAt) && left.filter(isOnDay).length === 2;
+  };
+  match((row, one, n) => row === stored[n] && (!row.isMarked || areAloneOnDay(row, one)));
   return matches;
 }
 

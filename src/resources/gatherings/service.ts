@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNotNull, isNull, ne, sql, type SQL } from 'drizzle-orm';
+import { and, eq, getTableColumns, inArray, isNotNull, isNull, ne, sql, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
@@ -9,7 +9,15 @@ import { instructors, locations } from '../../database/tables/places.ts';
 import { defineReferences } from '../../lists/references.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 import type { GatheringField } from './body-schema.ts';
-import { matchStored, toColumns, toKey, toTimes, type Gathering, type Matches } from './input-service.ts';
+import {
+  matchStored,
+  toColumns,
+  toKey,
+  toTimes,
+  type Gathering,
+  type Matches,
+  type StoredGathering,
+} from './input-service.ts';
 
 type OwnerDate = { id: number; zone: string };
 type DaySpan = { startAt: string; endAt: string };
@@ -67,21 +75,26 @@ export async function updateGatherings(
   return false;
 }
 
+const isOfGathering = sameTenant(attendances, gatherings, eq(attendances.gatheringId, gatherings.id));
+
 /**
  * Replaces the gatherings of a course date. One that is sent is the stored one with its id, else with both times, else
- * with its begin, else at its position. Others are deleted, softly where participants may have them in their calendars;
- * throws if attendance of one is registered. Returns true if that changed any.
+ * with its begin, else at its position; with attendance, at its position only if both alone are left of one day. Others
+ * are deleted, softly where participants may have them in their calendars; throws if attendance of one is registered.
+ * Returns true if that changed any.
  */
 async function replaceGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, input: GatheringField[]) {
+  const isMarking = tenantWhere(ctx, attendances, isOfGathering, isNotNull(attendances.attended));
+  const isMarked = sql<boolean>`exists (select from ${attendances} where ${isMarking})`;
   const stored = await tx
-    .select()
+    .select({ ...getTableColumns(gatherings), isMarked })
     .from(gatherings)
     .where(matchDate(ctx, date.id))
     .orderBy(gatherings.startsAt, gatherings.id);
   const sent = input.map(toTimes);
   const matches = matchStored(stored, sent);
-  const staying = new Set([...matches.values()].map(({ id }) => id));
-  const dropped = stored.flatMap(({ id }) => (staying.has(id) ? [] : id));
+  const staying = new Set(matches.values());
+  const dropped = stored.filter((row) => !staying.has(row));
   const added = sent.filter((one) => !matches.has(one));
   if (dropped.length > 0) await dropGatherings(ctx, tx, now, date, dropped);
   const hasChanged = await updateMatched(ctx, tx, now, matches);
@@ -90,24 +103,18 @@ async function replaceGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate,
   return hasChanged || dropped.length + added.length > 0;
 }
 
-async function dropGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, ids: number[]) {
+async function dropGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, dropped: StoredGathering[]) {
+  const ids = dropped.map(({ id }) => id);
   const isDropped = matchDate(ctx, date.id, inArray(gatherings.id, ids));
-  const isMarked = tenantWhere(
-    ctx,
-    attendances,
-    inArray(attendances.gatheringId, ids),
-    isNotNull(attendances.attended),
-  );
-  if ((await tx.$count(attendances, isMarked)) > 0) {
+  if (dropped.some(({ isMarked }) => isMarked)) {
     const message = 'Field(s) not valid: gatherings: attendance of one that is left out is registered';
     throw new Problem('invalid', message, {
       notValid: ['gatherings'],
       errors: [{ code: 'attendance_registered', message }],
     });
   }
-  const isAttended = sameTenant(attendances, gatherings, eq(attendances.gatheringId, gatherings.id));
   const isBooked = sameTenant(participants, gatherings, eq(participants.courseDateId, gatherings.courseDateId));
-  const stays = sql`(exists (select from ${attendances} where ${isAttended})
+  const stays = sql`(exists (select from ${attendances} where ${isOfGathering})
     or exists (select from ${participants} where ${isBooked}))`;
   await tx.update(gatherings).set({ deletedAt: now, updatedAt: now }).where(and(isDropped, stays));
   const deleted = tx.select({ id: gatherings.id }).from(gatherings).where(isDropped);

@@ -493,6 +493,58 @@ describe('gatherings in an update', () => {
     expect((await sheet()).participants).toMatchObject([{ completed: true }]);
   });
 
+  const at = (day: string, from: string, to: string) => ({
+    gathering_at: `${day} ${from}`,
+    gathering_end_at: `${day} ${to}`,
+  });
+  const [monday, tuesday, wednesday] = ['2030-06-10', '2030-06-11', '2030-06-12'] as const;
+  test.each<[string, object[], marked: number, sent: object[], number | null]>([
+    ['its begin', [one(monday), one(tuesday)], 0, [one(tuesday), at(monday, '09:00', '14:00')], 0],
+    ['its day', [one(monday), one(tuesday)], 0, [at(monday, '10:00', '12:00'), one(tuesday)], 0],
+    [
+      'its day, as all do',
+      [one(monday), one(tuesday)],
+      1,
+      [monday, tuesday].map((day) => at(day, '08:00', '10:00')),
+      1,
+    ],
+    ['nothing, since the first was left out', [one(monday), one(tuesday)], 0, [one(tuesday)], null],
+    ['nothing, since another follows', [one(monday), one(tuesday)], 0, [one(tuesday), one(wednesday)], null],
+    ['nothing, since another takes its position', [one(monday), one(tuesday)], 0, [one(wednesday), one(tuesday)], null],
+    [
+      'nothing, since its day has another position',
+      [one(monday), at(monday, '13:00', '15:00')],
+      0,
+      [at(monday, '13:00', '15:00'), at(monday, '18:00', '20:00')],
+      null,
+    ],
+    [
+      'nothing, since two of its day change',
+      [one(monday), at(monday, '13:00', '15:00')],
+      0,
+      [at(monday, '10:00', '12:00'), at(monday, '14:00', '15:00')],
+      null,
+    ],
+  ])('with attendance keep their ids by %s', async (_, before, marked, gatherings, expected) => {
+    const { me, courseId, id, url, read } = await ownDate({ gatherings: before });
+    const stored = (await read()).gatherings.map((gathering: { id: number }) => gathering.id) as number[];
+    const { participantIds } = await createOrder(me, { courseId, dateId: id, users: [await createUser(me)] });
+    await createAttendance(me, participantIds[0]!, stored[marked]!, { attended: true });
+    const response = await me.put(url, { gatherings });
+    const after = (await read()).gatherings as { id: number; gathering_at: string }[];
+    if (expected === null) {
+      expect([response.status, response.headers['x-error-code']]).toEqual([400, 'attendance_registered']);
+      expect(after.map((gathering) => gathering.id)).toEqual(stored);
+      // By its id it may move anywhere.
+      const named = [{ ...one('2030-06-14'), id: stored[marked] }];
+      expect((await me.put(url, { gatherings: named })).status).toBe(200);
+      expect((await read()).gatherings).toMatchObject([{ id: stored[marked], gathering_at: '2030-06-14 09:00' }]);
+    } else {
+      expect(response.status, response.text).toBe(200);
+      expect(after.map((gathering) => gathering.id)).toEqual(stored);
+    }
+  });
+
   test('are unchanged when omitted', async () => {
     const { id, changed } = await ownDate({ gatherings: [one('2030-06-10'), one('2030-06-11')] });
     const before = await rows(id);
