@@ -16,17 +16,21 @@ export const readSchedule = {
 const recipient = `case when p.held_for is null then p.user_id end`;
 
 /**
- * To the participants with a seat of the course date `$2`, once to the booker of places without names. Locks mails that
- * wait, which are sent with current data, so that no worker claims them before this transaction ends.
+ * The mails of this kind that wait for the participants of the course date `$2`. Locked: they are sent with current data,
+ * so that no worker claims them before this transaction ends. Not joined: without statistics a join would compare each
+ * with all others.
  */
+export const waitingMailsSql = (purpose: string) => `
+      select o.participant_id, coalesce(o.user_id, 0) as user_id from outbox o
+      where o.provider_id = $1 and o.purpose = '${purpose}' and o.sent_at is null and o.failed_at is null
+        and (o.attempts = 0 or o.last_error is not null) and o.participant_id = any(array(
+          select p.id from participants p where p.provider_id = $1 and p.course_date_id = $2))
+      for no key update`;
+
+/** To the participants with a seat of the course date `$2`, once to the booker of places without names. */
 export const queueDateChanges = {
   name: 'queue_mails_of_changed_date',
-  text: `with waiting as (
-      select o.participant_id, o.user_id from participants p
-        join outbox o on o.provider_id = p.provider_id and o.participant_id = p.id and o.purpose = 'date_changed'
-      where p.provider_id = $1 and p.course_date_id = $2 and o.sent_at is null and o.failed_at is null
-        and (o.attempts = 0 or o.last_error is not null)
-      for no key update of o)
+  text: `with waiting as (${waitingMailsSql('date_changed')})
     insert into outbox (provider_id, purpose, user_id, booking_id, participant_id, created_at, due_at)
     select $1, 'date_changed', ${recipient}, case when p.held_for = 'name' then p.booking_id end, p.id, $3, ${currentTimeSql}
     from course_dates d
@@ -34,10 +38,10 @@ export const queueDateChanges = {
       join bookings b on b.provider_id = p.provider_id and b.id = p.booking_id
     where d.provider_id = $1 and d.id = $2 and d.status_id <> ${canceled} and d.ends_at > ${currentTimeSql}
       and p.status_id in (${seatStatuses.join(', ')})
-      and (p.held_for is null or p.held_for = 'name' and b.booker_email is not null and not exists (
-        select from participants q where q.provider_id = $1 and q.booking_id = b.id and q.course_date_id = d.id
-          and q.held_for = 'name' and q.id < p.id))
-      and not exists (select from waiting w where w.participant_id = p.id and w.user_id is not distinct from ${recipient})
+      and (p.held_for is null or b.booker_email is not null and p.id in (
+        select min(q.id) from participants q
+        where q.provider_id = $1 and q.course_date_id = $2 and q.held_for = 'name' group by q.booking_id))
+      and (p.id, coalesce(${recipient}, 0)) not in (select participant_id, user_id from waiting)
       and ${isMailOnSql('$1', `'date_changed'`)}
     order by p.id`,
 };

@@ -1,6 +1,7 @@
 import { isMailOnSql } from '../../core/reference/mail-kinds.ts';
 import { canceled, participantStatus } from '../../core/reference/statuses.ts';
 import { currentTimeSql } from '../../database/tables/columns.ts';
+import { waitingMailsSql } from '../mails/date-sql.ts';
 import { hasDueOffersSql, openOffersSql } from './loaders.ts';
 
 const seats = `d.capacity_max as "capacityMax", d.capacity_overbook as "capacityOverbook", d.capacity_wait as "capacityWait",
@@ -56,12 +57,7 @@ export const changeStates = {
  */
 export const shortenOffers = {
   name: 'shorten_offers',
-  text: `with waiting as (
-      select o.participant_id from participants p
-        join outbox o on o.provider_id = p.provider_id and o.participant_id = p.id and o.purpose = 'offer'
-      where p.provider_id = $1 and p.course_date_id = $2 and o.sent_at is null and o.failed_at is null
-        and (o.attempts = 0 or o.last_error is not null)
-      for no key update of o),
+  text: `with waiting as (${waitingMailsSql('offer')}),
     shortened as (
       update participants p set held_until = ${offersEnd}, updated_at = $3
       from course_dates d
