@@ -1,5 +1,5 @@
 import { asc, eq, type SQL } from 'drizzle-orm';
-import type { Reader, Tx } from '../../database/client.ts';
+import type { Reader } from '../../database/client.ts';
 import type { Key } from '../../lists/loaders.ts';
 import { sameTenant, type TenantTable } from '../../lists/tenant-scope.ts';
 
@@ -30,8 +30,8 @@ export type Check = {
   table: TenantTable;
   /** Only these rows of the table, which a report does not count. */
   only?: SQL;
-  /** Stores what the recounted figures follow from, if they are no columns of the table. */
-  store?(tx: Tx, items: CountedItem[]): Promise<unknown>;
+  /** Differences stay as they are. */
+  isReportOnly?: boolean;
   /** Items of a page in its order, read in one statement for a consistent snapshot. */
   recount(db: Reader, page: Page): Promise<CountedItem[]>;
 };

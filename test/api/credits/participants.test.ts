@@ -186,24 +186,61 @@ test('one who left free of charge and was credited is not credited again by a ca
   expect([await netOf(staged.me), await differences(staged.me)]).toEqual([0, []]);
 });
 
-test.each<[string, string, (staged: Staged) => unknown]>([
-  [
-    'what a credit lowers the amount due by',
-    `update orders set credit_applied = 10 where kind = 'credit' and provider_id = `,
-    () => ({ items: 'orders', figure: 'credit_applied', stored: '10.00', counted: '1000.00' }),
-  ],
-  [
-    'a share that was stored',
-    'update order_line_participants set amount = -900 where amount = -1000 and provider_id = ',
-    ({ line_id }) => ({ items: 'order_lines', id: line_id, figure: 'shares', stored: '2100.00', counted: '2000.00' }),
-  ],
-])('doctor finds and corrects %s', async (_name, damage, expected) => {
+/** A booking of three of which the first has left and is credited, and an SQL statement on the school. */
+async function damage(statement: string) {
   const staged = await stage();
-  const { me } = staged;
   await staged.leave([0]);
   await credit(staged, { quantity: 1 });
-  await write(me, (tx) => tx.execute(`${damage}${me.id}`));
-  expect((await differences(me))[0]).toMatchObject(expected(staged) as object);
+  await write(staged.me, (tx) => tx.execute(`${statement} and provider_id = ${staged.me.id}`));
+  return staged;
+}
+
+test('doctor finds and corrects what a credit lowers the amount due by', async () => {
+  const { me } = await damage(`update orders set credit_applied = 10 where kind = 'credit'`);
+  const figures = { items: 'orders', figure: 'credit_applied', stored: '10.00', counted: '1000.00' };
+  expect((await differences(me))[0]).toMatchObject(figures);
   expect(await checkCounters(database, { providerId: me.id, fix: true })).toMatchObject({ fixed: true });
   expect(await differences(me)).toEqual([]);
+});
+
+test.each<[string, string, object[]]>([
+  [
+    'a share of another amount than the credit',
+    'update order_line_participants set amount = -900 where amount = -1000',
+    [{ figure: 'shares', stored: '2100.00', counted: '2000.00' }],
+  ],
+  [
+    'more credited than a person was charged',
+    `update order_line_participants set amount = amount * 1.5 where amount = -1000`,
+    [
+      { figure: 'shares', stored: '1500.00', counted: '2000.00' },
+      { figure: 'excess', stored: '500.00', counted: '0.00' },
+    ],
+  ],
+])('doctor reports %s, and changes no share', async (_name, statement, expected) => {
+  const { me, line_id } = await damage(statement);
+  const shares = () =>
+    write(me, async (tx) => {
+      const found = tx.execute(`select * from order_line_participants where provider_id = ${me.id} order by 2, 3`);
+      return tx.rollbackNoChange((await found).rows);
+    });
+  const before = await shares();
+  const found = await differences(me);
+  expect(found).toEqual(expected.map((one) => ({ provider_id: me.id, items: 'order_lines', id: line_id, ...one })));
+  const result = await checkCounters(database, { providerId: me.id, fix: true });
+  expect([result.fixed, result.differences, await shares()]).toEqual([false, found, before]);
+});
+
+test('doctor compares the credits of each person with the charge, also where their sum is right', async () => {
+  const staged = await stage();
+  const { me, ids, line_id } = staged;
+  await staged.leave([0, 1]);
+  await credit(staged, { quantity: 1 });
+  await credit(staged, { quantity: 1 });
+  await write(me, (tx) =>
+    tx.execute(`update order_line_participants set participant_id = ${ids[0]}
+      where participant_id = ${ids[1]} and amount = -1000 and provider_id = ${me.id}`),
+  );
+  const figures = { figure: 'excess', stored: '1000.00', counted: '0.00' };
+  expect(await differences(me)).toEqual([{ provider_id: me.id, items: 'order_lines', id: line_id, ...figures }]);
 });
