@@ -1,4 +1,4 @@
-import { applyPercentage, toDecimal, toMinorUnits, type Minor } from '../../core/money.ts';
+import { applyPercentage, max, min, sumOf, toDecimal, toMinorUnits, type Minor } from '../../core/money.ts';
 import { agreedTotals, type AgreedLine } from '../quotes/price-service.ts';
 
 /** A line of an order, or one that credits a part of it: its quantity and discount are negative. */
@@ -75,7 +75,7 @@ export function deductFee<P extends CreditedPart>(parts: P[], fee: Minor): P[] {
 
 /** Parts of an amount in proportion to weights, which add up to it; none without weights. */
 export function split(amount: Minor, weights: Minor[]): Minor[] {
-  const total = weights.reduce((sum, weight) => sum + weight, 0n);
+  const total = sumOf(weights);
   let [before, given] = [0n, 0n];
   return weights.map((weight) => {
     before += weight;
@@ -85,11 +85,12 @@ export function split(amount: Minor, weights: Minor[]): Minor[] {
   });
 }
 
-/** The columns of the line that credits a part; the last one takes the rest of the VAT. */
+/** The columns of the line that credits a part. Its VAT follows from the rate unless given; the last one takes the rest. */
 export function toCreditLine(
   line: Line,
   rest: Rest,
   { isOfItems, quantity, price, discount, net }: CreditedPart,
+  givenVat?: Minor,
 ): Line {
   const credit = {
     quantity: -quantity,
@@ -100,14 +101,12 @@ export function toCreditLine(
     vatPercentage: line.vatPercentage,
   };
   const vat = applyPercentage(-net, line.vatPercentage);
-  const wanted = net === rest.net ? -rest.vat : -atMost(-vat, rest.vat);
-  return { ...credit, vatRounding: toDecimal(wanted - vat) };
+  const wanted = givenVat ?? (net === rest.net ? rest.vat : atMost(-vat, rest.vat));
+  return { ...credit, vatRounding: toDecimal(-wanted - vat) };
 }
 
 /** The value, at most so far from 0 as the limit, which has its sign. */
 const atMost = (value: Minor, limit: Minor) => (limit < 0n ? max(value, limit) : min(value, limit));
-const min = (a: Minor, b: Minor) => (a < b ? a : b);
-const max = (a: Minor, b: Minor) => (a > b ? a : b);
 
 /** Rounded half away from zero; the divisor is positive. */
 const divideRounded = (value: Minor, divisor: bigint): Minor =>

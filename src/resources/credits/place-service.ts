@@ -1,11 +1,11 @@
-import { applyPercentage, type Minor } from '../../core/money.ts';
+import { sumOf, type Minor } from '../../core/money.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { execute } from '../../database/statements.ts';
 import { grouped } from '../../lists/relations.ts';
-import { split } from './line-service.ts';
+import { lineAmounts, split, toCreditLine } from './line-service.ts';
 import { creditOrder, findLines, findUnpaid, type CreditRequest } from './service.ts';
-import { isOpen, takeShares } from './share-service.ts';
+import { isCreditable, takeShares } from './share-service.ts';
 import { findCreditable, type CreditableLine } from './sql.ts';
 
 type School = Pick<Ctx, 'providerId'>;
@@ -31,25 +31,37 @@ export async function findCreditableOrders(ctx: School, tx: Tx, { leaving = [], 
     .filter(({ lines, unpaid }) => unpaid > 0n || lines.some(({ people }) => people.some((id) => isLeaving.has(id))));
 }
 
+type CreditableOrder = Awaited<ReturnType<typeof findCreditableOrders>>[number];
+
 /** Credits the prices of participants, each order once if possible; returns the number of orders. */
 export async function creditParticipants(ctx: School, tx: Tx, now: string, people: People, reason: string | null) {
-  const { leaving = [], left = [] } = people;
   const orders = await findCreditableOrders(ctx, tx, people);
-  for (const { orderId, lines: creditable, unpaid } of orders) {
-    const known = new Map(creditable.map((line) => [line.lineId, line]));
-    const found = await findLines(ctx, tx, orderId);
-    const toParts = (ids: number[]) => found.flatMap((one) => toPart(one, known.get(one.source.id), new Set(ids)));
-    const whole = toParts(left);
-    const limited = limitToUnpaid(found, whole, unpaid);
-    const all = limited === whole ? [toParts([...leaving, ...left])] : [limited, toParts(leaving)];
-    const requests = all.filter(({ length }) => length > 0);
-    for (const lines of requests)
-      await creditOrder(ctx, tx, now, orderId, {
-        ...{ lines, reason: reason ?? undefined },
-        ...(requests.length === 1 && { found }),
-      });
-  }
+  for (const order of orders) await creditPlaces(ctx, tx, now, people, order, reason ?? undefined);
   return orders.length;
+}
+
+/** Credits the prices of participants of an order; returns the ids of the credits. */
+export async function creditPlaces(
+  ctx: School,
+  tx: Tx,
+  now: string,
+  { leaving = [], left = [] }: People,
+  { orderId, lines: creditable, unpaid }: CreditableOrder,
+  reason?: string,
+) {
+  const known = new Map(creditable.map((line) => [line.lineId, line]));
+  const found = await findLines(ctx, tx, orderId);
+  const toParts = (ids: number[]) => found.flatMap((one) => toPart(one, known.get(one.source.id), new Set(ids)));
+  const whole = toParts(left);
+  const limited = limitToUnpaid(whole, unpaid);
+  const all = limited === whole ? [toParts([...leaving, ...left])] : [limited, toParts(leaving)];
+  const requests = all.filter(({ length }) => length > 0);
+  const ids: number[] = [];
+  for (const lines of requests) {
+    const request = { lines, reason, ...(requests.length === 1 && { found }) };
+    ids.push((await creditOrder(ctx, tx, now, orderId, request)).id);
+  }
+  return ids;
 }
 
 /**
@@ -59,32 +71,27 @@ export async function creditParticipants(ctx: School, tx: Tx, now: string, peopl
 export const creditUnpaid = (ctx: School, tx: Tx, now: string, left: number[]) =>
   creditParticipants(ctx, tx, now, { left }, null);
 
-/** The parts themselves if no more than this is to be credited. */
-function limitToUnpaid(found: Found[], parts: Part[], unpaid: Minor): Part[] {
-  const whole = parts.map((part) => {
-    const { source, rest, shares } = found.find(({ source }) => source.id === part.lineId)!;
-    return { net: takeShares(source, rest, shares, part)!.net, vatPercentage: source.vatPercentage };
+/** The parts themselves if no more than this amount with VAT is to be credited, else lowered to it in proportion. */
+function limitToUnpaid(parts: (Part & Found)[], unpaid: Minor): Part[] {
+  const amounts = parts.map((part) => {
+    const { source, rest, shares } = part;
+    const { net, vat } = lineAmounts(toCreditLine(source, rest, takeShares(source, rest, shares, part)!));
+    return [-net, -vat];
   });
-  const nets = whole.map(({ net }) => net);
-  const grossOf = (amounts: Minor[]) =>
-    sumOf(amounts.map((net, n) => net + applyPercentage(net, whole[n]!.vatPercentage)));
-  if (grossOf(nets) <= unpaid) return parts;
-  const net = (sumOf(nets) * unpaid) / grossOf(nets);
-  // Rounded up, so that nothing is left to pay.
-  const limited = split(grossOf(split(net, nets)) < unpaid ? net + 1n : net, nets);
-  return parts.flatMap(({ lineId, participantIds }, n) => {
-    const amount = limited[n]!;
-    return amount > 0n ? [{ lineId, participantIds, amount }] : [];
+  const whole = amounts.map(sumOf);
+  if (sumOf(whole) <= unpaid) return parts;
+  return split(unpaid, whole).flatMap((gross, n) => {
+    const [amount, vat] = split(gross, amounts[n]!);
+    return amount! > 0n ? [{ ...parts[n]!, amount, vat }] : [];
   });
 }
 
-const sumOf = (amounts: Minor[]) => amounts.reduce((sum, amount) => sum + amount, 0n);
-
 /** The part of a line to credit: what is left of it if it names nobody, else of the shares of these people. */
-function toPart({ source, shares }: Found, line: CreditableLine | undefined, ids: Set<number>): Part[] {
+function toPart(found: Found, line: CreditableLine | undefined, ids: Set<number>): (Part & Found)[] {
   const people = new Set(line?.people.filter((id) => ids.has(id)));
   if (people.size === 0) return [];
-  const participantIds = shares.flatMap((one) => (isOpen(one) && people.has(one.id) ? [one.id] : []));
-  if (shares.length === 0) return [{ lineId: source.id }];
-  return participantIds.length > 0 ? [{ lineId: source.id, participantIds }] : [];
+  const part = { ...found, lineId: found.source.id };
+  if (found.shares.length === 0) return [part];
+  const participantIds = found.shares.flatMap((one) => (isCreditable(one) && people.has(one.id) ? [one.id] : []));
+  return participantIds.length > 0 ? [{ ...part, participantIds }] : [];
 }

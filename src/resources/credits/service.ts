@@ -1,6 +1,6 @@
 import { asc, eq, inArray, sql } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
-import { toDecimal, toMinorUnits, type Minor } from '../../core/money.ts';
+import { max, min, sumOf, toDecimal, toMinorUnits, type Minor } from '../../core/money.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { recordEvents } from '../../database/record-events.ts';
@@ -21,7 +21,7 @@ import {
   type Share,
   type TakenPart,
 } from './share-service.ts';
-import { findReturnable, insertFollowingOrder, returnableSql, returnToVouchers } from './sql.ts';
+import { archivedSql, findReturnable, insertFollowingOrder, returnableSql, returnToVouchers } from './sql.ts';
 
 type School = Pick<Ctx, 'providerId'>;
 
@@ -46,7 +46,7 @@ export async function creditOrder(ctx: School, tx: Tx, now: string, orderId: num
   const { applied, returned, owed } = await settle(ctx, tx, first, gross);
 
   const [voucher] = returned;
-  const amount = toDecimal(-returned.reduce((sum, { amount }) => sum + amount, 0n));
+  const amount = toDecimal(-sumOf(returned.map(({ amount }) => amount)));
   const properties = voucher === undefined ? {} : { voucher_code: voucher.code, voucher_amount: amount };
   const [inserted] = await execute<{ id: number }>(tx, insertFollowingOrder, [
     ...[ctx.providerId, orderId, now, 'credit', totalBeforeDiscounts, totalDiscounts, totalVat],
@@ -70,9 +70,9 @@ export async function creditOrder(ctx: School, tx: Tx, now: string, orderId: num
 }
 
 const unpaid = sql<string>`greatest(0, ${due}) + (
-  select coalesce(sum(r.amount::numeric), 0) from (${sql.raw(returnableSql('orders.provider_id', 'orders.id'))}) r)`;
+  select coalesce(sum(r.amount::numeric), 0) from (${sql.raw(returnableSql('orders.provider_id', 'orders.id'))}) r) + ${sql.raw(archivedSql)}`;
 
-/** What is due of orders and what vouchers paid: a larger credit would be owed by the school. */
+/** The part of orders that no payment paid: what is due, and what vouchers paid that no credit has taken back. */
 export async function findUnpaid(ctx: School, tx: Tx, orderIds: number[]) {
   const ofOrders = tenantWhere(ctx, orders, inArray(orders.id, orderIds));
   const found = await tx.select({ id: orders.id, unpaid }).from(orders).where(ofOrders);
@@ -94,7 +94,7 @@ async function settle(ctx: School, tx: Tx, first: Debt, gross: Minor) {
 }
 
 /** The value within 0 and a limit. */
-const clamp = (value: Minor, limit: Minor) => (value <= 0n || limit <= 0n ? 0n : value < limit ? value : limit);
+const clamp = (value: Minor, limit: Minor) => max(0n, min(value, limit));
 
 export type Credited = {
   source: typeof orderLines.$inferSelect;
@@ -127,14 +127,14 @@ async function findParts(
   const taken = chosen.map((one) => takeShares(one.source, one.rest, one.shares, one));
   if (taken.includes(undefined)) throw exceedsLine();
   const whole = taken.map((part) => part!);
-  if (fee > 0n && fee >= whole.reduce((sum, { net }) => sum + net, 0n)) throw notValid('fee');
+  if (fee > 0n && fee >= sumOf(whole.map(({ net }) => net))) throw notValid('fee');
   return deductFee(whole, fee).map(({ people, ...part }, n) => {
     const { source, rest, shares, ...wanted } = chosen[n]!;
     const amounts = split(
       part.net,
       people.map(({ amount }) => amount),
     );
-    const line = toCreditLine(source, rest, part);
+    const line = toCreditLine(source, rest, part, wanted.vat);
     return { source, line, part: wanted, shares, people: people.map((one, n) => ({ ...one, amount: amounts[n]! })) };
   });
 }

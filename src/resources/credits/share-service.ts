@@ -1,4 +1,4 @@
-import { toMinorUnits, type Minor } from '../../core/money.ts';
+import { min, sumOf, toMinorUnits, type Minor } from '../../core/money.ts';
 import { hasLeft } from '../../core/reference/statuses.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
@@ -26,8 +26,8 @@ export async function loadShares({ providerId }: Pick<Ctx, 'providerId'>, tx: Tx
 /** Shares that add up to the net amount that is left of their line, also where those of a file do not. */
 export function adjustShares(shares: Share[], net: Minor): Share[] {
   const adjusted = shares.map((one) => ({ ...one, share: one.share > 0n ? one.share : 0n }));
-  if (sumOf(adjusted) === net || shares.length === 0) return adjusted;
-  const isSpent = sumOf(adjusted) === 0n;
+  if (totalOf(adjusted) === net || shares.length === 0) return adjusted;
+  const isSpent = totalOf(adjusted) === 0n;
   const parts = split(
     net,
     adjusted.map(({ share }) => (isSpent ? 1n : share)),
@@ -36,10 +36,10 @@ export function adjustShares(shares: Share[], net: Minor): Share[] {
 }
 
 /** True if the item of a participant is not credited yet. */
-export const isOpen = ({ charged, share, isCredited }: Share) => !isCredited && (share > 0n || charged === 0n);
+export const isCreditable = ({ charged, share, isCredited }: Share) => !isCredited && (share > 0n || charged === 0n);
 
-/** A part of a line; some participants of the line to whom it belongs. */
-export type PersonalPart = Part & { participantIds?: number[] | undefined };
+/** A part of a line; some participants of the line to whom it belongs, and the VAT of an amount unless by the rate. */
+export type PersonalPart = Part & { participantIds?: number[] | undefined; vat?: Minor | undefined };
 
 /** True if the participants of a part are distinct, of the line, not fully credited, and no more than its items. */
 export function areCreditable(shares: Share[], { quantity, amount, participantIds: ids }: PersonalPart) {
@@ -47,7 +47,7 @@ export function areCreditable(shares: Share[], { quantity, amount, participantId
   const known = new Map(shares.map((one) => [one.id, one]));
   const hasLeftover = (id: number) => {
     const one = known.get(id);
-    return one !== undefined && (amount === undefined ? isOpen(one) : one.share > 0n);
+    return one !== undefined && (amount === undefined ? isCreditable(one) : one.share > 0n);
   };
   return ids.every(hasLeftover) && new Set(ids).size === ids.length && ids.length <= (quantity ?? ids.length);
 }
@@ -66,17 +66,17 @@ export function takeShares(line: Line, rest: Rest, shares: Share[], part: Person
   const { quantity, amount, participantIds } = part;
   const named = participantIds?.map((id) => shares.find((one) => one.id === id)!);
   if (amount !== undefined) {
-    if (named !== undefined && amount > sumOf(named)) return undefined;
+    if (named !== undefined && amount > totalOf(named)) return undefined;
     return withPeople(takePart(line, rest, { amount }), [named ?? shares], () => false);
   }
   const isPerItem = shares.length === line.quantity;
   if (quantity === undefined && named !== undefined && !isPerItem)
-    return withPeople(takePart(line, rest, { amount: sumOf(named) }), [named], isOpen);
+    return withPeople(takePart(line, rest, { amount: totalOf(named) }), [named], isCreditable);
   const items = quantity ?? named?.length;
-  if (items === undefined) return withPeople(takePart(line, rest, {}), [shares], isOpen);
+  if (items === undefined) return withPeople(takePart(line, rest, {}), [shares], isCreditable);
 
-  const left = shares.filter((one) => hasLeft(one.statusId) && isOpen(one) && named?.includes(one) !== true);
-  const chosen = [...(named ?? []), ...left].slice(0, items);
+  const departed = shares.filter((one) => hasLeft(one.statusId) && isCreditable(one) && named?.includes(one) !== true);
+  const chosen = [...(named ?? []), ...departed].slice(0, items);
   const [gone, staying] = [true, false].map((hasGone) =>
     shares.filter((one) => !chosen.includes(one) && hasLeft(one.statusId) === hasGone),
   ) as [Share[], Share[]];
@@ -87,7 +87,7 @@ export function takeShares(line: Line, rest: Rest, shares: Share[], part: Person
 
 /** Items with what is left of the shares of those who are chosen, and items of others at their price. */
 function takeItems(line: Line, rest: Rest, chosen: Share[], items: number): CreditedPart | undefined {
-  const net = sumOf(chosen);
+  const net = totalOf(chosen);
   const isWhole = chosen.every(({ charged, share }) => charged === share);
   const price = toMinorUnits(line.priceAtOrder);
   const discount = isWhole ? price * BigInt(chosen.length) - net : 0n;
@@ -110,16 +110,16 @@ function withPeople(
   let left = part.net;
   const people = groups.flatMap((unsorted) => {
     const group = [...unsorted].sort((a, b) => a.id - b.id);
-    const share = sumOf(group);
+    const share = totalOf(group);
     const amounts = split(
-      left < share ? left : share,
+      min(left, share),
       group.map((one) => one.share),
     );
-    left -= sumOf(amounts.map((share) => ({ share })));
+    left -= sumOf(amounts);
     return group.map((one, n) => ({ id: one.id, amount: amounts[n]!, isCredited: isCredited(one, amounts[n]!) }));
   });
   const withPart = people.filter(({ amount, isCredited }) => amount !== 0n || isCredited);
   return { ...part, people: withPart.length > 0 ? withPart : people };
 }
 
-const sumOf = (shares: Pick<Share, 'share'>[]) => shares.reduce((sum, { share }) => sum + share, 0n);
+const totalOf = (shares: Share[]) => sumOf(shares.map(({ share }) => share));

@@ -60,6 +60,18 @@ export const returnableSql = (provider: string, order: string) => `
     group by r.voucher_id, v.code having sum(r.amount) > 0 order by r.voucher_id`;
 export const findReturnable = { name: 'find_returnable_redemptions', text: returnableSql('$1', '$2') };
 
+/** Of the row of `orders`: what archived vouchers paid that none of its credits owes. */
+export const archivedSql = `(
+    select greatest(0, sum(v.archived) - coalesce(
+      sum(o.total_discounts - o.total_before_discounts - o.total_vat - o.credit_applied + v.paid)
+        filter (where o.kind = 'credit'), 0))
+    from orders o cross join lateral (
+      select coalesce(sum(r.amount), 0) as paid,
+        coalesce(sum(r.amount) filter (where num_nonnulls(v.archived_at, v.deleted_at) > 0), 0) as archived
+      from voucher_redemptions r join vouchers v on v.provider_id = r.provider_id and v.id = r.voucher_id
+      where r.provider_id = o.provider_id and r.order_id = o.id) v
+    where o.provider_id = orders.provider_id and (o.id = orders.id or o.first_order_id = orders.id and o.kind = 'credit'))`;
+
 /** Returns amounts to vouchers, by the credit `$2`. */
 export const returnToVouchers = {
   name: 'return_to_vouchers',
@@ -106,7 +118,7 @@ export const findPriceLines = {
  * A creditable line of an order: those of the participants `$2` of whom something is left, or the first of its booking if
  * it names nobody.
  */
-export type CreditableLine = { orderId: number; lineId: number; people: number[] };
+export type CreditableLine = { orderId: number; firstOrderId: number | null; lineId: number; people: number[] };
 
 const ofBooking = `from bookings b join participants q on q.provider_id = b.provider_id and q.booking_id = b.id
           where b.provider_id = $1 and b.order_id = coalesce(o.first_order_id, o.id)`;
@@ -114,7 +126,7 @@ const ofBooking = `from bookings b join participants q on q.provider_id = b.prov
 /** Lines of orders of the participants `$2`; a line without names if nobody of its booking stays. */
 export const findCreditable = {
   name: 'find_creditable_lines',
-  text: `select l.order_id as "orderId", l.id as "lineId", case when n.named > 0 then n.people else (
+  text: `select l.order_id as "orderId", o.first_order_id as "firstOrderId", l.id as "lineId", case when n.named > 0 then n.people else (
         select json_build_array(q.id) ${ofBooking} and q.id = any($2::bigint[])
         order by array_position($2::bigint[], q.id) limit 1) end as people
     from orders o

@@ -1,7 +1,7 @@
 import { execute } from '../../database/statements.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
-import { toMinorUnits, type Minor } from '../../core/money.ts';
+import { min, toMinorUnits, type Minor } from '../../core/money.ts';
 import type { paymentMethods } from '../../database/tables/payments.ts';
 import { findRefundable } from './sql.ts';
 
@@ -15,9 +15,9 @@ export async function splitRefund({ providerId }: Pick<Ctx, 'providerId'>, tx: T
   const parts: typeof found = [];
   let left = refund;
   for (const { method, amount } of found.filter((payment) => payment.amount > 0n)) {
-    const before = least(amount, -(refunded.get(method) ?? 0n));
+    const before = min(amount, -(refunded.get(method) ?? 0n));
     refunded.set(method, (refunded.get(method) ?? 0n) + before);
-    const part = least(amount - before, -left);
+    const part = min(amount - before, -left);
     left += part;
     parts.push({ method, amount: -part });
   }
@@ -31,5 +31,3 @@ function sumByMethod(payments: { method: Method; amount: Minor }[]) {
   for (const { method, amount } of payments) sums.set(method, (sums.get(method) ?? 0n) + amount);
   return sums;
 }
-
-const least = (a: Minor, b: Minor) => (a < b ? a : b);

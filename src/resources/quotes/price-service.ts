@@ -1,4 +1,4 @@
-import { toDecimal, toMinorUnits, applyPercentage, type Minor } from '../../core/money.ts';
+import { applyPercentage, max, min, toDecimal, toMinorUnits, type Minor } from '../../core/money.ts';
 
 /** An order line; its discount is for the whole quantity. That of a credit is negative, with its quantity. */
 export type AgreedLine = {
@@ -87,6 +87,3 @@ export const isStorable = ({ agreed, inclVat }: Pick<OrderTotals, 'agreed' | 'in
 
 /** The part of a total that a voucher pays, at most its balance, and nothing of a negative one. */
 export const voucherAmount = (balance: string, total: Minor): Minor => max(0n, min(toMinorUnits(balance), total));
-
-const min = (a: Minor, b: Minor) => (a < b ? a : b);
-const max = (a: Minor, b: Minor) => (a > b ? a : b);

@@ -13,7 +13,7 @@ import {
 } from '../../support/booking.ts';
 import { addDate } from '../../support/dates.ts';
 import { queuedMails, switchMails } from '../../support/mail.ts';
-import { write } from '../../support/orders.ts';
+import { createProduct, mainProduct, write } from '../../support/orders.ts';
 import { createLinkToken, signedInVisitor, visitor } from '../../support/pages.ts';
 import { sharedTestApp, type Provider, type TestResponse } from '../../support/test-app.ts';
 
@@ -192,6 +192,63 @@ test.each([['declined'], ['lapsed']])(
   },
 );
 
+test('of places that are lost at once the page of each has its own part', async () => {
+  const { me, dateId } = await stage({ capacityMax: 2, capacityWait: 2, waitingMode: 'offer' }, 25);
+  const first = await bookOrFail(me, dateId, { participants: persons(2) });
+  const { id, code } = await createVoucher(me, { amount: '999.99' });
+  const booked = await bookOrFail(me, dateId, { ...wait, participants: persons(2), voucher_code: code });
+  await deregister(me, first.booking_id);
+  for (const cause of ['lapse', 'lapseAgain']) {
+    await endOffers(me);
+    await endDueHoldsOfSchool(database, me.id);
+    expect(await statusesOnDate(me, dateId), cause).toEqual(cause === 'lapse' ? [4, 4, 7, 7] : [4, 4, 4, 4]);
+  }
+  expect([await creditsOf(me), await balanceOf(me, id)]).toEqual([[-2500], '999.99']);
+  expect([main(await leave(me, booked, 0)), main(await leave(me, booked, 1))]).toEqual([
+    expect.stringContaining('|NOK 1,250.00 is credited. NOK 500.00 of it goes back to the voucher.|'),
+    expect.stringContaining('|NOK 1,250.00 is credited. NOK 499.99 of it goes back to the voucher.|'),
+  ]);
+});
+
+test.each([[0.01], [333.33], [1000.01], [1999.98], [2516.48], [2516.49]])(
+  'of %f paid of lines of several VAT rates nothing is left to pay or owed',
+  async (amount) => {
+    const { me, courseId, dateId } = await stage({}, 25);
+    await write(me, (tx) => tx.execute(`update products set price = 333.33 where course_id = ${courseId}`));
+    const more = await createProduct(me, await me.course(), { price: '77.01', vatPercentage: '12.5' });
+    const products = [await mainProduct(me, courseId), more];
+    const booked = await bookOrFail(me, dateId, { participants: persons(5, { products }) });
+    expect((await me.post(`/v2/orders/${booked.order_id}/payments`, { amount })).status).toBe(201);
+    for (const n of [0, 1, 2, 3, 4]) expect((await leave(me, booked, n)).status).toBe(200);
+    const { summary } = (await me.get(`/v2/booking/${booked.booking_id}?include=balance`)).json<Item>();
+    expect(summary.balance).toMatchObject({ total: 2516.49, paid: amount, due: 0, owed: 0 });
+    await assertConsistent(me);
+  },
+);
+
+test('what an archived voucher has paid is owed, once, and the voucher stays shut', async () => {
+  const { me, dateId } = await stage();
+  const { id, code } = await createVoucher(me, { amount: '1000.00' });
+  const booked = await bookOrFail(me, dateId, { participants: persons(2), voucher_code: code });
+  expect((await me.post(`/v2/orders/${booked.order_id}/payments`, { amount: 400 })).status).toBe(201);
+  expect((await me.request('DELETE')(`/v2/vouchers/${id}`)).status).toBe(200);
+  const left = [];
+  for (const n of [0, 1]) {
+    await leave(me, booked, n);
+    const { summary } = (await me.get(`/v2/booking/${booked.booking_id}?include=balance`)).json<Item>();
+    left.push([summary.balance.due, summary.balance.owed, summary.balance.paid]);
+  }
+  expect([left, await creditsOf(me), await balanceOf(me, id)]).toEqual([
+    [
+      [0, 400, 400],
+      [0, 1000, 400],
+    ],
+    [-1000, -600],
+    '0.00',
+  ]);
+  await assertConsistent(me);
+});
+
 test.each(['date', 'canceled course', 'course that is over'])('a deleted %s leaves nobody waiting', async (what) => {
   const { me, courseId, dateId } = await stage({ capacityWait: 2 });
   const { id, code } = await createVoucher(me, { amount: '1000.00' });
@@ -208,7 +265,7 @@ test.each(['date', 'canceled course', 'course that is over'])('a deleted %s leav
   );
   expect([await statusesOnDate(me, dateId), await statusesOnDate(me, child)]).toEqual([[4], [4]]);
   expect((await queuedMails(me)).filter((mail) => mail.startsWith('deregistration')).sort()).toEqual(
-    [participants, other.participants].map(([one]) => `deregistration ${one!.id}`),
+    [participants, other.participants].map(([one]) => `deregistration ${one!.id}`).sort(),
   );
   expect([await balanceOf(me, id), await creditsOf(me)]).toEqual(['1000.00', [-1000, -1000]]);
   const deleted = (await me.get(`${url}?include_deleted=1`)).json<Item[]>();
