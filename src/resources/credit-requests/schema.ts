@@ -4,9 +4,9 @@ import { OrderCredit } from '../credits/schema.ts';
 import { OrderBalance } from '../payments/balance-schema.ts';
 
 /** A credit or a difference that a request has made, or would make. */
-export type MadeOrder = Static<typeof MadeOrder>;
-export const MadeOrder = t.NamedObject(
-  'MadeOrder',
+export type ResultingOrder = Static<typeof ResultingOrder>;
+export const ResultingOrder = t.NamedObject(
+  'ResultingOrder',
   t.member.financial.all({
     id: Type.Optional(Type.Integer({ description: 'Not in a dry run' })),
     kind: OrderCredit.properties.kind,
@@ -18,5 +18,5 @@ export const MadeOrder = t.NamedObject(
 /** POST /v2/orders/:id/credit with `dry_run`. */
 export const CreditDryRun = t.NamedObject(
   'CreditDryRun',
-  t.member.financial.all({ dry_run: Type.Boolean(), orders: Type.Array(MadeOrder) }),
+  t.member.financial.all({ dry_run: Type.Boolean(), orders: Type.Array(ResultingOrder) }),
 );

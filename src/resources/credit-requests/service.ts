@@ -2,11 +2,11 @@ import { toMinorUnits } from '../../core/money.ts';
 import { hasLeft } from '../../core/reference/statuses.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
-import { creditDifferences } from './difference-service.ts';
-import { readMade } from './made-service.ts';
+import { readResultingOrders } from './resulting-service.ts';
 import { getOrder } from '../orders/service.ts';
 import { deregisterParticipants } from '../seats/service.ts';
 import type { CreditBody } from './body-schema.ts';
+import { creditPlaces, findCreditableOrders } from '../credits/place-service.ts';
 import { creditOrder, notValid, type Credited } from '../credits/service.ts';
 
 export async function createCredit(ctx: Ctx, orderId: number, body: CreditBody) {
@@ -22,12 +22,22 @@ export async function createCredit(ctx: Ctx, orderId: number, body: CreditBody) 
   if (both >= 0) throw notValid(`lines[${both}].amount`);
   return ctx.write(['dates', 'people', 'money'], async (tx, now) => {
     const { id, creditedLines } = await creditOrder(ctx, tx, now, orderId, request);
-    const left = deregister ? await deregisterCredited(ctx, tx, now, creditedLines, fee > 0) : [];
-    const others = await creditDifferences(ctx, tx, now, orderId, left, reason);
+    const departed = deregister ? await deregisterCredited(ctx, tx, now, creditedLines, fee > 0) : [];
+    const others = await creditDifferences(ctx, tx, now, orderId, departed, reason);
     const reader = { ...ctx, db: tx };
-    if (dry_run) return tx.rollbackNoChange({ dry_run, orders: await readMade(reader, [id, ...others], dry_run) });
+    if (dry_run)
+      return tx.rollbackNoChange({ dry_run, orders: await readResultingOrders(reader, [id, ...others], dry_run) });
     return getOrder(reader, tx.recordAffected(id), { include: ['credit'] });
   });
+}
+
+/** Credits what moves of those who leave have cost more than the order; returns the ids of the credits. */
+async function creditDifferences(ctx: Ctx, tx: Tx, now: string, id: number, leaving: number[], reason?: string) {
+  const credits: number[] = [];
+  for (const order of await findCreditableOrders(ctx, tx, { leaving }))
+    if (order.lines[0]!.firstOrderId === id)
+      credits.push(...(await creditPlaces(ctx, tx, now, { leaving }, order, reason)));
+  return credits;
 }
 
 /** Deregisters the participants of lines, or those named. Throws if fewer items are credited than have not left. */
@@ -39,6 +49,6 @@ async function deregisterCredited(ctx: Ctx, tx: Tx, now: string, credited: Credi
     return staying;
   });
   const unique = new Map(chosen.map((one) => [one.id, one]));
-  const left = await deregisterParticipants(ctx, tx, now, [...unique.values()], withFee);
-  return left.map(({ id }) => id);
+  const departed = await deregisterParticipants(ctx, tx, now, [...unique.values()], withFee);
+  return departed.map(({ id }) => id);
 }

@@ -1,5 +1,5 @@
 import { Problem } from '../../core/errors.ts';
-import { applyPercentage, toDecimal, toMinorUnits, type Minor } from '../../core/money.ts';
+import { applyPercentage, max, min, sumOf, toDecimal, toMinorUnits, type Minor } from '../../core/money.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { execute, toRecordset } from '../../database/statements.ts';
@@ -24,8 +24,8 @@ type PriceLine = Line &
 
 /**
  * Changes the price of a participant to that of another course, less the agreed discounts: credits a lower price, and
- * adds an order for a higher one. A discount in percent stays one, unless its campaign excludes the course. Call under
- * the lock.
+ * adds an order for a higher one; returns their ids. A discount in percent stays one, unless its campaign excludes the
+ * course. Call under the lock.
  */
 export async function changePrice(ctx: Ctx, tx: Tx, now: string, participantId: number, date: DateFound) {
   const lines = await execute<PriceLine>(tx, findPriceLines, [ctx.providerId, participantId, date.courseId]);
@@ -41,14 +41,18 @@ export async function changePrice(ctx: Ctx, tx: Tx, now: string, participantId: 
   const percent = lines.find(({ isBooked, keepsPercent }) => isBooked && keepsPercent)?.discountPercentAtOrder ?? '0';
   const discounts =
     Number(percent) > 0 ? applyPercentage(listed, percent) : sumOf(shares.map((share) => share.listed)) - agreed;
-  const wanted = listed > discounts ? listed - discounts : 0n;
+  const wanted = max(0n, listed - discounts);
   // A line has one VAT rate, so another rate needs a credit of the whole price.
   const isSameVat = shares.every(
     ({ net, vatPercentage }) => net === 0n || Number(vatPercentage) === Number(product.vatPercentage),
   );
-  await creditShares(ctx, tx, now, participantId, shares, isSameVat ? agreed - wanted : agreed);
+  const credits = await creditShares(ctx, tx, now, participantId, shares, isSameVat ? agreed - wanted : agreed);
   const more = isSameVat ? wanted - agreed : wanted;
-  if (more > 0n) await insertDifference(ctx, tx, now, newest.firstOrderId, participantId, { product, date }, more);
+  if (more <= 0n) return credits;
+  return [
+    ...credits,
+    await insertDifference(ctx, tx, now, newest.firstOrderId, participantId, { product, date }, more),
+  ];
 }
 
 /** The product of the date's course that the participant booked, at the price that was agreed, else the main product. */
@@ -89,18 +93,20 @@ function shareOf(participantId: number, line: PriceLine, value: Minor): Minor {
   )[place]!;
 }
 
-/** Credits an amount, at most the shares. */
+/** Credits an amount, at most the shares; returns the ids of the credits. */
 async function creditShares(ctx: Ctx, tx: Tx, now: string, participantId: number, shares: Share[], amount: Minor) {
-  let left = amount;
+  const credits: number[] = [];
+  let remaining = amount;
   for (const { orderId, lineId, net } of shares) {
     const { shares: known } = (await findLines(ctx, tx, orderId)).find(({ source }) => source.id === lineId)!;
     const { share } = known.find(({ id }) => id === participantId)!;
-    const amount = [left, net, share].reduce((least, one) => (one < least ? one : least));
+    const amount = min(remaining, min(net, share));
     if (amount <= 0n) continue;
     const lines = [{ lineId, amount, participantIds: [participantId] }];
-    await creditOrder(ctx, tx, now, orderId, { lines });
-    left -= amount;
+    credits.push((await creditOrder(ctx, tx, now, orderId, { lines })).id);
+    remaining -= amount;
   }
+  return credits;
 }
 
 async function insertDifference(
@@ -116,12 +122,11 @@ async function insertDifference(
   const vat = applyPercentage(net, vatPercentage);
   const agreed = { totalBeforeDiscounts: toDecimal(net), totalDiscounts: '0', totalVat: toDecimal(vat) };
   if (!isStorable({ agreed, inclVat: net + vat })) throw bookingProblem([bookingError('order_could_not_be_created')]);
-  await execute(tx, insertFollowingOrder, [
+  const [inserted] = await execute<{ id: number }>(tx, insertFollowingOrder, [
     ...[providerId, firstOrderId, now, 'difference', agreed.totalBeforeDiscounts, '0', agreed.totalVat],
     ...['0', null, false, toRecordset([{ ...line, vat: vatPercentage, credits: null, rounding: 0 }])],
     ...[toRecordset([{ line: null, participant: participantId }]), '{}'],
     ...[date.courseTitle, detailedOrderTitle(date.startAt, date.endAt, date.place)],
   ]);
+  return inserted!.id;
 }
-
-const sumOf = (amounts: Minor[]) => amounts.reduce((sum, amount) => sum + amount, 0n);

@@ -4,7 +4,7 @@ import { DryRunQuery, isDryRun } from '../../core/schema/dry-run.ts';
 import { t } from '../../core/schema/types.ts';
 import { registerCodedErrorFormat } from '../../http/errors/error-handler.ts';
 import { responses } from '../../http/responses.ts';
-import { MadeOrder } from '../credit-requests/schema.ts';
+import { ResultingOrder } from '../credit-requests/schema.ts';
 import { participantSerializer } from '../participants/serializer.ts';
 import { MoveBody } from './body-schema.ts';
 import { moveParticipant } from './service.ts';
@@ -14,7 +14,9 @@ const MovedParticipant = t.NamedObject('MovedParticipant', {
   ...t.member.financial.all({
     dry_run: Type.Optional(Type.Boolean({ description: 'Only true: nothing has changed' })),
     orders: Type.Optional(
-      Type.Array(MadeOrder, { description: 'Only of a move that makes some: credits, or the order of a higher price' }),
+      Type.Array(ResultingOrder, {
+        description: 'Only of a move that makes some: credits, or the order of a higher price',
+      }),
     ),
   }),
 });

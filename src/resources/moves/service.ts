@@ -12,7 +12,7 @@ import { bookingError, bookingProblem, participantError } from '../booking/schem
 import { changePrice } from '../credits/difference-service.ts';
 import { queueMails, type NewMail } from '../mails/queue-service.ts';
 import { queueNotices } from '../notices/service.ts';
-import { readMadeOf } from '../credit-requests/made-service.ts';
+import { readResultingOrders } from '../credit-requests/resulting-service.ts';
 import type { ParticipantRow } from '../participants/schema.ts';
 import { getParticipant } from '../participants/service.ts';
 import type { DateFound } from '../quotes/schema.ts';
@@ -38,21 +38,19 @@ export const moveParticipant = (ctx: Ctx, id: number, { dry_run = false, ...body
     const hasEnded = await endDueHolds(ctx, tx, now, [found.courseDateId]);
     const row = hasEnded ? (await find())! : found;
     const reader = { ...ctx, db: tx };
-    const reload = async () => {
-      const made = await readMadeOf(reader, row.bookingId, now, dry_run);
-      return {
-        ...(await getParticipant(reader, id, {}, true)),
-        ...(dry_run && { dry_run }),
-        ...(made.length > 0 && { orders: made }),
-      };
-    };
+    const reload = async (orderIds: number[] = []) => ({
+      ...(await getParticipant(reader, id, {}, true)),
+      ...(dry_run && { dry_run }),
+      ...(orderIds.length > 0 && { orders: await readResultingOrders(reader, orderIds, dry_run) }),
+    });
     if (row.courseDateId === body.coursedate_id)
       return hasEnded && !dry_run ? reload() : tx.rollbackNoChange(await reload());
     if (hasLeft(row.statusId)) throw new Problem('invalid', 'The participant has left the course date');
     const date = await moveParticipants(ctx, tx, now, [row], body.coursedate_id);
     const isOtherCourse = row.courseId !== date.courseId;
-    if (body.price === 'difference' && isOtherCourse) await changePrice(ctx, tx, now, id, date);
-    return dry_run ? tx.rollbackNoChange(await reload()) : reload();
+    const isRepriced = body.price === 'difference' && isOtherCourse;
+    const result = await reload(isRepriced ? await changePrice(ctx, tx, now, id, date) : []);
+    return dry_run ? tx.rollbackNoChange(result) : result;
   });
 
 type Moving = Pick<ParticipantRow, 'id' | 'userId' | 'statusId' | 'heldFor' | 'courseDateId' | 'bookingId'>;

@@ -1,4 +1,4 @@
-import { and, eq, inArray, or, sql, type SQL } from 'drizzle-orm';
+import { eq, inArray, or, sql, type SQL } from 'drizzle-orm';
 import { toMinorUnits } from '../../core/money.ts';
 import { canceled, participantStatus } from '../../core/reference/statuses.ts';
 import type { Ctx } from '../../database/context.ts';
@@ -28,13 +28,6 @@ export function ordersOfBooking({ providerId, db }: School, bookingId: number): 
     inArray(orders.firstOrderId, added),
   );
   return tenantWhere(school, orders, belongs);
-}
-
-/** The ids of the credits and differences of a booking that this write has made. */
-export async function findMade(school: School, bookingId: number, now: string) {
-  const ofWrite = and(ordersOfBooking(school, bookingId), eq(orders.createdAt, now));
-  const made = await school.db.select({ id: orders.id }).from(orders).where(ofWrite).orderBy(orders.id);
-  return made.map(({ id }) => id);
 }
 
 export type BookingBalance = Awaited<ReturnType<typeof loadBookingBalance>>;

@@ -21,7 +21,8 @@ const paidByPayments = sql<string>`(
 export const isPartlyPaid = sql<boolean>`(${paidByPayments} <> 0 or ${paidByVouchers} <> 0)`;
 
 /**
- * The outstanding balance of the row of `orders`; negative for what the school owes. Of a credit this is the part that neither lowers the balance of the first order nor returns to a voucher.
+ * The outstanding balance of the row of `orders`; negative for what the school owes. Of a credit this is the part that
+ * neither lowers the balance of the first order nor returns to a voucher.
  */
 export const due = sql<string>`(
   orders.total_before_discounts - orders.total_discounts + orders.total_vat - ${paidByVouchers} - ${paidByPayments}

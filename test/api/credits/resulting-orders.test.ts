@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { checkCounters } from '../../../src/resources/counters/service.ts';
-import { bookOrFail, createBookableDate, createVoucher, persons } from '../../support/booking.ts';
+import { endDueHoldsOfSchool } from '../../../src/resources/seats/due-holds-service.ts';
+import { bookOrFail, createBookableDate, createVoucher, endOffers, persons } from '../../support/booking.ts';
 import { eventsSince, newestEvent } from '../../support/changes.ts';
 import { addDate } from '../../support/dates.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
@@ -67,6 +68,22 @@ test('a move names the orders that it makes, also in a dry run', async () => {
   const [, , credited] = await orderIds(me);
   expect(back['orders']).toMatchObject([{ id: credited, kind: 'credit', balance: { total: -300, applied: 300 } }]);
   expect((await move(me, id, dearer, { price: 'keep' }))['orders']).toBeUndefined();
+});
+
+test('a move names no credit of another place of the booking that its date has lost meanwhile', async () => {
+  const me = await createProvider();
+  const offers = { capacityMax: 1, capacityWait: 2, waitingMode: 'offer' as const };
+  const { courseId, dateId } = await createBookableDate(me, offers);
+  const dearer = await addDate(me, await me.course({ price_value: 1300 }));
+  const wait = { config: { waiting_list_when_full: 1 } };
+  const { participants } = await bookOrFail(me, dateId, { participants: persons(2), ...wait });
+  await me.put(`/v2/courses/${courseId}/coursedates/${dateId}`, { capacity_max: 2 });
+  await endOffers(me);
+  await endDueHoldsOfSchool(database, me.id);
+  await endOffers(me);
+  const moved = await move(me, participants[0]!.id, dearer);
+  expect((moved['orders'] as Item[]).map(({ kind }) => kind as string)).toEqual(['difference']);
+  expect(await orderIds(me)).toHaveLength(3);
 });
 
 test('a credit that deregisters credits what a move cost more, too', async () => {
