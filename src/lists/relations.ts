@@ -50,10 +50,10 @@ export type Serializer<Row, V extends TObject = TObject> = {
 type Fetch<Found> = (ctx: Ctx, keys: Keys) => PromiseLike<Found[]>;
 
 /** Groups values by their owner, in their order. */
-export function grouped<Found, T, Owner = number>(
+export function grouped<Found, Owner = number, T = Found>(
   found: Found[],
   getOwner: (found: Found) => Owner,
-  getValue: (found: Found, n: number) => T,
+  getValue: (found: Found, n: number) => T = (one) => one as never,
 ) {
   const groups = new Map<Owner, T[]>();
   found.forEach((one, n) => {

@@ -127,11 +127,7 @@ export const findEnrolments = async (ctx: Ctx, ...conditions: SQL[]): Promise<En
 
 async function withGatherings(ctx: Ctx, rows: EnrolmentRow[]): Promise<Enrolment[]> {
   const sessions = rows.length === 0 ? [] : await loadGatherings(ctx, rows);
-  const byDate = grouped(
-    sessions,
-    ({ courseDateId }) => courseDateId,
-    (gathering) => gathering,
-  );
+  const byDate = grouped(sessions, ({ courseDateId }) => courseDateId);
   return rows.map((row) => ({ ...row, gatherings: byDate.get(row.courseDateId) ?? [] }));
 }
 

@@ -34,11 +34,7 @@ export async function loadLinkedBooking(ctx: Ctx, bookingId: number) {
     const mayBeNamed = heldFor === 'name' && !enrolment.isOver && enrolment.dateStatusId !== canceled;
     return { enrolment: { ...enrolment, eventUrl: null }, name, mayBeNamed, terms: terms.get(enrolment.id) };
   });
-  const byDate = grouped(
-    places,
-    ({ enrolment }) => enrolment.courseDateId,
-    (place) => place,
-  );
+  const byDate = grouped(places, ({ enrolment }) => enrolment.courseDateId);
   return { places, dates: [...byDate.values()], ...(await loadBookingBalance(ctx, bookingId)) };
 }
 

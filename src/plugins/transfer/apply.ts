@@ -98,11 +98,7 @@ export const tableNames = (kind: BulkRecordType) => toTargets(kind).map(({ table
 
 /** Tables of a bulk type in write order, each once: an item before its parts. */
 function toTargets(kind: BulkRecordType): Target[] {
-  const byTable = grouped(
-    toItemTargets(kind, [], true),
-    ({ table }) => table,
-    (target) => target,
-  );
+  const byTable = grouped(toItemTargets(kind, [], true), ({ table }) => table);
   return [...byTable.values()].map((targets) => ({
     ...targets[0]!,
     columns: targets.flatMap(({ columns }) => columns),

@@ -61,11 +61,7 @@ export const orderCheck: Check = {
       .innerJoin(page, matchesPage(orders, page))
       .leftJoin(orderLines, sameTenant(orderLines, orders, eq(orderLines.orderId, id)))
       .orderBy(asc(providerId), asc(id));
-    const byOrder = grouped(
-      rows,
-      ({ order }) => order.id,
-      (row) => row,
-    );
+    const byOrder = grouped(rows, ({ order }) => order.id);
     return [...byOrder.values()].map((found) => {
       const { order } = found[0]!;
       const lines = found.flatMap(({ line }) => (line === null ? [] : [line]));

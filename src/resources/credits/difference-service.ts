@@ -65,11 +65,7 @@ type Share = { orderId: number; lineId: number; vatPercentage: string; net: Mino
 
 /** The participant's shares of the remaining amounts of the lines, the newest first: after discounts, and before them. */
 function toShares(lines: PriceLine[], participantId: number): Share[] {
-  const bySource = grouped(
-    lines,
-    ({ sourceId }) => sourceId,
-    (line) => line,
-  );
+  const bySource = grouped(lines, ({ sourceId }) => sourceId);
   return [...bySource.values()].map((found) => {
     const { orderId, sourceId: lineId, vatPercentage } = found[0]!;
     const sumBy = (valueOf: (line: PriceLine) => Minor) =>

@@ -19,11 +19,7 @@ type People = { leaving?: number[]; left?: number[] };
 export async function findCreditableOrders(ctx: School, tx: Tx, { leaving = [], left = [] }: People) {
   const values = [ctx.providerId, [...leaving, ...left]];
   const found = leaving.length + left.length === 0 ? [] : await execute<CreditableLine>(tx, findCreditable, values);
-  const byOrder = grouped(
-    found,
-    ({ orderId }) => orderId,
-    (line) => line,
-  );
+  const byOrder = grouped(found, ({ orderId }) => orderId);
   const unpaid = left.length === 0 ? new Map<number, Minor>() : await findUnpaid(ctx, tx, [...byOrder.keys()]);
   const isLeaving = new Set(leaving);
   return [...byOrder]

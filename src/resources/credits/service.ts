@@ -149,11 +149,7 @@ export async function findLines(ctx: School, tx: Tx, orderId: number) {
   const ids = found.map(({ id }) => id);
   const ofLines = tenantWhere(ctx, orderLines, inArray(orderLines.creditsLineId, ids));
   const credits = ids.length === 0 ? [] : await tx.select().from(orderLines).where(ofLines);
-  const byLine = grouped(
-    credits,
-    ({ creditsLineId }) => creditsLineId!,
-    (credit) => credit,
-  );
+  const byLine = grouped(credits, ({ creditsLineId }) => creditsLineId!);
   const sharesByLine = await loadShares(ctx, tx, orderId);
   return found.map((source) => {
     const rest = restOf(source, byLine.get(source.id) ?? []);

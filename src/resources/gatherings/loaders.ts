@@ -90,7 +90,6 @@ export async function withNextGatherings<D extends { courseDateId: number }>(
   const ofDate = grouped(
     found.sort((a, b) => a.number - b.number),
     ({ courseDateId }) => courseDateId,
-    (gathering) => gathering,
   );
   const withSome = new Set(left.map(({ id }) => id));
   return dates

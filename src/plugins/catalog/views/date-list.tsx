@@ -17,11 +17,7 @@ type DatesProps = { view: View; dates: CatalogDate[] };
 
 /** Dates below a heading for each month. */
 export function DatesByMonth({ view, dates }: DatesProps) {
-  const months = grouped(
-    dates,
-    ({ startAt }) => startAt.slice(0, 7),
-    (date) => date,
-  );
+  const months = grouped(dates, ({ startAt }) => startAt.slice(0, 7));
   return (
     <>
       {[...months].map(([month, ofMonth]) => (
