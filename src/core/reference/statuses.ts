@@ -33,12 +33,13 @@ export const seatStatuses: number[] = [
   participantStatus.overbooked,
   participantStatus.unconfirmed,
 ];
-export const leftStatuses: number[] = [participantStatus.deregistered, participantStatus.deregisteredWithFee];
+const leftStatuses: number[] = [participantStatus.deregistered, participantStatus.deregisteredWithFee];
 
 export const holdsSeat = (statusId: number) => seatStatuses.includes(statusId);
 export const isConfirmed = (statusId: number) =>
   statusId === participantStatus.confirmed || statusId === participantStatus.overbooked;
 export const hasLeft = (statusId: number) => leftStatuses.includes(statusId);
+export const staysSql = (participant: string) => `${participant}.status_id not in (${leftStatuses.join(', ')})`;
 
 type Statuses = { statusId: number; dateStatusId: number };
 

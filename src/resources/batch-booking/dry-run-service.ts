@@ -3,24 +3,19 @@ import { participantStatus } from '../../core/reference/statuses.ts';
 import type { BookingContext, DateFound } from '../quotes/schema.ts';
 import type { BookingQuote } from '../quotes/service.ts';
 
-const counters = {
-  numConfirmed: participantStatus.confirmed,
-  numOverbooked: participantStatus.overbooked,
-  numUnconfirmed: participantStatus.unconfirmed,
-  numWaiting: participantStatus.waiting,
-};
-
 /** The bookings of a dry run, which those after them meet as if they were made. */
 export function createDryRun() {
   const quotes: BookingQuote[] = [];
   const adjustDate = (date: DateFound): DateFound => {
     const booked = quotes.flatMap(({ participants }) => participants.filter((one) => one.courseDateId === date.id));
     const count = (status: number) => booked.filter(({ statusId }) => statusId === status).length;
-    const counts = Object.entries(counters).map(([name, status]) => [
-      name,
-      date[name as keyof typeof counters] + count(status),
-    ]);
-    return { ...date, ...(Object.fromEntries(counts) as Partial<DateFound>) };
+    return {
+      ...date,
+      numConfirmed: date.numConfirmed + count(participantStatus.confirmed),
+      numOverbooked: date.numOverbooked + count(participantStatus.overbooked),
+      numUnconfirmed: date.numUnconfirmed + count(participantStatus.unconfirmed),
+      numWaiting: date.numWaiting + count(participantStatus.waiting),
+    };
   };
   const adjust = (context: BookingContext): BookingContext => ({
     ...context,

@@ -1,10 +1,8 @@
-import { leftStatuses, participantStatus } from '../../core/reference/statuses.ts';
+import { participantStatus, staysSql } from '../../core/reference/statuses.ts';
 import type { participants } from '../../database/tables/participants.ts';
 
-const stays = (participant: string) => `${participant}.status_id not in (${leftStatuses.join(', ')})`;
-
 const isConcerned = (participant: string) =>
-  `(${stays(participant)} or $7 and ${participant}.status_id = ${participantStatus.deregistered})`;
+  `(${staysSql(participant)} or $7 and ${participant}.status_id = ${participantStatus.deregistered})`;
 
 type Participant = typeof participants.$inferSelect;
 export type Leaving = Pick<Participant, 'id' | 'userId' | 'statusId' | 'heldFor' | 'courseDateId' | 'bookingId'> & {
@@ -27,7 +25,7 @@ export const findLeaving = {
           - count(*) filter (where is_next) over (partition by booking_id) as before
       from (
         select p.*, ${isConcerned('p')} and p.booking_id > $3 as is_next,
-          row_number() over (partition by p.user_id, ${stays('p')} or p.status_updated_at >= $6 order by p.booking_id, p.id) = 1 as is_first
+          row_number() over (partition by p.user_id, ${staysSql('p')} or p.status_updated_at >= $6 order by p.booking_id, p.id) = 1 as is_first
         from participants p
         where p.provider_id = $1 and p.course_date_id = $2 and (${isConcerned('p')} or p.status_updated_at >= $6)) p) p
     where p.is_next and ($4::int is null or p.place <= $4 and p.before < $5)

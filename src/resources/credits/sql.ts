@@ -1,4 +1,4 @@
-import { leftStatuses } from '../../core/reference/statuses.ts';
+import { staysSql } from '../../core/reference/statuses.ts';
 import { keepsCampaign } from '../campaigns/loaders.ts';
 import { sharesSql } from './loaders.ts';
 
@@ -146,6 +146,6 @@ export const findCreditable = {
         select coalesce(-sum(c.quantity * c.price_at_order - c.discount_calculated_at_order), 0) from order_lines c
         where c.provider_id = $1 and c.credits_line_id = l.id)
       and (n.people is not null or n.named = 0 and not exists (
-          select ${ofBooking} and q.status_id not in (${leftStatuses.join(', ')}) and q.id <> all($2::bigint[])))
+          select ${ofBooking} and ${staysSql('q')} and q.id <> all($2::bigint[])))
     order by l.order_id, l.id`,
 };

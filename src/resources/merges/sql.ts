@@ -1,4 +1,4 @@
-import { leftStatuses } from '../../core/reference/statuses.ts';
+import { staysSql } from '../../core/reference/statuses.ts';
 import { caseFoldedSql } from '../../database/tables/columns.ts';
 import { aboutUser } from '../../database/tables/idempotency.ts';
 
@@ -31,12 +31,11 @@ export const countCourseUserItems = {
         + (select count(*) from participants p join booking_links l on l.provider_id = $1 and l.participant_id = p.id
           where p.provider_id = $1 and p.user_id = $2) as links`,
 };
-const hasPlace = (participant: string) => `${participant}.status_id not in (${leftStatuses.join(', ')})`;
 export const findSharedDates = {
   name: 'find_dates_of_merged_course_users',
   text: `select distinct p.course_date_id as id from participants p
       join participants o on o.provider_id = $1 and o.course_date_id = p.course_date_id and o.user_id = $3
-    where p.provider_id = $1 and p.user_id = $2 and ${hasPlace('p')} and ${hasPlace('o')} order by 1 limit 1000`,
+    where p.provider_id = $1 and p.user_id = $2 and ${staysSql('p')} and ${staysSql('o')} order by 1 limit 1000`,
 };
 
 export const findAnswers = {

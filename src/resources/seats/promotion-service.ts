@@ -17,7 +17,7 @@ type School = Pick<Ctx, 'providerId'>;
 
 /**
  * Call after every write that frees or adds a place on these dates. Queues the notices about their seats. Those of the
- * offers that have lapsed are asked again if nobody else waits.
+ * offers that have lapsed are offered a place again if nobody else waits.
  */
 export async function promoteWaitingLists(
   ctx: School,

@@ -87,7 +87,7 @@ export async function bookByForm(ctx: Ctx, { key, ip, version, date, input }: Fo
     };
     const { summary } = await bookWithin(ctx, tx, now, input, [], { assertAgreed, mails });
     const bookingId = Number(summary.booking_id);
-    const mailed = emails.filter((_email, n) => (n === 0 ? toBooker : toParticipants[n - 1]));
+    const mailed = emails.filter((_email, n) => isSent[n]);
     const values = [providerId, keyHash, bookingId, address, places, JSON.stringify(mailed)];
     await execute(tx, sql.storePost, values);
     await createLink(tx, { providerId, bookingId, participantId: null }, { token: tokens[0] });

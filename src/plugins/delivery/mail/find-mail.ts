@@ -1,4 +1,4 @@
-import { leftStatuses } from '../../../core/reference/statuses.ts';
+import { staysSql } from '../../../core/reference/statuses.ts';
 import { isBookableSql } from '../../../resources/interests/loaders.ts';
 import { isNoticeSql, joinedRecipient, personJoins } from '../../../resources/mails/loaders.ts';
 import { caseFoldedSql } from '../../../database/tables/columns.ts';
@@ -80,7 +80,7 @@ export const findMail = {
       not exists (select from participants other where other.provider_id = p.provider_id and other.booking_id = p.booking_id
         and other.id <> p.id) as "isOnlyParticipant",
       (select count(*)::int from participants f where f.provider_id = b.provider_id and f.booking_id = b.id
-        and f.status_id not in (${leftStatuses.join(', ')})) as "numParticipants",
+        and ${staysSql('f')}) as "numParticipants",
       d.id as "courseDateId", p.course_date_id is distinct from d.id as "isFormerDate",
       coalesce(nullif(d.title, ''), c.title, '') as title,
       d.start_at::text as "startAt", d.end_at::text as "endAt",
