@@ -2,8 +2,16 @@ import { boolean, index, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg
 import { instant, reference, tenantKey } from './columns.ts';
 import { bookings } from './orders.ts';
 
-/** Beginning of a path of JSON: an object about the course user `$user`. */
-export const aboutUser = '$.** ? (@.user_id == $user || @.id == $user && exists(@.username)';
+/** Of items in answers: a member that no other items have, and one that refers to the item. */
+export const itemMembers = {
+  courseuser: { mark: 'username', reference: 'user_id' },
+  customer: { mark: 'idParentCustomer', reference: 'customer_id' },
+};
+/** Beginning of a path of JSON: an object about the item `$id`. */
+export const aboutItem = (resource: keyof typeof itemMembers) => {
+  const { mark, reference } = itemMembers[resource];
+  return `$.** ? (@.${reference} == $id || @.id == $id && exists(@.${mark})`;
+};
 
 /** First response to an `Idempotency-Key`, ignored once expired. The key is hashed. */
 export const idempotencyRecords = pgTable(

@@ -59,8 +59,10 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     config: { idempotency: {}, references: customerReferences },
     handler: async ({ ctx, body }, reply) => {
-      const id = await createCustomer(ctx, body);
-      return reply.created(id, { customer_id: id });
+      const created: { customer_id?: number } = await createCustomer(ctx, body);
+      // A stored response of the version before is the id.
+      const { customer_id = Number(created) } = created;
+      return reply.created(customer_id, { customer_id });
     },
   });
 

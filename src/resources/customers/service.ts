@@ -14,12 +14,13 @@ export const customerReferences = references;
 export const getCustomer = async (ctx: Ctx, id: number, query: Static<typeof customerList.ItemQuery>) =>
   Problem.assertFound(await customerList.byId(ctx, id, query), 'Customer');
 
-export function createCustomer(ctx: Ctx, body: CustomerBody): Promise<number> {
+export function createCustomer(ctx: Ctx, body: CustomerBody): Promise<{ customer_id: number }> {
   const { providerId } = ctx;
   return ctx.write(['people'], async (tx, now) => {
     await customerReferences.assertKnown(body, { ctx, reader: tx });
     const timestamps = { createdAt: now, updatedAt: now };
-    return tx.recordAffected(await insert(tx, { ...toColumns(body), title: body.title, ...timestamps, providerId }));
+    const id = await insert(tx, { ...toColumns(body), title: body.title, ...timestamps, providerId });
+    return { customer_id: tx.recordAffected(id) };
   });
 }
 

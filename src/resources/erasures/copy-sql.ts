@@ -1,5 +1,5 @@
 import { usernameHashSql } from '../../database/tables/access.ts';
-import { aboutUser } from '../../database/tables/idempotency.ts';
+import { aboutItem } from '../../database/tables/idempotency.ts';
 import { importLockSql } from '../../database/tables/imports.ts';
 
 // `$1` is the provider, `$2` the course user.
@@ -16,10 +16,10 @@ export const deleteAnswers = {
   name: 'erase_answers',
   text: `with person as (select email, nullif(concat_ws(' ', firstname, lastname), '') as name
       from course_users where provider_id = $1 and id = $2),
-    own as (select jsonb_build_object('user', $2::bigint, 'orders', to_jsonb($3::bigint[]), 'bookings',
+    own as (select jsonb_build_object('id', $2::bigint, 'orders', to_jsonb($3::bigint[]), 'bookings',
       (select coalesce(jsonb_agg(b.id), '[]') from bookings b where b.provider_id = $1 and b.order_id = any($3))) as ids)
     delete from idempotency_records r using own where r.provider_id = $1 and r.has_course_user
-      and (jsonb_path_exists(r.answer, '${aboutUser} || @.booking_id == $bookings[*] || @.order_id == $orders[*]
+      and (jsonb_path_exists(r.answer, '${aboutItem('courseuser')} || @.booking_id == $bookings[*] || @.order_id == $orders[*]
           || @.id == $orders[*] && exists(@.booker))', own.ids)
         or exists (select from person where email <> '' and ${isIn('email')} or ${isIn('name')}))`,
 };

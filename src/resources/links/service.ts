@@ -62,13 +62,13 @@ function tooManyMails() {
 }
 
 /**
- * For a person with a new e-mail address, or with a place that was another person's: earlier links end, and open offers
- * are mailed again.
+ * For a person with a new e-mail address, or with places that were another person's, `participantIds` of them: earlier
+ * links end, and open offers are mailed again.
  */
 export const replaceOfferLinks = (
   { providerId }: Ctx,
   tx: Tx,
   now: string,
   userId: number,
-  participantId: number | null = null,
-) => execute(tx, sql.replaceOfferLinks, [providerId, userId, now, participantId]);
+  participantIds: number[] | null = null,
+) => execute(tx, sql.replaceOfferLinks, [providerId, userId, now, participantIds]);

@@ -51,9 +51,9 @@ export const queueLink = {
     returning id`,
 };
 
-const ofPerson = 'p.provider_id = $1 and p.user_id = $2 and ($4::bigint is null or p.id = $4)';
+const ofPerson = 'p.provider_id = $1 and p.user_id = $2 and ($4::bigint[] is null or p.id = any($4))';
 
-/** Ends the links to the offers of a person, or to one of them ($4), and mails those that are open again. */
+/** Ends the links to the offers of a person, or to some of them ($4), and mails those that are open again. */
 export const replaceOfferLinks = {
   name: 'replace_offer_links',
   text: `with ended as (

@@ -1,6 +1,8 @@
 import { staysSql } from '../../core/reference/statuses.ts';
 import { caseFoldedSql } from '../../database/tables/columns.ts';
-import { aboutUser } from '../../database/tables/idempotency.ts';
+import { aboutItem, type itemMembers } from '../../database/tables/idempotency.ts';
+
+type Resource = keyof typeof itemMembers;
 
 // `$1` is the provider, `$2` the merged one, `$3` the one that stays, `$4` the time.
 
@@ -38,11 +40,11 @@ export const findSharedDates = {
     where p.provider_id = $1 and p.user_id = $2 and ${staysSql('p')} and ${staysSql('o')} order by 1 limit 1000`,
 };
 
-export const findAnswers = {
-  name: 'find_answers_about_merged',
-  text: `select key_hash as key, answer from idempotency_records where provider_id = $1 and has_course_user
-    and jsonb_path_exists(answer, '${aboutUser})', jsonb_build_object('user', $2::bigint))`,
-};
+export const findAnswers = (resource: Resource) => ({
+  name: `find_answers_about_merged_${resource}`,
+  text: `select key_hash as key, answer from idempotency_records where provider_id = $1
+    and jsonb_path_exists(answer, '${aboutItem(resource)})', jsonb_build_object('id', $2::bigint))`,
+});
 export const updateAnswer = {
   name: 'update_answer_about_merged',
   text: 'update idempotency_records set answer = $3 where provider_id = $1 and key_hash = $2',
@@ -57,11 +59,6 @@ export const countCustomerItems = {
       (select count(*) from orders o where o.provider_id = $1 and o.customer_id = $2) as orders`,
 };
 
-const move = (table: string, column: string) => ({
-  name: `merge_${table}`,
-  text: `update ${table} set ${column} = $3, updated_at = $4 where provider_id = $1 and ${column} = $2`,
-});
-
 /** Up to `$5` of them. An array, not a join: without statistics that could read the whole table. */
 const moveSome = (table: string, column: string) => ({
   name: `merge_some_${table}`,
@@ -69,10 +66,7 @@ const moveSome = (table: string, column: string) => ({
     select id from ${table} where provider_id = $1 and ${column} = $2 order by id limit $5)) returning id`,
 });
 
-export const moveParticipants = move('participants', 'user_id');
 export const moveSomeParticipants = moveSome('participants', 'user_id');
-export const moveSomeEmployees = moveSome('course_users', 'customer_id');
-export const moveSomeOrders = moveSome('orders', 'customer_id');
 export const deleteTokens = {
   name: 'merge_tokens',
   text: `with feed as (delete from calendar_feeds where provider_id = $1 and user_id = $2)
@@ -83,10 +77,14 @@ export const deleteInvitations = {
   name: 'merge_invitations',
   text: `delete from outbox where provider_id = $1 and user_id = $2 and purpose = 'account_created' and sent_at is null`,
 };
-export const moveMails = {
-  name: 'merge_outbox',
-  text: `with named as (update outbox set named_user_id = $3 where provider_id = $1 and named_user_id = $2)
-    update outbox set user_id = $3 where provider_id = $1 and user_id = $2`,
+const moveMailsSql = (condition = '') => `with named as (
+      update outbox set named_user_id = $3 where provider_id = $1 and named_user_id = $2 ${condition})
+    update outbox set user_id = $3 where provider_id = $1 and user_id = $2 ${condition}`;
+export const moveMails = { name: 'merge_outbox', text: moveMailsSql() };
+/** Those about the participants `$4`. */
+export const moveMailsOfPlaces = {
+  name: 'merge_outbox_of_participants',
+  text: moveMailsSql('and participant_id = any($4::bigint[])'),
 };
 /** A confirmed interest `i`: the link of another one proves the former address alone. */
 const isMoved = 'i.provider_id = $1 and i.email = c.former and i.confirmed_at is not null';
@@ -110,9 +108,10 @@ export const moveInterests = {
     update course_interests i set email = c.email from change c where ${isMoved} and not ${hasOther()}`,
 };
 /** An import that continues finds the one that stays. */
-export const moveImportRefs = (kind: 'user' | 'customer') => ({
-  name: `merge_import_refs_${kind}`,
-  text: `update import_refs set item_id = $3 where provider_id = $1 and kind = '${kind}' and item_id = $2`,
+export const moveImportRefs = (resource: Resource) => ({
+  name: `merge_import_refs_of_${resource}`,
+  text: `update import_refs set item_id = $3
+    where provider_id = $1 and kind = '${resource === 'customer' ? 'customer' : 'user'}' and item_id = $2`,
 });
 /** For an erasure of the one that stays, in backups that still have the merged one. */
 export const rememberMerge = {
@@ -126,9 +125,6 @@ export const deleteCourseUser = {
   text: 'delete from course_users where provider_id = $1 and id = $2',
 };
 
-export const moveEmployees = move('course_users', 'customer_id');
-export const moveOrders = move('orders', 'customer_id');
-export const moveCourses = move('courses', 'customer_id');
 /** One that is below the merged one takes the place of that, or its parents would form a cycle. */
 export const moveParent = {
   name: 'merge_parent',
@@ -139,30 +135,30 @@ export const moveParent = {
       parent_customer_id = (select parent_customer_id from customers where provider_id = $1 and id = $2)
     where provider_id = $1 and id = $3 and $2 in (select id from above)`,
 };
-export const moveChildren = move('customers', 'parent_customer_id');
-/** `$3` is the time. */
-export const touchCampaigns = {
-  name: 'merge_campaigns',
-  text: `update campaigns set updated_at = $3 where provider_id = $1
-    and id in (select campaign_id from campaign_customers where provider_id = $1 and customer_id = $2)`,
+const moveSomeCampaigns = {
+  name: 'merge_some_campaigns',
+  text: `with removed as (
+      delete from campaign_customers where provider_id = $1 and customer_id = $2 and campaign_id = any(array(
+        select campaign_id from campaign_customers where provider_id = $1 and customer_id = $2 order by 1 limit $5))
+      returning campaign_id as id),
+    touched as (update campaigns set updated_at = $4 where provider_id = $1 and id in (select id from removed)),
+    copied as (
+      insert into campaign_customers (provider_id, campaign_id, customer_id) select $1, id, $3::bigint from removed
+      on conflict do nothing)
+    select id from removed`,
 };
-export const copyCampaignLinks = {
-  name: 'merge_campaign_customers',
-  text: `insert into campaign_customers (provider_id, campaign_id, customer_id)
-    select provider_id, campaign_id, $3::bigint from campaign_customers where provider_id = $1 and customer_id = $2
-    on conflict do nothing`,
-};
-export const deleteCampaignLinks = {
-  name: 'leave_campaign_customers',
-  text: 'delete from campaign_customers where provider_id = $1 and customer_id = $2',
-};
+/** Children after `moveParent`. */
+export const moveSomeOfCustomer = [
+  ...[moveSome('course_users', 'customer_id'), moveSome('courses', 'customer_id'), moveSome('orders', 'customer_id')],
+  ...[moveSome('customers', 'parent_customer_id'), moveSomeCampaigns],
+];
 export const deleteCustomer = {
   name: 'delete_merged_customer',
   text: 'delete from customers where provider_id = $1 and id = $2',
 };
 
 /** Replaces the event of the deletion; after more changes than are recorded it stands beside a resync. */
-export const recordMerge = (resource: 'courseuser' | 'customer') => ({
+export const recordMerge = (resource: Resource) => ({
   name: `record_merged_${resource}`,
   text: `with replaced as (
       delete from events where provider_id = $1 and id >= first_event_id()

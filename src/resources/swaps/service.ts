@@ -10,13 +10,7 @@ import { execute } from '../../database/statements.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import {
-  deletePlaceholder,
-  enrolUsers,
-  findExistingUsers,
-  type Person,
-  type PersonFound,
-} from '../booking/enrolment-service.ts';
+import { deletePlaceholder, enrolUsers, findExistingUsers, type Person } from '../booking/enrolment-service.ts';
 import { replaceOfferLinks } from '../links/service.ts';
 import { takeFormMail } from '../form-mails/service.ts';
 import { isMailSwitchedOn, queueMails, type NewMail } from '../mails/queue-service.ts';
@@ -43,12 +37,13 @@ export async function decideSwap(ctx: Ctx, tx: Tx, now: string, row: Participant
   const { customerId, company, companyNumber, isAttended } = place!;
   const fromOrder = { company: others.company ?? company ?? undefined, companyNumber: companyNumber ?? undefined };
   const persons = [{ ...others, dateOfBirth, ...fromOrder } as Person];
-  const isKnown = id !== undefined || externalId !== undefined;
-  const found = isKnown ? await findUser(ctx, tx, id, externalId) : await findExistingUsers(ctx, tx, persons);
-  if (found[0]!.id === row.userId) return undefined;
+  const known = id === undefined && externalId === undefined ? undefined : await findUser(ctx, tx, id, externalId);
+  const found = known ? [] : await findExistingUsers(ctx, tx, persons);
+  const existing = known ?? found[0]!.id;
+  if (existing === row.userId) return undefined;
   assertNotAttended(isAttended);
 
-  const userId = found[0]!.id ?? (await enrolUsers(ctx, tx, now, persons, found, customerId))[0]!.userId;
+  const userId = existing ?? (await enrolUsers(ctx, tx, now, persons, found, customerId))[0]!.userId;
   const state = nextState(toState(row), 'name', 'own');
   const named = state && states[state];
   return {
@@ -64,13 +59,10 @@ export async function decideSwap(ctx: Ctx, tx: Tx, now: string, row: Participant
 
 async function findUser(ctx: Ctx, tx: Tx, id: number | undefined, externalId = '') {
   const isNamed = id === undefined ? eq(courseUsers.externalId, externalId) : eq(courseUsers.id, id);
-  const found = await tx
-    .select({ id: courseUsers.id })
-    .from(courseUsers)
-    .where(tenantWhere(ctx, courseUsers, and(isNamed, isPerson, isNull(courseUsers.erasedAt))))
-    .limit(2);
-  if (found.length !== 1) throw Problem.invalidFields({ notValid: ['user'] });
-  return found.map((user): PersonFound => ({ ...user, taken: true }));
+  const isFound = tenantWhere(ctx, courseUsers, and(isNamed, isPerson, isNull(courseUsers.erasedAt)));
+  const [user, other] = await tx.select({ id: courseUsers.id }).from(courseUsers).where(isFound).limit(2);
+  if (!user || other) throw Problem.invalidFields({ notValid: ['user'] });
+  return user.id;
 }
 
 export function assertNotAttended(isAttended: boolean) {
@@ -97,7 +89,7 @@ export async function completeSwap(
   const endsPlace = isConfirmed(statusId);
   const mails = users.map((user): NewMail => ({ purpose: 'swap', userId: user, participantId: id, endsPlace }));
   if (sendMail) await queueMails(ctx, tx, now, mails);
-  await replaceOfferLinks(ctx, tx, now, userId, id);
+  await replaceOfferLinks(ctx, tx, now, userId, [id]);
   if (heldFor === 'name') await queueNotices(ctx, tx, now, { courseDateIds: [courseDateId] });
 }
 

@@ -86,6 +86,74 @@ test('a customer that is merged into one below it leaves no circle of parents', 
   expect(parents).toEqual([top, into, null]);
 });
 
+test('the repeated request that created the merged customer, or an employee, shows the one that stays', async () => {
+  const me = await createProvider();
+  const last = await createCustomer(me);
+  const key = { 'idempotency-key': 'k' };
+  const create = () => me.post('/v2/customers', { title: 'Fjord AS' }, key);
+  const from = (await create()).json<{ customer_id: number }>().customer_id;
+  const kari = { firstname: 'Kari', lastname: 'Li', email: 'kari@merge.example', customer_id: from };
+  const employ = () => me.post('/v2/course-users', kari, key);
+  const employee = (await employ()).json<object>();
+  expect(employee).toMatchObject({ customer: { id: from } });
+  const middle = await createCustomer(me);
+  for (const [id, into] of [[from, middle] as const, [middle, last] as const]) {
+    expect((await merge(me, id, { into })).status).toBe(200);
+    const [again, hired] = [await create(), await employ()];
+    expect([again.status, again.json(), again.headers['idempotent-replayed']]).toEqual([
+      ...[201, { customer_id: into }, 'true'],
+    ]);
+    expect(again.headers['location']).toMatch(new RegExp(`/v2/customers/${into}$`));
+    expect(hired.json()).toEqual({ ...employee, customer: await read(me, into) });
+  }
+});
+
+test('a stored response of the version before, the id alone, is repeated', async () => {
+  const me = await createProvider();
+  const create = () => me.post('/v2/customers', { title: 'Fjord AS' }, { 'idempotency-key': 'k' });
+  const first = await create();
+  await write(me, (tx) =>
+    tx.execute(`update idempotency_records set answer = answer -> 'customer_id' where provider_id = ${me.id}`),
+  );
+  const again = await create();
+  expect([again.status, again.text, again.headers['location']]).toEqual([201, first.text, first.headers['location']]);
+});
+
+test('a customer with many items of each kind is merged in slices, between which others write', async () => {
+  const me = await createProvider();
+  const [from, into] = [await createCustomer(me), await createCustomer(me)];
+  const courseId = await me.course();
+  await write(me, (tx) =>
+    tx.execute(`
+      insert into customers (provider_id, title, type, country, parent_customer_id, created_at, updated_at)
+        select provider_id, 'Child ' || n, type, country, id, created_at, updated_at
+        from customers, generate_series(1, 1200) n where provider_id = ${me.id} and id = ${from};
+      insert into campaigns (provider_id, type, title, discount_type, discount_value, created_at, updated_at)
+        select ${me.id}, 'Agreement', 'Agreement ' || n, 'Percent', 10, now(), now() from generate_series(1, 1200) n;
+      insert into campaign_customers (provider_id, campaign_id, customer_id)
+        select provider_id, id, ${from} from campaigns where provider_id = ${me.id}`),
+  );
+  const state = { isMerged: false };
+  const merging = merge(me, from, { into }).finally(() => (state.isMerged = true));
+  const slices = new Set<number>();
+  while (!state.isMerged) {
+    const left = await write(me, (tx) =>
+      tx.execute<{ left: number }>(`select (select count(*)::int from customers where parent_customer_id = ${from})
+        + (select count(*)::int from campaign_customers where customer_id = ${from}) as left`),
+    );
+    slices.add(left.rows[0]!.left);
+    if (slices.size === 2) await createOrder(me, { courseId, users: [], order: { customerId: from } });
+  }
+  const response = await merging;
+  expect([response.status, response.json()]).toMatchObject([200, { customers: 1_200, campaigns: 1_200 }]);
+  expect([...slices].some((left) => left > 0 && left < 2_400)).toBe(true);
+  expect((await me.get(`/v2/customers/${from}`)).status).toBe(404);
+  expect(await rowsOf(me, 'campaign_customers', 'distinct customer_id')).toEqual([{ customer_id: into }]);
+  expect(new Set((await rowsOf(me, 'orders', 'customer_id')).map((row: object) => Object.values(row)[0]))).toEqual(
+    new Set([into]),
+  );
+});
+
 test('refuses what it cannot merge', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   const [mine, theirs] = [await createCustomer(me), await createCustomer(other)];

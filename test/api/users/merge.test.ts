@@ -286,6 +286,46 @@ test('a course user with 2,200 participants is merged in slices; the feed has th
   ]);
 });
 
+test('nothing refers to the merged one, whatever is written between two slices', async () => {
+  const me = await createProvider();
+  const [from, into] = [await createUser(me), await createUser(me)];
+  const { dateId } = await createBookableDate(me);
+  const offered = await createOrder(me, { courseId: await me.course(), users: [from] });
+  const [place] = offered.participantIds;
+  await addPlaces(me, from, 2_200);
+  await write(me, (tx) =>
+    tx.execute(`update participants set status_id = 7, held_for = 'offer', held_until = '2999-01-01'
+      where provider_id = ${me.id} and id = ${place}`),
+  );
+  const state = { isMerged: false };
+  const merging = merge(me, from, { into }).finally(() => (state.isMerged = true));
+  const offers: unknown[] = [];
+  while (!state.isMerged)
+    await write(me, async (tx, now) => {
+      const { rows } = await tx.execute<{ moved: boolean; left: number }>(`select
+        (select user_id = ${into} from participants where provider_id = ${me.id} and id = ${place}) as moved,
+        (select count(*)::int from participants where provider_id = ${me.id} and user_id = ${from}) as left`);
+      const { moved, left } = rows[0]!;
+      if (!moved || left === 0 || offers.length > 0) return;
+      const waiting = await tx.execute(`select user_id from outbox where provider_id = ${me.id} and purpose = 'offer'`);
+      offers.push(...waiting.rows);
+      const own = { providerId: me.id, createdAt: now, dueAt: '2999-01-01' };
+      await tx.insert(outbox).values({ ...own, userId: from, purpose: 'receipt', participantId: place! });
+      await tx.execute(`insert into sessions (provider_id, hash, user_id, created_at, used_at, expires_at)
+        values (${me.id}, 'between', ${from}, now(), now(), now() + interval '1 day')`);
+      await tx.execute(`insert into participants
+          (provider_id, booking_id, course_id, course_date_id, user_id, status_updated_at, entry_source, created_at, updated_at)
+        select p.provider_id, p.booking_id, d.course_id, d.id, ${from}, '${now}', 'User', '${now}', '${now}'
+        from participants p join course_dates d on d.provider_id = p.provider_id and d.id = ${dateId}
+        where p.provider_id = ${me.id} and p.id = ${place}`);
+    });
+  expect((await merging).status).toBe(200);
+  expect(offers).toEqual([{ user_id: into }]);
+  for (const table of ['participants', 'outbox'])
+    expect([table, await rowsOf(me, table, 'distinct user_id')]).toEqual([table, [{ user_id: into }]]);
+  expect(await rowsOf(me, 'sessions', 'user_id')).toEqual([]);
+});
+
 test('one with more than 50,000 is refused', async () => {
   const me = await createProvider();
   const [from, into] = [await createUser(me), await createUser(me)];
