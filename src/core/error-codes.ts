@@ -18,6 +18,7 @@ export const kindCodes = {
 export const requestCodes = [
   'field_unknown',
   'idempotency_key_reused',
+  'response_erased',
   'attendance_registered',
   'already_canceled',
   'mail_not_sent',

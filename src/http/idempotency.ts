@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { Problem } from '../core/errors.ts';
 import type { Tx } from '../database/client.ts';
 import type { Ctx } from '../database/context.ts';
-import { execute } from '../database/statements.ts';
+import { execute, type Queryable } from '../database/statements.ts';
 import { currentTimeSql } from '../database/tables/columns.ts';
 import { isDryRun } from '../core/schema/dry-run.ts';
 import { findAccess } from '../core/schema/types.ts';
@@ -92,16 +92,13 @@ export function withKey<T>(
   { hasPerson, onReplay }: { hasPerson: boolean; onReplay: () => void },
   work: Work<T>,
 ): Work<T> {
-  const { keyHash, fingerprint } = toHashes(request);
+  const hashes = toHashes(request);
   return async (tx, now) => {
     // Under the lock, so that a concurrent request with the key has finished.
-    const [record] = await execute<KeyedAnswer>(tx, findRecord, [providerId, keyHash]);
-    if (record) {
-      assertEqual(record, fingerprint);
-      onReplay();
-      return tx.rollbackNoChange(record.answer as T);
-    }
+    const record = await findAnswer(tx, providerId, hashes, onReplay);
+    if (record) return tx.rollbackNoChange(record.answer as T);
     const result = await work(tx, now);
+    const { keyHash, fingerprint } = hashes;
     const values = [providerId, keyHash, fingerprint, JSON.stringify(result), hasPerson, now];
     // More slices follow a write without a result; the last one is stored.
     const isStored = tx.affected.changed && result !== undefined && request.method === 'POST';
@@ -119,22 +116,41 @@ export async function tryWithKey<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const { keyHash, fingerprint } = toHashes(request);
-  const [stored] = await execute<KeyedAnswer>(unlockedStore, findRecord, [providerId, keyHash]);
-  const record = stored ?? known.get(keyHash);
-  if (record) {
-    assertEqual(record, fingerprint);
-    onReplay();
-    return record.answer as T;
-  }
+  const record = await findAnswer(unlockedStore, providerId, { keyHash, fingerprint }, onReplay, known);
+  if (record) return record.answer as T;
   const answer = await work();
   known.set(keyHash, { fingerprint, answer });
   return answer;
 }
 
+/** `answer` is null once it is erased. */
 export type KeyedAnswer = { fingerprint: string; answer: unknown };
 
-function assertEqual(record: KeyedAnswer, fingerprint: string) {
+/** The first response to an equal request; undefined for a new key. */
+async function findAnswer(
+  on: Queryable,
+  providerId: number,
+  { keyHash, fingerprint }: ReturnType<typeof toHashes>,
+  onReplay: () => void,
+  known?: Map<string, KeyedAnswer>,
+) {
+  const [stored] = await execute<KeyedAnswer>(on, findRecord, [providerId, keyHash]);
+  const record = stored ?? known?.get(keyHash);
+  if (record === undefined) return undefined;
   if (record.fingerprint !== fingerprint) throw keyReused();
+  if (record.answer === null) throw responseErased();
+  onReplay();
+  return record;
+}
+
+function keyReused() {
+  const message = 'The Idempotency-Key was used with another request';
+  return new Problem('invalid', message, { errors: [{ code: 'idempotency_key_reused', message }] });
+}
+
+function responseErased() {
+  const message = 'The request was carried out, and its response was erased with a person';
+  return new Problem('invalid', message, { errors: [{ code: 'response_erased', message }] });
 }
 
 const findRecord = {
@@ -153,11 +169,6 @@ const storeRecord = {
       answer = excluded.answer, has_course_user = excluded.has_course_user, created_at = excluded.created_at,
       expires_at = excluded.expires_at`,
 };
-
-function keyReused() {
-  const message = 'The Idempotency-Key was used with another request';
-  return new Problem('invalid', message, { errors: [{ code: 'idempotency_key_reused', message }] });
-}
 
 type KeyedRequest = {
   method: string;

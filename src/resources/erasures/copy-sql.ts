@@ -1,4 +1,5 @@
 import { usernameHashSql } from '../../database/tables/access.ts';
+import { caseFoldedSql } from '../../database/tables/columns.ts';
 import { aboutItem } from '../../database/tables/idempotency.ts';
 import { importLockSql } from '../../database/tables/imports.ts';
 
@@ -9,19 +10,26 @@ export const deleteSignOnFailures = {
   text: `delete from sign_on_failures where provider_id = $1
     and username_hash = (select ${usernameHashSql('username')} from course_users where provider_id = $1 and id = $2)`,
 };
-/** SQL: true if a whole text of an answer is equal, without regard to case: "Per" is no part of "Person". */
-const isIn = (text: string) => `strpos(lower(r.answer::text), to_jsonb(lower(${text}))::text) > 0`;
-/** Stored answers about the person or the orders `$3`, by ids, or with the e-mail or the name; others keep their effect. */
-export const deleteAnswers = {
+/**
+ * Empties stored answers about the person or the orders `$3`, by ids, or with the e-mail or the names as whole texts. The
+ * key stays, so that no repeated request is carried out again.
+ */
+export const emptyAnswers = {
   name: 'erase_answers',
-  text: `with person as (select email, nullif(concat_ws(' ', firstname, lastname), '') as name
+  text: `with person as (
+      select ${caseFoldedSql("nullif(email, '')")} as email, ${caseFoldedSql("nullif(firstname, '')")} as firstname,
+        ${caseFoldedSql("nullif(lastname, '')")} as lastname
       from course_users where provider_id = $1 and id = $2),
+    texts as (select array[email, firstname || ' ' || lastname] as whole, array[firstname] as first, array[lastname] as last
+      from person union all select '{}', '{}', '{}' limit 1),
     own as (select jsonb_build_object('id', $2::bigint, 'orders', to_jsonb($3::bigint[]), 'bookings',
-      (select coalesce(jsonb_agg(b.id), '[]') from bookings b where b.provider_id = $1 and b.order_id = any($3))) as ids)
-    delete from idempotency_records r using own where r.provider_id = $1 and r.has_course_user
-      and (jsonb_path_exists(r.answer, '${aboutItem('courseuser')} || @.booking_id == $bookings[*] || @.order_id == $orders[*]
-          || @.id == $orders[*] && exists(@.booker))', own.ids)
-        or exists (select from person where email <> '' and ${isIn('email')} or ${isIn('name')}))`,
+      (select coalesce(jsonb_agg(b.id), '[]') from bookings b where b.provider_id = $1 and b.order_id = any($3)),
+      'whole', array_remove(whole, null), 'first', array_remove(first, null), 'last', array_remove(last, null)) as ids
+      from texts)
+    update idempotency_records r set answer = 'null' from own where r.provider_id = $1 and r.has_course_user
+      and jsonb_path_exists(${caseFoldedSql('r.answer::text')}::jsonb, '${aboutItem('courseuser')}
+        || @.booking_id == $bookings[*] || @.order_id == $orders[*] || @.id == $orders[*] && exists(@.booker)
+        || @ == $whole[*] || @.firstname == $first[*] && @.lastname == $last[*])', own.ids)`,
 };
 /** The lines of an import that broke off: one in progress has the lock, and deletes its lines at its end. */
 export const deleteStagedLines = {

@@ -48,23 +48,23 @@ export const findMailIds = async (on: Queryable, { providerId, userId }: Person,
 
 /** Erases the personal data of a course user, whose places and amounts stay. `dry_run` counts and changes nothing. */
 export async function eraseCourseUser(ctx: Ctx, userId: number, { dry_run = false }: ErasureBody) {
-  const work = async (tx: Tx, now: string): Promise<Static<typeof Erasure> | undefined> => {
-    const person = { providerId: ctx.providerId, userId };
+  const person = { providerId: ctx.providerId, userId };
+  const before = await countItems(ctx.unlockedStore, person, { orders: [], customers: [] });
+  return writeInSlices(ctx, areas, async (tx, now): Promise<Static<typeof Erasure> | undefined> => {
     const found = await lock(tx, person);
     if (!found) throw Problem.notFound('Course user');
+    if (before.participants > maxErased) throw new Problem('invalid', 'An erasure covers at most 50,000 participants');
+    if (!dry_run && !found.isErased) {
+      const slice = await execute(tx, sql.clearSomeParticipants, [ctx.providerId, userId, now, sliceSize]);
+      if (slice.length === sliceSize) return undefined;
+    }
     const purchases = await findPurchases(tx, person, ctx.settings);
     const counts = await countItems(tx, person, purchases);
-    if (counts.participants > maxErased) throw new Problem('invalid', 'An erasure covers at most 50,000 participants');
     const kept = await findKeptItems(tx, person, purchases);
     const result = { id: userId, dry_run, ...counts, kept: kept.slice(0, maxKept), kept_total: kept.length };
     if (dry_run && !found.isErased) return tx.rollbackNoChange(result);
 
-    if (!found.isErased) {
-      const slice = await execute(tx, sql.clearSomeParticipants, [ctx.providerId, userId, now, sliceSize]);
-      if (slice.length === sliceSize) return undefined;
-    }
-    const mails = await deleteCopies(tx, person, purchases);
-    const { others, ...changed } = await clearItems(tx, now, person, purchases, ctx.settings);
+    const { others, mails, ...changed } = await eraseItems(tx, now, person, purchases, ctx.settings);
     // Of an erased person only what has been added since counts.
     const repeated = { ...result, ...(found.isErased && changed) };
     const { participants, orders, customers, interests, sessions, links, webhook_attempts, import_refs } = repeated;
@@ -73,8 +73,7 @@ export async function eraseCourseUser(ctx: Ctx, userId: number, { dry_run = fals
     if (dry_run || isUnchanged) return tx.rollbackNoChange(repeated);
     if (!found.isErased || numItems > 0) await record(tx, now, person, mails);
     return repeated;
-  };
-  return writeInSlices(ctx, areas, work);
+  });
 }
 
 const lock = async (tx: Tx, { providerId, userId }: Person) =>
@@ -95,30 +94,26 @@ async function countItems(on: Queryable, { providerId, userId }: Person, { order
 
 type KeptItem = Static<typeof Erasure>['kept'][number];
 
-async function findKeptItems(on: Queryable, { providerId }: Person, purchases: Purchases): Promise<KeptItem[]> {
-  const orders = new Map(selectKept(purchases.orders).map((order) => [order.id, order]));
-  type Paid = { id: number; orderId: number };
-  const payments = await execute<Paid>(on, sql.findReferences, [providerId, [...orders.keys()]]);
-  const reason = 'invoice' as const;
-  const toItem = ({ id, orderId }: Paid) => ({
-    resource: 'payment' as const,
+async function findKeptItems(on: Queryable, { providerId, userId }: Person, purchases: Purchases): Promise<KeptItem[]> {
+  const { orders, customers } = purchases;
+  const values = [providerId, userId, toIds(selectKept(orders)), toIds(selectOwn(orders))];
+  const found = await execute<{ id: number; orderId: number }>(on, sql.findReferences, values);
+  const ofOrder = new Map(orders.map((order) => [order.id, order]));
+  const payments = found.map(({ id, orderId }) => ({
+    isOwn: false,
+    isKept: null,
+    until: null,
+    ...ofOrder.get(orderId),
     id,
-    reason,
-    until: orders.get(orderId)!.until,
-  });
-  return [...toKeptItems(purchases), ...payments.map(toItem)];
+  }));
+  return [...toKeptItems('order', orders), ...toKeptItems('customer', customers), ...toKeptItems('payment', payments)];
 }
 
-function toKeptItems({ orders, customers }: Purchases): KeptItem[] {
-  const toItems = (resource: KeptItem['resource'], { id, isOwn, isKept, until }: Purchase): KeptItem[] => {
+const toKeptItems = (resource: KeptItem['resource'], items: Purchase[]): KeptItem[] =>
+  items.flatMap(({ id, isOwn, isKept, until }): KeptItem[] => {
     if (!isOwn) return [{ resource, id, reason: 'other_buyer', until: null }];
     return isKept ? [{ resource, id, reason: 'invoice', until }] : [];
-  };
-  return [
-    ...orders.flatMap((order) => toItems('order', order)),
-    ...customers.flatMap((customer) => toItems('customer', customer)),
-  ];
-}
+  });
 
 /** Deletes what repeats the data of the person. Returns the names of the deleted mails. */
 async function deleteCopies(tx: Tx, person: Person, { orders, customers }: Purchases) {
@@ -133,7 +128,7 @@ async function deleteCopies(tx: Tx, person: Person, { orders, customers }: Purch
   await execute(tx, mailSql.deleteRefusedAddress, own);
   await execute(tx, mailSql.deleteInterests, own);
   await execute(tx, sql.deleteAttempts, items);
-  await execute(tx, copySql.deleteAnswers, items.slice(0, 3));
+  await execute(tx, copySql.emptyAnswers, items.slice(0, 3));
   await execute(tx, mailSql.deletePosts, items.slice(0, 3));
   await execute(tx, copySql.deleteStagedLines, [providerId]);
   await execute(tx, sql.hashRefs, items);
@@ -142,14 +137,14 @@ async function deleteCopies(tx: Tx, person: Person, { orders, customers }: Purch
 
 type Changed = Record<'participants' | 'orders' | 'customers' | 'others', number>;
 
-/** Clears the personal columns of the participants, orders and customers. Returns the numbers of changed rows. */
-async function clearItems(
-  tx: Tx,
-  now: string,
-  { providerId, userId }: Person,
-  { orders, customers }: Purchases,
-  { timezone }: Retention,
-) {
+/**
+ * Deletes copies, and clears the personal columns of the participants, orders and customers. Returns the numbers of changed
+ * rows, and the names of the deleted mails.
+ */
+async function eraseItems(tx: Tx, now: string, person: Person, purchases: Purchases, { timezone }: Retention) {
+  const { providerId, userId } = person;
+  const { orders, customers } = purchases;
+  const mails = await deleteCopies(tx, person, purchases);
   const isOfCompany = (order: Purchase) => order.isOfCompany === true;
   const erasable = selectErasable(orders);
   const own = [providerId, userId];
@@ -167,7 +162,7 @@ async function clearItems(
   const changed: Changed = { participants: 0, orders: 0, customers: 0, others: 0 };
   for (const [item, statement, values] of statements)
     changed[item] += (await tx.$client.query({ ...statement, values })).rowCount ?? 0;
-  return changed;
+  return { ...changed, mails };
 }
 
 /** Clears the course user, and remembers the erasure. */
@@ -195,7 +190,7 @@ export async function eraseKept(database: Database) {
 const eraseSomeKept = (database: Pick<Database, 'write'>, providerId: number) =>
   database.write([providerId], areas, async (tx, now) => {
     const orders = await execute<{ id: number }>(tx, sql.clearKeptOrders, [providerId, now]);
-    await execute(tx, copySql.deleteAnswers, [providerId, 0, toIds(orders)]);
+    await execute(tx, copySql.emptyAnswers, [providerId, 0, toIds(orders)]);
     const customers = await tx.$client.query({ ...sql.clearKeptCustomers, values: [providerId, now] });
     return orders.length + (customers.rowCount ?? 0) > 0 || tx.rollbackNoChange(false);
   });
@@ -216,8 +211,7 @@ export async function eraseAgain(
     await to.write([person.providerId], areas, async (tx, now) => {
       tx.recordAffected(person.userId);
       const purchases = await findPurchases(tx, person, retention);
-      const mails = await deleteCopies(tx, person, purchases);
-      await clearItems(tx, now, person, purchases, retention);
+      const { mails } = await eraseItems(tx, now, person, purchases, retention);
       await record(tx, now, person, mails);
     });
   await execute(on, rememberListed, [rows]);

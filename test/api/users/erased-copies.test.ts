@@ -63,13 +63,58 @@ test('nonces of attendance go; a mark with one of before is a new one', async ()
   expect(again.json<object>()).toMatchObject({ results: [{ result: 'stored' }, { result: 'repeated' }] });
 });
 
-test('the reference of a payment goes with the buyer of its order', async () => {
+test('the reference of a payment goes with the buyer of its order; one of another order stays, named in `kept`', async () => {
   const { me, orderId, other, id } = await createBooked();
   for (const order of [orderId, other.orderId]) await pay(me, order, 'Vipps Kari Øvrebø', `pay ${order}`);
+  await pay(me, other.orderId, 'Vipps Kari Øvrebøe', 'of another name');
   const [{ updated_at }] = await read<[{ updated_at: string }]>(me, '/v2/payments');
-  expect((await erase(me, id)).kept).toEqual([]);
-  expect(await referencesOf(me)).toEqual([null, 'Vipps Kari Øvrebø']);
+  const { rows } = await pool.query<{ id: number }>('select id from payments where order_id = $1 order by id limit 1', [
+    other.orderId,
+  ]);
+  const kept = [{ resource: 'payment', id: rows[0]!.id, reason: 'other_buyer', until: null }];
+  expect((await erase(me, id, { dry_run: true })).kept).toEqual(kept);
+  expect((await erase(me, id)).kept).toEqual(kept);
+  expect(await referencesOf(me)).toEqual([null, 'Vipps Kari Øvrebø', 'Vipps Kari Øvrebøe']);
   expect((await read<[{ updated_at: string }]>(me, '/v2/payments'))[0].updated_at >= updated_at).toBe(true);
+});
+
+test('a repeated request whose response is erased is refused, and nothing is carried out again', async () => {
+  const { me, courseId, orderId, place, id } = await createBooked();
+  const to = await addDate(me, courseId);
+  const requests = [
+    () => me.post(`/v2/participants/${place}/move`, { coursedate_id: to }, key('move')),
+    () => pay(me, orderId, 'Cash', 'pay'),
+    () => me.post('/v2/course-users', { ...kari, firstname: 'Other' }, key('user')),
+  ];
+  for (const send of requests) expect([200, 201]).toContain((await send()).status);
+  await erase(me, (await requests[2]!()).json<{ id: number }>().id);
+  await erase(me, id);
+  const count = async () => (await pool.query('select from events where provider_id = $1', [me.id])).rowCount;
+  const before = await count();
+  const error = 'The request was carried out, and its response was erased with a person';
+  for (const send of requests) {
+    const again = await send();
+    expect([again.status, again.json(), again.headers['x-error-code']]).toMatchObject([
+      400,
+      { error },
+      'response_erased',
+    ]);
+  }
+  expect(await count()).toBe(before);
+});
+
+test.each([
+  { firstname: 'KARI', lastname: 'Øvrebø' },
+  { firstname: 'Other', lastname: 'Kari Øvrebø' },
+])('a response about no course user that has the names of the person is erased: %j', async (names) => {
+  const { me, id } = await createBooked();
+  const create = (lastname: string) =>
+    me.post('/v2/instructors', { ...names, lastname, email: 'other@copies.example' }, key(lastname));
+  const stays = `${names.lastname}s`;
+  for (const lastname of [names.lastname, stays]) expect((await create(lastname)).status).toBe(201);
+  await erase(me, id);
+  expect((await create(names.lastname)).headers['x-error-code']).toBe('response_erased');
+  expect((await create(stays)).headers['idempotent-replayed']).toBe('true');
 });
 
 test('the reference of a payment of an invoiced order is named in `kept`, and goes with the buyer', async () => {

@@ -114,6 +114,19 @@ test.each([{ booker_name: 'Odd Berg', booker_email: odd.email }, { booker_email:
   },
 );
 
+test('mails to a relative with the same address stay', async () => {
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
+  const config = { send_receipt_email_to_participant: 1 };
+  const bookFor = async (person: object) => {
+    const { participants } = await bookOrFail(me, dateId, { participants: [person], config });
+    return userOf(me, participants[0]!.id);
+  };
+  const [parent, child] = [await bookFor(odd), await bookFor({ ...odd, firstname: 'Siv' })];
+  expect(await eraseCounted(me, parent)).toEqual([1, 1, 1]);
+  expect(await mailsOf(me)).toEqual([{ purpose: 'receipt', user: child, address: null }]);
+});
+
 test('mails of a merged person are those of the one that stays', async () => {
   const { me, before } = await createSwapped();
   const into = await createUser(me, { firstname: 'Odd', lastname: 'Berg', email: 'odd@after.example' });
