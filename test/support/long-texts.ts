@@ -30,6 +30,17 @@ export const kinds: [name: string, make: MakeText][] = [
   ['slashes', filled('/')],
 ];
 
+/** Those that a header may have: characters of Latin-1 without line breaks. */
+export const headerKinds: typeof kinds = [
+  ...kinds.filter(([, make]) => /^[\t\x20-\xff]*$/.test(make(10))),
+  ['semicolons', filled(';')],
+  ['quotes', filled('"')],
+  ['escaped quotes', filled('\\"')],
+  ['equals signs', filled('=')],
+  ['colons', filled(':')],
+  ['qualities', filled(',x;q=0')],
+];
+
 export const maxRatio = 3;
 /** What the clock and the garbage collector add. */
 const noiseMs = 5;
@@ -70,12 +81,12 @@ async function readDatabaseCpu(pool: Pool) {
  */
 export async function findDearKinds(
   measure: (make: MakeText, ofKind: MakeText) => Promise<number>,
-  { noise = noiseMs, isSameLength = true } = {},
+  { noise = noiseMs, isSameLength = true, of = kinds } = {},
 ) {
   await measure(letters, letters);
   const found: string[] = [];
   let known = await measure(letters, letters);
-  for (const [name, make] of kinds) {
+  for (const [name, make] of of) {
     let ofLetters = isSameLength ? known : await measure(letters, make);
     let cost = await measure(make, make);
     for (let n = 0; n < 3 && isTooDear(cost, ofLetters, noise); n += 1) {

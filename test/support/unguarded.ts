@@ -50,6 +50,8 @@ const changes = {
     from: "return begun.replace(invisibleRuns, (run, index: number) => (index + run.length === begun.length ? '' : run));",
     to: "return begun.replace(new RegExp(`${invisibleRuns.source}$`, 'u'), '');",
   },
+  /** Of `Prefer` as many characters are read as clients send. */
+  cutPreferences: { file: /parsing\/strict-handling\.ts$/, from: '.slice(0, maxParsed)', to: '' },
 } satisfies Record<string, Change>;
 
 /** Bundles a program without these guards, for negative controls, and returns the path of the bundle. */

@@ -1,11 +1,21 @@
 import { afterAll, expect, test } from 'vitest';
 import { toStreamSafe } from '../../../src/core/text.ts';
+import { createInterestLink } from '../../../src/resources/interests/service.ts';
+import { importObjects } from '../../support/all-responses.ts';
 import { createBookableDate, person } from '../../support/booking.ts';
 import { readFormFields } from '../../support/catalog-form.ts';
 import { switchCatalogOn } from '../../support/catalog.ts';
 import { addDate } from '../../support/dates.ts';
 import { demoDatabase } from '../../support/demo-database.ts';
-import { findDearKinds, letters, measureCpu, measureCpuWithDatabase, type MakeText } from '../../support/long-texts.ts';
+import { schoolFile } from '../../support/import-file.ts';
+import {
+  findDearKinds,
+  headerKinds,
+  letters,
+  measureCpu,
+  measureCpuWithDatabase,
+  type MakeText,
+} from '../../support/long-texts.ts';
 import { listLongestRequests, type Document, type Extent } from '../../support/longest-requests.ts';
 import { dereference } from '../../support/openapi.ts';
 import { createLinkToken, createSessionCookie, createUserToken } from '../../support/pages.ts';
@@ -85,6 +95,14 @@ async function listForms(): Promise<Record<string, Form>> {
   }>().summary;
   const link = await createLinkToken(me, { bookingId: Number(booking_id) });
   const names = participants.flatMap(({ id }) => ['firstname', 'lastname', 'email'].map((field) => `${field}_${id}`));
+  const [place] = participants;
+  const offer = await createLinkToken(me, { bookingId: Number(booking_id), participantId: place!.id });
+  const asked = await me.post(`/v2/courses/${courseId}/interests`, { email: 'ida@form.example' });
+  expect(asked.status).toBe(202);
+  const { rows } = await pool.query<{ id: number }>('select id::int from course_interests where provider_id = $1', [
+    me.id,
+  ]);
+  const confirmed = await createInterestLink({ $client: pool }, { providerId: me.id, interestId: rows[0]!.id });
   const userId = await createUser(me, { username: 'ida@form.example', email: 'ida@form.example' });
   const headers = { cookie: await createSessionCookie(me, userId) };
   return {
@@ -96,6 +114,11 @@ async function listForms(): Promise<Record<string, Form>> {
     'first password': { url: `/my/password/${await createUserToken(me, 'password', userId)}`, fields: ['password'] },
     sessions: { url: '/my/sessions', fields: ['old'], others: { which: 'all' }, headers },
     details: { url: '/my/details', fields: ['calendar'], headers },
+    'log out': { url: '/my/log-out', fields: ['all'], headers },
+    'cancel a place': { url: `/my/booking/${link}/cancel/${place!.id}`, fields: ['date', 'fee', 'answer'] },
+    'cancel an own place': { url: `/my/courses/${place!.id}/cancel`, fields: ['date', 'fee', 'answer'], headers },
+    offer: { url: `/my/offer/${offer}`, fields: ['answer'] },
+    'confirm an interest': { url: `/my/interest/${confirmed!}`, fields: ['answer'] },
   };
 }
 const forms = Object.entries(await listForms()).flatMap(([name, form]) => [
@@ -112,13 +135,110 @@ test('the search and the filters of a catalog cost no more than of letters', asy
   const base = await switchCatalogOn(me);
   const courseId = await me.course({ title: 'Knots' });
   for (let n = 0; n < 20; n += 1) await addDate(me, courseId, { startAt: '2031-01-02' });
-  for (const path of ['?q=', '?place=', '?category=', '?month=', '/dates.json?q=', '/calendar.ics?tag='])
+  const filters = ['?q=', '?place=', '?category=', '?month=', '?page=', '?language=', '?lang='];
+  const feeds = [
+    '/dates.json?q=',
+    '/dates.json?from=',
+    '/calendar.ics?tag=',
+    '/feed.atom?tag=',
+    `/courses/x-${courseId}?x=`,
+  ];
+  for (const path of [...filters, ...feeds])
     expect(
       await findDearKinds((make) =>
         measureCpu(() => send(app, { url: `${base}${path}${encodeURIComponent(make(1_500))}` })),
       ),
       path,
     ).toEqual([]);
+});
+
+test.each([
+  ...['/my/password/', '/my/sign-in/', '/my/booking/', '/my/offer/', '/my/interest/', '/my/calendar/', '/my/courses/'],
+  ...[
+    '/catalog/',
+    '/catalog/x/courses/',
+    '/catalog/x/dates/',
+    '/catalog/x/booked/',
+    '/catalog/x/theme-',
+    '/docs/guides/',
+  ],
+  ...['/nothing/', '/v2/courses/', '/my/nothing/'],
+])('the path %s with a long text costs no more than with letters', async (path) => {
+  const headers = newVisitor();
+  for (const end of ['', '.ics', '/book'])
+    for (const length of [90, 1_500])
+      expect(
+        await findDearKinds((make) =>
+          measureCpu(() => send(app, { url: `${path}${encodeURIComponent(make(length))}${end}`, headers })),
+        ),
+        `${end} ${length}`,
+      ).toEqual([]);
+});
+
+const headerBytes = 15_000;
+test.each([
+  ...['accept', 'accept-language', 'accept-encoding', 'if-none-match', 'prefer', 'cookie', 'content-type', 'origin'],
+  ...[
+    'idempotency-key',
+    'x-api-key',
+    'x-request-id',
+    'traceparent',
+    'host',
+    'content-encoding',
+    'sec-purpose',
+    'referer',
+  ],
+  ...['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'access-control-request-headers', 'authorization'],
+])('the longest header %s costs no more than of letters', async (name) => {
+  const me = await createProvider();
+  const base = await switchCatalogOn(me);
+  const known = { 'x-api-key': demo.key };
+  for (const request of [
+    { method: 'GET', url: '/v2/courses?limit=1', headers: known },
+    { method: 'POST', url: '/v2/course-tags', headers: known, payload: { title: '' } },
+    { method: 'OPTIONS', url: '/v2/courses', headers: { 'access-control-request-method': 'GET' } },
+    { method: 'GET', url: base, headers: {} },
+    { method: 'GET', url: '/my', headers: {} },
+  ] as const)
+    expect(
+      await findDearKinds(
+        (make) => {
+          const headers = { ...newVisitor(), ...request.headers, [name]: make(headerBytes) };
+          return measureCpu(() => send(app, { ...request, headers }));
+        },
+        { of: headerKinds },
+      ),
+      `${request.method} ${request.url}`,
+    ).toEqual([]);
+});
+
+test('an import of long texts costs no more than of letters', { timeout: 600_000 }, async () => {
+  const isText = /^(title|firstname|lastname|name|theme|description|comment|note|text|address|company)/;
+  let texts = 0;
+  const lengthen = (value: unknown, name: string, make: MakeText): unknown => {
+    if (name === 'fields') return value;
+    if (Array.isArray(value)) return value.map((one) => lengthen(one, name, make));
+    if (typeof value === 'object' && value !== null)
+      return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, lengthen(one, key, make)]));
+    return typeof value === 'string' && isText.test(name) ? `${make(240)}${(texts += 1)}` : value;
+  };
+  const importAll = async (make: MakeText) => {
+    const me = await createProvider();
+    const lines = schoolFile((await createProvider()).id).map((line) => lengthen(line, '', make) as typeof line);
+    return measureCpuWithDatabase(pool, async () => {
+      const { reasons } = await importObjects(me, lines, {}, { name: demo.name });
+      expect(reasons).toEqual([]);
+    });
+  };
+  expect(await findDearKinds(importAll, { noise: 50 })).toEqual([]);
+});
+
+test('a stored title of raw combining marks costs no more than one of letters', { timeout: 600_000 }, async () => {
+  const measure = (make: MakeText) =>
+    measureCpuWithDatabase(pool, () =>
+      pool.query('select count(fold_text($1 || n)) from generate_series(1, 100) n', [make(250).replaceAll('\0', '')]),
+    );
+  expect(await findDearKinds(measure, { noise: 50 })).toEqual([]);
 });
 
 test(
@@ -156,6 +276,19 @@ test.each([
     return measureCpuWithDatabase(pool, () => pool.query(query, [text]));
   };
   expect(await findDearKinds(measure, { noise: 50 })).toEqual([]);
+});
+
+test('negative control: with a header that is not cut the costs are found', async () => {
+  const { buildApp, openDatabase } = await loadUnguarded(['cutPreferences']);
+  const slow = await openTestApp(openTestDatabase(demo.name, {}, openDatabase), {}, buildApp);
+  try {
+    const sendSlowly = (make: MakeText) =>
+      send(slow.app, { url: '/v2/courses?limit=1', headers: { 'x-api-key': demo.key, prefer: make(headerBytes) } });
+    const found = await findDearKinds((make) => measureCpu(() => sendSlowly(make)), { of: headerKinds });
+    expect(found).toEqual(expect.arrayContaining([expect.stringMatching(/^escaped quotes: /)]));
+  } finally {
+    await slow.close();
+  }
 });
 
 test('negative control: with a pattern that takes quadratic time the costs are found', async () => {
