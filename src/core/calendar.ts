@@ -76,17 +76,12 @@ export function toCalendar(place: CalendarPlace, options: CalendarOptions) {
   return write.frame(toEntries(place, toPlaceContent(place, options)).map(write.event));
 }
 
-/** The places of a person for programs that subscribe to them. */
-export const toPersonalCalendar = (places: CalendarPlace[], options: CalendarOptions) =>
+/** The places of a person, or dates for anyone, for programs that subscribe to them; a canceled one has that status. */
+export const toCalendarFeed = (dates: (CalendarPlace | PublicCalendarDate)[], options: CalendarOptions) =>
   writeNext(
-    places.flatMap((place) => toEntries(place, toPlaceContent(place, options))),
-    options,
-  );
-
-/** Dates for anyone as iCalendar; a canceled one has that status. */
-export const toPublicCalendar = (dates: PublicCalendarDate[], options: CalendarOptions) =>
-  writeNext(
-    dates.flatMap((date) => toEntries(date, toPublicContent(date, options))),
+    dates.flatMap((date) =>
+      toEntries(date, 'state' in date ? toPublicContent(date, options) : toPlaceContent(date, options)),
+    ),
     options,
   );
 

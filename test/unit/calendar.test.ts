@@ -3,7 +3,7 @@ import { foldLines as libraryFold } from 'ical-generator';
 import {
   foldLines,
   toCalendar,
-  toPersonalCalendar,
+  toCalendarFeed,
   type CalendarGathering,
   type CalendarPlace,
 } from '../../src/core/calendar.ts';
@@ -104,7 +104,7 @@ test('a calendar for subscribers has the next 1,000 events, then the latest, in 
     place({ participantId: 2, gatherings: Array.from({ length: 250 }, (_, n) => lasting(n, n + 1)) }),
     place({ participantId: 3, gatherings: Array.from({ length: 60 }, (_, n) => lasting(n, n - 100)) }),
   ];
-  const { events } = parseCalendar(await toPersonalCalendar(places, of));
+  const { events } = parseCalendar(await toCalendarFeed(places, of));
   const ofPlace = (id: number) => events.filter(({ uid }) => uid!.startsWith(`participant-3-${id}-`)).length;
   expect([events.length, ...[1, 2, 3].map(ofPlace)]).toEqual([1_000, 700, 250, 50]);
   expect(events.at(-50)!.uid).toBe('participant-3-3-7-9-11@courses.example');
@@ -113,7 +113,7 @@ test('a calendar for subscribers has the next 1,000 events, then the latest, in 
 test('a calendar of long texts has as many of the next events as fit', async () => {
   const description = 'å'.repeat(5_000);
   const long = Array.from({ length: 300 }, (_, n) => ({ ...lasting(n, 300 - n), description }));
-  const { events } = parseCalendar(await toPersonalCalendar([place({ gatherings: long })], of));
+  const { events } = parseCalendar(await toCalendarFeed([place({ gatherings: long })], of));
   expect(events.length).toBeGreaterThan(100);
   expect(events.length).toBeLessThan(150);
   expect(events.at(-1)!.uid).toBe('participant-3-5-7-9-300@courses.example');

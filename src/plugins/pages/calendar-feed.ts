@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { toPersonalCalendar } from '../../core/calendar.ts';
+import { toCalendarFeed } from '../../core/calendar.ts';
 import { limitByAddress } from '../../http/auth/address-limit.ts';
 import type { Ctx } from '../../database/context.ts';
 import { createVersionedCache } from '../../database/versioned-cache.ts';
@@ -77,5 +77,5 @@ async function writeCalendar(ctx: Ctx, userId: number, texts: Texts) {
   const { providerId, settings } = ctx;
   const name = `${texts.courses} – ${(await loadSchool(ctx)).title}`;
   const options = { providerId, publicUrl: settings.publicUrl, name, refreshSeconds };
-  return toPersonalCalendar(await listCalendarPlaces(ctx, userId), options);
+  return toCalendarFeed(await listCalendarPlaces(ctx, userId), options);
 }

@@ -10,10 +10,15 @@ import {
 import { courses } from '../../database/tables/courses.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { instructors, locations, places } from '../../database/tables/places.ts';
-import { grouped } from '../../lists/relations.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 import { loadCredit } from '../../resources/self-cancellations/credit-service.ts';
-import { nextFirst, shownColumns, withNextGatherings } from '../../resources/gatherings/loaders.ts';
+import {
+  nextFirst,
+  loadShown,
+  shownLocation,
+  withNextGatherings,
+  type ShownGathering,
+} from '../../resources/gatherings/loaders.ts';
 import { canceled, hasLeft, postponed, participantStatus } from '../../core/reference/statuses.ts';
 
 const now = sql`now()`;
@@ -44,7 +49,7 @@ const columns = {
   isOver: sql<boolean>`${courseDates.endsAt} < ${now}`,
   isVirtual: courseDates.isVirtual,
   eventUrl: courseDates.eventUrl,
-  location: shownColumns.location,
+  location: shownLocation,
   placeTitle: places.title,
   placeAdditionalInfo: courseDates.placeAdditionalInfo,
   updatedAtMs: epochMs(sql`greatest(${courseDates.updatedAt}, ${participants.updatedAt})`),
@@ -70,7 +75,7 @@ const selectEnrolments = (ctx: Ctx, conditions: SQL[], order: SQL[] = latestFirs
     .orderBy(...order);
 
 type EnrolmentRow = Awaited<ReturnType<typeof selectEnrolments>>[number];
-export type Enrolment = EnrolmentRow & { gatherings: Gathering[] };
+export type Enrolment = EnrolmentRow & { gatherings: ShownGathering[] };
 
 /** More than anybody takes; the newest are shown. */
 const maxEnrolments = 500;
@@ -126,32 +131,10 @@ export const findEnrolments = async (ctx: Ctx, ...conditions: SQL[]): Promise<En
   withGatherings(ctx, await selectEnrolments(ctx, conditions));
 
 async function withGatherings(ctx: Ctx, rows: EnrolmentRow[]): Promise<Enrolment[]> {
-  const sessions = rows.length === 0 ? [] : await loadGatherings(ctx, rows);
-  const byDate = grouped(sessions, ({ courseDateId }) => courseDateId);
+  const ids = rows.map((row) => row.courseDateId);
+  const byDate = await loadShown(ctx, ids, maxGatherings);
   return rows.map((row) => ({ ...row, gatherings: byDate.get(row.courseDateId) ?? [] }));
 }
-
-const loadGatherings = (ctx: Ctx, rows: EnrolmentRow[]) =>
-  ctx.db
-    .select({
-      ...shownColumns,
-      gatheringAt: gatherings.gatheringAt,
-      gatheringEndAt: gatherings.gatheringEndAt,
-      isOver: sql<boolean>`timezone(${gatherings.zone}, ${gatherings.gatheringEndAt}) < ${now}`,
-    })
-    .from(gatherings)
-    .leftJoin(locations, sameTenant(locations, gatherings, eq(locations.id, gatherings.locationId)))
-    .where(
-      tenantWhere(
-        ctx,
-        gatherings,
-        isNull(gatherings.deletedAt),
-        sql`${gatherings.courseDateId} = any(${sql.param(rows.map((row) => row.courseDateId))}::bigint[])`,
-      ),
-    )
-    .orderBy(asc(gatherings.startsAt), asc(gatherings.id))
-    .limit(maxGatherings);
-export type Gathering = Awaited<ReturnType<typeof loadGatherings>>[number];
 
 /** Names of the visible instructors of a date and its sessions. */
 export async function loadInstructorNames(ctx: Ctx, courseDateId: number): Promise<string[]> {

@@ -24,43 +24,37 @@ const endsAt = sql`timezone(${gatherings.zone}, ${gatherings.gatheringEndAt})`;
 const isOver = sql<boolean>`${endsAt} < now()`;
 const toMs = (moment: SQLWrapper) => sql<number>`1000 * extract(epoch from ${moment})`.mapWith(Number);
 
-/** A gathering as calendars and pages show it. */
-export const shownColumns = {
-  id: gatherings.id,
-  courseDateId: gatherings.courseDateId,
-  startsAtMs: toMs(gatherings.startsAt),
-  endsAtMs: toMs(endsAt),
-  theme: gatherings.theme,
-  description: gatherings.description,
-  eventUrl: gatherings.eventUrl,
-  location: {
-    // Never null, so it must be first: Drizzle uses the first column to detect a missing location.
-    isVirtual: locations.isVirtual,
-    title: sql<string | null>`coalesce(nullif(${locations.customTitle}, ''), ${locations.title})`,
-    address: locations.address,
-    zipcode: locations.zipcode,
-    city: locations.city,
-  },
+/** A location as calendars and pages show it. */
+export const shownLocation = {
+  // Never null, so it must be first: Drizzle uses the first column to detect a missing location.
+  isVirtual: locations.isVirtual,
+  title: sql<string | null>`coalesce(nullif(${locations.customTitle}, ''), ${locations.title})`,
+  address: locations.address,
+  zipcode: locations.zipcode,
+  city: locations.city,
 };
 
-/** An order: the next ones, then those that are over, the latest first. */
-export const nextFirst = (isOver: SQL, startsAt: PgColumn) => [
-  isOver,
-  sql`case when ${isOver} then -1 else 1 end * extract(epoch from ${startsAt})`,
-];
-
-const readNext = (ctx: Pick<Ctx, 'db' | 'providerId'>, ids: number[], max: number) =>
+/** `number`: the place among all gatherings of the date. */
+const selectShown = (ctx: Pick<Ctx, 'db' | 'providerId'>, ids: number[]) =>
   ctx.db
     .select({
-      ...shownColumns,
+      id: gatherings.id,
+      courseDateId: gatherings.courseDateId,
+      gatheringAt: gatherings.gatheringAt,
+      gatheringEndAt: gatherings.gatheringEndAt,
+      startsAtMs: toMs(gatherings.startsAt),
+      endsAtMs: toMs(endsAt),
+      isOver,
+      theme: gatherings.theme,
+      description: gatherings.description,
+      eventUrl: gatherings.eventUrl,
+      location: shownLocation,
       number: sql`row_number() over (partition by ${gatherings.courseDateId}
         order by ${gatherings.startsAt}, ${gatherings.id})`.mapWith(Number),
     })
     .from(gatherings)
     .leftJoin(locations, sameTenant(locations, gatherings, eq(locations.id, gatherings.locationId)))
-    .where(ofDates(ctx, ids))
-    .orderBy(...nextFirst(isOver, gatherings.startsAt))
-    .limit(max);
+    .where(ofDates(ctx, ids));
 const ofDates = (ctx: Pick<Ctx, 'providerId'>, ids: number[]) =>
   tenantWhere(
     ctx,
@@ -69,8 +63,31 @@ const ofDates = (ctx: Pick<Ctx, 'providerId'>, ids: number[]) =>
     sql`${gatherings.courseDateId} = any(${sql.param(ids)}::bigint[])`,
   );
 
-type NextGathering = Awaited<ReturnType<typeof readNext>>[number];
-export type DateWithGatherings<D> = Omit<D, 'gatherings'> & { courseDateId: number; gatherings: NextGathering[] };
+export type ShownGathering = Awaited<ReturnType<typeof selectShown>>[number];
+
+/** The first `max` gatherings of these dates as calendars and pages show them, by date, in order of time. */
+export async function loadShown(
+  ctx: Pick<Ctx, 'db' | 'providerId'>,
+  ids: number[],
+  max: number,
+  order: (SQL | PgColumn)[] = [gatherings.startsAt],
+) {
+  const found = await selectShown(ctx, ids)
+    .orderBy(...order, gatherings.id)
+    .limit(max);
+  return grouped(
+    found.sort((a, b) => a.number - b.number),
+    ({ courseDateId }) => courseDateId,
+  );
+}
+
+/** An order: the next ones, then those that are over, the latest first. */
+export const nextFirst = (isOver: SQL, startsAt: PgColumn) => [
+  isOver,
+  sql`case when ${isOver} then -1 else 1 end * extract(epoch from ${startsAt})`,
+];
+
+export type DateWithGatherings<D> = Omit<D, 'gatherings'> & { courseDateId: number; gatherings: ShownGathering[] };
 
 /**
  * Dates of a calendar with their gatherings in order of time: of all dates at most `max`, the next ones, then the latest.
@@ -82,15 +99,11 @@ export async function withNextGatherings<D extends { courseDateId: number }>(
   max: number,
 ): Promise<DateWithGatherings<D>[]> {
   const ids = dates.map(({ courseDateId }) => courseDateId);
-  const found = ids.length === 0 ? [] : await readNext(ctx, ids, max);
+  const ofDate = await loadShown(ctx, ids, max, nextFirst(isOver, gatherings.startsAt));
   const left =
-    found.length < max
+    [...ofDate.values()].flat().length < max
       ? []
       : await ctx.db.selectDistinct({ id: gatherings.courseDateId }).from(gatherings).where(ofDates(ctx, ids));
-  const ofDate = grouped(
-    found.sort((a, b) => a.number - b.number),
-    ({ courseDateId }) => courseDateId,
-  );
   const withSome = new Set(left.map(({ id }) => id));
   return dates
     .filter(({ courseDateId: id }) => ofDate.has(id) || !withSome.has(id))

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
-import { maxEvents, toPublicCalendar, type PublicCalendarDate } from '../../../core/calendar.ts';
+import { maxEvents, toCalendarFeed, type PublicCalendarDate } from '../../../core/calendar.ts';
 import { venueLines } from '../../../core/address-format.ts';
 import { Problem } from '../../../core/errors.ts';
 import { formatTimestamp } from '../../../core/timestamps.ts';
@@ -69,7 +69,7 @@ async function sendCalendar(request: FastifyRequest, reply: FastifyReply, dates:
   const shown = dates.slice(0, maxDates).map((date) => ({ ...date, courseDateId: date.id }));
   const events = await withNextGatherings(toSchoolContext(ctx), shown, maxEvents);
   const all = events.map((date) => toCalendarDate(view, date));
-  return reply.type('text/calendar; charset=utf-8').send(await toPublicCalendar(all, options));
+  return reply.type('text/calendar; charset=utf-8').send(await toCalendarFeed(all, options));
 }
 
 /** The meeting's link is for participants alone. */

@@ -5,7 +5,8 @@ import { hasConfirmedPlace } from '../../../core/reference/statuses.ts';
 import { safeLink } from '../../../core/safe-link.ts';
 import type { CancellationTerms } from '../../../resources/self-cancellations/schema.ts';
 import type { PlaceCredit } from '../../../resources/self-cancellations/credit-service.ts';
-import { canBeInCalendar, type Gathering } from '../courses.ts';
+import type { ShownGathering } from '../../../resources/gatherings/loaders.ts';
+import { canBeInCalendar } from '../courses.ts';
 import type { Description } from '../../../resources/course-descriptions/service.ts';
 import { cancelLabel, Credited, describeTerms, isOpen } from './cancel.tsx';
 import { Fact, Lines, When } from '../../../http/html/facts.tsx';
@@ -87,7 +88,7 @@ function About({ view: { texts }, descriptions }: Pick<CourseProps, 'view' | 'de
   );
 }
 
-function GatheringItem({ view, enrolment, gathering }: EnrolmentProps & { gathering: Gathering }) {
+function GatheringItem({ view, enrolment, gathering }: EnrolmentProps & { gathering: ShownGathering }) {
   const { theme, description, eventUrl, isOver } = gathering;
   const lines = locationLines(gathering.location);
   const link = hasConfirmedPlace(enrolment) && !isOver ? safeLink(eventUrl) : undefined;
