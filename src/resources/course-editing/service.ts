@@ -9,10 +9,10 @@ import { bodyWriter } from '../../lists/body-writer.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { assignAddresses, releaseAddress, replaceAddress } from './address-service.ts';
 import { touchDatesOfCourse } from '../catalog-settings/course-service.ts';
-import { deleteDatesOfCourse } from '../coursedate-editing/course-service.ts';
+import { deleteDatesOfCourse } from '../deregistrations/course-service.ts';
 import { deleteInterests } from '../interests/service.ts';
 import { courseItem } from '../courses/list.ts';
-import { descriptionMembers, type CourseRow } from '../courses/schema.ts';
+import { descriptionMembers } from '../courses/schema.ts';
 import { insertMainProduct, updateMainProduct } from '../products/service.ts';
 import { replaceTags, tagReferences } from '../tags/service.ts';
 import { CourseBody, type CourseChange } from './body-schema.ts';
@@ -104,6 +104,7 @@ export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
 export const matchCourse = (ctx: Ctx, id: number) =>
   tenantWhere(ctx, tables.courses, eq(tables.courses.id, id), isNull(tables.courses.deletedAt));
 
+type CourseRow = typeof tables.courses.$inferSelect;
 export type CrossFields = Partial<Pick<CourseRow, 'durationValue' | 'durationUnitId' | 'type' | 'customerId'>>;
 
 export function validateCrossFields({

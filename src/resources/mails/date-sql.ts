@@ -1,6 +1,7 @@
 import { isMailOnSql } from '../../core/reference/mail-kinds.ts';
 import { canceled, seatStatuses } from '../../core/reference/statuses.ts';
 import { currentTimeSql } from '../../database/tables/columns.ts';
+import { waitingMailsSql } from './loaders.ts';
 
 /** Time and place of the course date `$2` and whether it is canceled, as one text. */
 export const readSchedule = {
@@ -14,18 +15,6 @@ export const readSchedule = {
 };
 
 const recipient = `case when p.held_for is null then p.user_id end`;
-
-/**
- * The mails of this kind that wait for the participants of the course date `$2`. Locked: they are sent with current data,
- * so that no worker claims them before this transaction ends. Not joined: without statistics a join would compare each
- * with all others.
- */
-export const waitingMailsSql = (purpose: string) => `
-      select o.participant_id, coalesce(o.user_id, 0) as user_id from outbox o
-      where o.provider_id = $1 and o.purpose = '${purpose}' and o.sent_at is null and o.failed_at is null
-        and (o.attempts = 0 or o.last_error is not null) and o.participant_id = any(array(
-          select p.id from participants p where p.provider_id = $1 and p.course_date_id = $2))
-      for no key update`;
 
 /** To the participants with a seat of the course date `$2`, once to the booker of places without names. */
 export const queueDateChanges = {

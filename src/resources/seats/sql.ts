@@ -1,7 +1,7 @@
 import { isMailOnSql } from '../../core/reference/mail-kinds.ts';
 import { canceled, participantStatus } from '../../core/reference/statuses.ts';
 import { currentTimeSql } from '../../database/tables/columns.ts';
-import { waitingMailsSql } from '../mails/date-sql.ts';
+import { waitingMailsSql } from '../mails/loaders.ts';
 import { hasDueOffersSql, openOffersSql } from './loaders.ts';
 
 const seats = `d.capacity_max as "capacityMax", d.capacity_overbook as "capacityOverbook", d.capacity_wait as "capacityWait",

@@ -1,4 +1,4 @@
-import { and, eq, gt, isNotNull, isNull, ne, not, notInArray } from 'drizzle-orm';
+import { and, eq, gt, isNotNull, isNull, ne, notInArray, sql } from 'drizzle-orm';
 import { canceled } from '../../core/reference/statuses.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
@@ -6,7 +6,7 @@ import type { Ctx } from '../../database/context.ts';
 import { currentTime } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { endWaiting } from '../deregistrations/service.ts';
+import { endWaiting } from './service.ts';
 
 /**
  * Deletes the dates of a course without participants; returns true if there were any. Throws if an upcoming date has
@@ -14,8 +14,8 @@ import { endWaiting } from '../deregistrations/service.ts';
  */
 export async function deleteDatesOfCourse(ctx: Ctx, tx: Tx, now: string, courseId: number) {
   const dates = tenantWhere(ctx, courseDates, eq(courseDates.courseId, courseId), isNull(courseDates.deletedAt));
-  const isComing = and(ne(courseDates.statusId, canceled), gt(courseDates.endsAt, currentTime))!;
-  const mayLeaveSome = await endWaiting(ctx, tx, now, dates, not(isComing));
+  const isComing = and(ne(courseDates.statusId, canceled), gt(courseDates.endsAt, currentTime));
+  const mayLeaveSome = await endWaiting(ctx, tx, now, dates, sql`not ${isComing}`);
   const hasParticipants = eq(courseDates.hasParticipants, true);
   if ((await tx.$count(courseDates, and(dates, hasParticipants, isComing))) > 0) {
     throw new Problem('invalid', 'The course has dates with coming participants');
