@@ -84,7 +84,7 @@ export function toResult({ figures, failures, skipped }: Outcome): Pick<Result, 
 }
 
 /** Seeded pseudorandom numbers (mulberry32). */
-function seededRandom(start: number) {
+export function seededRandom(start: number) {
   let state = start;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -94,7 +94,7 @@ const ranges = (kind: Kind, ...names: string[]) =>
 const unknown = 999_999_999;
 
 /** Parameters of the lists by their names in the OpenAPI document, with a school's ids. */
-export function parametersFor({ ids: own }: VariedData): Record<string, Parameter> {
+export function parametersFor({ ids: own }: Pick<VariedData, 'ids'>): Record<string, Parameter> {
   const filters: Record<string, Kind> = {
     since_id: number([0, ...own.courses, ...own.dates, ...own.users, 2 ** 53 - 1]),
     ...ranges(moment, 'created_at', 'updated_at', 'exported_at', 'paid_at'),

@@ -41,7 +41,11 @@ const sendMails = `update outbox set attempts = 1, created_at = created_at - int
 
 type Sent = Operation & { template: string; method: string };
 
-function toRequest({ operationId, path = {}, query, body }: ExampleRequest, operations: Sent[], responses: Responses) {
+export function toRequest(
+  { operationId, path = {}, query, body }: ExampleRequest,
+  operations: Sent[],
+  responses: Responses,
+) {
   const found = operations.find((one) => one.operationId === operationId);
   if (!found) throw new Error(`There is no operation ${operationId}`);
   const { template, method, requestBody } = found;
