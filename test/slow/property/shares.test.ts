@@ -1,23 +1,32 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bookOrFail, createBookableDate, deregister, person, persons } from '../../support/booking.ts';
-import { createCampaign, write } from '../../support/orders.ts';
+import { endDueHoldsOfSchool } from '../../../src/resources/seats/due-holds-service.ts';
+import { createCampaign, createProduct, mainProduct, write } from '../../support/orders.ts';
+import { createLinkToken, visitor } from '../../support/pages.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 
-const { createProvider } = await sharedTestApp();
+const { app, database, createProvider } = await sharedTestApp();
+const anyone = visitor(app);
 
 type Item = Record<string, any>;
-type Share = { order: number; line: number; left: number; isCredited: boolean };
+type Share = { order: number; line: number; vat: number; left: number; isCredited: boolean };
 /** What is left of what was charged of a person, in hundredths without VAT, by order line, the newest first. */
 type Place = { id: number; date: number; status: 'stays' | 'free' | 'fee'; leftAt: number; shares: Share[] };
 type Book = {
   me: Provider;
   courseId: number;
+  booking: number;
   order: number;
+  /** The lines of the course and of another product. */
+  lines: number[];
+  product: number;
   places: Place[];
   dates: number[];
   prices: number[];
+  vats: number[];
   percent: number;
+  wrong: string[];
 };
 
 const prices = fc.constantFrom(0, 1000, 1300, 999, 77);
@@ -25,12 +34,17 @@ const nth = fc.nat({ max: 20 });
 const step = fc.record({
   kind: fc.constantFrom(
     ...(['leave', 'leave', 'items', 'items', 'items', 'named', 'amount', 'move', 'move', 'swap', 'rest'] as const),
+    ...(['pay', 'cancel', 'cancel', 'lapse'] as const),
   ),
-  ...{ a: nth, b: nth, withFee: fc.boolean(), fee: fc.constantFrom(0, 0, 5, 12.34), deregister: fc.boolean() },
+  ...{ a: nth, b: nth, line: fc.nat({ max: 1 }), withFee: fc.boolean(), deregister: fc.boolean() },
+  fee: fc.constantFrom(0, 0, 5, 12.34),
 });
+const vat = fc.constantFrom(0, 12, 12.5, 25);
 const books = fc.record({
   people: fc.integer({ min: 2, max: 5 }),
   prices: fc.tuple(fc.constantFrom(1000, 333.33, 77.01), prices, prices),
+  /** Of the course, the two others, and the other product. */
+  vats: fc.oneof(fc.constant([25, 25, 25, 12]), fc.tuple(vat, vat, vat, vat)),
   percent: fc.constantFrom(0, 0, 10, 33.33),
   steps: fc.array(step, { minLength: 4, maxLength: 14 }),
   cancels: fc.boolean(),
@@ -50,31 +64,40 @@ function split(amount: number, weights: number[]) {
 }
 const discounted = (price: number, percent: number) => price - rounded((price * percent) / 100);
 
-async function open({ people, prices, percent }: Described): Promise<Book> {
+const extraPrice = 7701;
+
+async function open({ people, prices, vats, percent }: Described): Promise<Book> {
   const me = await createProvider();
+  await me.put('/v2/booking-settings', { self_cancellation: true });
   const created = [];
-  for (const price of prices) {
+  for (const [n, price] of prices.entries()) {
     const one = await createBookableDate(me);
-    await write(me, (tx) => tx.execute(`update products set price = ${price} where course_id = ${one.courseId}`));
+    const set = `price = ${price}, vat_percentage = ${vats[n]}`;
+    await write(me, (tx) => tx.execute(`update products set ${set} where course_id = ${one.courseId}`));
     created.push(one);
   }
+  const { courseId } = created[0]!;
+  const extra = { price: String(extraPrice / 100), vatPercentage: String(vats[3]) };
+  const product = await createProduct(me, await me.course(), extra);
   const dates = created.map(({ dateId }) => dateId);
   if (percent > 0) await createCampaign(me, { campaignCode: 'LESS', discountValue: String(percent) });
-  const fields = { participants: persons(people), ...(percent > 0 && { campaign_code: 'LESS' }) };
-  const { order_id, participants } = await bookOrFail(me, dates[0]!, fields);
+  const participating = persons(people, { products: [await mainProduct(me, courseId), product] });
+  const fields = { participants: participating, ...(percent > 0 && { campaign_code: 'LESS' }) };
+  const { order_id, booking_id, participants } = await bookOrFail(me, dates[0]!, fields);
   const order = Number(order_id);
-  const { lines } = (await me.get(`/v2/orders/${order}`)).json<Item>();
+  const lines = (await me.get(`/v2/orders/${order}`)).json<Item>()['lines'].map(({ id }: Item) => id as number);
   const cents = prices.map((price) => rounded(price * 100));
-  const net = discounted(cents[0]! * people, percent);
-  const shares = split(
-    net,
-    participants.map(() => 1),
-  );
+  const each = participants.map(() => 1);
+  const shares = [cents[0]!, extraPrice].map((price) => split(discounted(price * people, percent), each));
   const places = participants.map(({ id }, n) => ({
     ...{ id, date: dates[0]!, status: 'stays' as const, leftAt: 0 },
-    shares: [{ order, line: lines[0].id as number, left: shares[n]!, isCredited: false }],
+    shares: [0, 1].map((line) => ({
+      ...{ order, line: lines[line]!, vat: vats[line === 0 ? 0 : 3] },
+      ...{ left: shares[line]![n]!, isCredited: false },
+    })),
   }));
-  return { me, courseId: created[0]!.courseId, order, places, dates, prices: cents, percent };
+  const booked = { me, courseId, booking: Number(booking_id), order, lines, product, places, dates };
+  return { ...booked, prices: cents, vats: vats.slice(0, 3), percent, wrong: [] };
 }
 
 const netOf = async ({ me }: Book) =>
@@ -84,12 +107,12 @@ const netOf = async ({ me }: Book) =>
       .map(({ calculated_totals }) => rounded(calculated_totals.total_amount_after_discounts * 100)),
   );
 
-/** The shares of the line of the first order; those who left in the order in which they left. */
-const firstShares = ({ places, order }: Book) =>
+/** The shares of a line of the first order; those who left in the order in which they left. */
+const sharesOf = ({ places, lines }: Book, nth: number) =>
   [...places]
     .sort((a, b) => a.leftAt - b.leftAt || a.id - b.id)
-    .map((place) => ({ place, share: place.shares.find((share) => share.order === order)! }));
-type Owner = ReturnType<typeof firstShares>[number];
+    .map((place) => ({ place, share: place.shares.find(({ line }) => line === lines[nth])! }));
+type Owner = ReturnType<typeof sharesOf>[number];
 const isOpen = ({ share }: Owner) => !share.isCredited && share.left > 0;
 
 let clock = 0;
@@ -105,10 +128,17 @@ function leaveCredited(places: Place[], status: 'free' | 'fee', order: number) {
   leave(leaving, status);
 }
 
-/** Credits a part of the first line that belongs to these amounts; false if it is refused. */
-async function credit(book: Book, part: Item, amounts: [Owner, number][], chosen: Owner[], { fee }: Step, more = {}) {
-  const { me, order, places } = book;
-  const line_id = places[0]!.shares.find((share) => share.order === order)!.line;
+/** Credits a part of a line of the first order that belongs to these amounts; false if it is refused. */
+async function credit(
+  book: Book,
+  part: Item,
+  amounts: [Owner, number][],
+  chosen: Owner[],
+  { fee, line }: Step,
+  more = {},
+) {
+  const { me, order, lines } = book;
+  const line_id = lines[line];
   const response = await me.post(`/v2/orders/${order}/credit`, { lines: [{ line_id, ...part }], fee, ...more });
   if (response.status !== 201) return false;
   const whole = sumOf(amounts.map(([, amount]) => amount));
@@ -125,10 +155,10 @@ const left = (owners: Owner[]) => owners.map((owner): [Owner, number] => [owner,
 
 async function take(book: Book, described: Step): Promise<boolean> {
   const { me, places, dates, order } = book;
-  const { kind, a, b, withFee, fee, deregister: leaves } = described;
+  const { kind, a, b, line, withFee, fee, deregister: leaves } = described;
   const staying = places.filter(({ status }) => status === 'stays');
   const place = staying[a % staying.length];
-  const owners = firstShares(book);
+  const owners = sharesOf(book, line);
   if (kind === 'leave') {
     if (place === undefined) return false;
     const booking = (await me.get(`/v2/participants/${place.id}`)).json<Item>()['idBooking'] as number;
@@ -136,6 +166,15 @@ async function take(book: Book, described: Step): Promise<boolean> {
     leave([place], withFee ? 'fee' : 'free');
     return true;
   }
+  if (kind === 'pay') {
+    const { due } = (await me.get(`/v2/orders/${order}?include=balance`)).json<Item>()['balance'];
+    const amount = rounded((due * 100 * (b + 1)) / 31) / 100;
+    return amount > 0 && (await me.post(`/v2/orders/${order}/payments`, { amount })).status === 201;
+  }
+  if (kind === 'cancel' || kind === 'lapse')
+    return (
+      place !== undefined && giveUp(book, place, () => (kind === 'lapse' ? lapse(book, place) : leaveFree(book, place)))
+    );
   if (kind === 'swap') {
     if (place === undefined) return false;
     return (await me.put(`/v2/participants/${place.id}`, { user: person() })).status === 200;
@@ -175,29 +214,74 @@ async function take(book: Book, described: Step): Promise<boolean> {
       gone.length > 0 && credit(book, { quantity }, left(gone.slice(0, quantity)), gone.slice(0, quantity), described)
     );
   }
-  return place !== undefined && move(book, place, dates[b % dates.length]!, order);
+  return place !== undefined && move(book, place, dates[b % dates.length]!);
 }
 
-async function move({ me, dates, prices, percent }: Book, place: Place, date: number, order: number) {
+async function move({ me, dates, prices, vats, percent, order, lines }: Book, place: Place, date: number) {
   if (date === place.date) return false;
   const body = { coursedate_id: date, price: 'difference' };
   const response = await me.post(`/v2/participants/${place.id}/move`, body);
   expect(response.status, response.text).toBe(200);
   place.date = date;
-  const agreed = sumOf(place.shares.map((share) => share.left));
+  const own = place.shares.filter(({ line }) => line !== lines[1]);
+  const agreed = sumOf(own.map((share) => share.left));
+  const vat = vats[dates.indexOf(date)]!;
   const wanted = discounted(prices[dates.indexOf(date)]!, percent);
-  if (wanted > agreed) {
-    const orders = (await me.get('/v2/orders?include=credit&limit=250')).json<Item[]>();
-    const added = orders.filter(({ credit }) => credit.kind === 'difference').at(-1)!;
-    expect(added['credit'].first_order_id).toBe(order);
-    const share = { order: added['id'] as number, line: 0, left: wanted - agreed, isCredited: false };
-    place.shares.unshift(share);
+  const isSameVat = own.every((share) => share.left === 0 || share.vat === vat);
+  const more = isSameVat ? wanted - agreed : wanted;
+  if (more > 0) {
+    const added = (response.json<Item>()['orders'] as Item[]).at(-1)!;
+    expect([added['kind'], added['first_order_id']]).toEqual(['difference', order]);
+    place.shares.unshift({ order: added['id'] as number, line: 0, vat, left: more, isCredited: false });
   }
-  let less = agreed - wanted;
-  for (const share of place.shares) {
+  let less = isSameVat ? agreed - wanted : agreed;
+  for (const share of own) {
     const part = Math.max(0, Math.min(less, share.left));
     share.left -= part;
     less -= part;
+  }
+  return true;
+}
+
+async function leaveFree({ me, booking }: Book, { id, date }: Place) {
+  const link = `/my/booking/${await createLinkToken(me, { bookingId: booking })}`;
+  expect((await anyone.post(`${link}/cancel/${id}`, { date: String(date) })).status).toBe(200);
+}
+
+/** The time of a second offer of the place is over. */
+async function lapse({ me }: Book, { id }: Place) {
+  await write(me, (tx) =>
+    tx.execute(`update participants set status_id = 7, held_for = 'offer', held_until = '2020-01-01', lapsed_offers = 1
+      where provider_id = ${me.id} and id = ${id}`),
+  );
+  await endDueHoldsOfSchool(database, me.id);
+}
+
+const readOrders = async ({ me }: Book) =>
+  (await me.get('/v2/orders?include[]=credit&include[]=balance&limit=250')).json<Item[]>();
+
+/** Gives up a place free of charge: the shares are credited, those of an order up to what is due of it, and no more. */
+async function giveUp(book: Book, place: Place, act: () => Promise<unknown>) {
+  const before = new Map((await readOrders(book)).map((order) => [order['id'] as number, order]));
+  await act();
+  leave([place], 'free');
+  const after = await readOrders(book);
+  for (const { id, credit, lines } of after) {
+    if (before.has(id as number)) continue;
+    for (const { product, price_at_order_per_item_vat_excluded: price, quantity, ...line } of lines as Item[]) {
+      const isOfLine = (share: Share) =>
+        share.line === 0 || (share.line === book.lines[1]) === (product.id === book.product);
+      const share = place.shares.find((one) => one.order === credit.credits_order_id && isOfLine(one));
+      const net = rounded((price * quantity - line['discount_calculated_at_order']) * 100);
+      if (share === undefined || share.isCredited || share.left < -net) book.wrong.push(`${-net} of ${id} is too much`);
+      else share.left += net;
+    }
+  }
+  for (const { id, credit, balance } of after) {
+    const isWhole = place.shares.every(({ order, left, isCredited }) => order !== id || left === 0 || isCredited);
+    if (credit.kind === 'credit') continue;
+    if (balance.owed !== before.get(id as number)!['balance'].owed) book.wrong.push(`${id}: ${balance.owed} is owed`);
+    if (balance.due > 0 && !isWhole) book.wrong.push(`${id}: ${balance.due} is left to pay`);
   }
   return true;
 }
@@ -226,10 +310,9 @@ const spread = ({ me }: Book) =>
 /** What differs from the model: the sum of all orders, and what each person who stays gets back for a free course. */
 async function play(described: Described, after?: (book: Book) => Promise<unknown>) {
   const book = await open(described);
-  const { places, dates } = book;
-  const taken = [];
+  const { places, dates, wrong } = book;
+  const taken: string[] = [];
   const total = () => sumOf(places.flatMap(({ shares }) => shares.map(({ left }) => left)));
-  const wrong: string[] = [];
   const compare = async (what: string) => {
     const net = await netOf(book);
     if (net !== total()) wrong.push(`${what}: ${net} instead of ${total()}`);
@@ -240,16 +323,23 @@ async function play(described: Described, after?: (book: Book) => Promise<unknow
     await compare(one.kind);
     if (wrong.length > 0) return { wrong, taken };
   }
-  if (described.cancels) {
+  // What is paid of those who left before stays.
+  if (described.cancels && !taken.includes('pay')) {
     await cancel(book);
     await compare('cancel');
   }
   const free = (await createBookableDate(book.me, { course: { price_value: 0 } })).dateId;
   dates.push(free);
   book.prices.push(0);
+  book.vats.push(0);
   for (const place of places.filter(({ status }) => status === 'stays')) {
-    await move(book, place, free, book.order);
+    await move(book, place, free);
     await compare(`share of ${place.id}`);
+  }
+  for (const owner of sharesOf(book, 1).filter(isOpen)) {
+    const whole: Step = { ...described.steps[0]!, line: 1, fee: 0 };
+    await credit(book, { participants: [owner.place.id] }, left([owner]), [owner], whole);
+    await compare(`share of ${owner.place.id} in the other product`);
   }
   return { wrong, taken };
 }
@@ -265,7 +355,9 @@ test('what each person was charged less what came back is the price of the place
     for (const kind of taken) kinds.add(kind);
     expect(wrong, `${name}: ${JSON.stringify(described)} ${taken.join(' ')}`).toEqual([]);
   }
-  expect([...kinds].sort()).toEqual(['amount', 'items', 'leave', 'move', 'named', 'rest', 'swap']);
+  expect([...kinds].sort()).toEqual([
+    ...['amount', 'cancel', 'items', 'lapse', 'leave', 'move', 'named', 'pay', 'rest', 'swap'],
+  ]);
 });
 
 test('negative control: shares that are spread over everybody are found', async () => {
