@@ -1,4 +1,4 @@
-import { createHash, createHmac, hash, randomBytes } from 'node:crypto';
+import { createHmac, hash, randomBytes } from 'node:crypto';
 
 /** 256 random bits as base64url. */
 export const newSecret = () => randomBytes(32).toString('base64url');
@@ -6,11 +6,9 @@ export const newSecret = () => randomBytes(32).toString('base64url');
 /** A secret that begins with its provider's id, so that the look-up names the provider. */
 export const newProviderSecret = (providerId: number) => `${providerId}_${newSecret()}`;
 
-/** As `newProviderSecret`, equal for an equal key and secret. Without a secret the key must be as secret. */
-export function deriveProviderSecret(secret: string | null, providerId: number, purpose: string, key: string) {
-  const hashing = secret === null ? createHash('sha256') : createHmac('sha256', secret);
-  return `${providerId}_${hashing.update(`${purpose}\n${providerId}\n${key}`).digest('base64url')}`;
-}
+/** As `newProviderSecret`, equal for an equal key and secret. */
+export const deriveProviderSecret = (secret: string, providerId: number, purpose: string, key: string) =>
+  `${providerId}_${createHmac('sha256', secret).update(`${purpose}\n${providerId}\n${key}`).digest('base64url')}`;
 
 /** The provider's id in a secret; null if the text has another form. */
 export function parseProviderId(secret: string) {

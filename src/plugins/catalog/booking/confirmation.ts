@@ -4,7 +4,7 @@ import { execute } from '../../../database/statements.ts';
 import { linkUrl } from '../../../resources/links/schema.ts';
 import { findLink } from '../../../resources/links/service.ts';
 import { loadBookingBalance } from '../../../resources/payments/balance-service.ts';
-import { findPost, toTokens } from './service.ts';
+import { findPost, toToken } from './service.ts';
 import * as sql from './sql.ts';
 
 type Place = DateSpan & { name: string; zone: string; statusId: number; dateStatusId: number; title: string };
@@ -15,13 +15,12 @@ export async function loadConfirmation(school: Ctx, key: string) {
   const { providerId, unlockedStore: on, settings } = school;
   const post = await findPost(on, providerId, key);
   if (!post?.isOpen) return undefined;
-  const tokens = await toTokens(school, key);
-  const [places, balance, ...links] = await Promise.all([
+  const token = await toToken(school, key);
+  const [places, balance, subject] = await Promise.all([
     execute<Place>(on, sql.listPlaces, [providerId, post.bookingId]),
     loadBookingBalance(school, post.bookingId),
-    ...tokens.map((token) => findLink(on, 'booking', token)),
+    findLink(on, 'booking', token),
   ]);
   // A link that the school has replaced has ended.
-  const token = tokens.find((_, n) => links[n]);
-  return { places, balance, mailedTo: post.mailedTo, link: token && linkUrl(settings, 'booking', token) };
+  return { places, balance, mailedTo: post.mailedTo, link: subject && linkUrl(settings, 'booking', token) };
 }

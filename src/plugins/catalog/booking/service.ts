@@ -30,12 +30,9 @@ export function toVersion({ currency, totals, voucher, participants }: BookingQu
   return hash('sha256', parts.join(' '), 'base64url');
 }
 
-/** The secret of the payer's page, and that of forms of versions that had no secret of the database. */
-export async function toTokens({ providerId, unlockedStore }: Ctx, key: string) {
-  const secret = await loadServiceSecret(unlockedStore);
-  const toToken = (one: string | null) => deriveProviderSecret(one, providerId, 'booking link', key);
-  return [toToken(secret), toToken(null)] as const;
-}
+/** The secret of the payer's page. */
+export const toToken = async ({ providerId, unlockedStore }: Ctx, key: string) =>
+  deriveProviderSecret(await loadServiceSecret(unlockedStore), providerId, 'booking link', key);
 
 /** The booking of a key. */
 export async function findPost(on: Queryable, providerId: number, key: string) {
@@ -58,7 +55,7 @@ type FormPost = {
  * comes from the key. Throws `PriceChanged`, `AddressLimited` or `FormEnded`.
  */
 export async function bookByForm(ctx: Ctx, { key, ip, version, date, input }: FormPost): Promise<void> {
-  const [tokens, address] = await Promise.all([toTokens(ctx, key), hashAddress(ctx, ip)]);
+  const [token, address] = await Promise.all([toToken(ctx, key), hashAddress(ctx, ip)]);
   await ctx.write(bookingAreas, async (tx, now) => {
     const { providerId } = ctx;
     const keyHash = hashSecret(key);
@@ -66,7 +63,7 @@ export async function bookByForm(ctx: Ctx, { key, ip, version, date, input }: Fo
     const receipts = await isMailSwitchedOn(ctx, tx, 'receipt');
     const [known, [link], counts, isSent] = await Promise.all([
       findPost(tx, providerId, key),
-      execute(tx, sql.findFormLink, [providerId, tokens.map(hashSecret)]),
+      execute(tx, sql.findFormLink, [providerId, hashSecret(token)]),
       countPosts(ctx, tx, address),
       decideFormMails(ctx, tx, receipts ? emails : emails.slice(0, 1)),
     ]);
@@ -90,7 +87,7 @@ export async function bookByForm(ctx: Ctx, { key, ip, version, date, input }: Fo
     const mailed = emails.filter((_email, n) => isSent[n]);
     const values = [providerId, keyHash, bookingId, address, places, JSON.stringify(mailed)];
     await execute(tx, sql.storePost, values);
-    await createLink(tx, { providerId, bookingId, participantId: null }, { token: tokens[0] });
+    await createLink(tx, { providerId, bookingId, participantId: null }, { token });
   });
 }
 

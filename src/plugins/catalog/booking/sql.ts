@@ -14,10 +14,10 @@ export const findPost = {
 };
 export type PostFound = { bookingId: number; isOpen: boolean; mailedTo: string | null };
 
-/** The link that a form's key gave ($2: its hashes), which remains longer than its record. */
+/** The link that a form's key gave ($2: its hash), which remains longer than its record. */
 export const findFormLink = {
   name: 'find_form_link',
-  text: 'select true as found from booking_links where provider_id = $1 and hash = any($2)',
+  text: 'select true as found from booking_links where provider_id = $1 and hash = $2',
 };
 
 /** Counts the posts of an address ($2), and its places that nobody has paid for, those of free courses too. */
