@@ -51,11 +51,11 @@ export async function eraseCourseUser(ctx: Ctx, userId: number, { dry_run = fals
   const person = { providerId: ctx.providerId, userId };
   const before = await countItems(ctx.unlockedStore, person, { orders: [], customers: [] });
   return writeInSlices(ctx, areas, async (tx, now): Promise<Static<typeof Erasure> | undefined> => {
-    const found = await lock(tx, person);
+    const [found] = await execute<{ isErased: boolean }>(tx, sql.lockPerson, [ctx.providerId, userId]);
     if (!found) throw Problem.notFound('Course user');
     if (before.participants > maxErased) throw new Problem('invalid', 'An erasure covers at most 50,000 participants');
     if (!dry_run && !found.isErased) {
-      const slice = await execute(tx, sql.clearSomeParticipants, [ctx.providerId, userId, now, sliceSize]);
+      const slice = await execute(tx, sql.clearParticipants, [ctx.providerId, userId, now, sliceSize]);
       if (slice.length === sliceSize) return undefined;
     }
     const purchases = await findPurchases(tx, person, ctx.settings);
@@ -75,9 +75,6 @@ export async function eraseCourseUser(ctx: Ctx, userId: number, { dry_run = fals
     return repeated;
   });
 }
-
-const lock = async (tx: Tx, { providerId, userId }: Person) =>
-  (await execute<{ isErased: boolean }>(tx, sql.lockPerson, [providerId, userId]))[0];
 
 type Purchases = Awaited<ReturnType<typeof findPurchases>>;
 
@@ -149,7 +146,7 @@ async function eraseItems(tx: Tx, now: string, person: Person, purchases: Purcha
   const erasable = selectErasable(orders);
   const own = [providerId, userId];
   const statements: [keyof Changed, Statement, unknown[]][] = [
-    ['participants', sql.clearParticipants, [...own, now]],
+    ['participants', sql.clearParticipants, [...own, now, null]],
     ['others', sql.clearNonces, own],
     ['others', sql.clearBookings, [providerId, toIds(selectOwn(orders)), now]],
     ['others', sql.clearReferences, [providerId, toIds(erasable), now]],

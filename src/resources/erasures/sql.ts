@@ -162,14 +162,9 @@ export const hashRefs = {
 };
 
 const ofParticipant = toPersonal('participants');
+/** Up to `$4` of them; null: all. */
 export const clearParticipants = {
   name: 'erase_participants',
-  text: `update participants set ${clear(ofParticipant)}, updated_at = $3
-    where provider_id = $1 and user_id = $2 and num_nonnulls(${ofParticipant.join(', ')}) > 0`,
-};
-/** Up to `$4` of them. */
-export const clearSomeParticipants = {
-  name: 'erase_some_participants',
   text: `update participants set ${clear(ofParticipant)}, updated_at = $3 where provider_id = $1 and id = any(array(
     select id from participants where provider_id = $1 and user_id = $2 and num_nonnulls(${ofParticipant.join(', ')}) > 0
     order by id limit $4)) returning id`,
