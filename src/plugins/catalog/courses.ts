@@ -1,8 +1,8 @@
 import { asc, eq } from 'drizzle-orm';
 import type { Ctx } from '../../database/context.ts';
-import { categories, courseCategories, tags } from '../../database/tables/catalog.ts';
+import { categories, tags } from '../../database/tables/catalog.ts';
 import { courses } from '../../database/tables/courses.ts';
-import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
+import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { isPublicCourse } from '../../resources/courses/loaders.ts';
 import { visibleTags } from '../../resources/tags/loaders.ts';
 import { toTitleTest, type Filter } from './dates/filters.ts';
@@ -30,27 +30,19 @@ export const listCourses = (ctx: Ctx) =>
 const topics = createVersionedCache<{ id: number; title: string }[]>(1_000_000);
 const topicLoaders = {
   tag: (ctx: Ctx) => ctx.db.select({ id: tags.id, title: tags.title }).from(tags).where(visibleTags(ctx)),
-  category: (ctx: Ctx) =>
-    ctx.db
-      .selectDistinct({ id: categories.id, title: categories.title })
-      .from(categories)
-      .innerJoin(courseCategories, eq(courseCategories.categoryId, categories.id))
-      .innerJoin(courses, sameTenant(courses, courseCategories, eq(courses.id, courseCategories.courseId)))
-      .where(tenantWhere(toSchoolContext(ctx), courses, isPublicCourse)),
+  category: (ctx: Ctx) => ctx.db.select({ id: categories.id, title: categories.title }).from(categories),
 };
 
-/** The tags or categories of public courses that a value names: one's id, or a title. */
+/** The tags of public courses, or the categories of all schools, that a value names: one's id, or a title. */
 export async function findTopics(ctx: Ctx, kind: keyof typeof topicLoaders, value: string): Promise<number[]> {
   const all = await topics(ctx, kind, () => topicLoaders[kind](ctx));
   return all.filter(toTitleTest(value)).map(({ id }) => id);
 }
 
-/** False for a tag or a category that no public course has: no date has it either, and none need be read. */
-export async function hasTopics(ctx: Ctx, { tag, category }: Filter) {
-  const isKnown = async (kind: keyof typeof topicLoaders, value: string | undefined) =>
-    value === undefined || (await findTopics(ctx, kind, value)).length > 0;
-  return (await isKnown('tag', tag)) && (await isKnown('category', category));
-}
+/** False for a tag that no public course has, and an unknown category: no date has them, and none need be read. */
+export const hasTopics = async (ctx: Ctx, { tag, category }: Filter) =>
+  (tag === undefined || (await findTopics(ctx, 'tag', tag)).length > 0) &&
+  (category === undefined || (await findTopics(ctx, 'category', category)).length > 0);
 
 /** Undefined unless the course is public. */
 export async function findCourse(ctx: Ctx, id: number) {

@@ -12,8 +12,10 @@ import { limitBodies } from '../../http/html/forms.ts';
 import { securityHeaders } from '../../http/html/security-headers.ts';
 import { checkBody } from '../../http/parsing/bodies.ts';
 import { serveEmbed } from './embed/script.ts';
-import { feeds } from './feeds/index.ts';
-import { sendRobots } from './feeds/sitemap.ts';
+import { atomFeed } from './feeds/atom.ts';
+import { calendars } from './feeds/calendars.ts';
+import { datesJson } from './feeds/dates-json.ts';
+import { sendRobots, sitemap } from './feeds/sitemap.ts';
 import { bookingPages } from './booking/routes.tsx';
 import { protectForms } from './forms.ts';
 import { interestPages } from './interests/routes.tsx';
@@ -78,9 +80,8 @@ const schoolPages: FastifyPluginAsync<Services & { lookup: SchoolLookup; isOwnHo
     if (`theme-${request.params.theme}.css` !== name) return sendNotFound(request);
     return sendContent(request, reply, content, styleHeaders);
   });
-  await app.register(pages, { ...options, prefix: '' });
-  await app.register(feeds, { ...options, prefix: '' });
-  await app.register(formPages, { ...options, prefix: '' });
+  for (const part of [pages, datesJson, calendars, atomFeed, sitemap, formPages])
+    await app.register(part, { ...options, prefix: '' });
   addMethodNotAllowed();
   app.all('/*', sendNotFound);
 };
