@@ -160,13 +160,13 @@ const existingTexts = (kind: BulkRecordType) => {
     ) order by 1`;
 };
 
-/** First and last line numbers of batches of `batchSize` lines. */
+/** First and last line numbers of batches of at most `batchSize` lines; three rows of parts count as a line. */
 export async function loadRanges({ pool }: Database, providerId: number, kind: string, batchSize: number) {
   const { rows } = await pool.query<{ first: number; last: number }>(
     `select min(line) as first, max(line) as last from (
-       select line, (row_number() over (order by line) - 1) / $3 as batch from staged_lines
-       where provider_id = $1 and kind = $2 and part = 0
-     ) numbered group by batch order by batch`,
+       select line, part, (sum(case part when 0 then 3 else 1 end) over (order by line, part) - 3) / (3 * $3) as batch
+       from staged_lines where provider_id = $1 and kind = $2
+     ) numbered where part = 0 group by batch order by batch`,
     [providerId, kind, batchSize],
   );
   return rows;
