@@ -208,14 +208,16 @@ const clearPayments = (orders: string, time: string) => `update payments set ref
     where provider_id = $1 and order_id ${orders} and reference is not null`;
 /** A reference is a text that may name who paid. `$2` are the orders, `$3` is the time. */
 export const clearReferences = { name: 'erase_payments', text: clearPayments('= any($2::bigint[])', '$3') };
-/** Those of the orders `$3` that stay with them, and those with the name of the person of orders other than `$4`. */
+/** Those of the orders `$3` that stay with them, and those with both names of the person of orders other than `$4`. */
 export const findReferences = {
   name: 'find_kept_payments',
-  text: `select id, order_id as "orderId" from payments where provider_id = $1 and reference is not null
-      and (order_id = any($3::bigint[]) or order_id <> all($4::bigint[]) and to_tsvector('simple', reference) @@ (
-        select phraseto_tsquery('simple', concat_ws(' ', u.firstname, u.lastname))
-        from course_users u where u.provider_id = $1 and u.id = $2))
-    order by id`,
+  text: `select p.id, p.order_id as "orderId" from payments p
+      left join course_users u on u.provider_id = $1 and u.id = $2
+    where p.provider_id = $1 and p.reference is not null
+      and (p.order_id = any($3::bigint[]) or p.order_id <> all($4::bigint[])
+        and strpos(lower(p.reference), lower(u.firstname)) > 0 and strpos(lower(p.reference), lower(u.lastname)) > 0
+        and to_tsvector('simple', p.reference) @@ phraseto_tsquery('simple', u.firstname || ' ' || u.lastname))
+    order by p.id`,
 };
 /** `$2` is a time: the buyers that are kept no longer. */
 export const clearKeptOrders = {
