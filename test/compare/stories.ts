@@ -37,6 +37,7 @@ const cancel = (name: string): Line => [
 
 /** From booking to credit: seats, offers, payments, moves, swaps, cancellations, merges and erasures. */
 const bookingLines: Line[] = [
+  ['GET /v2/changes', undefined, 'start'],
   ['PUT /v2/booking-settings', { self_cancellation: true, mails: { notice_booked: true } }],
   ['POST /v2/webhooks', { url: webhookUrl, is_active: false }],
   ['POST /v2/courses', { title: 'Rowing', price_value: 1_000, tags: [{ title: 'Sea' }] }, 'course'],
@@ -89,6 +90,7 @@ const bookingLines: Line[] = [
     ['POST /v2/customers/3/merge', { into: 4, dry_run }],
     ['POST /v2/course-users/14/erase', { dry_run }],
   ]),
+  ['GET /v2/changes?since={start.cursor}&limit=1000'],
 ];
 export const bookingStory: Step[] = bookingLines.map(toRequest);
 
