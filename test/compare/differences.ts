@@ -86,7 +86,8 @@ export const parse = (text: string): unknown => {
 function compareBodies(before: string, now: string): Difference[] {
   const members = compareMembers(parse(before), parse(now), 'body');
   if (members.length > 0 || areAlike(before, now)) return members;
-  const [lines, others] = [before.split('\n'), now.split('\n')];
+  // Pages have no line ends.
+  const [lines, others] = [before.split(/\n|(?=<)/), now.split(/\n|(?=<)/)];
   const n = lines.findIndex((line, index) => !areAlike(line, others[index] ?? ''));
   return [{ kind: 'text', path: 'body', before: lines[n] ?? '', now: others[n < 0 ? lines.length : n] ?? '' }];
 }
