@@ -71,8 +71,8 @@ export function openStartDatabase(config: Config, { connection }: Pick<Store, 'c
 
 /** Imported dynamically, because the embedded database is an optional dependency. */
 async function openEmbedded({ DATA_DIR }: Config, createEmbedded: boolean) {
-  const { isMade, openEmbeddedDatabase } = await import('../embedded-postgres/index.ts');
-  if (!createEmbedded && !isMade(DATA_DIR)) {
+  const { isInitialized, openEmbeddedDatabase } = await import('../embedded-postgres/index.ts');
+  if (!createEmbedded && !isInitialized(DATA_DIR)) {
     const folder = resolve(DATA_DIR);
     const advice = 'start the server once, or set DATA_DIR or DATABASE_URL';
     throw new Problem('invalid', `there is no database under ${folder}: ${advice}`);

@@ -7,7 +7,7 @@ import { isAlive, waitUntil } from './processes.ts';
 import { ping, hasUsers, registerUser } from './client-pipes.ts';
 import { startWatchdog, findWatchdogPid, type ServerOptions } from './watchdog.ts';
 
-export { isInitialized as isMade };
+export { isInitialized };
 export { findOtherMajor, replaceData, type OtherMajor } from './other-major.ts';
 
 export type EmbeddedDatabase = {

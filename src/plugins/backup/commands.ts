@@ -126,7 +126,7 @@ async function makeBackup({ config, database, connection }: CommandContext, to?:
   const { size: bytes } = await stat(file);
   const obstacle = findObstacle(manifest);
   const migrated = await isMigrated(database.pool);
-  await createErasuresWriter(database, folder, { isMade: true })();
+  await createErasuresWriter(database, folder, { createsEmpty: true })();
   // A copy elsewhere, such as in a folder for temporary files, is no backup to rely on.
   if (folder === resolve(BACKUP_DIR) && migrated) {
     const elapsedMs = Math.round(performance.now() - began);

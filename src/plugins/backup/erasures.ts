@@ -87,7 +87,7 @@ type JobContext = Pick<ServerContext, 'config' | 'database'> & { log: Pick<Log, 
 export function erasuresJobs({ config, database, log }: JobContext): Job[] {
   const { nightlyAt, BACKUP_DIR: folder } = config.of(backupSettings);
   const name = 'The list of erasures';
-  const write = createErasuresWriter(database, folder, { isMade: nightlyAt !== undefined });
+  const write = createErasuresWriter(database, folder, { createsEmpty: nightlyAt !== undefined });
   let lastCause: string | undefined;
   const run = async () => {
     try {
@@ -104,16 +104,16 @@ export function erasuresJobs({ config, database, log }: JobContext): Job[] {
 
 /**
  * Appends to the list of a folder, each time it is called, the erasures that it does not have: all to a deleted one.
- * `isMade`: without erasures an empty one is made.
+ * `createsEmpty`: without erasures an empty one is made.
  */
-export function createErasuresWriter({ pool }: Pick<Database, 'pool'>, folder: string, { isMade = false } = {}) {
+export function createErasuresWriter({ pool }: Pick<Database, 'pool'>, folder: string, { createsEmpty = false } = {}) {
   let since = '-infinity';
   let written: Set<string> | undefined;
   const file = join(folder, erasuresName);
   return async () => {
     if (!existsSync(file)) [since, written] = ['-infinity', undefined];
     const rows = await readRows(pool, since).catch(noTable);
-    if (rows.length === 0 && isMade && !existsSync(file)) await append(folder, file, []);
+    if (rows.length === 0 && createsEmpty && !existsSync(file)) await append(folder, file, []);
     if (rows.length === 0) return;
     written ??= new Set(((await readErasures(file)) ?? []).map((one) => JSON.stringify(one)));
     const lines = rows.map(toLine).filter((line) => !written!.has(line));

@@ -34,8 +34,8 @@ async function upgradeDatabase(config: Config, options: UpgradeOptions): Promise
       'invalid',
       'This is for the embedded database: upgrade the server of DATABASE_URL by its own means',
     );
-  const { findOtherMajor, isMade, replaceData } = await import('../../embedded-postgres/index.ts');
-  const other = isMade(DATA_DIR) ? await findOtherMajor(DATA_DIR) : undefined;
+  const { findOtherMajor, isInitialized, replaceData } = await import('../../embedded-postgres/index.ts');
+  const other = isInitialized(DATA_DIR) ? await findOtherMajor(DATA_DIR) : undefined;
   if (!other) return { json: { upgraded: false }, text: 'There is no database of another PostgreSQL version' };
   if (other.isRunning) throw new Problem('invalid', 'The database is in use: stop the server first');
 

@@ -70,7 +70,8 @@ export async function creditOrder(ctx: School, tx: Tx, now: string, orderId: num
 }
 
 const unpaid = sql<string>`greatest(0, ${due}) + (
-  select coalesce(sum(r.amount::numeric), 0) from (${sql.raw(returnableSql('orders.provider_id', 'orders.id'))}) r) + ${sql.raw(archivedSql)}`;
+  select coalesce(sum(r.amount::numeric), 0) from (${sql.raw(returnableSql('orders.provider_id', 'orders.id'))}) r)
+  + ${sql.raw(archivedSql)}`;
 
 /** The part of orders that no payment paid: what is due, and what vouchers paid that no credit has taken back. */
 export async function findUnpaid(ctx: School, tx: Tx, orderIds: number[]) {

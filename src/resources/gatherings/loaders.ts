@@ -100,12 +100,12 @@ export async function withNextGatherings<D extends { courseDateId: number }>(
 ): Promise<DateWithGatherings<D>[]> {
   const ids = dates.map(({ courseDateId }) => courseDateId);
   const ofDate = await loadShown(ctx, ids, max, nextFirst(isOver, gatherings.startsAt));
-  const left =
+  const dated =
     [...ofDate.values()].flat().length < max
       ? []
       : await ctx.db.selectDistinct({ id: gatherings.courseDateId }).from(gatherings).where(ofDates(ctx, ids));
-  const withSome = new Set(left.map(({ id }) => id));
+  const datedIds = new Set(dated.map(({ id }) => id));
   return dates
-    .filter(({ courseDateId: id }) => ofDate.has(id) || !withSome.has(id))
+    .filter(({ courseDateId: id }) => ofDate.has(id) || !datedIds.has(id))
     .map((date) => ({ ...date, gatherings: ofDate.get(date.courseDateId) ?? [] }));
 }

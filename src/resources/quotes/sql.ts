@@ -11,12 +11,14 @@ const product = `select p.id, p.course_id as "courseId", p.price::text as price,
 /** Course dates of active courses; neither is deleted. Deadlines follow the real clock. */
 const date = `select d.id, d.course_id as "courseId", c.title as "courseTitle", c.price_currency as "courseCurrency",
     d.trigger_value as "triggerValue", d.start_at::text as "startAt", d.end_at::text as "endAt", p.title as place,
-    d.status_id = ${canceled} as "isCanceled", timezone(d.zone, ${currentTimeSql})::date > d.deadline_at or d.ends_at <= ${currentTimeSql} as "isPassed",
+    d.status_id = ${canceled} as "isCanceled",
+    timezone(d.zone, ${currentTimeSql})::date > d.deadline_at or d.ends_at <= ${currentTimeSql} as "isPassed",
     d.capacity_max as "capacityMax", d.capacity_overbook as "capacityOverbook", d.capacity_wait as "capacityWait",
     d.num_confirmed as "numConfirmed", d.num_overbooked as "numOverbooked", d.num_unconfirmed as "numUnconfirmed",
     d.num_waiting as "numWaiting", ${openOffersSql('d')} as "openOffers", ${hasDueOffersSql('d')} as "hasDueOffers",
     (select s.mails from booking_settings s where s.provider_id = $1) as "mailSwitches",
-    coalesce((select l.is_notification_enabled from locations l where l.provider_id = $1 and l.id = d.location_id), false) as "sendsNotices",
+    coalesce((
+      select l.is_notification_enabled from locations l where l.provider_id = $1 and l.id = d.location_id), false) as "sendsNotices",
     (select to_json(m) from (${product} and p.course_id = d.course_id and p.is_main_product) m) as "mainProduct"
   from course_dates d
     join courses c on c.provider_id = $1 and c.id = d.course_id and c.is_active and c.deleted_at is null
@@ -37,7 +39,8 @@ export const findProducts = {
 
 const campaign = (isNamed: boolean) => `select c.id, ${isNamed} as "isNamed", c.currency, c.discount_type as type,
     c.discount_value::text as value, coalesce(c.ends_at <= ${currentTimeSql}, false) as "isExpired",
-    ${isOpen('c')} as "isOpen", ${isForCourse('$1', 'c', '$2::bigint')} as "forCourse", ${isUsedUp('c')} as "isUsedUp", c.max_uses - c.uses as "usesLeft",
+    ${isOpen('c')} as "isOpen", ${isForCourse('$1', 'c', '$2::bigint')} as "forCourse",
+    ${isUsedUp('c')} as "isUsedUp", c.max_uses - c.uses as "usesLeft",
     ${isForCustomer('$1', 'c', '$4')} as "forCustomer"
   from campaigns c`;
 
