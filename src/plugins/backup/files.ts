@@ -7,8 +7,8 @@ const weeklyKept = 8;
 type BackupKind = 'nightly' | 'manual';
 
 /**
- * Such as `booking-nightly-1f3a90c2-2026-11-03T02-15-00Z.zip`: names of a database sort by time, and have no sign that
- * a file system refuses. `database` is of `readDatabaseId`.
+ * Such as `booking-nightly-1f3a90c2-2026-11-03T02-15-00Z.zip`: names of a database sort by time, and have no
+ * character that a file system refuses. `database` is of `readDatabaseId`.
  */
 export const backupName = (at: Date, kind: BackupKind, database: string) =>
   `booking-${kind}-${database}-${at.toISOString().slice(0, 19).replaceAll(':', '-')}Z.zip`;

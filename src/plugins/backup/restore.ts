@@ -31,7 +31,7 @@ export type RestoreOptions = {
 
 /**
  * Restores a backup into an empty database, in one transaction: all of it or nothing. The tables are created by the
- * backup's migrations; newer ones are applied afterwards, to the data, and what was erased since is erased again.
+ * backup's migrations; newer ones are applied afterwards, to the data, and later erasures are carried out again.
  */
 export async function restoreBackup(
   file: string,

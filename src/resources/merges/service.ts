@@ -34,13 +34,13 @@ type Kind = {
   preview?(tx: Tx, ids: Ids): Promise<object>;
   /** Moves up to `limit` items, and returns their number. */
   moveSome(tx: Tx, ids: Ids, now: string, limit: number): Promise<number>;
-  /** Moves what is not counted, and deletes the merged one. */
+  /** Moves the items that are not counted, and deletes the merged one. */
   finish(tx: Tx, ids: Ids): Promise<void>;
   read(ctx: Ctx, id: number): Promise<object>;
 };
 type Ids = [providerId: number, id: number, into: number];
 
-/** `dry_run` counts and changes nothing. A repeated request continues what was interrupted between two slices. */
+/** `dry_run` counts and changes nothing. A repeated request continues a merge that was interrupted between two slices. */
 async function merge<Counts extends object>(kind: Kind, ctx: Ctx, id: number, { into, dry_run = false }: MergeBody) {
   const ids: Ids = [ctx.providerId, id, into];
   const count = async (on: Queryable) =>
