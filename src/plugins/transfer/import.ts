@@ -41,8 +41,9 @@ const batchSize = 1_000;
 
 /**
  * Imports lines into a provider. All are checked and staged first, without the provider's lock; if any is bad, nothing is
- * written. Then they are written by record type, at most a thousand per lock. Refs are stored, so a later run skips imported lines.
- * `database` needs a single permanent connection (`poolSize: 1, idleMs: 0`), which has the lock of the import.
+ * written. Then they are written by record type, at most a thousand per lock. Refs are stored, so a later run skips
+ * imported lines. `database` needs a single permanent connection (`poolSize: 1, idleMs: 0`), which has the lock of the
+ * import.
  */
 export async function importLines(
   database: Database,
