@@ -20,8 +20,8 @@ const invisible = /[\s\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 /** Without white space and invisible format characters at both ends. */
 function trimInvisible(text: string) {
-  const begun = text.replace(invisibleStart, '');
-  return begun.replace(invisibleRuns, (run, index: number) => (index + run.length === begun.length ? '' : run));
+  const rest = text.replace(invisibleStart, '');
+  return rest.replace(invisibleRuns, (run, index: number) => (index + run.length === rest.length ? '' : run));
 }
 
 /** The combining marks that are followed by more than 29 others: to sort them takes quadratic time. */

@@ -20,7 +20,7 @@ type Idempotency = {
   /** Routes that share their keys, and report an invalid one with their other errors. Others have keys of their own. */
   space?: 'booking';
   /** True if the response has personal data; follows from its schema. */
-  hasPerson?: boolean;
+  hasCourseUser?: boolean;
 };
 
 /** True if a member of a response is declared as personal: the erasure of a person searches what is stored of it. */
@@ -57,7 +57,7 @@ const description =
 function documentKey(route: RouteOptions) {
   const { idempotency } = route.config ?? {};
   if (!idempotency) return;
-  route.config = { ...route.config, idempotency: { ...idempotency, hasPerson: isPersonalRoute(route.schema!) } };
+  route.config = { ...route.config, idempotency: { ...idempotency, hasCourseUser: isPersonalRoute(route.schema!) } };
   if (route.schema?.headers) return;
   const headers = Type.Object({ 'idempotency-key': Type.Optional(Type.String({ description })) });
   route.schema = { ...route.schema, headers };
@@ -79,9 +79,9 @@ export function withIdempotency<T>(request: FastifyRequest, reply: FastifyReply,
   const { ctx, method, params, body, routeOptions } = request;
   const key = request.headers['idempotency-key'];
   if (key === undefined || !takesKey(request)) return work;
-  const { space, hasPerson = true } = routeOptions.config.idempotency!;
+  const { space, hasCourseUser = true } = routeOptions.config.idempotency!;
   const keyed = { method, route: routeOptions.url!, params, body, key: String(key), isShared: space !== undefined };
-  const options = { hasPerson, onReplay: () => reply.header('idempotent-replayed', 'true') };
+  const options = { hasCourseUser, onReplay: () => reply.header('idempotent-replayed', 'true') };
   return withKey(ctx, keyed, options, work);
 }
 
@@ -89,7 +89,7 @@ export function withIdempotency<T>(request: FastifyRequest, reply: FastifyReply,
 export function withKey<T>(
   { providerId }: Pick<Ctx, 'providerId'>,
   request: KeyedRequest,
-  { hasPerson, onReplay }: { hasPerson: boolean; onReplay: () => void },
+  { hasCourseUser, onReplay }: { hasCourseUser: boolean; onReplay: () => void },
   work: Work<T>,
 ): Work<T> {
   const hashes = toHashes(request);
@@ -99,7 +99,7 @@ export function withKey<T>(
     if (record) return tx.rollbackNoChange(record.answer as T);
     const result = await work(tx, now);
     const { keyHash, fingerprint } = hashes;
-    const values = [providerId, keyHash, fingerprint, JSON.stringify(result), hasPerson, now];
+    const values = [providerId, keyHash, fingerprint, JSON.stringify(result), hasCourseUser, now];
     // More slices follow a write without a result; the last one is stored.
     const isStored = tx.affected.changed && result !== undefined && request.method === 'POST';
     if (isStored) await execute(tx, storeRecord, values);

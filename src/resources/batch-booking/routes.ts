@@ -64,14 +64,14 @@ const toKeyed = (key: string, { body }: BatchItem) => ({
   ...{ method: 'POST', route: '/v2/booking', params: {}, body, key, isShared: true },
 });
 
-const hasPerson = isPersonal(BatchResults);
+const hasCourseUser = isPersonal(BatchResults);
 
 const bookKeyed =
   (ctx: Ctx, item: BatchItem): Answer =>
   (onReplay) => {
     const { key } = item;
     if (key === undefined) return bookItem(ctx, item);
-    const options = { hasPerson, onReplay };
+    const options = { hasCourseUser, onReplay };
     const write: Ctx['write'] = (areas, work) => ctx.write(areas, withKey(ctx, toKeyed(key, item), options, work));
     return bookItem({ ...ctx, write }, item);
   };
