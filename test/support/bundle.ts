@@ -41,7 +41,7 @@ export const replaceIn = (name: string, filter: RegExp, from: string | RegExp, t
       const source = await readFile(path, 'utf8');
       const contents = source.replace(from, to);
       if (contents === source) throw new Error(`${path} has changed`);
-      return { contents, loader: 'ts' };
+      return { contents, loader: path.endsWith('x') ? 'tsx' : 'ts' };
     });
   },
 });

@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import { createLink } from '../../../src/resources/links/service.ts';
 import { bundle, replaceIn } from '../../support/bundle.ts';
-import { failedChecks, pause, percentile, waitUntil, type Scenario } from '../scenario.ts';
+import { failedChecks, pause, waitUntil, type Scenario } from '../scenario.ts';
 import { formEnv, openBookingForm } from '../support/booking-form.ts';
 import type { HttpResponse } from '../support/client.ts';
 import { fillOtherSchools } from '../support/large-database.ts';
@@ -9,8 +9,14 @@ import { countStatuses } from '../support/load.ts';
 import { createSchools, type School } from '../support/school.ts';
 import { startServer, type Server } from '../support/server.ts';
 
-/** The longest wait in milliseconds, or times the median of the same writes without a long one, if that is more. */
-const limits = { waitMs: 1_000, times: 10 };
+/** The longest wait of other writes, in milliseconds. */
+const limitMs = 1_000;
+/**
+ * A turn in which they wait longer than this without a long act, on a machine that is busy with other work, does not
+ * count. It is taken again, so that the machine has as much time for each act.
+ */
+const busyMs = 100;
+const maxTurns = 8;
 
 type Stage = {
   server: Server;
@@ -19,6 +25,8 @@ type Stage = {
   school: School;
   database: Client;
   post: Send;
+  /** Places that a form may name at once. */
+  namedAtOnce: number;
   person: (prefix: string, n?: number) => Person;
 };
 type Send = (path: string, body?: object) => Promise<HttpResponse>;
@@ -29,9 +37,11 @@ type Prepare = (stage: Stage) => Promise<() => Promise<HttpResponse>>;
 const persons = (prefix: string, count: number, person: Stage['person']) =>
   Array.from({ length: count }, (_, n) => person(prefix, n));
 
+const datesOf = ({ courseId }: School) => `/v2/courses/${courseId}/coursedates`;
+
 async function addDate({ patient, school }: Stage) {
-  const date = { start_at: '2035-06-10', end_at: '2035-06-11', capacity_max: 100_000 };
-  const { text } = await school.client.post(`${patient.base}/v2/courses/${school.courseId}/coursedates`, date);
+  const date = { start_at: '2035-06-10', end_at: '2035-06-11', capacity_max: 100_000, capacity_wait: 100_000 };
+  const { text } = await school.client.post(`${patient.base}${datesOf(school)}`, date);
   return (JSON.parse(text) as { coursedate_id: number }).coursedate_id;
 }
 
@@ -43,13 +53,21 @@ async function book(stage: Stage, coursedate_id: number, body: object) {
   return (JSON.parse(text) as { summary: { booking_id: string; order_id: string } }).summary;
 }
 
+/** A date with bookings of so many persons each. */
+async function addBookedDate(stage: Stage, sizes: number[], fields: object = {}) {
+  const dateId = await addDate(stage);
+  for (const [n, size] of sizes.entries()) {
+    const participants = persons(`on-${dateId}-${n}`, size, stage.person).map((one) => ({ ...one, ...fields }));
+    await book(stage, dateId, { participants });
+  }
+  return `${datesOf(stage.school)}/${dateId}`;
+}
+
 const cancelDate =
   (sizes: number[], body: object): Prepare =>
   async (stage) => {
-    const dateId = await addDate(stage);
-    for (const [n, size] of sizes.entries())
-      await book(stage, dateId, { participants: persons(`cancel-${dateId}-${n}`, size, stage.person) });
-    return () => stage.post(`/v2/courses/${stage.school.courseId}/coursedates/${dateId}/cancel`, body);
+    const path = await addBookedDate(stage, sizes);
+    return () => stage.post(`${path}/cancel`, body);
   };
 
 /** A person with so many places. */
@@ -71,7 +89,25 @@ const acts: Record<string, Prepare> = {
     return () => stage.post('/v2/batch/booking', { bookings, dry_run: true });
   },
   'a canceled date with credits for 3 bookings of 1,000': cancelDate([1_000, 1_000, 1_000], { credit: true }),
+  'a canceled date with credits for 400 bookings': cancelDate(Array(400).fill(1), { credit: true }),
   'a canceled date of 2,000 persons in 40 bookings': cancelDate(Array(40).fill(50), {}),
+  'a credit that deregisters 1,000': async (stage) => {
+    const dateId = await addDate(stage);
+    const { order_id } = await book(stage, dateId, {
+      participants: persons(`credit-${dateId}`, 1_000, stage.person),
+    });
+    return () => stage.post(`/v2/orders/${order_id}/credit`, { deregister: true });
+  },
+  'a deleted date for which 400 wait': async (stage) => {
+    const path = await addBookedDate(stage, Array(400).fill(1), { status_id: 3 });
+    return () => stage.school.client.send(`${stage.server.base}${path}`, { method: 'DELETE' });
+  },
+  'a date of 2,000 persons that is changed twice': async (stage) => {
+    await put(stage, '/v2/booking-settings', { mails: { date_changed: true } });
+    const path = await addBookedDate(stage, [1_000, 1_000]);
+    await put(stage, path, { start_at: '2035-06-09' });
+    return () => put(stage, path, { start_at: '2035-06-08' });
+  },
   'a merge of 40,000 places': async (stage) => {
     const [from, into] = [await addPerson(stage, 40_000), await addPerson(stage, 1)];
     return () => stage.post(`/v2/course-users/${from}/merge`, { into });
@@ -94,7 +130,7 @@ const acts: Record<string, Prepare> = {
     const dateId = await addDate(stage);
     await book(stage, dateId, { participants: persons(`move-${dateId}`, 1_000, stage.person) });
     const move_to = await addDate(stage);
-    return () => stage.post(`/v2/courses/${stage.school.courseId}/coursedates/${dateId}/cancel`, { move_to });
+    return () => stage.post(`${datesOf(stage.school)}/${dateId}/cancel`, { move_to });
   },
 };
 
@@ -103,8 +139,8 @@ const put = ({ school, server }: Stage, path: string, body: object) =>
     ...{ method: 'PUT', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } },
   });
 
-/** By the payer's page, ten in a form. */
-async function nameAll({ server, school, database, person }: Stage, bookingId: number) {
+/** By the payer's page. */
+async function nameAll({ server, school, database, person, namedAtOnce }: Stage, bookingId: number) {
   const link = { providerId: school.id, bookingId, participantId: null };
   const token = await createLink({ $client: database }, link);
   const { rows } = await database.query<{ id: number }>('select id::int from participants where booking_id = $1', [
@@ -112,16 +148,17 @@ async function nameAll({ server, school, database, person }: Stage, bookingId: n
   ]);
   const toFields = ({ id }: { id: number }) =>
     Object.entries(person(`named-${id}`)).map(([name, value]) => [`${name}_${id}`, value] as [string, string]);
-  const send = (some: { id: number }[]) =>
+  const name = (some: { id: number }[]) =>
     school.client.send(`${server.base}/my/booking/${token}`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams(some.flatMap(toFields)).toString(),
     });
   return async () => {
-    let last = await send(rows.slice(0, 10));
-    for (let n = 10; n < rows.length && last.status === 200; n += 10) last = await send(rows.slice(n, n + 10));
-    return last;
+    let last: HttpResponse | undefined;
+    for (let n = 0; n < rows.length && (last?.status ?? 200) === 200; n += namedAtOnce)
+      last = await name(rows.slice(n, n + namedAtOnce));
+    return last!;
   };
 }
 
@@ -143,11 +180,6 @@ async function writeBeside(writes: (() => Promise<HttpResponse>)[], work: () => 
 }
 
 const longest = (seen: HttpResponse[]) => Math.max(...seen.map(({ elapsed }) => elapsed));
-const median = (seen: HttpResponse[]) =>
-  percentile(
-    seen.map(({ elapsed }) => elapsed),
-    0.5,
-  );
 
 async function observe(stage: Stage, prepare: Prepare) {
   const { server, school, person } = stage;
@@ -163,30 +195,63 @@ async function observe(stage: Stage, prepare: Prepare) {
   const act = await prepare(stage);
   const alone = await writeBeside(writes, () => pause(2_000).then(() => undefined));
   const { answer, seen } = await writeBeside(writes, act);
-  return { answer: answer!, usual: median(alone.seen), waited: longest(seen), seen: [...alone.seen, ...seen] };
+  return { answer: answer!, usual: longest(alone.seen), waited: longest(seen), seen: [...alone.seen, ...seen] };
 }
 type Observation = Awaited<ReturnType<typeof observe>>;
 
-const isShort = ({ usual, waited }: Observation) => waited <= Math.max(limits.waitMs, limits.times * usual);
+/** In a turn that counts, else in the last one. */
+async function observeQuietly(stage: Stage, prepare: Prepare) {
+  let seen = await observe(stage, prepare);
+  for (let turn = 1; turn < maxTurns && seen.usual > busyMs && !isShort(seen); turn += 1)
+    seen = await observe(stage, prepare);
+  return seen;
+}
+
+const isShort = ({ waited }: Observation) => waited <= limitMs;
 const isServed = ({ answer, seen }: Observation) =>
   answer.status < 300 && seen.every(({ status }) => status > 0 && status < 400);
 const describe = (name: string, { answer, usual, waited, seen }: Observation) =>
-  `${name} (${answer.status}, ${Math.round(answer.elapsed)} ms): others ${countStatuses(seen)}, at most ${Math.round(waited)} ms beside a usual ${Math.round(usual)} ms`;
+  `${name} (${answer.status}, ${Math.round(answer.elapsed)} ms): others ${countStatuses(seen)}, at most ${Math.round(waited)} ms beside ${Math.round(usual)} ms without it`;
 
-/** A merge in one write. */
-const unsliced = replaceIn(
-  'merge-in-one-write',
-  /merges\/service\.ts$/,
-  'const sliceSize = 500',
-  'const sliceSize = 50_000',
-);
+/** Each act in one write, and a deregistration by a statement for each person. */
+const unsliced = [
+  replaceIn('merge', /\/merges\/service\.ts$/, 'const sliceSize = 500', 'const sliceSize = 50_000'),
+  replaceIn(
+    'cancellation',
+    /\/cancellations\/service\.ts$/,
+    /const maxBookings = 20;([^]*?)const maxPersons = 100;/,
+    'const maxBookings = 10_000;$1const maxPersons = 100_000;',
+  ),
+  replaceIn('deletion', /\/deregistrations\/service\.ts$/, 'const maxWaiting = 50', 'const maxWaiting = 10_000'),
+  replaceIn(
+    'dry-run',
+    /\/batch-booking\/routes\.ts$/,
+    /\? (tryBookings\(.*\))\n/,
+    "? ctx.write(['people'], async (tx) => tx.rollbackNoChange(await $1))\n",
+  ),
+  replaceIn('naming', /pages\/views\/booking\.tsx$/, 'const maxNamed = 10', 'const maxNamed = 200'),
+  replaceIn(
+    'deregistration',
+    /\/seats\/service\.ts$/,
+    /await (tx\s+\.update\(participants\)[^;]*)inArray\(participants\.id, ids\)/,
+    'for (const one of ids) await $1inArray(participants.id, [one])',
+  ),
+];
+const controlled = [
+  ...[
+    'a dry run of 2,000 persons',
+    'a canceled date with credits for 400 bookings',
+    'a deleted date for which 400 wait',
+  ],
+  ...['a merge of 40,000 places', '200 places that are named', 'a deregistration of 1,000 persons'],
+];
 
 const scenario: Scenario = {
   name: 'writes beside long ones of the school',
   quick: false,
   async run(run) {
     const { env, all, postgres } = await createSchools(run, { count: 2, parameters: { autovacuum: 'off' } });
-    const program = await bundle('src/main.ts', [unsliced]);
+    const program = await bundle('src/main.ts', unsliced);
     const [school, other] = all as [School, School];
     const database = await postgres.connect('schools');
     run.onCleanup(() => database.end());
@@ -196,7 +261,7 @@ const scenario: Scenario = {
     const open = async (options?: Parameters<typeof startServer>[2]): Promise<Stage> => {
       const server = await startServer(run, { ...env, ...formEnv }, options);
       return {
-        ...{ server, patient, school, database },
+        ...{ server, patient, school, database, namedAtOnce: options === undefined ? 10 : 200 },
         post: (path, body = {}) => school.client.post(`${server.base}${path}`, body),
         person: (prefix, n = 0) => ({ firstname: 'Kari', lastname: `No ${n}`, email: `${prefix}-${n}@long.example` }),
       };
@@ -204,19 +269,18 @@ const scenario: Scenario = {
     const stage = await open();
     const figures: string[] = [];
     const failures: string[] = [];
-    const waits = new Map<string, number>();
     for (const [name, prepare] of Object.entries(acts)) {
-      let seen = await observe(stage, prepare);
-      if (isServed(seen) && !isShort(seen)) seen = await observe(stage, prepare);
-      waits.set(name, seen.waited);
+      const seen = await observeQuietly(stage, prepare);
       figures.push(describe(name, seen));
       failures.push(...failedChecks({ [describe(name, seen)]: isServed(seen) && isShort(seen) }));
     }
-    const merge = 'a merge of 40,000 places';
-    const control = await observe(await open({ command: [process.execPath, program] }), acts[merge]!);
-    const found = describe('in one write', control);
-    figures.push(found);
-    failures.push(...failedChecks({ [`control: ${found}`]: control.waited >= 2 * waits.get(merge)! }));
+    const unprotected = await open({ command: [process.execPath, program] });
+    for (const name of controlled) {
+      const seen = await observe(unprotected, acts[name]!);
+      const found = `control: ${describe(name, seen)}`;
+      figures.push(found);
+      failures.push(...failedChecks({ [found]: !isShort(seen) }));
+    }
     return { figures: figures.join('; '), failures };
   },
 };
