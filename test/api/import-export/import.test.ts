@@ -746,11 +746,12 @@ test('an import whose session ends between two writes stops, and the next run co
     };
     return { ...queued, write };
   };
+  // Each course has a product.
   const objects = Array.from({ length: 1_001 }, (_, n) => course(`c${n}`));
   const lines = objects.map((fields, n) => ({ number: n + 1, fields }));
   await expect(importLines({ ...own, queuedAs }, settings, me.id, lines)).rejects.toThrow('the lock of the import');
   expect(writes).toBe(1);
-  expect(await importObjects(me, objects)).toMatchObject({ known: 1_000, written: 1, reasons: [] });
+  expect(await importObjects(me, objects)).toMatchObject({ known: 750, written: 251, reasons: [] });
 });
 
 const countStaged = async ({ database }: TestApp, { id }: Provider) =>
