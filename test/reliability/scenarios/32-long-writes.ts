@@ -223,12 +223,6 @@ const unsliced = [
     'const maxBookings = 10_000;$1const maxPersons = 100_000;',
   ),
   replaceIn('deletion', /\/deregistrations\/service\.ts$/, 'const maxWaiting = 50', 'const maxWaiting = 10_000'),
-  replaceIn(
-    'dry-run',
-    /\/batch-booking\/routes\.ts$/,
-    /\? (tryBookings\(.*\))\n/,
-    "? ctx.write(['people'], async (tx) => tx.rollbackNoChange(await $1))\n",
-  ),
   replaceIn('naming', /pages\/views\/booking\.tsx$/, 'const maxNamed = 10', 'const maxNamed = 200'),
   replaceIn(
     'deregistration',
@@ -238,11 +232,7 @@ const unsliced = [
   ),
 ];
 const controlled = [
-  ...[
-    'a dry run of 2,000 persons',
-    'a canceled date with credits for 400 bookings',
-    'a deleted date for which 400 wait',
-  ],
+  ...['a canceled date with credits for 400 bookings', 'a deleted date for which 400 wait'],
   ...['a merge of 40,000 places', '200 places that are named', 'a deregistration of 1,000 persons'],
 ];
 
