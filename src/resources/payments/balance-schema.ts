@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { toMinorUnits, toNumber } from '../../core/money.ts';
+import { toNumber, type Minor } from '../../core/money.ts';
 import { t } from '../../core/schema/types.ts';
 
 /** What is paid of a booking. Amounts have VAT. */
@@ -26,17 +26,13 @@ export const OrderBalance = t.NamedObject('OrderBalance', {
 });
 
 /** Sums of orders: `total` is less what is `credited` of what was `ordered`; `due` is negative for what is owed. */
-type Sums = Record<'ordered' | 'total' | 'byVouchers' | 'due', string>;
+type Sums = Record<'ordered' | 'total' | 'byVouchers' | 'due', Minor>;
 
-export function toBalance(sums: Sums, applied = '0'): Balance {
-  const [ordered, total] = [toMinorUnits(sums.ordered), toMinorUnits(sums.total)];
-  const [byVouchers, due] = [toMinorUnits(sums.byVouchers), toMinorUnits(sums.due)];
-  return {
-    total: toNumber(ordered),
-    credited: toNumber(ordered - total),
-    paid: toNumber(total - byVouchers - due + toMinorUnits(applied)),
-    paid_by_voucher: toNumber(byVouchers),
-    due: due > 0n ? toNumber(due) : 0,
-    owed: due < 0n ? toNumber(-due) : 0,
-  };
-}
+export const toBalance = ({ ordered, total, byVouchers, due }: Sums, applied: Minor = 0n): Balance => ({
+  total: toNumber(ordered),
+  credited: toNumber(ordered - total),
+  paid: toNumber(total - byVouchers - due + applied),
+  paid_by_voucher: toNumber(byVouchers),
+  due: due > 0n ? toNumber(due) : 0,
+  owed: due < 0n ? toNumber(-due) : 0,
+});

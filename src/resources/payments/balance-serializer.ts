@@ -1,4 +1,4 @@
-import { toMinorUnits, toNumber } from '../../core/money.ts';
+import { toNumber } from '../../core/money.ts';
 import { member } from '../../core/schema/types.ts';
 import type { Key } from '../../lists/loaders.ts';
 import { relation, type Loader } from '../../lists/relations.ts';
@@ -6,8 +6,8 @@ import { OrderBalance, toBalance } from './balance-schema.ts';
 import { fetchBalances } from './loaders.ts';
 
 const loadBalances = relation.hasMany(fetchBalances, ({ applied, ...sums }) => ({
-  ...toBalance(sums, applied ?? '0'),
-  applied: applied === null ? null : toNumber(toMinorUnits(applied)),
+  ...toBalance(sums, applied ?? 0n),
+  applied: applied === null ? null : toNumber(applied),
 }));
 
 const loadBalance: Loader<Key, OrderBalance> = async (ctx, rows, query) => {

@@ -34,8 +34,8 @@ export type BookingBalance = Awaited<ReturnType<typeof loadBookingBalance>>;
 
 /** The sums of all orders of a booking. The total and its VAT are without what is credited. */
 export async function loadBookingBalance(school: School, bookingId: number) {
-  const [amounts, waiting] = await Promise.all([loadAmounts(school, bookingId), findWaiting(school, bookingId)]);
-  return { ...amounts, waiting };
+  const [sums, waiting] = await Promise.all([loadSums(school, bookingId), findWaiting(school, bookingId)]);
+  return { ...sums, credited: sums.ordered - sums.total, paid: sums.total - sums.due, waiting };
 }
 
 /** Whether places of a booking are on the waiting list; those of canceled dates are not. */
@@ -61,25 +61,15 @@ async function loadSums(school: School, bookingId: number) {
     .select({
       orderId: sql<number>`min(${orders.id}) filter (where ${orders.firstOrderId} is null)`.mapWith(Number),
       currency: sql<string>`min(${orders.currency})`,
-      total: sql<string>`sum(${orderTotal})`,
-      vat: sql<string>`sum(${orders.totalVat})`,
-      due: sql<string>`sum(${due})`,
-      byVouchers: sql<string>`sum(${paidByVouchers})`,
-      ordered: sql<string>`sum(${orderTotal}) ${ordered}`,
-      orderedVat: sql<string>`sum(${orders.totalVat}) ${ordered}`,
-      discounts: sql<string>`sum(${orders.totalDiscounts}) ${ordered}`,
+      total: sql`sum(${orderTotal})`.mapWith(toMinorUnits),
+      vat: sql`sum(${orders.totalVat})`.mapWith(toMinorUnits),
+      due: sql`sum(${due})`.mapWith(toMinorUnits),
+      byVouchers: sql`sum(${paidByVouchers})`.mapWith(toMinorUnits),
+      ordered: sql`sum(${orderTotal}) ${ordered}`.mapWith(toMinorUnits),
+      orderedVat: sql`sum(${orders.totalVat}) ${ordered}`.mapWith(toMinorUnits),
+      discounts: sql`sum(${orders.totalDiscounts}) ${ordered}`.mapWith(toMinorUnits),
     })
     .from(orders)
     .where(ordersOfBooking(school, bookingId));
   return found!;
 }
-
-async function loadAmounts(school: School, bookingId: number) {
-  const { orderId, currency, ...texts } = await loadSums(school, bookingId);
-  const amounts = mapValues(texts, toMinorUnits);
-  const { total, ordered: before, due: left } = amounts;
-  return { orderId, currency, ...amounts, credited: before - total, paid: total - left };
-}
-
-const mapValues = <K extends string, V, W>(values: Record<K, V>, map: (value: V) => W) =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value as V)])) as Record<K, W>;

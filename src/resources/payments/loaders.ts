@@ -1,5 +1,6 @@
 import { and, eq, getTableColumns, or, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
+import { toMinorUnits, type Minor } from '../../core/money.ts';
 import { orders } from '../../database/tables/orders.ts';
 import { payments } from '../../database/tables/payments.ts';
 import { batchLoader } from '../../lists/loaders.ts';
@@ -48,11 +49,13 @@ export const fetchBalances = batchLoader((ctx, keys) =>
   ctx.db
     .select({
       ownerId: owner.id,
-      ordered: sql<string>`sum(${orderTotal}) ${ofOwner}`,
-      total: sql<string>`sum(${orderTotal})`,
-      byVouchers: sql<string>`sum(${paidByVouchers})`,
-      due: sql<string>`sum(${due})`,
-      applied: sql<string | null>`max(${orders.creditApplied}) filter (where ${owner.kind} = 'credit')`,
+      ordered: sql`sum(${orderTotal}) ${ofOwner}`.mapWith(toMinorUnits),
+      total: sql`sum(${orderTotal})`.mapWith(toMinorUnits),
+      byVouchers: sql`sum(${paidByVouchers})`.mapWith(toMinorUnits),
+      due: sql`sum(${due})`.mapWith(toMinorUnits),
+      applied: sql`max(${orders.creditApplied}) filter (where ${owner.kind} = 'credit')`.mapWith(
+        (amount: string): Minor | null => toMinorUnits(amount),
+      ),
     })
     .from(owner)
     .innerJoin(orders, sameTenant(orders, owner, or(eq(orders.id, owner.id), isCreditOfOwner)))
