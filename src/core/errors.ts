@@ -101,6 +101,10 @@ export class Problem extends Error {
     }
   }
 
+  static coded(code: ErrorCode, message: string) {
+    return new Problem('invalid', message, { errors: [{ code, message }] });
+  }
+
   static unavailable(message: string, cause?: unknown) {
     return new Problem('unavailable', message, { retryAfter: 1, cause });
   }

@@ -143,15 +143,10 @@ async function findAnswer(
   return record;
 }
 
-function keyReused() {
-  const message = 'The Idempotency-Key was used with another request';
-  return new Problem('invalid', message, { errors: [{ code: 'idempotency_key_reused', message }] });
-}
+const keyReused = () => Problem.coded('idempotency_key_reused', 'The Idempotency-Key was used with another request');
 
-function responseErased() {
-  const message = 'The request was carried out, and its response was erased with a person';
-  return new Problem('invalid', message, { errors: [{ code: 'response_erased', message }] });
-}
+const responseErased = () =>
+  Problem.coded('response_erased', 'The request was carried out, and its response was erased with a person');
 
 const findRecord = {
   name: 'find_idempotency_record',

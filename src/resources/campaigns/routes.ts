@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import type { Ctx } from '../../database/context.ts';
-import { Problem } from '../../core/errors.ts';
 import { t } from '../../core/schema/types.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses, send } from '../../http/responses.ts';
@@ -17,6 +16,7 @@ import {
   listCampaigns,
   updateCampaign,
   validateCampaign,
+  missingCourseId,
 } from './service.ts';
 
 const readBack = { read: (ctx: Ctx, { id }: { id: number }) => getCampaign(ctx, id) };
@@ -111,11 +111,7 @@ export const campaignValidationRoutes: FastifyPluginAsyncTypebox = async (app) =
     tags: ['Booking'],
     profiles: ['full', 'read', 'booking'] as const,
     item: 'Campaign',
-    invalidSamples: {
-      missing: new Problem('invalid', 'coursedate_id or course_id is missing', {
-        errors: [{ code: 'missing_course_id', message: 'coursedate_id or course_id is missing' }],
-      }),
-    },
+    invalidSamples: { missing: missingCourseId() },
     response: { 200: ValidCampaign, ...responses.codedErrors },
   };
   const Code = Type.Object({ code: t.Title({ description: 'The campaign code', examples: ['KVELDSKAFFE'] }) });

@@ -118,11 +118,12 @@ export async function validateCampaign(ctx: Ctx, code: string, target: { coursed
     .limit(1);
   if (!found) throw Problem.notFound('Campaign');
   if (!found.forCourse) {
-    const message = 'The campaign is not for this course';
-    throw new Problem('invalid', message, { errors: [{ code: 'campaign_code_invalid', message }] });
+    throw Problem.coded('campaign_code_invalid', 'The campaign is not for this course');
   }
   return { successful: true, campaign: { ...toEmbeddedCampaign(found.campaign), id: String(found.campaign.id) } };
 }
+
+export const missingCourseId = () => Problem.coded('missing_course_id', 'coursedate_id or course_id is missing');
 
 async function findCourseId(ctx: Ctx, { coursedate_id, course_id }: { coursedate_id?: number; course_id?: number }) {
   if (coursedate_id !== undefined) {
@@ -132,8 +133,7 @@ async function findCourseId(ctx: Ctx, { coursedate_id, course_id }: { coursedate
     return row.courseId;
   }
   if (course_id === undefined) {
-    const message = 'coursedate_id or course_id is missing';
-    throw new Problem('invalid', message, { errors: [{ code: 'missing_course_id', message }] });
+    throw missingCourseId();
   }
   const course = tenantWhere(ctx, courses, eq(courses.id, course_id), isNull(courses.deletedAt));
   const [row] = await ctx.db.select({ id: courses.id }).from(courses).where(course);

@@ -213,7 +213,5 @@ export async function prepareUpdate(ctx: Update[0], tx: Tx, now: string, before:
   };
 }
 
-function alreadyCanceled() {
-  const message = 'The course date was canceled with another value of credit, move_to or send_mail';
-  return new Problem('invalid', message, { errors: [{ code: 'already_canceled', message }] });
-}
+const alreadyCanceled = () =>
+  Problem.coded('already_canceled', 'The course date was canceled with another value of credit, move_to or send_mail');

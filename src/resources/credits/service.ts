@@ -177,12 +177,6 @@ const toNamed = ({ source, people }: Credited) =>
 
 export const notValid = (field: string) => Problem.invalidFields({ notValid: [field] });
 
-function nothingLeft() {
-  const message = 'Nothing is left to credit';
-  return new Problem('invalid', message, { errors: [{ code: 'nothing_left_to_credit', message }] });
-}
+const nothingLeft = () => Problem.coded('nothing_left_to_credit', 'Nothing is left to credit');
 
-function exceedsLine() {
-  const message = 'The credit exceeds what is left of a line';
-  return new Problem('invalid', message, { errors: [{ code: 'credit_exceeds_line', message }] });
-}
+const exceedsLine = () => Problem.coded('credit_exceeds_line', 'The credit exceeds what is left of a line');

@@ -41,8 +41,8 @@ export async function requestWithin(
   const { providerId } = ctx;
   const [found] = await execute<{ hasDate: boolean; isOn: boolean }>(tx, sql.findCourse, [providerId, courseId]);
   const { hasDate, isOn } = Problem.assertFound(found, 'Course');
-  if (!isOn) throw new Problem('invalid', offText, { errors: [{ code: 'interests_off', message: offText }] });
-  if (hasDate) throw new Problem('invalid', dateText, { errors: [{ code: 'course_has_date', message: dateText }] });
+  if (!isOn) throw Problem.coded('interests_off', 'The school sends no mails about new dates');
+  if (hasDate) throw Problem.coded('course_has_date', 'The course has a date that can be booked');
   const [isSent] = await decideFormMails(ctx, tx, [email]);
   const interest = [providerId, courseId, email, name || null, language ?? null, now];
   const values = [...interest, addressHash, hashSecret(newSecret()), isSent];
@@ -50,9 +50,6 @@ export async function requestWithin(
   if (counted?.id != null) tx.recordAffected(counted.id);
   return counted !== undefined;
 }
-
-const offText = 'The school sends no mails about new dates';
-const dateText = 'The course has a date that can be booked';
 
 /** Returns the secret of a link for a mail, of which only a hash is stored; undefined once the interest has ended. */
 export async function createInterestLink(

@@ -31,6 +31,5 @@ const refusals: Record<keyof Found, string> = {
 function assertResendable(found: Found) {
   const reason = (Object.keys(refusals) as (keyof Found)[]).find((one) => found[one]);
   if (reason === undefined) return;
-  const code = reason === 'hasEqualSent' ? 'mail_sent_recently' : 'mail_not_sent';
-  throw new Problem('invalid', refusals[reason], { errors: [{ code, message: refusals[reason] }] });
+  throw Problem.coded(reason === 'hasEqualSent' ? 'mail_sent_recently' : 'mail_not_sent', refusals[reason]);
 }

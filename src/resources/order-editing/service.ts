@@ -44,7 +44,5 @@ async function changePaid(ctx: Ctx, tx: Tx, now: string, id: number, { is_paid, 
   return true;
 }
 
-function exported() {
-  const message = 'The order was exported: its reference and invoice address stay';
-  return new Problem('invalid', message, { errors: [{ code: 'order_exported', message }] });
-}
+const exported = () =>
+  Problem.coded('order_exported', 'The order was exported: its reference and invoice address stay');

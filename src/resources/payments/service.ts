@@ -144,15 +144,11 @@ function assertPayable({ kind, due }: Debt, amount: Minor) {
   if (amount * sign <= 0n) throw Problem.invalidFields({ notValid: ['amount'] });
 }
 
-function exceedsDue(due: Minor) {
-  const message = `The amount exceeds what is due: ${toNumber(due).toFixed(2)}`;
-  return new Problem('invalid', message, { errors: [{ code: 'amount_exceeds_due', message }] });
-}
+const exceedsDue = (due: Minor) =>
+  Problem.coded('amount_exceeds_due', `The amount exceeds what is due: ${toNumber(due).toFixed(2)}`);
 
-function referenceReused() {
-  const message = 'The reference is that of a payment of another amount';
-  return new Problem('invalid', message, { errors: [{ code: 'payment_reference_reused', message }] });
-}
+const referenceReused = () =>
+  Problem.coded('payment_reference_reused', 'The reference is that of a payment of another amount');
 
 /** Idempotent. The row stays, and its reference is free. */
 export async function reversePayment(ctx: Ctx, orderId: number, id: number): Promise<Payment> {

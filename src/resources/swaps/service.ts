@@ -67,8 +67,7 @@ async function findUser(ctx: Ctx, tx: Tx, id: number | undefined, externalId = '
 
 export function assertNotAttended(isAttended: boolean) {
   if (!isAttended) return;
-  const message = 'Attendance of the participant is registered already';
-  throw new Problem('invalid', message, { errors: [{ code: 'attendance_registered', message }] });
+  throw Problem.coded('attendance_registered', 'Attendance of the participant is registered already');
 }
 
 /** Records a swap that is written, with its mails, and deletes the former user if it was a placeholder. */
