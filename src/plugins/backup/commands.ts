@@ -15,7 +15,7 @@ import {
 import { backupName, listBackupNames } from './files.ts';
 import { countRows, type Manifest } from './format.ts';
 import { findObstacle } from './manifest.ts';
-import { verifyBackup, withBackup } from './read.ts';
+import { readBackupManifest, verifyBackup } from './read.ts';
 import { assertRestorable, restoreAndCount, type Counted, type RestoreOptions } from './restore.ts';
 import { recordResult, recordStart } from './runs.ts';
 import { writeBackup } from './write.ts';
@@ -162,7 +162,7 @@ async function listBackups(folder: string): Promise<CommandResult> {
   for (const name of await listBackupNames(folder)) {
     const file = join(folder, name);
     const { size: bytes } = await stat(file);
-    const manifest = await withBackup(file, async (backup) => Promise.resolve(backup.manifest)).catch(() => undefined);
+    const manifest = await readBackupManifest(file).catch(() => undefined);
     rows.push({
       ...{ file, bytes, created_at: manifest?.createdAt ?? null, rows: manifest ? countRows(manifest) : null },
       ...{ version: manifest?.serviceVersion ?? null, postgresql: manifest?.serverVersion ?? 'cannot be read' },

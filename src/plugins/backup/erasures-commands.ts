@@ -6,7 +6,7 @@ import { command, run, type Options } from '../../interfaces/cli/run.ts';
 import { eraseAgain } from '../../resources/erasures/service.ts';
 import { deleteSchool, findDeletedSchools } from '../../resources/school-deletion/service.ts';
 import { erasuresName, readErasures, readLines, type Erasure } from './erasures.ts';
-import { withBackup } from './read.ts';
+import { readBackupManifest } from './read.ts';
 import { backupSettings } from './settings.ts';
 
 export type ErasuresOptions = Options & { erasures?: string; withoutErasures?: boolean };
@@ -67,16 +67,17 @@ export async function findErasures(backup: string, { erasures }: ErasuresOptions
   if (list === undefined && erasures !== undefined) throw new Problem('invalid', `${erasures} does not exist`);
   return list;
 }
-export const noErasures = (backup: string) => `There is no ${erasuresName} beside ${backup}: nobody is erased again`;
+const noList = (backup: string) => `There is no ${erasuresName} beside ${backup}`;
+export const noErasures = (backup: string) => `${noList(backup)}: nobody is erased again`;
 
 /** Of a restore: without a list persons that were erased would come back unnoticed. */
 export async function requireErasures(backup: string, options: ErasuresOptions) {
   if (options.withoutErasures) return undefined;
   const list = await findErasures(backup, options);
   if (list !== undefined) return list;
-  await withBackup(backup, async () => Promise.resolve());
+  await readBackupManifest(backup);
   throw new Problem(
     'invalid',
-    `There is no ${erasuresName} beside ${backup}: name it by --erasures, or one that \`erasures list\` has printed; --without-erasures erases nobody again`,
+    `${noList(backup)}: name it by --erasures, or one that \`erasures list\` has printed; --without-erasures erases nobody again`,
   );
 }

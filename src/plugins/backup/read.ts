@@ -32,6 +32,8 @@ export async function withBackup<T>(file: string, work: (backup: OpenBackup) => 
   }
 }
 
+export const readBackupManifest = (file: string) => withBackup(file, async ({ manifest }) => Promise.resolve(manifest));
+
 async function readManifest(file: string, zip: ZipFile, entry: Entry | undefined): Promise<Manifest> {
   if (!entry) throw new Problem('invalid', `${file} is no backup: it has no ${manifestEntry}`);
   // The library fails where an entry has more bytes than it declares.
