@@ -30,6 +30,8 @@ export type Check = {
   table: TenantTable;
   /** Only these rows of the table, which a report does not count. */
   only?: SQL;
+  /** Another check of the same rows counts them in a report. */
+  isPartial?: boolean;
   /** Differences stay as they are. */
   isReportOnly?: boolean;
   /** Items of a page in its order, read in one statement for a consistent snapshot. */

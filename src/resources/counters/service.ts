@@ -9,18 +9,16 @@ import { balanceCheck, orderCheck, seatCheck, usesCheck } from './checks-service
 import { creditCheck, shareCheck } from './credit-checks-service.ts';
 
 /** Limits a check to some of its figures. */
-const limitFigures = (check: Check, isIncluded: (figure: string) => boolean): Check => {
-  const select = (counters: CountedItem['stored']) =>
-    Object.fromEntries(Object.entries(counters).filter(([figure]) => isIncluded(figure)));
-  const recount: Check['recount'] = async (db, page) =>
-    (await check.recount(db, page)).map((item) => ({
-      ...item,
-      ...{ stored: select(item.stored), counted: select(item.counted) },
-    }));
-  return { ...check, recount };
-};
+const limitFigures = (check: Check, isIncluded: (figure: string) => boolean): Check => ({
+  ...check,
+  recount: async (db, page) =>
+    (await check.recount(db, page)).map((item) => {
+      const counted = Object.entries(item.counted).filter(([figure]) => isIncluded(figure));
+      return { ...item, counted: Object.fromEntries(counted) };
+    }),
+});
 const totalsCheck = limitFigures(orderCheck, (figure) => figure !== 'is_paid');
-const paidCheck = { ...limitFigures(orderCheck, (figure) => figure === 'is_paid'), only: sql`true` };
+const paidCheck = { ...limitFigures(orderCheck, (figure) => figure === 'is_paid'), isPartial: true };
 
 /** In order of dependence: the applied amounts of credits depend on totals of orders, and `is_paid` depends on both. */
 const checks: Check[] = [seatCheck, totalsCheck, creditCheck, shareCheck, paidCheck, usesCheck, balanceCheck];
@@ -52,7 +50,7 @@ export async function checkCounters(
 ): Promise<CheckResult> {
   const report: CheckResult = { checked: {}, differences: [], fixed: false };
   for (const check of checks) {
-    const isCounted = check.only === undefined;
+    const isCounted = !check.isPartial && check.only === undefined;
     if (isCounted) report.checked[check.items] = 0;
     for await (const items of readPages(database.db, check, providerId)) {
       const wrong = items.filter((item) => toDifferences(check, item).length > 0);
