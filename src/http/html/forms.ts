@@ -34,7 +34,7 @@ export const redirectToHttps =
   };
 
 /** The largest body of a form, in bytes: its fields with their `maxLength` fit. */
-export const maxFormBytes = 65_536;
+const maxFormBytes = 65_536;
 
 export function limitBodies(app: FastifyInstance) {
   app.addHook('onRoute', (route) => {

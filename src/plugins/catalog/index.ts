@@ -21,13 +21,13 @@ export const catalog = definePlugin({
   checks: async () => ({ checks: [(await import('./checks.ts')).hostCheck] }),
   housekeeping: [postsTask],
   server: async () => {
-    const [{ ownHostPlugin, protectOwnHosts }, { createHostNames }] = await Promise.all([
+    const [{ ownHostPlugin, formatOwnHost }, { createHostNames, protectHosts }] = await Promise.all([
       import('./routes.ts'),
       import('./host-names.ts'),
     ]);
     const hostNames = createHostNames();
     return {
-      observe: (app, settings) => protectOwnHosts(app, hostNames, settings),
+      observe: (app, settings) => protectHosts(app, hostNames, formatOwnHost(settings)),
       routes: (app, services) => void app.register(ownHostPlugin, { ...services, hostNames }),
     };
   },

@@ -20,7 +20,7 @@ import { bookingPages } from './booking/routes.tsx';
 import { protectForms } from './forms.ts';
 import { interestPages } from './interests/routes.tsx';
 import { createSchoolLookup, type SchoolLookup } from './find-school.ts';
-import { addHostConstraint, ownHost, protectHosts, type HostNames } from './host-names.ts';
+import { addHostConstraint, ownHost, type HostNames } from './host-names.ts';
 import { openCatalog } from './open-catalog.ts';
 import { pages } from './pages.tsx';
 import { formatErrorWith } from './send-page.tsx';
@@ -53,11 +53,8 @@ export const ownHostPlugin: FastifyPluginAsync<Services & { hostNames: HostNames
   await app.register(schoolPages, { ...services, lookup: createSchoolLookup(queryable), isOwnHost: true });
 };
 
-const formatOwnHost = (settings: Services['settings']) => formatErrorWith(settings, `/catalog/${stylesheet.name}`);
-
-/** Hooks before all routes, which refuse others' pages on the host name of a catalog. */
-export const protectOwnHosts = (app: FastifyInstance, hostNames: HostNames, settings: Services['settings']) =>
-  protectHosts(app, hostNames, formatOwnHost(settings));
+export const formatOwnHost = (settings: Services['settings']) =>
+  formatErrorWith(settings, `/catalog/${stylesheet.name}`);
 
 const schoolPages: FastifyPluginAsync<Services & { lookup: SchoolLookup; isOwnHost: boolean }> = async (
   app,

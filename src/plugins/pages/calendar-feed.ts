@@ -43,12 +43,12 @@ export const calendarFeed: FastifyPluginAsync<PageServices> = async (app, servic
     await (known.has(file) ? limitKnown : limitUnknown)(request);
     const [, token] = /^(.+)\.ics$/.exec(file) ?? [];
     const feed = token === undefined ? undefined : await findFeed(queryable, token);
-    if (feed) known.set(file, true);
-    else known.delete(file);
     if (feed === undefined) {
+      known.delete(file);
       const text = `${request.view.texts.calendarGone}\n`;
       return reply.code(404).type('text/plain; charset=utf-8').send(text);
     }
+    known.set(file, true);
     request.feed = feed;
     request.ctx = { ...(await createVisitorContext(request, feed)), versions: feed };
     // Programs keep a copy, and ask whether it is current.

@@ -16,6 +16,7 @@ import {
   nextFirst,
   loadShown,
   shownLocation,
+  toMs,
   withNextGatherings,
   type ShownGathering,
 } from '../../resources/gatherings/loaders.ts';
@@ -23,9 +24,6 @@ import { canceled, hasLeft, postponed, participantStatus } from '../../core/refe
 
 const now = sql`now()`;
 const left = [participantStatus.deregistered, participantStatus.deregisteredWithFee];
-
-/** Milliseconds, for comparison: timestamps as text may have different offsets. */
-const epochMs = (moment: SQL) => sql<number>`1000 * extract(epoch from ${moment})`.mapWith(Number);
 
 /** An enrolment with its course date. */
 const columns = {
@@ -44,15 +42,15 @@ const columns = {
   startTimeAt: courseDates.startTimeAt,
   endTimeAt: courseDates.endTimeAt,
   zone: courseDates.zone,
-  startsAtMs: epochMs(sql`${courseDates.startsAt}`),
-  endsAtMs: epochMs(sql`${courseDates.endsAt}`),
+  startsAtMs: toMs(courseDates.startsAt),
+  endsAtMs: toMs(courseDates.endsAt),
   isOver: sql<boolean>`${courseDates.endsAt} < ${now}`,
   isVirtual: courseDates.isVirtual,
   eventUrl: courseDates.eventUrl,
   location: shownLocation,
   placeTitle: places.title,
   placeAdditionalInfo: courseDates.placeAdditionalInfo,
-  updatedAtMs: epochMs(sql`greatest(${courseDates.updatedAt}, ${participants.updatedAt})`),
+  updatedAtMs: toMs(sql`greatest(${courseDates.updatedAt}, ${participants.updatedAt})`),
 };
 
 /** Deregistered participants see a course until it is over. */

@@ -15,7 +15,6 @@ export type Person = {
   position?: string | undefined;
   dateOfBirth?: string | undefined;
 };
-export type { PersonFound };
 export type EnrolledUser = { userId: number; isNew: boolean };
 
 /** Existing course users for these persons, in their order. */

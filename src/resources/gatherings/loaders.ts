@@ -22,7 +22,8 @@ export const fetchGatherings = batchLoader((ctx, keys) =>
 
 const endsAt = sql`timezone(${gatherings.zone}, ${gatherings.gatheringEndAt})`;
 const isOver = sql<boolean>`${endsAt} < now()`;
-const toMs = (moment: SQLWrapper) => sql<number>`1000 * extract(epoch from ${moment})`.mapWith(Number);
+/** Milliseconds, for comparison: timestamps as text may have different offsets. */
+export const toMs = (moment: SQLWrapper) => sql<number>`1000 * extract(epoch from ${moment})`.mapWith(Number);
 
 /** A location as calendars and pages show it. */
 export const shownLocation = {

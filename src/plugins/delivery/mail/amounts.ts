@@ -33,12 +33,10 @@ export function composePrice({ language }: MailData, price: PublishedDate['price
 export function composeCredit({ language }: MailData, credit: PlaceCredit | undefined): Fact[] {
   if (!credit) return [];
   const { sums, facts } = letterTexts[language];
-  const [credited, returned] = [credit.credited, credit.returned].map((one) => [
-    formatMoney(one, credit.currency, language),
-  ]);
+  const format = (amount: Minor) => [formatMoney(amount, credit.currency, language)];
   return [
-    { name: sums.credited, lines: credited! },
-    ...(credit.returned > 0n ? [{ name: facts.returned, lines: returned! }] : []),
+    { name: sums.credited, lines: format(credit.credited) },
+    ...(credit.returned > 0n ? [{ name: facts.returned, lines: format(credit.returned) }] : []),
   ];
 }
 
