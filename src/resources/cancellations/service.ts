@@ -77,7 +77,7 @@ async function start(
     ...{ providerId: ctx.providerId, courseDateId: id, credit, moveTo, sendMail, createdAt: now, finishedAt: null },
     ...{ lastBookingId: 0, numParticipants: found.length, numMoved: 0, numCredits: 0, numMails: 0 },
   };
-  if (dry_run && moveTo === null) return tx.rollbackNoChange(await predict(ctx, tx, row, concerned, found));
+  if (dry_run && moveTo === null) return tx.rollbackNoChange(await predict(ctx, tx, row, concerned));
 
   const changes = { statusId: canceled, cancellationMessage: message ?? null, updatedAt: now };
   await tx.update(courseDates).set(changes).where(target);
@@ -97,10 +97,10 @@ async function predict(
   tx: Tx,
   row: CancellationRow,
   concerned: sql.Leaving[],
-  found: sql.Leaving[],
 ): Promise<CancellationRow> {
   const orders = row.credit ? await findCreditableOrders(school, tx, toPeople(concerned)) : [];
-  return { ...row, numCredits: orders.length, numMails: row.sendMail ? toMails(found, 'date_canceled').length : 0 };
+  const mails = row.sendMail ? toMails(concerned.filter(isLeaving), 'date_canceled') : [];
+  return { ...row, numCredits: orders.length, numMails: mails.length };
 }
 
 /** Moves all at once, so that the other date has places for all of them or nothing changes. */

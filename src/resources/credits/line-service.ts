@@ -43,8 +43,8 @@ export type CreditedPart = { isOfItems: boolean; quantity: number; price: Minor;
 
 /** The part of a line; undefined if it exceeds the creditable quantity or amount. */
 export function takePart(line: Line, rest: Rest, { quantity, amount }: Part): CreditedPart | undefined {
-  if (amount !== undefined) return amount > rest.net ? undefined : toAmount(amount);
-  if (quantity === undefined && !(rest.isWhole && rest.quantity > 0)) return toAmount(rest.net);
+  if (amount !== undefined) return amount > rest.net ? undefined : toItem(amount);
+  if (quantity === undefined && !(rest.isWhole && rest.quantity > 0)) return toItem(rest.net);
   const items = quantity ?? rest.quantity;
   if (items > rest.quantity) return undefined;
   const price = toMinorUnits(line.priceAtOrder);
@@ -55,22 +55,14 @@ export function takePart(line: Line, rest: Rest, { quantity, amount }: Part): Cr
   return rest.net >= 0n && net > rest.net ? undefined : { isOfItems: true, quantity: items, price, discount, net };
 }
 
-export const toAmount = (net: Minor): CreditedPart => ({
-  isOfItems: false,
-  quantity: 1,
-  price: net,
-  discount: 0n,
-  net,
-});
+export const toItem = (net: Minor): CreditedPart => ({ isOfItems: false, quantity: 1, price: net, discount: 0n, net });
 
 /** The amounts of the parts less their shares of a net fee, which is below their sum. */
 export function deductFee<P extends CreditedPart>(parts: P[], fee: Minor): P[] {
   if (fee === 0n) return parts;
-  const shares = split(
-    fee,
-    parts.map(({ net }) => net),
-  );
-  return parts.map((part, n) => (part.net === 0n ? part : { ...part, ...toAmount(part.net - shares[n]!) }));
+  const weights = parts.map(({ net }) => net);
+  const shares = split(fee, weights);
+  return parts.map((part, n) => (part.net === 0n ? part : { ...part, ...toItem(part.net - shares[n]!) }));
 }
 
 /** Parts of an amount in proportion to weights, which add up to it; none without weights. */

@@ -131,10 +131,8 @@ async function findParts(
   if (fee > 0n && fee >= sumOf(whole.map(({ net }) => net))) throw notValid('fee');
   return deductFee(whole, fee).map(({ people, ...part }, n) => {
     const { source, rest, shares, ...wanted } = chosen[n]!;
-    const amounts = split(
-      part.net,
-      people.map(({ amount }) => amount),
-    );
+    const weights = people.map(({ amount }) => amount);
+    const amounts = split(part.net, weights);
     const line = toCreditLine(source, rest, part, wanted.vat);
     return { source, line, part: wanted, shares, people: people.map((one, n) => ({ ...one, amount: amounts[n]! })) };
   });

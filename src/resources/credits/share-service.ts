@@ -5,7 +5,7 @@ import type { Ctx } from '../../database/context.ts';
 import { execute } from '../../database/statements.ts';
 import type { participants } from '../../database/tables/participants.ts';
 import { grouped } from '../../lists/relations.ts';
-import { split, takePart, toAmount, type CreditedPart, type Line, type Part, type Rest } from './line-service.ts';
+import { split, takePart, toItem, type CreditedPart, type Line, type Part, type Rest } from './line-service.ts';
 import { findShares } from './sql.ts';
 
 /** The charge of a participant by a line, and its rest after credits, both without VAT. */
@@ -28,10 +28,8 @@ export function adjustShares(shares: Share[], net: Minor): Share[] {
   const adjusted = shares.map((one) => ({ ...one, share: one.share > 0n ? one.share : 0n }));
   if (totalOf(adjusted) === net || shares.length === 0) return adjusted;
   const isSpent = totalOf(adjusted) === 0n;
-  const parts = split(
-    net,
-    adjusted.map(({ share }) => (isSpent ? 1n : share)),
-  );
+  const weights = adjusted.map(({ share }) => (isSpent ? 1n : share));
+  const parts = split(net, weights);
   return adjusted.map((one, n) => ({ ...one, share: parts[n]! }));
 }
 
@@ -92,12 +90,12 @@ function takeItems(line: Line, rest: Rest, chosen: Share[], items: number): Cred
   const price = toMinorUnits(line.priceAtOrder);
   const discount = isWhole ? price * BigInt(chosen.length) - net : 0n;
   const own = { isOfItems: isWhole, quantity: items, price, discount, net };
-  if (items === chosen.length) return isWhole ? own : toAmount(net);
+  if (items === chosen.length) return isWhole ? own : toItem(net);
   const left = { ...rest, quantity: rest.quantity - chosen.length, discount: rest.discount - discount };
   const others = takePart(line, { ...left, net: rest.net - net }, { quantity: items - chosen.length });
   if (others === undefined) return undefined;
   const sums = { discount: discount + others.discount, net: net + others.net };
-  return isWhole ? { ...own, ...sums } : toAmount(sums.net);
+  return isWhole ? { ...own, ...sums } : toItem(sums.net);
 }
 
 /** Adds to whom the amount belongs: to each group up to its shares, in their proportion. */
@@ -111,10 +109,8 @@ function withPeople(
   const people = groups.flatMap((unsorted) => {
     const group = [...unsorted].sort((a, b) => a.id - b.id);
     const share = totalOf(group);
-    const amounts = split(
-      min(left, share),
-      group.map((one) => one.share),
-    );
+    const weights = group.map((one) => one.share);
+    const amounts = split(min(left, share), weights);
     left -= sumOf(amounts);
     return group.map((one, n) => ({ id: one.id, amount: amounts[n]!, isCredited: isCredited(one, amounts[n]!) }));
   });

@@ -71,12 +71,8 @@ export async function endWaiting(ctx: Ctx, tx: Tx, now: string, dates: SQL | und
   const changes = waiting.map(({ participantId }) => ({ participantId, ...change }));
   await changeStates(ctx, tx, now, changes);
   const mail = { purpose: 'deregistration', endsPlace: false, isRequested: true } as const;
-  await queueMails(
-    ctx,
-    tx,
-    now,
-    waiting.map((one) => ({ ...mail, ...one })),
-  );
+  const mails = waiting.map((one) => ({ ...mail, ...one }));
+  await queueMails(ctx, tx, now, mails);
   return waiting.length === maxWaiting;
 }
 

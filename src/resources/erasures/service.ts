@@ -96,13 +96,8 @@ async function findKeptItems(on: Queryable, { providerId, userId }: Person, purc
   const values = [providerId, userId, toIds(selectKept(orders)), toIds(selectOwn(orders))];
   const found = await execute<{ id: number; orderId: number }>(on, sql.findReferences, values);
   const ofOrder = new Map(orders.map((order) => [order.id, order]));
-  const payments = found.map(({ id, orderId }) => ({
-    isOwn: false,
-    isKept: null,
-    until: null,
-    ...ofOrder.get(orderId),
-    id,
-  }));
+  const unknown = { isOwn: false, isKept: null, until: null };
+  const payments = found.map(({ id, orderId }) => ({ ...unknown, ...ofOrder.get(orderId), id }));
   return [...toKeptItems('order', orders), ...toKeptItems('customer', customers), ...toKeptItems('payment', payments)];
 }
 

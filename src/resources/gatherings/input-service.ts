@@ -91,15 +91,8 @@ const toMinute = (moment: string) => moment.slice(0, 16);
 
 /** Equal for equal members. */
 export const toKey = (row: ReturnType<typeof toColumns>, instructorIds: number[]) => {
-  const { gatheringAt, gatheringEndAt, locationId, description, theme, eventUrl } = row;
+  const { locationId, description, theme, eventUrl } = row;
+  const times = [row.gatheringAt, row.gatheringEndAt].map(toMinute);
   const ids = [...instructorIds].sort((a, b) => a - b);
-  return JSON.stringify([
-    toMinute(gatheringAt),
-    toMinute(gatheringEndAt),
-    locationId,
-    description,
-    theme,
-    eventUrl,
-    ids,
-  ]);
+  return JSON.stringify([...times, locationId, description, theme, eventUrl, ids]);
 };

@@ -145,11 +145,8 @@ async function updateMatched(ctx: Ctx, tx: Tx, now: string, matches: Matches) {
       .set({ ...toColumns(one), updatedAt: now })
       .where(tenantWhere(ctx, gatherings, eq(gatherings.id, id)));
   if (changed.length === 0) return false;
-  await unlinkInstructors(
-    ctx,
-    tx,
-    changed.map(([, { id }]) => id),
-  );
+  const changedIds = changed.map(([, { id }]) => id);
+  await unlinkInstructors(ctx, tx, changedIds);
   const relinked = changed.flatMap(([one, { id }]) => one.instructors.map((instructorId) => ({ id, instructorId })));
   await linkInstructors(ctx, tx, relinked);
   return true;

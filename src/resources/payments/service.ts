@@ -1,6 +1,6 @@
 import { and, asc, eq, isNull, sql, type SQL } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
-import { toDecimal, toMinorUnits, toNumber, type Minor } from '../../core/money.ts';
+import { min, sumOf, toDecimal, toMinorUnits, toNumber, type Minor } from '../../core/money.ts';
 import { paymentStatus } from '../../core/reference/statuses.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
@@ -100,15 +100,10 @@ export function createPayment(
     const sent = body.amount === undefined ? undefined : toMinorUnits(body.amount.toFixed(2));
     const found = reference === undefined ? [] : await findByReference(ctx, tx, orderId, reference);
     if (found.length > 0) {
-      const amount = found.reduce((sum, one) => sum + toMinorUnits(one.amount), 0n);
+      const ids = found.map(({ id }) => id);
+      const amount = sumOf(found.map((one) => toMinorUnits(one.amount)));
       if (sent !== undefined && sent !== amount) throw referenceReused();
-      return tx.rollbackNoChange({
-        payment: await getParts(
-          reader,
-          found.map(({ id }) => id),
-        ),
-        isNew: false,
-      });
+      return tx.rollbackNoChange({ payment: await getParts(reader, ids), isNew: false });
     }
     if (overpaid && debt.kind === 'credit') throw Problem.invalidFields({ notValid: ['overpaid'] });
     const amount = sent ?? (debt.kind !== 'credit' && debt.due < 0n ? 0n : debt.due);
@@ -188,8 +183,7 @@ async function applyCredits(ctx: School, tx: Tx, now: string, id: number) {
   const credits = await tx.select({ id: orders.id, due }).from(orders).where(ofOrder).orderBy(asc(orders.id));
   let { due: left } = await findDebt(ctx, tx, orderId);
   for (const credit of credits) {
-    const owed = -toMinorUnits(credit.due);
-    const part = owed < left ? owed : left;
+    const part = min(-toMinorUnits(credit.due), left);
     if (part <= 0n) continue;
     left -= part;
     const creditApplied = sql`${orders.creditApplied} + ${toDecimal(part)}`;
