@@ -31,7 +31,7 @@ type ClientOptions = {
 const slowMs = 500;
 
 /** PostgreSQL refuses a statement with it after an error of the transaction. */
-const abortedCode = '25P02';
+const inFailedTransaction = '25P02';
 
 /** Bounds the memory of a connection against texts that vary without end. */
 const maxNames = 500;
@@ -113,7 +113,7 @@ export function preparingClient(options: ClientOptions): typeof Client {
   }
   /** Pipelined statements behind a failed one only say that the transaction is aborted. */
   const toCause = (client: PreparingClient, error: unknown) => {
-    if (getErrorCode(error) !== abortedCode) client.failure = error;
+    if (getErrorCode(error) !== inFailedTransaction) client.failure = error;
     return client.failure ?? error;
   };
   const onResult = (client: PreparingClient, statement: Statement, sentAt: number) => {

@@ -1,4 +1,4 @@
-import { cutList } from '../core/header-list.ts';
+import { truncateHeaderList } from '../core/header-list.ts';
 
 /** The qualities of the media types that an `Accept` header names. */
 function getQualities(accept: string): Map<string, number> {
@@ -13,9 +13,9 @@ function getQualities(accept: string): Map<string, number> {
 
 /** True if the header names the media type, and neither JSON nor any type at an equal or higher quality. */
 export function prefersMediaType(accept: string | undefined, type: string): boolean {
-  const read = cutList(accept);
-  if (!read?.toLowerCase().includes(type)) return false;
-  const qualities = getQualities(read);
+  const header = truncateHeaderList(accept);
+  if (!header?.toLowerCase().includes(type)) return false;
+  const qualities = getQualities(header);
   const json = Math.max(qualities.get('application/json') ?? 0, qualities.get('*/*') ?? 0);
   return (qualities.get(type) ?? 0) > json;
 }

@@ -1,14 +1,16 @@
 import { expect, test } from 'vitest';
-import { cutList } from '../../src/core/header-list.ts';
+import { truncateHeaderList } from '../../src/core/header-list.ts';
 import { preferredLanguage } from '../../src/core/reference/language.ts';
 
 test('a list of choices is cut behind a value', () => {
-  expect(cutList('a, b')).toBe('a, b');
-  expect(cutList('ab,'.repeat(5_000))).toBe(`${'ab,'.repeat(166)}ab`);
-  expect([cutList('x'.repeat(501)), cutList(`${'x'.repeat(501)},no`), cutList(undefined)]).toEqual(
-    Array(3).fill(undefined),
-  );
-  expect(cutList('')).toBe('');
+  expect(truncateHeaderList('a, b')).toBe('a, b');
+  expect(truncateHeaderList('ab,'.repeat(5_000))).toBe(`${'ab,'.repeat(166)}ab`);
+  expect([
+    truncateHeaderList('x'.repeat(501)),
+    truncateHeaderList(`${'x'.repeat(501)},no`),
+    truncateHeaderList(undefined),
+  ]).toEqual(Array(3).fill(undefined));
+  expect(truncateHeaderList('')).toBe('');
 });
 
 test('languages behind the bound do not count', () => {

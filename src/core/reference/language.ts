@@ -1,5 +1,5 @@
 import Negotiator from 'negotiator';
-import { cutList } from '../header-list.ts';
+import { truncateHeaderList } from '../header-list.ts';
 
 /** Languages of labels. */
 export type Language = 'en' | 'no';
@@ -15,7 +15,7 @@ export type Label = Record<Language, string>;
 
 /** Selects the language by Accept-Language; `nb` and `nn` select Norwegian. */
 export function preferredLanguage(acceptLanguage: string | undefined, fallback: Language): Language {
-  const sent = cutList(acceptLanguage);
+  const sent = truncateHeaderList(acceptLanguage);
   if (!sent) return fallback;
   const supported = fallback === 'no' ? ['no', 'nb', 'nn', 'en'] : ['en', 'no', 'nb', 'nn'];
   const best = new Negotiator({ headers: { 'accept-language': sent } }).language(supported);

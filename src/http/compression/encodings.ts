@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import Negotiator from 'negotiator';
-import { cutList } from '../../core/header-list.ts';
+import { truncateHeaderList } from '../../core/header-list.ts';
 
 export type Encoding = 'identity' | 'gzip' | 'br' | 'zstd';
 
@@ -36,7 +36,7 @@ const allEncodings = Object.keys(compressors);
 
 /** The encoding of these that a client prefers; the first one in its header between equal ones. */
 export function negotiateEncoding({ headers }: IncomingMessage, encodings: readonly string[] = allEncodings): Encoding {
-  const sent = cutList(headers['accept-encoding']);
+  const sent = truncateHeaderList(headers['accept-encoding']);
   if (sent === undefined) return 'identity';
   const accepted = { 'accept-encoding': sent };
   return (new Negotiator({ headers: accepted }).encoding([...encodings, 'identity']) ?? 'identity') as Encoding;

@@ -183,12 +183,12 @@ async function buildConditions(source: Source, ctx: Ctx, query: Query, scope: Te
   const isSelective = hasSelective(filters, query);
   for (const [name, filter] of Object.entries(filters)) {
     const value = query[name];
-    const made = value === undefined ? undefined : await filter.where(value, ctx, query, isSelective);
-    if (made === undefined) continue;
-    const condition = limitToShown(source, { name, filter, value, condition: made }, ctx, scope);
+    const condition = value === undefined ? undefined : await filter.where(value, ctx, query, isSelective);
+    if (condition === undefined) continue;
+    const shown = limitToShown(source, { name, filter, value, condition }, ctx, scope);
     const { indexed } = filter;
-    const found = indexed?.condition?.(value, ctx) ?? condition;
-    conditions.push({ name, filter, condition, found, isBroad: indexed?.isBroad?.(value, ctx) });
+    const found = indexed?.condition?.(value, ctx) ?? shown;
+    conditions.push({ name, filter, condition: shown, found, isBroad: indexed?.isBroad?.(value, ctx) });
   }
   return conditions;
 }

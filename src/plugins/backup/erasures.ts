@@ -73,10 +73,10 @@ const toLine = ({ user, orders_kept, ...row }: Row) =>
 
 /** The lines of the list of a database, of which an older version may have no erasures. */
 export const readLines = async ({ pool }: Pick<Database, 'pool'>) =>
-  (await readRows(pool, '-infinity').catch(noTable)).map(toLine);
+  (await readRows(pool, '-infinity').catch(emptyIfNoTable)).map(toLine);
 
 const readRows = async (pool: Database['pool'], since: string) => (await pool.query<Row>(selectErasures, [since])).rows;
-function noTable(error: unknown): Row[] {
+function emptyIfNoTable(error: unknown): Row[] {
   if ((error as { code?: string }).code === '42P01') return [];
   throw error;
 }
@@ -112,7 +112,7 @@ export function createErasuresWriter({ pool }: Pick<Database, 'pool'>, folder: s
   const file = join(folder, erasuresName);
   return async () => {
     if (!existsSync(file)) [since, written] = ['-infinity', undefined];
-    const rows = await readRows(pool, since).catch(noTable);
+    const rows = await readRows(pool, since).catch(emptyIfNoTable);
     if (rows.length === 0 && createsEmpty && !existsSync(file)) await append(folder, file, []);
     if (rows.length === 0) return;
     written ??= new Set(((await readErasures(file)) ?? []).map((one) => JSON.stringify(one)));

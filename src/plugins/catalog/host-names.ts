@@ -54,7 +54,7 @@ export function createHostNames() {
     app.addHook('onClose', () => stop?.());
   }
 
-  return { findSchool, keepCurrent, isSlugOf: (slug: string, school: number) => schools.get(slug) === school };
+  return { findSchool, keepCurrent, matchesSlug: (slug: string, school: number) => schools.get(slug) === school };
 }
 
 /** Before the routes: on the host name of a catalog what is not of its school is 404. */
@@ -70,7 +70,7 @@ export function protectHosts(app: FastifyInstance, names: HostNames, format: Pag
       return true;
     }
     const { school: slug, ...others } = params as Record<string, string>;
-    if (slug !== undefined) return names.isSlugOf(slug.toLowerCase(), school);
+    if (slug !== undefined) return names.matchesSlug(slug.toLowerCase(), school);
     return Object.values(others).some((secret) => parseProviderId(secret.replace(/\.ics$/, '')) === school);
   }
 

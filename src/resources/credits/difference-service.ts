@@ -1,5 +1,5 @@
 import { Problem } from '../../core/errors.ts';
-import { applyPercentage, max, min, sumOf, toDecimal, toMinorUnits, type Minor } from '../../core/money.ts';
+import { applyPercentage, max, min, sum, toDecimal, toMinorUnits, type Minor } from '../../core/money.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { execute, toRecordset } from '../../database/statements.ts';
@@ -36,11 +36,11 @@ export async function changePrice(ctx: Ctx, tx: Tx, now: string, participantId: 
   if (product.currency !== newest.currency) throw bookingProblem([bookingError('exchange_rate_does_not_exist')]);
 
   const shares = toShares(lines, participantId);
-  const agreed = sumOf(shares.map(({ net }) => net));
+  const agreed = sum(shares.map(({ net }) => net));
   const listed = toMinorUnits(product.price);
   const percent = lines.find(({ isBooked, keepsPercent }) => isBooked && keepsPercent)?.discountPercentAtOrder ?? '0';
   const discounts =
-    Number(percent) > 0 ? applyPercentage(listed, percent) : sumOf(shares.map((share) => share.listed)) - agreed;
+    Number(percent) > 0 ? applyPercentage(listed, percent) : sum(shares.map((share) => share.listed)) - agreed;
   const wanted = max(0n, listed - discounts);
   // A line has one VAT rate, so another rate needs a credit of the whole price.
   const isSameVat = shares.every(
@@ -69,7 +69,7 @@ function toShares(lines: PriceLine[], participantId: number): Share[] {
   return [...bySource.values()].map((found) => {
     const { orderId, sourceId: lineId, vatPercentage } = found[0]!;
     const sumBy = (valueOf: (line: PriceLine) => Minor) =>
-      sumOf(found.map((line) => shareOf(participantId, line, valueOf(line))));
+      sum(found.map((line) => shareOf(participantId, line, valueOf(line))));
     const net = sumBy((line) => lineAmounts(line).net);
     const listed = sumBy((line) => toMinorUnits(line.priceAtOrder) * BigInt(line.quantity));
     return { orderId, lineId, vatPercentage, net, listed };

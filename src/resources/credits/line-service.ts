@@ -1,4 +1,4 @@
-import { applyPercentage, max, min, sumOf, toDecimal, toMinorUnits, type Minor } from '../../core/money.ts';
+import { applyPercentage, max, min, sum, toDecimal, toMinorUnits, type Minor } from '../../core/money.ts';
 import { agreedTotals, type AgreedLine } from '../quotes/price-service.ts';
 
 /** A line of an order, or one that credits a part of it: its quantity and discount are negative. */
@@ -67,7 +67,7 @@ export function deductFee<P extends CreditedPart>(parts: P[], fee: Minor): P[] {
 
 /** Parts of an amount in proportion to weights, which add up to it; none without weights. */
 export function split(amount: Minor, weights: Minor[]): Minor[] {
-  const total = sumOf(weights);
+  const total = sum(weights);
   let [before, given] = [0n, 0n];
   return weights.map((weight) => {
     before += weight;

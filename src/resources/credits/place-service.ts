@@ -1,4 +1,4 @@
-import { sumOf, type Minor } from '../../core/money.ts';
+import { sum, type Minor } from '../../core/money.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { execute } from '../../database/statements.ts';
@@ -74,8 +74,8 @@ function limitToUnpaid(parts: (Part & Found)[], unpaid: Minor): Part[] {
     const { net, vat } = lineAmounts(toCreditLine(source, rest, takeShares(source, rest, shares, part)!));
     return [-net, -vat];
   });
-  const whole = amounts.map(sumOf);
-  if (sumOf(whole) <= unpaid) return parts;
+  const whole = amounts.map(sum);
+  if (sum(whole) <= unpaid) return parts;
   return split(unpaid, whole).flatMap((gross, n) => {
     const [amount, vat] = split(gross, amounts[n]!);
     return amount! > 0n ? [{ ...parts[n]!, amount, vat }] : [];

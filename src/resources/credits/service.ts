@@ -1,6 +1,6 @@
 import { asc, eq, inArray, sql } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
-import { max, min, sumOf, toDecimal, toMinorUnits, type Minor } from '../../core/money.ts';
+import { max, min, sum, toDecimal, toMinorUnits, type Minor } from '../../core/money.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { recordEvents } from '../../database/record-events.ts';
@@ -46,7 +46,7 @@ export async function creditOrder(ctx: School, tx: Tx, now: string, orderId: num
   const { applied, returned, owed } = await settle(ctx, tx, first, gross);
 
   const [voucher] = returned;
-  const amount = toDecimal(-sumOf(returned.map(({ amount }) => amount)));
+  const amount = toDecimal(-sum(returned.map(({ amount }) => amount)));
   const properties = voucher === undefined ? {} : { voucher_code: voucher.code, voucher_amount: amount };
   const [inserted] = await execute<{ id: number }>(tx, insertFollowingOrder, [
     ...[ctx.providerId, orderId, now, 'credit', totalBeforeDiscounts, totalDiscounts, totalVat],
@@ -128,7 +128,7 @@ async function findParts(
   const taken = chosen.map((one) => takeShares(one.source, one.rest, one.shares, one));
   if (taken.includes(undefined)) throw exceedsLine();
   const whole = taken.map((part) => part!);
-  if (fee > 0n && fee >= sumOf(whole.map(({ net }) => net))) throw notValid('fee');
+  if (fee > 0n && fee >= sum(whole.map(({ net }) => net))) throw notValid('fee');
   return deductFee(whole, fee).map(({ people, ...part }, n) => {
     const { source, rest, shares, ...wanted } = chosen[n]!;
     const weights = people.map(({ amount }) => amount);

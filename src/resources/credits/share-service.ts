@@ -1,4 +1,4 @@
-import { min, sumOf, toMinorUnits, type Minor } from '../../core/money.ts';
+import { min, sum, toMinorUnits, type Minor } from '../../core/money.ts';
 import { hasLeft } from '../../core/reference/statuses.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
@@ -26,8 +26,8 @@ export async function loadShares({ providerId }: Pick<Ctx, 'providerId'>, tx: Tx
 /** Shares that add up to the net amount that is left of their line, also where those of a file do not. */
 export function adjustShares(shares: Share[], net: Minor): Share[] {
   const adjusted = shares.map((one) => ({ ...one, share: one.share > 0n ? one.share : 0n }));
-  if (totalOf(adjusted) === net || shares.length === 0) return adjusted;
-  const isSpent = totalOf(adjusted) === 0n;
+  if (sumShares(adjusted) === net || shares.length === 0) return adjusted;
+  const isSpent = sumShares(adjusted) === 0n;
   const weights = adjusted.map(({ share }) => (isSpent ? 1n : share));
   const parts = split(net, weights);
   return adjusted.map((one, n) => ({ ...one, share: parts[n]! }));
@@ -64,28 +64,28 @@ export function takeShares(line: Line, rest: Rest, shares: Share[], part: Person
   const { quantity, amount, participantIds } = part;
   const named = participantIds?.map((id) => shares.find((one) => one.id === id)!);
   if (amount !== undefined) {
-    if (named !== undefined && amount > totalOf(named)) return undefined;
-    return withPeople(takePart(line, rest, { amount }), [named ?? shares], () => false);
+    if (named !== undefined && amount > sumShares(named)) return undefined;
+    return allocateToParticipants(takePart(line, rest, { amount }), [named ?? shares], () => false);
   }
   const isPerItem = shares.length === line.quantity;
   if (quantity === undefined && named !== undefined && !isPerItem)
-    return withPeople(takePart(line, rest, { amount: totalOf(named) }), [named], isCreditable);
+    return allocateToParticipants(takePart(line, rest, { amount: sumShares(named) }), [named], isCreditable);
   const items = quantity ?? named?.length;
-  if (items === undefined) return withPeople(takePart(line, rest, {}), [shares], isCreditable);
+  if (items === undefined) return allocateToParticipants(takePart(line, rest, {}), [shares], isCreditable);
 
   const departed = shares.filter((one) => hasLeft(one.statusId) && isCreditable(one) && named?.includes(one) !== true);
   const chosen = [...(named ?? []), ...departed].slice(0, items);
-  const [gone, staying] = [true, false].map((hasGone) =>
+  const [departedShares, remainingShares] = [true, false].map((hasGone) =>
     shares.filter((one) => !chosen.includes(one) && hasLeft(one.statusId) === hasGone),
   ) as [Share[], Share[]];
   const taken = isPerItem ? takeItems(line, rest, chosen, items) : takePart(line, rest, { quantity: items });
   const isCredited = (one: Share, amount: Minor) => chosen.includes(one) || (amount > 0n && amount === one.share);
-  return withPeople(taken, [...chosen.map((one) => [one]), staying, gone], isCredited);
+  return allocateToParticipants(taken, [...chosen.map((one) => [one]), remainingShares, departedShares], isCredited);
 }
 
 /** Items with what is left of the shares of those who are chosen, and items of others at their price. */
 function takeItems(line: Line, rest: Rest, chosen: Share[], items: number): CreditedPart | undefined {
-  const net = totalOf(chosen);
+  const net = sumShares(chosen);
   const isWhole = chosen.every(({ charged, share }) => charged === share);
   const price = toMinorUnits(line.priceAtOrder);
   const discount = isWhole ? price * BigInt(chosen.length) - net : 0n;
@@ -99,7 +99,7 @@ function takeItems(line: Line, rest: Rest, chosen: Share[], items: number): Cred
 }
 
 /** Adds to whom the amount belongs: to each group up to its shares, in their proportion. */
-function withPeople(
+function allocateToParticipants(
   part: CreditedPart | undefined,
   groups: Share[][],
   isCredited: (one: Share, amount: Minor) => boolean,
@@ -108,14 +108,14 @@ function withPeople(
   let left = part.net;
   const people = groups.flatMap((unsorted) => {
     const group = [...unsorted].sort((a, b) => a.id - b.id);
-    const share = totalOf(group);
+    const share = sumShares(group);
     const weights = group.map((one) => one.share);
     const amounts = split(min(left, share), weights);
-    left -= sumOf(amounts);
+    left -= sum(amounts);
     return group.map((one, n) => ({ id: one.id, amount: amounts[n]!, isCredited: isCredited(one, amounts[n]!) }));
   });
   const withPart = people.filter(({ amount, isCredited }) => amount !== 0n || isCredited);
   return { ...part, people: withPart.length > 0 ? withPart : people };
 }
 
-const totalOf = (shares: Share[]) => sumOf(shares.map(({ share }) => share));
+const sumShares = (shares: Share[]) => sum(shares.map(({ share }) => share));

@@ -17,8 +17,8 @@ export async function decideFormMails({ providerId }: School, tx: Tx, emails: st
 }
 
 /** As `decideFormMails`, for one mail, which is stored if it is sent. */
-export async function takeFormMail({ providerId }: School, tx: Tx, email: string): Promise<boolean> {
+export async function reserveFormMail({ providerId }: School, tx: Tx, email: string): Promise<boolean> {
   const values = [providerId, JSON.stringify([email]), hashSecret(newSecret())];
-  const [found] = await execute<Decision>(tx, sql.takeFormMail, values);
+  const [found] = await execute<Decision>(tx, sql.reserveFormMail, values);
   return found!.isSent;
 }

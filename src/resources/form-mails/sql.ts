@@ -20,8 +20,8 @@ export const decideFormMails = {
 };
 
 /** Of one address; stores it by the key `$3` if it is sent. */
-export const takeFormMail = {
-  name: 'take_form_mail',
+export const reserveFormMail = {
+  name: 'reserve_form_mail',
   text: `with decided as (${decided}), taken as (
       insert into catalog_posts (provider_id, key_hash, places, recipients, created_at)
       select $1, $3, 0, array(select hash from decided where "isSent"), ${currentTimeSql}

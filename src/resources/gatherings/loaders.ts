@@ -55,8 +55,8 @@ const selectShown = (ctx: Pick<Ctx, 'db' | 'providerId'>, ids: number[]) =>
     })
     .from(gatherings)
     .leftJoin(locations, sameTenant(locations, gatherings, eq(locations.id, gatherings.locationId)))
-    .where(ofDates(ctx, ids));
-const ofDates = (ctx: Pick<Ctx, 'providerId'>, ids: number[]) =>
+    .where(matchDates(ctx, ids));
+const matchDates = (ctx: Pick<Ctx, 'providerId'>, ids: number[]) =>
   tenantWhere(
     ctx,
     gatherings,
@@ -104,7 +104,7 @@ export async function withNextGatherings<D extends { courseDateId: number }>(
   const dated =
     [...ofDate.values()].flat().length < max
       ? []
-      : await ctx.db.selectDistinct({ id: gatherings.courseDateId }).from(gatherings).where(ofDates(ctx, ids));
+      : await ctx.db.selectDistinct({ id: gatherings.courseDateId }).from(gatherings).where(matchDates(ctx, ids));
   const datedIds = new Set(dated.map(({ id }) => id));
   return dates
     .filter(({ courseDateId: id }) => ofDate.has(id) || !datedIds.has(id))

@@ -4,7 +4,7 @@ import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { execute, type Queryable } from '../../database/statements.ts';
 import { bookingError, bookingProblem, fieldError } from '../booking/schema.ts';
-import { takeFormMail } from '../form-mails/service.ts';
+import { reserveFormMail } from '../form-mails/service.ts';
 import type { LinkResult, LinkSubject } from './schema.ts';
 import * as sql from './sql.ts';
 
@@ -49,7 +49,7 @@ export const sendLink = (ctx: Ctx, bookingId: number): Promise<LinkResult> =>
     const result = { successful: true, booking_id: String(bookingId), email };
     const queued = await execute(tx, sql.queueLink, [providerId, bookingId, now]);
     if (queued.length === 0) return tx.rollbackNoChange(result);
-    if (!(await takeFormMail(ctx, tx, email))) throw tooManyMails();
+    if (!(await reserveFormMail(ctx, tx, email))) throw tooManyMails();
     return result;
   });
 

@@ -1,6 +1,6 @@
 import { and, asc, eq, isNull, sql, type SQL } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
-import { min, sumOf, toDecimal, toMinorUnits, toNumber, type Minor } from '../../core/money.ts';
+import { min, sum, toDecimal, toMinorUnits, toNumber, type Minor } from '../../core/money.ts';
 import { paymentStatus } from '../../core/reference/statuses.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
@@ -101,7 +101,7 @@ export function createPayment(
     const found = reference === undefined ? [] : await findByReference(ctx, tx, orderId, reference);
     if (found.length > 0) {
       const ids = found.map(({ id }) => id);
-      const amount = sumOf(found.map((one) => toMinorUnits(one.amount)));
+      const amount = sum(found.map((one) => toMinorUnits(one.amount)));
       if (sent !== undefined && sent !== amount) throw referenceReused();
       return tx.rollbackNoChange({ payment: await getParts(reader, ids), isNew: false });
     }

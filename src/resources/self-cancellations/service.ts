@@ -12,7 +12,7 @@ import { bookingSettings } from '../../database/tables/providers.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 import { creditUnpaid } from '../credits/place-service.ts';
 import { deregisterWithMails } from '../deregistrations/service.ts';
-import { takeFormMail } from '../form-mails/service.ts';
+import { reserveFormMail } from '../form-mails/service.ts';
 import { endDueHolds } from '../seats/promotion-service.ts';
 import { decideTerms, type CancellationTerms } from './schema.ts';
 import { findRecipient } from './sql.ts';
@@ -102,7 +102,7 @@ export const cancelOwnPlace = (ctx: Ctx, place: OwnPlace, confirmed: Confirmed):
 /** Within the limit of mails to a recipient. */
 async function mayMail(ctx: Ctx, tx: Tx, participantId: number) {
   const [found] = await execute<{ email: string }>(tx, findRecipient, [ctx.providerId, participantId]);
-  return found !== undefined && takeFormMail(ctx, tx, found.email);
+  return found !== undefined && reserveFormMail(ctx, tx, found.email);
 }
 
 async function findOwn(ctx: Ctx, tx: Tx, place: OwnPlace) {

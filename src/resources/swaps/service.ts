@@ -12,7 +12,7 @@ import { courseUsers } from '../../database/tables/users.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { deletePlaceholder, enrolUsers, findExistingUsers, type Person } from '../booking/enrolment-service.ts';
 import { replaceOfferLinks } from '../links/service.ts';
-import { takeFormMail } from '../form-mails/service.ts';
+import { reserveFormMail } from '../form-mails/service.ts';
 import { isMailSwitchedOn, queueMails, type NewMail } from '../mails/queue-service.ts';
 import { queueNotices } from '../notices/service.ts';
 import type { ParticipantRow } from '../participants/schema.ts';
@@ -109,7 +109,7 @@ export const namePlaces = (ctx: Ctx, bookingId: number, places: NamedPlace[]): P
       const swap = row && (await decideSwap(ctx, tx, now, row, person));
       if (row === undefined || swap === undefined) continue;
       await tx.updateChanged(participants, place, swap, now);
-      const sendMail = isOn && (await takeFormMail(ctx, tx, person.email));
+      const sendMail = isOn && (await reserveFormMail(ctx, tx, person.email));
       await completeSwap(ctx, tx, now, row, swap.userId, { sendMail });
       named += 1;
     }
