@@ -63,9 +63,9 @@ export const foldText = (text: string) =>
 /** 1 to 255 code points. */
 export const isTitle = (text: string) => text !== '' && Array.from(text).length <= 255;
 
-/** True for what could be a link in a mail, where a form asks for a name: also in letters that look the same. */
+/** True for a name that a mail could show as a link, also in letters that look the same; false for longer texts. */
 export const hasLink = (text: string) =>
-  /:\/\/|www[.\u3002]/i.test(toStreamSafe(text).normalize('NFKC').replace(invisible, ''));
+  text.length <= 510 && /:\/\/|www[.\u3002]/i.test(text.normalize('NFKC').replace(invisible, ''));
 
 const controlRange = '\\u0000-\\u001f\\u007f-\\u009f';
 const atom = `[^.\\s@<>()[\\]\\\\,;:"${controlRange}]+`;

@@ -23,6 +23,7 @@ export const kinds: [name: string, make: MakeText][] = [
   ['brackets', filled('(')],
   ['brackets after blanks', (length) => `x (${' '.repeat(Math.max(0, length - 4))}x`],
   ['combining marks', filled('\u0301\u0323')],
+  ['half-width marks', filled('\u0301\uff9e')],
   ['digits', filled('1')],
   ['commas', filled(',')],
   ['hyphens', filled('-')],

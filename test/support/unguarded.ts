@@ -47,8 +47,8 @@ const changes = {
   /** Ends of titles are trimmed without trying each blank of a run as a start. */
   linearTexts: {
     file: /core\/text\.ts$/,
-    from: "return begun.replace(invisibleRuns, (run, index: number) => (index + run.length === begun.length ? '' : run));",
-    to: "return begun.replace(new RegExp(`${invisibleRuns.source}$`, 'u'), '');",
+    from: "return rest.replace(invisibleRuns, (run, index: number) => (index + run.length === rest.length ? '' : run));",
+    to: "return rest.replace(new RegExp(`${invisibleRuns.source}$`, 'u'), '');",
   },
   /** Of `Prefer` as many characters are read as clients send. */
   cutPreferences: { file: /parsing\/strict-handling\.ts$/, from: '.slice(0, maxParsed)', to: '' },
