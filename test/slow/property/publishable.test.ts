@@ -12,14 +12,13 @@ import {
 } from '../../support/public-catalog.ts';
 import { parametersFor } from '../../support/query-parameters.ts';
 import { openTestAppForFile } from '../../support/test-app.ts';
-import type { VariedData } from '../../support/varied-data.ts';
 
 const testApp = await openTestAppForFile();
 const { me, ids } = await createPublicCatalog(testApp);
 const foreign = await createPublicCatalog(testApp);
 const key = await withProfile(testApp, me, 'publishable', { origins: ['https://a.example'] });
 
-const parameters = parametersFor({ ids } as unknown as VariedData);
+const parameters = parametersFor({ ids });
 const pool = (own: number[], other: number[]) =>
   fc.constantFrom(...own, ...own, ...other.slice(0, 2), 999_999_999, 0, 'x', '%00');
 const pathIds = {
