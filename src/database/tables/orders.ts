@@ -64,7 +64,7 @@ export const orders = pgTable(
     creditReason: text(),
     /** Of a credit: what it lowers the due amount of its first order by; the rest is returned or owed. */
     creditApplied: money().notNull().default('0'),
-    /** Set by triggers: neither a place nor an amount is left, so that the campaign has its use back. */
+    /** Set by triggers: neither a place nor an amount is left, so that the order no longer counts as a use. */
     isUseReturned: boolean().notNull().default(false),
     ...timestamps(),
   },

@@ -87,7 +87,10 @@ export function limitPublishableByAddress(app: FastifyInstance, buckets: Address
   });
 }
 
-/** Each request takes a token of its school's bucket, one of the web at most a quarter of them; without one it gets 429. */
+/**
+ * Each request takes a token of its school's bucket, a request with a publishable key at most a quarter of them; without
+ * one it gets 429.
+ */
 export function limitRate(app: FastifyInstance, buckets: RateBuckets) {
   app.addHook('preParsing', (request, _reply, _payload, done) => {
     const ctx = contextIn(request);

@@ -16,7 +16,7 @@ type Options = {
   readParameters?: ReadParameters;
   /** By default the item as it is in the path, since a page redirects from others. */
   toItem?: (request: FastifyRequest) => unknown;
-  /** The requests that one counts as which computes the response. */
+  /** Requests that a cache miss counts as. */
   weight?: number;
 };
 const getItem = ({ params }: FastifyRequest) => (params as Partial<ItemRoute['Params']>).item;

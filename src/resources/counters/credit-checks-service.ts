@@ -19,8 +19,8 @@ async function readFigures(db: Reader, statement: SQL): Promise<CountedItem[]> {
 }
 
 /**
- * What credits lower the amount due of their orders by: at most what is neither returned nor refunded of them, and no
- * less as long as something is due.
+ * The amount by which credits reduce the amount due of their orders: at most the part of them that is neither returned
+ * nor refunded, and no less as long as something is due.
  */
 export const creditCheck: Check = {
   items: 'orders',

@@ -32,7 +32,7 @@ export const CreditBody = t.NamedObject(
     fee: Optional(t.Amount({ description: 'Without VAT; lowers the credited amounts in proportion' })),
     deregister: Optional(Type.Boolean({ default: false, description: 'Deregisters the participants of the lines' })),
     dry_run: dryRun('true: nothing changes, and the response has what would be credited'),
-    reason: Optional(t.Line({ description: 'Told by `credit.reason`' })),
+    reason: Optional(t.Line({ description: 'Returned as `credit.reason`' })),
   },
   { examples: [{ lines: [{ line_id: 47, quantity: 1 }], reason: 'Ill' }] },
 );

@@ -17,8 +17,8 @@ export const findCourse = {
 
 /**
  * Stores the interest of `$3` in the course `$2` and queues the mail that asks to confirm it, unless one waits, the
- * interest is confirmed, or `$9` is false: the recipient has had its mails of the day. The address `$7` of a visitor counts
- * the post in any case, by the key `$8`, so that its limit tells nothing about the recipient.
+ * interest is confirmed, or `$9` is false: the recipient has reached the daily mail limit. The address `$7` of a visitor
+ * counts the post in any case, by the key `$8`, so that its limit tells nothing about the recipient.
  */
 export const requestInterest = {
   name: 'request_interest',

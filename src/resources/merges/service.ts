@@ -105,7 +105,7 @@ export const mergeCourseUser = (ctx: Ctx, id: number, body: MergeBody) =>
       async moveSome(tx, ids, now, limit) {
         const moved = await execute<{ id: number }>(tx, sql.moveSomeParticipants, [...ids, now, limit]);
         const places = moved.map((participant) => participant.id);
-        // Mails go with the place, so that none offers a moved one to the merged person.
+        // Mails move with the participant, so that none offers a moved one to the merged person.
         await execute(tx, sql.moveMailsOfPlaces, [...ids, places]);
         await replaceOfferLinks(ctx, tx, now, body.into, places);
         return moved.length;

@@ -8,11 +8,11 @@ export const Balance = t.NamedObject(
   'Balance',
   t.member.financial.all({
     total: Type.Number({ description: 'As agreed; of a credit negative' }),
-    credited: Type.Number({ description: 'What credits take back of it' }),
+    credited: Type.Number({ description: 'Amount credited' }),
     paid: Type.Number({ description: 'Payments less refunds, those of its credits too' }),
     paid_by_voucher: Type.Number({ description: 'Less what credits returned to vouchers' }),
-    due: Type.Number({ description: 'What is left to pay' }),
-    owed: Type.Number({ description: 'What the school owes, also by its credits' }),
+    due: Type.Number({ description: 'Amount due' }),
+    owed: Type.Number({ description: 'Amount owed, including by its credits' }),
   }),
 );
 

@@ -13,8 +13,8 @@ export const findRecipient = {
 
 /**
  * The credits of the moment in which the participant $2 left free of charge: the participant's shares, with VAT, which
- * add up to the amount of each line, and the like part of what returned to vouchers. `isOwn` is true if the participant
- * pays the booking, and is the only one of it.
+ * add up to the amount of each line, and the proportional part of what returned to vouchers. `isOwn` is true if the
+ * participant pays the booking, and is the only one of it.
  */
 export const findCredit = {
   name: 'find_credit_of_left_place',

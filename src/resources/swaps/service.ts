@@ -96,7 +96,7 @@ export type NamedPlace = { participantId: number; person: Pick<Person, 'firstnam
 
 /**
  * Names places of a booking that have no name yet; others stay as they are. Returns how many were named. A person who has
- * had the mails of the day gets none.
+ * reached the daily mail limit gets none.
  */
 export const namePlaces = (ctx: Ctx, bookingId: number, places: NamedPlace[]): Promise<number> =>
   ctx.write(['dates', 'people', 'money'], async (tx, now) => {

@@ -12,8 +12,8 @@ import { startServer, type Server } from '../support/server.ts';
 /** The longest wait of other writes, in milliseconds. */
 const limitMs = 1_000;
 /**
- * A turn in which they wait longer than this without a long act, on a machine that is busy with other work, does not
- * count. It is taken again, so that the machine has as much time for each act.
+ * A turn in which they wait longer than this without a long-running write, on a machine that is busy with other work,
+ * does not count. It is taken again, so that the machine has as much time for each write.
  */
 const busyMs = 100;
 const maxTurns = 8;
@@ -31,7 +31,7 @@ type Stage = {
 };
 type Send = (path: string, body?: object) => Promise<HttpResponse>;
 type Person = { firstname: string; lastname: string; email: string };
-/** Prepares a long act, and returns it. */
+/** Prepares a long-running write, and returns it. */
 type Prepare = (stage: Stage) => Promise<() => Promise<HttpResponse>>;
 
 const persons = (prefix: string, count: number, person: Stage['person']) =>
@@ -186,7 +186,7 @@ async function observe(stage: Stage, prepare: Prepare) {
   const url = `${stage.patient.base}/v2/course-users`;
   const { text } = await school.client.post(url, person(`probe-${performance.now()}`));
   const probe = `/v2/course-users/${(JSON.parse(text) as { id: number }).id}`;
-  // A server that has just done a long act on a busy machine may answer 503.
+  // A server that has just done a long-running write on a busy machine may answer 503.
   let form: Awaited<ReturnType<typeof openBookingForm>> | undefined;
   const open = async () =>
     (form = await openBookingForm(server.base, school, school.dateIds[0]!).catch(() => undefined));
