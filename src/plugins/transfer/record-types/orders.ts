@@ -142,6 +142,11 @@ export const order: BulkRecordType = {
   async afterInsert({ providerId }, tx, ids, now) {
     await tx.execute(payPaidOrders(providerId, ids));
     await tx.execute(updatePaidOrders(providerId, ids, now));
+    // An older version exports credits without the campaign of their order.
+    await tx.execute(sql`
+      update orders c set campaign_id = f.campaign_id from orders f
+      where c.provider_id = ${providerId} and c.id = any(array(${ids})) and c.kind = 'credit' and c.campaign_id is null
+        and f.provider_id = ${providerId} and f.id = c.first_order_id and f.campaign_id is not null`);
     await tx.execute(sql`
       update vouchers v set spent_before = v.spent_before - r.amount
       from (
