@@ -68,7 +68,7 @@ export const shareCheck: Check = {
         json_build_object('shares', coalesce(n.net, 0.00)::text, 'excess', '0.00') as counted
       from ${page} join order_lines l on l.provider_id = page.provider_id and l.id = page.id
         cross join lateral (
-          select sum(p.share) as shares, -sum(p.share) filter (where p.share < 0 and coalesce(p.charged, 0) >= 0) as excess
+          select sum(p.share) as shares, -sum(p.share) filter (where p.share < 0 and p.charged >= 0) as excess
           from ${sql.raw(sharesSql('l'))} p) s
         cross join lateral (
           select sum(m.quantity * m.price_at_order - m.discount_calculated_at_order) as net from order_lines m

@@ -18,8 +18,8 @@ const netSql = (line: string) => `${line}.quantity * ${line}.price_at_order - ${
  * left of that after the credits of the line as `share`, and whether one of these was of the participant's item.
  */
 export const sharesSql = (line: string) => `(
-  select s.participant_id, sum(s.part) filter (where s.line_id = ${line}.id) as charged, sum(s.part) as share,
-    bool_or(s.is_credited) as is_credited
+  select s.participant_id, coalesce(sum(s.part) filter (where s.line_id = ${line}.id), 0.00) as charged,
+    sum(s.part) as share, bool_or(s.is_credited) as is_credited
   from (
     select m.id as line_id, n.participant_id, n.is_credited, coalesce(n.amount,
       round((${netSql('m')}) * row_number() over (of_line order by n.participant_id) / count(*) over of_line, 2)
