@@ -18,7 +18,6 @@ const rules: Record<string, string> = {
   attendance: 'gatherings of the same course date, each once',
   attendance_marks: 'gatherings of the same course date, with each nonce once',
   balance: 'at most amount',
-  credits: 'lines of credits, each once, of which order_lines has the credited line',
   date_of_birth: 'a day such as 1990-12-31, not after today',
   deadline_at: 'no later than end_at',
   discount_value: 'at most 100 where discount_type is Percent',
@@ -30,7 +29,8 @@ const rules: Record<string, string> = {
   first_order_id: 'an order, of a credit or a difference alone',
   is_placeholder: 'true only without other fields',
   lines: 'each product once, of a credit with negative quantities and the lines that they credit',
-  order_lines: 'lines of the order of the booking',
+  order_line_id: 'a line of a credit, each once, of which order_lines has the credited line',
+  order_lines: 'lines of the order of the booking or of its differences, and credits of these lines',
   parent_id: 'a course date of the same course without a parent_id',
   payments: 'each reference once, and at most what is due in all',
   products: 'just one product with is_main_product true',
@@ -73,8 +73,10 @@ export function describeExpected(schema: TSchema, names: string[], { byRules = f
   return forms.length > 0 ? forms.join('; ') : undefined;
 }
 
-export const describeRule = (field: string, path = field) =>
-  rules[field] === undefined ? undefined : `${path}: ${rules[field]}`;
+export function describeRule(path: string) {
+  const rule = rules[path.split('.').at(-1)!];
+  return rule === undefined ? undefined : `${path}: ${rule}`;
+}
 
 /** Finds a field by its path, or by its name in any list of the line. */
 function findProperty(schema: TSchema, [name = '', ...path]: string[]): TSchema | undefined {

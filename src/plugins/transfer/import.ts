@@ -57,7 +57,7 @@ export async function importLines(
     const summary: ImportSummary = { read: 0, known: 0, written: 0, bad: 0 };
     const { dryRun, allow, skipChanged } = options;
     const run: ImportRun = {
-      ...{ database, ctx, assertLocked, summary, skipChanged },
+      ...{ database, ctx, assertLocked, summary, skipChanged, kinds: new Set<string>() },
       onProgress: () => options.onProgress?.(summary),
       reportBadLine: (bad) => {
         summary.bad += 1;
@@ -84,13 +84,15 @@ type ImportRun = {
   /** Slow input leaves the connection idle, which may then be lost. */
   assertLocked: () => Promise<void>;
   summary: ImportSummary;
+  /** Those of the lines, imported before or not. */
+  kinds: Set<string>;
   skipChanged: boolean | undefined;
   reportBadLine: (bad: BadLine) => void;
   onProgress: () => void;
 };
 
 async function checkLines(
-  { database, ctx, assertLocked, summary, skipChanged, reportBadLine, onProgress }: ImportRun,
+  { database, ctx, assertLocked, summary, kinds, skipChanged, reportBadLine, onProgress }: ImportRun,
   lines: AsyncIterable<Line> | Iterable<Line>,
 ) {
   const readLine = await createLineReader(database, ctx);
@@ -98,11 +100,9 @@ async function checkLines(
     const checked = await Promise.all(batch.map(readLine));
     for (const { bad } of checked) if (bad) reportBadLine(bad);
     await assertLocked();
-    await stageLines(
-      database,
-      ctx.providerId,
-      checked.flatMap(({ staged }) => staged ?? []),
-    );
+    const staged = checked.flatMap(({ staged }) => staged ?? []);
+    for (const { kind } of staged) kinds.add(kind);
+    await stageLines(database, ctx.providerId, staged);
     summary.read += batch.length;
     onProgress();
   }
@@ -118,7 +118,7 @@ async function checkLines(
 }
 
 /** Stops at the first refused line, since later ones may refer to it. */
-async function writeAll({ database, ctx, assertLocked, summary, reportBadLine, onProgress }: ImportRun) {
+async function writeAll({ database, ctx, assertLocked, summary, kinds, reportBadLine, onProgress }: ImportRun) {
   for (const kind of recordTypes) {
     let [batchCount, nextAnalyze] = [0, 1];
     const ranges = await loadRanges(database, ctx.providerId, kind.kind, isBulk(kind) ? batchSize : 1);
@@ -140,7 +140,8 @@ async function writeAll({ database, ctx, assertLocked, summary, reportBadLine, o
     }
     if (!isBulk(kind)) continue;
     if (batchCount > 1) await analyze(database, kind);
-    await kind.afterAll?.(ctx);
+    // An import that is run again after an interruption has known lines alone.
+    if (kinds.has(kind.kind)) await kind.afterAll?.(database, ctx);
   }
 }
 

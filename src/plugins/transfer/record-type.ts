@@ -57,8 +57,8 @@ export type BulkRecordType = Item & {
   touches?: (providerId: number, now: string, ids: SQL) => SQL;
   /** Further writes once the lines are inserted; `ids` is a query for the new ids. */
   afterInsert?: (ctx: Ctx, tx: Tx, ids: SQL, now: string) => Promise<void>;
-  /** Further writes once all lines of the type are written. */
-  afterAll?: (ctx: Ctx) => Promise<void>;
+  /** Further writes once all lines of the type are written, if the file has any. */
+  afterAll?: (database: Database, ctx: Ctx) => Promise<void>;
 };
 
 /** A record type with few lines, written one by one through the services. */

@@ -104,7 +104,7 @@ export async function findBadLines({ pool }: Database, providerId: number, kinds
         text,
         [providerId],
         ({ path = field }) => `Field(s) not valid: ${path}`,
-        ({ path }) => describeRule(field, path),
+        ({ path = field }) => describeRule(path),
       );
     if (kind.unique === undefined) continue;
     const { field } = kind.unique;

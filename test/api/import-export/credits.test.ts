@@ -1,8 +1,11 @@
-import { expect, test } from 'vitest';
+import { sql } from 'drizzle-orm';
+import { Client } from 'pg';
+import { expect, inject, test } from 'vitest';
+import { allAreas } from '../../../src/database/areas.ts';
 import { checkCounters } from '../../../src/resources/counters/service.ts';
 import { exportToLines, importObjects } from '../../support/all-responses.ts';
 import { createBookableDate } from '../../support/booking.ts';
-import { sharedTestApp, type Provider } from '../../support/test-app.ts';
+import { connectionTo, sharedTestApp, type Provider } from '../../support/test-app.ts';
 
 const { createProvider, database } = await sharedTestApp();
 
@@ -24,11 +27,18 @@ const credit = (ref: string, of: string, line: Item = {}, fields: Item = {}) => 
   lines: [{ ...price, ref, credits_line_id: of, quantity: -1, ...line }],
   ...fields,
 });
+const difference = (ref: string, of: string) => ({
+  ...{ kind: 'order', ref, title: 'Knots', order_kind: 'difference', first_order_id: of },
+  lines: [{ ...price, ref, quantity: 1 }],
+});
 const participant = (ref: string, fields: Item) => ({
   ...{ kind: 'participant', ref, idBooking: 'o', coursedate_id: 'd', user_id: ref, order_lines: ['o'] },
   ...fields,
 });
-const base = [course, date, ...users, order('o'), order('other'), credit('k', 'o'), credit('l', 'other')];
+const base = [
+  ...[course, date, ...users, order('o'), order('other'), difference('x', 'o'), difference('y', 'other')],
+  ...[credit('k', 'o'), credit('l', 'other'), credit('m', 'x')],
+];
 
 const sharesOf = async (me: Provider) =>
   (await exportToLines({ database }, me))
@@ -104,7 +114,11 @@ test.each<[string, Item, string]>([
   ],
   ['a credit in both lists', { ...all, credits: [{ order_line_id: 'k', amount: '-1' }] }, 'credits[0].order_line_id'],
   ['an amount above 0', { credits: [{ order_line_id: 'k', amount: '1' }] }, 'credits[0].amount'],
-])('%s in the credits of a participant is a bad line', async (_, fields, field) => {
+  ['an older credit without its line', { order_lines: ['k'] }, 'order_lines'],
+  ['an older credit of another booking', { order_lines: ['o', 'l'] }, 'order_lines'],
+  ['an older credit of a difference without its line', { order_lines: ['o', 'm'] }, 'order_lines'],
+  ['a difference of another booking', { order_lines: ['o', 'y'] }, 'order_lines'],
+])('%s at a participant is a bad line', async (_, fields, field) => {
   const me = await createProvider();
   const bad = participant('a', fields);
   const reasons = [`${base.length + 1}: Field(s) not valid: ${field}`];
@@ -112,6 +126,47 @@ test.each<[string, Item, string]>([
   // Of an earlier import, too.
   expect(await importObjects(me, base)).toMatchObject({ reasons: [], written: base.length });
   expect(await importObjects(me, [bad])).toMatchObject({ reasons: [`1: Field(s) not valid: ${field}`], written: 0 });
-  const good = participant('a', { credits: [{ order_line_id: 'k', amount: -1000, is_credited: true }] });
-  expect(await importObjects(me, [good])).toMatchObject({ reasons: [], written: 1 });
+  const good = [
+    participant('a', { credits: [{ order_line_id: 'k', amount: -1000, is_credited: true }], order_lines: ['o', 'x'] }),
+    participant('b', { order_lines: ['o', 'k', 'x', 'm'] }),
+  ];
+  expect(await importObjects(me, good)).toMatchObject({ reasons: [], written: 2 });
+});
+
+test('an order is credited although a stored credit names somebody whom its line does not name', async () => {
+  const me = await createProvider();
+  await importObjects(me, [...base, participant('a', {}), participant('b', { order_lines: [] })]);
+  const text = sql`
+    insert into order_line_participants (provider_id, order_line_id, participant_id)
+    select ${me.id}, l.item_id, p.item_id from import_refs l join import_refs p on p.provider_id = ${me.id}
+    where l.provider_id = ${me.id} and (l.kind, l.ref, p.kind, p.ref) = ('order_line', 'k', 'participant', 'b')`;
+  await database.write([me.id], allAreas, (tx) => tx.execute(text));
+  const [{ id }] = (await me.get('/v2/orders?order_by=id')).json<[Item]>();
+  const credited = await me.post(`/v2/orders/${id}/credit`, {});
+  expect(credited.status, credited.text).toBe(201);
+});
+
+test('a file without participants does not read the participants of credits', async () => {
+  const me = await createProvider();
+  const locking = new Client(connectionTo(inject('shared')));
+  await locking.connect();
+  try {
+    await locking.query('begin; lock table order_line_participants in access exclusive mode');
+    expect(await importObjects(me, users)).toMatchObject({ reasons: [], written: users.length });
+  } finally {
+    await locking.end();
+  }
+});
+
+test('a credit of a file that names no campaign has that of its order, and uses it no second time', async () => {
+  const me = await createProvider();
+  const value = { discount_type: 'Value', discount_value: 5 };
+  const campaign = { kind: 'campaign', ref: 'w', title: 'Winter', starts_at: '2026-01-01', ...value };
+  await importObjects(me, [course, date, campaign, { ...order('o'), idCampaign: 'w' }, credit('k', 'o')]);
+  expect(await importObjects(me, [credit('later', 'o')])).toMatchObject({ reasons: [], written: 1 });
+  const [{ id }] = (await me.get('/v2/campaigns')).json<[Item]>();
+  const found = (await me.get(`/v2/orders?campaign_id=${id}`)).json<Item[]>();
+  expect(found).toHaveLength(3);
+  expect((await me.get(`/v2/campaigns/${id}`)).json<Item>()).toMatchObject({ uses: 1 });
+  expect((await checkCounters(database, { providerId: me.id })).differences).toEqual([]);
 });

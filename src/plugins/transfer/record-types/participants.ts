@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { sql, type SQL } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
 import { Count, OneOf, StoredMoment, Title } from '../../../core/schema/types.ts';
 import { allAreas } from '../../../database/areas.ts';
@@ -58,40 +58,36 @@ const attendanceMark: Item = {
 };
 
 /**
- * Order lines of another order than the booking's. Either both are staged or both are imported: an order is one line.
- * Credits and differences have no booking.
+ * Lines of other orders than the booking's and its differences, credits of lines that do not name the participant, and
+ * shares in other lines or in lines that are named before. An order is one line, with its booking.
  */
-const linesOfOtherOrders = `
-  select l.line from staged_lines l join staged_lines p on p.provider_id = $1 and p.line = l.line and p.part = 0
-  left join staged_lines b on b.provider_id = $1 and b.ref_kind = 'booking' and b.ref = p.refs->'booking_id'->>1
-  left join staged_lines o on o.provider_id = $1 and o.ref_kind = 'order_line' and o.ref = l.refs->'order_line_id'->>1
-  left join import_refs bi on bi.provider_id = $1 and bi.kind = 'booking' and bi.ref = p.refs->'booking_id'->>1
-  left join bookings bk on bk.provider_id = $1 and bk.id = bi.item_id
-  left join import_refs oi on oi.provider_id = $1 and oi.kind = 'order_line' and oi.ref = l.refs->'order_line_id'->>1
-  left join order_lines ol on ol.provider_id = $1 and ol.id = oi.item_id
-  left join staged_lines so on so.provider_id = $1 and so.ref_kind = 'order' and so.ref = o.refs->'order_id'->>1
-  left join orders io on io.provider_id = $1 and io.id = ol.order_id
-  where l.provider_id = $1 and l.kind = 'participant' and l."table" = 'order_line_participants' and p.bad is not true
-    and b.bad is not true and o.bad is not true
-    and coalesce(so.data->>'kind', io.kind, 'order') = 'order'
-    and (b.refs->'order_id' is distinct from o.refs->'order_id' or bk.order_id is distinct from ol.order_id)`;
-
-/** Shares in lines that are named before, are of no credit, or are of a credit of a line that does not name the participant. */
-const wrongCredits = `
+const wrongLines = `
   with named as (
-    select line, part, data ? 'is_credited' as is_share, refs->'order_line_id' as target, i.item_id,
-      row_number() over (partition by line, refs order by part) as nth
-    from staged_lines left join import_refs i
-      on i.provider_id = $1 and i.kind = 'order_line' and i.ref = refs->'order_line_id'->>1
-    where staged_lines.provider_id = $1 and "table" = 'order_line_participants')
-  select s.line, format('credits[%s].order_line_id', s.position) as path
-  from (select *, row_number() over (partition by line order by part) - 1 as position from named where is_share) s
-  left join staged_lines c on c.provider_id = $1 and c.ref_kind = 'order_line' and c.ref = s.target->>1
-  left join order_lines l on l.provider_id = $1 and l.id = s.item_id
-  where s.nth > 1 or not exists (
-    select from named n where n.line = s.line and not n.is_share
-      and (n.target = c.refs->'credits_line_id' or n.item_id = l.credits_line_id))
-  order by s.line, s.position`;
+    select s.line, s.part, s.data ? 'is_credited' as is_share, s.refs->'order_line_id'->>1 as ref,
+      p.refs->'booking_id'->>1 as booking, row_number() over (partition by s.line, s.refs order by s.part) as nth,
+      row_number() over (partition by s.line, s.data ? 'is_credited' order by s.part) - 1 as position
+    from staged_lines s join staged_lines p on p.provider_id = $1 and p.line = s.line and p.part = 0
+    where s.provider_id = $1 and s."table" = 'order_line_participants'),
+  known as (
+    select l.ref_kind as kind, l.ref, coalesce(o.refs->'first_order_id'->>1, o.ref) as first_order,
+      l.refs->'credits_line_id'->>1 as credited
+    from staged_lines l join staged_lines o on o.provider_id = $1 and o.line = l.line and o.part = 0
+    where l.provider_id = $1 and l.ref_kind in ('booking', 'order_line') and o.bad is not true
+    union all select i.kind, i.ref, f.ref, c.ref
+    from (select 'order_line' as kind, ref from named union select 'booking', booking from named) w
+      join import_refs i on i.provider_id = $1 and i.kind = w.kind and i.ref = w.ref
+      left join bookings b on b.provider_id = $1 and b.id = i.item_id and i.kind = 'booking'
+      left join order_lines l on l.provider_id = $1 and l.id = i.item_id and i.kind = 'order_line'
+      join orders o on o.provider_id = $1 and o.id = coalesce(b.order_id, l.order_id)
+      join import_refs f on f.provider_id = $1 and f.kind = 'order' and f.item_id = coalesce(o.first_order_id, o.id)
+      left join import_refs c on c.provider_id = $1 and c.kind = 'order_line' and c.item_id = l.credits_line_id)
+  select n.line, case when n.is_share then format('credits[%s].order_line_id', n.position) else 'order_lines' end as path
+  from named n join known l on l.kind = 'order_line' and l.ref = n.ref
+    left join known b on b.kind = 'booking' and b.ref = n.booking
+    left join named c on not c.is_share and c.line = n.line and c.ref = l.credited
+  where n.nth > 1 or n.is_share and l.credited is null
+    or case when l.credited is null then b.first_order <> l.first_order else c.ref is null end
+  order by n.line, n.part`;
 
 const gatheringsOfOtherDates = (table: string) => `
   select a.line from staged_lines a join staged_lines p on p.provider_id = $1 and p.line = a.line and p.part = 0
@@ -112,6 +108,10 @@ const statusInTheFuture = `
       where provider_id = $1 and kind = 'participant' and part = 0 and bad is not true)
   select line from own where (data->>'status_updated_at')::timestamptz > now()`;
 
+const creditsWithoutShares = `
+  select l.id from order_lines l join order_line_participants n on n.provider_id = $1 and n.order_line_id = l.id
+  where l.provider_id = $1 and l.credits_line_id is not null
+  group by l.id having bool_and(n.amount is null and not n.is_credited) order by l.id`;
 const creditsPerLock = 200;
 
 /** The line's status applies regardless of capacities. */
@@ -119,8 +119,7 @@ export const participant: BulkRecordType = {
   kind: 'participant',
   table: participants,
   checks: [
-    { field: 'order_lines', text: linesOfOtherOrders },
-    { field: 'credits', text: wrongCredits },
+    { field: 'order_lines', text: wrongLines },
     { field: 'attendance', text: gatheringsOfOtherDates('attendances') },
     { field: 'attendance_marks', text: gatheringsOfOtherDates('attendance_marks') },
     { field: 'status_updated_at', text: statusInTheFuture },
@@ -171,13 +170,13 @@ export const participant: BulkRecordType = {
     attendance_marks: { form: 'list', owner: attendanceMarks.participantId, item: attendanceMark, maxItems: 10_000 },
   },
   // An older version exports the lines of credits without shares.
-  async afterAll(ctx) {
-    for (let last: number | null = 0; last !== null;) {
-      const text: SQL = sql`select share_older_credits(${ctx.providerId}, ${last}, ${creditsPerLock}) as line`;
-      last = await ctx.write(allAreas, async (tx) => {
-        const { rows } = await tx.execute<{ line: number | null }>(text);
-        return rows[0]!.line ?? tx.rollbackNoChange(null);
-      });
+  async afterAll({ pool }, { providerId, write }) {
+    const credits = await pool.query<{ id: number }>(creditsWithoutShares, [providerId]);
+    const ids = credits.rows.map(({ id }) => id);
+    for (let from = 0; from < ids.length; from += creditsPerLock) {
+      const next = sql.param(ids.slice(from, from + creditsPerLock));
+      const text = sql`select share_older_credits(${providerId}, id - 1, 1) from unnest(${next}::bigint[]) id`;
+      await write(allAreas, (tx) => tx.execute(text));
     }
   },
   // An order shows its participants.
