@@ -9,10 +9,9 @@ import { bundle, replaceIn } from '../../support/bundle.ts';
 /** Milliseconds that others wait more. */
 const limits = { live: 50, others: 20 };
 const readers = 8;
-/** Each has a calendar of its own, which may be read 30 times a minute. */
-const persons = 15;
+/** Those of half the readers, each with persons of its own, whose calendars may be read 30 times a minute. */
+const persons = 16;
 const readingsOfPerson = 20;
-let readings = 0;
 /** This process may be delayed by other work of the machine in some of them. */
 const rounds = 3;
 
@@ -124,14 +123,23 @@ async function measureBeside(send: () => Promise<{ status: number; elapsed: numb
 
 type Waits = Awaited<ReturnType<typeof measureBeside>>;
 
-/** Readers of large calendars, whose schools change every second. */
-async function readCalendars(server: Server, setting: Setting, seconds: number, statuses: Map<number, number>) {
+/** Readers of large calendars, each of another one, whose schools change every second. `readings` counts those of each. */
+async function readCalendars(
+  server: Server,
+  setting: Setting,
+  seconds: number,
+  { statuses, readings }: { statuses: Map<number, number>; readings: number[] },
+) {
   const { slugs, feeds, anyone, all } = setting;
   const end = performance.now() + 1_000 * seconds;
-  const reading = Array.from({ length: readers }, async (_, n) => {
+  const half = readers / 2;
+  const ofCatalog = ['', `/courses/${all[0]!.courseId}`].flatMap((path) =>
+    ['', '?lang=en'].map((query) => `/catalog/${slugs[0]}${path}/calendar.ics${query}`),
+  );
+  const reading = readings.map(async (_, n) => {
     while (performance.now() < end) {
-      const toFeed = () => feeds[Math.floor((readings += 1) / readingsOfPerson) % persons]!;
-      const path = n % 2 === 0 ? `/catalog/${slugs[0]}/calendar.ics` : toFeed();
+      const nextFeed = () => feeds[(Math.floor((readings[n]! += 1) / readingsOfPerson) * half + n) % persons]!;
+      const path = n < half ? nextFeed() : ofCatalog[n - half]!;
       const { status } = await anyone.get(`${server.base}${path}`, { timeoutMs: 120_000 });
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
       // Receiving without a pause would delay this process, which measures.
@@ -174,10 +182,11 @@ async function observe(server: Server, setting: Setting, { seconds, count }: { s
   await other();
   const started = cpuMs(server);
   const statuses = new Map<number, number>();
+  const seen = { statuses, readings: Array<number>(readers).fill(0) };
   const [alone, beside]: Waits[][] = [[], []];
   for (let n = 0; n < rounds; n += 1) {
     alone!.push(await measureBeside(live, () => pause((1_000 * seconds) / rounds)));
-    beside!.push(await measureBeside(live, () => readCalendars(server, setting, seconds / rounds, statuses)));
+    beside!.push(await measureBeside(live, () => readCalendars(server, setting, seconds / rounds, seen)));
   }
   const readingCpu = cpuMs(server) - started;
 
