@@ -50,6 +50,7 @@ export const findMailIds = async (on: Queryable, { providerId, userId }: Person,
 export async function eraseCourseUser(ctx: Ctx, userId: number, { dry_run = false }: ErasureBody) {
   const person = { providerId: ctx.providerId, userId };
   const before = await countItems(ctx.unlockedStore, person, { orders: [], customers: [] });
+  const answers = dry_run ? undefined : await findAnswers(ctx, person);
   return writeInSlices(ctx, areas, async (tx, now): Promise<Static<typeof Erasure> | undefined> => {
     const [found] = await execute<{ isErased: boolean }>(tx, sql.lockPerson, [ctx.providerId, userId]);
     if (!found) throw Problem.notFound('Course user');
@@ -64,7 +65,7 @@ export async function eraseCourseUser(ctx: Ctx, userId: number, { dry_run = fals
     const result = { id: userId, dry_run, ...counts, kept: kept.slice(0, maxKept), kept_total: kept.length };
     if (dry_run && !found.isErased) return tx.rollbackNoChange(result);
 
-    const { others, mails, ...changed } = await eraseItems(tx, now, person, purchases, ctx.settings);
+    const { others, mails, ...changed } = await eraseItems(tx, now, person, purchases, ctx.settings, answers);
     // Of an erased person only what has been added since counts.
     const repeated = { ...result, ...(found.isErased && changed) };
     const { participants, orders, customers, interests, sessions, links, webhook_attempts, import_refs } = repeated;
@@ -107,8 +108,18 @@ const toKeptItems = (resource: KeptItem['resource'], items: Purchase[]): KeptIte
     return isKept ? [{ resource, id, reason: 'invoice', until }] : [];
   });
 
+type Answers = { searched: string; keys: string[]; since: string };
+
+/** Without the lock, since it reads every answer. */
+async function findAnswers({ unlockedStore, settings, version }: Ctx, person: Person): Promise<Answers> {
+  const { orders } = await findPurchases(unlockedStore, person, settings);
+  const values = [person.providerId, person.userId, toIds(selectOwn(orders))];
+  const [found] = await execute<Omit<Answers, 'since'>>(unlockedStore, copySql.findAnswers, values);
+  return { ...found!, since: version };
+}
+
 /** Deletes what repeats the data of the person. Returns the names of the deleted mails. */
-async function deleteCopies(tx: Tx, person: Person, { orders, customers }: Purchases) {
+async function deleteCopies(tx: Tx, person: Person, { orders, customers }: Purchases, answers?: Answers) {
   const { providerId, userId } = person;
   const own = [providerId, userId];
   const items = [...own, toIds(selectOwn(orders)), toIds(selectOwn(customers))];
@@ -120,7 +131,7 @@ async function deleteCopies(tx: Tx, person: Person, { orders, customers }: Purch
   await execute(tx, mailSql.deleteRefusedAddress, own);
   await execute(tx, mailSql.deleteInterests, own);
   await execute(tx, sql.deleteAttempts, items);
-  await execute(tx, copySql.emptyAnswers, items.slice(0, 3));
+  await execute(tx, copySql.emptyAnswers, [...items.slice(0, 3), answers?.searched, answers?.since, answers?.keys]);
   await execute(tx, mailSql.deletePosts, items.slice(0, 3));
   await execute(tx, copySql.deleteStagedLines, [providerId]);
   await execute(tx, sql.hashRefs, items);
@@ -133,10 +144,17 @@ type Changed = Record<'participants' | 'orders' | 'customers' | 'others', number
  * Deletes copies, and clears the personal columns of the participants, orders and customers. Returns the numbers of changed
  * rows, and the names of the deleted mails.
  */
-async function eraseItems(tx: Tx, now: string, person: Person, purchases: Purchases, { timezone }: Retention) {
+async function eraseItems(
+  tx: Tx,
+  now: string,
+  person: Person,
+  purchases: Purchases,
+  { timezone }: Retention,
+  answers?: Answers,
+) {
   const { providerId, userId } = person;
   const { orders, customers } = purchases;
-  const mails = await deleteCopies(tx, person, purchases);
+  const mails = await deleteCopies(tx, person, purchases, answers);
   const isOfCompany = (order: Purchase) => order.isOfCompany === true;
   const erasable = selectErasable(orders);
   const own = [providerId, userId];
@@ -182,7 +200,7 @@ export async function eraseKept(database: Database) {
 const eraseSomeKept = (database: Pick<Database, 'write'>, providerId: number) =>
   database.write([providerId], areas, async (tx, now) => {
     const orders = await execute<{ id: number }>(tx, sql.clearKeptOrders, [providerId, now]);
-    await execute(tx, copySql.emptyAnswers, [providerId, 0, toIds(orders)]);
+    await execute(tx, copySql.emptyAnswers, [providerId, 0, toIds(orders), null, null, null]);
     const customers = await tx.$client.query({ ...sql.clearKeptCustomers, values: [providerId, now] });
     return orders.length + (customers.rowCount ?? 0) > 0 || tx.rollbackNoChange(false);
   });

@@ -45,8 +45,11 @@ async function merge<Counts extends object>(kind: Kind, ctx: Ctx, id: number, { 
   const ids: Ids = [ctx.providerId, id, into];
   const count = async (on: Queryable) =>
     (await execute<Record<string, number>>(on, kind.count, [ctx.providerId, id]))[0]!;
-  // Without the lock, since it reads every item.
+  // Without the lock, since these read every item and answer.
   const before = await count(ctx.unlockedStore);
+  const keys = dry_run
+    ? []
+    : await execute<{ key: string }>(ctx.unlockedStore, sql.findAnswerKeys(kind.resource), ids.slice(0, 2));
   const numMoved = kind.counted.reduce((sum, name) => sum + before[name]!, 0);
   let counts = dry_run || numMoved > sliceSize ? before : undefined;
   type Result = { id: number; into: number; dry_run: boolean } & Counts;
@@ -65,18 +68,26 @@ async function merge<Counts extends object>(kind: Kind, ctx: Ctx, id: number, { 
 
     tx.recordAffected(into);
     if ((await kind.moveSome(tx, ids, now, sliceSize)) === sliceSize) return undefined;
+    if ((await replaceInAnswers(kind, ctx, tx, now, ids, keys)) === sliceSize) return undefined;
     await execute(tx, sql.moveImportRefs(kind.resource), ids);
     await kind.finish(tx, ids);
-    await replaceInAnswers(kind, ctx, tx, id, into);
     await execute(tx, sql.recordMerge(kind.resource), [...ids, now]);
     return result;
   });
 }
 
-/** So that the repetition of a request shows the one that stays. */
-async function replaceInAnswers({ resource, read }: Kind, ctx: Ctx, tx: Tx, id: number, into: number) {
-  const answers = await execute<{ key: string; answer: unknown }>(tx, sql.findAnswers(resource), [ctx.providerId, id]);
-  if (answers.length === 0) return;
+/** So that the repetition of a request shows the one that stays. Returns the number of answers. */
+async function replaceInAnswers(
+  { resource, read }: Kind,
+  ctx: Ctx,
+  tx: Tx,
+  now: string,
+  [providerId, id, into]: Ids,
+  found: { key: string }[],
+) {
+  const values = [providerId, id, found.map(({ key }) => key), ctx.version, sliceSize];
+  const answers = await execute(tx, sql.findSomeAnswers(resource), values);
+  if (answers.length === 0) return 0;
   const staying = await read({ ...ctx, db: tx }, into);
   const { mark, reference } = itemMembers[resource];
   const replace = (_name: string, value: unknown) => {
@@ -84,8 +95,8 @@ async function replaceInAnswers({ resource, read }: Kind, ctx: Ctx, tx: Tx, id: 
     if (item['id'] === id && item[mark] !== undefined) return staying;
     return item[reference] === id ? { ...item, [reference]: into } : value;
   };
-  for (const { key, answer } of answers)
-    await execute(tx, sql.updateAnswer, [ctx.providerId, key, JSON.stringify(answer, replace)]);
+  await execute(tx, sql.updateAnswers, [providerId, JSON.stringify(answers, replace), now]);
+  return answers.length;
 }
 
 /** Moves the participants, and ends the sessions, links and password of the merged person. */

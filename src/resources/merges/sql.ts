@@ -1,6 +1,6 @@
 import { staysSql } from '../../core/reference/statuses.ts';
 import { caseFoldedSql } from '../../database/tables/columns.ts';
-import { aboutItem, type itemMembers } from '../../database/tables/idempotency.ts';
+import { aboutItem, amongFound, type itemMembers } from '../../database/tables/idempotency.ts';
 
 type Resource = keyof typeof itemMembers;
 
@@ -40,14 +40,22 @@ export const findSharedDates = {
     where p.provider_id = $1 and p.user_id = $2 and ${staysSql('p')} and ${staysSql('o')} order by 1 limit 1000`,
 };
 
-export const findAnswers = (resource: Resource) => ({
-  name: `find_answers_about_merged_${resource}`,
-  text: `select key_hash as key, answer from idempotency_records where provider_id = $1
-    and jsonb_path_exists(answer, '${aboutItem(resource)})', jsonb_build_object('id', $2::bigint))`,
+const isAnswerAbout = (resource: Resource) =>
+  `jsonb_path_exists(r.answer, '${aboutItem(resource)})', jsonb_build_object('id', $2::bigint))`;
+export const findAnswerKeys = (resource: Resource) => ({
+  name: `find_keys_of_answers_about_merged_${resource}`,
+  text: `select r.key_hash as key from idempotency_records r where r.provider_id = $1 and ${isAnswerAbout(resource)}`,
 });
-export const updateAnswer = {
-  name: 'update_answer_about_merged',
-  text: 'update idempotency_records set answer = $3 where provider_id = $1 and key_hash = $2',
+export const findSomeAnswers = (resource: Resource) => ({
+  name: `find_answers_about_merged_${resource}`,
+  text: `select r.key_hash as key, r.answer from idempotency_records r
+    where r.provider_id = $1 and ${amongFound('$3', '$4', isAnswerAbout(resource))} limit $5`,
+});
+/** As stored at `$3`, for searches that began before. */
+export const updateAnswers = {
+  name: 'update_answers_about_merged',
+  text: `update idempotency_records r set answer = n.answer, created_at = $3
+    from json_to_recordset($2) n (key text, answer jsonb) where r.provider_id = $1 and r.key_hash = n.key`,
 };
 export const countCustomerItems = {
   name: 'count_merged_customer',

@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { courses } from '../../../src/database/tables/courses.ts';
 import { newestEvent } from '../../support/changes.ts';
+import { sendQueued } from '../../support/locks.ts';
 import { createCampaign, createCustomer, createOrder, createUser, write } from '../../support/orders.ts';
 import { openTestAppForFile, type Provider } from '../../support/test-app.ts';
 
@@ -152,6 +153,42 @@ test('a customer with many items of each kind is merged in slices, between which
   expect(new Set((await rowsOf(me, 'orders', 'customer_id')).map((row: object) => Object.values(row)[0]))).toEqual(
     new Set([into]),
   );
+});
+
+test('a customer that many stored responses show is merged in slices, between which others write', async () => {
+  const me = await createProvider();
+  const [from, into] = [await createCustomer(me), await createCustomer(me)];
+  const kari = { firstname: 'Kari', lastname: 'Li', email: 'kari@many.example', customer_id: from };
+  const employ = () => me.post('/v2/course-users', kari, { 'idempotency-key': 'k' });
+  const employee = (await employ()).json<object>();
+  await write(me, (tx) =>
+    tx.execute(`insert into idempotency_records (provider_id, key_hash, fingerprint, answer, created_at, expires_at)
+      select provider_id, n::text, fingerprint, answer, created_at, expires_at
+      from idempotency_records, generate_series(1, 1200) n where provider_id = ${me.id}`),
+  );
+  const countLeft = async () => {
+    const left = `select count(*)::int as left from idempotency_records
+      where provider_id = ${me.id} and jsonb_path_exists(answer, '$.**.customer.id ? (@ == ${from})')`;
+    return (await write(me, (tx) => tx.execute<{ left: number }>(left))).rows[0]!.left;
+  };
+  expect(await countLeft()).toBe(1_201);
+  const state = { isMerged: false };
+  const merging = merge(me, from, { into }).finally(() => (state.isMerged = true));
+  const slices = new Set<number>();
+  while (!state.isMerged) slices.add(await countLeft());
+  expect((await merging).status).toBe(200);
+  expect([...slices].some((left) => left > 0 && left < 1_201)).toBe(true);
+  expect(await countLeft()).toBe(0);
+  expect((await employ()).json()).toEqual({ ...employee, customer: await read(me, into) });
+});
+
+test('a response that is stored while a merge waits for the lock shows the one that stays', async () => {
+  const { me, from, into } = await createTwo();
+  const ola = { firstname: 'Ola', lastname: 'Li', email: 'ola@queued.example', customer_id: from };
+  const employ = () => me.post('/v2/course-users', ola, { 'idempotency-key': 'k' });
+  const sent = await sendQueued(database, me, [employ, () => merge(me, from, { into })]);
+  expect(sent.map(({ status }) => status)).toEqual([201, 200]);
+  expect((await employ()).json<object>()).toMatchObject({ customer: { id: into } });
 });
 
 test('refuses what it cannot merge', async () => {

@@ -4,6 +4,7 @@ import { findByUsername } from '../../../src/resources/auth/sign-on-sql.ts';
 import { eraseKept } from '../../../src/resources/erasures/service.ts';
 import { book, bookOrFail, createBookableDate, getSummary } from '../../support/booking.ts';
 import { addDate, addGathering } from '../../support/dates.ts';
+import { sendQueued } from '../../support/locks.ts';
 import { createUser, write } from '../../support/orders.ts';
 import { openTestAppForFile, type Provider } from '../../support/test-app.ts';
 
@@ -101,6 +102,25 @@ test('a repeated request whose response is erased is refused, and nothing is car
     ]);
   }
   expect(await count()).toBe(before);
+});
+
+test('a response that is stored while an erasure waits for the lock is erased', async () => {
+  const { me, orderId, id } = await createBooked();
+  const send = () => pay(me, orderId, 'Cash', 'pay');
+  const sent = await sendQueued(database, me, [send, () => me.post(`/v2/course-users/${id}/erase`, {})]);
+  expect(sent.map(({ status }) => status)).toEqual([201, 200]);
+  expect((await send()).headers['x-error-code']).toBe('response_erased');
+});
+
+test('a response with an e-mail that the person gets while an erasure waits for the lock is erased', async () => {
+  const { me, id } = await createBooked();
+  const email = 'new@copies.example';
+  const create = () => me.post('/v2/instructors', { firstname: 'Ola', lastname: 'Li', email }, key('instructor'));
+  expect((await create()).status).toBe(201);
+  const writes = [() => me.put(`/v2/course-users/${id}`, { email }), () => me.post(`/v2/course-users/${id}/erase`, {})];
+  const sent = await sendQueued(database, me, writes);
+  expect(sent.map(({ status }) => status)).toEqual([200, 200]);
+  expect((await create()).headers['x-error-code']).toBe('response_erased');
 });
 
 test.each([

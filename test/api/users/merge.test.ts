@@ -4,6 +4,7 @@ import { bookOrFail, createBookableDate, person } from '../../support/booking.ts
 import { newestEvent } from '../../support/changes.ts';
 import { addGathering } from '../../support/dates.ts';
 import { contentTypeHeader, dialects, encodeBody } from '../../support/dialects.ts';
+import { sendQueued } from '../../support/locks.ts';
 import { createAttendance, createCustomer, createOrder, createUser, write } from '../../support/orders.ts';
 import { openTestAppForFile, type Provider } from '../../support/test-app.ts';
 
@@ -180,6 +181,15 @@ test('the repeated request that created the merged person shows the one that sta
     expect(again.headers['location']).toMatch(new RegExp(`/v2/course-users/${into}$`));
     expect((await move()).json<object>()).toMatchObject({ id: participants[0]!.id, user: staying });
   }
+});
+
+test('a response that a merge changes while another one waits for the lock shows the one that stays at last', async () => {
+  const { me, from, into } = await createTwo();
+  const body = person();
+  const create = () => me.post('/v2/course-users', body, { 'idempotency-key': 'k' });
+  const created = (await create()).json<{ id: number }>().id;
+  await sendQueued(database, me, [() => merge(me, created, { into: from }), () => merge(me, from, { into })]);
+  expect((await create()).json()).toEqual(await read(me, into));
 });
 
 test('the link to an offer of the merged person ends, and the one that stays gets another', async () => {
