@@ -27,7 +27,7 @@ const toQueue = (ids: number[]) =>
 type Waiting = Seats & { id: number; overbooked: number[]; waiting: number[]; waitingMode?: 'promote' | 'offer' };
 const promotionsOf = ({ overbooked, waiting, waitingMode = 'promote', ...on }: Waiting) => {
   const queue = { ...on, overbooked: toQueue(overbooked), waiting: toQueue(waiting), waitingMode };
-  return computePromotions({ ...queue, offerEnd: 'later', hasDueOffers: false }).map((change) => ({
+  return computePromotions({ ...queue, offerEnd: 'later' }).map((change) => ({
     participantId: change.participantId,
     status: states[nextState(change.from, change.cause, change.place)!].statusId,
     heldUntil: change.heldUntil,

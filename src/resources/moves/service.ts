@@ -35,7 +35,7 @@ export const moveParticipant = (ctx: Ctx, id: number, { dry_run = false, ...body
       )[0];
     const found = await find();
     if (found === undefined) throw Problem.notFound('Participant');
-    const hasEnded = await endDueHolds(ctx, tx, now, [found.courseDateId]);
+    const hasEnded = await endDueHolds(ctx, tx, now, [found.courseDateId], id);
     const row = hasEnded ? (await find())! : found;
     const reader = { ...ctx, db: tx };
     const reload = async (orderIds: number[] = []) => ({

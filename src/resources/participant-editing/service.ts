@@ -34,7 +34,7 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
     const found = await find();
     if (found === undefined) throw Problem.notFound('Participant');
     const isDecided = body.user !== undefined || (body.idStatus ?? found.statusId) !== found.statusId;
-    const hasEnded = isDecided && (await endDueHolds(ctx, tx, now, [found.courseDateId]));
+    const hasEnded = isDecided && (await endDueHolds(ctx, tx, now, [found.courseDateId], id));
     const row = hasEnded ? (await find())! : found;
 
     const swap = body.user && (await decideSwap(ctx, tx, now, row, body.user));

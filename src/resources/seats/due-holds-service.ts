@@ -8,8 +8,6 @@ import * as sql from './sql.ts';
 const intervalMs = 2_000;
 /** Schools whose offers end at once, which wait in the queue of writes. */
 const maxSchools = 100;
-/** Limits the time under the lock. */
-const maxDates = 50;
 
 /**
  * Ends the due offers of all schools. Each process runs it: one that finds those of a school ended by another writes
@@ -23,7 +21,10 @@ export function dueHoldsJob(database: Database, log: Pick<Log, 'warn'>): Job {
     const audited = database.withAudit({ actor: 'server', actorId: null, action: 'end of offers' });
     for (const { id } of due) {
       busy.add(id);
-      void endDueHoldsOfSchool(audited, id)
+      const endAll = async () => {
+        while (!signal.aborted && (await endDueHoldsOfSchool(audited, id)));
+      };
+      void endAll()
         .catch((error: unknown) => {
           if (!signal.aborted) warnOfFailure(log, 'The end of offers', error);
         })
@@ -33,15 +34,10 @@ export function dueHoldsJob(database: Database, log: Pick<Log, 'warn'>): Job {
   return { name: 'The search for offers that end', intervalMs, run };
 }
 
-/** Ends the due offers of a school, of 50 dates at most. */
+/** Ends the first due offers of a school; returns false without any. */
 export const endDueHoldsOfSchool = (database: Pick<Database, 'write'>, providerId: number) =>
-  database.write([providerId], ['dates', 'people', 'money'], async (tx, now) => {
-    const dates = await execute<{ id: number }>(tx, sql.findDatesWithDueOffers, [providerId, maxDates]);
-    const hasEnded = await endDueHolds(
-      { providerId },
-      tx,
-      now,
-      dates.map(({ id }) => id),
-    );
-    if (!hasEnded) tx.rollbackNoChange();
-  });
+  database.write(
+    [providerId],
+    ['dates', 'people', 'money'],
+    async (tx, now) => (await endDueHolds({ providerId }, tx, now, null)) || tx.rollbackNoChange(false),
+  );

@@ -27,17 +27,9 @@ export async function promoteWaitingLists(
   lapsed: sql.Offer[] = [],
 ) {
   if (courseDateIds.length === 0) return;
-  const toValues = (ended: sql.Offer[]) => [
-    ...[ctx.providerId, JSON.stringify(courseDateIds), now],
-    JSON.stringify(ended.map(({ participantId }) => participantId)),
-  ];
-  let values = toValues(lapsed);
+  const lapsedIds = lapsed.map(({ participantId }) => participantId);
+  const values = [ctx.providerId, JSON.stringify(courseDateIds), now, JSON.stringify(lapsedIds)];
   let queues = await execute<Queue>(tx, sql.readQueues, values);
-  const due = queues.filter(({ hasDueOffers }) => hasDueOffers);
-  if (due.length > 0) {
-    values = toValues([...lapsed, ...(await lapseOffers(ctx, tx, now, toIds(due)))]);
-    queues = await execute<Queue>(tx, sql.readQueues, values);
-  }
   if (queues.some(({ waiting }) => waiting.some(({ groupId }) => groupId !== null)))
     queues = await execute<Queue>(tx, sql.readWholeQueues, values);
   const changes = queues.flatMap(computePromotions);
@@ -65,25 +57,37 @@ export async function promoteAfterLeaving(ctx: School, tx: Tx, now: string, leav
 const toIds = (items: { id: number }[]) => items.map(({ id }) => id);
 
 /**
- * Ends the due offers of these dates and offers the seats to the next in line. Call before seats of a date are counted
- * or assigned. Returns true if an offer ended.
+ * Ends the first due offers of these dates, or of all, that of a participant before others, and offers the seats to the
+ * next in line; the rest hold their seats until the next call. Call before seats of a date are counted or assigned.
+ * Returns true if an offer ended.
  */
-export async function endDueHolds(ctx: School, tx: Tx, now: string, courseDateIds: number[]): Promise<boolean> {
-  const lapsed = await lapseOffers(ctx, tx, now, courseDateIds);
+export async function endDueHolds(
+  ctx: School,
+  tx: Tx,
+  now: string,
+  courseDateIds: number[] | null,
+  participantId?: number,
+): Promise<boolean> {
+  const lapsed = await lapseOffers(ctx, tx, now, courseDateIds, participantId);
   const dateIds = new Set(lapsed.map(({ courseDateId }) => courseDateId));
   await promoteWaitingLists(ctx, tx, now, [...dateIds], lapsed);
   return lapsed.length > 0;
 }
 
-/** Ends the due offers of the course dates of a condition, which are to be deleted: nobody gets the seats. */
+/**
+ * Ends the first due offers of the course dates of a condition, which are deleted: nobody gets the seats. Returns how
+ * many may end in this write beside them.
+ */
 export async function endDueHoldsOfDates(ctx: School, tx: Tx, now: string, condition: SQL | undefined) {
   const isHeld = gt(courseDates.numUnconfirmed, 0);
   const dates = await tx.select({ id: courseDates.id }).from(courseDates).where(and(condition, isHeld));
-  if (dates.length > 0) await lapseOffers(ctx, tx, now, toIds(dates));
+  const ended = dates.length === 0 ? [] : await lapseOffers(ctx, tx, now, toIds(dates));
+  return sql.maxEnded - ended.length;
 }
 
-async function lapseOffers(ctx: School, tx: Tx, now: string, courseDateIds: number[]) {
-  const due = await execute<sql.Offer>(tx, sql.findDueOffers, [ctx.providerId, JSON.stringify(courseDateIds)]);
+async function lapseOffers(ctx: School, tx: Tx, now: string, dateIds: number[] | null, participantId?: number) {
+  const values = [ctx.providerId, dateIds && JSON.stringify(dateIds), participantId];
+  const due = await execute<sql.Offer>(tx, sql.findDueOffers, values);
   const changes = due.map((offer) => endOffer(offer, offer.lapsedOffers === 0 ? 'lapse' : 'lapseAgain'));
   await changeStates(ctx, tx, now, changes);
   return due;

@@ -44,7 +44,6 @@ export type Queue = Seats & {
   /** The end of an offer made now. */
   offerEnd: string;
   /** True if an offer has ended that still holds its seat. */
-  hasDueOffers: boolean;
   overbooked: Queued[];
   waiting: Waiting[];
 };

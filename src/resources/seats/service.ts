@@ -113,7 +113,7 @@ export async function declineOffer(ctx: Ctx, tx: Tx, now: string, participantId:
 async function findOpenOffer(ctx: Ctx, tx: Tx, now: string, participantId: number) {
   const find = async () => (await execute<sql.Offer & Seats>(tx, sql.findOffer, [ctx.providerId, participantId]))[0];
   const offer = await find();
-  if (offer === undefined || !(await endDueHolds(ctx, tx, now, [offer.courseDateId]))) return offer;
+  if (offer === undefined || !(await endDueHolds(ctx, tx, now, [offer.courseDateId], participantId))) return offer;
   const found = await find();
   // One that has lapsed and is made again is another offer.
   return found?.lapsedOffers === offer.lapsedOffers ? found : undefined;

@@ -2,7 +2,7 @@ import { isMailOnSql } from '../../core/reference/mail-kinds.ts';
 import { canceled, participantStatus } from '../../core/reference/statuses.ts';
 import { currentTimeSql } from '../../database/tables/columns.ts';
 import { waitingMailsSql } from '../mails/loaders.ts';
-import { hasDueOffersSql, openOffersSql } from './loaders.ts';
+import { openOffersSql } from './loaders.ts';
 
 const seats = `d.capacity_max as "capacityMax", d.capacity_overbook as "capacityOverbook", d.capacity_wait as "capacityWait",
       d.num_confirmed as "numConfirmed", d.num_overbooked as "numOverbooked", d.num_unconfirmed as "numUnconfirmed",
@@ -21,7 +21,6 @@ const offersEnd = `case when d.starts_at > ${currentTimeSql} then d.starts_at el
 
 /** Skips participants whose status changed in this transaction, but for `$4`, who are behind all others. */
 const queues = (waitingLimit: string) => `select d.id, ${seats}, d.waiting_mode as "waitingMode",
-      ${hasDueOffersSql('d')} as "hasDueOffers",
       least(${currentTimeSql} + d.offer_hours * interval '1 hour', ${offersEnd})::text as "offerEnd",
       to_json(array(select json_build_object('id', p.id, 'heldFor', p.held_for) from participants p
         where ${queued(participantStatus.overbooked)}
@@ -92,11 +91,16 @@ export type Offer = { participantId: number; courseDateId: number; lapsedOffers:
 const offer = `p.id as "participantId", p.course_date_id as "courseDateId", p.lapsed_offers as "lapsedOffers"`;
 const isDue = `p.status_id = ${participantStatus.unconfirmed} and p.held_until <= ${currentTimeSql}`;
 
+/** Limits the time under the lock: a second end makes a credit. */
+export const maxEnded = 50;
+
+/** The first due offers of the dates `$2`, of all unless sent, that of the participant `$3` before others. */
 export const findDueOffers = {
   name: 'find_due_offers',
   text: `select ${offer} from participants p
-    where p.provider_id = $1 and p.course_date_id in (select json_array_elements_text($2)::bigint) and ${isDue}
-    order by p.held_until, p.id`,
+    where p.provider_id = $1 and ${isDue}
+      and ($2::json is null or p.course_date_id in (select json_array_elements_text($2::json)::bigint))
+    order by p.id = $3::bigint desc, p.held_until, p.id limit ${maxEnded}`,
 };
 
 /** An open offer of a date on which it can be accepted, with the seats of the date. */
@@ -113,11 +117,4 @@ export const findProvidersWithDueOffers = {
     where p.held_until <= ${currentTimeSql} and exists (select from provider_state s where s.provider_id = p.provider_id)
       and p.provider_id not in (select json_array_elements_text($1)::bigint)
     group by p.provider_id order by min(p.held_until), p.provider_id limit $2`,
-};
-
-/** The dates of a provider with the offers that ended first. */
-export const findDatesWithDueOffers = {
-  name: 'find_dates_with_due_offers',
-  text: `select p.course_date_id as id from participants p where p.provider_id = $1 and ${isDue}
-    group by p.course_date_id order by min(p.held_until), p.course_date_id limit $2`,
 };

@@ -87,7 +87,7 @@ export type Confirmed = { courseDateId: number; acceptsFee: boolean };
 export const cancelOwnPlace = (ctx: Ctx, place: OwnPlace, confirmed: Confirmed): Promise<CancellationTerms | 'done'> =>
   ctx.write(['dates', 'people', 'money'], async (tx, now) => {
     const { courseDateId } = await findOwn(ctx, tx, place);
-    await endDueHolds(ctx, tx, now, [courseDateId]);
+    await endDueHolds(ctx, tx, now, [courseDateId], place.participantId);
     const terms = (await loadCancellationTerms(ctx, tx, [place.participantId], now)).get(place.participantId);
     if (terms === undefined) throw Problem.notFound('Participant');
     const isOpen = terms.kind === 'free' || (terms.kind === 'fee' && confirmed.acceptsFee);

@@ -111,7 +111,36 @@ test('the feed has every offer and what became of it', async () => {
   );
 });
 
+/** So many participants without others, whose second offers are over. */
+async function endedOffers(count: number) {
+  const me = await createProvider();
+  const { courseId, dateId } = await createBookableDate(me, { ...offering, capacityWait: count });
+  const { booking_id } = await bookOrFail(me, dateId);
+  const { participants: offered } = await bookOrFail(me, dateId, { participants: persons(count), ...wait });
+  const url = `/v2/courses/${courseId}/coursedates/${dateId}`;
+  await me.put(url, { capacity_max: count + 1 });
+  await lapsedBefore(me);
+  await endOffers(me);
+  return { me, dateId, url, bookingId: booking_id, lastId: offered.at(-1)!.id };
+}
+
 describe('an offer whose time is over', () => {
+  test('is one of 50 at most that end in a write; the rest hold their seats until the next', async () => {
+    const { me, dateId, lastId } = await endedOffers(110);
+    const countHeld = async () => (await statusesOnDate(me, dateId)).filter((status) => status === 7).length;
+    expect(errorCodes(await book(me, dateId, { participants: persons(51) }))).toContain('no_seats_available');
+    expect(await countHeld()).toBe(110);
+    expect(participantStatuses(await bookOrFail(me, dateId, { participants: persons(50) }))).toEqual(Array(50).fill(1));
+    expect(await countHeld()).toBe(60);
+    expect(await answer(me, acceptOffer, lastId)).toBeUndefined();
+    expect([await countHeld(), (await me.get(`/v2/participants/${lastId}`)).json<Item>()['status'].id]).toEqual([
+      10, 4,
+    ]);
+    const ended = [await endDueHoldsOfSchool(database, me.id), await endDueHoldsOfSchool(database, me.id)];
+    expect([ended, await countHeld()]).toEqual([[true, false], 0]);
+    expect(participantStatuses(await bookOrFail(me, dateId, { participants: persons(60) }))).toEqual(Array(60).fill(1));
+  });
+
   test('refuses no booking once its person was asked again', async () => {
     const { me, dateId, ids, cursor } = await offeredSeat(1);
     for (let times = 0; times < 2; times += 1) {
