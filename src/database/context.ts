@@ -81,10 +81,10 @@ export const getSchoolId = ({ providerId, publishableFor }: Pick<Ctx, 'providerI
 export async function writeInSlices<T>(
   ctx: Ctx,
   areas: Areas,
-  work: (tx: Tx, now: string) => Promise<T | undefined>,
+  work: (tx: Tx, now: string, isFirst: boolean) => Promise<T | undefined>,
 ): Promise<T> {
-  for (;;) {
-    const result = await ctx.write(areas, work);
+  for (let isFirst = true; ; isFirst = false) {
+    const result = await ctx.write(areas, (tx, now) => work(tx, now, isFirst));
     if (result !== undefined) return result;
   }
 }

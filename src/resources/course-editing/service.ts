@@ -9,7 +9,7 @@ import { bodyWriter } from '../../lists/body-writer.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { assignAddresses, releaseAddress, replaceAddress } from './address-service.ts';
 import { touchDatesOfCourse } from '../catalog-settings/course-service.ts';
-import { deleteDatesOfCourse } from '../deregistrations/course-service.ts';
+import { assertNobodyComes, deleteDatesOfCourse, hasWaitingOfCourse } from '../deregistrations/course-service.ts';
 import { deleteInterests } from '../interests/service.ts';
 import { courseItem } from '../courses/list.ts';
 import { descriptionMembers } from '../courses/schema.ts';
@@ -84,20 +84,27 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
   return Problem.mapConstraints(constraints, work);
 }
 
-/** Deletes a course and its dates without participants, and returns its id. Throws if an upcoming date has participants. */
+/**
+ * Deletes a course and its dates without participants, and returns its id. Throws if an upcoming date has participants.
+ * The course is deleted before those who wait leave, so that nobody books meanwhile; a second call continues.
+ */
 export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
   const course = matchCourse(ctx, id);
-  return writeInSlices(ctx, ['catalog', 'dates', 'people', 'money'], async (tx, now) => {
-    if ((await tx.$count(tables.courses, course)) === 0) throw Problem.notFound('Course');
-    const hasDeletedDates = await deleteDatesOfCourse(ctx, tx, now, id);
-    if (hasDeletedDates === undefined) return undefined;
-    await tx
-      .update(tables.courses)
-      .set({ deletedAt: now, updatedAt: now, ...(hasDeletedDates && { relatedItemsUpdatedAt: now }) })
-      .where(course);
-    await releaseAddress(ctx, tx, id);
-    await deleteInterests(ctx, tx, id);
-    return id;
+  return writeInSlices(ctx, ['catalog', 'dates', 'people', 'money'], async (tx, now, isFirst) => {
+    if (isFirst) {
+      if ((await tx.$count(tables.courses, course)) > 0) await assertNobodyComes(ctx, tx, id);
+      else if (!(await hasWaitingOfCourse(ctx, tx, id))) throw Problem.notFound('Course');
+    }
+    const { mayLeaveSome, hasDeletedDates } = await deleteDatesOfCourse(ctx, tx, now, id);
+    if (isFirst) {
+      await tx
+        .update(tables.courses)
+        .set({ deletedAt: now, updatedAt: now, ...(hasDeletedDates && { relatedItemsUpdatedAt: now }) })
+        .where(course);
+      await releaseAddress(ctx, tx, id);
+      await deleteInterests(ctx, tx, id);
+    }
+    return mayLeaveSome ? undefined : id;
   });
 }
 

@@ -13,6 +13,7 @@ import { prepareUpdate } from '../cancellations/service.ts';
 import { courseDateSerializer } from '../coursedates/serializer.ts';
 import { getCourseDate } from '../coursedates/query-service.ts';
 import { endWaiting } from '../deregistrations/service.ts';
+import { dueOffers, hasWaiting } from '../seats/loaders.ts';
 import { addGatherings, haveOwnReferences, needsNewGatherings, updateGatherings } from '../gatherings/service.ts';
 import { gatheringErrors } from '../gatherings/input-service.ts';
 import { replaceInstructors } from '../instructors/service.ts';
@@ -135,37 +136,36 @@ function toUpdatedColumns(
   };
 }
 
-/** Deletes a date and its children, unless somebody has a seat on one of them; those who wait are deregistered. */
+/**
+ * Deletes a date and its children, unless somebody has a seat on one of them, and then deregisters those who wait, so
+ * that nobody books meanwhile; a second call continues.
+ */
 export const deleteCourseDate = (ctx: Ctx, courseId: number, id: number): Promise<CourseDateWritten> =>
-  writeInSlices(ctx, ['catalog', 'dates', 'people', 'money'], async (tx, now) => {
-    await findCourse(ctx, tx, courseId);
-    const target = matchCourseDate(ctx, courseId, id);
-    if ((await tx.$count(tables.courseDates, target)) === 0) throw Problem.notFound('Course date');
-    const withChildren = tenantWhere(
-      ctx,
-      tables.courseDates,
-      or(eq(tables.courseDates.id, id), eq(tables.courseDates.parentId, id)),
-      notDeleted,
-    );
-    const mayLeaveSome = await endWaiting(ctx, tx, now, withChildren);
-    const { numConfirmed, numOverbooked, numUnconfirmed } = tables.courseDates;
-    const taken = and(withChildren, sql`${numConfirmed} + ${numOverbooked} + ${numUnconfirmed} > 0`);
-    if ((await tx.$count(tables.courseDates, taken)) > 0)
-      throw new Problem('invalid', 'Participants hold seats on this course date');
-    if (mayLeaveSome) return undefined;
-    await tx.update(tables.courseDates).set({ deletedAt: now, updatedAt: now }).where(withChildren);
-    await touchCourse(ctx, tx, now, courseId);
-    return { coursedate_id: id, course_id: courseId };
+  writeInSlices(ctx, ['catalog', 'dates', 'people', 'money'], async (tx, now, isFirst) => {
+    const { id: dateId, parentId, numConfirmed, numOverbooked, numUnconfirmed } = tables.courseDates;
+    const withChildren = tenantWhere(ctx, tables.courseDates, or(eq(dateId, id), eq(parentId, id)));
+    if (isFirst) {
+      await findCourse(ctx, tx, courseId);
+      const target = matchCourseDate(ctx, courseId, id, or(notDeleted, hasWaiting));
+      if ((await tx.$count(tables.courseDates, target)) === 0) throw Problem.notFound('Course date');
+      const taken = sql`${numConfirmed} + ${numOverbooked} + ${numUnconfirmed} > ${dueOffers()}`;
+      if ((await tx.$count(tables.courseDates, and(withChildren, notDeleted, taken))) > 0)
+        throw new Problem('invalid', 'Participants hold seats on this course date');
+      const deleted = { deletedAt: now, updatedAt: now };
+      await tx.update(tables.courseDates).set(deleted).where(and(withChildren, notDeleted));
+      await touchCourse(ctx, tx, now, courseId);
+    }
+    return (await endWaiting(ctx, tx, now, withChildren)) ? undefined : { coursedate_id: id, course_id: courseId };
   });
 
 const notDeleted = isNull(tables.courseDates.deletedAt);
-const matchCourseDate = (ctx: Ctx, courseId: number, id: number) =>
+const matchCourseDate = (ctx: Ctx, courseId: number, id: number, condition = notDeleted) =>
   tenantWhere(
     ctx,
     tables.courseDates,
     eq(tables.courseDates.id, id),
     eq(tables.courseDates.courseId, courseId),
-    notDeleted,
+    condition,
   );
 
 /** Once the days are in order, only the times of day can violate this constraint. */

@@ -1,4 +1,4 @@
-import { and, eq, gt, isNotNull, isNull, ne, notInArray, sql } from 'drizzle-orm';
+import { and, eq, gt, isNotNull, ne, not, notInArray, sql } from 'drizzle-orm';
 import { canceled } from '../../core/reference/statuses.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
@@ -6,26 +6,38 @@ import type { Ctx } from '../../database/context.ts';
 import { currentTime } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
+import { dueOffers, hasWaiting } from '../seats/loaders.ts';
 import { endWaiting } from './service.ts';
 
+const datesOf = (ctx: Ctx, courseId: number) => tenantWhere(ctx, courseDates, eq(courseDates.courseId, courseId));
+const isDeleted = isNotNull(courseDates.deletedAt);
+
+/** True if a deletion of the course was interrupted. */
+export const hasWaitingOfCourse = async (ctx: Ctx, tx: Tx, courseId: number) =>
+  (await tx.$count(courseDates, and(datesOf(ctx, courseId), hasWaiting))) > 0;
+
+/** Throws if an upcoming date of a course has participants. An offer that ends a second time leaves none. */
+export async function assertNobodyComes(ctx: Ctx, tx: Tx, courseId: number) {
+  const { statusId, endsAt, numConfirmed, numOverbooked, numUnconfirmed, numWaiting } = courseDates;
+  const isComing = and(not(isDeleted), ne(statusId, canceled), gt(endsAt, currentTime));
+  const stays = sql`${numConfirmed} + ${numOverbooked} + ${numUnconfirmed} + ${numWaiting} > ${dueOffers(1)}`;
+  if ((await tx.$count(courseDates, and(datesOf(ctx, courseId), isComing, stays))) > 0)
+    throw new Problem('invalid', 'The course has dates with coming participants');
+}
+
 /**
- * Deletes the dates of a course without participants; returns true if there were any. Throws if an upcoming date has
- * participants. The next ones who wait on others are deregistered; undefined if some may be left.
+ * Deregisters the next ones who wait on dates of a deleted course, and deletes the dates without participants. Returns
+ * whether there were any, and whether others may wait.
  */
 export async function deleteDatesOfCourse(ctx: Ctx, tx: Tx, now: string, courseId: number) {
-  const dates = tenantWhere(ctx, courseDates, eq(courseDates.courseId, courseId), isNull(courseDates.deletedAt));
-  const isComing = and(ne(courseDates.statusId, canceled), gt(courseDates.endsAt, currentTime));
-  const mayLeaveSome = await endWaiting(ctx, tx, now, dates, sql`not ${isComing}`);
+  const mayLeaveSome = await endWaiting(ctx, tx, now, datesOf(ctx, courseId));
+  const dates = and(datesOf(ctx, courseId), not(isDeleted));
   const hasParticipants = eq(courseDates.hasParticipants, true);
-  if ((await tx.$count(courseDates, and(dates, hasParticipants, isComing))) > 0) {
-    throw new Problem('invalid', 'The course has dates with coming participants');
-  }
-  if (mayLeaveSome) return undefined;
   const parents = tx
     .selectDistinct({ id: courseDates.parentId })
     .from(courseDates)
     .where(and(dates, hasParticipants, isNotNull(courseDates.parentId)));
   const empty = and(dates, eq(courseDates.hasParticipants, false), notInArray(courseDates.id, parents));
   const { rowCount } = await tx.update(courseDates).set({ deletedAt: now, updatedAt: now }).where(empty);
-  return rowCount !== 0;
+  return { mayLeaveSome, hasDeletedDates: rowCount !== 0 };
 }

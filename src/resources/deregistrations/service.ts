@@ -50,30 +50,27 @@ export async function deregisterWithMails(
   return leaving;
 }
 
-/** Limits the time under the lock. */
-const maxWaiting = 50;
-
 /**
- * Ends the due offers of dates that are deleted. Deregisters the next ones who wait there, or on those of a condition,
- * with a mail and a credit of what is unpaid; nobody moves up. Returns true if others may wait.
+ * Ends the next due offers of dates that are deleted. Deregisters the next ones who wait there, with a mail and a credit
+ * of what is unpaid; nobody moves up. Returns true if others may be left.
  */
-export async function endWaiting(ctx: Ctx, tx: Tx, now: string, dates: SQL | undefined, condition?: SQL) {
-  await endDueHoldsOfDates(ctx, tx, now, dates);
+export async function endWaiting(ctx: Ctx, tx: Tx, now: string, dates: SQL | undefined) {
+  const limit = await endDueHoldsOfDates(ctx, tx, now, dates);
   const waits = eq(participants.statusId, participantStatus.waiting);
   const waiting = await tx
     .select({ participantId: participants.id, userId: participants.userId })
     .from(participants)
     .innerJoin(courseDates, sameTenant(courseDates, participants, eq(courseDates.id, participants.courseDateId)))
-    .where(tenantWhere(ctx, participants, waits, dates, condition))
+    .where(tenantWhere(ctx, participants, waits, dates))
     .orderBy(asc(participants.id))
-    .limit(maxWaiting);
+    .limit(limit);
   const change = { from: 'waiting', cause: 'deregister', place: 'own' } as const;
   const changes = waiting.map(({ participantId }) => ({ participantId, ...change }));
   await changeStates(ctx, tx, now, changes);
   const mail = { purpose: 'deregistration', endsPlace: false, isRequested: true } as const;
   const mails = waiting.map((one) => ({ ...mail, ...one }));
   await queueMails(ctx, tx, now, mails);
-  return waiting.length === maxWaiting;
+  return waiting.length === limit;
 }
 
 /**

@@ -13,8 +13,9 @@ const recipients = `lateral (
           join admin_memberships m on m.provider_id = a.provider_id and m.admin_user_id = a.admin_user_id
         where a.provider_id = $1 and a.role_id = l.notification_role_id and m.detached_at is null) r`;
 
-/** The date `d` still runs, and its location `l` sends notices. */
-const isNotified = `l.is_notification_enabled and d.deleted_at is null and d.status_id <> ${canceled}`;
+/** The date `d` is not canceled, and its location `l` sends notices. */
+const sendsNotices = `l.is_notification_enabled and d.status_id <> ${canceled}`;
+const isNotified = `${sendsNotices} and d.deleted_at is null`;
 
 const isFull = 'd.capacity_max > 0 and d.num_confirmed + d.num_overbooked + d.num_unconfirmed >= d.capacity_max';
 const isBudgetReached = 'l.capacity_budget > 0 and d.num_confirmed + d.num_overbooked >= l.capacity_budget';
@@ -65,7 +66,7 @@ export const queueNotices = {
       join courses c on c.provider_id = $1 and c.id = d.course_id
       join providers s on s.id = $1
       cross join ${recipients}
-    where ${isNotified}
+    where ${sendsNotices}
     order by n.participant_id, n.purpose, r.admin_user_id`,
 };
 

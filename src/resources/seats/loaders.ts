@@ -16,6 +16,14 @@ export const openOffersSql = (date: string) =>
 export const hasDueOffersSql = (date: string) =>
   ifUnconfirmed(date, `exists (select ${offersOn(date, `o.held_until <= ${currentTimeSql}`)})`, 'false');
 
+/** How many offers of the date `course_dates` have ended that still hold their seats; only second ones if that is sent. */
+export const dueOffers = (lapsedBefore = 0) => {
+  const isDue = `o.held_until <= ${currentTimeSql} and o.lapsed_offers >= ${lapsedBefore}`;
+  return sql.raw(ifUnconfirmed('course_dates', `(select count(*) ${offersOn('course_dates', isDue)})`, '0'));
+};
+/** Somebody waits on the date `course_dates`, or is about to. */
+export const hasWaiting = sql`course_dates.num_waiting + ${dueOffers()} > 0`;
+
 /** The number of open offers of course dates that have any. */
 export const fetchOpenOffers = batchLoader((ctx, keys) =>
   ctx.db

@@ -141,6 +141,15 @@ describe('an offer whose time is over', () => {
     expect(participantStatuses(await bookOrFail(me, dateId, { participants: persons(60) }))).toEqual(Array(60).fill(1));
   });
 
+  test('prevents no deletion, of more than one write, too', async () => {
+    const { me, dateId, url, bookingId } = await endedOffers(60);
+    expect((await me.request('DELETE')(url)).json()).toEqual({ error: 'Participants hold seats on this course date' });
+    expect((await statusesOnDate(me, dateId)).filter((status) => status === 4)).toEqual([]);
+    await deregister(me, bookingId);
+    expect((await me.request('DELETE')(url)).status).toBe(200);
+    expect(await statusesOnDate(me, dateId)).toEqual(Array(61).fill(4));
+  });
+
   test('refuses no booking once its person was asked again', async () => {
     const { me, dateId, ids, cursor } = await offeredSeat(1);
     for (let times = 0; times < 2; times += 1) {

@@ -2,11 +2,13 @@ import { expect, test } from 'vitest';
 import { checkCounters } from '../../../src/resources/counters/service.ts';
 import { endDueHoldsOfSchool } from '../../../src/resources/seats/due-holds-service.ts';
 import {
+  book,
   bookOrFail,
   createBookableDate,
   createVoucher,
   deregister,
   endOffers,
+  errorCodes,
   person,
   persons,
   statusesOnDate,
@@ -273,12 +275,43 @@ test.each(['date', 'canceled course', 'course that is over'])('a deleted %s leav
   await assertConsistent(me);
 });
 
-test('more than 50 who wait leave in several writes before their date is deleted, and nobody moves up', async () => {
-  const { me, courseId, dateId } = await stage({ capacityMax: 55, capacityWait: 60 });
-  await bookOrFail(me, dateId, { participants: persons(60), waiting_together: true, ...wait });
-  expect((await me.request('DELETE')(`/v2/courses/${courseId}/coursedates/${dateId}`)).status).toBe(200);
-  expect(await statusesOnDate(me, dateId)).toEqual(Array(60).fill(4));
-  expect((await queuedMails(me)).filter((mail) => mail.startsWith('deregistration'))).toHaveLength(60);
-  expect((await creditsOf(me)).reduce((sum, amount) => sum + amount, 0)).toBe(-60_000);
+/** A date on which 160 wait together, for whom it has no room; of a course that is over it is a past one. */
+async function stageDeletion(what: 'date' | 'course') {
+  const { me, courseId, dateId } = await stage({ capacityMax: 155, capacityWait: 160 });
+  await bookOrFail(me, dateId, { participants: persons(160), waiting_together: true, ...wait });
+  const [course, date] = [`/v2/courses/${courseId}`, `/v2/courses/${courseId}/coursedates/${dateId}`];
+  if (what === 'date') return { me, dateId, bookable: dateId, url: date };
+  await me.put(date, { start_at: '2020-06-10', end_at: '2020-06-10', deadline_at: '2020-06-10' });
+  return { me, dateId, bookable: await addDate(me, courseId, { capacityMax: 5 }), url: course };
+}
+
+test.each(['date', 'course'] as const)('a %s is deleted before those who wait leave, 50 a write', async (what) => {
+  const { me, dateId, bookable, url } = await stageDeletion(what);
+  const state = { isDeleted: false };
+  const deleting = me
+    .request('DELETE')(url)
+    .finally(() => (state.isDeleted = true));
+  const seen = new Set<number>();
+  let booked;
+  while (!state.isDeleted) {
+    const left = (await statusesOnDate(me, dateId)).filter((status) => status === 3).length;
+    seen.add(left);
+    if (left < 160) booked ??= await book(me, bookable);
+  }
+  expect((await deleting).status).toBe(200);
+  expect([...seen].filter((left) => left > 0 && left < 160)).not.toEqual([]);
+  expect(booked && errorCodes(booked)).toEqual(['course_date_identifier_invalid']);
+  expect(await statusesOnDate(me, dateId)).toEqual(Array(160).fill(4));
+  expect((await queuedMails(me)).filter((mail) => mail.startsWith('deregistration'))).toHaveLength(160);
+  expect((await creditsOf(me)).reduce((sum, amount) => sum + amount, 0)).toBe(-160_000);
   await assertConsistent(me);
+});
+
+test.each(['date', 'course'] as const)('a repeated request continues the deletion of a %s', async (what) => {
+  const { me, dateId, url } = await stageDeletion(what);
+  const [table, id] = [what === 'date' ? 'course_dates' : 'courses', url.split('/').at(-1)];
+  await write(me, (tx) => tx.execute(`update ${table} set deleted_at = now() where id = ${id}`));
+  expect((await me.request('DELETE')(url)).status).toBe(200);
+  expect(await statusesOnDate(me, dateId)).toEqual(Array(160).fill(4));
+  expect((await me.request('DELETE')(url)).status).toBe(404);
 });
