@@ -12,13 +12,6 @@ export const aboutItem = (resource: keyof typeof itemMembers) => {
   const { mark, reference } = itemMembers[resource];
   return `strict $.** ? (@.${reference} == $id || @.id == $id && exists(@.${mark})`;
 };
-/**
- * True for answers `r` that meet a condition, of those that a search without the lock found, with the keys `keys`, and those
- * stored later than `since`.
- */
-export const amongFound = (keys: string, since: string, condition: string) =>
-  `case when r.created_at > ${since} or r.key_hash in (select unnest(${keys}::text[])) then ${condition} end`;
-
 /** First response to an `Idempotency-Key`, ignored once expired. The key is hashed. */
 export const idempotencyRecords = pgTable(
   'idempotency_records',

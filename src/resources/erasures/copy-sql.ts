@@ -1,6 +1,6 @@
 import { usernameHashSql } from '../../database/tables/access.ts';
 import { caseFoldedSql } from '../../database/tables/columns.ts';
-import { aboutItem, amongFound } from '../../database/tables/idempotency.ts';
+import { aboutItem } from '../../database/tables/idempotency.ts';
 import { importLockSql } from '../../database/tables/imports.ts';
 
 // `$1` is the provider, `$2` the course user.
@@ -38,8 +38,8 @@ export const emptyAnswers = {
   name: 'erase_answers',
   text: `${searchedSql}
     update idempotency_records r set answer = 'null' from own where r.provider_id = $1 and r.has_course_user
-      and case when own.searched::text is distinct from $4 then ${isAnswerAbout}
-        else ${amongFound('$6', '$5', isAnswerAbout)} end`,
+      and case when own.searched::text is distinct from $4 or r.created_at > $5 then ${isAnswerAbout}
+        else r.key_hash in (select unnest($6::text[])) end`,
 };
 /** The lines of an import that broke off: one in progress has the lock, and deletes its lines at its end. */
 export const deleteStagedLines = {

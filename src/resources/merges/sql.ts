@@ -1,6 +1,6 @@
 import { staysSql } from '../../core/reference/statuses.ts';
 import { caseFoldedSql } from '../../database/tables/columns.ts';
-import { aboutItem, amongFound, type itemMembers } from '../../database/tables/idempotency.ts';
+import { aboutItem, type itemMembers } from '../../database/tables/idempotency.ts';
 
 type Resource = keyof typeof itemMembers;
 
@@ -46,10 +46,12 @@ export const findAnswerKeys = (resource: Resource) => ({
   name: `find_keys_of_answers_about_merged_${resource}`,
   text: `select r.key_hash as key from idempotency_records r where r.provider_id = $1 and ${isAnswerAbout(resource)}`,
 });
+/** Of those that the search found, with the keys `$3`, and those stored later than `$4`: up to `$5`. */
 export const findSomeAnswers = (resource: Resource) => ({
   name: `find_answers_about_merged_${resource}`,
   text: `select r.key_hash as key, r.answer from idempotency_records r
-    where r.provider_id = $1 and ${amongFound('$3', '$4', isAnswerAbout(resource))} limit $5`,
+    where r.provider_id = $1 and case when r.created_at > $4 or r.key_hash in (select unnest($3::text[]))
+      then ${isAnswerAbout(resource)} end limit $5`,
 });
 /** As stored at `$3`, for searches that began before. */
 export const updateAnswers = {
