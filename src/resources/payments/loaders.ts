@@ -1,5 +1,4 @@
-import { and, eq, getTableColumns, or, sql } from 'drizzle-orm';
-import { alias } from 'drizzle-orm/pg-core';
+import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import { toMinorUnits, type Minor } from '../../core/money.ts';
 import { orders } from '../../database/tables/orders.ts';
 import { payments } from '../../database/tables/payments.ts';
@@ -40,25 +39,29 @@ export const fetchPayments = batchLoader((ctx, keys) =>
     .where(keys.match(payments, payments.id)),
 );
 
-const owner = alias(orders, 'owner');
-const isCreditOfOwner = and(eq(orders.firstOrderId, owner.id), eq(orders.kind, 'credit'));
-const ofOwner = sql`filter (where ${orders.id} = ${owner.id})`;
+const sums = {
+  total: sql`sum(${orderTotal})`.mapWith(toMinorUnits),
+  byVouchers: sql`sum(${paidByVouchers})`.mapWith(toMinorUnits),
+  due: sql`sum(${due})`.mapWith(toMinorUnits),
+  applied: sql`sum(${orders.creditApplied}) filter (where ${orders.kind} = 'credit')`.mapWith(
+    (amount: string): Minor | null => toMinorUnits(amount),
+  ),
+};
 
-/** The sums of orders, each with its credits; of a credit its own. */
-export const fetchBalances = batchLoader((ctx, keys) =>
+/** The sums of each order; `applied` is null but for a credit. */
+export const fetchSums = batchLoader((ctx, keys) =>
   ctx.db
-    .select({
-      ownerId: owner.id,
-      ordered: sql`sum(${orderTotal}) ${ofOwner}`.mapWith(toMinorUnits),
-      total: sql`sum(${orderTotal})`.mapWith(toMinorUnits),
-      byVouchers: sql`sum(${paidByVouchers})`.mapWith(toMinorUnits),
-      due: sql`sum(${due})`.mapWith(toMinorUnits),
-      applied: sql`max(${orders.creditApplied}) filter (where ${owner.kind} = 'credit')`.mapWith(
-        (amount: string): Minor | null => toMinorUnits(amount),
-      ),
-    })
-    .from(owner)
-    .innerJoin(orders, sameTenant(orders, owner, or(eq(orders.id, owner.id), isCreditOfOwner)))
-    .where(keys.match(owner, owner.id))
-    .groupBy(owner.providerId, owner.id),
+    .select({ ownerId: orders.id, ...sums })
+    .from(orders)
+    .where(keys.match(orders, orders.id))
+    .groupBy(orders.providerId, orders.id),
+);
+
+/** The sums of the credits of each order. */
+export const fetchCreditSums = batchLoader((ctx, keys) =>
+  ctx.db
+    .select({ ownerId: sql<number>`${orders.firstOrderId}`.mapWith(Number), ...sums })
+    .from(orders)
+    .where(and(keys.match(orders, orders.firstOrderId), eq(orders.kind, 'credit')))
+    .groupBy(orders.providerId, orders.firstOrderId),
 );
