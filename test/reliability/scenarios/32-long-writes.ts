@@ -222,7 +222,7 @@ const unsliced = [
     /const maxBookings = 20;([^]*?)const maxPersons = 100;/,
     'const maxBookings = 10_000;$1const maxPersons = 100_000;',
   ),
-  replaceIn('deletion', /\/deregistrations\/service\.ts$/, 'const maxWaiting = 50', 'const maxWaiting = 10_000'),
+  replaceIn('deletion', /\/seats\/sql\.ts$/, 'const maxEnded = 50', 'const maxEnded = 10_000'),
   replaceIn('naming', /pages\/views\/booking\.tsx$/, 'const maxNamed = 10', 'const maxNamed = 200'),
   replaceIn(
     'deregistration',
