@@ -43,7 +43,6 @@ export type Queue = Seats & {
   waitingMode: 'promote' | 'offer';
   /** The end of an offer made now. */
   offerEnd: string;
-  /** True if an offer has ended that still holds its seat. */
   overbooked: Queued[];
   waiting: Waiting[];
 };
