@@ -23,6 +23,7 @@ const notRun: Record<string, string> = {
   'npm run renew': 'changes snapshots, which their tests compare',
   'npm run picture': 'changes the picture of the README',
   'npm run bench': 'measures for minutes',
+  'npm run compare-builds': 'builds two commits and sends requests for minutes',
   'npx vitest': 'updates snapshots',
   'PROPERTY_RUNS=': 'sends requests for minutes',
   'npx --yes -p typescript': 'installs the generator that test/support/client.sh runs',

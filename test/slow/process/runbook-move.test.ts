@@ -86,8 +86,9 @@ test.each([
   expect(await old.ended).toBe(0);
 
   expect(before.run(backup)).toMatchObject({ status: 0 });
-  const [file] = readdirSync(join(before.folder, 'backups'));
+  const [file, list] = readdirSync(join(before.folder, 'backups'));
   renameSync(join(before.folder, 'backups', file!), join(after.folder, 'FILE'));
+  renameSync(join(before.folder, 'backups', list!), join(after.folder, 'erasures.jsonl'));
   cpSync(before.mails, join(after.env.DATA_DIR, 'mail'), { recursive: true });
   expect(after.run(restore)).toMatchObject({ status: 0 });
 

@@ -51,7 +51,7 @@ test('the first start prints a working command; the second start uses the same k
   expect((await get(`${second.url}/v2/schools`, key)).status).toBe(200);
   await expect.poll(second.output).toContain('Made and verified the nightly backup');
   const [backup, ...others] = readdirSync(join(DATA_DIR, 'backups'));
-  expect([backup, others]).toEqual([expect.stringMatching(/^booking-nightly-.*\.zip$/), []]);
+  expect([backup, others]).toEqual([expect.stringMatching(/^booking-nightly-.*\.zip$/), ['erasures.jsonl']]);
   await verifyBackup(join(DATA_DIR, 'backups', backup!));
   second.child.kill('SIGINT');
   // npm forwards the same key press a second time.

@@ -41,8 +41,8 @@ test.each(writeEndpoints)(
         if (response.status === 400) {
           expect(await hashRows(me)).toBe(before);
           const paths = Object.values(fieldErrors(response)).flat();
-          // Members of a list are reported by their path, such as `gatherings[0].gathering_at`.
-          const rejected = paths.map((path) => path.split('[')[0]);
+          // Members of a list are reported by their path, such as `gatherings[0].gathering_at`, and those of an object, as `user.email`.
+          const rejected = paths.map((path) => path.split(/[[.]/)[0]);
           expect(fieldNames(endpoint)).toEqual(expect.arrayContaining(rejected));
           results.push(response.text);
         } else results.push(omitVolatile(await endpoint.read(me, response), fresh));
