@@ -84,6 +84,7 @@ function readError(node: ts.Node) {
   const [text, item] = node.arguments;
   if (item && node.expression.getText() === 'Problem.assertFound')
     return { text: item, status: 404, ending: ' not found' };
+  if (item && node.expression.getText() === 'Problem.coded') return { text: item, status: 400, ending: '' };
   if (text && node.expression.getText() === 'Problem.notFound') return { text, status: 404, ending: ' not found' };
   return text && node.expression.getText() === 'Problem.unavailable' ? { text, status: 503, ending: '' } : undefined;
 }

@@ -63,6 +63,7 @@ test('the texts that are composed of others are known', () => {
     'core/errors.ts: item',
     "core/errors.ts: sentences.join('. ')",
     'core/errors.ts: message',
+    'core/errors.ts: message',
     'http/errors/error-handler.ts: `${message}. Supported values of include: ${supported}`',
     'http/errors/error-handler.ts: message',
     'resources/booking/schema.ts: unique[0]!.message',

@@ -9,7 +9,7 @@ import { bodyWriter } from '../../lists/body-writer.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { assignAddresses, releaseAddress, replaceAddress } from './address-service.ts';
 import { touchDatesOfCourse } from '../catalog-settings/course-service.ts';
-import { assertNobodyComes, deleteDatesOfCourse, hasWaitingOfCourse } from '../deregistrations/course-service.ts';
+import { deleteDatesOfCourse } from '../deregistrations/course-service.ts';
 import { deleteInterests } from '../interests/service.ts';
 import { courseItem } from '../courses/list.ts';
 import { descriptionMembers } from '../courses/schema.ts';
@@ -91,12 +91,9 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
 export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
   const course = matchCourse(ctx, id);
   return writeInSlices(ctx, ['catalog', 'dates', 'people', 'money'], async (tx, now, isFirst) => {
-    if (isFirst) {
-      if ((await tx.$count(tables.courses, course)) > 0) await assertNobodyComes(ctx, tx, id);
-      else if (!(await hasWaitingOfCourse(ctx, tx, id))) throw Problem.notFound('Course');
-    }
-    const { mayLeaveSome, hasDeletedDates } = await deleteDatesOfCourse(ctx, tx, now, id);
-    if (isFirst) {
+    const exists = isFirst ? (await tx.$count(tables.courses, course)) > 0 : undefined;
+    const { mayLeaveSome, hasDeletedDates } = await deleteDatesOfCourse(ctx, tx, now, id, exists);
+    if (exists) {
       await tx
         .update(tables.courses)
         .set({ deletedAt: now, updatedAt: now, ...(hasDeletedDates && { relatedItemsUpdatedAt: now }) })

@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, isNull, ne, or, sql, type SQL } from 'drizzle-orm';
+import { eq, getTableColumns, isNull, ne, sql, type SQL } from 'drizzle-orm';
 import { writeInSlices, type Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import { findInvalidTimezone } from '../../database/time-zones.ts';
@@ -12,8 +12,7 @@ import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { prepareUpdate } from '../cancellations/service.ts';
 import { courseDateSerializer } from '../coursedates/serializer.ts';
 import { getCourseDate } from '../coursedates/query-service.ts';
-import { endWaiting } from '../deregistrations/service.ts';
-import { dueOffers, hasWaiting } from '../seats/loaders.ts';
+import { deleteDates } from '../deregistrations/date-service.ts';
 import { addGatherings, haveOwnReferences, needsNewGatherings, updateGatherings } from '../gatherings/service.ts';
 import { gatheringErrors } from '../gatherings/input-service.ts';
 import { replaceInstructors } from '../instructors/service.ts';
@@ -142,30 +141,20 @@ function toUpdatedColumns(
  */
 export const deleteCourseDate = (ctx: Ctx, courseId: number, id: number): Promise<CourseDateWritten> =>
   writeInSlices(ctx, ['catalog', 'dates', 'people', 'money'], async (tx, now, isFirst) => {
-    const { id: dateId, parentId, numConfirmed, numOverbooked, numUnconfirmed } = tables.courseDates;
-    const withChildren = tenantWhere(ctx, tables.courseDates, or(eq(dateId, id), eq(parentId, id)));
-    if (isFirst) {
-      await findCourse(ctx, tx, courseId);
-      const target = matchCourseDate(ctx, courseId, id, or(notDeleted, hasWaiting));
-      if ((await tx.$count(tables.courseDates, target)) === 0) throw Problem.notFound('Course date');
-      const taken = sql`${numConfirmed} + ${numOverbooked} + ${numUnconfirmed} > ${dueOffers()}`;
-      if ((await tx.$count(tables.courseDates, and(withChildren, notDeleted, taken))) > 0)
-        throw new Problem('invalid', 'Participants hold seats on this course date');
-      const deleted = { deletedAt: now, updatedAt: now };
-      await tx.update(tables.courseDates).set(deleted).where(and(withChildren, notDeleted));
-      await touchCourse(ctx, tx, now, courseId);
-    }
-    return (await endWaiting(ctx, tx, now, withChildren)) ? undefined : { coursedate_id: id, course_id: courseId };
+    if (isFirst) await findCourse(ctx, tx, courseId);
+    const mayLeaveSome = await deleteDates(ctx, tx, now, { courseId, id }, isFirst);
+    if (isFirst) await touchCourse(ctx, tx, now, courseId);
+    return mayLeaveSome ? undefined : { coursedate_id: id, course_id: courseId };
   });
 
 const notDeleted = isNull(tables.courseDates.deletedAt);
-const matchCourseDate = (ctx: Ctx, courseId: number, id: number, condition = notDeleted) =>
+const matchCourseDate = (ctx: Ctx, courseId: number, id: number) =>
   tenantWhere(
     ctx,
     tables.courseDates,
     eq(tables.courseDates.id, id),
     eq(tables.courseDates.courseId, courseId),
-    condition,
+    notDeleted,
   );
 
 /** Once the days are in order, only the times of day can violate this constraint. */

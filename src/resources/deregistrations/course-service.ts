@@ -13,11 +13,11 @@ const datesOf = (ctx: Ctx, courseId: number) => tenantWhere(ctx, courseDates, eq
 const isDeleted = isNotNull(courseDates.deletedAt);
 
 /** True if a deletion of the course was interrupted. */
-export const hasWaitingOfCourse = async (ctx: Ctx, tx: Tx, courseId: number) =>
+const hasWaitingOfCourse = async (ctx: Ctx, tx: Tx, courseId: number) =>
   (await tx.$count(courseDates, and(datesOf(ctx, courseId), hasWaiting))) > 0;
 
 /** Throws if an upcoming date of a course has participants. An offer that ends a second time leaves none. */
-export async function assertNobodyComes(ctx: Ctx, tx: Tx, courseId: number) {
+async function assertNobodyComes(ctx: Ctx, tx: Tx, courseId: number) {
   const { statusId, endsAt, numConfirmed, numOverbooked, numUnconfirmed, numWaiting } = courseDates;
   const isComing = and(not(isDeleted), ne(statusId, canceled), gt(endsAt, currentTime));
   const stays = sql`${numConfirmed} + ${numOverbooked} + ${numUnconfirmed} + ${numWaiting} > ${dueOffers(1)}`;
@@ -27,9 +27,12 @@ export async function assertNobodyComes(ctx: Ctx, tx: Tx, courseId: number) {
 
 /**
  * Deregisters the next ones who wait on dates of a deleted course, and deletes the dates without participants. Returns
- * whether there were any, and whether others may wait.
+ * whether there were any, and whether others may wait. `exists` is sent to the first call, which throws if somebody
+ * comes or if nothing is left to delete.
  */
-export async function deleteDatesOfCourse(ctx: Ctx, tx: Tx, now: string, courseId: number) {
+export async function deleteDatesOfCourse(ctx: Ctx, tx: Tx, now: string, courseId: number, exists?: boolean) {
+  if (exists) await assertNobodyComes(ctx, tx, courseId);
+  if (exists === false && !(await hasWaitingOfCourse(ctx, tx, courseId))) throw Problem.notFound('Course');
   const mayLeaveSome = await endWaiting(ctx, tx, now, datesOf(ctx, courseId));
   const dates = and(datesOf(ctx, courseId), not(isDeleted));
   const hasParticipants = eq(courseDates.hasParticipants, true);
