@@ -1,7 +1,7 @@
 /** Amount in hundredths. PostgreSQL sends amounts as text with up to two decimals. */
 export type Minor = bigint;
 
-export const sum = (amounts: Minor[]): Minor => amounts.reduce((sum, amount) => sum + amount, 0n);
+export const sum = (amounts: Minor[]): Minor => amounts.reduce((total, amount) => total + amount, 0n);
 export const min = (a: Minor, b: Minor): Minor => (a < b ? a : b);
 export const max = (a: Minor, b: Minor): Minor => (a > b ? a : b);
 

@@ -3,7 +3,7 @@ export type Answer = { status: number; headers: Fields; text: string };
 export type Difference = { kind: string; path: string; before: string; now: string };
 export type Found = Difference & { request: string };
 
-/** What differs between two runs of the same build: by kind, in a text in which a member or header precedes its value. */
+/** Patterns of volatile values, by kind, in a text in which a member or header precedes its value. */
 const volatile = {
   time: /\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?/,
   httpTime: /[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT/,
@@ -92,7 +92,7 @@ function compareBodies(before: string, now: string): Difference[] {
   return [{ kind: 'text', path: 'body', before: lines[n] ?? '', now: others[n < 0 ? lines.length : n] ?? '' }];
 }
 
-/** What differs between two answers to a request, apart from what is volatile. */
+/** Differences between two responses to a request, without volatile values. */
 export function compareAnswers(before: Answer, now: Answer): Difference[] {
   if (before.status !== now.status) {
     const [a, b] = [before, now].map(({ status, text }) => `${status} ${text}`) as [string, string];

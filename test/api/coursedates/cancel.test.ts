@@ -193,7 +193,7 @@ test('nobody of a large booking that was credited keeps a seat of a date that is
   ]);
 });
 
-test('a large booking is credited once; each of its persons is told once', async () => {
+test('a large booking is credited once, and each of its participants gets one mail', async () => {
   const staged = await stage([230, 1], { capacityMax: 231 });
   const { me, dateId, cancel } = staged;
   const unnamed = { coursedate_id: dateId, payment_method: 'invoice', places: 150, booker_email: 'b@people.example' };

@@ -47,7 +47,7 @@ const sharesOf = async (me: Provider) =>
       (credits as Item[]).map(({ amount, is_credited }) => `${amount}${is_credited ? ' credited' : ''}`),
     );
 
-/** What the move of the last participant to a course at 1300 costs more. */
+/** The amount of the difference order that moves the last participant to a course at 1300. */
 async function moveLast(me: Provider) {
   const { dateId } = await createBookableDate(me, { course: { price_value: 1300 } });
   const [{ id }] = (await me.get('/v2/participants?order_by=id&order_direction=desc&limit=1')).json<[Item]>();
