@@ -14,8 +14,13 @@ export const waitForBlocked = (client: Pick<Client, 'query'>, count: number, sec
 
 /** Sends writes of a school while another one is in progress: each is sent once the one before it waits for the lock. */
 export async function sendQueued<T>(database: Database, me: Provider, sends: (() => Promise<T>)[]) {
+  const started = createGate();
   const { opened, open } = createGate();
-  const holding = write(me, () => opened);
+  const holding = write(me, () => {
+    started.open();
+    return opened;
+  });
+  await started.opened;
   const sent: Promise<T>[] = [];
   for (const send of sends) {
     sent.push(send());
