@@ -62,7 +62,9 @@ async function faultyServer(faults: Fault[]) {
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { accepted, url: `smtp://127.0.0.1:${port}?greetingTimeout=500&socketTimeout=500` };
+  // A busy machine may be slow to reply, and then the mail would be sent again.
+  const timeout = faults.some(({ action }) => action === 'hangs') ? 2_000 : 20_000;
+  return { accepted, url: `smtp://127.0.0.1:${port}?greetingTimeout=${timeout}&socketTimeout=${timeout}` };
 }
 
 /** Mails of most kinds, and how many there are. */
