@@ -19,35 +19,45 @@ const statuses = {
 export type ProblemKind = keyof typeof statuses;
 type ProblemStatus = (typeof statuses)[ProblemKind];
 
-/** One error with its code, for interfaces that respond with error codes, and the path of its field. */
-export type CodedError = { code: ErrorCode; message: string; field?: string; isMissing?: boolean };
+/** One error with its code, for interfaces that respond with error codes. `field` is the path of its field. */
+export type CodedError = {
+  code: ErrorCode;
+  message: string;
+  field?: string;
+  isMissing?: boolean;
+  unknown?: string[];
+};
 
 type Details = {
   /** Invalid fields in schema order, for interfaces that list them. */
   missing?: string[];
   notValid?: string[];
+  /** Names that the operation does not take. */
+  unknown?: string[];
   errors?: CodedError[];
   /** Seconds until a retry may succeed. */
   retryAfter?: number;
   cause?: unknown;
 };
 
-type InvalidFields = { missing?: string[]; notValid?: string[] };
+type InvalidFields = Pick<Details, 'missing' | 'notValid' | 'unknown'>;
 
 /** An expected error. Services throw it; each interface formats it. */
 export class Problem extends Error {
   readonly kind: ProblemKind;
   readonly missing: string[];
   readonly notValid: string[];
+  readonly unknown: string[];
   readonly errors: CodedError[];
   readonly retryAfter: number | undefined;
 
   constructor(kind: ProblemKind, message: string, details: Details = {}) {
-    const { missing = [], notValid = [], errors = [], retryAfter, cause } = details;
+    const { missing = [], notValid = [], unknown = [], errors = [], retryAfter, cause } = details;
     super(message, { cause });
     this.kind = kind;
     this.missing = missing;
     this.notValid = notValid;
+    this.unknown = unknown;
     this.errors = errors;
     this.retryAfter = retryAfter;
   }
@@ -78,16 +88,19 @@ export class Problem extends Error {
 
   /**
    * Lists fields in one message, missing ones first: `Missing field(s): title,phone. Field(s) not valid: level`. With
-   * `order`, the names of the fields, they and the members of lists in them are sorted.
+   * `order`, the names of the fields, they and the members of lists in them are sorted. Unknown names come last.
    */
-  static invalidFields({ missing = [], notValid = [] }: InvalidFields, order?: string[]) {
+  static invalidFields({ missing = [], notValid = [], unknown = [] }: InvalidFields, order?: string[]) {
     const sort = (paths: string[]) => (order === undefined ? paths : sortByField(paths, order));
-    const details = { missing: sort(missing), notValid: sort(notValid) };
+    const details = { missing: sort(missing), notValid: sort(notValid), unknown };
     const sentences = [
       ...(details.missing.length > 0 ? [`Missing field(s): ${details.missing.join(',')}`] : []),
       ...(details.notValid.length > 0 ? [`Field(s) not valid: ${details.notValid.join(',')}`] : []),
+      ...(unknown.length > 0 ? [`Field(s) not known: ${unknown.join(',')}`] : []),
     ];
-    return new Problem('invalid', sentences.join('. '), details);
+    const message = sentences.join('. ');
+    const errors: CodedError[] = unknown.length > 0 ? [{ code: 'field_unknown', message, unknown }] : [];
+    return new Problem('invalid', message, { ...details, errors });
   }
 
   /** Replaces a constraint violation by the problem registered under the constraint's name. */

@@ -8,6 +8,7 @@ import { execute, type Queryable } from '../database/statements.ts';
 import { currentTimeSql } from '../database/tables/columns.ts';
 import { isDryRun } from '../core/schema/dry-run.ts';
 import { findAccess } from '../core/schema/types.ts';
+import { nameIgnored, prefersStrict } from './parsing/strict-handling.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -37,12 +38,11 @@ type Work<T> = (tx: Tx, now: string) => Promise<T>;
 export function checkIdempotencyKeys(app: FastifyInstance) {
   app.addHook('onRoute', documentKey);
   app.addHook('preValidation', (request, reply, done) => {
-    const key = request.headers['idempotency-key'];
-    if (key !== undefined && request.method === 'POST') {
-      const { idempotency } = request.routeOptions.config;
-      if (!takesKey(request)) nameIgnored(reply);
-      else if (!idempotency?.space && !isValidKey(key)) throw Problem.invalidFields({ notValid: ['Idempotency-Key'] });
-    }
+    const { idempotency } = request.routeOptions.config;
+    if (ignoresKey(request)) {
+      if (!prefersStrict(request)) nameIgnored(reply, [keyHeader]);
+    } else if (idempotency && !idempotency.space && !isValidKey(request.headers['idempotency-key']))
+      throw Problem.invalidFields({ notValid: [keyHeader] });
     done();
   });
 }
@@ -66,10 +66,11 @@ function documentKey(route: RouteOptions) {
 const takesKey = (request: FastifyRequest) =>
   request.routeOptions.config.idempotency !== undefined && !isDryRun(request);
 
-function nameIgnored(reply: FastifyReply) {
-  const ignored = [reply.getHeader('x-ignored-parameters') ?? [], 'Idempotency-Key'].flat().join(', ');
-  reply.header('x-ignored-parameters', ignored);
-}
+export const keyHeader = 'Idempotency-Key';
+
+/** True for a POST whose key has no effect. */
+export const ignoresKey = (request: FastifyRequest) =>
+  request.headers['idempotency-key'] !== undefined && request.method === 'POST' && !takesKey(request);
 
 /**
  * Stores the result of a write in its own transaction if the request has a key, and returns it for each repetition. The

@@ -70,7 +70,7 @@ function aboutRequest(request: FastifyRequest) {
 const maxFields = 20;
 
 function aboutProblem(problem: Problem) {
-  const fields = [...problem.missing, ...problem.notValid].filter(isName).slice(0, maxFields);
+  const fields = [...problem.missing, ...problem.notValid, ...problem.unknown].filter(isName).slice(0, maxFields);
   return {
     code: problem.codes.slice(0, maxFields).join(','),
     ...(fields.length > 0 && { fields }),

@@ -24,7 +24,8 @@ Where requests are limited, every response to a valid key has the remaining requ
 request above the limit gets 429 with \`Retry-After\`.
 
 A request with \`Prefer: handling=strict\` is refused with 400 for parameters and fields that the operation does not
-take; else they are ignored, and named in \`X-Ignored-Parameters\`.
+take; else they are ignored, and named in \`X-Ignored-Parameters\`. Acts that cannot be undone, such as credits and
+payments, always refuse them.
 
 Every error has its code in \`X-Error-Code\`. Clients that accept \`application/problem+json\` rather than JSON get it as of
 RFC 9457.`;

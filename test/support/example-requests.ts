@@ -115,7 +115,7 @@ const writes: ExampleRequest[] = [
   { operationId: 'updateOrder', path: { id: 47 } },
   { operationId: 'creditOrder', path: { id: 47 }, body: { dry_run: true } },
   { operationId: 'creditOrder', path: { id: 47 } },
-  { operationId: 'exportOrder', path: { id: 47 } },
+  { operationId: 'exportOrder', path: { id: 47 }, body: {} },
   { operationId: 'createLocation' },
   { operationId: 'updateLocation', path: { id: 1 } },
   { operationId: 'createInstructor' },

@@ -90,7 +90,7 @@ export const keyedWrites: KeyedWrite[] = [
   {
     route: 'POST /v2/mails/{id}/resend',
     prepare: async (me) => ({ path: `/v2/mails/${await createSentMail(me)}/resend`, body: {} }),
-    ...{ other: { a: 1 }, counted: 'outbox where', isUnique: true, readBelow: '/v2/mails' },
+    ...{ other: { id: 1 }, counted: 'outbox where', isUnique: true, readBelow: '/v2/mails' },
   },
   {
     route: 'POST /v2/customers',

@@ -50,6 +50,12 @@ const changes = {
     from: "return rest.replace(invisibleRuns, (run, index: number) => (index + run.length === rest.length ? '' : run));",
     to: "return rest.replace(new RegExp(`${invisibleRuns.source}$`, 'u'), '');",
   },
+  /** Acts that cannot be undone refuse names that they do not take. */
+  unknownNames: {
+    file: /parsing\/strict-handling\.ts$/,
+    from: 'const { refusesUnknown = false } = routeOptions.config;',
+    to: 'const refusesUnknown = routeOptions.config.refusesUnknown && false;',
+  },
   /** Of `Prefer` as many characters are read as clients send. */
   cutPreferences: { file: /parsing\/strict-handling\.ts$/, from: '.slice(0, maxParsed)', to: '' },
 } satisfies Record<string, Change>;

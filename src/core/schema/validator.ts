@@ -19,12 +19,17 @@ formats.default(ajv);
 /** Key of a body with the names of fields that were sent as they were read; required ones may be missing. */
 export const unchangedFields = Symbol('unchangedFields');
 
+/** Key of a body or query with the names that the operation does not take, which are errors. */
+export const refusedNames = Symbol('refusedNames');
+
 /** Compiles on first use: compiling all schemas at start takes half a second and memory. */
 export function compileValidator(schema: object) {
   let compiled: ValidateFunction | undefined;
   const check = (data: unknown): boolean => {
     compiled ??= ajv.compile(schema);
-    check.errors = compiled(data) ? null : withoutUnchanged(compiled.errors ?? [], data);
+    const errors = compiled(data) ? [] : withoutUnchanged(compiled.errors ?? [], data);
+    check.errors = [...errors, ...toRefusals(data)];
+    if (check.errors.length === 0) check.errors = null;
     return check.errors === null;
   };
   check.errors = null as ValidateFunction['errors'];
@@ -36,9 +41,19 @@ function withoutUnchanged(errors: ErrorObject[], data: unknown) {
   if (unchanged === undefined) return errors;
   const isUnchanged = (error: ErrorObject) =>
     isMissing(error) && unchanged.includes(String((error.params as Fields)['missingProperty']));
-  const others = errors.filter((error) => error.instancePath !== '' || !isUnchanged(error));
-  return others.length > 0 ? others : null;
+  return errors.filter((error) => error.instancePath !== '' || !isUnchanged(error));
 }
+
+/** The keyword of the error about a refused name. */
+export const unknownKeyword = 'unknown';
+const toRefusals = (data: unknown): ErrorObject[] =>
+  ((data as { [refusedNames]?: string[] } | null | undefined)?.[refusedNames] ?? []).map((name) => ({
+    ...{ keyword: unknownKeyword, instancePath: '', schemaPath: '', params: { name } },
+  }));
+
+/** The refused names among the errors of a validation. */
+export const findRefusedNames = (errors: SchemaError[]) =>
+  errors.flatMap(({ keyword, params }) => (keyword === unknownKeyword ? [String((params as Fields)['name'])] : []));
 
 /** Coerces and validates fields outside a request. Throws the same problems as a request. */
 export function createFieldsParser(schema: TSchema) {
@@ -70,7 +85,8 @@ export function toFieldsProblem(errors: SchemaError[], properties: Properties, f
     // A union reports an incomplete item a second time.
     else if (field !== undefined && !incomplete.has(error.instancePath)) notValid.add(memberName(error, properties));
   }
-  return Problem.invalidFields({ missing: [...missing], notValid: [...notValid] }, Object.keys(properties));
+  const found = { missing: [...missing], notValid: [...notValid], unknown: findRefusedNames(errors) };
+  return Problem.invalidFields(found, Object.keys(properties));
 }
 
 /** The paths of the objects and lists around a value. */

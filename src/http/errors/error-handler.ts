@@ -160,8 +160,9 @@ function toFieldErrors({ validation = [], validationContext }: FastifyError, req
   if (isBody || !problem.notValid.includes('include')) return problem;
 
   const supported = (schema?.properties?.['include']?.['items'] as { enum: string[] }).enum.join(', ');
-  const { missing, notValid, message } = problem;
-  return new Problem('invalid', `${message}. Supported values of include: ${supported}`, { missing, notValid });
+  const { missing, notValid, unknown, errors, message } = problem;
+  const text = `${message}. Supported values of include: ${supported}`;
+  return new Problem('invalid', text, { missing, notValid, unknown, errors });
 }
 
 /** Appends the request id to server errors, so that the log entry can be found. */

@@ -14,7 +14,7 @@ export const CodedErrorBody = t.NamedObject('CodedError', { code: ErrorCode, mes
 
 const ProblemField = t.NamedObject('ProblemField', {
   field: Type.String({ description: 'Path of a field or parameter' }),
-  code: t.OneOf(['missing', 'invalid']),
+  code: t.OneOf(['missing', 'invalid', 'unknown']),
 });
 
 /** An error as of RFC 9457. */
@@ -51,10 +51,11 @@ export const ProblemDetails = t.NamedObject(
 );
 
 export function toProblemDetails(problem: Problem, requestId: string): Static<typeof ProblemDetails> {
-  const { codes, errors, message, missing, notValid, status } = problem;
+  const { codes, errors, message, missing, notValid, unknown, status } = problem;
   const fields = [
     ...missing.map((field) => ({ field, code: 'missing' as const })),
     ...notValid.map((field) => ({ field, code: 'invalid' as const })),
+    ...unknown.map((field) => ({ field, code: 'unknown' as const })),
   ];
   return {
     ...{ type: 'about:blank', title: message, status, code: codes[0]!, instance: requestId },

@@ -35,7 +35,7 @@ export function reportBodyErrors(route: RouteOptions) {
     const missing = [...problem.missing, ...(ruleErrors?.missing ?? [])];
     const notValid = [...problem.notValid, ...(ruleErrors?.notValid ?? []), ...(unknown ?? [])];
     const order = Object.keys((routeOptions.schema?.body as TObject).properties);
-    throw Problem.invalidFields({ missing, notValid }, order);
+    throw Problem.invalidFields({ missing, notValid, unknown: problem.unknown }, order);
   };
   route.preHandler = [reportErrors, ...[route.preHandler ?? []].flat()];
 }

@@ -7,7 +7,8 @@ import { createCoercion, invalid } from '../../core/schema/coercion.ts';
 import { unchangedFields } from '../../core/schema/validator.ts';
 import { findUnknownFields, maxNameLength, readOnlyNames } from './known-fields.ts';
 import { takeReadBack, type ReadBack } from './read-back.ts';
-import { acknowledgeStrict, assertKnown, prefersStrict } from './strict-handling.ts';
+import { ignoresKey, keyHeader } from '../idempotency.ts';
+import { acknowledgeStrict, chooseNames, findRefused, nameIgnored, prefersStrict, refuse } from './strict-handling.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -24,7 +25,8 @@ declare module 'fastify' {
 }
 
 /** For a route without parameters, so that nothing reads what a client sends. */
-const dropAll = createCoercion(Type.Object({}));
+const noFields = Type.Object({});
+const dropAll = createCoercion(noFields);
 
 /** Coerces the query, body and path parameters of every route to the types of its schema before validation. */
 export function coerceRequests(app: FastifyInstance) {
@@ -46,25 +48,28 @@ export function coerceRequests(app: FastifyInstance) {
     const { config } = request.routeOptions;
     const query = request.query as Fields;
     const unknownNames = Object.keys(query).filter((name) => !config.queryNames?.has(name));
-    const body = config.coerceBody ? getBody(request) : {};
+    const schema = (request.routeOptions.schema?.body ?? (config.refusesUnknown && noFields)) as TObject | undefined;
+    const body = schema ? getBody(request) : {};
     const params = (request.params ?? {}) as Fields;
     // An id has one spelling, so that path-based caches and rules cannot be bypassed.
     const hasPaddedId = config.idNames?.some((name) => isPadded(params[name])) === true;
     if (config.coerceParams && !hasPaddedId) request.params = config.coerceParams(params);
 
     const finish = ({ rest, notValid, unchanged }: Awaited<ReturnType<typeof takeReadBack>>) => {
-      const schema = request.routeOptions.schema?.body as TObject | undefined;
-      const unknownFields = schema ? findUnknownFields(schema, rest, getReadOnly(config)) : [];
-      if (!request.is404 && prefersStrict(request)) {
-        acknowledgeStrict(reply);
-        assertKnown([...unknownNames, ...unknownFields]);
-      }
-      const ignored = findIgnored(unknownNames, unknownFields);
-      if (ignored.size > 0) reply.header('x-ignored-parameters', [...ignored].join(', '));
-      if (hasPaddedId) throw new Problem('not_found', 'There is nothing at this path');
       if (config.coerceQuery) request.query = config.coerceQuery(query);
-      if (config.coerceBody)
-        request.body = withInvalid(schema!, markUnchanged(config.coerceBody(rest), unchanged), notValid);
+      if (config.coerceBody) request.body = markUnchanged(config.coerceBody(rest), unchanged);
+      const isStrict = !request.is404 && prefersStrict(request);
+      if (isStrict) acknowledgeStrict(reply);
+      function* findUnknown() {
+        yield* unknownNames;
+        if (schema) yield* findUnknownFields(schema, rest, getReadOnly(config));
+        if (isStrict && ignoresKey(request)) yield keyHeader;
+      }
+      const refused = findRefused(request, isStrict, findUnknown());
+      if (refused.length > 0) refuse(request, refused);
+      else nameIgnored(reply, chooseNames(findUnknown(), isHeaderSafe));
+      if (hasPaddedId) throw new Problem('not_found', 'There is nothing at this path');
+      if (notValid.length > 0) request.body = withInvalid(schema!, request.body as Fields, notValid, refused);
       done();
     };
     if (config.readBack && !hasPaddedId)
@@ -90,28 +95,15 @@ function withoutReadBack(
 }
 
 /** Gives fields a value that their schemas refuse, so that they are reported with all others. */
-function withInvalid({ properties }: TObject, body: Fields, notValid: string[]) {
+function withInvalid({ properties }: TObject, body: Fields, notValid: string[], unknown: string[]) {
   const other = notValid.filter((name) => !Object.hasOwn(properties, name));
-  if (other.length > 0) throw Problem.invalidFields({ notValid });
+  if (other.length > 0) throw Problem.invalidFields({ notValid, unknown });
   for (const name of notValid) body[name] = invalid;
   return body;
 }
 
 const markUnchanged = (body: Fields, names: string[]): Fields =>
   names.length > 0 ? Object.assign(body, { [unchangedFields]: names }) : body;
-
-const maxIgnored = 10;
-
-function findIgnored(...unknown: Iterable<string>[]) {
-  const ignored = new Set<string>();
-  for (const names of unknown) {
-    for (const name of names) {
-      if (ignored.size === maxIgnored) break;
-      if (isHeaderSafe(name)) ignored.add(name);
-    }
-  }
-  return ignored;
-}
 
 /** True if the name is safe in a header. */
 const isHeaderSafe = (name: string) => name.length <= maxNameLength && /^[A-Za-z0-9_.[\]-]+$/.test(name);

@@ -1,7 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
+import { refusedNames } from '../../core/schema/validator.ts';
 import { addVary } from '../vary.ts';
 import { maxNameLength } from './known-fields.ts';
+
+type Fields = Record<string, unknown>;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Of an act that cannot be undone: refuses unknown names without strict handling, too; all, or those chosen. */
+    refusesUnknown?: true | ((name: string, body: Fields) => boolean);
+  }
+}
 
 /** The time of parsing grows with the square of the length. */
 const maxParsed = 1_000;
@@ -24,14 +34,45 @@ export function acknowledgeStrict(reply: FastifyReply) {
   if (exposed !== undefined) reply.header('access-control-expose-headers', `${String(exposed)}, Preference-Applied`);
 }
 
+/** Names ignored parameters and fields in the response, after those that it names already. */
+export function nameIgnored(reply: FastifyReply, names: string[]) {
+  const before = reply.getHeader('x-ignored-parameters') ?? [];
+  if (names.length > 0) reply.header('x-ignored-parameters', [before, names].flat().join(', '));
+}
+
+/** The fields that an existing item has not taken. */
+export const findKept = <N extends string>(
+  sent: { [K in N]?: unknown },
+  item: Record<N, unknown>,
+  names: readonly N[],
+) => names.filter((name) => sent[name] && sent[name] !== item[name]);
+
 const maxNamed = 10;
 
-/** Throws for query parameters and fields that the operation does not take. */
-export function assertKnown(unknown: Iterable<string>) {
-  const names = [...new Set(unknown)].slice(0, maxNamed).map(toShown);
-  if (names.length === 0) return;
-  const message = `Field(s) not known: ${names.join(',')}`;
-  throw new Problem('invalid', message, { notValid: names, errors: [{ code: 'field_unknown', message }] });
+/** The first ten of the names for which this holds. */
+export function chooseNames(names: Iterable<string>, isChosen: (name: string) => boolean) {
+  const chosen = new Set<string>();
+  for (const name of names) {
+    if (chosen.size === maxNamed) break;
+    if (isChosen(name)) chosen.add(name);
+  }
+  return [...chosen];
+}
+
+/** Those of the unknown names that are errors, in a form for texts. */
+export function findRefused({ routeOptions, body }: FastifyRequest, isStrict: boolean, unknown: Iterable<string>) {
+  const { refusesUnknown = false } = routeOptions.config;
+  const isRefused = (name: string) =>
+    isStrict || (typeof refusesUnknown === 'function' ? refusesUnknown(name, body as Fields) : refusesUnknown);
+  return chooseNames(unknown, isRefused).map(toShown);
+}
+
+/** Reports names with the other errors of the body, or else of the query. */
+export function refuse(request: FastifyRequest, names: string[]) {
+  const { body, querystring } = request.routeOptions.schema ?? {};
+  const validated = body ? request.body : querystring ? request.query : undefined;
+  if (validated === undefined) throw Problem.invalidFields({ unknown: names });
+  Object.assign(validated as Fields, { [refusedNames]: names });
 }
 
 /** As names in `X-Ignored-Parameters` are, which leaves out others. */

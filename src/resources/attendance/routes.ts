@@ -49,6 +49,7 @@ export const attendanceRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: AttendanceBody,
       response: responses.ok(AttendanceWritten),
     },
+    config: { refusesUnknown: true },
     handler: ({ ctx, params, body }) => registerAttendance(ctx, params.id, body),
   });
 };

@@ -28,7 +28,7 @@ export const batchBookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: { 200: BatchResults, ...responses.codedErrors },
     },
     attachValidation: true,
-    config: { auditsEachWrite: true },
+    config: { refusesUnknown: true, auditsEachWrite: true },
     handler: async (request) => {
       const { ctx, body, validationError } = request;
       const found = (validationError?.validation ?? []) as ItemError[];

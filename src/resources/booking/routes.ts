@@ -38,6 +38,8 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
         validationErrors,
         todayIn(request.ctx.settings.timezone),
       );
+      // Not the first response to a key, whose request is equal in what is known.
+      if (errors.some(({ unknown }) => unknown)) throw bookingProblem(errors);
       const response = await book(request.ctx, rest, [...checkKey(request), ...errors]);
       return reply.created(response.summary.booking_id, response);
     },

@@ -57,7 +57,8 @@ export function bookingProblem(errors: CodedError[]) {
   const listFields = (missing: boolean) => [
     ...new Set(errors.flatMap(({ field, isMissing = false }) => (isMissing === missing ? (field ?? []) : []))),
   ];
-  const fields = { missing: listFields(true), notValid: listFields(false) };
+  const unknown = errors.flatMap((one) => one.unknown ?? []);
+  const fields = { missing: listFields(true), notValid: listFields(false), unknown };
   return new Problem('invalid', unique[0]!.message, { errors: unique, ...fields });
 }
 

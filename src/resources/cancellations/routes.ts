@@ -24,6 +24,7 @@ export const cancellationRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: CancellationBody,
       response: responses.ok(Cancellation),
     },
+    config: { refusesUnknown: true },
     handler: (request) => {
       const { ctx, params, body } = request;
       return cancelCourseDate(ctx, params.course_id, params.id, { ...body, dry_run: isDryRun(request) });

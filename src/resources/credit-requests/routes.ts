@@ -24,7 +24,7 @@ export const creditRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: CreditBody,
       response: { 200: CreditDryRun, ...responses.created(orderSerializer.schema) },
     },
-    config: { idempotency: {} },
+    config: { refusesUnknown: true, idempotency: {} },
     handler: async (request, reply) => {
       const { ctx, params, body } = request;
       const created = await createCredit(ctx, params.id, { ...body, dry_run: isDryRun(request) });

@@ -10,6 +10,10 @@ import { DeregisterBody } from './body-schema.ts';
 import { DeregistrationResult } from './schema.ts';
 import { deregister, deregistrationReferences } from './service.ts';
 
+/** Without `participants` a misspelt one would deregister all of them. */
+const refusesUnknown = (name: string, { participants }: { participants?: unknown }) =>
+  participants === undefined && !name.startsWith('config.');
+
 export const deregistrationRoutes: FastifyPluginAsyncTypebox = async (app) => {
   registerCodedErrorFormat(app);
 
@@ -34,7 +38,7 @@ export const deregistrationRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: DeregisterBody,
       response: { 200: DeregistrationResult(participantSerializer.schema), ...responses.codedErrors },
     },
-    config: { idempotency: { space: 'booking' }, references: deregistrationReferences },
+    config: { refusesUnknown, idempotency: { space: 'booking' }, references: deregistrationReferences },
     handler: async (request) => {
       if (!isValidKey(request.headers['idempotency-key'])) throw bookingProblem([fieldError('Idempotency-Key')]);
       return deregister(request.ctx, request.params.id, request.body);

@@ -23,6 +23,7 @@ export const erasureRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: ErasureBody,
       response: responses.ok(Erasure),
     },
+    config: { refusesUnknown: true },
     handler: (request) => eraseCourseUser(request.ctx, request.params.id, { dry_run: isDryRun(request) }),
   });
 };

@@ -20,6 +20,7 @@ export const linkRoutes: FastifyPluginAsyncTypebox = async (app) => {
       params: Type.Object({ id: t.Id }),
       response: { 200: LinkResult, ...responses.codedErrors },
     },
+    config: { refusesUnknown: true },
     handler: ({ ctx, params }) => sendLink(ctx, params.id),
   });
 };

@@ -54,7 +54,7 @@ export const mailRoutes: FastifyPluginAsyncTypebox = async (app) => {
       params,
       response: responses.created(Mail),
     },
-    config: { idempotency: {} },
+    config: { refusesUnknown: true, idempotency: {} },
     handler: async ({ ctx, params }, reply) => {
       const mail = await resendMail(ctx, params.id);
       return reply.created(mail.id, mail, '/v2/mails');

@@ -30,7 +30,7 @@ export const courseUserMergeRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: MergeBody,
       response: responses.ok(CourseUserMerge),
     },
-    config: { idempotency: {}, references: courseUserMergeReferences },
+    config: { refusesUnknown: true, idempotency: {}, references: courseUserMergeReferences },
     handler: (request) => mergeCourseUser(request.ctx, request.params.id, toMerge(request)),
   });
 };
@@ -51,7 +51,7 @@ export const customerMergeRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: MergeBody,
       response: responses.ok(CustomerMerge),
     },
-    config: { idempotency: {}, references: customerMergeReferences },
+    config: { refusesUnknown: true, idempotency: {}, references: customerMergeReferences },
     handler: (request) => mergeCustomer(request.ctx, request.params.id, toMerge(request)),
   });
 };

@@ -39,7 +39,7 @@ export const moveRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: MoveBody,
       response: { 200: MovedParticipant, ...responses.codedErrors },
     },
-    config: { idempotency: {} },
+    config: { refusesUnknown: true, idempotency: {} },
     handler: (request) =>
       moveParticipant(request.ctx, request.params.id, { ...request.body, dry_run: isDryRun(request) }),
   });

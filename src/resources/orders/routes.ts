@@ -1,8 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
+import { DryRunQuery, isDryRun } from '../../core/schema/dry-run.ts';
 import { t } from '../../core/schema/types.ts';
 import { addPageRoute } from '../../http/page-route.ts';
 import { responses } from '../../http/responses.ts';
+import { OrderExportBody } from './body-schema.ts';
 import { orderList, OrderQuery } from './list.ts';
 import { exportOrder, getOrder } from './service.ts';
 
@@ -12,6 +14,13 @@ const includesCampaigns = ({ include }: { include?: unknown }) =>
 
 const tags = ['Orders'];
 const params = Type.Object({ id: t.Id });
+
+const OrderExport = t.NamedObject('OrderExport', {
+  ...orderList.View.properties,
+  ...t.member.financial.all({
+    dry_run: Type.Optional(Type.Boolean({ description: 'Only true: nothing has changed' })),
+  }),
+});
 
 export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
   addPageRoute(
@@ -53,8 +62,15 @@ export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
       profiles: ['full'],
       item: 'Order',
       params,
-      response: responses.ok(orderList.View),
+      querystring: DryRunQuery,
+      body: OrderExportBody,
+      response: responses.ok(OrderExport),
     },
-    handler: ({ ctx, params }) => exportOrder(ctx, params.id),
+    config: { refusesUnknown: true },
+    handler: async (request) => {
+      const dry_run = isDryRun(request);
+      const order = await exportOrder(request.ctx, request.params.id, dry_run);
+      return dry_run ? { ...order, dry_run } : order;
+    },
   });
 };

@@ -10,11 +10,11 @@ import { orderList, type OrderQuery } from './list.ts';
 export const getOrder = async (ctx: Ctx, id: number, query: Static<typeof OrderQuery> = {}, isAfterWrite = false) =>
   Problem.assertFound(await orderList.byId(ctx, id, query, { isAfterWrite }), 'Order');
 
-/** Marks an order as exported and fixes the prices of its lines; idempotent. */
-export async function exportOrder(ctx: Ctx, id: number) {
+/** Marks an order as exported and fixes the prices of its lines; idempotent. A dry run returns it as it would be. */
+export async function exportOrder(ctx: Ctx, id: number, isDryRun = false) {
   const order = await getOrder(ctx, id);
   if (order.exported_at !== null) return order;
-  await ctx.write(['money'], async (tx, now) => {
+  const preview = await ctx.write(['money'], async (tx, now) => {
     const exported = await tx
       .update(orders)
       .set({ exportedAt: now, updatedAt: now })
@@ -22,14 +22,15 @@ export async function exportOrder(ctx: Ctx, id: number) {
       .returning({ id: orders.id });
     if (exported.length === 0) {
       tx.rollbackNoChange();
-      return;
+      return undefined;
     }
     await tx
       .update(orderLines)
       .set({ ...fixedPrices, updatedAt: now })
       .where(tenantWhere(ctx, orderLines, eq(orderLines.orderId, id)));
+    return isDryRun ? tx.rollbackNoChange(await getOrder({ ...ctx, db: tx }, id, {}, true)) : undefined;
   });
-  return getOrder(ctx, id, {}, true);
+  return preview ?? getOrder(ctx, id, {}, true);
 }
 
 const { priceAtOrder, discountPercentAtOrder, discountCalculatedAtOrder } = orderLines;

@@ -49,7 +49,7 @@ export const orderPaymentRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: PaymentBody,
       response: { 200: CreatedPayment, ...responses.created(CreatedPayment) },
     },
-    config: { idempotency: {} },
+    config: { refusesUnknown: true, idempotency: {} },
     handler: async ({ ctx, params, body }, reply) => {
       const { payment, isNew } = await createPayment(ctx, params.id, body);
       return isNew ? reply.created(payment.id, payment, '/v2/payments') : payment;

@@ -111,6 +111,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox = async (app) => {
       params,
       response: responses.ok(WebhookDelivery),
     },
+    config: { refusesUnknown: true },
     handler: ({ ctx, params, headers }) =>
       service.testWebhook(ctx, params.id, passOnTraceparent(headers['traceparent'])),
   });
@@ -128,6 +129,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox = async (app) => {
       params,
       response: responses.ok(WebhookWithSecret),
     },
+    config: { refusesUnknown: true },
     handler: ({ ctx, params }) => service.rotateSecret(ctx, params.id),
   });
 

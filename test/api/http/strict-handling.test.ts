@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest';
+import { bookingBody, createBookableDate, errorCodes, person } from '../../support/booking.ts';
 import { withProfile } from '../../support/key-profiles.ts';
+import { hashRows, minimalSchool } from '../../support/request-bodies.ts';
 import { send, sharedTestApp } from '../../support/test-app.ts';
 
 const testApp = await sharedTestApp();
 const { app, createProvider } = testApp;
 const me = await createProvider();
 const strict = { prefer: 'handling=strict' };
+const problem = { accept: 'application/problem+json' };
 const applied = 'handling=strict';
 const vary = 'Accept-Encoding, Accept-Language, X-API-Key';
 
@@ -44,14 +47,97 @@ describe('Prefer: handling=strict', () => {
   test('reports in the form of each endpoint, with the names as fields of problem details', async () => {
     const text = 'Field(s) not known: nam';
     const booking = await me.post('/v2/booking', { nam: 1 }, strict);
-    const errors = [{ code: 'field_unknown', message: text }];
-    expect(booking.json()).toEqual({ successful: false, errors, error: text });
+    expect(booking.json()).toMatchObject({ successful: false, error: text });
+    expect(errorCodes(booking)?.[0]).toBe('field_unknown');
     const admin = await me.post('/v2/admin-users', { nam: 1 }, strict);
-    expect(admin.json()).toEqual({ errors: { missing_fields: [], not_valid: ['nam'] } });
-    const details = await me.get('/v2/courses?nam=1', { ...strict, accept: 'application/problem+json' });
-    expect(details.json()).toMatchObject({ code: 'field_unknown', fields: [{ field: 'nam', code: 'invalid' }] });
+    expect(admin.json()).toEqual({ errors: { missing_fields: ['email', 'role_ids'], not_valid: ['nam'] } });
+    const details = await me.get('/v2/courses?nam=1', { ...strict, ...problem });
+    expect(details.json()).toMatchObject({ code: 'field_unknown', fields: [{ field: 'nam', code: 'unknown' }] });
     const older = await me.get('/schools?nam=1', strict);
     expect([older.status, older.json()]).toEqual([400, { status: 'failure', error: text }]);
+  });
+
+  test('tells missing, invalid and unknown names together', async () => {
+    const me = await createProvider();
+    const customer = await me.post('/v2/customers', { titel: 'x', email: 'x' }, strict);
+    const text = 'Missing field(s): title. Field(s) not valid: email. Field(s) not known: titel';
+    expect([customer.status, customer.headers['x-error-code'], customer.json()]).toEqual([
+      ...[400, 'field_unknown'],
+      { error: text },
+    ]);
+    const details = await me.post('/v2/customers', { titel: 'x', email: 'x' }, { ...strict, ...problem });
+    expect(details.json()).toMatchObject({
+      ...{ title: text, code: 'field_unknown', errors: [{ code: 'field_unknown', message: text }] },
+      fields: [
+        { field: 'title', code: 'missing' },
+        { field: 'email', code: 'invalid' },
+        { field: 'titel', code: 'unknown' },
+      ],
+    });
+    const list = await me.get('/v2/courses?limt=1&limit=0', strict);
+    expect(list.json()).toEqual({ error: 'Field(s) not valid: limit. Field(s) not known: limt' });
+    const included = await me.get('/v2/orders?include=x&limt=1', strict);
+    expect(included.headers['x-error-code']).toBe('field_unknown');
+    expect(included.json<{ error: string }>().error).toMatch(
+      /^Field\(s\) not valid: include. Field\(s\) not known: limt. Supported values of include: /,
+    );
+
+    // An id of another item, a rule of another date, and the older interface.
+    const seller = await me.post('/v2/customers', { title: 'C', seller_id: 999_999_999, titel: 1 }, strict);
+    expect(seller.json()).toEqual({ error: 'Field(s) not valid: seller_id. Field(s) not known: titel' });
+    const date = { start_at: '2031-06-10', end_at: '2031-06-12', timezone: 'Mars/Base', titel: 1 };
+    const refused = await me.post(`/v2/courses/${await me.course()}/coursedates`, date, strict);
+    expect(refused.json()).toEqual({ error: 'Field(s) not valid: timezone. Field(s) not known: titel' });
+    const older = await me.post('/courses', { titel: 1 }, strict);
+    expect(older.json()).toEqual({ status: 'failure', error: 'Missing field(s): title. Field(s) not known: titel' });
+  });
+
+  test('tells every error of a booking beside unknown names', async () => {
+    const { dateId } = await createBookableDate(me);
+    const participants = [person(), person({ email: '', nam: 1 })];
+    const body = { coursedate_id: dateId, payment_method: 'cash', participants };
+    const booking = await me.post('/v2/booking', body, { ...strict, ...problem });
+    expect(errorCodes(booking)).toEqual([
+      ...['field_unknown', 'payment_method_invalid', 'participant_email_invalid_empty'],
+    ]);
+    const fields = booking.json<{ fields: object[] }>().fields;
+    expect(fields).toContainEqual({ field: 'participants[1].nam', code: 'unknown' });
+    expect(fields).toContainEqual({ field: 'participants[1].email', code: 'missing' });
+
+    const [valid, keyed] = [bookingBody(dateId), { 'idempotency-key': 'k' }];
+    expect((await me.post('/v2/booking', valid, { ...strict, ...keyed })).status).toBe(201);
+    const again = await me.post('/v2/booking', { ...valid, nam: 1 }, { ...strict, ...keyed });
+    expect([again.status, errorCodes(again)]).toEqual([400, ['field_unknown']]);
+  });
+
+  test('refuses an Idempotency-Key that has no effect', async () => {
+    const me = await createProvider();
+    const keyed = { ...strict, 'idempotency-key': 'k' };
+    const { dateId } = await createBookableDate(me);
+    const bookings = [bookingBody(dateId)];
+    const before = await hashRows(me);
+    const text = 'Field(s) not known: Idempotency-Key';
+    for (const [path, body] of [
+      ['/v2/batch/booking', { bookings }],
+      ['/v2/check-user-credentials', { username: 'nobody', password: 'nothing' }],
+      ['/v2/webhooks', { url: 'https://hooks.example/' }],
+      ['/v2/orders/999999999/export', {}],
+      ['/v2/orders/999999999/credit', { dry_run: true }],
+      ['/v2/orders/999999999/credit?dry_run=1', {}],
+      ['/courses', { title: 'Older' }],
+    ] as const) {
+      const response = await me.post(path, body, keyed);
+      expect([response.status, response.json<{ error: string }>().error], path).toEqual([400, text]);
+      expect(response.headers).not.toHaveProperty('x-ignored-parameters');
+    }
+    const both = await me.post('/v2/batch/booking?nam=1', { bookings }, keyed);
+    expect(both.json<{ error: string }>().error).toBe('Field(s) not known: nam,Idempotency-Key');
+    expect(await hashRows(me)).toBe(before);
+
+    expect((await me.post('/v2/courses', { title: 'Keyed' }, keyed)).status).toBe(201);
+    expect((await me.put('/v2/schools', minimalSchool, keyed)).status).toBe(200);
+    const found = await me.post('/v2/batch/booking', { bookings }, { 'idempotency-key': 'k' });
+    expect([found.status, found.headers['x-ignored-parameters']]).toEqual([200, 'Idempotency-Key']);
   });
 
   test('reads the first 1,000 characters of the header', async () => {
