@@ -1,6 +1,7 @@
 import { and, getTableColumns, is, isNotNull, or, SQL, sql } from 'drizzle-orm';
 import { PgTimestampString, type PgColumn, type PgTable } from 'drizzle-orm/pg-core';
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
+import type { Reader } from './reader.ts';
 
 type Stamped = PgTable & { updatedAt: PgColumn };
 
@@ -29,6 +30,15 @@ export const createUpdateChanged = (db: NodePgDatabase): UpdateChanged => ({
     return rowCount ?? 0;
   },
 });
+
+/** The names of those values, null and undefined ones apart, that a row does not have. */
+export async function findDiffering(db: Reader, table: PgTable, row: SQL, values: object) {
+  const columns = getTableColumns(table) as Record<string, PgColumn>;
+  const set = Object.entries(values).filter(([, value]) => value !== undefined && value !== null);
+  const differs = Object.fromEntries(set.map(([name, value]) => [name, isDistinct(columns[name]!, value)]));
+  const [found = {}] = await db.select(differs).from(table).where(row);
+  return Object.keys(found).filter((name) => found[name] === true);
+}
 
 function isDistinct(column: PgColumn, value: unknown) {
   if (value === null) return isNotNull(column);

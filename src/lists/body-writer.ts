@@ -1,14 +1,17 @@
 import type { Static, TObject } from '@sinclair/typebox';
+import { getTableColumns, type SQL } from 'drizzle-orm';
 import { getTableConfig, type PgColumn } from 'drizzle-orm/pg-core';
 import { findStorage } from '../core/schema/types.ts';
 import { prepareInsert, type TableWithId } from '../database/prepared-insert.ts';
-import { keepFractions } from '../database/update-changed.ts';
+import type { Reader } from '../database/client.ts';
+import { findDiffering, keepFractions } from '../database/update-changed.ts';
 import { bodyColumns } from './body-columns.ts';
 import { createRowCheck, defineReferences, type ReferenceChecks } from './references.ts';
 
 /**
  * Derives writes of a table from the schema of a new item: `toColumns` makes the columns of a body, `insert` adds a row
- * and returns its id, and `references` checks the fields whose columns have foreign keys, and those of `checks`.
+ * and returns its id, `references` checks the fields whose columns have foreign keys, and those of `checks`, and
+ * `findUnapplied` finds the fields whose values a row does not have.
  */
 export function bodyWriter<T extends TableWithId, S extends TObject>(
   table: T,
@@ -20,10 +23,17 @@ export function bodyWriter<T extends TableWithId, S extends TObject>(
     checkReference(findStorage(schema)?.column),
   ]);
   const toColumns = bodyColumns(table, properties);
+  const toUpdatedColumns = (...args: Parameters<typeof toColumns>) => keepFractions(table, toColumns(...args));
+  const columns = getTableColumns(table) as Record<string, PgColumn>;
   return {
     toColumns,
     /** `toColumns` for an update of moments, which are shown without the fraction of a second that is stored. */
-    toUpdatedColumns: (...args: Parameters<typeof toColumns>) => keepFractions(table, toColumns(...args)),
+    toUpdatedColumns,
+    async findUnapplied(reader: Reader, row: SQL, ...args: Parameters<typeof toColumns>) {
+      const differing = await findDiffering(reader, table, row, toUpdatedColumns(...args));
+      const found = new Set(differing.map((name) => columns[name]));
+      return Object.keys(properties).filter((name) => found.has(findStorage(properties[name]!)?.column as PgColumn));
+    },
     insert: prepareInsert(table),
     references: defineReferences<Static<S>>({
       ...(Object.fromEntries(stored) as ReferenceChecks<Static<S>>),

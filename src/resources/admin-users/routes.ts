@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { t } from '../../core/schema/types.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
+import { findKept, nameIgnored } from '../../http/parsing/strict-handling.ts';
 import { responses, send } from '../../http/responses.ts';
 import { registerErrorHandler, formatV2Error, type ErrorFormatter } from '../../http/errors/error-handler.ts';
 import { AdminUserBody } from './body-schema.ts';
@@ -33,7 +34,7 @@ const AdminUserError = t.NamedObject(
 
 const formatFieldLists: ErrorFormatter = (problem) =>
   problem.kind === 'invalid'
-    ? { errors: { missing_fields: problem.missing, not_valid: problem.notValid } }
+    ? { errors: { missing_fields: problem.missing, not_valid: [...problem.notValid, ...problem.unknown] } }
     : formatV2Error(problem);
 
 export const adminUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -84,6 +85,9 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
   await app.register(createAdminUserRoute);
 };
 
+/** Fields that do not change a person whose e-mail address is known. */
+const keptFields = ['email', 'firstname', 'lastname', 'position', 'phone_prefix', 'phone', 'booking_email'] as const;
+
 const createAdminUserRoute: FastifyPluginAsyncTypebox = async (app) => {
   registerErrorHandler(app, formatFieldLists);
 
@@ -94,7 +98,7 @@ const createAdminUserRoute: FastifyPluginAsyncTypebox = async (app) => {
       description:
         'A person whose e-mail address is known keeps all profile fields and gets exactly these roles at ' +
         'this school: 200. A new person needs `firstname` and `lastname`: 201. Later schools get these names; ' +
-        'those that they send are ignored.',
+        'those that they send are ignored. `X-Ignored-Parameters` names fields with values that are not taken.',
       tags,
       profiles: ['full'],
       body: AdminUserBody,
@@ -103,7 +107,9 @@ const createAdminUserRoute: FastifyPluginAsyncTypebox = async (app) => {
     config: { idempotency: {}, references: adminUserReferences },
     handler: async ({ ctx, body }, reply) => {
       const { user, isNew } = await saveAdminUser(ctx, body);
-      return isNew ? reply.created(user.id, user) : user;
+      if (isNew) return reply.created(user.id, user);
+      nameIgnored(reply, findKept(body, user, keptFields));
+      return user;
     },
   });
 };

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { t } from '../../core/schema/types.ts';
+import { nameIgnored } from '../../http/parsing/strict-handling.ts';
 import { responses } from '../../http/responses.ts';
 import { CourseUser } from '../users/schema.ts';
 import { CourseUserBody, CourseUserChange } from './body-schema.ts';
@@ -31,8 +32,8 @@ export const courseUserEditingRoutes: FastifyPluginAsyncTypebox = async (app) =>
       operationId: 'createCourseUser',
       summary: 'Create a course user',
       description:
-        'A person with an equal e-mail and equal names is returned unchanged, with 200. The username is one as by a ' +
-        'booking unless sent; no password is set.',
+        'A person with an equal e-mail and equal names is returned unchanged, with 200, and the fields with other ' +
+        'values in `X-Ignored-Parameters`. The username is one as by a booking unless sent; no password is set.',
       tags,
       profiles: ['full'],
       body: CourseUserBody,
@@ -40,8 +41,10 @@ export const courseUserEditingRoutes: FastifyPluginAsyncTypebox = async (app) =>
     },
     config: { idempotency: {}, references: courseUserReferences },
     handler: async ({ ctx, body }, reply) => {
-      const { user, isNew } = await createCourseUser(ctx, body);
-      return isNew ? reply.created(user.id, user) : user;
+      const { user, isNew, ignored } = await createCourseUser(ctx, body);
+      if (isNew) return reply.created(user.id, user);
+      nameIgnored(reply, ignored);
+      return user;
     },
   });
 

@@ -16,12 +16,12 @@ import type { CourseUserRow } from '../users/schema.ts';
 import { getCourseUser } from '../users/service.ts';
 import { CourseUserBody, type CourseUserChange } from './body-schema.ts';
 
-const { toColumns, toUpdatedColumns, insert, references } = bodyWriter(courseUsers, CourseUserBody);
+const { toColumns, toUpdatedColumns, insert, references, findUnapplied } = bodyWriter(courseUsers, CourseUserBody);
 export const courseUserReferences = references;
 
 export const findCourseUser = (ctx: Ctx, { id }: { id: number }) => courseUserList.byId(ctx, id);
 
-/** A person with an equal e-mail (case ignored) and equal names (folded) stays as it is. */
+/** A person with an equal e-mail (case ignored) and equal names (folded) stays as it is: `ignored` has other values. */
 export function createCourseUser(ctx: Ctx, body: CourseUserBody) {
   return ctx.write(['people'], async (tx, now) => {
     const reload = (id: number) => getCourseUser({ ...ctx, db: tx }, id);
@@ -29,11 +29,16 @@ export function createCourseUser(ctx: Ctx, body: CourseUserBody) {
     await courseUserReferences.assertKnown(body, { ctx, reader: tx });
     const found = await findExistingUsers(ctx, tx, [body]);
     const [newUser] = selectNewUsers([body], found);
-    if (!newUser) return tx.rollbackNoChange({ user: await reload(found[0]!.id!), isNew: false });
+    if (!newUser) {
+      const user = await reload(found[0]!.id!);
+      const row = tenantWhere(ctx, courseUsers, eq(courseUsers.id, user.id));
+      const ignored = await findUnapplied(tx, row, body, { customProperties: user.custom_properties });
+      return tx.rollbackNoChange({ user, isNew: false, ignored });
+    }
     if (body.username !== undefined) await assertFreeUsername(ctx, tx, body.username);
     const username = body.username ?? (await createUsernames(ctx, tx, [newUser]))[0]!.username;
     const row = { ...toColumns(body), username, providerId: ctx.providerId, createdAt: now, updatedAt: now };
-    return { user: await reload(tx.recordAffected(await insert(tx, row))), isNew: true };
+    return { user: await reload(tx.recordAffected(await insert(tx, row))), isNew: true, ignored: [] };
   });
 }
 

@@ -1,12 +1,17 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { t } from '../../core/schema/types.ts';
+import { findKept, nameIgnored } from '../../http/parsing/strict-handling.ts';
 import { responses } from '../../http/responses.ts';
 import { participantSerializer } from '../participants/serializer.ts';
+import type { CourseUser } from '../users/schema.ts';
 import { ParticipantChange } from './body-schema.ts';
 import { findParticipant, updateParticipant } from './service.ts';
 
 const readBack = { read: findParticipant, inputs: { paid: 'idPaid', status: 'idStatus', user: 'user' } };
+
+/** Fields that do not change a known person. */
+const personFields = ['firstname', 'lastname', 'email', 'phone', 'company', 'position', 'date_of_birth'] as const;
 
 export const participantEditingRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.put('/:id', {
@@ -24,6 +29,15 @@ export const participantEditingRoutes: FastifyPluginAsyncTypebox = async (app) =
       response: responses.ok(participantSerializer.schema),
     },
     config: { readBack },
-    handler: ({ ctx, params, body }) => updateParticipant(ctx, params.id, body),
+    handler: async ({ ctx, params, body }, reply) => {
+      const participant = await updateParticipant(ctx, params.id, body);
+      const { user } = participant as typeof participant & { user: CourseUser };
+      const kept = findKept(body.user ?? {}, user, personFields);
+      nameIgnored(
+        reply,
+        kept.map((name) => `user.${name}`),
+      );
+      return participant;
+    },
   });
 };

@@ -113,8 +113,12 @@ test('a post for an existing member replaces the roles and ignores profile field
     booking_email: 'x@people.example',
   });
   expect(response.status).toBe(200);
+  const ignored = 'email, firstname, lastname, position, phone_prefix, phone, booking_email';
+  expect(response.headers['x-ignored-parameters']).toBe(ignored);
   expect(response.json()).toEqual({ ...first, role_ids: [a, b], updated_at: expect.stringMatching(asText) });
   expect(await members(me)).toEqual([response.json(), other]);
+  const again = await save(me, { ...kari, email, role_ids: [a, b], position: 'Boss', phone: '' });
+  expect([again.status, again.headers['x-ignored-parameters']]).toEqual([200, undefined]);
 });
 
 test('a post for the last administrator does not take its role', async () => {

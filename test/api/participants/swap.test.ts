@@ -40,6 +40,21 @@ async function stageGroup(places: number, date: Parameters<typeof createBookable
   return { me, dateId, ids: summary['participants'].map(({ id }: Item) => id) as number[] };
 }
 
+test('fields that a known person does not take are named', async () => {
+  const { me, dateId, id } = await stage();
+  const known = person({ phone: '1', position: 'Leder' });
+  await bookOrFail(me, dateId, { participants: [known] });
+  const other = { ...known, phone: '2', company: 'Fjord AS', date_of_birth: '1990-05-17' };
+  for (const [user, ignored] of [
+    [known, undefined],
+    [{ ...other, firstname: 'KARI' }, 'user.firstname, user.phone, user.company, user.date_of_birth'],
+    [{ ...person(), phone: '3', company: 'Fjord AS' }, undefined],
+  ] as const) {
+    const response = await swap(me, id, user);
+    expect([response.status, response.headers['x-ignored-parameters']], response.text).toEqual([200, ignored]);
+  }
+});
+
 test('another person gets the place on a full date, with nothing of the former one', async () => {
   const custom = { comment: 'No nuts', custom_properties: { badge: 'A7' } };
   const booked = { participants: [person(custom)], company: 'Fjord AS', company_number: '912345678' };

@@ -66,6 +66,35 @@ test('a person with an equal e-mail and equal names is returned unchanged', asyn
   expect((await me.post(url, { firstname, lastname, email })).json()).toMatchObject({ id: users[1] });
 });
 
+test('fields that a known person does not take are named', async () => {
+  const me = await createProvider();
+  const stored = {
+    ...{ phone: '1', position: 'Leder', invoice_city: 'Bergen', customer_id: await createCustomer(me) },
+    ...{ date_of_birth: '1980-02-29', information_gathered_at: '2026-01-02 03:04:05' },
+    custom_properties: { a: '1', b: '2' },
+  };
+  await create(me, stored);
+  const ignored = async (fields: object) => {
+    const { status, headers } = await me.post(url, { ...kari, ...fields }, { prefer: 'handling=strict' });
+    return [status, headers['x-ignored-parameters']];
+  };
+  for (const fields of [stored, {}, { phone: '', position: null }, { username: kari.email, id: 7 }])
+    expect(await ignored(fields)).toEqual([200, undefined]);
+  expect(await ignored({ custom_properties: { b: '2' } })).toEqual([200, undefined]);
+  const others = {
+    ...{ phone: '2', invoice_city: 'Oslo', customer_id: await createCustomer(me), external_id: 'E-1' },
+    ...{ date_of_birth: '1980-02-28', information_gathered_at: '2026-01-02 03:04:06', firstname: 'KARI' },
+    ...{ custom_properties: { b: '3' }, username: 'other' },
+  };
+  const inOrder = [
+    ...['firstname', 'username', 'phone', 'date_of_birth', 'customer_id', 'invoice_city', 'external_id'],
+    ...['custom_properties', 'information_gathered_at'],
+  ];
+  expect(await ignored(others)).toEqual([200, inOrder.join(', ')]);
+  const both = await me.post(`${url}?x=1`, { ...kari, phone: '2', nam: 1 });
+  expect([both.status, both.headers['x-ignored-parameters']]).toEqual([200, 'x, nam, phone']);
+});
+
 test('usernames follow the rule of bookings, and may be chosen', async () => {
   const me = await createProvider();
   await create(me);
