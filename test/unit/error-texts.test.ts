@@ -46,6 +46,7 @@ const commandLineOnly = [
 const composedTexts: ErrorText[] = [
   Problem.invalidFields({ missing: ['title'] }).message,
   Problem.invalidFields({ notValid: ['level'] }).message,
+  Problem.invalidFields({ unknown: ['tag_id', 'titel'] }).message,
   'Field(s) not valid: include. Supported values of include: products, provider',
 ].map((text) => ({
   status: 400,
@@ -61,7 +62,7 @@ test('the texts that are composed of others are known', () => {
   expect(composed).toEqual([
     'core/errors.ts: `${item} not found`',
     'core/errors.ts: item',
-    "core/errors.ts: sentences.join('. ')",
+    'core/errors.ts: message',
     'core/errors.ts: message',
     'core/errors.ts: message',
     'http/errors/error-handler.ts: `${message}. Supported values of include: ${supported}`',

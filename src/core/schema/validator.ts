@@ -44,16 +44,10 @@ function withoutUnchanged(errors: ErrorObject[], data: unknown) {
   return errors.filter((error) => error.instancePath !== '' || !isUnchanged(error));
 }
 
-/** The keyword of the error about a refused name. */
-export const unknownKeyword = 'unknown';
 const toRefusals = (data: unknown): ErrorObject[] =>
   ((data as { [refusedNames]?: string[] } | null | undefined)?.[refusedNames] ?? []).map((name) => ({
-    ...{ keyword: unknownKeyword, instancePath: '', schemaPath: '', params: { name } },
+    ...{ keyword: 'unknown', instancePath: '', schemaPath: '', params: { name } },
   }));
-
-/** The refused names among the errors of a validation. */
-export const findRefusedNames = (errors: SchemaError[]) =>
-  errors.flatMap(({ keyword, params }) => (keyword === unknownKeyword ? [String((params as Fields)['name'])] : []));
 
 /** Coerces and validates fields outside a request. Throws the same problems as a request. */
 export function createFieldsParser(schema: TSchema) {
@@ -74,19 +68,20 @@ export function createFieldsParser(schema: TSchema) {
 export function toFieldsProblem(errors: SchemaError[], properties: Properties, fields: Fields): Problem {
   const missing = new Set<string>();
   const notValid = new Set<string>();
+  const unknown: string[] = [];
   const incomplete = new Set(errors.filter(isMissing).map(({ instancePath }) => instancePath));
   const parents = new Set(errors.flatMap(({ instancePath }) => getParents(instancePath)));
   for (const error of errors) {
     const [, field, ...path] = error.instancePath.split('/');
     if (isOfUnion(error) && parents.has(error.instancePath)) continue;
-    if (isMissing(error)) {
+    if (error.keyword === 'unknown') unknown.push(String((error.params as Fields)['name']));
+    else if (isMissing(error)) {
       missing.add(pathName([field ?? [], ...path, String((error.params as Fields)['missingProperty'])].flat()));
     } else if (field !== undefined && fields[field] === null) missing.add(field);
     // A union reports an incomplete item a second time.
     else if (field !== undefined && !incomplete.has(error.instancePath)) notValid.add(memberName(error, properties));
   }
-  const found = { missing: [...missing], notValid: [...notValid], unknown: findRefusedNames(errors) };
-  return Problem.invalidFields(found, Object.keys(properties));
+  return Problem.invalidFields({ missing: [...missing], notValid: [...notValid], unknown }, Object.keys(properties));
 }
 
 /** The paths of the objects and lists around a value. */

@@ -161,8 +161,8 @@ function toFieldErrors({ validation = [], validationContext }: FastifyError, req
 
   const supported = (schema?.properties?.['include']?.['items'] as { enum: string[] }).enum.join(', ');
   const { missing, notValid, unknown, errors, message } = problem;
-  const text = `${message}. Supported values of include: ${supported}`;
-  return new Problem('invalid', text, { missing, notValid, unknown, errors });
+  const details = { missing, notValid, unknown, errors };
+  return new Problem('invalid', `${message}. Supported values of include: ${supported}`, details);
 }
 
 /** Appends the request id to server errors, so that the log entry can be found. */

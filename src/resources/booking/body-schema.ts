@@ -3,7 +3,7 @@ import { Problem, type CodedError } from '../../core/errors.ts';
 import * as codes from '../../core/schema/codes.ts';
 import { createCoercion } from '../../core/schema/coercion.ts';
 import { coercionKind, t } from '../../core/schema/types.ts';
-import { compileValidator, findRefusedNames, unknownKeyword } from '../../core/schema/validator.ts';
+import { compileValidator } from '../../core/schema/validator.ts';
 import { BookingStatusId } from '../participants/schema.ts';
 import { bookingError, participantError, fieldError, placesError, type BookingCode } from './schema.ts';
 
@@ -155,7 +155,7 @@ export function collectValidationErrors(
   validationErrors: ValidationError[],
   today: string,
 ): { rest: BookingInput; errors: CodedError[] } {
-  const ofFields = validationErrors.filter(({ keyword }) => keyword !== unknownKeyword);
+  const ofFields = validationErrors.filter(({ keyword }) => keyword !== 'unknown');
   const faults = ofFields.map(({ instancePath, keyword, params }): Fault => {
     const isMissing = keyword === 'required';
     const parents = instancePath.split('/').slice(1);
@@ -166,9 +166,9 @@ export function collectValidationErrors(
   const rest = { ...input, ...(Array.isArray(participants) ? { participants: [...participants] } : {}) };
   for (const { path } of faults) removeField(rest, path);
   const fields = faults.flatMap(fieldsAt).sort((one, other) => getRank(one.path) - getRank(other.path));
-  const { errors: ofNames } = Problem.invalidFields({ unknown: findRefusedNames(validationErrors) });
+  const unknown = validationErrors.flatMap((one) => (ofFields.includes(one) ? [] : [String(one.params['name'])]));
   const ofValues = [...fields.map(errorAt), ...linkToNobody(input), ...tooLong(rest), ...bornLater(rest, today)];
-  return { rest, errors: [...ofNames, ...ofValues] };
+  return { rest, errors: [...Problem.invalidFields({ unknown }).errors, ...ofValues] };
 }
 
 const coerceBooking = createCoercion(BookingBody);

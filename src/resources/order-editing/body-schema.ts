@@ -1,4 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
+import { dryRun } from '../../core/schema/dry-run.ts';
 import { t } from '../../core/schema/types.ts';
 import { orders } from '../../database/tables/orders.ts';
 
@@ -23,4 +24,11 @@ export const OrderChange = t.NamedObject(
     ),
   }),
   { examples: [{ is_paid: true, your_reference: 'Purchase 4711' }] },
+);
+
+/** POST /v2/orders/:id/export. */
+export const OrderExportBody = t.NamedObject(
+  'OrderExportCreate',
+  { dry_run: dryRun('true: nothing changes, and the response is the order as it would be') },
+  { examples: [{ dry_run: true }] },
 );

@@ -1,15 +1,23 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import type { Ctx } from '../../database/context.ts';
+import { DryRunQuery, isDryRun } from '../../core/schema/dry-run.ts';
 import { t } from '../../core/schema/types.ts';
 import { responses } from '../../http/responses.ts';
 import { orderSerializer } from '../orders/serializer.ts';
-import { OrderChange } from './body-schema.ts';
-import { readOrder, updateOrder } from './service.ts';
+import { OrderChange, OrderExportBody } from './body-schema.ts';
+import { exportOrder, readOrder, updateOrder } from './service.ts';
 
 const readBack = {
   read: (ctx: Ctx, { id }: { id: number }, names: string[]) => readOrder(ctx, id, names),
 };
+
+const OrderExport = t.NamedObject('OrderExport', {
+  ...orderSerializer.schema.properties,
+  ...t.member.financial.all({
+    dry_run: Type.Optional(Type.Boolean({ description: 'Only true: nothing has changed' })),
+  }),
+});
 
 export const orderEditingRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.put('/:id', {
@@ -27,5 +35,28 @@ export const orderEditingRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     config: { readBack },
     handler: ({ ctx, params, body }) => updateOrder(ctx, params.id, body),
+  });
+
+  app.post('/:id/export', {
+    schema: {
+      operationId: 'exportOrder',
+      summary: 'Mark an order as exported',
+      description:
+        'Sets `exported_at` and fixes the prices and discounts of the lines at invoice and at export. ' +
+        'A second call changes nothing.',
+      tags: ['Orders'],
+      profiles: ['full'],
+      item: 'Order',
+      params: Type.Object({ id: t.Id }),
+      querystring: DryRunQuery,
+      body: OrderExportBody,
+      response: responses.ok(OrderExport),
+    },
+    config: { refusesUnknown: true },
+    handler: async (request) => {
+      const dry_run = isDryRun(request);
+      const order = await exportOrder(request.ctx, request.params.id, dry_run);
+      return dry_run ? { ...order, dry_run } : order;
+    },
   });
 };
