@@ -122,9 +122,9 @@ async function makeBackup({ config, database, connection }: CommandContext, to?:
   const file = join(folder, backupName(now, 'manual', await readDatabaseId(database.pool)));
   const began = performance.now();
   const manifest = await writeBackup(connection, file, { serviceVersion: packageVersion() });
-  await verifyBackup(file);
+  const { behind } = await verifyBackup(file);
   const { size: bytes } = await stat(file);
-  const obstacle = findObstacle(manifest);
+  const obstacle = findObstacle({ ...manifest, behind });
   const migrated = await isMigrated(database.pool);
   await createErasuresWriter(database, folder, { createsEmpty: true })();
   // A copy elsewhere, such as in a folder for temporary files, is no backup to rely on.

@@ -11,9 +11,11 @@ export const formatVersion = 1;
 export const manifestEntry = 'manifest.json';
 export const tableEntry = (table: string) => `tables/${table}.copy`;
 
-const Name = Type.String({ minLength: 1, maxLength: 63 });
+/** Without control characters, since commands print the values. */
+const printable = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$';
+const Name = Type.String({ minLength: 1, maxLength: 63, pattern: printable });
 const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
-const Version = Type.String({ maxLength: 255 });
+const Version = Type.String({ maxLength: 255, pattern: printable });
 
 const BackupTable = Type.Object({
   ...{ name: Name, columns: Type.Array(Name, { minItems: 1 }), rows: Count, bytes: Count },
@@ -47,14 +49,24 @@ const newline = 10;
 /** COPY drops the rows behind such a line; as a value it would be `\\.`. */
 const endMarker = '\n\\.';
 
-/** Passes COPY text through and measures it. In this format each row ends with the only newline in it. */
-export function meterCopy() {
+/**
+ * Passes COPY text through and measures it, with the largest number in the column at `idAt`. In this format each row ends
+ * with the only newline in it, and only tabs separate the columns.
+ */
+export function meterCopy(idAt = -1) {
   const hash = createHash('sha256');
-  const counted = { rows: 0, bytes: 0, hasEndMarker: false };
+  const counted = { rows: 0, bytes: 0, hasEndMarker: false, lastId: 0 };
   let before = Buffer.from('\n');
+  let unended = '';
+  const readIds = (text: string) => {
+    const lines = `${unended}${text}`.split('\n');
+    unended = lines.pop()!;
+    for (const line of lines) counted.lastId = Math.max(counted.lastId, Number(line.split('\t', idAt + 1)[idAt]) || 0);
+  };
   const stream = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       hash.update(chunk);
+      if (idAt >= 0) readIds(chunk.toString('latin1'));
       counted.bytes += chunk.length;
       for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, at + 1)) counted.rows += 1;
       counted.hasEndMarker ||=

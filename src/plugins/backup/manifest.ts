@@ -3,7 +3,8 @@ import type { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { Problem } from '../../core/errors.ts';
 import { compareMigrations, describeMigrationDifferences } from '../../database/migration-differences.ts';
-import { isBeforeBaseline, lastEarlierBuild } from '../../database/migration-history.ts';
+import { isBeforeBaseline, lastEarlierBuild, toMigrationsSinceBaseline } from '../../database/migration-history.ts';
+import { readExpectedTables } from './expected-tables.ts';
 import { formatName, formatVersion, ManifestFields, type Manifest } from './format.ts';
 
 /** A manifest of this service has about 20 kB. */
@@ -27,9 +28,10 @@ export async function parseManifest(file: string, stream: Readable): Promise<Man
 
 /** Reason for which this version does not restore a whole backup; undefined if it does. */
 export function findObstacle(
-  { migrations, serviceVersion, sequences }: Manifest,
+  manifest: Manifest & { behind?: string[] },
   { acceptMigrations = false }: { acceptMigrations?: boolean | undefined } = {},
 ) {
+  const { migrations, serviceVersion, sequences, behind = [] } = manifest;
   if (isBeforeBaseline(migrations))
     return `The backup is older than this version can restore: restore it with ${lastEarlierBuild}, as in docs/operate/upgrade.md`;
   const { changed, replaced, newer } = compareMigrations(migrations);
@@ -41,7 +43,25 @@ export function findObstacle(
     return `${describeMigrationDifferences({ changed, newer }).join('')}: restore with version ${serviceVersion}, or with \`--accept-migrations\``;
   const ended = sequences.filter(({ lastValue }) => BigInt(lastValue) >= maxSequenceValue);
   if (ended.length > 0) return describeEndedSequences(ended.map(({ name }) => name));
-  return undefined;
+  if (behind.length > 0) return describeSequencesBehind(behind);
+  return findWrongTable(manifest);
+}
+
+function findWrongTable({ migrations, tables, sequences }: Manifest) {
+  const expected = readExpectedTables(toMigrationsSinceBaseline(migrations).length);
+  const names = tables.map(({ name }) => name);
+  const twice = names.find((name, n) => names.indexOf(name) < n);
+  if (twice !== undefined) return `The backup has the table ${twice} twice`;
+  const columnsOf = new Map(tables.map(({ name, columns }) => [name, columns]));
+  for (const [name, columns] of expected.tables) {
+    const stored = columnsOf.get(name);
+    if (!stored) return `The backup lacks the table ${name}`;
+    const inOne = [...stored, ...columns].filter((one, _, all) => all.filter((other) => other === one).length !== 2);
+    if (inOne.length > 0)
+      return `The table ${name} of the backup has other columns than its migrations make: ${[...new Set(inOne)].join(', ')}`;
+  }
+  const missing = expected.sequences.find((name) => sequences.every((one) => one.name !== name));
+  return missing && `The backup lacks the sequence ${missing}`;
 }
 
 /** Of a bigint. */
@@ -49,3 +69,6 @@ const maxSequenceValue = 2n ** 63n - 1n;
 
 export const describeEndedSequences = (names: string[]) =>
   `${names.length === 1 ? 'The sequence' : 'The sequences'} ${names.join(', ')} ${names.length === 1 ? 'is at its' : 'are at their'} end: no row could be added`;
+
+export const describeSequencesBehind = (names: string[]) =>
+  `The next id is one that a row has already, by the sequence ${names.join(', ')}`;

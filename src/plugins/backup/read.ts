@@ -62,23 +62,32 @@ export async function assertWhole(file: string) {
     throw new Problem('invalid', `${file} is damaged: its bytes differ from its checksum, or its end is missing`);
 }
 
-/** Passes a table to `target`, and compares its rows and digest with the manifest. */
-export async function transferTable({ readTable }: OpenBackup, table: BackupTable, target: Writable) {
-  const meter = meterCopy();
+/**
+ * Passes a table to `target`, and compares its rows and digest with the manifest. Returns the sequence of its ids where
+ * their next one is not above all rows.
+ */
+export async function transferTable({ manifest, readTable }: OpenBackup, table: BackupTable, target: Writable) {
+  // Some roles have ids that are not of their sequence.
+  const sequence = manifest.sequences.find(({ name }) => name === `${table.name}_id_seq` && name !== 'roles_id_seq');
+  const meter = meterCopy(sequence && table.columns.indexOf('id'));
   await pipeline(await readTable(table.name), meter.stream, target);
-  const { rows, bytes, sha256, hasEndMarker } = meter.result();
+  const { rows, bytes, sha256, hasEndMarker, lastId } = meter.result();
   if (hasEndMarker)
     throw new Problem('invalid', `The table ${table.name} has an end marker (\\.) among its rows, which COPY ends at`);
   if (rows !== table.rows || bytes !== table.bytes || sha256 !== table.sha256)
     throw new Problem('invalid', `The table ${table.name} differs from the backup's manifest`);
+  return sequence && lastId >= Number(sequence.lastValue) + Number(sequence.isCalled) ? [sequence.name] : [];
 }
 
-/** Reads the whole backup and compares it with its checksums. */
-export async function verifyBackup(file: string): Promise<Manifest> {
+/** Reads the whole backup and compares it with its checksums. Returns the sequences that are behind their rows, too. */
+export async function verifyBackup(file: string): Promise<Manifest & { behind: string[] }> {
   await assertWhole(file);
   return withBackup(file, async (backup) => {
+    const behind: string[] = [];
     for (const table of backup.manifest.tables)
-      await transferTable(backup, table, new Writable({ write: (_chunk, _encoding, done) => done() }));
-    return backup.manifest;
+      behind.push(
+        ...(await transferTable(backup, table, new Writable({ write: (_chunk, _encoding, done) => done() }))),
+      );
+    return { ...backup.manifest, behind };
   });
 }

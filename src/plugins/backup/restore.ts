@@ -16,7 +16,7 @@ import { columnList, isEmptyDatabase, readForeignKeys, readTables } from './cata
 import { inTransaction } from './connection.ts';
 import type { Erasure } from './erasures.ts';
 import { quote, type BackupSequence, type Manifest } from './format.ts';
-import { describeEndedSequences, findObstacle } from './manifest.ts';
+import { describeEndedSequences, describeSequencesBehind, findObstacle } from './manifest.ts';
 import { assertWhole, transferTable, withBackup, type OpenBackup } from './read.ts';
 
 type Restored = { manifest: Manifest; unknownTables: string[]; migrated: number; erased: number };
@@ -120,16 +120,18 @@ async function fill(client: Client, backup: OpenBackup) {
   // Some migrations insert rows.
   await client.query(`truncate ${columnList(created)}`);
   for (const name of created) await client.query(`alter table ${quote(name)} disable trigger user`);
+  const behind: string[] = [];
   await withoutForeignKeys(client, async () => {
     for (const table of own) {
       const copy = client.query(copyFrom(`copy ${quote(table.name)} (${columnList(table.columns)}) from stdin`));
-      await transferTable(backup, table, copy);
+      behind.push(...(await transferTable(backup, table, copy)));
       if (copy.rowCount !== table.rows)
         throw new Problem('invalid', `Of ${table.rows} rows of the table ${table.name} ${copy.rowCount} were read`);
     }
     await client.query('analyze');
   });
   for (const name of created) await client.query(`alter table ${quote(name)} enable trigger user`);
+  if (behind.length > 0) throw new Problem('invalid', describeSequencesBehind(behind));
   await setSequences(client, sequences);
   return tables.filter((table) => !own.includes(table)).map(({ name }) => name);
 }

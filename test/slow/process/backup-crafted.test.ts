@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Manifest } from '../../../src/plugins/backup/format.ts';
+import type { BackupTable, Manifest } from '../../../src/plugins/backup/format.ts';
 import { maxManifestBytes } from '../../../src/plugins/backup/manifest.ts';
 import { restoreBackup } from '../../../src/plugins/backup/restore.ts';
 import { verifyBackup } from '../../../src/plugins/backup/read.ts';
@@ -121,6 +121,66 @@ test('a sequence at its end is named', async () => {
     stderr: `error: this version does not restore it: ${message}\n`,
   });
   expect((await restore(await craft({ manifest: withLast('9223372036854775806'), tables }))).failure).toBe('none');
+});
+
+test('verify and restore name the same table or sequence that cannot be right', async () => {
+  const { manifest, tables } = contents;
+  const withTable = (change: (table: BackupTable) => object[]) => ({
+    ...manifest,
+    tables: manifest.tables.flatMap((one) => (one.name === 'courses' ? change(one) : [one])),
+  });
+  const last = (name: string, lastValue: string) => ({
+    ...manifest,
+    sequences: manifest.sequences.map((one) => (one.name === name ? { ...one, lastValue } : one)),
+  });
+  const without = new Map([...tables].filter(([name]) => name !== 'courses'));
+  const columnsDiffer = 'The table courses of the backup has other columns than its migrations make: ';
+  const behind = 'The next id is one that a row has already, by the sequence courses_id_seq';
+  const wrong: [string, object, Contents['tables']?][] = [
+    ['The backup has the table courses twice', withTable((one) => [one, one])],
+    ['The backup lacks the table courses', withTable(() => []), without],
+    [`${columnsDiffer}color`, withTable((one) => [{ ...one, columns: [...one.columns.slice(0, -1), 'color'] }])],
+    [`${columnsDiffer}slug`, withTable((one) => [{ ...one, columns: one.columns.filter((name) => name !== 'slug') }])],
+    [
+      'The backup lacks the sequence tags_id_seq',
+      { ...manifest, sequences: manifest.sequences.filter(({ name }) => name !== 'tags_id_seq') },
+    ],
+    [behind, last('courses_id_seq', '1')],
+  ];
+  for (const [message, crafted, rows = tables] of wrong) {
+    const file = await craft({ manifest: crafted, tables: rows });
+    const failure = (await restore(file)).failure;
+    expect(failure).toContain(message.replace(/color$/, ''));
+    expect(await runCli(['backup', 'verify', file], {})).toMatchObject({
+      ...{ code: 1, stderr: `error: this version does not restore it: ${failure}\n` },
+    });
+  }
+  // Tables of others stay beside those of the service.
+  const other = { ...manifest.tables[0]!, name: 'others' };
+  const added = await craft({
+    manifest: { ...manifest, tables: [...manifest.tables, other] },
+    tables: new Map(tables).set('others', tables.get(manifest.tables[0]!.name)!),
+  });
+  expect((await restore(added)).failure).toBe('none');
+});
+
+test('control characters of a manifest are refused, and do not reach the terminal', async () => {
+  const { manifest, tables } = contents;
+  const [table, ...others] = manifest.tables;
+  const escape = '\u001b[2J';
+  for (const [path, crafted] of [
+    ['/serviceVersion', { ...manifest, serviceVersion: `1.0${escape}` }],
+    ['/serverVersion', { ...manifest, serverVersion: '18\u009b2J' }],
+    ['/tables/0/name', { ...manifest, tables: [{ ...table, name: `x${escape}` }, ...others] }],
+    ['/tables/0/columns/0', { ...manifest, tables: [{ ...table, columns: ['x\u0007'] }, ...others] }],
+    ['/sequences/0/name', { ...manifest, sequences: [{ name: 'x\n', lastValue: '1', isCalled: true }] }],
+  ] as const) {
+    const file = await craft({ manifest: crafted, tables });
+    const { code, stdout, stderr } = await runCli(['backup', 'verify', file], {});
+    expect([code, stdout, stderr]).toEqual([
+      ...[1, '', `error: ${file} is no backup of this service: its manifest has a wrong value at ${path}\n`],
+    ]);
+  }
 });
 
 test('a migration of other contents is named by doctor, migrate, backup, verify and restore, and accepted by an option', async () => {
