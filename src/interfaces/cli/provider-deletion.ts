@@ -64,18 +64,19 @@ async function confirmTitle(providerId: number, title: string) {
 
 /** With the provider closed, so that the export has everything. */
 async function exportBefore(
-  { database, getCtx }: CommandContext,
+  context: CommandContext,
   providerId: number,
   { plugins, export: named }: DeleteOptions,
   { isClosed }: { isClosed: boolean },
 ) {
+  const { database, getCtx } = context;
   const exporting = plugins.find(({ exportProvider }) => exportProvider)?.exportProvider;
   if (!exporting) throw new Problem('invalid', 'No plugin writes an export: use --no-export');
   const file = named || `provider-${providerId}.ndjson`;
   let version: string | undefined;
   const onCreated = async () => {
     if (!isClosed) await closeProvider(database, providerId);
-    ({ version } = await getCtx(providerId));
+    version = await awaitWrites(context, providerId);
   };
   try {
     await exporting(database, providerId, file, { onCreated });
@@ -84,5 +85,15 @@ async function exportBefore(
   } catch (error) {
     if (!isClosed) await openProvider(database, providerId);
     throw error;
+  }
+}
+
+/** Takes the lock behind the writes that began before the provider was closed. Returns the version after the last one. */
+async function awaitWrites({ database, getCtx }: CommandContext, providerId: number) {
+  for (let version: string | undefined; ;) {
+    const { version: before } = await getCtx(providerId);
+    if (before === version) return version;
+    version = before;
+    await database.write([providerId], ['school'], (tx) => Promise.resolve(tx.rollbackNoChange(null)));
   }
 }

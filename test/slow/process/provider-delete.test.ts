@@ -72,6 +72,34 @@ test('provider delete asks for the title, writes an export and ends the keys in 
   expect((await copy.get('/v2/participants')).json()).toHaveLength(5);
 });
 
+test('writes that wait while the provider is closed are in the export', async () => {
+  const { testApp, client, env, folder, name } = await open();
+  const me = await testApp.createProvider();
+  const waiting = new Client(connectionTo(name));
+  await waiting.connect();
+  onTestFinished(() => waiting.end());
+  const locks = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  const areLocked = (count: number) =>
+    expect.poll(async () => (await testApp.database.pool.query(locks)).rowCount).toBe(count);
+  const lock = `select lock_provider(${me.id}, '{catalog}')`;
+  await client.query(`begin; ${lock}`);
+  const file = join(folder, 'end.ndjson');
+  const deletion = runCli(['provider', 'delete', String(me.id), '--yes', '--export', file], env);
+  // First the closing waits, then a write of a request that was accepted before.
+  await areLocked(1);
+  const writing = waiting.query(`begin; ${lock}`);
+  await areLocked(2);
+  await client.query('commit');
+  await writing;
+  // The export waits for it.
+  await areLocked(1);
+  await waiting.query(
+    `insert into tags (provider_id, title, created_at, updated_at) values (${me.id}, 'Late', now(), now()); commit`,
+  );
+  expect(await deletion).toMatchObject({ code: 0, stderr: '' });
+  expect(readFileSync(file, 'utf8')).toContain('"Late"');
+});
+
 test('a deletion that is killed in the middle is continued by a second run, without another export', async () => {
   const { testApp, client, env, folder, name } = await open();
   const [me, partner] = [await testApp.createProvider('Mine'), await testApp.createProvider()];
