@@ -3,11 +3,12 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { setFlagsFromString } from 'node:v8';
 import { buildApp, type AppOptions } from './app.ts';
 import { readConfig, toSettings, type Config } from './core/config.ts';
-import { openLog, type Log } from './core/log.ts';
+import { logToErrors, openLog, type Log } from './core/log.ts';
 import { onStopSignal } from './core/signals.ts';
 import { packageVersion } from './core/version.ts';
 import { startClockCheck } from './database/clock-check.ts';
 import { describeError, ListenError } from './database/describe-error.ts';
+import { keepUidHost } from './database/uid-host.ts';
 import { coreTasks, housekeepingJob } from './database/housekeeping.ts';
 import { isMigrated, migrateDatabase } from './database/migrate.ts';
 import { assertSinceBaseline, findMigrationDifferences } from './database/migration-differences.ts';
@@ -63,9 +64,10 @@ async function start() {
   }
 }
 
-async function serve(config: Config, log: Log, store: Store, stopSignal: StopSignal) {
+async function serve(given: Config, log: Log, store: Store, stopSignal: StopSignal) {
   const { database, connection } = store;
-  const { migrated, firstData } = await prepareDatabase(config, log, store);
+  const { migrated, firstData, uidHost } = await prepareDatabase(given, log, store);
+  const config = { ...given, uidHost };
 
   const isShuttingDown = { now: false };
   logSlowStatements(database, log);
@@ -118,7 +120,9 @@ async function prepareDatabase(config: Config, log: Log, store: Store) {
     }
     for (const difference of await findMigrationDifferences(database.pool)) log.warn(`${difference}: see \`doctor\``);
     const migrated = await isMigrated(database.pool);
-    return { migrated, firstData: migrated ? await loadFirstData(config, database, log) : [] };
+    if (!migrated) return { migrated, firstData: [], uidHost: undefined };
+    const uidHost = await keepUidHost(database.pool, config.PUBLIC_URL);
+    return { migrated, firstData: await loadFirstData(config, database, log), uidHost };
   } finally {
     await database.close();
   }
@@ -267,6 +271,10 @@ async function waitUntilMigrated({ pool }: Store['database']) {
 }
 
 start().catch((error: unknown) => {
-  console.error(`The server could not start: ${describeError(error, process.stderr.isTTY)}`);
+  // As it is set, since the configuration may be what is wrong.
+  const isJson = process.env['LOG_FORMAT'] === 'json';
+  const text = `The server could not start: ${describeError(error, process.stderr.isTTY && !isJson)}`;
+  if (isJson) logToErrors().fatal(text);
+  else console.error(text);
   process.exit(1);
 });

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { locationLines, venueLines, type Location, type Venue } from './address-format.ts';
 import { hasConfirmedPlace } from './reference/statuses.ts';
 import { safeLink } from './safe-link.ts';
+import { toUidHost } from './settings.ts';
 import { normalizeLineBreaks, toSingleLine } from './text.ts';
 
 export type CalendarGathering = {
@@ -52,6 +53,7 @@ export type CalendarPerson = { name: string; email: string };
 export type CalendarOptions = {
   providerId: number;
   publicUrl: string;
+  uidHost?: string | undefined;
   /** Title of the whole calendar. */
   name?: string;
   /** REQUEST and CANCEL need an organizer and an attendee, PUBLISH an organizer. */
@@ -169,12 +171,12 @@ type Content = {
 
 function toPlaceContent(place: CalendarPlace, options: CalendarOptions): Content {
   const { participantId, userId, courseDateId } = place;
-  const { organizer, attendee, isCanceled = false, providerId, publicUrl } = options;
+  const { organizer, attendee, isCanceled = false, providerId } = options;
   const mayJoin = !isCanceled && hasConfirmedPlace(place);
   return {
     // Equal in mails and feeds, so that calendars update an event; another person with the place gets another one.
     id: `participant-${[providerId, participantId, userId, courseDateId].join('-')}`,
-    host: new URL(publicUrl).hostname,
+    host: toUidHost(options),
     properties: {
       status: isCanceled ? ICalEventStatus.CANCELLED : toStatus(place),
       ...(organizer && { organizer: toPerson(organizer) }),
@@ -192,12 +194,9 @@ const publicStatuses = {
   canceled: ICalEventStatus.CANCELLED,
 };
 
-const toPublicContent = (
-  { courseDateId, state, pageUrl }: PublicCalendarDate,
-  { providerId, publicUrl }: CalendarOptions,
-): Content => ({
-  id: `date-${providerId}-${courseDateId}`,
-  host: new URL(publicUrl).hostname,
+const toPublicContent = ({ courseDateId, state, pageUrl }: PublicCalendarDate, options: CalendarOptions): Content => ({
+  id: `date-${options.providerId}-${courseDateId}`,
+  host: toUidHost(options),
   properties: { status: publicStatuses[state] },
   toJoinUrl: () => null,
   pageUrl,

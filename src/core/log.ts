@@ -27,3 +27,6 @@ export function openLog({ LOG_LEVEL, LOG_FORMAT }: Pick<Config, 'LOG_LEVEL' | 'L
   const log = pino(options, destination);
   return log;
 }
+
+/** JSON lines on standard error, written at once. */
+export const logToErrors = () => pino({ base: null }, pino.destination({ dest: process.stderr.fd, sync: true }));

@@ -8,6 +8,8 @@ export type Settings = {
   defaultLanguage: Language;
   /** Base URL of this server for clients, without a trailing slash. */
   publicUrl: string;
+  /** Host name in the UIDs of calendar entries; that of `publicUrl` unless given. */
+  uidHost?: string | undefined;
   /** Base URL of the public catalog, or null without one. */
   catalogUrl: string | null;
   /** Maximum open sub-schools per school; default 50. */
@@ -17,3 +19,6 @@ export type Settings = {
   /** Addresses that webhooks may call; public ones alone unless given. */
   callPolicy?: CallPolicy;
 };
+
+export const toUidHost = ({ publicUrl, uidHost }: Pick<Settings, 'publicUrl' | 'uidHost'>) =>
+  uidHost ?? new URL(publicUrl).hostname;

@@ -83,7 +83,7 @@ const marksByName: Record<string, Partial<Record<Mark, string>>> = {
     financial: 'currency payment_method kind',
     operational: 'title title_detailed',
   },
-  outbox: { personal: 'last_error address', operational: 'purpose' },
+  outbox: { personal: 'last_error address', operational: 'purpose before' },
   participants: {
     personal: 'user_comment invoice_reference custom_properties',
     operational: 'entry_source certificate_issued_at held_for',
@@ -102,7 +102,7 @@ const marksByName: Record<string, Partial<Record<Mark, string>>> = {
   },
   refused_addresses: { personal: 'email reason subject' },
   roles: { operational: 'title description' },
-  service_state: { operational: 'releases secret' },
+  service_state: { operational: 'releases secret uid_host' },
   sessions: { personal: 'hash' },
   sign_on_failures: { personal: 'username_hash' },
   staged_lines: { personal: 'data refs ref unique_text content', operational: 'kind table ref_kind' },

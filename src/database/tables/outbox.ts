@@ -5,6 +5,7 @@ import {
   foreignKey,
   index,
   integer,
+  jsonb,
   pgTable,
   primaryKey,
   text,
@@ -117,8 +118,10 @@ export const outbox = pgTable(
      * participant's. No foreign key: it may be a place without a name.
      */
     namedUserId: reference(),
-    /** Of a mail about the end of a place: whether it was confirmed. Null for one of an earlier version. */
+    /** Of a mail about the end of a place or of its status: whether it was confirmed. Null for one of an earlier version. */
     endsPlace: boolean(),
+    /** Of a changed date: its time and place before. */
+    before: jsonb(),
     createdAt: instant().notNull(),
     /** Time of the next attempt; during an attempt, end of the worker's lease. */
     dueAt: instant().notNull(),

@@ -165,6 +165,8 @@ export const serviceState = pgTable(
     secret: text()
       .notNull()
       .default(sql`gen_random_uuid()::text || gen_random_uuid()::text`),
+    /** Host name in the UIDs of calendar entries, the first one of `PUBLIC_URL`. */
+    uidHost: text(),
   },
   (t) => [check('service_state_one_row', sql`${t.id} = 1`)],
 );

@@ -76,6 +76,6 @@ export const calendarFeed: FastifyPluginAsync<PageServices> = async (app, servic
 async function writeCalendar(ctx: Ctx, userId: number, texts: Texts) {
   const { providerId, settings } = ctx;
   const name = `${texts.courses} – ${(await loadSchool(ctx)).title}`;
-  const options = { providerId, publicUrl: settings.publicUrl, name, refreshSeconds };
+  const options = { providerId, publicUrl: settings.publicUrl, uidHost: settings.uidHost, name, refreshSeconds };
   return toCalendarFeed(await listCalendarPlaces(ctx, userId), options);
 }

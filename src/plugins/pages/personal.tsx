@@ -81,7 +81,7 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (app, servi
     const enrolment = await requireEnrolment(request);
     if (!canBeInCalendar(enrolment)) throw Problem.notFound('Calendar');
     const { providerId, settings } = request.visitor.ctx;
-    const options = { providerId, publicUrl: settings.publicUrl, name: enrolment.title };
+    const options = { providerId, publicUrl: settings.publicUrl, uidHost: settings.uidHost, name: enrolment.title };
     return reply
       .type('text/calendar; charset=utf-8')
       .header('content-disposition', 'attachment; filename="course.ics"')

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { spanEnds } from '../../../core/date-format.ts';
+import { toUidHost } from '../../../core/settings.ts';
 import { formatTimestamp } from '../../../core/timestamps.ts';
 import type { Services } from '../../../http/auth/authenticate.ts';
 import { getSchoolId } from '../../../database/context.ts';
@@ -32,7 +33,7 @@ export const atomFeed: FastifyPluginAsync<Services> = async (app, services) => {
         const createdAt = created.get(date.id);
         return createdAt === undefined ? [] : [{ ...date, createdAt: formatTimestamp(createdAt) }];
       });
-      const source = { view, providerId: getSchoolId(ctx), host: new URL(ctx.settings.publicUrl).hostname };
+      const source = { view, providerId: getSchoolId(ctx), host: toUidHost(ctx.settings) };
       return reply.type('application/atom+xml; charset=utf-8').send(toFeed(source, entries, tag));
     },
   });

@@ -65,7 +65,13 @@ async function loadAll(request: FastifyRequest) {
 async function sendCalendar(request: FastifyRequest, reply: FastifyReply, dates: CatalogDate[], name: string) {
   const { view } = request.catalog;
   const ctx = listRoute.toCtx(request);
-  const options = { providerId: getSchoolId(ctx), publicUrl: ctx.settings.publicUrl, name, refreshSeconds };
+  const options = {
+    providerId: getSchoolId(ctx),
+    publicUrl: ctx.settings.publicUrl,
+    uidHost: ctx.settings.uidHost,
+    name,
+    refreshSeconds,
+  };
   const shown = dates.slice(0, maxDates).map((date) => ({ ...date, courseDateId: date.id }));
   const events = await withNextGatherings(toSchoolContext(ctx), shown, maxEvents);
   const all = events.map((date) => toCalendarDate(view, date));

@@ -1,0 +1,2 @@
+ALTER TABLE "outbox" ADD COLUMN "before" jsonb;--> statement-breakpoint
+ALTER TABLE "service_state" ADD COLUMN "uid_host" text;

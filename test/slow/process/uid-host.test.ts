@@ -1,0 +1,29 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { createBookableDate } from '../../support/booking.ts';
+import { parseCalendar } from '../../support/calendars.ts';
+import { switchCatalogOn } from '../../support/catalog.ts';
+import { databaseUrl, startServer } from '../../support/processes.ts';
+import { openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
+
+test('UIDs of calendar entries keep their host when the service gets another one, but not that of a trial', async () => {
+  const name = await ownDatabase();
+  const testApp = await openTestApp(openTestDatabase(name));
+  onTestFinished(testApp.close);
+  const me = await testApp.createProvider();
+  await switchCatalogOn(me, { slug: 'knots' });
+  const { dateId } = await createBookableDate(me);
+  const readFrom = async (PUBLIC_URL: string) => {
+    const server = await startServer({ DATABASE_URL: databaseUrl(name), PUBLIC_URL });
+    const read = async (path: string) => (await fetch(`${server.url}${path}`)).text();
+    const calendar = parseCalendar(await read('/catalog/knots/calendar.ics'));
+    const [, tag] = /<id>tag:([^,]*),/.exec(await read('/catalog/knots/feed.atom'))!;
+    server.child.kill();
+    await server.ended;
+    return [calendar.events[0]!.uid, tag];
+  };
+  const at = (host: string) => [`date-${me.id}-${dateId}@${host}`, host];
+  expect(await readFrom('http://localhost:3000')).toEqual(at('localhost'));
+  expect(await readFrom('https://first.example')).toEqual(at('first.example'));
+  expect(await readFrom('https://second.example')).toEqual(at('first.example'));
+  expect(await readFrom('http://localhost:3000')).toEqual(at('first.example'));
+});
