@@ -97,9 +97,14 @@ function fromSqlState(code: string, constraint: string): Failure {
   return byClass[code.slice(0, 2)] ?? { kind: 'fault' };
 }
 
-/** The loggable part of an error: without `detail` and parameters, which hold row values. */
+/**
+ * The loggable part of an error: without `detail` and parameters, which hold row values, and without the stack where the
+ * database is unavailable, as for all requests.
+ */
 export function toLoggableError(error: unknown) {
   const cause = getRootCause(error);
+  if (cause instanceof Error && classifyError(cause)?.kind === 'unavailable')
+    return { message: cause.message.split('"')[0], code: getErrorCode(cause) || undefined };
   if (!(cause instanceof DatabaseError)) return cause;
   const { code, constraint, table, column, routine } = cause;
   return {

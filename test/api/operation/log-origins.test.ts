@@ -3,7 +3,13 @@ import { expect, onTestFinished, test } from 'vitest';
 import { logSlowStatements } from '../../../src/database/store.ts';
 import { openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
-type Line = { msg: string; reqId?: string; provider?: number; statement: string };
+type Line = {
+  msg: string;
+  reqId?: string;
+  provider?: number;
+  statement: string;
+  err?: { message: string; stack?: string };
+};
 
 /** The application with the log of slow statements, and the lines of its log. */
 async function openObserved() {
@@ -57,4 +63,8 @@ test.each(failures)('the log line of a request that ends with %s names the provi
     { reqId: 'of-one', provider: one.id, msg: `POST /v2/courses ${message}` },
     { reqId: 'of-other', provider: other.id, msg: `POST /courses ${message}` },
   ]);
+  // Every request fails while the database is lost, for one reason.
+  const hasStack = ({ err }: Line) => typeof err!.stack === 'string' && err!.stack !== '';
+  expect(linesWith(message).map(hasStack)).toEqual(Array(2).fill(message !== 'is unavailable'));
+  for (const { err } of linesWith(message)) expect(err!.message).toBe('no');
 });

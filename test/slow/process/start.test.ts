@@ -198,6 +198,26 @@ test.each([
   expect(server.errors()).not.toContain('secret');
 });
 
+test('with LOG_FORMAT=json a failing start writes one JSON line', async () => {
+  for (const [env, msg] of [
+    [{ DATABASE_URL: 'mysql://host/x' }, 'DATABASE_URL must begin with postgres://'],
+    [
+      { DATABASE_URL: 'postgres://127.0.0.1:1/x', DATABASE_CONNECT_TIMEOUT_MS: '1' },
+      'The server could not start: the database cannot be reached (ECONNREFUSED)',
+    ],
+  ] as const) {
+    const server = await startServer({ DATA_DIR: temporaryFolder(), LOG_FORMAT: 'json', ...env });
+    expect(await server.ended).toBe(1);
+    const [line, ...more] = server.errors().trim().split('\n');
+    expect(more).toEqual([]);
+    expect(JSON.parse(line!)).toEqual({
+      level: 60,
+      time: expect.any(Number) as number,
+      msg: expect.stringContaining(msg) as string,
+    });
+  }
+});
+
 test('a port in use is reported before a database is created', async () => {
   const DATA_DIR = temporaryFolder();
   const first = await startServer({ DATA_DIR: temporaryFolder() });
