@@ -78,5 +78,5 @@ test('the backup has a place for its file, and servers make none beside it', () 
   const { claimName } = backup.volumes.find(({ name }: { name: string }) => name === 'backups').persistentVolumeClaim;
   expect(manifests.find(({ kind }) => kind === 'PersistentVolumeClaim')!['metadata'].name).toBe(claimName);
   expect(backup.containers[0].volumeMounts.map(({ mountPath }: { mountPath: string }) => mountPath)).toContain('/data');
-  expect(pods[1].spec.containers[0].env).toContainEqual({ name: 'BACKUP_AT', value: 'off' });
+  expect(pods[1].spec.containers[0].env).toContainEqual({ name: 'BACKUP_AT', value: 'elsewhere' });
 });
