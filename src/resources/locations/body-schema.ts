@@ -77,7 +77,7 @@ export const LocationBody = t.NamedObject(
     is_virtual: flag(locations.isVirtual, 'true: online'),
     is_notification_enabled: flag(
       locations.isNotificationEnabled,
-      'true: the school gets notices about dates at the location, of the kinds that are switched on',
+      'true: of the notices to the school that are switched on, only those about dates at such locations are sent; all are, while no location has it',
     ),
   },
   { examples: [{ title: 'The hall', address: 'Strandgaten 1', zipcode: '5004', city: 'Bergen', capacity_max: 20 }] },

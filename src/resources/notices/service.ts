@@ -37,9 +37,9 @@ export async function queueNotices(
 
 const ofBookings: MailKind[] = ['notice_booked', 'notice_full', 'notice_under_minimum', 'notice_budget'];
 
-/** False if a booking on the date cannot cause a notice. */
-export const mayBeNotified = (date: { sendsNotices: boolean; mailSwitches: MailSwitches | null }) =>
-  date.sendsNotices && ofBookings.some((kind) => isMailOn(kind, date.mailSwitches));
+/** False if a booking cannot cause a notice. */
+export const mayBeNotified = ({ mailSwitches }: { mailSwitches: MailSwitches | null }) =>
+  ofBookings.some((kind) => isMailOn(kind, mailSwitches));
 
 /** Tells schools once about their dates under the minimum. Each process runs it. */
 export async function warnOfMinimum(database: Pick<Database, 'pool' | 'write'>) {

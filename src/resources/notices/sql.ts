@@ -13,9 +13,10 @@ const recipients = `lateral (
           join admin_memberships m on m.provider_id = a.provider_id and m.admin_user_id = a.admin_user_id
         where a.provider_id = $1 and a.role_id = l.notification_role_id and m.detached_at is null) r`;
 
-/** The date `d` is not canceled, and its location `l` sends notices. */
-const sendsNotices = `l.is_notification_enabled and d.status_id <> ${canceled}`;
-const isNotified = `${sendsNotices} and d.deleted_at is null`;
+/** The date `d` is not canceled, and its location `l` is one of those that send notices: all, unless some are chosen. */
+const sendsNotices = (provider: string) => `d.status_id <> ${canceled} and (l.is_notification_enabled or not exists (
+        select from locations chosen where chosen.provider_id = ${provider} and chosen.is_notification_enabled))`;
+const isNotified = (provider: string) => `${sendsNotices(provider)} and d.deleted_at is null`;
 
 const isFull = 'd.capacity_max > 0 and d.num_confirmed + d.num_overbooked + d.num_unconfirmed >= d.capacity_max';
 const isBudgetReached = 'l.capacity_budget > 0 and d.num_confirmed + d.num_overbooked >= l.capacity_budget';
@@ -33,7 +34,7 @@ export const queueNotices = {
   name: 'queue_notices',
   text: `with changed as (
       select d.id, d.ends_at, ${isFull} as is_full, coalesce(${isBudgetReached}, false) as is_budget_reached,
-        coalesce(${isUnderMinimum} and ${isWarned}, false) as is_under_minimum, coalesce(${isNotified}, false) as is_notified
+        coalesce(${isUnderMinimum} and ${isWarned}, false) as is_under_minimum, coalesce(${isNotified('$1')}, false) as is_notified
       from course_dates d left join locations l on l.provider_id = $1 and l.id = d.location_id
       where d.provider_id = $1 and d.id in (select json_array_elements_text($4)::bigint)),
     reopened as (
@@ -62,11 +63,11 @@ export const queueNotices = {
         union all
         select 'notice_' || kind, 'notice_' || kind, null, course_date_id, course_date_id from conditions) n
       join course_dates d on d.provider_id = $1 and d.id = n.date_id
-      join locations l on l.provider_id = $1 and l.id = d.location_id
+      left join locations l on l.provider_id = $1 and l.id = d.location_id
       join courses c on c.provider_id = $1 and c.id = d.course_id
       join providers s on s.id = $1
       cross join ${recipients}
-    where ${sendsNotices}
+    where ${sendsNotices('$1')}
     order by n.participant_id, n.purpose, r.admin_user_id`,
 };
 
@@ -78,7 +79,7 @@ export const findUnderMinimum = {
       join providers p on p.id = school.provider_id and p.closed_at is null
       cross join lateral (
         select d.provider_id, d.id from course_dates d join locations l on l.provider_id = d.provider_id and l.id = d.location_id
-        where d.provider_id = school.provider_id and ${isUnderMinimum} and ${isWarned} and ${isNotified}
+        where d.provider_id = school.provider_id and ${isUnderMinimum} and ${isWarned} and ${isNotified('school.provider_id')}
           and d.ends_at > ${currentTimeSql} and not exists (
             select from date_notices n where n.provider_id = d.provider_id and n.course_date_id = d.id and n.kind = 'under_minimum')
         order by d.id limit 100) d

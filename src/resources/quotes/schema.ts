@@ -25,8 +25,6 @@ export type DateFound = Seats & {
   /** True if an offer has ended that still holds its seat. */
   hasDueOffers: boolean;
   mailSwitches: MailSwitches | null;
-  /** True if its location sends notices to the school. */
-  sendsNotices: boolean;
   /** Null if archived. */
   mainProduct: ProductFound | null;
 };

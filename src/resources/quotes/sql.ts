@@ -17,8 +17,6 @@ const date = `select d.id, d.course_id as "courseId", c.title as "courseTitle", 
     d.num_confirmed as "numConfirmed", d.num_overbooked as "numOverbooked", d.num_unconfirmed as "numUnconfirmed",
     d.num_waiting as "numWaiting", ${openOffersSql('d')} as "openOffers", ${hasDueOffersSql('d')} as "hasDueOffers",
     (select s.mails from booking_settings s where s.provider_id = $1) as "mailSwitches",
-    coalesce((
-      select l.is_notification_enabled from locations l where l.provider_id = $1 and l.id = d.location_id), false) as "sendsNotices",
     (select to_json(m) from (${product} and p.course_id = d.course_id and p.is_main_product) m) as "mainProduct"
   from course_dates d
     join courses c on c.provider_id = $1 and c.id = d.course_id and c.is_active and c.deleted_at is null

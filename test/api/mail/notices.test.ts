@@ -16,6 +16,7 @@ import {
 import { importObjects } from '../../support/all-responses.ts';
 import {
   createNotifiedDate,
+  createNotifyingLocation,
   noticeSwitches,
   readNotices,
   setSchoolEmails,
@@ -89,15 +90,39 @@ test.each(Object.keys(noticeSwitches))('%s is switched off alone', async (kind) 
   expect((await purposes(me)).toSorted()).toEqual(others.toSorted());
 });
 
-test('no notice is sent for a location without is_notification_enabled, nor for a date without a location', async () => {
+test('once a location has is_notification_enabled, no notice is sent of dates at others, nor of those without one', async () => {
   const me = await createProvider();
   const silent = { capacityMax: 1, capacityMin: 2, ...withDeadlineIn(1) };
   const location = { is_notification_enabled: false, capacity_budget: 1, notification_days: 7 };
   const { dateId } = await createNotifiedDate(me, location, silent);
+  await createNotifyingLocation(me);
   const { dateId: without } = await createBookableDate(me, silent);
   for (const id of [dateId, without]) await deregister(me, (await bookOrFail(me, id)).booking_id);
   await warnOfMinimum(database);
   expect(await notices(me)).toEqual([]);
+});
+
+test('while no location has it, the switches alone decide, also on dates without a location', async () => {
+  const me = await createProvider();
+  await setSchoolEmails(me, { email: 'post@school.example', emailBooking: '' });
+  const location = { is_notification_enabled: false, capacity_budget: 1, notification_days: 7 };
+  const { dateId } = await createNotifiedDate(me, location, { capacityMax: 1, capacityMin: 2, ...withDeadlineIn(1) });
+  const { dateId: without } = await createBookableDate(me, { capacityMax: 1 });
+  for (const id of [dateId, without]) await deregister(me, (await bookOrFail(me, id)).booking_id);
+  await warnOfMinimum(database);
+  const told = ['notice_booked', 'notice_full', 'notice_canceled'];
+  const sent = (await notices(me)).map(({ purpose, address }) => [address, purpose]);
+  expect(
+    sent
+      .filter(([address]) => address === 'post@school.example')
+      .map(([, purpose]) => purpose)
+      .sort(),
+  ).toEqual(told.sort());
+  const atLocation = sent.filter(([address]) => address === 'hall@school.example').map(([, purpose]) => purpose);
+  expect(new Set(atLocation)).toEqual(new Set([...told, 'notice_budget', 'notice_under_minimum']));
+  await switchNotices(me, { notice_booked: false });
+  await bookOrFail(me, without);
+  expect((await purposes(me)).filter((purpose) => purpose === 'notice_booked')).toHaveLength(2);
 });
 
 test.each([
