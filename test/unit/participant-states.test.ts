@@ -17,12 +17,14 @@ import { holdsSeat } from '../../src/core/reference/statuses.ts';
 const stateNames = Object.keys(states) as State[];
 const isSeated = (state: State | 'new') => state !== 'new' && holdsSeat(states[state].statusId);
 
-/** Every change with the place that it needs. */
+/** Every change with the place that it needs. Nobody is told of a state that stays, but of another date. */
 const changes = transitions.flatMap(({ from, cause, to, event, mail }) =>
   from.flatMap((one) =>
-    places.flatMap((place) =>
-      to[place] === undefined ? [] : [{ from: one, cause, place, to: to[place], event, mail }],
-    ),
+    places.flatMap((place) => {
+      if (to[place] === undefined) return [];
+      const isTold = to[place] !== one || cause === 'move';
+      return [{ from: one, cause, place, to: to[place], event, mail: isTold ? mail : undefined }];
+    }),
   ),
 );
 
@@ -48,15 +50,10 @@ const ofStates = stateNames.map((name) => {
   const { statusId, heldFor } = states[name];
   return [name, statusId, heldFor ?? '', isSeated(name) ? 'yes' : 'no'];
 });
-const ofTransitions = transitions.flatMap(({ from, cause, to, event, mail }) =>
-  from.flatMap((one) =>
-    places.flatMap((place) =>
-      to[place] === undefined
-        ? []
-        : [[one, cause, place, to[place], toSeatEffect(one, to[place]), [event, mail].filter(Boolean).join(', ')]],
-    ),
-  ),
-);
+const ofTransitions = changes.map(({ from, cause, place, to, event, mail }) => [
+  ...[from, cause, place, to, toSeatEffect(from, to)],
+  [event, mail].filter(Boolean).join(', '),
+]);
 
 test('docs/reference/participant-states.md shows every state and transition', async () => {
   const page = 'docs/reference/participant-states.md';
@@ -73,6 +70,21 @@ test('docs/reference/participant-states.md shows every state and transition', as
   const wrapped = await format(generated.join('\n\n'), { parser: 'markdown', printWidth: 120, proseWrap: 'always' });
   await expect(`${text}${wrapped}`).toMatchFileSnapshot(join(import.meta.dirname, '../..', page));
   expect(causes.filter((cause) => !text!.includes(cause))).toEqual([]);
+});
+
+test('each change of what a person was told has a mail', () => {
+  const isUnnamed = (state: State | 'new') => /^reserved/.test(state);
+  const silent = changes.filter(({ from, to, mail }) => from !== to && mail === undefined);
+  // A place without a name has nobody to tell. An offer names its end, and who declines it is on the page.
+  const others = silent.filter(({ from, to }) => !isUnnamed(from) && !isUnnamed(to));
+  expect(others.map(({ from, cause }) => `${from} ${cause}`)).toEqual(['offered decline', 'offered lapse']);
+  for (const { to, mail, cause } of changes) {
+    if (mail === undefined || ['move', 'name', 'offer'].includes(cause)) continue;
+    const isPlaced = to === 'confirmed' || to === 'overbooked';
+    const expected = to.startsWith('deregistered') ? 'deregistration' : isPlaced ? 'promotion' : 'receipt';
+    // A booking, and a place that is to be confirmed, have the mail that says the status.
+    expect([cause, to, mail]).toEqual([cause, to, /^(book|unconfirm)/.test(cause) ? 'receipt' : expected]);
+  }
 });
 
 test('a state and a cause have one transition, which ends in a state that its place allows', () => {

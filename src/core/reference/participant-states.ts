@@ -32,38 +32,37 @@ export type Transition = {
   from: (State | 'new')[];
   cause: Cause;
   to: Partial<Record<Place, State>>;
-  /** The event beside those of the changed participant, and the mail. */
+  /** The event beside those of the changed participant, and the mail, unless the state stays the same. */
   event?: EventName;
-  mail?: 'offer' | 'swap' | 'move' | 'promotion' | 'deregistration';
+  mail?: 'receipt' | 'offer' | 'swap' | 'move' | 'promotion' | 'deregistration';
 };
 
 const seated: State[] = ['confirmed', 'unconfirmed'];
 const left: State[] = ['deregistered', 'deregisteredWithFee'];
 const unseated: State[] = ['waiting', ...left];
-/** Without a confirmed seat, and told once they have one. */
-const queued: State[] = ['overbooked', 'waiting'];
 const unnamed: State[] = ['reserved', 'reservedOverbooked'];
 const named: State[] = [...seated, 'overbooked', 'offered', ...unseated];
 const moved = { cause: 'move', event: 'participant.moved', mail: 'move' } as const;
 
+const placed = { seat: 'confirmed', overbook: 'overbooked' } as const;
+const unconfirmed = { seat: 'unconfirmed', overbook: 'overbooked' } as const;
 const givenUp = { to: { own: 'deregistered' }, mail: 'deregistration' } as const;
 
 /** All changes of a participant's state: the only place that decides its status. */
 export const transitions: Transition[] = [
-  { from: ['new'], cause: 'book', to: { seat: 'confirmed', overbook: 'overbooked', waiting: 'waiting' } },
-  { from: ['new'], cause: 'bookUnconfirmed', to: { seat: 'unconfirmed', overbook: 'overbooked', waiting: 'waiting' } },
-  { from: ['new'], cause: 'bookWaiting', to: { waiting: 'waiting' } },
+  { from: ['new'], cause: 'book', to: { ...placed, waiting: 'waiting' }, mail: 'receipt' },
+  { from: ['new'], cause: 'bookUnconfirmed', to: { ...unconfirmed, waiting: 'waiting' }, mail: 'receipt' },
+  { from: ['new'], cause: 'bookWaiting', to: { waiting: 'waiting' }, mail: 'receipt' },
   { from: ['new'], cause: 'reserve', to: { seat: 'reserved', overbook: 'reservedOverbooked' } },
   // Confirmed and unconfirmed hold the same seat.
-  { from: seated, cause: 'confirm', to: { own: 'confirmed' } },
-  { from: seated, cause: 'unconfirm', to: { own: 'unconfirmed' } },
-  { from: queued, cause: 'confirm', to: { seat: 'confirmed', overbook: 'overbooked' }, mail: 'promotion' },
-  { from: left, cause: 'confirm', to: { seat: 'confirmed', overbook: 'overbooked' } },
-  { from: ['overbooked', ...unseated], cause: 'unconfirm', to: { seat: 'unconfirmed', overbook: 'overbooked' } },
-  { from: named, cause: 'wait', to: { waiting: 'waiting' } },
+  { from: seated, cause: 'confirm', to: { own: 'confirmed' }, mail: 'promotion' },
+  { from: seated, cause: 'unconfirm', to: { own: 'unconfirmed' }, mail: 'receipt' },
+  { from: ['overbooked', ...unseated], cause: 'confirm', to: placed, mail: 'promotion' },
+  { from: ['overbooked', ...unseated], cause: 'unconfirm', to: unconfirmed, mail: 'receipt' },
+  { from: named, cause: 'wait', to: { waiting: 'waiting' }, mail: 'receipt' },
   { from: ['overbooked'], cause: 'promote', to: { seat: 'confirmed' }, mail: 'promotion' },
   { from: ['reservedOverbooked'], cause: 'promote', to: { seat: 'reserved' } },
-  { from: ['waiting'], cause: 'promote', to: { seat: 'confirmed', overbook: 'overbooked' }, mail: 'promotion' },
+  { from: ['waiting'], cause: 'promote', to: placed, mail: 'promotion' },
   {
     from: ['waiting'],
     cause: 'offer',
@@ -71,13 +70,7 @@ export const transitions: Transition[] = [
     event: 'offer.made',
     mail: 'offer',
   },
-  {
-    from: ['offered'],
-    cause: 'accept',
-    to: { seat: 'confirmed', overbook: 'overbooked' },
-    event: 'offer.accepted',
-    mail: 'promotion',
-  },
+  { from: ['offered'], cause: 'accept', to: placed, event: 'offer.accepted', mail: 'promotion' },
   { from: ['offered'], cause: 'decline', to: { own: 'waiting' }, event: 'offer.declined' },
   { from: ['offered'], cause: 'declineAgain', ...givenUp, event: 'offer.declined' },
   { from: ['offered'], cause: 'lapse', to: { own: 'waiting' }, event: 'offer.lapsed' },
@@ -91,16 +84,14 @@ export const transitions: Transition[] = [
     mail: 'swap',
   },
   // Takes a place of the other date. Only those who waited may wait there.
-  { from: ['confirmed', 'overbooked'], ...moved, to: { seat: 'confirmed', overbook: 'overbooked' } },
-  { from: ['unconfirmed'], ...moved, to: { seat: 'unconfirmed', overbook: 'overbooked' } },
-  {
-    from: ['waiting', 'offered'],
-    ...moved,
-    to: { seat: 'confirmed', overbook: 'overbooked', waiting: 'waiting' },
-  },
+  { from: ['confirmed', 'overbooked'], ...moved, to: placed },
+  { from: ['unconfirmed'], ...moved, to: unconfirmed },
+  { from: ['waiting', 'offered'], ...moved, to: { ...placed, waiting: 'waiting' } },
   { from: unnamed, ...moved, to: { seat: 'reserved', overbook: 'reservedOverbooked' } },
-  { from: [...named, ...unnamed], cause: 'deregister', to: { own: 'deregistered' } },
-  { from: [...named, ...unnamed], cause: 'deregisterWithFee', to: { own: 'deregisteredWithFee' } },
+  { from: named, cause: 'deregister', ...givenUp },
+  { from: named, cause: 'deregisterWithFee', to: { own: 'deregisteredWithFee' }, mail: 'deregistration' },
+  { from: unnamed, cause: 'deregister', to: { own: 'deregistered' } },
+  { from: unnamed, cause: 'deregisterWithFee', to: { own: 'deregisteredWithFee' } },
 ];
 
 const byCause = new Map(transitions.flatMap((one) => one.from.map((from) => [`${from} ${one.cause}`, one] as const)));

@@ -33,11 +33,11 @@ export const seatStatuses: number[] = [
   participantStatus.overbooked,
   participantStatus.unconfirmed,
 ];
+export const confirmedStatuses: number[] = [participantStatus.confirmed, participantStatus.overbooked];
 const leftStatuses: number[] = [participantStatus.deregistered, participantStatus.deregisteredWithFee];
 
 export const holdsSeat = (statusId: number) => seatStatuses.includes(statusId);
-export const isConfirmed = (statusId: number) =>
-  statusId === participantStatus.confirmed || statusId === participantStatus.overbooked;
+export const isConfirmed = (statusId: number) => confirmedStatuses.includes(statusId);
 export const hasLeft = (statusId: number) => leftStatuses.includes(statusId);
 export const staysSql = (participant: string) => `${participant}.status_id not in (${leftStatuses.join(', ')})`;
 

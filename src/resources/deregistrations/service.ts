@@ -58,18 +58,15 @@ export async function endWaiting(ctx: Ctx, tx: Tx, now: string, dates: SQL | und
   const limit = await endDueHoldsOfDates(ctx, tx, now, dates);
   const waits = eq(participants.statusId, participantStatus.waiting);
   const waiting = await tx
-    .select({ participantId: participants.id, userId: participants.userId })
+    .select({ participantId: participants.id })
     .from(participants)
     .innerJoin(courseDates, sameTenant(courseDates, participants, eq(courseDates.id, participants.courseDateId)))
     .where(tenantWhere(ctx, participants, waits, dates))
     .orderBy(asc(participants.id))
     .limit(limit);
-  const change = { from: 'waiting', cause: 'deregister', place: 'own' } as const;
-  const changes = waiting.map(({ participantId }) => ({ participantId, ...change }));
+  const change = { from: 'waiting', cause: 'deregister', place: 'own', isMailRequested: true } as const;
+  const changes = waiting.map((one) => ({ ...one, ...change }));
   await changeStates(ctx, tx, now, changes);
-  const mail = { purpose: 'deregistration', endsPlace: false, isRequested: true } as const;
-  const mails = waiting.map((one) => ({ ...mail, ...one }));
-  await queueMails(ctx, tx, now, mails);
   return waiting.length === limit;
 }
 

@@ -102,3 +102,18 @@ export const waitingMailsSql = (purpose: string) => `
         and (o.attempts = 0 or o.last_error is not null) and o.participant_id = any(array(
           select p.id from participants p where p.provider_id = $1 and p.course_date_id = $2))
       for no key update`;
+
+/** The location in `table` as letters have it, or null. */
+export const locationSql = (
+  table: string,
+) => `case when ${table}.id is not null then json_build_object('isVirtual', ${table}.is_virtual,
+        'title', coalesce(nullif(${table}.custom_title, ''), ${table}.title),
+        'address', ${table}.address, 'zipcode', ${table}.zipcode, 'city', ${table}.city) end`;
+
+/** The mails that tell a person, or a booker, of a place and when and where it is. */
+const telling =
+  "'receipt', 'promotion', 'offer', 'move', 'swap', 'date_changed', 'reminder', 'booking_receipt', 'deregistration'";
+
+/** True if such a mail went, or will go, to the recipient in the condition, over the mail `told`. */
+export const wasToldSql = (recipient: string) => `exists (select from outbox told
+      where told.provider_id = $1 and told.${recipient} and told.failed_at is null and told.purpose in (${telling}))`;

@@ -1,4 +1,4 @@
-import { mailKinds, type MailKind } from '../../core/reference/mail-kinds.ts';
+import { mailKinds } from '../../core/reference/mail-kinds.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { execute, toRecordset } from '../../database/statements.ts';
@@ -12,24 +12,35 @@ export type NewMail = {
   purpose: MailPurpose;
   /** True: sent whether the school has switched this kind of mail on or off. */
   isRequested?: boolean;
+  /** True: also sent to a person who was told of the place by an earlier mail. */
+  isFollowUp?: boolean;
   courseDateId?: number;
   /** Of a mail about the end of a place: whether it was confirmed. */
   endsPlace?: boolean;
-} & ({ userId: number; participantId: number | null } | { bookingId: number; participantId?: number });
+} & (
+  | { userId: number; participantId: number | null }
+  /** To the person who has the place. */
+  | { participantId: number; userId?: number }
+  | { bookingId: number; participantId?: number }
+);
 
-/** Queues mails of the kinds that the school has switched on. */
+/** Queues mails of the kinds that the school has switched on, and those that are sent whatever the switch. */
 export async function queueMails({ providerId }: School, tx: Tx, now: string, mails: NewMail[]) {
   if (mails.length === 0) return;
   const rows = mails.map(({ isRequested = false, ...mail }) => ({ ...mail, kind: isRequested ? null : toKind(mail) }));
   await execute(tx, sql.queueMails, [providerId, now, toRecordset(rows)]);
 }
 
-const toKind = ({ purpose }: { purpose: MailPurpose }): MailKind | null => {
+const toKind = ({ purpose }: { purpose: MailPurpose }): keyof typeof mailKinds | null => {
   if (purpose === 'moved_away') return 'move';
-  return purpose in mailKinds ? (purpose as MailKind) : null;
+  return purpose in mailKinds ? (purpose as keyof typeof mailKinds) : null;
 };
 
-export async function isMailSwitchedOn({ providerId }: School, on: Parameters<typeof execute>[0], kind: MailKind) {
+export async function isMailSwitchedOn(
+  { providerId }: School,
+  on: Parameters<typeof execute>[0],
+  kind: keyof typeof mailKinds,
+) {
   const [found] = await execute<{ isOn: boolean }>(on, sql.findSwitch, [providerId, kind]);
   return found!.isOn;
 }

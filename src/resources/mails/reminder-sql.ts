@@ -1,10 +1,10 @@
 import { isMailOnSql } from '../../core/reference/mail-kinds.ts';
 import { notificationDaysSql } from '../../core/reference/notification-days.ts';
-import { canceled, postponed, seatStatuses } from '../../core/reference/statuses.ts';
+import { canceled, confirmedStatuses, postponed } from '../../core/reference/statuses.ts';
 import { currentTimeSql } from '../../database/tables/columns.ts';
 
-/** The first moment of the day on which the participants of the date `d` at the location `l` are reminded. */
-const dueAt = `timezone(d.zone, (d.start_at - ${notificationDaysSql('l')})::timestamp)`;
+/** The moment at which the participants of the date `d` at the location `l` are reminded: 09:00 of a day in its zone. */
+export const dueAt = `timezone(d.zone, (d.start_at - ${notificationDaysSql('l')}) + time '09:00')`;
 /** A date that was created within a day before its start has no reminder. */
 const isDue = `l.notification_days > 0 and ${dueAt} <= ${currentTimeSql} and d.starts_at > ${currentTimeSql}
       and d.starts_at > d.created_at + interval '1 day'
@@ -33,12 +33,12 @@ export const findDatesToRemind = {
     order by d.starts_at, d.provider_id, d.id limit 1000`,
 };
 
-const isSeated = (participant: string) =>
-  `${participant}.status_id in (${seatStatuses.join(', ')}) and ${participant}.held_for is null`;
+const isConfirmed = (participant: string) => `${participant}.status_id in (${confirmedStatuses.join(', ')})
+          and ${participant}.held_for is null`;
 
 /**
- * To the next `$4` persons with a seat of the date `$2`, and marks the date after the last of them. Sent
- * after other mails of the school: those are due earlier.
+ * To the next `$4` persons with a confirmed place of the date `$2`, and bookers of places without names, and marks the
+ * date after the last of them. Sent after other mails of the school: those are due earlier.
  */
 export const queueReminders = {
   name: 'queue_reminders',
@@ -46,16 +46,24 @@ export const queueReminders = {
       select d.provider_id, d.id, ${dueAt} as due_at from course_dates d ${location}
       where d.provider_id = $1 and d.id = $2 and ${isDue} and ${isMailOnSql('$1', `'reminder'`)}
         and not exists (${isMarked('d')})),
-    reminded as (
-      insert into outbox (provider_id, purpose, user_id, participant_id, created_at, due_at)
-      select $1, 'reminder', p.user_id, p.id, $3, ${currentTimeSql} + interval '6 hours'
+    recipients as (
+      select p.id, p.user_id, null::bigint as booking_id
       from date d join participants p on p.provider_id = d.provider_id and p.course_date_id = d.id
-      where ${isSeated('p')} and not exists (
+      where ${isConfirmed('p')} and not exists (
           select from participants q where q.provider_id = p.provider_id and q.user_id = p.user_id
-            and q.course_date_id = p.course_date_id and q.id < p.id and ${isSeated('q')})
-        and not exists (select from outbox o where o.provider_id = p.provider_id and o.participant_id = p.id
+            and q.course_date_id = p.course_date_id and q.id < p.id and ${isConfirmed('q')})
+      union all
+      select min(p.id), null, p.booking_id
+      from date d join participants p on p.provider_id = d.provider_id and p.course_date_id = d.id and p.held_for = 'name'
+        join bookings b on b.provider_id = p.provider_id and b.id = p.booking_id and b.booker_email is not null
+      group by p.booking_id),
+    reminded as (
+      insert into outbox (provider_id, purpose, user_id, booking_id, participant_id, created_at, due_at)
+      select $1, 'reminder', r.user_id, r.booking_id, r.id, $3, ${currentTimeSql} + interval '6 hours'
+      from date d cross join recipients r
+      where not exists (select from outbox o where o.provider_id = $1 and o.participant_id = r.id
           and o.purpose = 'reminder' and o.created_at >= d.due_at)
-      order by p.id limit $4
+      order by r.id limit $4
       returning id),
     marked as (
       insert into date_notices (provider_id, course_date_id, kind, created_at)

@@ -20,8 +20,8 @@ export const findMailToResend = {
 
 export const copyMail = {
   name: 'copy_mail',
-  text: `insert into outbox (provider_id, purpose, ${references}, ends_place, created_at, due_at)
-    select provider_id, purpose, ${references}, ends_place, $3, ${currentTimeSql} from outbox where provider_id = $1 and id = $2
+  text: `insert into outbox (provider_id, purpose, ${references}, ends_place, before, created_at, due_at)
+    select provider_id, purpose, ${references}, ends_place, before, $3, ${currentTimeSql} from outbox where provider_id = $1 and id = $2
     returning id`,
 };
 

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
 import { t } from '../../core/schema/types.ts';
 import { unchangedFields } from '../../core/schema/validator.ts';
-import { hasLeft } from '../../core/reference/statuses.ts';
+import { hasLeft, isConfirmed } from '../../core/reference/statuses.ts';
 import type { Areas } from '../../database/areas.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
@@ -61,7 +61,11 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
       return;
     }
     if (swap) await completeSwap(ctx, tx, now, row, swap.userId);
-    else if (mail) await queueMails(ctx, tx, now, [{ purpose: mail, userId: row.userId, participantId: id }]);
+    else if (mail) {
+      // The switch alone decides on a deregistration by the school.
+      const told = { isFollowUp: mail !== 'deregistration', endsPlace: isConfirmed(row.statusId) };
+      await queueMails(ctx, tx, now, [{ purpose: mail, participantId: id, ...told }]);
+    }
     if (freesPlace) await promoteAfterLeaving(ctx, tx, now, [row]);
     const { statusId = before.statusId }: { statusId?: number } = columns;
     if (statusId !== before.statusId) await notifyOfStatus(ctx, tx, now, before, statusId);

@@ -6,8 +6,9 @@ import { execute, toRecordset } from '../../database/statements.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import type { participants } from '../../database/tables/participants.ts';
 import { findTransition, states, type Cause } from '../../core/reference/participant-states.ts';
-import { canceled, hasLeft, holdsSeat, participantStatus } from '../../core/reference/statuses.ts';
+import { canceled, hasLeft, holdsSeat, isConfirmed, participantStatus } from '../../core/reference/statuses.ts';
 import { creditUnpaid } from '../credits/place-service.ts';
+import { queueMails, type NewMail } from '../mails/queue-service.ts';
 import { queueNotices } from '../notices/service.ts';
 import { computePromotions } from './assignment-service.ts';
 import type { Queue, StateChange } from './schema.ts';
@@ -100,6 +101,8 @@ export const endOffer = ({ participantId }: sql.Offer, cause: Cause): StateChang
 });
 
 const lapses: Cause[] = ['lapse', 'lapseAgain', 'decline', 'declineAgain'];
+/** Acts of the person on a page that shows the result. */
+const own: Cause[] = ['accept', 'decline', 'declineAgain'];
 
 /**
  * Writes the states after these changes, with their events, the mails to participants, and notices and credits of those
@@ -112,13 +115,17 @@ export async function changeStates(ctx: School, tx: Tx, now: string, changes: St
     const { participantId, from, cause, place, heldUntil = null } = change;
     const { to, event, mail } = findTransition(from, cause)!;
     const columns = { ...states[to[place]!], heldUntil, lapsed: Number(lapses.includes(cause)) };
-    return { row: { participantId, ...columns }, participantId, event, mail };
+    return { row: { participantId, ...columns }, participantId, event, mail, change };
   });
   await execute(tx, sql.changeStates, [providerId, toRecordset(planned.map(({ row }) => row)), now]);
   const events = planned.flatMap(({ participantId: id, event }) => (event ? [{ type: event, id }] : []));
   await recordEvents(tx, providerId, now, events);
-  const mails = planned.flatMap(({ participantId, mail }) => (mail ? [{ purpose: mail, participantId }] : []));
-  if (mails.length > 0) await execute(tx, sql.queueMails, [providerId, now, toRecordset(mails)]);
+  const mails = planned.flatMap(({ participantId, mail, change }): NewMail[] => {
+    const { from, cause, isMailRequested: isRequested = false } = change;
+    const endsPlace = isConfirmed(states[from].statusId);
+    return mail ? [{ purpose: mail, participantId, endsPlace, isRequested, isFollowUp: !own.includes(cause) }] : [];
+  });
+  await queueMails(ctx, tx, now, mails);
   const canceled = planned.flatMap(({ participantId, row }) => (hasLeft(row.statusId) ? [participantId] : []));
   await queueNotices(ctx, tx, now, { canceled });
   if (canceled.length > 0) await creditUnpaid(ctx, tx, now, canceled);

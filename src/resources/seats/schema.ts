@@ -58,4 +58,6 @@ export type StateChange = {
   place: Place;
   /** The end of a new offer. */
   heldUntil?: string;
+  /** True: its mail is sent whatever the switch. */
+  isMailRequested?: boolean;
 };

@@ -70,16 +70,6 @@ export const shortenOffers = {
     order by s.id`,
 };
 
-export const queueMails = {
-  name: 'queue_mails_of_states',
-  text: `insert into outbox (provider_id, purpose, user_id, participant_id, ends_place, created_at, due_at)
-    select $1, m.purpose, p.user_id, p.id, case when m.purpose = 'deregistration' then false end, $2, ${currentTimeSql}
-    from json_to_recordset($3) m (place int, purpose text, "participantId" bigint)
-      join participants p on p.provider_id = $1 and p.id = m."participantId"
-    where ${isMailOnSql('$1', 'm.purpose')}
-    order by m.place`,
-};
-
 /** Those of the participants `$2` whose booking waits together. */
 export const findGrouped = {
   name: 'find_grouped_participants',

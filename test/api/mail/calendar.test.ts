@@ -420,3 +420,21 @@ test('a place that is not confirmed, or on a postponed date, has no entry', asyn
   expect(mails.map(readCalendar)).toEqual([undefined, undefined]);
   expect(mails[0]!.text).toContain('The school has postponed this date and will tell you the new one.');
 });
+
+test('an entry is removed where its place is not confirmed any more, and comes back', async () => {
+  const { me, deliver, dateId, participantId, toUid } = await booked({ capacityWait: 3 });
+  await deliver();
+  const set = async (idStatus: number) => {
+    expect((await me.put(`/v2/participants/${participantId}`, { idStatus })).status).toBe(200);
+    const [mail] = await deliver();
+    const calendar = readCalendar(mail!);
+    return calendar && [calendar.method, calendar.event.uid];
+  };
+  const uid = toUid(dateId);
+  expect(await set(3)).toEqual(['CANCEL', uid]);
+  expect(await set(7)).toBeUndefined();
+  expect(await set(1)).toEqual(['REQUEST', uid]);
+  expect(await set(7)).toEqual(['CANCEL', uid]);
+  expect(await set(1)).toEqual(['REQUEST', uid]);
+  expect(await set(4)).toEqual(['CANCEL', uid]);
+});

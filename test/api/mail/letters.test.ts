@@ -394,6 +394,7 @@ test('mails about a date to come are dropped once they are not true any more', a
   }
   await one('promotion', setStatus(3));
   await one('reminder', setStatus(3));
+  await one('reminder', setStatus(7));
   await one('reminder', setDate('status_id = 4'));
   await one('reminder', setDate(`${ago}, end_at = '2030-06-10'`));
   await one('moved_away', () => Promise.resolve());
@@ -413,4 +414,139 @@ test('a deregistration without a fee has no amounts: the order is credited later
   const [mail] = await deliver();
   expect(plain(mail!.text)).toContain('No cancellation fee is charged.');
   expect(plain(mail!.text)).not.toContain('NOK');
+});
+
+test('a mail about a changed date says what has changed, with what was before', async () => {
+  const { me, deliver } = await school();
+  await switchMails(me, { date_changed: true });
+  const [quay, hall] = [
+    await addLocation(me, { title: 'Quay', city: 'Bergen' }),
+    await addLocation(me, { title: 'Hall', city: 'Voss' }),
+  ];
+  const { courseId, dateId } = await createBookableDate(me, {
+    ...{ course: { title: 'Knots' }, startAt: '2030-06-10', endAt: '2030-06-10' },
+    ...{ startTimeAt: '09:00', endTimeAt: '15:00', locationId: quay },
+  });
+  await bookOrFail(me, dateId, { participants: [kari] });
+  const change = async (fields: object, language: 'en' | 'no' = 'en') => {
+    expect((await me.put(`/v2/courses/${courseId}/coursedates/${dateId}`, fields)).status).toBe(200);
+    const [mail, ...more] = await deliver(language);
+    expect(more).toEqual([]);
+    return plain(mail!.text).split('\n\n').slice(1, 3);
+  };
+  expect(await change({ start_at: '2030-06-11', end_at: '2030-06-11', start_time_at: '10:00' })).toEqual([
+    'Øystese kurs has changed the time of this date. Below is what holds now, and what was before.',
+    `Participant: Kari Nordmann
+Course: Knots
+Date: Tuesday 11 June 2030, 10:00–15:00 (Europe/Oslo)
+Before: Monday 10 June 2030, 09:00–15:00 (Europe/Oslo)
+Place: Quay
+       Bergen
+Price with VAT: NOK 1,000.00
+Paid: NOK 0.00
+Left to pay: NOK 1,000.00`,
+  ]);
+  const moved = await change(
+    { location_id: hall, event_url: 'https://meet.example/knots', end_time_at: '16:00' },
+    'no',
+  );
+  expect(moved[0]).toBe(
+    'Øystese kurs har endret tiden, stedet og lenken for denne datoen. Nedenfor står det som gjelder nå, og det som var før.',
+  );
+  expect(moved[1]).toContain(`Dato: tirsdag 11. juni 2030, 10:00–16:00 (Europe/Oslo)
+Tidligere: tirsdag 11. juni 2030, 10:00–15:00 (Europe/Oslo)
+Sted: Hall
+      Voss
+Tidligere: Quay
+           Bergen
+Lenke: https://meet.example/knots
+`);
+  // Another theme is no change of the time.
+  const gathering = { gathering_at: '2030-06-11 10:00', gathering_end_at: '2030-06-11 12:00', theme: 'Bends' };
+  const second = { gathering_at: '2030-06-11 13:00', gathering_end_at: '2030-06-11 16:00' };
+  await change({ gatherings: [gathering, second] });
+  const [opening, facts] = await change({ gatherings: [{ ...gathering, theme: 'Hitches' }, second], event_url: '' });
+  expect(opening).toBe('Øystese kurs has changed the link of this date. Below is what holds now, and what was before.');
+  expect(facts).toContain('10:00–12:00 (Europe/Oslo): Hitches\n');
+  expect(facts).toContain('\nBefore: https://meet.example/knots\n');
+});
+
+test('a mail about a reopened date says so, and one of several changes has what was before the first', async () => {
+  const { me, deliver } = await school();
+  await switchMails(me, { date_changed: true });
+  const { courseId, dateId } = await createBookableDate(me, { startAt: '2030-06-10', endAt: '2030-06-10' });
+  await bookOrFail(me, dateId, { participants: [kari] });
+  const path = `/v2/courses/${courseId}/coursedates/${dateId}`;
+  const change = async (fields: object) => expect((await me.put(path, fields)).status).toBe(200);
+  await change({ status_id: 3 });
+  await change({ status_id: 2 });
+  const opening = async (language: 'en' | 'no') => plain((await deliver(language))[0]!.text).split('\n\n')[1];
+  expect(await opening('en')).toBe('Øystese kurs had canceled this date. It takes place after all.');
+  for (const day of ['2030-06-12', '2030-06-13']) await change({ start_at: day, end_at: day });
+  const [mail] = await deliver();
+  expect(mail!.text).toContain('Date: Thursday 13 June 2030\nBefore: Monday 10 June 2030\n');
+  // Taken back before it is sent, and a mail of an earlier version.
+  for (const day of ['2030-06-14', '2030-06-13']) await change({ start_at: day, end_at: day });
+  expect(await opening('en')).toBe(
+    'Øystese kurs has changed the time or place of this date. The current data is below.',
+  );
+  await change({ start_at: '2030-06-14', end_at: '2030-06-14' });
+  await forced(me, 'update outbox set before = null');
+  expect(await opening('no')).toBe(
+    'Øystese kurs har endret tid eller sted for denne datoen. Det som gjelder nå, står nedenfor.',
+  );
+});
+
+test('a receipt of another status than the booked one says that the booking has changed', async () => {
+  const { me, deliver } = await school();
+  await switchMails(me, { receipt: true });
+  const { dateId } = await createBookableDate(me, { course: { title: 'Knots' }, capacityWait: 5 });
+  const { participants } = await bookOrFail(me, dateId, { participants: [kari] });
+  const set = async (idStatus: number, language: 'en' | 'no') => {
+    expect((await me.put(`/v2/participants/${participants[0]!.id}`, { idStatus })).status).toBe(200);
+    const [mail] = await deliver(language);
+    return [mail!.subject, mail!.text!.split('\n')[2]];
+  };
+  expect((await deliver())[0]!.text).toContain('Thank you for booking with Øystese kurs. Your place is confirmed.');
+  expect(await set(3, 'en')).toEqual([
+    'Waiting list: Knots',
+    'Your booking with Øystese kurs has changed. You are on the waiting list, and get a place if one becomes free.',
+  ]);
+  expect(await set(7, 'no')).toEqual([
+    'Påmeldingen din: Knots',
+    'Påmeldingen din hos Øystese kurs er endret. Påmeldingen er registrert, men skolen har ikke bekreftet plassen din ennå.',
+  ]);
+  expect(await set(1, 'en')).toEqual([
+    'You have a place: Knots',
+    'You have a place on this course at Øystese kurs. Welcome!',
+  ]);
+});
+
+test('a reminder asks the booker for the names, by the payer’s link, until all places have one', async () => {
+  const { testApp, me, deliver } = await school();
+  const { dateId } = await createBookableDate(me, { course: { title: 'Knots' } });
+  const { participants } = await bookOrFail(me, dateId, { ...ola, participants: undefined, places: 2 });
+  const remind = () =>
+    forced(
+      me,
+      `insert into outbox (provider_id, purpose, participant_id, booking_id, created_at, due_at)
+        select provider_id, 'reminder', id, booking_id, now(), now() from participants where id = ${participants[0]!.id}`,
+    );
+  await remind();
+  const [mail] = await deliver();
+  expect([mail!.to![0]!.address, mail!.subject]).toEqual(['ola@firm.example', 'Soon: Knots']);
+  expect(mail!.text!.split('\n\n').slice(0, 3)).toEqual([
+    'Hello Ola Hansen,',
+    'The course of your booking at Øystese kurs begins soon.',
+    'You have booked places without names. Please name the participants by the link below.',
+  ]);
+  expect(mail!.text).not.toContain('Participant:');
+  const page = await testApp.app.inject({ url: `/my/booking/${extractToken(mail!.text, 'booking')}` });
+  expect(page.statusCode).toBe(200);
+  for (const [n, told] of [1, 0].entries()) {
+    expect((await me.put(`/v2/participants/${participants[n]!.id}`, { user: person() })).status).toBe(200);
+    await forced(me, `delete from outbox where purpose = 'swap'`);
+    await remind();
+    expect(await deliver('no')).toHaveLength(told);
+  }
 });

@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest';
-import { bookingBody, bookOrFail, createBookableDate, deregister, persons } from '../../support/booking.ts';
+import { findTransition, states, type State } from '../../../src/core/reference/participant-states.ts';
+import { endDueHoldsOfSchool } from '../../../src/resources/seats/due-holds-service.ts';
+import { bookingBody, bookOrFail, createBookableDate, deregister, endOffers, persons } from '../../support/booking.ts';
 import { addGathering, addInstructor, addLocation, changeDate } from '../../support/dates.ts';
 import { forced, openMailTestApp, queuedMails, readOutbox, switchMails } from '../../support/mail.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 import { queueDateChanges } from '../../../src/resources/mails/date-service.ts';
-import { acceptOffer } from '../../../src/resources/seats/service.ts';
+import { acceptOffer, declineOffer } from '../../../src/resources/seats/service.ts';
 
-const { createProvider } = await sharedTestApp();
+const { createProvider, database } = await sharedTestApp();
 
 const wait = { config: { waiting_list_when_full: 1 } };
 const setStatus = (me: Provider, id: number, idStatus: number) => me.put(`/v2/participants/${id}`, { idStatus });
@@ -59,17 +61,91 @@ test.each(['by the person', 'by staff'])('an offer that is accepted %s is follow
   expect(await queuedMails(me)).toEqual([`offer ${id}`, `promotion ${id}`]);
 });
 
-test('another status tells nobody, and another person gets the mail of the swap alone', async () => {
-  const { me, seatedId, dateId, ids } = await fullDate(2);
-  const left = await bookOrFail(me, dateId, { participants: persons(1, { status_id: 3 }) });
-  await setStatus(me, left.participants[0]!.id, 4);
+test('another person gets the mail of the swap alone, whatever the status', async () => {
+  const { me, dateId, ids } = await fullDate(2);
   await changeDate(me, dateId, { capacityMax: 9 });
-  for (const status of [7, 1]) await setStatus(me, seatedId, status);
-  for (const status of [7, 1]) await setStatus(me, ids[1]!, status);
-  expect((await setStatus(me, left.participants[0]!.id, 1)).status).toBe(200);
   const [user] = persons(1);
   expect((await me.put(`/v2/participants/${ids[0]!}`, { idStatus: 1, user })).status).toBe(200);
   expect(await queuedMails(me)).toEqual([`swap ${ids[0]}`, `swap ${ids[0]}`]);
+});
+
+const statusMails = { receipt: true, promotion: true, deregistration: true };
+type Booked = State & ('confirmed' | 'overbooked' | 'unconfirmed' | 'waiting' | 'offered' | `deregistered${string}`);
+
+/** A participant in a state, on a date with room for two, of a school whose receipt is sent or not. */
+async function participantIn(state: Booked, mails: Record<string, boolean>, isTold: boolean) {
+  const me = await createProvider();
+  const date = { capacityMax: 1, capacityOverbook: 1, capacityWait: 9, waitingMode: 'offer' as const };
+  const { dateId } = await createBookableDate(me, date);
+  const config = { send_receipt_email_to_participant: isTold };
+  if (state === 'overbooked') await bookOrFail(me, dateId);
+  const status_id = { waiting: 3, offered: 3, unconfirmed: 7 }[state as string];
+  const participants = persons(1, { status_id });
+  const { booking_id, participants: booked } = await bookOrFail(me, dateId, { participants, config });
+  const { id } = booked[0]!;
+  if (state === 'offered') await me.put(`/v2/booking/${(await bookOrFail(me, dateId)).booking_id}/deregister`, {});
+  if (state.startsWith('deregistered')) await deregister(me, booking_id, { config: { with_fee: /Fee/.test(state) } });
+  const found = (await me.get(`/v2/participants/${id}?include[]=hold`)).json<{ status: { id: number } }>();
+  expect(found.status.id).toBe(states[state].statusId);
+  await switchMails(me, { offer: false, ...mails });
+  await changeDate(me, dateId, { capacityMax: 2 });
+  const before = (await queuedMails(me)).length;
+  return { me, id, told: async () => (await queuedMails(me)).slice(before) };
+}
+
+const requested = { confirm: 1, unconfirm: 7, wait: 3, deregister: 4, deregisterWithFee: 8 } as const;
+const walked = (Object.keys(states) as State[])
+  .filter((state): state is Booked => !state.startsWith('reserved'))
+  .flatMap((from) => (Object.keys(requested) as (keyof typeof requested)[]).map((cause) => ({ from, cause })));
+
+test.each(walked)(
+  '$from, $cause: the mail of the table by its switch, or who was told before',
+  async ({ from, cause }) => {
+    const accepts = from === 'offered' && cause === 'confirm';
+    const transition = findTransition(from, accepts ? 'accept' : cause);
+    const isSame = states[from].statusId === requested[cause];
+    const to = transition && (transition.to.own ?? transition.to.seat ?? transition.to.waiting);
+    const change = async (mails: Record<string, boolean>, isTold: boolean) => {
+      const { me, id, told } = await participantIn(from, mails, isTold);
+      expect((await setStatus(me, id, requested[cause])).status).toBe(transition || isSame ? 200 : 400);
+      return (await told()).filter((mail) => mail.endsWith(` ${id}`)).map((mail) => mail.split(' ')[0]);
+    };
+    const expected = to === undefined || isSame ? [] : [transition!.mail];
+    expect(await change(statusMails, false)).toEqual(expected);
+    const off = { receipt: false, promotion: false, deregistration: false };
+    // The switch alone decides on a deregistration by the school.
+    const followUps = expected.filter((mail) => mail !== 'deregistration');
+    expect(await change(off, true)).toEqual(followUps);
+    // Who was offered a place was told of that.
+    expect(await change(off, false)).toEqual(from === 'offered' ? followUps : []);
+  },
+);
+
+test('an offer that lapses for the second time is told, also by default', async () => {
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me, { capacityMax: 1, capacityWait: 1, waitingMode: 'offer' });
+  const { booking_id } = await bookOrFail(me, dateId);
+  const [waiting] = (await bookOrFail(me, dateId, wait)).participants;
+  await deregister(me, booking_id);
+  for (const mails of [
+    ['offer', 'offer'],
+    ['offer', 'offer', 'deregistration'],
+  ]) {
+    await endOffers(me);
+    await endDueHoldsOfSchool(database, me.id);
+    expect(await queuedMails(me)).toEqual(mails.map((purpose) => `${purpose} ${waiting!.id}`));
+  }
+});
+
+test('who declines an offer is told by the page, and by a mail only where the school has switched that on', async () => {
+  const { me, bookingId, ids } = await fullDate(1, { waitingMode: 'offer' });
+  const [id] = ids as [number];
+  await deregister(me, bookingId);
+  const ctx = await me.ctx();
+  const decline = () => ctx.write(['dates', 'people', 'money'], (tx, now) => declineOffer(ctx, tx, now, id));
+  await decline();
+  await decline();
+  expect(await queuedMails(me)).toEqual([`offer ${id}`]);
 });
 
 /** A date with a place, a waiting person, an open offer and two places without names. */
@@ -118,7 +194,8 @@ test('another time or place of a date is told to those with a seat and to the bo
   }
 });
 const first = { gathering_at: '2030-06-10 09:00', gathering_end_at: '2030-06-10 11:30' };
-const removeMails = (me: Provider) => forced(me, `delete from outbox where provider_id = ${me.id}`);
+const removeMails = (me: Provider, which = 'true') =>
+  forced(me, `delete from outbox where provider_id = ${me.id} and ${which}`);
 
 test('a change is not told again while its mail waits, but while one is being sent, and after it', async () => {
   const { me, change, told } = await bookedDate();
@@ -169,6 +246,47 @@ test('without its switch nobody is told of another time', async () => {
   await switchMails(me, { date_changed: null });
   expect((await change({ end_time_at: '12:00' })).status).toBe(200);
   expect(await queuedMails(me)).toEqual([]);
+});
+
+test('whatever the switch, those are told of another time who had a receipt or a reminder', async () => {
+  const me = await createProvider();
+  const { courseId, dateId } = await createBookableDate(me);
+  const change = async (start_at: string) => {
+    const response = await me.put(`/v2/courses/${courseId}/coursedates/${dateId}`, { start_at, end_at: start_at });
+    expect(response.status).toBe(200);
+    const mails = await queuedMails(me);
+    await forced(me, `update outbox set sent_at = now() where provider_id = ${me.id}`);
+    return mails.filter((mail) => mail.startsWith('date_changed'));
+  };
+  const [told] = (await bookOrFail(me, dateId, { config: { send_receipt_email_to_participant: true } })).participants;
+  const [silent] = (await bookOrFail(me, dateId)).participants;
+  const group = await bookOrFail(me, dateId, { ...booker, participants: undefined, places: 2 });
+  expect(await change('2030-06-11')).toEqual([`date_changed ${told!.id}`]);
+  const remind = (recipient: string, id: number) =>
+    forced(
+      me,
+      `insert into outbox (provider_id, purpose, participant_id, ${recipient}_id, created_at, due_at)
+        select provider_id, 'reminder', id, ${recipient}_id, now(), now() from participants where id = ${id}`,
+    );
+  await remind('user', silent!.id);
+  await remind('booking', group.participants[0]!.id);
+  const all = [`date_changed ${told!.id}`, `date_changed ${silent!.id}`, `date_changed b ${group.participants[0]!.id}`];
+  expect(await change('2030-06-12')).toEqual([all[0], ...all]);
+  // A mail that has failed has told nobody, and another person on the place was told nothing.
+  await forced(me, `update outbox set failed_at = now(), sent_at = null where provider_id = ${me.id}`);
+  expect(await change('2030-06-13')).toEqual([all[0], ...all]);
+});
+
+test('a booker who had a receipt with the calendar entry is told of another time, unless they take part', async () => {
+  const me = await createProvider();
+  await switchMails(me, { booking_receipt: true });
+  const { courseId, dateId } = await createBookableDate(me);
+  const [self] = persons(1);
+  await bookOrFail(me, dateId, { ...booker, booker_email: self!.email.toUpperCase(), participants: [self] });
+  const [other] = (await bookOrFail(me, dateId, booker)).participants;
+  await removeMails(me, `purpose <> 'booking_receipt'`);
+  await me.put(`/v2/courses/${courseId}/coursedates/${dateId}`, { start_time_at: '10:00' });
+  expect((await queuedMails(me)).slice(2)).toEqual([`date_changed b ${other!.id}`]);
 });
 
 test('a mail that waits cannot be claimed until the change that it will tell of is committed', async () => {

@@ -4,13 +4,14 @@ import { addDate, addLocation, addParticipants, changeDate } from '../../support
 import { forced, queuedMails, switchMails } from '../../support/mail.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 import { queueDueReminders } from '../../../src/resources/mails/reminder-service.ts';
+import { dueAt } from '../../../src/resources/mails/reminder-sql.ts';
 
 const { createProvider, database } = await sharedTestApp();
 const remind = () => queueDueReminders(database);
 
-/** A day, counted from today in Oslo or in another zone. */
+/** A day, counted from the last one of which 09:00 is over, in Oslo or in another zone. */
 const inDays = (days: number, timeZone = 'Europe/Oslo') => {
-  const today = new Intl.DateTimeFormat('sv', { timeZone }).format();
+  const today = new Intl.DateTimeFormat('sv', { timeZone }).format(Date.now() - 9 * 3_600_000);
   return new Date(Date.parse(today) + days * 86_400_000).toISOString().slice(0, 10);
 };
 const on = (startAt: string) => ({ startAt, endAt: startAt, deadlineAt: startAt, createdAt: '2020-01-01' });
@@ -89,18 +90,49 @@ test('a date that was created on a day after that of its reminder is reminded at
   expect(await queuedMails(me)).toHaveLength(1);
 });
 
-test('those who wait, have an open offer or no name are not reminded, and a person with two places once', async () => {
+test('those who wait, are not confirmed or have an open offer are not reminded, and a person with two places once', async () => {
   const { me, dateId } = await dateIn(2);
-  await changeDate(me, dateId, { capacityMax: 5, waitingMode: 'offer' });
+  await changeDate(me, dateId, { capacityMax: 6, waitingMode: 'offer' });
   const twice = person();
   const { participants } = await bookOrFail(me, dateId, { participants: [twice, person(), twice] });
-  await bookOrFail(me, dateId, { booker_email: 'ola@people.example', participants: undefined, places: 1 });
+  await bookOrFail(me, dateId, { participants: persons(1, { status_id: 7 }) });
+  await bookOrFail(me, dateId, { participants: undefined, places: 1 });
   const { booking_id } = await bookOrFail(me, dateId);
   await bookOrFail(me, dateId, { participants: persons(2, { status_id: 3 }) });
   await deregister(me, booking_id);
   await deleteMails(me);
   await remind();
   expect(await queuedMails(me)).toEqual(participants.slice(0, 2).map(({ id }) => `reminder ${id}`));
+});
+
+test('the booker of places without names is reminded once of all of them', async () => {
+  const { me, dateId } = await dateIn(2);
+  const booker = { booker_email: 'ola@people.example', booker_name: 'Ola' };
+  const group = await bookOrFail(me, dateId, { ...booker, participants: undefined, places: 2 });
+  await bookOrFail(me, dateId, { ...booker, participants: undefined, places: 1 });
+  const named = (await bookOrFail(me, dateId, { ...booker, participants: undefined, places: 1 })).participants[0]!;
+  expect((await me.put(`/v2/participants/${named.id}`, { user: person() })).status).toBe(200);
+  await deleteMails(me);
+  await remind();
+  await remind();
+  const [first] = group.participants;
+  expect(await queuedMails(me)).toEqual([
+    ...[`reminder b ${first!.id}`, `reminder b ${group.participants[1]!.id + 1}`, `reminder ${named.id}`],
+  ]);
+});
+
+test('a reminder is due at 09:00 of its day in the zone of the date', async () => {
+  const { me, dateId } = await dateIn(3);
+  await bookOrFail(me, dateId);
+  for (const zone of ['Europe/Oslo', 'America/New_York']) {
+    await changeDate(me, dateId, { zone });
+    const { rows } = await database.pool.query(
+      `select d.start_at - (${dueAt} at time zone d.zone)::date as days, to_char(${dueAt} at time zone d.zone, 'HH24:MI') as time
+       from course_dates d join locations l on l.id = d.location_id where d.id = $1`,
+      [dateId],
+    );
+    expect(rows).toEqual([{ days: 3, time: '09:00' }]);
+  }
 });
 
 test('the day is one of the zone of the date', async () => {
@@ -127,9 +159,12 @@ test('a date that is moved to after the day of its reminder is reminded again, o
   await remind();
   expect((await move(3)).status).toBe(200);
   await remind();
-  expect(await queuedMails(me)).toEqual([told]);
+  // Who was reminded is told of the change.
+  expect(await queuedMails(me)).toEqual([told, `date_changed ${booked!.id}`]);
+  await forced(me, `delete from outbox where provider_id = ${me.id} and purpose = 'date_changed'`);
   expect((await move(9)).status).toBe(200);
   await forced(me, `update outbox set created_at = created_at - interval '6 days' where provider_id = ${me.id}`);
+  await forced(me, `delete from outbox where provider_id = ${me.id} and purpose = 'date_changed'`);
   await remind();
   expect(await queuedMails(me)).toEqual([told]);
   await changeDate(me, dateId, on(inDays(3)));

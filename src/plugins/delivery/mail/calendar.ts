@@ -22,17 +22,17 @@ export type MailCalendar = {
  */
 export function composeCalendar(
   mail: MailData,
-  { publicUrl }: Pick<Settings, 'publicUrl'>,
+  { publicUrl, uidHost }: Pick<Settings, 'publicUrl' | 'uidHost'>,
   from: string,
 ): MailCalendar | null {
-  if (mail.purpose === 'booking_receipt') return composeOfBooking(mail, publicUrl, from);
+  if (mail.purpose === 'booking_receipt') return composeOfBooking(mail, { publicUrl, uidHost }, from);
   const change = findChange(mail);
   if (change === undefined) return null;
   const { providerId, school, participantName: name, email, fewestGatherings, mostGatherings } = mail;
   const gatherings = mail.gatherings ?? [];
   const toContent = (method: MailMethod, events: PlaceEvents, attendee?: CalendarPerson) =>
     toCalendar(toPlace(mail, events), {
-      ...{ providerId, publicUrl, method, isCanceled: change === 'CANCEL' },
+      ...{ providerId, publicUrl, uidHost, method, isCanceled: change === 'CANCEL' },
       organizer: { name: school, email: from },
       // RFC 5546, 3.2.1: none in a published calendar.
       ...(attendee && { attendee }),
@@ -52,13 +52,17 @@ type MailMethod = 'REQUEST' | 'CANCEL' | 'PUBLISH';
 type PlaceEvents = Pick<CalendarPlace, 'gatherings' | 'numFormerEvents'>;
 
 /** Without how to join, which participants alone may see. */
-function composeOfBooking(mail: MailData, publicUrl: string, from: string): MailCalendar | null {
+function composeOfBooking(
+  mail: MailData,
+  hosts: Pick<Settings, 'publicUrl' | 'uidHost'>,
+  from: string,
+): MailCalendar | null {
   const { providerId, school, startAt, statusId, dateStatusId, placeId, placeUserId } = mail;
   const isPlaced = startAt !== null && statusId !== null && hasConfirmedPlace(toEnrolment(mail));
   if (!isPlaced || dateStatusId === postponed) return null;
   const gatherings = (mail.gatherings ?? []).map((one) => ({ ...one, eventUrl: null }));
   const place = { ...mail, participantId: placeId, userId: placeUserId, eventUrl: null, gatherings } as CalendarPlace;
-  const options = { providerId, publicUrl, method: 'PUBLISH' as const, organizer: { name: school, email: from } };
+  const options = { providerId, ...hosts, method: 'PUBLISH' as const, organizer: { name: school, email: from } };
   return { alternative: null, attachment: { method: 'PUBLISH', content: toCalendar(place, options) } };
 }
 
@@ -67,7 +71,8 @@ function findChange(mail: MailData): 'REQUEST' | 'CANCEL' | undefined {
   const { purpose, userId, isToParticipant, endsPlace, dateStatusId } = mail;
   if (userId === null || mail.startAt === null) return undefined;
   if (placing.includes(purpose) && isToParticipant === true) {
-    if (!hasConfirmedPlace(toEnrolment(mail))) return undefined;
+    // The status is another one than the booked one.
+    if (!hasConfirmedPlace(toEnrolment(mail))) return purpose === 'receipt' && endsPlace ? 'CANCEL' : undefined;
     if (dateStatusId !== postponed) return 'REQUEST';
     return purpose === 'date_changed' ? 'CANCEL' : undefined;
   }

@@ -71,7 +71,7 @@ function composeOpening(mail: MailData, texts: LetterTexts) {
 
 /** The link of the purpose, or the participant's own page for those who can sign on. */
 function composeButton(
-  { purpose, school, isToParticipant, canSignOn }: MailData,
+  { purpose, school, isToParticipant, isToBooker, canSignOn }: MailData,
   { publicUrl }: Pick<Settings, 'publicUrl'>,
   link: string | null,
   texts: LetterTexts,
@@ -80,6 +80,6 @@ function composeButton(
   if (purpose === 'offer') return { ...texts.offerLink, href: link };
   if (purpose === 'interest_confirmation') return { ...texts.interestLink, href: link };
   if (purpose === 'date_published') return { ...texts.dateLink, href: link };
-  const isOfPayer = purpose === 'booking_link' || purpose === 'booking_receipt';
+  const isOfPayer = isToBooker || purpose === 'booking_link' || purpose === 'booking_receipt';
   return { ...(isOfPayer ? texts.payerLink : texts.passwordLink(school)), href: link };
 }

@@ -141,7 +141,7 @@ async function deliver(
 
 /** A new link in place of earlier ones; null without one, undefined for a mail that is of no use after the course. */
 async function createMailLink(on: Queryable, settings: Settings, mail: MailData) {
-  const { id, purpose, providerId, bookingId, interestId } = mail;
+  const { id, purpose, providerId, bookingId, interestId, isToBooker } = mail;
   if (purpose === 'invitation' || purpose === 'account_created') {
     const token = await createToken(on, 'password', mail, id);
     return { token, href: tokenUrl(settings, 'password', token) };
@@ -150,7 +150,9 @@ async function createMailLink(on: Queryable, settings: Settings, mail: MailData)
     const token = await createInterestLink(on, { providerId, interestId: interestId! });
     return token === undefined ? undefined : { token, href: linkUrl(settings, 'interest', token) };
   }
-  if (purpose !== 'offer' && purpose !== 'booking_link' && purpose !== 'booking_receipt') return null;
+  const isOfPayer =
+    purpose === 'booking_link' || purpose === 'booking_receipt' || (purpose === 'reminder' && isToBooker);
+  if (purpose !== 'offer' && !isOfPayer) return null;
   const kind = purpose === 'offer' ? 'offer' : 'booking';
   const subject = { providerId, bookingId: bookingId!, participantId: purpose === 'offer' ? mail.participantId : null };
   // A receipt leaves the link of the page on which its booking was made.

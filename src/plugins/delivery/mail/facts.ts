@@ -1,35 +1,60 @@
 import { isOnline, locationLines, venueLines } from '../../../core/address-format.ts';
 import { formatDay, spanEnds, toDateSpan, type DateSpan } from '../../../core/date-format.ts';
 import type { Language } from '../../../core/reference/language.ts';
-import { isNotEmpty, mayJoin, type MailData, type MailGathering } from './mail-data.ts';
+import { maxListed } from '../../../resources/mails/date-service.ts';
+import { isNotEmpty, mayJoin, type MailData, type MailGathering, type ScheduleChange } from './mail-data.ts';
 import { letterTexts } from './messages.ts';
 
 /** Names with their values, line by line. */
 export type Fact = { name: string; lines: string[]; isList?: boolean; hasLinks?: boolean };
-
-/** Gatherings that a letter lists. */
-const maxListed = 50;
 
 /** What a mail says of its course date; none without one. */
 export function composeFacts(mail: MailData, timezone: string): Fact[] {
   if (mail.startAt === null) return [];
   const { purpose, language } = mail;
   const texts = letterTexts[language];
-  const days = formatDays(mail, timezone);
-  const links = mayJoin(mail) ? [mail.eventUrl, ...(mail.gatherings ?? []).map(({ eventUrl }) => eventUrl)] : [];
+  const { time: days, place, link } = composeSchedule(mail, timezone);
+  const former = composeFormer(mail, timezone);
+  const toFormer = (lines: Lines = []) => ({ name: texts.facts.before, lines, isList: lines.length > 1 });
   const hasOrder = purpose === 'receipt' || purpose === 'booking_link' || purpose === 'booking_receipt';
-  const isOfBooking = purpose === 'booking_link' || purpose === 'booking_receipt';
+  const isOfBooking =
+    purpose === 'booking_link' || purpose === 'booking_receipt' || (purpose === 'reminder' && mail.isToBooker);
   const [day, time] = (purpose === 'offer' && mail.heldUntil?.split(' ')) || [];
   const facts = [
     { name: texts.facts.participant, lines: [isOfBooking ? null : mail.participantName] },
     { name: texts.facts.course, lines: [mail.title] },
     { name: days.length > 1 ? texts.facts.dates : texts.facts.date, lines: days, isList: days.length > 1 },
-    { name: texts.facts.place, lines: [isOnline(mail) ? texts.online : null, ...venueLines(mail)] },
-    { name: texts.facts.link, lines: [...new Set(links)].slice(0, maxListed), hasLinks: true },
+    toFormer(former.time),
+    { name: texts.facts.place, lines: place },
+    toFormer(former.place),
+    { name: texts.facts.link, lines: link, hasLinks: true },
+    toFormer(former.link),
     { name: texts.facts.order, lines: [hasOrder ? String(mail.orderId) : null] },
     { name: texts.facts.until, lines: [day ? `${formatDay(day, language)}, ${time} (${mail.zone})` : null] },
   ];
   return withoutEmpty(facts);
+}
+
+type Lines = (string | null)[];
+
+function composeSchedule(mail: MailData, timezone: string): Record<ScheduleChange, Lines> {
+  const links = mayJoin(mail) ? [mail.eventUrl, ...(mail.gatherings ?? []).map(({ eventUrl }) => eventUrl)] : [];
+  return {
+    time: formatDays(mail, timezone),
+    place: [isOnline(mail) ? letterTexts[mail.language].online : null, ...venueLines(mail)],
+    link: [...new Set(links)].slice(0, maxListed),
+  };
+}
+
+/** What a changed date had before, where that differs. Themes of gatherings are no part of it. */
+export function composeFormer(mail: MailData, timezone: string): Partial<Record<ScheduleChange, Lines>> {
+  if (mail.before === null) return {};
+  const [now, before] = [mail, { ...mail, ...mail.before }].map((one) => {
+    const gatherings = one.gatherings?.slice(0, maxListed).map((gathering) => ({ ...gathering, theme: null })) ?? null;
+    return composeSchedule({ ...one, gatherings }, timezone);
+  });
+  const isChanged = ([name, lines]: [string, Lines]) => String(lines) !== String(now![name as ScheduleChange]);
+  return Object.fromEntries(Object.entries(before!).filter(isChanged));
 }
 
 export const withoutEmpty = (facts: (Omit<Fact, 'lines'> & { lines: (string | null)[] })[]): Fact[] =>

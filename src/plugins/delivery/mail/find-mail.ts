@@ -1,18 +1,12 @@
 import { staysSql } from '../../../core/reference/statuses.ts';
 import { isBookableSql } from '../../../resources/interests/loaders.ts';
-import { isNoticeSql, joinedRecipient, personJoins } from '../../../resources/mails/loaders.ts';
+import { isNoticeSql, joinedRecipient, locationSql, personJoins } from '../../../resources/mails/loaders.ts';
 import { caseFoldedSql } from '../../../database/tables/columns.ts';
 
 /** More than are in a letter and in its calendar. */
 export const maxGatherings = 200;
 
 const epochMs = (moment: string) => `1000 * extract(epoch from ${moment})::float8`;
-
-const location = (
-  table: string,
-) => `case when ${table}.id is not null then json_build_object('isVirtual', ${table}.is_virtual,
-        'title', coalesce(nullif(${table}.custom_title, ''), ${table}.title),
-        'address', ${table}.address, 'zipcode', ${table}.zipcode, 'city', ${table}.city) end`;
 
 /**
  * A move is as old as the place that it gave. A mail that is sent again is later, and still has the message of the
@@ -45,7 +39,10 @@ export const findMail = {
       coalesce(u.is_placeholder, false) as "isPlaceholder", o.user_id = p.user_id as "isToParticipant",
       u.password_hash is not null or exists (select from outbox a where a.provider_id = o.provider_id
         and a.user_id = o.user_id and a.purpose = 'account_created') as "canSignOn",
-      p.id as "placeId", p.user_id as "placeUserId", o.ends_place as "endsPlace",
+      p.id as "placeId", p.user_id as "placeUserId", o.ends_place as "endsPlace", o.before,
+      coalesce(o.created_at > p.created_at and p.status_updated_at > p.created_at, false) as "isStatusChanged",
+      exists (select from participants q where q.provider_id = b.provider_id and q.booking_id = b.id and q.course_date_id = d.id
+        and q.held_for = 'name') as "hasUnnamed",
       o.interest_id as "interestId", i.id is not null as "hasInterest", i.confirmed_at is not null as "isInterestConfirmed",
       case when o.purpose = 'date_published' then exists (select from course_dates
         where provider_id = o.provider_id and id = o.course_date_id and ${isBookableSql}) end as "isBookable",
@@ -89,10 +86,10 @@ export const findMail = {
       ${epochMs('greatest(d.updated_at, p.updated_at)')} as "updatedAtMs",
       d.starts_at <= now() as "hasStarted", d.ends_at <= now() as "isOver",
       d.event_url as "eventUrl", d.place_additional_info as "placeAdditionalInfo", place.title as "placeTitle",
-      ${location('l')} as location,
+      ${locationSql('l')} as location,
       (select json_agg(json_build_object('id', g.id, 'gatheringAt', g.gathering_at::text, 'gatheringEndAt', g.gathering_end_at::text,
           'startsAtMs', ${epochMs('g.starts_at')}, 'endsAtMs', ${epochMs('timezone(g.zone, g.gathering_end_at)')},
-          'theme', g.theme, 'description', g.description, 'eventUrl', g.event_url, 'location', ${location('at')}) order by g.starts_at, g.id)
+          'theme', g.theme, 'description', g.description, 'eventUrl', g.event_url, 'location', ${locationSql('at')}) order by g.starts_at, g.id)
         from (select * from gatherings f
             where f.provider_id = d.provider_id and f.course_date_id = d.id and f.deleted_at is null
             order by f.starts_at, f.id limit ${maxGatherings}) g

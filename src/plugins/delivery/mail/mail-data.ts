@@ -1,5 +1,6 @@
-import type { Location } from '../../../core/address-format.ts';
+import type { Location, Venue } from '../../../core/address-format.ts';
 import type { CalendarGathering } from '../../../core/calendar.ts';
+import type { DateSpan } from '../../../core/date-format.ts';
 import type { Language } from '../../../core/reference/language.ts';
 import { getEnrolmentStatus, hasConfirmedPlace, type EnrolmentStatus } from '../../../core/reference/statuses.ts';
 import type { Settings } from '../../../core/settings.ts';
@@ -43,6 +44,12 @@ export type MailRow = {
   isBookable: boolean | null;
   /** False for a mail about the end of a place that was not confirmed; null for one of an earlier version too. */
   endsPlace: boolean | null;
+  /** Time and place before a change. */
+  before: Schedule | null;
+  /** True for a receipt about another status than the booked one. */
+  isStatusChanged: boolean;
+  /** True while a place of the booking has no name. */
+  hasUnnamed: boolean;
   /** True for an admin user that has left the provider. */
   isDetached: boolean;
   /** True for a course user whose personal data is erased. */
@@ -115,6 +122,11 @@ export type MailRow = {
   fewestGatherings: number | null;
   mostGatherings: number | null;
 };
+
+type Schedule = DateSpan & Venue & Pick<MailRow, 'zone' | 'eventUrl' | 'gatherings'> & { isCanceled: boolean };
+
+/** What a changed date has in another form than before. */
+export type ScheduleChange = 'time' | 'place' | 'link';
 
 export type MailData = Omit<MailRow, 'bookingLanguage' | 'schoolLanguage' | 'schoolTexts'> & {
   language: Language;

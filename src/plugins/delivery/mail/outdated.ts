@@ -1,4 +1,4 @@
-import { canceled, hasLeft, holdsSeat, postponed } from '../../../core/reference/statuses.ts';
+import { canceled, hasLeft, holdsSeat, isConfirmed, postponed } from '../../../core/reference/statuses.ts';
 import { confirmsPlace, type MailData } from './mail-data.ts';
 
 /** Reason why a delayed mail is no longer true, or null. */
@@ -33,11 +33,13 @@ function findInterestReason({ purpose, hasInterest, isInterestConfirmed, isBooka
 const aboutDate = ['promotion', 'date_changed', 'reminder'];
 
 /** Of a mail that says what holds now of a date to come. */
-function findDateReason({ purpose, statusId, heldFor, dateStatusId, isDateDeleted, hasStarted, isOver }: MailData) {
+function findDateReason(mail: MailData) {
+  const { purpose, statusId, heldFor, dateStatusId, isDateDeleted, hasStarted, isOver, isToBooker } = mail;
   if (dateStatusId === canceled) return 'its date is canceled in the meantime';
   if (isDateDeleted) return 'its date was deleted';
   if (isOver || (purpose === 'reminder' && hasStarted)) return 'its date is over';
   if (purpose === 'reminder' && dateStatusId === postponed) return 'its date is postponed in the meantime';
-  const hasSeat = holdsSeat(statusId!) && heldFor !== 'offer';
+  if (purpose === 'reminder' && isToBooker) return mail.hasUnnamed ? null : 'its places have names in the meantime';
+  const hasSeat = purpose === 'reminder' ? isConfirmed(statusId!) : holdsSeat(statusId!) && heldFor !== 'offer';
   return purpose !== 'date_changed' && !hasSeat ? 'its participant has no place any more' : null;
 }

@@ -1,5 +1,5 @@
 import type { EnrolmentStatus } from '../../../../core/reference/statuses.ts';
-import type { ActiveStatus, DisabledReason } from '../mail-data.ts';
+import type { ActiveStatus, DisabledReason, ScheduleChange } from '../mail-data.ts';
 
 const places: Record<ActiveStatus, string> = {
   confirmed: 'Your place is confirmed. Welcome!',
@@ -8,6 +8,9 @@ const places: Record<ActiveStatus, string> = {
   unconfirmed: 'Your booking is registered, and the school has yet to confirm your place.',
   canceled: 'The school has canceled this date in the meantime.',
 };
+
+const changes: Record<ScheduleChange, string> = { time: 'the time', place: 'the place', link: 'the link' };
+const list = new Intl.ListFormat('en-GB');
 
 export const en = {
   greeting: (firstname: string) => (firstname === '' ? 'Hello,' : `Hello ${firstname},`),
@@ -25,9 +28,11 @@ export const en = {
       `Choose a password to open it. Your username is ${username}.`,
     ],
   }),
-  receipt: (enrolmentStatus: ActiveStatus, school: string, course: string) => ({
+  receipt: (enrolmentStatus: ActiveStatus, school: string, course: string, isChanged: boolean) => ({
     subject: `${enrolmentStatus === 'waiting' ? 'Waiting list' : 'Your booking'}: ${course}`,
-    text: [`Thank you for booking with ${school}. ${places[enrolmentStatus]}`],
+    text: [
+      `${isChanged ? `Your booking with ${school} has changed` : `Thank you for booking with ${school}`}. ${places[enrolmentStatus]}`,
+    ],
   }),
   deregistration: (withFee: boolean, school: string, course: string, isDateDeleted: boolean) => ({
     subject: `You are deregistered: ${course}`,
@@ -78,9 +83,17 @@ export const en = {
     subject: `Canceled: ${course}`,
     text: [`${school} has canceled this date.`],
   }),
-  dateChanged: (school: string, course: string) => ({
+  dateChanged: (school: string, course: string, changed: ScheduleChange[], isReopened: boolean) => ({
     subject: `Changed: ${course}`,
-    text: [`${school} has changed the time or place of this date. The current data is below.`],
+    text: [
+      isReopened ? `${school} had canceled this date. It takes place after all.` : '',
+      changed.length > 0
+        ? `${school} has changed ${list.format(changed.map((one) => changes[one]))} of this date. Below is what holds now, and what was before.`
+        : '',
+      changed.length > 0 || isReopened
+        ? ''
+        : `${school} has changed the time or place of this date. The current data is below.`,
+    ],
   }),
   promotion: (school: string, course: string) => ({
     subject: `You have a place: ${course}`,
@@ -89,6 +102,13 @@ export const en = {
   reminder: (school: string, course: string) => ({
     subject: `Soon: ${course}`,
     text: [`Your course at ${school} begins soon.`],
+  }),
+  reminderOfBooking: (school: string, course: string) => ({
+    subject: `Soon: ${course}`,
+    text: [
+      `The course of your booking at ${school} begins soon.`,
+      'You have booked places without names. Please name the participants by the link below.',
+    ],
   }),
   bookingReceipt: (school: string, course: string) => ({
     subject: `Receipt of your booking: ${course}`,
@@ -158,6 +178,7 @@ export const en = {
     date: 'Date',
     dates: 'Dates',
     place: 'Place',
+    before: 'Before',
     link: 'Link',
     order: 'Order number',
     until: 'Answer by',

@@ -1,4 +1,4 @@
-import type { ActiveStatus } from '../mail-data.ts';
+import type { ActiveStatus, ScheduleChange } from '../mail-data.ts';
 import type { LetterTexts } from './en.ts';
 
 const places: Record<ActiveStatus, string> = {
@@ -8,6 +8,9 @@ const places: Record<ActiveStatus, string> = {
   unconfirmed: 'Påmeldingen er registrert, men skolen har ikke bekreftet plassen din ennå.',
   canceled: 'Skolen har avlyst denne datoen i mellomtiden.',
 };
+
+const changes: Record<ScheduleChange, string> = { time: 'tiden', place: 'stedet', link: 'lenken' };
+const list = new Intl.ListFormat('nb');
 
 export const no: LetterTexts = {
   greeting: (firstname) => (firstname === '' ? 'Hei,' : `Hei ${firstname},`),
@@ -25,9 +28,11 @@ export const no: LetterTexts = {
       `Velg et passord for å åpne den. Brukernavnet ditt er ${username}.`,
     ],
   }),
-  receipt: (enrolmentStatus, school, course) => ({
+  receipt: (enrolmentStatus, school, course, isChanged) => ({
     subject: `${enrolmentStatus === 'waiting' ? 'Venteliste' : 'Påmeldingen din'}: ${course}`,
-    text: [`Takk for påmeldingen hos ${school}. ${places[enrolmentStatus]}`],
+    text: [
+      `${isChanged ? `Påmeldingen din hos ${school} er endret` : `Takk for påmeldingen hos ${school}`}. ${places[enrolmentStatus]}`,
+    ],
   }),
   deregistration: (withFee, school, course, isDateDeleted) => ({
     subject: `Du er avmeldt: ${course}`,
@@ -78,9 +83,17 @@ export const no: LetterTexts = {
     subject: `Avlyst: ${course}`,
     text: [`${school} har avlyst denne datoen.`],
   }),
-  dateChanged: (school, course) => ({
+  dateChanged: (school, course, changed, isReopened) => ({
     subject: `Endret: ${course}`,
-    text: [`${school} har endret tid eller sted for denne datoen. Det som gjelder nå, står nedenfor.`],
+    text: [
+      isReopened ? `${school} hadde avlyst denne datoen. Den blir holdt likevel.` : '',
+      changed.length > 0
+        ? `${school} har endret ${list.format(changed.map((one) => changes[one]))} for denne datoen. Nedenfor står det som gjelder nå, og det som var før.`
+        : '',
+      changed.length > 0 || isReopened
+        ? ''
+        : `${school} har endret tid eller sted for denne datoen. Det som gjelder nå, står nedenfor.`,
+    ],
   }),
   promotion: (school, course) => ({
     subject: `Du har fått plass: ${course}`,
@@ -89,6 +102,13 @@ export const no: LetterTexts = {
   reminder: (school, course) => ({
     subject: `Snart: ${course}`,
     text: [`Kurset ditt hos ${school} begynner snart.`],
+  }),
+  reminderOfBooking: (school, course) => ({
+    subject: `Snart: ${course}`,
+    text: [
+      `Kurset i bestillingen din hos ${school} begynner snart.`,
+      'Du har bestilt plasser uten navn. Før opp deltakerne med lenken nedenfor.',
+    ],
   }),
   bookingReceipt: (school, course) => ({
     subject: `Kvittering for bestillingen: ${course}`,
@@ -160,6 +180,7 @@ export const no: LetterTexts = {
     date: 'Dato',
     dates: 'Datoer',
     place: 'Sted',
+    before: 'Tidligere',
     link: 'Lenke',
     order: 'Ordrenummer',
     until: 'Svar innen',
