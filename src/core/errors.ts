@@ -19,11 +19,15 @@ const statuses = {
 export type ProblemKind = keyof typeof statuses;
 type ProblemStatus = (typeof statuses)[ProblemKind];
 
-/** One error with its code, for interfaces that respond with error codes. `field` is the path of its field. */
+/**
+ * One error with its code, for interfaces that respond with error codes. `field` is a field that is missing or not valid,
+ * `path` that which another rule is about.
+ */
 export type CodedError = {
   code: ErrorCode;
   message: string;
   field?: string;
+  path?: string;
   isMissing?: boolean;
   unknown?: string[];
 };

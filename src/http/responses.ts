@@ -1,13 +1,15 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox';
+import { CodedErrorBody } from '../core/schema/problems.ts';
 import { t } from '../core/schema/types.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Page } from '../lists/list-types.ts';
 import { formatExactTimestamp } from '../core/timestamps.ts';
-import { CodedErrorBody } from './errors/problem-details.ts';
 import { itemTooLarge } from '../lists/response-budget.ts';
 import { getListSerializer, getReplySerializer } from './list-serializer.ts';
 
-const ProblemBody = t.NamedObject('Error', { error: Type.String() });
+const ProblemBody = t.NamedObject('Error', {
+  error: Type.String({ description: 'One text; the fields at fault are in `fields` of problem details' }),
+});
 const problems = { '4xx': ProblemBody, '5xx': ProblemBody };
 
 const CodedErrorsBody = t.NamedObject('BookingError', {

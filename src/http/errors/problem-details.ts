@@ -1,21 +1,12 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { errorCodes } from '../../core/error-codes.ts';
 import type { Problem } from '../../core/errors.ts';
+import { ErrorCode, ProblemError, ProblemField } from '../../core/schema/problems.ts';
 import { t } from '../../core/schema/types.ts';
 import { prefersMediaType } from '../accept.ts';
 import { addVary } from '../vary.ts';
 
 export const problemMediaType = 'application/problem+json';
-
-const ErrorCode = t.named('ErrorCode', t.OneOf(errorCodes, { description: 'What went wrong' }));
-
-export const CodedErrorBody = t.NamedObject('CodedError', { code: ErrorCode, message: Type.String() });
-
-const ProblemField = t.NamedObject('ProblemField', {
-  field: Type.String({ description: 'Path of a field or parameter' }),
-  code: t.OneOf(['missing', 'invalid', 'unknown']),
-});
 
 /** An error as of RFC 9457. */
 export const ProblemDetails = t.NamedObject(
@@ -28,7 +19,7 @@ export const ProblemDetails = t.NamedObject(
     instance: Type.String({ description: 'The request id, as in `X-Request-Id` and in the log' }),
     fields: Type.Optional(Type.Array(ProblemField, { description: 'The fields at fault, where there are any' })),
     errors: Type.Optional(
-      Type.Array(CodedErrorBody, {
+      Type.Array(ProblemError, {
         description: 'Every error of a booking, and that of a code that no status has alone',
       }),
     ),
@@ -50,19 +41,28 @@ export const ProblemDetails = t.NamedObject(
   },
 );
 
-export function toProblemDetails(problem: Problem, requestId: string): Static<typeof ProblemDetails> {
-  const { codes, errors, message, missing, notValid, unknown, status } = problem;
+export const toProblemDetails = (problem: Problem, requestId: string): Static<typeof ProblemDetails> => ({
+  ...{ type: 'about:blank', title: problem.message, status: problem.status },
+  ...{ code: problem.codes[0]!, instance: requestId, ...toFaults(problem) },
+});
+
+/** The fields at fault, and each error with that which it is about. */
+export function toFaults({ errors, missing, notValid, unknown }: Problem) {
+  const invalid = new Set([...notValid, ...errors.flatMap(({ path }) => path ?? [])]);
   const fields = [
     ...missing.map((field) => ({ field, code: 'missing' as const })),
-    ...notValid.map((field) => ({ field, code: 'invalid' as const })),
+    ...[...invalid].map((field) => ({ field, code: 'invalid' as const })),
     ...unknown.map((field) => ({ field, code: 'unknown' as const })),
   ];
-  return {
-    ...{ type: 'about:blank', title: message, status, code: codes[0]!, instance: requestId },
-    ...(fields.length > 0 && { fields }),
-    ...(errors.length > 0 && { errors: errors.map(({ code, message }) => ({ code, message })) }),
-  };
+  const located = errors.map(({ code, message, field: atFault, path: field = atFault }) => {
+    const [, place] = /^participants\[(\d+)\]/.exec(field ?? '') ?? [];
+    return { code, message, ...(field && { field }), ...(place && { participant: Number(place) }) };
+  });
+  return { ...(fields.length > 0 && { fields }), ...(errors.length > 0 && { errors: located }) };
 }
+
+export const prefersProblemDetails = ({ headers }: FastifyRequest) =>
+  prefersMediaType(headers.accept, problemMediaType);
 
 /** True for the main interface, and for a request whose path cannot be read. */
 export const hasErrorCode = (url: string) => /^(\/v2([/?]|$)|$)/.test(url);
@@ -73,7 +73,7 @@ export function addErrorCode(problem: Problem, request: FastifyRequest, reply: F
   reply.header('x-error-code', problem.codes[0]);
   const exposed = reply.getHeader('access-control-expose-headers');
   if (exposed !== undefined) reply.header('access-control-expose-headers', `${String(exposed)}, X-Error-Code`);
-  if (!prefersMediaType(request.headers.accept, problemMediaType)) return undefined;
+  if (!prefersProblemDetails(request)) return undefined;
   addVary(reply, 'Accept').type(problemMediaType);
   // Bytes, since Fastify adds a charset to a text.
   return Buffer.from(JSON.stringify(toProblemDetails(problem, request.id)));

@@ -5,6 +5,7 @@ import { Problem } from '../../core/errors.ts';
 import { todayIn } from '../../core/timestamps.ts';
 import type { Ctx } from '../../database/context.ts';
 import { formatCodedError, registerCodedErrorFormat, reportProblem } from '../../http/errors/error-handler.ts';
+import { prefersProblemDetails, toFaults } from '../../http/errors/problem-details.ts';
 import { isPersonal, tryWithKey, withKey, type KeyedAnswer } from '../../http/idempotency.ts';
 import { responses } from '../../http/responses.ts';
 import type { BookingResult } from '../booking/schema.ts';
@@ -39,13 +40,17 @@ export const batchBookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const answers = new Map<string, KeyedAnswer>();
       const results = isDryRun(request)
         ? tryBookings(items, (item, dryRun) => answerItem(request, tryKeyed(ctx, item, dryRun, answers)))
-        : bookEach(items, (item) => answerItem(request, bookKeyed(ctx, item)), toRefusal(notTried));
+        : bookEach(items, (item) => answerItem(request, bookKeyed(ctx, item)), toRefusal(request, notTried));
       return { results: await results };
     },
   });
 };
 
-const toRefusal = (problem: Problem) => ({ status: problem.status, ...formatCodedError(problem) }) as BatchResult;
+const toRefusal = (request: FastifyRequest, problem: Problem) =>
+  ({
+    ...{ status: problem.status, ...formatCodedError(problem) },
+    ...(prefersProblemDetails(request) && toFaults(problem)),
+  }) as BatchResult;
 const notTried = Problem.unavailable('Not tried after the failure of a booking before it');
 
 type Answer = (onReplay: () => void) => Promise<BookingResult>;
@@ -56,7 +61,7 @@ async function answerItem(request: FastifyRequest, answer: Answer): Promise<Batc
     const booked = await answer(() => void (replay.idempotent_replayed = true));
     return { status: 201, ...replay, ...booked };
   } catch (error) {
-    return toRefusal(reportProblem(error as Problem, request));
+    return toRefusal(request, reportProblem(error as Problem, request));
   }
 }
 

@@ -1,5 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
+import { ProblemError, ProblemField } from '../../core/schema/problems.ts';
 import { t } from '../../core/schema/types.ts';
+
 import { BookingResult } from '../booking/schema.ts';
 
 const { Optional } = Type;
@@ -30,10 +32,15 @@ const BatchResult = t.NamedObject(
         }),
       ),
     ),
+    fields: Optional(
+      Type.Array(ProblemField, {
+        description: 'As of the problem details; only if they are accepted',
+      }),
+    ),
     errors: Optional(
-      Type.Array(
-        t.NamedObject('BatchBookingError', t.member.open.all({ code: Type.String(), message: Type.String() })),
-      ),
+      Type.Array(t.NamedObject('BatchBookingError', t.member.open.all(ProblemError.properties)), {
+        description: '`field` and `participant` only if problem details are accepted',
+      }),
     ),
     error: Optional(Type.String()),
   }),

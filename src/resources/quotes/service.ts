@@ -76,6 +76,7 @@ export type BookingQuote = ReturnType<typeof quoteBooking>;
 export function quoteBooking(request: QuoteRequest, context: BookingContext, errors: CodedError[]) {
   const { places, participants = Array.from({ length: places ?? 0 }, (): QuoteParticipant => ({})) } = request;
   const { config = {} } = request;
+  const pathOfPlaces = places === undefined ? undefined : 'places';
   const { voucher } = context;
   const date = context.dates.find(({ id }) => id === request.coursedate_id);
   const currency = request.currency ?? date?.courseCurrency;
@@ -110,9 +111,9 @@ export function quoteBooking(request: QuoteRequest, context: BookingContext, err
     ...checkCampaign(request, context, date, currency),
     ...checkVoucher(request, context, currency),
     ...(isStorable(totals) ? [] : [bookingError('order_could_not_be_created')]),
-    ...seats.flatMap((state, n) => (state === undefined ? [participantError(n, 'no_seats_available')] : [])),
+    ...seats.flatMap((state, n) => (state === undefined ? [errorOf(n, 'no_seats_available', pathOfPlaces)] : [])),
   ];
-  if (allErrors.length > 0) throw bookingProblem(allErrors);
+  if (allErrors.length > 0) throw bookingProblem(allErrors.map(withPath));
 
   return {
     // Without an error there is a date, hence a currency.
@@ -132,6 +133,29 @@ export function quoteBooking(request: QuoteRequest, context: BookingContext, err
     voucher: voucher && { id: voucher.id, code: voucher.code, pays: voucherAmount(voucher.balance, totals.inclVat) },
   };
 }
+
+const errorOf = (n: number, code: BookingCode, path = `participants[${n}]`): CodedError => ({
+  ...participantError(n, code),
+  path,
+});
+
+/** Fields of a booking that its rules are about, by their codes. */
+const ruledFields: Partial<Record<CodedError['code'], keyof QuoteRequest>> = {
+  course_date_identifier_invalid: 'coursedate_id',
+  course_date_cancelled: 'coursedate_id',
+  deadline_passed: 'coursedate_id',
+  default_course_product_missing: 'coursedate_id',
+  customer_invalid: 'customer_id',
+  exchange_rate_does_not_exist: 'currency',
+  campaign_code_invalid: 'campaign_code',
+  campaign_code_expired: 'campaign_code',
+  campaign_code_used_up: 'campaign_code',
+  voucher_code_invalid: 'voucher_code',
+  voucher_code_expired: 'voucher_code',
+  order_could_not_be_created: 'participants',
+};
+const withPath = (error: CodedError): CodedError =>
+  error.field === undefined ? { path: ruledFields[error.code], ...error } : error;
 
 /** By the requested status. */
 const bookingCauses = { 1: 'book', 3: 'bookWaiting', 7: 'bookUnconfirmed' } as const;
@@ -159,7 +183,7 @@ function checkDates(
     ...(isPassed && reject_passed_deadline ? (['deadline_passed'] as const) : []),
   ];
   const ofChildren = dates.flatMap((child, n) =>
-    child === date ? [] : toCodes(child).map((code) => participantError(n, code)),
+    child === date ? [] : toCodes(child).map((code) => errorOf(n, code, `participants[${n}].trigger_value`)),
   );
   return [...toCodes(date).map(bookingError), ...ofChildren];
 }
@@ -189,7 +213,9 @@ function toPurchase(
 function checkProducts(purchases: Purchase[], currency: string | undefined): CodedError[] {
   const each = purchases.flatMap(({ code }, n) => {
     if (code === undefined) return [];
-    return code === 'default_course_product_missing' ? [bookingError(code)] : [participantError(n, code)];
+    return code === 'default_course_product_missing'
+      ? [bookingError(code)]
+      : [errorOf(n, code, `participants[${n}].products`)];
   });
   const all = purchases.flatMap(({ products }) => products);
   const isForeign = currency !== undefined && all.some((product) => product.currency !== currency);

@@ -210,16 +210,23 @@ test.each(dialects)(
     const detailed = await me.post('/v2/booking', encodeBody(dialect, body), { ...headers, accept: problem });
     expect(detailed.json()).toEqual({
       ...{ type: 'about:blank', title: errors[0]!.message, status: 400, code: 'payment_method_invalid' },
-      ...{ instance: detailed.headers['x-request-id'], errors },
+      ...{ instance: detailed.headers['x-request-id'], errors: expect.any(Array) },
       fields: [
         ...[missing('participants[1].lastname'), invalid('payment_method'), invalid('currency')],
         ...[invalid('participants[1].email'), invalid('participants[1].comment')],
       ],
     });
+    expect(detailed.json<{ errors: object[] }>().errors).toEqual([
+      { ...errors[0], field: 'payment_method' },
+      { ...errors[1], field: 'currency' },
+      ...['lastname', 'email', 'comment'].map((name, n) => ({
+        ...{ ...errors[n + 2], field: `participants[1].${name}`, participant: 1 },
+      })),
+    ]);
   },
 );
 
-test('a rule of a booking has its code without fields', async () => {
+test('a rule of a booking has its code, and what it is about', async () => {
   const { dateId } = await createBookableDate(me, { capacityMax: 1 });
   await bookOrFail(me, dateId);
   const { headers, text } = await me.post('/v2/booking', bookingBody(dateId), { accept: problem });
@@ -227,7 +234,9 @@ test('a rule of a booking has its code without fields', async () => {
   const message = 'Participant 1: no seat is available';
   expect(JSON.parse(text)).toEqual({
     ...{ type: 'about:blank', title: message, status: 400, code: 'no_seats_available' },
-    ...{ instance: headers['x-request-id'], errors: [{ code: 'no_seats_available', message }] },
+    instance: headers['x-request-id'],
+    fields: [invalid('participants[0]')],
+    errors: [{ code: 'no_seats_available', message, field: 'participants[0]', participant: 0 }],
   });
 });
 
