@@ -89,6 +89,28 @@ export const fetchBundles = batchLoader((ctx, keys) =>
     .where(keys.match(tables.bundles, tables.bundles.id)),
 );
 
+/** Negative while overbook places are used. */
+const freeSeats = sql`${tables.courseDates.capacityMax} - ${tables.courseDates.numConfirmed}
+  - ${tables.courseDates.numOverbooked} - ${tables.courseDates.numUnconfirmed}`;
+
+/** Whether a booking of one person is given a seat now, of course dates by their ids. */
+export const fetchBookable = batchLoader((ctx, keys) =>
+  ctx.db
+    .select({
+      ownerId: tables.courseDates.id,
+      isBookable: sql<boolean>`${and(
+        ...[eq(courses.isActive, true), isNull(courses.deletedAt), isNull(tables.courseDates.deletedAt)],
+        ne(tables.courseDates.statusId, canceled),
+        sql`timezone(${tables.courseDates.zone}, now())::date <= ${tables.courseDates.deadlineAt}`,
+        sql`${tables.courseDates.endsAt} > now()`,
+        or(eq(tables.courseDates.capacityMax, 0), sql`${freeSeats} + ${tables.courseDates.capacityOverbook} > 0`),
+      )}`,
+    })
+    .from(tables.courseDates)
+    .innerJoin(courses, ofCourse)
+    .where(keys.match(tables.courseDates, tables.courseDates.id)),
+);
+
 /** Course dates by their ids, deleted ones too. */
 export const fetchCourseDates = batchLoader((ctx, keys) =>
   ctx.db

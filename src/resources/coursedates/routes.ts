@@ -13,7 +13,7 @@ const CourseDates = responses.envelope('CourseDateList', courseDateList.View);
 
 const includes = [
   ...['course', 'course.products', 'location', 'gatherings', 'place', 'teaching_language', 'status', 'instructors'],
-  ...['subinstances', 'bundle', 'provider'],
+  ...['subinstances', 'bundle', 'provider', 'bookable'],
 ];
 const publicFilters = [
   ...['limit', 'page', 'since_id', 'updated_at_min', 'updated_at_max', 'tag_ids', 'tag_match', 'order_by'],
@@ -26,9 +26,9 @@ const publicBatch = { parameters: ['course_ids', ...publicFilters], includes };
 const publicCalendar = { parameters: ['limit', 'page', 'tag_ids', 'tag_match'], includes };
 const publicDate = { parameters: [], includes };
 
-/** True for queries with `now`, and with gatherings, which show `is_future`. */
+/** True for queries with `now`, and with `bookable` or gatherings, which show `is_future`. */
 const dependsOnClock = ({ include, ...query }: Record<string, unknown>) =>
-  (Array.isArray(include) && include.includes('gatherings')) ||
+  (Array.isArray(include) && include.some((name) => name === 'gatherings' || name === 'bookable')) ||
   ['start_date_at_min', 'start_date_at_max', 'end_date_at_min', 'end_date_at_max'].some(
     (name) => query[name] === 'now',
   );

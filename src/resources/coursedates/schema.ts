@@ -30,6 +30,8 @@ export const seatsStatuses = new Map([
   ['fully_booked', 'neither has room'],
 ]);
 
+export const SeatsStatus = codes.Code('SeatsStatus', seatsStatuses);
+
 /** Columns that no course date shows. */
 export const hiddenColumns = [
   'zone',
@@ -66,7 +68,7 @@ export const CourseDate = t.NamedObject('CourseDate', {
   reference: t.member.closed(t.Nullable(text)),
   parent_id: t.member.shared(t.Nullable(Type.Integer())),
   trigger_value: t.member.closed(t.Nullable(text)),
-  ...t.member.open.all({ seats_status: Type.String({ description: codes.describe(seatsStatuses) }), seats: Seats }),
+  ...t.member.open.all({ seats_status: SeatsStatus, seats: Seats }),
   custom_properties: t.member.closed(t.Nullable(t.CustomProperties)),
   created_at: t.member.shared(t.Nullable(t.DateTime)),
   updated_at: t.member.open(t.Nullable(t.DateTime)),
@@ -149,6 +151,9 @@ export const DateStatus = t.NamedObject(
   'CourseDateStatus',
   t.member.open.all({ id: status.id, idType: status.id, title: text }),
 );
+export const Bookable = Type.Boolean({
+  description: 'true: a booking of one person is given a seat now; not canceled, not after the deadline or the end',
+});
 export const CancellationMessage = t.Nullable(
   Type.String({ description: 'Told to the participants when the date was canceled' }),
 );

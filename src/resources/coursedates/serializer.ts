@@ -5,13 +5,21 @@ import { relation } from '../../lists/relations.ts';
 import { defineSerializer } from '../../lists/serializer.ts';
 import { includeCalendarCourse, includeCourse, loadCatalogUrl } from '../courses/serializer.ts';
 import { includeGatherings } from '../gatherings/serializer.ts';
-import { fetchBundles, fetchChildren, fetchMembers } from './loaders.ts';
+import { fetchBookable, fetchBundles, fetchChildren, fetchMembers } from './loaders.ts';
 import { includeInstructorsOfDate } from '../instructors/serializer.ts';
 import { includeLocation } from '../locations/serializer.ts';
 import { placeInclude } from '../places/serializer.ts';
 import { includeWaitingList } from '../seats/serializer.ts';
 import { providerInclude } from '../schools/provider-serializer.ts';
-import { Bundle, CancellationMessage, CourseDate, DateStatus, toCourseDate, type CourseDateRow } from './schema.ts';
+import {
+  Bookable,
+  Bundle,
+  CancellationMessage,
+  CourseDate,
+  DateStatus,
+  toCourseDate,
+  type CourseDateRow,
+} from './schema.ts';
 
 const common = {
   responseSchema: CourseDate,
@@ -36,6 +44,8 @@ const bundleSerializer = defineSerializer<{ providerId: number; id: number; titl
   },
   requiredIncludes: ['items'],
 });
+
+const loadBookable = relation.hasMany(fetchBookable, ({ isBookable }) => isBookable);
 
 const includes = {
   course: includeCourse((row: CourseDateRow) => row.courseId, t.member.open),
@@ -65,6 +75,10 @@ const includes = {
   },
   provider: providerInclude,
   waiting: includeWaitingList,
+  bookable: relation.include(t.member.open(Bookable), async (ctx, rows: CourseDateRow[], query) => {
+    const getBookable = await loadBookable(ctx, rows, query);
+    return (row) => getBookable(row)[0] ?? false;
+  }),
   cancellation_message: relation.include(
     t.member.closed(CancellationMessage),
     async () => (row: CourseDateRow) => row.cancellationMessage,
@@ -100,7 +114,15 @@ export const nextCourseDateSerializer: typeof calendarSerializer = {
   }) as TObject as typeof calendarSerializer.schema,
   names: [
     ...defaultIncludes,
-    ...['course.products', 'course.reference_internal', 'instructors', 'provider', 'subinstances', 'bundle'],
+    ...[
+      'course.products',
+      'course.reference_internal',
+      'instructors',
+      'provider',
+      'subinstances',
+      'bundle',
+      'bookable',
+    ],
   ],
   readAreas: (names) => calendarSerializer.readAreas([...defaultIncludes, ...names]),
   embed: (ctx, rows, query, names) => calendarSerializer.embed(ctx, rows, query, [...defaultIncludes, ...names]),

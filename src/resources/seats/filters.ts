@@ -1,17 +1,14 @@
 import { Type } from '@sinclair/typebox';
 import { inArray } from 'drizzle-orm';
-import { describe } from '../../core/schema/codes.ts';
 import { t } from '../../core/schema/types.ts';
 import { courseDates, isUnderMinimum, seatsStatus } from '../../database/tables/coursedates.ts';
 import { filter } from '../../lists/filters.ts';
-import { seatsStatuses } from '../coursedates/schema.ts';
+import { SeatsStatus } from '../coursedates/schema.ts';
 
 /** Filters of course dates by their seats. */
 export const seatParameters = {
   seats_status: filter.indexed(
-    t.List(t.named('SeatsStatus', t.OneOf([...seatsStatuses.keys()])), {
-      description: `Only dates of these: ${describe(seatsStatuses)}; all unless sent`,
-    }),
+    t.List(SeatsStatus, { description: `Only dates of these: ${SeatsStatus.description}; all unless sent` }),
     {},
     (values) => inArray(seatsStatus(courseDates), values),
   ),
