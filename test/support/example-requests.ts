@@ -65,7 +65,7 @@ const reads: ExampleRequest[] = [
   { operationId: 'getCourseUser', path: { id: employee } },
   { operationId: 'exportCourseUser', path: { id: employee } },
   { operationId: 'searchCourseUsers', query: 'email=ida.ovrebo@havbris.example' },
-  { operationId: 'getBooking', path: { id: 1 } },
+  { operationId: 'getBooking', path: { id: 1001 } },
   { operationId: 'listAdminUsers' },
   { operationId: 'getAdminUser', path: { id: 1 } },
   { operationId: 'listAdminRoles' },
@@ -95,7 +95,7 @@ const writes: ExampleRequest[] = [
   { operationId: 'createBookings' },
   { operationId: 'moveParticipant', path: ({ createBooking }) => ({ id: createBooking.summary.participants[0].id }) },
   { operationId: 'deregisterBooking', path: ({ createBooking }) => ({ id: createBooking.summary.booking_id }) },
-  { operationId: 'sendBookingLink', path: { id: 49 } },
+  { operationId: 'sendBookingLink', path: { id: 1049 } },
   { operationId: 'listMails' },
   { operationId: 'getMail', path: firstMail },
   // Once the mail is sent.

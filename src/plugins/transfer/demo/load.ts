@@ -32,6 +32,8 @@ export function loadDemo(
     const createOther = ({ school, courses }: DemoProvider, parentId?: number, more: Line[] = []) =>
       create(school, [...categoryLinesFor(courses), ...courseLines(courses), ...more], parentId);
 
+    // So that nobody takes the id of an order for that of its booking.
+    await txDatabase.pool.query("select max(nextval('bookings_id_seq')) from generate_series(1, 1000)");
     const apiKey = newKey();
     const calendar = calendarOn(today ?? (await loadToday(txDatabase)));
     const demo = await create(demoSchool, demoSchoolLines(calendar), null, apiKey);
