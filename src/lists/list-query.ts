@@ -1,5 +1,5 @@
 import { Type, type Static, type TProperties, type TSchema } from '@sinclair/typebox';
-import { effectiveMaximum, List, named, findName, OneOf } from '../core/schema/types.ts';
+import { List, named, findName, OneOf } from '../core/schema/types.ts';
 import type { Filter, Filters } from './filter-types.ts';
 import { spreadsheetParameters, type Spreadsheet } from './spreadsheet.ts';
 
@@ -55,7 +55,6 @@ function pagingParameters({ defaultLimit: limit = defaultLimit, sinceId = true }
   const pageSize = Type.Integer({
     minimum: 1,
     maximum: MAX_SAFE_INTEGER,
-    [effectiveMaximum]: maxLimit,
     default: limit,
     description: `Items per page; more than ${maxLimit} counts as ${maxLimit}`,
   });

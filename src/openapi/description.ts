@@ -3,7 +3,6 @@ import swagger from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import fp from 'fastify-plugin';
 import type { TSchema } from '@sinclair/typebox';
-import { effectiveMaximum } from '../core/schema/types.ts';
 import { ProblemDetails } from '../http/errors/problem-details.ts';
 import { createComponents } from './components.ts';
 import document from './document.json' with { type: 'json' };
@@ -27,8 +26,11 @@ A request with \`Prefer: handling=strict\` is refused with 400 for parameters an
 take; else they are ignored, and named in \`X-Ignored-Parameters\`. Acts that cannot be undone, such as credits and
 payments, always refuse them.
 
-Every error has its code in \`X-Error-Code\`. Clients that accept \`application/problem+json\` rather than JSON get it as of
-RFC 9457.`;
+Every error has its code in \`X-Error-Code\`. As JSON it is one text. Clients that accept \`application/problem+json\`
+rather than JSON get it as of RFC 9457, with the fields at fault in \`fields\`.
+
+Prices of courses and products are without VAT; \`vat_percentage\` of a product comes on top. An order and its booking have
+ids of their own: \`order_id\` is not \`booking_id\`. Both are texts in the answer to a booking, and numbers elsewhere.`;
 
 /** `guidesPath` is where guides are served, if they are. */
 type DescriptionOptions = { version: string; publicUrl: string; guidesPath?: string | undefined };
@@ -52,10 +54,11 @@ export const description = fp(async (app: FastifyInstance, { version, publicUrl,
     },
     transform({ schema, url, route }) {
       if (schema.hide) return { schema, url };
-      const { hasEtag, hasSpreadsheet, idempotency } = route.config ?? {};
+      const { hasEtag, hasSpreadsheet, idempotency, readBack } = route.config ?? {};
       const isRepeatable = idempotency !== undefined && route.method === 'POST';
       declared.set(schema.operationId ?? '', { ...schema, hasSpreadsheet, isRepeatable });
       const documented = components.toReferences(documentMaximum(toDocumentedSchema(schema)));
+      if (readBack) documented.description = `${documented.description} ${describeReadBack(readBack.inputs)}`;
       return { schema: hasEtag ? withNotModified(documented) : documented, url };
     },
     transformObject(generated) {
@@ -69,6 +72,13 @@ const withNotModified = (schema: FastifySchema): FastifySchema => ({
   ...schema,
   response: { ...(schema.response as object), 304: { type: 'null' } },
 });
+
+/** The members that an update takes beside its fields. */
+function describeReadBack(inputs: Record<string, string> = {}) {
+  const names = [...new Set(Object.keys(inputs).map((path) => path.split('.')[0]))];
+  const list = names.map((name) => `\`${name}\``).join(', ');
+  return `Members in the form in which they are read are taken where they are unchanged${list && `: ${list}`}.`;
+}
 
 /** Documents the schema before coercion, with all body types; names list parameters with brackets, as clients send them. */
 function toDocumentedSchema(schema: FastifySchema): FastifySchema {
@@ -89,18 +99,14 @@ function toDocumentedSchema(schema: FastifySchema): FastifySchema {
   };
 }
 
-/** With maximums that have an effect; the largest integer of JavaScript is no limit for a client. */
+/** The largest integer of JavaScript is no limit for a client. */
 function documentMaximum<V>(value: V): V {
   if (Array.isArray(value)) return value.map(documentMaximum) as V;
   if (typeof value !== 'object' || value === null) return value;
   const children = Object.entries(value).map(([key, child]) => [key, documentMaximum(child as unknown)]);
   // The spread copies the symbols.
-  const schema = { ...value, ...Object.fromEntries(children) } as V & {
-    maximum?: unknown;
-    [effectiveMaximum]?: number;
-  };
-  if (schema[effectiveMaximum] !== undefined) schema.maximum = schema[effectiveMaximum];
-  else if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+  const schema = { ...value, ...Object.fromEntries(children) } as V & { maximum?: unknown };
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   return schema;
 }
 

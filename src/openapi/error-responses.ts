@@ -65,15 +65,15 @@ export function addErrors(
     description: string,
     samples: Record<string, Problem>,
     { headers = requestIdHeader, ref = schemaName }: { headers?: object; ref?: string } = {},
-  ): Response => ({
-    description,
-    headers,
-    content: {
-      'application/json': { schema: { $ref: `#/components/schemas/${ref}` }, ...toExamples(format, samples) },
-    },
-  });
-  const share = (component: string, response: Response, problems?: Record<string, Problem>) => {
-    components[component] ??= hasCodes ? withCode(response, problems) : response;
+  ): Response => {
+    const schema = { $ref: `#/components/schemas/${ref}` };
+    const content = { 'application/json': { schema, ...toExamples(format, samples) } };
+    return addCode({ description, headers, content }, samples);
+  };
+  const addCode = (response: Response, problems: Record<string, Problem>) =>
+    hasCodes ? withCode(response, problems) : response;
+  const share = (component: string, response: Response) => {
+    components[component] ??= response;
     return { $ref: `#/components/responses/${component}` };
   };
   const samples = invalidSamples ?? samplesOfFields(operation, document);
@@ -93,23 +93,23 @@ export function addErrors(
     const { name, description, headers, samples } = status === '403' ? toForbidden(forbidden) : shared[status]!;
     const ref = status === '401' ? unauthorized : schemaName;
     const problems = mapValues(samples, ({ kind, message }) => new Problem(kind, message));
-    const response = sampled(description, problems, { headers: toHeaders(headers), ref });
-    own[status] = share(`${prefix}${name}`, response, problems);
+    own[status] = share(`${prefix}${name}`, sampled(description, problems, { headers: toHeaders(headers), ref }));
   }
   const declaredStatuses = Object.entries(operation.responses).filter(([status]) =>
     (isPublic ? /^(2..|503)$/ : /^(2..|304|400)$/).test(status),
   );
-  const all = { ...own, ...Object.fromEntries(declaredStatuses) };
-  const addCode = (response: Response, status: string) => (/^[45]/.test(status) ? withCode(response) : response);
-  operation.responses = hasCodes ? mapValues(all, addCode) : all;
+  const all = mapValues(Object.fromEntries(declaredStatuses), (response, status) =>
+    /^[45]/.test(status) ? addCode(response, samples) : response,
+  );
+  operation.responses = { ...own, ...all };
 }
 
 /** Documents the code of an error, and the problem details with their samples. */
-function withCode(response: Response, samples?: Record<string, Problem>): Response {
+function withCode(response: Response, samples: Record<string, Problem>): Response {
   if ('$ref' in response) return response;
   const { headers, content } = response;
   const schema = { $ref: '#/components/schemas/Problem' };
-  const examples = samples && toExamples((problem) => toProblemDetails(problem, 'req-1'), samples);
+  const examples = toExamples((problem) => toProblemDetails(problem, 'req-1'), samples);
   return {
     ...response,
     headers: { ...toHeaders(['X-Error-Code']), ...headers },

@@ -1,5 +1,5 @@
 import document from './document.json' with { type: 'json' };
-import type { Operation } from './operation-types.ts';
+import type { Document, Operation, Parameter } from './operation-types.ts';
 
 export type HeaderName = keyof typeof document.components.headers;
 
@@ -24,4 +24,24 @@ export function successHeaders({ parameters = [], responses, security }: Operati
     ...(isPublic ? [] : ['Preference-Applied' as const, 'X-Ignored-Parameters' as const]),
     'X-Request-Id',
   ]);
+}
+
+/** The headers that have an effect on an operation. */
+export function requestHeaders({ responses, security }: Operation, { components }: Document): Parameter[] {
+  const { Prefer, 'If-None-Match': ifNoneMatch, 'Accept-Language': acceptLanguage } = document.requestHeaders;
+  const isPublic = security?.length === 0;
+  const successes = Object.entries(responses).filter(([status]) => status.startsWith('2'));
+  return [
+    ...(isPublic ? [] : [Prefer]),
+    ...(responses['304'] ? [ifNoneMatch] : []),
+    ...(isPublic || !hasLabels(successes, components?.schemas ?? {}) ? [] : [acceptLanguage]),
+  ];
+}
+
+/** True if a schema that the value refers to has titles in the language of the request. */
+function hasLabels(value: unknown, schemas: Record<string, unknown>, seen = new Set<string>()): boolean {
+  const found = [...JSON.stringify(value).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name!);
+  const names = found.filter((name) => !seen.has(name));
+  for (const name of names) seen.add(name);
+  return names.some((name) => document.labelled.includes(name) || hasLabels(schemas[name], schemas, seen));
 }

@@ -68,12 +68,12 @@ function beforeCoercion(field: TSchema): TSchema {
   if (kind === 'list') return listOrOne(field, 'Items separated by commas');
   if (kind === 'json' && field['items']) return listOrOne(field, 'The list as JSON');
   if (kind === 'upper') return inAnyCase(field);
-  return kind ? { ...field, ...coercedFormats[kind] } : field;
+  return kind ? { ...documentBody(field), ...coercedFormats[kind] } : documentBody(field);
 }
 
 /** A list, a single item, or a text that encodes either. */
 function listOrOne({ description, examples, ...list }: TSchema, textDescription: string): TSchema {
-  const item = documentInput(list['items'] as TSchema);
+  const item = documentBody(list['items'] as TSchema);
   const single = (item['anyOf'] as TSchema[] | undefined) ?? [item];
   const isNullable = Array.isArray(list['type']) && list['type'].includes('null');
   return Type.Unsafe({

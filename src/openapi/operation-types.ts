@@ -33,7 +33,7 @@ export type Parameter = {
   required?: boolean;
   description?: string;
   deprecated?: boolean;
-  example?: string | number | (string | number)[];
+  example?: string | number | boolean | (string | number | boolean)[] | undefined;
   style?: 'form';
   explode?: boolean;
   schema?: object;

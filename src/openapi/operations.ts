@@ -2,6 +2,7 @@ import { addErrors } from './error-responses.ts';
 import {
   invalidHeaders,
   notModifiedHeaders,
+  requestHeaders,
   requestIdHeader,
   retryHeaders,
   successHeaders,
@@ -13,7 +14,6 @@ import {
   type Declared,
   type Document,
   type Operation,
-  type Parameter,
   type Response,
 } from './operation-types.ts';
 import { shareParameters } from './parameters.ts';
@@ -29,6 +29,7 @@ export function completeOperations<D extends Document>(document: D, declared: Ma
     const own = declared.get(operation.operationId ?? '') ?? {};
     describeIds(operation, own);
     describeListParameters(operation);
+    operation.parameters = [...(operation.parameters ?? []), ...requestHeaders(operation, document)];
     describeRequestBody(operation, document);
     describeResponses(operation, own, document);
     addErrors(operation, own, document, responses);
@@ -43,16 +44,10 @@ function describeIds({ parameters = [] }: Operation, { item = '' }: Declared) {
     parameter.description ??= `Id of the ${/^(\w+)_id$/.exec(parameter.name)?.[1] ?? item.toLowerCase()}`;
 }
 
-/** Lists are sent as `name[]=1&name[]=2`, or as `name=1,2`, which is described as a deprecated parameter. */
-function describeListParameters(operation: Operation) {
-  operation.parameters &&= operation.parameters.flatMap((parameter): Parameter[] => {
-    if (!parameter.name.endsWith('[]')) return [parameter];
-    const name = parameter.name.slice(0, -'[]'.length);
-    const description = `As \`${parameter.name}\`, which is preferred: the items separated by commas`;
-    const alias = { ...parameter, name, description, required: false, deprecated: true, explode: false };
-    delete alias.example;
-    return [{ ...parameter, style: 'form', explode: true } as const, { ...alias, style: 'form' } as const];
-  });
+/** Lists are sent as `name[]=1&name[]=2`; `name=1,2` is accepted too, and not declared a second time. */
+function describeListParameters({ parameters = [] }: Operation) {
+  for (const parameter of parameters.filter(({ name }) => name.endsWith('[]')))
+    Object.assign(parameter, { style: 'form', explode: true });
 }
 
 /** A body may be absent unless it has required fields. Each content type gets the example of the schema. */

@@ -44,9 +44,9 @@ export function findParameters({ components }: Document, { parameters = [] }: Co
 function nameComponent({ name, in: place, description = '', explode, schema }: Parameter) {
   const isId = place === 'path' && name === 'id';
   const ownName = toPascalCase(isId ? description.replace(' the ', ' ') : name);
-  if (explode === undefined) return ownName;
+  if (!explode) return ownName;
   const [, schemaName = ''] = /schemas\/(\w+)"/.exec(JSON.stringify(schema)) ?? [];
-  return (schemaName.endsWith(ownName) ? schemaName : ownName) + (explode ? 'List' : 'Text');
+  return (schemaName.endsWith(ownName) ? schemaName : ownName) + 'List';
 }
 
 export const toPascalCase = (text: string) =>

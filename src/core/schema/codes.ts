@@ -1,4 +1,4 @@
-import { Type, type TSchema } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
 import { countryCodes } from '../reference/countries.ts';
 import { formsOfTeaching, levels, teachingLanguages, timesOfDay } from '../reference/courses.ts';
 import { currencyCodes } from '../reference/currencies.ts';
@@ -27,21 +27,16 @@ export const Code = <K extends string | number>(name: string, titles: Titles<K>)
 const titled = <K extends string | number>(
   { code, item }: { code: string; item: string },
   titles: ReadonlyMap<K, Label>,
-  idSchema: TSchema = Type.Integer({ description: describe(titles) }),
 ) => ({
   Code: Code(code, titles),
-  Item: NamedObject(item, member.open.all({ id: Type.Unsafe<K>(idSchema), title: Type.String() })),
+  Item: NamedObject(item, member.open.all({ id: Code(code, titles), title: Type.String() })),
   toItem: (id: K, language: Language) => ({ id, title: titles.get(id)?.[language] ?? '' }),
 });
 
 export const level = titled({ code: 'CourseLevelId', item: 'CourseLevel' }, levels);
 export const formOfTeaching = titled({ code: 'FormOfTeachingId', item: 'FormOfTeaching' }, formsOfTeaching);
 export const timeOfDay = titled({ code: 'TimeOfDayId', item: 'TimeOfDay' }, timesOfDay);
-export const teachingLanguage = titled(
-  { code: 'TeachingLanguageCode', item: 'Language' },
-  teachingLanguages,
-  Type.String(),
-);
+export const teachingLanguage = titled({ code: 'TeachingLanguageCode', item: 'Language' }, teachingLanguages);
 export const DurationUnitId = Code('DurationUnitId', new Map([...units].map(([id, { many }]) => [id, many.en])));
 export const courseDateStatus = titled({ code: 'CourseDateStatusId', item: 'CourseDateStatus' }, courseDateStatuses);
 export const CountryCode = named('CountryCode', UpperCode(countryCodes, { description: 'ISO 3166-1 alpha-2' }));

@@ -39,9 +39,6 @@ export const componentName = Symbol('componentName');
 /** Schema key of a description that belongs to the component, not to one of its uses. */
 export const componentDescription = Symbol('componentDescription');
 
-/** Schema key of the maximum that the OpenAPI document states; larger values are valid and count as this one. */
-export const effectiveMaximum = Symbol('effectiveMaximum');
-
 /** Schema key of the access that a member of a response declares. */
 const memberAccess = Symbol('memberAccess');
 type MemberAccess = {

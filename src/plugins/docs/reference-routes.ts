@@ -1,6 +1,7 @@
 import helmet from '@fastify/helmet';
 import type { FastifyPluginAsync } from 'fastify';
 import { serveOpenapi } from '../../openapi/document.ts';
+import { addParameterExamples } from '../../openapi/examples.ts';
 import { serveAsset, type Asset } from '../../http/assets.ts';
 import { compressOnce, sendContent } from '../../http/compression/static-content.ts';
 import { guideStyle, referenceScript, referenceStyle } from './assets.ts';
@@ -30,7 +31,10 @@ export const referenceRoutes: FastifyPluginAsync<ReferenceOptions> = async (app,
   );
   app.get(
     '/docs/openapi.json',
-    serveOpenapi(app, (document) => addTypeScriptSamples(document, publicUrl)),
+    // The page would send the examples of optional parameters at once.
+    serveOpenapi(app, (document) =>
+      addTypeScriptSamples(addParameterExamples(document, { onlyRequired: true }), publicUrl),
+    ),
   );
   for (const asset of [referenceStyle, referenceScript, bundle]) if (asset) serveAsset(app, '/docs', asset);
 };

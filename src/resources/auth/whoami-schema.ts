@@ -15,7 +15,7 @@ export const WhoAmI = t.NamedObject(
       id: t.member.open(Type.Integer()),
       label: t.member.closed(Type.String({ description: 'Not with a publishable key' })),
       ...t.member.open.all({
-        profile: Type.String({ description: codes.list(keyProfiles) }),
+        profile: t.OneOf(keyProfiles, { description: codes.list(keyProfiles) }),
         expires_at: t.Nullable(t.DateTime),
       }),
     }),

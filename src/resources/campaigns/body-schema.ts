@@ -2,12 +2,9 @@ import { Type, type Static } from '@sinclair/typebox';
 import * as codes from '../../core/schema/codes.ts';
 import { t } from '../../core/schema/types.ts';
 import { campaigns } from '../../database/tables/campaigns.ts';
-import { campaignTypes, discountTypes } from './schema.ts';
+import { CampaignType, DiscountType } from './schema.ts';
 
 const { Optional } = Type;
-
-const CampaignType = t.named('CampaignType', t.OneOf(campaignTypes));
-const DiscountType = codes.Code('DiscountType', discountTypes);
 
 const code = t.Title({
   description: 'Unique among the campaigns that are not archived, without regard to case; without one it needs no code',

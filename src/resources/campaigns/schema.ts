@@ -7,10 +7,12 @@ import type { campaigns } from '../../database/tables/campaigns.ts';
 const ids = Type.Array(Type.Integer());
 
 export const campaignTypes = ['Campaign', 'Agreement'] as const;
+export const CampaignType = t.named('CampaignType', t.OneOf(campaignTypes));
 export const discountTypes = new Map<'Percent' | 'Value', string>([
   ['Percent', 'a percentage of the price'],
   ['Value', 'an amount in `currency`'],
 ]);
+export const DiscountType = codes.Code('DiscountType', discountTypes);
 
 export type Campaign = Static<typeof Campaign>;
 export const Campaign = t.NamedObject(
@@ -18,7 +20,7 @@ export const Campaign = t.NamedObject(
   t.member.financial.all({
     id: Type.Integer(),
     title: t.Nullable(Type.String()),
-    type: Type.String({ description: codes.list(campaignTypes) }),
+    type: CampaignType,
     active: Type.Boolean(),
     expired: Type.Boolean(),
     running: Type.Boolean(),
@@ -30,7 +32,7 @@ export const Campaign = t.NamedObject(
     customers: ids,
     tags: ids,
     currency: Type.String(),
-    discount_type: Type.String({ description: codes.describe(discountTypes) }),
+    discount_type: DiscountType,
     discount_value: Type.Number(),
   }),
 );

@@ -5,7 +5,7 @@ import { allAreas } from '../../database/areas.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses } from '../../http/responses.ts';
 import { EventType } from '../../database/event-types.ts';
-import { effectiveMaximum, t } from '../../core/schema/types.ts';
+import { t } from '../../core/schema/types.ts';
 import { Changes, Gone, maxLimit } from './schema.ts';
 import { listChanges } from './service.ts';
 
@@ -21,7 +21,6 @@ const Query = Type.Object({
     Type.Integer({
       minimum: 1,
       maximum: Number.MAX_SAFE_INTEGER,
-      [effectiveMaximum]: maxLimit,
       default: 100,
       description: `Changes per response; more than ${maxLimit} counts as ${maxLimit}`,
     }),

@@ -31,7 +31,7 @@ const common = {
   duration_unit: t.stored(courses.durationUnitId, Optional(codes.DurationUnitId)),
   price_value: t.stored(
     courses.priceValue,
-    Optional({ ...t.Count(), description: 'Price of the main product, a whole number' }),
+    Optional({ ...t.Count(), description: 'Price of the main product without VAT, a whole number' }),
   ),
   price_currency: t.stored(courses.priceCurrency, t.withDefault(codes.CurrencyCode, 'NOK')),
   price_comment: t.stored(courses.priceComment, Optional({ ...t.Note(), description: 'Text beside the price' })),

@@ -14,7 +14,11 @@ const openPrice = t.member.access({ data: 'financial', partner: true, publishabl
 const publicTags = t.member.access({ data: 'operational', publishable: true });
 const Price = t.NamedObject(
   'CoursePrice',
-  openPrice.all({ value: Type.Number(), currency: text, comment: t.Nullable(text) }),
+  openPrice.all({
+    value: Type.Number({ description: 'Price of the main product, without VAT' }),
+    currency: text,
+    comment: t.Nullable(text),
+  }),
 );
 
 export const CourseType = t.named(

@@ -73,14 +73,17 @@ export const Customer = t.NamedObject('Customer', {
     note: text,
     turnover: text,
     always_use_customer_reference: Type.Integer({ description: '1: every invoice has the reference, 0: not' }),
-    idStatus: Type.String({ description: codes.describe(customerStatuses) }),
+    idStatus: codes.Code(
+      'CustomerStatusText',
+      new Map([...customerStatuses].map(([id, title]) => [String(id), title])),
+    ),
     idParentCustomer: t.Nullable(Type.Integer()),
-    invoice_method: Type.String(),
+    invoice_method: Type.String({ description: '`electronic` unless an import has set another text, such as `email`' }),
   }),
   country: t.member.personal(Country),
   ...t.member.financial.all({
-    status: Type.String({ description: codes.list([...customerStatuses.values()]) }),
-    type: Type.String({ description: codes.list([...customerTypes.values()]) }),
+    status: t.named('CustomerStatus', t.OneOf([...customerStatuses.values()])),
+    type: t.named('CustomerType', t.OneOf([...customerTypes.values()])),
     duedate_days: Type.Integer(),
   }),
   ...t.member.personal.all({

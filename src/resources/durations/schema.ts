@@ -4,12 +4,14 @@ import { t } from '../../core/schema/types.ts';
 import { unitTitle, units } from '../../core/reference/durations.ts';
 import type { Ctx } from '../../database/context.ts';
 
+const code = t.named('DurationCode', t.OneOf([...units.values()].map(({ code }) => code)));
+
 export type Duration = Static<typeof Duration>;
 export const Duration = t.NamedObject(
   'DurationUnit',
   t.member.open.all({
     id: Type.String({ description: codes.DurationUnitId.description }),
-    code: Type.String(),
+    code,
     title: Type.String(),
     title_plural: Type.String(),
   }),
@@ -23,7 +25,6 @@ export const toDurations = ({ language }: Pick<Ctx, 'language'>): Duration[] =>
     title_plural: many[language],
   }));
 
-const code = Type.String({ description: codes.list([...units.values()].map(({ code }) => code)) });
 /** The duration of a course, with the title of its unit. */
 export type CourseDuration = Static<typeof CourseDuration>;
 export const CourseDuration = t.NamedObject(

@@ -4,7 +4,6 @@ import * as codes from '../../core/schema/codes.ts';
 import { t } from '../../core/schema/types.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { teachingLanguages } from '../../core/reference/courses.ts';
-import { courseDateStatuses } from '../../core/reference/statuses.ts';
 import { Location, toLocation, type LocationRow } from '../locations/schema.ts';
 
 const text = Type.String();
@@ -48,7 +47,7 @@ export const ParticipantDate = t.NamedObject(
   t.member.closed.all({
     id: Type.Integer(),
     idCourse: Type.Integer(),
-    idStatus: Type.Integer({ description: codes.describe(courseDateStatuses) }),
+    idStatus: codes.courseDateStatus.Code,
     week: Type.Integer(),
     start_at: day,
     end_at: day,

@@ -33,7 +33,7 @@ export const paidStates = new Map<number, Label>([
 export const participantStatusTitles = new Map([...participantStatuses].map(([id, { title }]) => [id, title.en]));
 const requestableTitles = new Map(statuses.requestableStatuses.map((id) => [id, participantStatusTitles.get(id)!]));
 
-export const ParticipantStatusId = Type.Integer({ description: codes.describe(participantStatusTitles) });
+export const ParticipantStatusId = codes.Code('ParticipantStatusId', participantStatusTitles);
 export const BookingStatusId = codes.Code('BookingStatusId', requestableTitles);
 
 /** Values of `entry_source`. */
@@ -55,15 +55,16 @@ const ParticipantCourse = t.NamedObject(
   }),
 );
 
-const PaymentStatusId = Type.Integer({ description: codes.describe(paidStates) });
+const PaymentStatusId = codes.Code('PaymentStatusId', paidStates);
 const ParticipantStatus = t.NamedObject(
   'ParticipantStatus',
   t.member.closed.all({
     id: ParticipantStatusId,
     title: text,
-    status_code: Type.String({
-      description: codes.describe(new Map([...participantStatuses.values()].map(({ code, title }) => [code, title]))),
-    }),
+    status_code: codes.Code(
+      'ParticipantStatusCode',
+      new Map([...participantStatuses.values()].map(({ code, title }) => [code, title])),
+    ),
   }),
 );
 
@@ -92,7 +93,7 @@ export const Participant = t.NamedObject('Participant', {
   }),
   ...t.member.personal.all({
     custom_properties: t.Nullable(t.CustomProperties),
-    entry_source: Type.String({ description: codes.describe(entrySources) }),
+    entry_source: codes.Code('EntrySource', entrySources),
   }),
   ...t.member.financial.all({
     idBooking: Type.Integer(),

@@ -22,7 +22,7 @@ export const OrderProduct = t.NamedObject(
     type: text,
     id_type: Type.Integer({ description: '2: a product of a course' }),
     id_relation: Type.Integer({ description: 'The id of the course' }),
-    price: Type.Number(),
+    price: Type.Number({ description: 'Of one item, without VAT' }),
     currency: t.NamedObject('NumberedCurrency', {
       ...Currency.properties,
       id: t.member.financial(Type.Integer({ description: 'The ISO number' })),

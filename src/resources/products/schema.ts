@@ -10,9 +10,9 @@ export const Product = t.NamedObject('Product', {
   id: t.member.open(Type.Integer()),
   item_number: t.member.access({ data: 'financial', partner: true })(Type.String()),
   ...t.member.open.all({ title: Type.String(), title_label: t.Nullable(Type.String()) }),
-  ...openPrice.all({ price: Type.Number(), currency: Type.String() }),
+  ...openPrice.all({ price: Type.Number({ description: 'Of one item, without VAT' }), currency: Type.String() }),
   is_main_product: t.member.open(Type.Boolean()),
-  vat_percentage: openPrice(Type.Number()),
+  vat_percentage: openPrice(Type.Number({ description: 'Percent of VAT that comes on top of the price' })),
 });
 
 type Row = typeof products.$inferSelect;

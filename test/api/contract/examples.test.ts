@@ -149,7 +149,44 @@ test('the code sample of each GET is a valid request to the demo school', async 
     const { status } = await send(testApp.app, { url, headers: { 'x-api-key': apiKey } });
     if (status !== 200) failed.push(`${url}: ${status}`);
   }
-  // The school has other course dates, and the webhook of the recorded requests is deleted.
-  const absent = ['/v2/courses/1/coursedates/1', '/v2/webhooks/1', '/v2/webhooks/1/deliveries'];
+  // The webhook of the recorded requests is deleted.
+  const absent = ['/v2/webhooks/1', '/v2/webhooks/1/deliveries'];
   expect(failed).toEqual(absent.map((url) => `${url}: 404`));
+});
+
+test('every parameter has an example that its schema accepts', () => {
+  type Parameter = { name: string; schema: Schema; example?: unknown };
+  const parameters = operations.flatMap(({ name, operation }) =>
+    ((operation as { parameters?: Parameter[] }).parameters ?? []).map((one) => ({ of: name, ...one })),
+  );
+  expect(parameters.length).toBeGreaterThan(400);
+  const invalid = parameters.filter(({ schema, example }) => example === undefined || !ajv.validate(schema, example));
+  expect(invalid.map(({ of, name, example }) => `${of} ${name}: ${String(example)}`)).toEqual([]);
+});
+
+test('all problem details have examples that their schema accepts', () => {
+  type Problems = { schema: Schema; examples?: Record<string, { value: { status: number } }> };
+  const contents = operations.flatMap(({ name, operation }) =>
+    Object.entries(operation.responses).flatMap(([status, { content = {} }]) => {
+      const problems = (content as Record<string, unknown>)['application/problem+json'] as Problems | undefined;
+      return problems ? [{ name: `${name} ${status}`, ...problems }] : [];
+    }),
+  );
+  expect(contents.length).toBeGreaterThan(400);
+  const invalid = contents.filter(
+    ({ schema, examples = {} }) =>
+      Object.keys(examples).length === 0 || !Object.values(examples).every(({ value }) => ajv.validate(schema, value)),
+  );
+  expect(invalid.map(({ name }) => name)).toEqual([]);
+});
+
+test('no order of the demo data has the id of a booking', async () => {
+  const { rows } = await testApp.database.pool.query<{ orders: number; equal: number }>(
+    'select count(*)::int as orders, count(*) filter (where id in (select id from bookings))::int as equal from orders',
+  );
+  expect(rows[0]!.orders).toBeGreaterThan(100);
+  expect(rows[0]!.equal).toBe(0);
+  const pairs = [...readFileSync(examplesFile, 'utf8').matchAll(/"order_id": "(\d+)",\s+"booking_id": "(\d+)"/g)];
+  expect(pairs.length).toBeGreaterThan(2);
+  expect(pairs.filter(([, order, booking]) => order === booking)).toEqual([]);
 });

@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { errorCodes } from '../../../src/core/error-codes.ts';
 import { keyProfiles } from '../../../src/core/key-profiles.ts';
 import * as reference from '../../../src/core/reference/courses.ts';
 import { units } from '../../../src/core/reference/durations.ts';
@@ -171,11 +172,16 @@ describe('the components', () => {
     ['Customer', 'idStatus', customerStatuses.keys()],
     ['Customer', 'status', customerTitles(customerStatuses)],
     ['Customer', 'type', customerTitles(customerTypes)],
+    ['BatchBookingError', 'code', errorCodes],
+    ['WhoAmIKey', 'profile', keyProfiles],
     ['Campaign', 'type', campaignTypes],
     ['Campaign', 'discount_type', discountTypes.keys()],
-  ])('%s.%s of a response has a description with each code', (component, member, expected) => {
-    const { description } = schemas[component]!.properties![member]!;
-    for (const code of expected) {
+  ])('%s.%s of a response has each code as a value, or a description with each', (component, member, expected) => {
+    const { $ref = '', ...own } = schemas[component]!.properties![member]! as Schema & { $ref?: string };
+    const { enum: values, description } = (schemas[$ref.split('/').at(-1)!] ?? own) as Schema & { enum?: unknown[] };
+    expect(values === undefined).toBe(component === 'Course');
+    if (values) expect(values.map(String)).toEqual([...expected].map(String));
+    for (const code of values ? [] : expected) {
       expect(description).toMatch(
         typeof code === 'number' ? new RegExp(`(^|, )${code}: `) : new RegExp(`\\b${code}\\b`),
       );
@@ -245,7 +251,7 @@ describe('responses and parameters', () => {
     expect(all.find(({ name }) => name === 'GET /v2/courses')!.responses['304']!.content).toBeUndefined();
   });
 
-  test('every parameter has a description, and lists both spellings with their serialization', () => {
+  test('every parameter has a description, and a list is one parameter with its serialization', () => {
     let lists = 0;
     for (const { name, parameters = [] } of all) {
       for (const parameter of parameters) {
@@ -253,13 +259,63 @@ describe('responses and parameters', () => {
         if (!parameter.name.endsWith('[]')) continue;
         lists += 1;
         expect(parameter).toMatchObject({ style: 'form', explode: true });
-        expect(parameter.deprecated).toBeUndefined();
-        const alias = parameters.find((one) => one.name === parameter.name.replace('[]', ''));
-        expect(alias).toMatchObject({ style: 'form', explode: false, deprecated: true });
+        const isAlias = (one: { name: string; in: string }) => one.in === 'query' && `${one.name}[]` === parameter.name;
+        expect(parameters.filter(isAlias)).toEqual([]);
       }
     }
     expect(lists).toBeGreaterThan(0);
   });
+});
+
+test('headers are declared for the operations on which they have an effect', () => {
+  type Sent = { parameters?: { name: string; in: string }[] };
+  const sentTo = (name: string) => {
+    const found = operations.find(({ method, path }) => `${method.toUpperCase()} ${path}` === name)!;
+    const { parameters = [] } = found.operation as Sent;
+    return parameters.filter((one) => one.in === 'header').map((one) => one.name);
+  };
+  expect(sentTo('GET /v2/courses')).toEqual(['Prefer', 'If-None-Match', 'Accept-Language']);
+  expect(sentTo('GET /v2/orders')).toEqual(['Prefer', 'If-None-Match', 'Accept-Language']);
+  expect(sentTo('GET /v2/payments')).toEqual(['Prefer', 'If-None-Match']);
+  expect(sentTo('PUT /v2/participants/{id}')).toEqual(['Prefer', 'Accept-Language']);
+  expect(sentTo('POST /v2/booking')).toEqual(['Idempotency-Key', 'Prefer']);
+  expect(sentTo('GET /live')).toEqual([]);
+});
+
+test('fields of objects in a body are nullable where they are accepted so', () => {
+  const isNullable = (schema: string, member: string) =>
+    JSON.stringify(schemas[schema]!.properties![member]).includes('"null"');
+  for (const schema of ['BatchBookingItem', 'BookingCreate']) {
+    expect(
+      ['campaign_code', 'config', 'customer_id', 'waiting_together'].filter((one) => !isNullable(schema, one)),
+    ).toEqual([]);
+    expect(['coursedate_id', 'payment_method'].filter((one) => isNullable(schema, one))).toEqual([]);
+  }
+  expect(isNullable('BatchBookingItem', 'idempotency_key')).toBe(false);
+  for (const schema of ['ParticipantPerson', 'BookingParticipant'])
+    expect(['phone', 'company', 'position', 'date_of_birth'].filter((one) => !isNullable(schema, one))).toEqual([]);
+});
+
+test('prices are said to be without VAT, and the limit to have no maximum', () => {
+  for (const [schema, member] of [
+    ['CoursePrice', 'value'],
+    ['Product', 'price'],
+    ['OrderProduct', 'price'],
+    ['CourseCreate', 'price_value'],
+  ] as const)
+    expect((schemas[schema]!.properties![member] as { description?: string }).description).toContain('without VAT');
+  const { parameters } = paths['/v2/customers']!['get'] as unknown as {
+    parameters: { name: string; schema: object; description: string }[];
+  };
+  const limit = parameters.find(({ name }) => name === 'limit')!;
+  expect(limit.schema).not.toHaveProperty('maximum');
+  expect(limit.description).toContain('more than 250 counts as 250');
+});
+
+test('an update names the members that it takes as they are read', () => {
+  const { description } = paths['/v2/customers/{id}']!['put'] as unknown as { description: string };
+  for (const name of ['webaddress', 'duedate_days', 'post_address', 'country'])
+    expect(description).toContain(`\`${name}\``);
 });
 
 test('no maximum is the largest integer of JavaScript, which is no limit for a client', () => {
