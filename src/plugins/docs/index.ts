@@ -3,7 +3,18 @@ import { definePlugin } from '../../interfaces/plugin/define-plugin.ts';
 /** The pages that are about no other plugin. */
 const pages = [
   ...['getting-started'],
-  ...['clients', 'keys', 'booking-safely', 'invoicing', 'sync', 'changes', 'rate-limits-and-caching', 'typed-clients'],
+  ...[
+    'clients',
+    'keys',
+    'booking-safely',
+    'booking-page',
+    'cancel-with-a-refund',
+    'invoicing',
+    'sync',
+    'changes',
+    'rate-limits-and-caching',
+    'typed-clients',
+  ],
   ...['partners', 'personal-data', 'single-sign-on', 'moving-from-the-older-interface'],
   ...['operating', 'runbooks', 'own-host', 'upgrade', 'kubernetes', 'point-in-time-recovery', 'run-a-cluster'],
   ...['security', 'endpoints', 'endpoints-catalog', 'endpoints-booking', 'endpoints-people', 'endpoints-school'],

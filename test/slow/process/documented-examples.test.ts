@@ -9,12 +9,36 @@ import { startServer, temporaryFolder } from '../../support/processes.ts';
 import { succeeds } from '../../support/programs.ts';
 
 /** Guides with a program for their main steps in every language. */
-const guides = ['book', 'errors', 'follow', 'invoice', 'move', 'partners', 'poll', 'sign-on', 'sync', 'waiting-list'];
+const guides = [
+  'book',
+  'booking-page',
+  'price',
+  'refund',
+  'errors',
+  'follow',
+  'invoice',
+  'move',
+  'partners',
+  'poll',
+  'sign-on',
+  'sync',
+  'waiting-list',
+];
 
 /** Output of each program, by the name of its file. */
 const outputs: Record<string, RegExp> = {
   client: /^$/,
   book: /^.+, \d{4}-\d\d-\d\d: order \d+\n$/,
+  'booking-page': new RegExp(
+    '^.+, \\d{4}-\\d\\d-\\d\\d: NOK (\\d+\\.\\d\\d)\n' +
+      'campaign_code: The campaign code is not valid for this booking\nto pay: \\1\n' +
+      'order (\\d+), booking (?!\\2:)\\d+: seat\n$',
+  ),
+  price: /^(.+: NOK (\d+\.\d\d), without VAT (\d+\.\d\d)\n){3}$/,
+  refund: new RegExp(
+    '^paid: 3800\\.00\nwould be owed: 1900\\.00\ncredit \\d+ for participant (\\d+): owed 1900\\.00\n' +
+      'refund: -1900\\.00 by card\nleft: participant (?!\\1,)\\d+, paid 1900\\.00, due 0\\.00, owed 0\\.00\n$',
+  ),
   course: /^\d+\n$/,
   follow: /^((store|remove) \d+.*\n)*\d+ courses\n$/,
   errors: /^400: Missing field\(s\): title\n400: course_date_identifier_invalid, .*participant_count_invalid.*\n$/,
@@ -25,11 +49,11 @@ const outputs: Record<string, RegExp> = {
   poll: /^200 \d+ dates, remaining: \d+\n304 unchanged, remaining: \d+\n$/,
   school: /^1\n$/,
   'sign-on': /\/my\/sign-in\/[\w-]+/,
-  sync: /^(store|remove) \d+ .+\n((store|remove) \d+ .+\n){40,}$/,
+  sync: /^((store|remove) courses \d+\n){40,}((store|remove) coursedates \d+\n){80,}(store (location|instructor)s \d+\n){10,}$/,
   typed: /^.+(, \d{4}-\d\d-\d\d: order \d+| \d+(\.\d+)?)\n$/,
   'waiting-list': new RegExp(
-    '^first: order (\\d+), status 1\nagain: order \\1, status 1\nrefused: no_seats_available\n' +
-      'waiting: order \\d+, status 3\nafter the cancellation: status 1\n$',
+    '^first: (order (\\d+), booking (?!\\2,)\\d+), status 1\nagain: \\1, status 1\nrefused: no_seats_available\n' +
+      'waiting: order \\d+, booking \\d+, status 3\nafter the cancellation: status 1\n$',
   ),
 };
 
