@@ -1,4 +1,5 @@
 import document from './document.json' with { type: 'json' };
+import headers from './request-headers.json' with { type: 'json' };
 import type { Document, Operation, Parameter } from './operation-types.ts';
 
 export type HeaderName = keyof typeof document.components.headers;
@@ -28,7 +29,7 @@ export function successHeaders({ parameters = [], responses, security }: Operati
 
 /** The headers that have an effect on an operation. */
 export function requestHeaders({ responses, security }: Operation, { components }: Document): Parameter[] {
-  const { Prefer, 'If-None-Match': ifNoneMatch, 'Accept-Language': acceptLanguage } = document.requestHeaders;
+  const { Prefer, 'If-None-Match': ifNoneMatch, 'Accept-Language': acceptLanguage } = headers.parameters;
   const isPublic = security?.length === 0;
   const successes = Object.entries(responses).filter(([status]) => status.startsWith('2'));
   return [
@@ -43,5 +44,5 @@ function hasLabels(value: unknown, schemas: Record<string, unknown>, seen = new 
   const found = [...JSON.stringify(value).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name!);
   const names = found.filter((name) => !seen.has(name));
   for (const name of names) seen.add(name);
-  return names.some((name) => document.labelled.includes(name) || hasLabels(schemas[name], schemas, seen));
+  return names.some((name) => headers.labelled.includes(name) || hasLabels(schemas[name], schemas, seen));
 }
