@@ -304,7 +304,8 @@ test.each(each(dialects))('%s: an empty required field counts as missing, as %s'
   }
 });
 
-test.each(each(dialects))('%s ignores read-only and unknown fields, as %s', async (_name, dialect, endpoint) => {
+const lenient = each(dialects).filter(([name]) => !name.endsWith('/deregister'));
+test.each(lenient)('%s ignores read-only and unknown fields, as %s', async (_name, dialect, endpoint) => {
   const me = await createProvider();
   const sent = {
     id: 'x',
