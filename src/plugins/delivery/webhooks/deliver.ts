@@ -9,7 +9,7 @@ import { toResyncs, type Attempt } from '../../../resources/webhooks/schema.ts';
 import * as statements from '../../../resources/webhooks/sql.ts';
 import { disableWebhook } from './disable.ts';
 import type { ItemCache } from './items.ts';
-import { toMessage, toNotice, toResyncNotice, type Notice } from './message.ts';
+import { isKnown, toMessage, toNotice, toResyncNotice, type Notice } from './message.ts';
 import { afterFailure, schedule } from './schedule.ts';
 
 /** A webhook whose lease this process holds. */
@@ -52,6 +52,10 @@ const pageSize = 100;
 export async function deliver(delivery: Delivery, webhook: ClaimedWebhook): Promise<void> {
   const turnEnd = performance.now() + schedule.turnMs;
   for await (const { notice, after } of findSteps(delivery, webhook)) {
+    if (notice && !isKnown(notice)) {
+      await release(delivery.on, webhook, schedule.unknownPause);
+      return;
+    }
     const mayGoOn = notice
       ? await deliverNotice(delivery, webhook, notice, after)
       : await move(delivery, webhook, after);

@@ -1,5 +1,6 @@
 import type { Ctx } from '../../../database/context.ts';
 import { formatExactTimestamp } from '../../../core/timestamps.ts';
+import { eventChanges, eventResources } from '../../../database/tables/events.ts';
 import type { Position, readChanges } from '../../../resources/changes/service.ts';
 import type { Message } from '../../../resources/webhooks/schema.ts';
 import { loadItem, type ItemCache } from './items.ts';
@@ -27,6 +28,12 @@ export function toResyncNotice(resync: string, position: Position): Notice {
     ...{ type: 'resync', resource, resource_id: null, into: null, at: new Date(Number(milliseconds)).toISOString() },
   };
 }
+
+const knownNames = new Set<string | undefined>([...eventResources, ...eventChanges]);
+
+/** False for an event of a newer version, whose servers know how to send it. */
+export const isKnown = ({ type, resource }: Notice) =>
+  [resource, type.split('.').at(-1)].every((name) => knownNames.has(name));
 
 type Options = { payload: 'full' | 'thin'; cache: ItemCache };
 

@@ -11,6 +11,8 @@ export const schedule = {
   giveUpAfter: 5 * day,
   /** Longest pause that `Retry-After` may ask for. */
   maxRetryAfter: day,
+  /** Until a webhook whose next event is of a newer version has its next turn, if possible in a server of that version. */
+  unknownPause: 5,
   attemptTimeoutMs,
   pollMs: 500,
   /** Interval of the renewal of leases. */
