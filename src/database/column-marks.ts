@@ -28,7 +28,7 @@ const marksByName: Record<string, Partial<Record<Mark, string>>> = {
   attendance_marks: { personal: 'nonce' },
   audit_entries: { operational: 'actor action item_ids' },
   backup_runs: { operational: 'file error restore_test' },
-  booking_links: { personal: 'hash' },
+  booking_links: { personal: 'hash earlier_hashes' },
   booking_settings: { operational: 'late_cancellation language mails texts' },
   bookings: { personal: 'booker_name booker_email booker_phone', operational: 'booker_language_id language' },
   bundles: { operational: 'title' },
@@ -44,7 +44,7 @@ const marksByName: Record<string, Partial<Record<Mark, string>>> = {
       'title start_at end_at deadline_at timezone zone event_url external_booking_url reference trigger_value ' +
       'teaching_language_id place_additional_info internal_note custom_properties waiting_mode cancellation_message',
   },
-  course_interests: { personal: 'email name link_hash', operational: 'language' },
+  course_interests: { personal: 'email name link_hash earlier_hashes', operational: 'language' },
   course_translations: { operational: `language_id ${texts}` },
   course_users: {
     personal:
@@ -83,7 +83,7 @@ const marksByName: Record<string, Partial<Record<Mark, string>>> = {
     financial: 'currency payment_method kind',
     operational: 'title title_detailed',
   },
-  outbox: { personal: 'last_error address', operational: 'purpose before' },
+  outbox: { personal: 'last_error address', operational: 'purpose before failure' },
   participants: {
     personal: 'user_comment invoice_reference custom_properties',
     operational: 'entry_source certificate_issued_at held_for',
@@ -107,7 +107,7 @@ const marksByName: Record<string, Partial<Record<Mark, string>>> = {
   sign_on_failures: { personal: 'username_hash' },
   staged_lines: { personal: 'data refs ref unique_text content', operational: 'kind table ref_kind' },
   tags: { operational: 'title' },
-  tokens: { personal: 'hash', operational: 'purpose' },
+  tokens: { personal: 'hash earlier_hashes', operational: 'purpose' },
   vouchers: { financial: 'code currency' },
   webhook_deliveries: { operational: 'message_id type error' },
   webhook_tests: { operational: 'token' },

@@ -58,6 +58,12 @@ const changes = {
   },
   /** Of `Prefer` as many characters are read as clients send. */
   cutPreferences: { file: /parsing\/strict-handling\.ts$/, from: '.slice(0, maxParsed)', to: '' },
+  /** The links of all attempts of a mail are valid. */
+  earlierLinks: {
+    file: /database\/tables\/columns\.ts$/,
+    from: " or earlier_hashes <> '{}' and ${value} = any(earlier_hashes)",
+    to: '',
+  },
 } satisfies Record<string, Change>;
 
 /** Bundles a program without these guards, for negative controls, and returns the path of the bundle. */

@@ -1,6 +1,6 @@
 import { check, foreignKey, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { sql } from 'drizzle-orm';
-import { foldedSql, instant, reference, tenantKey } from './columns.ts';
+import { earlierHashes, earlierHashesIndex, foldedSql, instant, reference, tenantKey } from './columns.ts';
 import { bookings } from './orders.ts';
 import { outbox } from './outbox.ts';
 import { participants } from './participants.ts';
@@ -16,10 +16,11 @@ export const tokens = pgTable(
   {
     providerId: reference().notNull(),
     hash: text().notNull(),
+    earlierHashes: earlierHashes(),
     purpose: text({ enum: ['sign_in', 'password'] }).notNull(),
     userId: reference(),
     adminUserId: reference(),
-    /** Mail that contains the link; sending it again replaces the token. */
+    /** Mail that contains the link; each attempt to send it has a hash of its own. */
     mailId: reference(),
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),
@@ -33,6 +34,7 @@ export const tokens = pgTable(
     uniqueIndex('tokens_mail_id').on(t.providerId, t.mailId),
     // Unused: `tokens_mail_id` has the provider too.
     uniqueIndex('tokens_mail').on(t.mailId),
+    earlierHashesIndex('tokens_earlier_hashes', t),
     index('tokens_user').on(t.providerId, t.userId),
     index('tokens_expires').on(t.expiresAt),
     check('tokens_person', sql`num_nonnulls(${t.userId}, ${t.adminUserId}) = 1`),
@@ -88,10 +90,11 @@ export const bookingLinks = pgTable(
   {
     providerId: reference().notNull(),
     hash: text().notNull(),
+    earlierHashes: earlierHashes(),
     bookingId: reference().notNull(),
     /** The participant who is offered a place; null for the payer. */
     participantId: reference(),
-    /** Mail that contains the link; sending it again replaces the link. */
+    /** Mail that contains the link; each attempt to send it has a hash of its own. */
     mailId: reference(),
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),
@@ -102,6 +105,7 @@ export const bookingLinks = pgTable(
     tenantKey('booking_links_participant_fk', t.participantId, participants.id),
     tenantKey('booking_links_mail_fk', t.mailId, outbox.id),
     uniqueIndex('booking_links_mail').on(t.providerId, t.mailId),
+    earlierHashesIndex('booking_links_earlier_hashes', t),
     index('booking_links_booking').on(t.providerId, t.bookingId),
     index('booking_links_participant').on(t.providerId, t.participantId),
     index('booking_links_expires').on(t.expiresAt),

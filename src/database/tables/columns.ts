@@ -7,6 +7,7 @@ import {
   getTableConfig,
   index,
   PgCustomColumn,
+  text,
   timestamp,
   type AnyPgColumn,
   type PgColumn,
@@ -104,5 +105,14 @@ export function searchedWords(table: PgTable, isSearched?: (columnName: string) 
 /** A search for words that begin with those of a text. */
 export const searchQuery = (providerId: AnyPgColumn | number, text: string) =>
   sql`search_query(${providerId}, ${text})`;
+/** SHA-256 of the links in earlier attempts of the mail with `hash`; they are valid as long as that one. */
+export const earlierHashes = () => text().array().notNull().default([]);
+export const earlierHashesIndex = (name: string, t: Record<'providerId' | 'earlierHashes', AnyPgColumn>) =>
+  index(name)
+    .on(t.providerId)
+    .where(sql`${t.earlierHashes} <> '{}'`);
+/** True for the row of the link with the hash `value`. */
+export const hasLinkSql = (hash: string, value: string) =>
+  `(${hash} = ${value} or earlier_hashes <> '{}' and ${value} = any(earlier_hashes))`;
 /** `folded` for SQL written as text. */
 export const foldedSql = (expression: string) => `fold_text(${expression}) collate "C"`;

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { check, index, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { languages } from '../../core/reference/language.ts';
-import { id, instant, reference, tenantKey } from './columns.ts';
+import { earlierHashes, earlierHashesIndex, id, instant, reference, tenantKey } from './columns.ts';
 import { courseDates } from './coursedates.ts';
 import { courses } from './courses.ts';
 
@@ -19,6 +19,9 @@ export const courseInterests = pgTable(
     language: text({ enum: languages }),
     /** Of the link in the last mail, as SHA-256. */
     linkHash: text(),
+    earlierHashes: earlierHashes(),
+    /** That mail. No foreign key: it may be deleted. */
+    linkMailId: reference(),
     /** When it was last asked for before it was confirmed. */
     createdAt: instant().notNull(),
     confirmedAt: instant(),
@@ -38,6 +41,7 @@ export const courseInterests = pgTable(
       .on(t.providerId, t.courseId, t.id)
       .where(sql`${t.confirmedAt} is not null and ${t.notifiedAt} is null`),
     uniqueIndex('course_interests_link').on(t.providerId, t.linkHash),
+    earlierHashesIndex('course_interests_earlier_hashes', t),
     index('course_interests_course').on(t.providerId, t.courseId, t.id),
     index('course_interests_email').on(t.providerId, t.email),
     index('course_interests_course_date')

@@ -50,7 +50,15 @@ export const mailPurposes = [
   'interest_confirmation',
   'date_published',
 ] as const;
+/** The purposes that this version sends. */
+export const isKnownSql = (purpose: string) => `${purpose} in ('${mailPurposes.join("', '")}')`;
 export type MailPurpose = (typeof mailPurposes)[number];
+
+/** The mails that wait because the mail server failed, which another one that it takes draws forward. */
+export const isDelayedSql = 'sent_at is null and failed_at is null and last_error is not null and failure is null';
+
+const failures = ['recipient', 'message', 'other'] as const;
+export type MailFailure = (typeof failures)[number] | null;
 
 const sqlList = (purposes: MailPurpose[]) => sql.raw(purposes.map((purpose) => `'${purpose}'`).join(', '));
 const withParticipant = sqlList([
@@ -128,6 +136,11 @@ export const outbox = pgTable(
     attempts: integer().notNull().default(0),
     /** Error of the last attempt, in one line. */
     lastError: text(),
+    /**
+     * What the last failed attempt was about: the refused recipient, the refused message, or another cause of this mail's
+     * own. Null if the mail server itself failed, and for a failure of an earlier version.
+     */
+    failure: text({ enum: failures }),
     /** When it was sent, or written to a file. */
     sentAt: instant(),
     isWritten: boolean().notNull().default(false),
@@ -146,6 +159,7 @@ export const outbox = pgTable(
     index('outbox_unsent')
       .on(t.providerId, t.dueAt, t.id)
       .where(sql`${t.sentAt} is null and ${t.failedAt} is null`),
+    index('outbox_delayed').on(t.providerId, t.attempts, t.dueAt).where(sql.raw(isDelayedSql)),
     index('outbox_user')
       .on(t.providerId, t.userId)
       .where(sql`${t.userId} is not null`),

@@ -10,33 +10,44 @@ import {
   warning,
 } from '../../interfaces/plugin/checks.ts';
 import type { Condition, SystemCheck } from '../../interfaces/plugin/checks.ts';
-import { deliverySettings, mailsWait } from './settings.ts';
+import { joinedRecipient, recipientJoins } from '../../resources/mails/loaders.ts';
+import { deliverySettings, mailsWait, noAddress } from './settings.ts';
 import { countUnencrypted, readWebhookStates, type WebhookState } from './webhooks/state.ts';
 
 const waiting = { warning: 15 * minutes, error: 6 * hours };
+
+/** Failed in a server of an earlier version, which did not know the kind; this one stores a cause of failures. */
+const wasUnknown = `o.failed_at is not null and o.failure is null and ${joinedRecipient} is not null
+    and (o.last_error = '${noAddress}' or o.last_error ~ '^Cannot (read|destructure)|is not a function$')`;
 
 /** Reminders give way to other mails until they are due. */
 export const mailCheck: SystemCheck = {
   check: 'mail',
   async run({ pool }) {
-    const { oldest, failed } = await queryOne<{ oldest: number | null; failed: number }>(
+    type Mails = { oldest: number | null; failed: number; unknown: string | null };
+    const { oldest, failed, unknown } = await queryOne<Mails>(
       pool,
       `select (select extract(epoch from now() - min(o.created_at))::float8
           from outbox o join providers p on p.id = o.provider_id and p.closed_at is null
           where o.sent_at is null and o.failed_at is null
             and (o.purpose <> 'reminder' or o.due_at <= now() or o.last_error is not null)) as oldest,
-        (select count(*)::int from outbox where failed_at > now() - interval '7 days') as failed`,
+        (select count(*)::int from outbox where failed_at > now() - interval '7 days'
+          and failure is distinct from 'recipient') as failed,
+        (select string_agg(distinct o.purpose, ', ') from outbox o ${recipientJoins}
+          where ${wasUnknown}) as unknown`,
     );
-    return judgeMails(oldest, failed);
+    return judgeMails(oldest, failed, unknown);
   },
 };
 
-export const judgeMails = (oldest: number | null, failed: number) =>
+export const judgeMails = (oldest: number | null, failed: number, unknown: string | null = null) =>
   found([
     oldest === null
       ? ok('No mail waits')
       : byLimit(oldest, waiting, `The oldest unsent mail is ${formatAge(oldest)} old`),
     failed > 0 && warning(`${failed} mails have failed in the last week: \`mail list --failed\``),
+    unknown !== null &&
+      warning(`Mails have failed in a server that did not know their kind (${unknown}): \`mail retry --all-failed\``),
   ]);
 
 export const webhookCheck: SystemCheck = {

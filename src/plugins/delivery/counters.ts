@@ -3,7 +3,7 @@ import type { Counters } from '../../database/counters.ts';
 
 const createCounters = () => ({
   /** Attempts to send a mail, by their result. */
-  mails: { sent: 0, written: 0, dropped: 0, retried: 0, failed: 0, postponed: 0 },
+  mails: { sent: 0, written: 0, dropped: 0, retried: 0, failed: 0, refused: 0, postponed: 0 },
   /** Attempts to deliver a message to a webhook, by their result. */
   webhooks: { delivered: 0, failed: 0 },
 });

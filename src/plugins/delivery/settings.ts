@@ -60,3 +60,6 @@ export const deliverySettings = defineSettings({
 /** Without `SMTP_URL` mails wait unless they may go to files, which are on one machine. */
 export const noMailServer = 'no mail server is set';
 export const mailsWait = `Mails wait: ${noMailServer}. Set SMTP_URL, or MAIL_TO_FILES=true to write them to files`;
+
+/** The error of a mail without a recipient. */
+export const noAddress = 'There is no e-mail address to send it to';

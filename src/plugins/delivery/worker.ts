@@ -28,7 +28,7 @@ export type Deliveries<Item> = {
   pollMs: number;
   /** Where a rate limits the claims: the pause after a claim of so many rows. */
   pauseMs?(claimed: number): number;
-  /** The longest time of an attempt, which a stop waits for. */
+  /** How long a stop waits for attempts in progress. */
   attemptMs: number;
   /** For the log: claims fail, and succeed again. */
   texts: { failing: string; recovered: string };

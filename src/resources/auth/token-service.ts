@@ -11,13 +11,17 @@ import {
 } from './token-sql.ts';
 import { lifetimes, type Purpose, type TokenOwner } from './token-schema.ts';
 
-/** Returns the secret, of which only a hash is stored. A token for a mail replaces the mail's last one. */
-export async function createToken(on: Queryable, purpose: Purpose, owner: TokenOwner, mailId: number | null = null) {
+/** Returns the secret, of which only a hash is stored. */
+export const createToken = async (on: Queryable, purpose: Purpose, owner: TokenOwner) =>
+  (await createMailToken(on, purpose, owner, null))!;
+
+/** The same for an attempt to send a mail; undefined once a token of the mail is used. */
+export async function createMailToken(on: Queryable, purpose: Purpose, owner: TokenOwner, mailId: number | null) {
   const { providerId, userId, adminUserId } = owner;
   const token = newProviderSecret(providerId);
   const values = [providerId, hashSecret(token), purpose, userId, adminUserId, mailId, lifetimes[purpose]];
-  await execute(on, storeToken, values);
-  return token;
+  const stored = await execute(on, storeToken, values);
+  return stored.length > 0 ? token : undefined;
 }
 
 /** Creates a sign-in token for a user with this password hash; undefined if the password has changed meanwhile. */

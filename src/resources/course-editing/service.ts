@@ -24,13 +24,11 @@ export const readCourse = (ctx: Ctx, { id }: { id: number }) =>
 const { toColumns, insert, references } = bodyWriter(tables.courses, CourseBody, tagReferences);
 export const courseReferences = references;
 
-const equalTitle = (conflictsWith?: number) =>
-  Problem.coded('equal_title', 'An active course with an equal title exists already', {
-    ...{ notValid: ['title'], conflictsWith },
-  });
+const equalTitle = () =>
+  new Problem('invalid', 'An active course with an equal title exists already', { notValid: ['title'] });
 const titleRule = 'courses_active_title';
 const foreignCustomer = () => Problem.invalidFields({ notValid: ['customer_id'] });
-const constraints = { [titleRule]: () => equalTitle(), courses_customer_fk: foreignCustomer };
+const constraints = { [titleRule]: equalTitle, courses_customer_fk: foreignCustomer };
 
 /** Creates a course with its main product; returns its id. */
 export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> {
@@ -125,9 +123,8 @@ export function validateCrossFields({
     ...(durationValue !== null && durationUnitId === null ? ['duration_unit'] : []),
     ...(isCorporate && customerId === null ? ['customer_id'] : []),
   ];
-  const isForOthers = !isCorporate && customerId !== null;
-  if (missing.length > 0 || isForOthers)
-    throw Problem.invalidFields({ missing, ...(isForOthers && { rules: { customer_id: 'customer_not_corporate' } }) });
+  const notValid = !isCorporate && customerId !== null ? ['customer_id'] : [];
+  if (missing.length + notValid.length > 0) throw Problem.invalidFields({ missing, notValid });
 }
 
 /** The unique index compares without regard to case only. */
@@ -147,8 +144,7 @@ async function assertTitleIsFree(
     isNull(tables.courses.deletedAt),
     id === undefined ? undefined : ne(tables.courses.id, id),
   );
-  const [other] = await tx.select({ id: tables.courses.id }).from(tables.courses).where(isEqual).limit(1);
-  if (other) throw equalTitle(other.id);
+  if ((await tx.$count(tables.courses, isEqual)) > 0) throw equalTitle();
 }
 
 /** A partial update of each language sent; a translation without any text is deleted. Returns true if that changed any. */

@@ -54,10 +54,10 @@ export async function requestWithin(
 /** Returns the secret of a link for a mail, of which only a hash is stored; undefined once the interest has ended. */
 export async function createInterestLink(
   on: Queryable,
-  { providerId, interestId }: { providerId: number; interestId: number },
+  { providerId, interestId, mailId = null }: { providerId: number; interestId: number; mailId?: number | null },
 ) {
   const token = newProviderSecret(providerId);
-  const stored = await execute(on, sql.storeLink, [providerId, interestId, hashSecret(token)]);
+  const stored = await execute(on, sql.storeLink, [providerId, interestId, hashSecret(token), mailId]);
   return stored.length > 0 ? token : undefined;
 }
 

@@ -1,6 +1,6 @@
 import { isMailOnSql } from '../../core/reference/mail-kinds.ts';
 import { recipientHashSql } from '../../database/tables/catalog-posts.ts';
-import { caseFoldedSql, currentTimeSql } from '../../database/tables/columns.ts';
+import { caseFoldedSql, currentTimeSql, hasLinkSql } from '../../database/tables/columns.ts';
 import { interestEmailSql, isAliveSql, isBookableSql } from './loaders.ts';
 
 /** By the index of the outbox. */
@@ -42,10 +42,12 @@ export const requestInterest = {
     returning (select stored.id from stored, queued) as id`,
 };
 
-/** In place of the link of an earlier mail; no row once the interest is deleted or has ended. */
+/** Of the mail `$4`, in place of the links of an earlier one; no row once the interest is deleted or has ended. */
 export const storeLink = {
   name: 'store_interest_link',
-  text: `update course_interests i set link_hash = $3 where provider_id = $1 and id = $2 and ${isAliveSql('i')}
+  text: `update course_interests i set link_hash = $3, link_mail_id = $4,
+      earlier_hashes = case when link_mail_id = $4 then earlier_hashes || link_hash else '{}' end
+    where provider_id = $1 and id = $2 and ${isAliveSql('i')}
     returning true as stored`,
 };
 
@@ -55,20 +57,21 @@ export const findInterest = {
   text: `select i.provider_id as "providerId", i.id, i.confirmed_at is not null as "isConfirmed",
       i.notified_at is not null as "isNotified", c.title
     from course_interests i join courses c on c.provider_id = $1 and c.id = i.course_id and c.deleted_at is null
-    where i.provider_id = $1 and i.link_hash = $2 and ${isAliveSql('i')}
+    where i.provider_id = $1 and ${hasLinkSql('i.link_hash', '$2')} and ${isAliveSql('i')}
       and exists (select from providers s where s.id = $1 and s.closed_at is null)`,
 };
 
 export const confirmInterest = {
   name: 'confirm_interest',
   text: `update course_interests i set confirmed_at = $3
-    where provider_id = $1 and link_hash = $2 and confirmed_at is null and ${isAliveSql('i')} returning id`,
+    where provider_id = $1 and ${hasLinkSql('link_hash', '$2')} and confirmed_at is null and ${isAliveSql('i')} returning id`,
 };
 
 /** With its mails. */
 export const deleteInterest = {
   name: 'delete_interest',
-  text: `with deleted as (delete from course_interests where provider_id = $1 and link_hash = $2 returning id, email),
+  text: `with deleted as (delete from course_interests where provider_id = $1 and ${hasLinkSql('link_hash', '$2')}
+      returning id, email),
       mails as (delete from outbox o using deleted where o.provider_id = $1 and ${isTo('deleted.email')}
         and o.interest_id = deleted.id)
     select id from deleted`,

@@ -1,4 +1,4 @@
-import { currentTimeSql } from '../../database/tables/columns.ts';
+import { currentTimeSql, hasLinkSql } from '../../database/tables/columns.ts';
 
 /** The end of the last date of a booking's participants, or of the date of one of them; null without a date. */
 const endsAt = (booking: string, participant: string) => `(
@@ -7,18 +7,18 @@ const endsAt = (booking: string, participant: string) => `(
       where p.provider_id = $1 and p.booking_id = ${booking} and (${participant}::bigint is null or p.id = ${participant}))`;
 
 /**
- * Stores the link `$4` of the booking `$2`, or of its participant `$3`, in place of earlier ones; no row once the course is
- * over. A mail that is sent again replaces its link. With `$6` links that no mail contains stay.
+ * Stores the link `$4` of the booking `$2`, or of its participant `$3`, in place of those of earlier mails; no row once the
+ * course is over. The links of all attempts of a mail are one row. With `$6` links that no mail contains stay.
  */
 export const storeLink = {
   name: 'store_booking_link',
   text: `with earlier as (
       delete from booking_links where provider_id = $1 and booking_id = $2 and participant_id is not distinct from $3
-        and case when mail_id is null then not $6::boolean else mail_id is distinct from $5 end)
-    insert into booking_links (provider_id, booking_id, participant_id, hash, mail_id, created_at, expires_at)
-    select $1, $2, $3::bigint, $4, $5, now(), e.at from (select ${endsAt('$2', '$3')} as at) e where e.at > now()
-    on conflict (provider_id, mail_id) do update set hash = excluded.hash, created_at = excluded.created_at,
-      expires_at = excluded.expires_at
+        and case when mail_id is null then not $6::boolean else coalesce(mail_id < $5, true) end)
+    insert into booking_links as l (provider_id, booking_id, participant_id, hash, mail_id, created_at, expires_at)
+    select $1, $2, $3::bigint, $4, $5::bigint, now(), e.at from (select ${endsAt('$2', '$3')} as at) e where e.at > now()
+    on conflict (provider_id, mail_id) do update set hash = excluded.hash,
+      earlier_hashes = l.earlier_hashes || l.hash, created_at = excluded.created_at, expires_at = excluded.expires_at
     returning true as stored`,
 };
 
@@ -29,7 +29,7 @@ export const findLink = {
       p.user_id as "userId"
     from booking_links l
       left join participants p on p.provider_id = l.provider_id and p.id = l.participant_id
-    where l.provider_id = $1 and l.hash = $2 and (l.participant_id is not null) = $3
+    where l.provider_id = $1 and ${hasLinkSql('l.hash', '$2')} and (l.participant_id is not null) = $3
       and ${endsAt('l.booking_id', 'l.participant_id')} > now()
       and exists (select from providers s where s.id = $1 and s.closed_at is null)`,
 };

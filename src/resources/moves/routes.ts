@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { DryRunQuery, isDryRun } from '../../core/schema/dry-run.ts';
 import { t } from '../../core/schema/types.ts';
+import { registerCodedErrorFormat } from '../../http/errors/error-handler.ts';
 import { responses } from '../../http/responses.ts';
 import { ResultingOrder } from '../credit-requests/schema.ts';
 import { participantSerializer } from '../participants/serializer.ts';
@@ -21,6 +22,8 @@ const MovedParticipant = t.NamedObject('MovedParticipant', {
 });
 
 export const moveRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  registerCodedErrorFormat(app);
+
   app.post('', {
     schema: {
       operationId: 'moveParticipant',
@@ -34,7 +37,7 @@ export const moveRoutes: FastifyPluginAsyncTypebox = async (app) => {
       params: Type.Object({ id: t.Id }),
       querystring: DryRunQuery,
       body: MoveBody,
-      response: responses.ok(MovedParticipant),
+      response: { 200: MovedParticipant, ...responses.codedErrors },
     },
     config: { refusesUnknown: true, idempotency: {} },
     handler: (request) =>

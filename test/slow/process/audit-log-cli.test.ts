@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { retryFailedMails } from '../../../src/plugins/delivery/mail/service.ts';
+import { retryMails } from '../../../src/plugins/delivery/mail/service.ts';
 import { listAuditEntries } from '../../../src/database/audit-entries.ts';
 import { addDate } from '../../support/dates.ts';
 import { invite } from '../../support/mail.ts';
@@ -229,7 +229,7 @@ test('a busy school does not block the mail retries of other schools', async () 
   await own.database.pool.query(`update outbox set attempts = 1, last_error = 'no', failed_at = now()`);
   await lock.query('begin');
   await lock.query('select from provider_state where provider_id = $1 for update', [busy.id]);
-  expect(await retryFailedMails(own.database)).toEqual({ retried: 1, failure: expect.any(Error) });
+  expect(await retryMails(own.database, 'failed')).toEqual({ retried: 1, failure: expect.any(Error) });
   await lock.query('rollback');
-  expect(await retryFailedMails(own.database)).toEqual({ retried: 1, failure: undefined });
+  expect(await retryMails(own.database, 'failed')).toEqual({ retried: 1, failure: undefined });
 });

@@ -204,12 +204,38 @@ test('a slow mail server gets a mail once, even during a shutdown', async () => 
   expect(await readOutbox(testApp)).toMatchObject([{ sent: true, attempts: 1 }]);
 });
 
+test.each([
+  ['takes them', {}, 0],
+  ['hangs', { onMailFrom: () => undefined }, 800],
+] satisfies [string, Parameters<typeof startMailServer>[0], number][])(
+  'a stop with 800 waiting mails does not wait for a mail server that %s',
+  async (_case, behaviour, waiting) => {
+    const smtp = await startMailServer(behaviour);
+    const testApp = await openProcessTestApp({ SMTP_URL: smtp.url });
+    const me = await testApp.createProvider();
+    await invite(me, 'ase@people.example');
+    await testApp.database.pool.query(
+      `insert into outbox (provider_id, purpose, admin_user_id, created_at, due_at)
+        select provider_id, purpose, admin_user_id, created_at, due_at from outbox, generate_series(2, 800)`,
+    );
+    const server = await startServer({ ...testApp.env, MAIL_RATE: '60' });
+    await eventually(async () => expect((await readOutbox(testApp)).some(({ attempts }) => attempts > 0)).toBe(true));
+    const timeout = new Promise((done) => setTimeout(done, 10_000, 'still runs'));
+    server.child.kill('SIGTERM');
+    expect(await Promise.race([server.ended, timeout])).toBe(0);
+    // Those in flight are sent again.
+    const unsent = (await readOutbox(testApp)).filter(({ sent }) => !sent);
+    expect(unsent.filter(({ failed }) => failed)).toEqual([]);
+    if (waiting > 0) expect(unsent).toHaveLength(waiting);
+  },
+);
+
 test('the command line lists and retries mails', async () => {
   const testApp = await openProcessTestApp();
   const [me, other] = [await testApp.createProvider(), await testApp.createProvider()];
   let notValidResponse = true;
   const smtp = await startMailServer({
-    onRcptTo: (_a, _s, done) => done(notValidResponse ? smtpError(550, '5.1.1 No such user') : null),
+    onRcptTo: (_a, _s, done) => done(notValidResponse ? smtpError(550, '5.2.2 Mailbox full') : null),
   });
   for (const [provider, email] of [
     [me, 'a'],
@@ -262,17 +288,21 @@ test('the command line lists and retries mails', async () => {
   notValidResponse = false;
   expect((await run('retry', ids[0]!, '--json')).json()).toEqual({ retried: 1 });
   await eventually(() => expect(smtp.received.map(({ to }) => to![0]!.address)).toEqual(['c@people.example']));
-  expect((await run('retry', '--all-failed', '--json')).json()).toEqual({ retried: 2 });
+  expect((await run('retry', '--all-failed', '--since', '2999-01-01', '--json')).json()).toEqual({ retried: 0 });
+  expect((await run('retry', '--all-failed', '--since', '2026-01-01', '--json')).json()).toEqual({ retried: 2 });
   await allSent(testApp);
   expect(smtp.received).toHaveLength(3);
   expect((await run('retry', '--all-failed')).stdout).toBe('Mails queued for retry: 0\n');
+  expect(await run('retry', '--all-waiting', '--since', '2026-01-01')).toMatchObject({
+    ...{ code: 2, stderr: 'error: --since is for --all-failed\n' },
+  });
   expect(await run('retry', ids[0]!)).toMatchObject({ code: 1, stderr: `error: Mail ${ids[0]} is sent already\n` });
   expect(await run('retry', '999999')).toMatchObject({ code: 1, stderr: 'error: Mail 999999 not found\n' });
-  for (const args of [['retry'], ['retry', '1', '--all-failed']]) {
+  for (const args of [['retry'], ['retry', '1', '--all-failed'], ['retry', '--all-failed', '--all-waiting']]) {
     expect(await run(...args)).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: 'error: specify either a mail id or --all-failed\n',
+      stderr: 'error: specify either a mail id, --all-failed or --all-waiting\n',
     });
   }
 });

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { describeError } from '../../../database/describe-error.ts';
 import { deliverySettings, noMailServer } from '../settings.ts';
-import { listMails, retryMail, retryFailedMails } from './service.ts';
-import { command, count, id, run, table, type Options } from '../../../interfaces/cli/run.ts';
+import { listMails, retryMail, retryMails } from './service.ts';
+import { command, count, id, run, table, timestamp, type Options } from '../../../interfaces/cli/run.ts';
 
 type ListOptions = Options & { provider?: number; failed?: boolean; limit: number };
-type RetryOptions = Options & { allFailed?: boolean };
+type RetryOptions = Options & { allFailed?: boolean; allWaiting?: boolean; since?: string };
 
 export function mailCommands(program: Command) {
   const mail = program.command('mail').description('Outgoing mails');
@@ -29,15 +29,20 @@ export function mailCommands(program: Command) {
 
   const retryCommand = command(mail, 'retry', 'Retry a mail that failed or waits for its next attempt')
     .argument('[id]', 'id of the mail', id)
-    .option('--all-failed', 'all mails that failed permanently');
-  retryCommand.action((mailId: number | undefined, options: RetryOptions) => {
-    if ((mailId === undefined) !== (options.allFailed ?? false)) {
-      retryCommand.error('error: specify either a mail id or --all-failed', { code: 'commander.conflictingOption' });
-    }
+    .option('--all-failed', 'all mails that failed permanently, except to refused addresses')
+    .option('--since <date>', 'of these only those that failed from this time on, in the service time zone', timestamp)
+    .option('--all-waiting', 'all mails that wait for their next attempt');
+  const refuse = (reason: string) => retryCommand.error(`error: ${reason}`, { code: 'commander.conflictingOption' });
+  retryCommand.action((mailId: number | undefined, { allFailed, allWaiting, since, ...options }: RetryOptions) => {
+    if ([mailId, allFailed, allWaiting].filter((one) => one !== undefined).length !== 1)
+      refuse('specify either a mail id, --all-failed or --all-waiting');
+    if (since !== undefined && !allFailed) refuse('--since is for --all-failed');
     return run(options, async ({ database }) => {
       if (mailId !== undefined) await retryMail(database, mailId);
       const { retried, failure } =
-        mailId === undefined ? await retryFailedMails(database) : { retried: 1, failure: undefined };
+        mailId === undefined
+          ? await retryMails(database, allFailed ? 'failed' : 'waiting', since)
+          : { retried: 1, failure: undefined };
       return {
         ...{ json: { retried }, text: `Mails queued for retry: ${retried}` },
         ...(failure === undefined ? {} : { failure: `some mails could not be queued: ${describeError(failure)}` }),

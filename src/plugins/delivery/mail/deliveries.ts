@@ -3,15 +3,17 @@ import type { Settings } from '../../../core/settings.ts';
 import { isEmailAddress } from '../../../core/text.ts';
 import type { Database } from '../../../database/client.ts';
 import { execute, type Queryable } from '../../../database/statements.ts';
+import { mailPurposes } from '../../../database/tables/outbox.ts';
 import { tokenUrl } from '../../../resources/auth/token-schema.ts';
-import { createToken } from '../../../resources/auth/token-service.ts';
+import { createMailToken } from '../../../resources/auth/token-service.ts';
 import { linkUrl } from '../../../resources/links/schema.ts';
 import { createInterestLink } from '../../../resources/interests/service.ts';
 import { createLink } from '../../../resources/links/service.ts';
+import { noAddress } from '../settings.ts';
 import { startWorker, type Ending, type WorkerLog } from '../worker.ts';
 import { composeCalendar } from './calendar.ts';
 import { compose } from './compose.ts';
-import { createEndings, toErrorLine, type ClaimedMail, type Endings } from './endings.ts';
+import { createEndings, toAll, toErrorLine, type ClaimedMail, type Endings } from './endings.ts';
 import { loadExtras } from './extras.ts';
 import { findMail } from './find-mail.ts';
 import { toMailData, type MailData, type MailRow } from './mail-data.ts';
@@ -22,7 +24,7 @@ import { outdatedReason } from './outdated.ts';
 import { claimMails } from './query.ts';
 import { createRate } from './rate.ts';
 import { findRefusal, refuseAddress } from './refusals.ts';
-import { sendTimeoutMs, toRefused, type Message, type Transport } from './transport.ts';
+import { toFailure, toRefused, type Message, type Transport } from './transport.ts';
 
 type MailOptions = {
   database: Pick<Database, 'pool' | 'db' | 'counters' | 'withAudit'>;
@@ -38,6 +40,8 @@ type MailOptions = {
 /** Mails that are sent at once. */
 export const slots = 5;
 const pollMs = 1_000;
+/** Mails in progress are cut off so long after a stop; they are sent again. */
+const stopMs = 8_000;
 
 /**
  * Sends mails from the outbox until it is stopped. A mail is claimed, sent and marked as sent in separate transactions,
@@ -62,7 +66,7 @@ export function startMail(options: MailOptions) {
           if (requested === 0) return undefined;
           const keys = [...lastDeliveries.keys()];
           const counts = keys.map((key) => inProgress.filter(({ fairnessKey }) => fairnessKey === key).length);
-          return [requested, keys, counts, [...lastDeliveries.values()]];
+          return [requested, keys, counts, [...lastDeliveries.values()], mailPurposes];
         },
       },
       deliver(mail) {
@@ -77,7 +81,7 @@ export function startMail(options: MailOptions) {
       slots,
       pollMs,
       pauseMs: (claimed) => (claimed < requested ? pollMs : Math.min(pollMs, rate.waitMs())),
-      attemptMs: sendTimeoutMs,
+      attemptMs: stopMs,
       texts: {
         failing: 'The outbox cannot be read, so no mail leaves',
         recovered: 'The outbox can be read again',
@@ -88,7 +92,9 @@ export function startMail(options: MailOptions) {
   );
   return {
     async stop() {
+      const timer = setTimeout(() => transport.close?.({ force: true }), stopMs);
       await worker.stop();
+      clearTimeout(timer);
       transport.close?.();
     },
   };
@@ -106,18 +112,20 @@ async function deliver(
   const mail = toMailData(found, settings);
   const reason = outdatedReason(mail);
   if (reason !== null) return endings.dropped(claimed, reason);
-  if (!isEmailAddress(mail.email)) return endings.failed(claimed, 'There is no e-mail address to send it to', true);
+  if (!isEmailAddress(mail.email)) return endings.failed(claimed, noAddress, 'other', true);
   const refusal = await findRefusal(on, mail);
   if (refusal !== undefined)
-    return endings.failed(claimed, `The mail server has refused this address: ${refusal}`, true);
+    return endings.failed(claimed, `The mail server has refused this address: ${refusal}`, 'recipient');
   const send = (message: Message, token: string[] = []) =>
     transport.send(message, mailName(mail)).then(
       (done) => endings.sent(claimed, done),
       (error: unknown) => {
         const problem = toErrorLine(error, [...transport.secrets, ...token, mail.email]);
-        const refused = toRefused(error);
-        const ending = endings.failed(claimed, problem, refused !== undefined);
-        if (refused !== 'address') return ending;
+        const failure = toFailure(error);
+        // Its attempts count from the first time that the message was refused.
+        if (failure === 'message' && mail.lastFailure !== failure) for (const one of toAll(claimed)) one.attempts = 1;
+        const ending = endings.failed(claimed, problem, failure);
+        if (toRefused(error) !== 'address') return ending;
         return {
           ...ending,
           mark: () => refuseAddress(database, mail, problem, message.subject).then(ending.mark),
@@ -131,23 +139,27 @@ async function deliver(
     return send(toMessage(mail, prepared.letter, null, from, prepared.name));
   }
   const link = await createMailLink(on, settings, mail);
-  const over = mail.interestId === null ? 'its course is over' : 'its interest has ended';
-  if (link === undefined) return endings.dropped(claimed, over);
+  if (link === undefined) return endings.dropped(claimed, endOfLink(mail));
   const extras = await loadExtras(database, settings, mail);
   const letter = compose(mail, settings, link === null ? extras : { ...extras, link: link.href });
   const message = toMessage(mail, letter, composeCalendar(mail, settings, from), from);
   return send(message, link ? [link.token] : []);
 }
 
-/** A new link in place of earlier ones; null without one, undefined for a mail that is of no use after the course. */
+function endOfLink({ interestId, bookingId }: MailData) {
+  if (interestId !== null) return 'its interest has ended';
+  return bookingId === null ? 'its link has ended in the meantime' : 'its course is over';
+}
+
+/** A new link beside those of earlier attempts; null without one, undefined for a mail that is of no use any more. */
 async function createMailLink(on: Queryable, settings: Settings, mail: MailData) {
   const { id, purpose, providerId, bookingId, interestId, isToBooker } = mail;
   if (purpose === 'invitation' || purpose === 'account_created') {
-    const token = await createToken(on, 'password', mail, id);
-    return { token, href: tokenUrl(settings, 'password', token) };
+    const token = await createMailToken(on, 'password', mail, id);
+    return token === undefined ? undefined : { token, href: tokenUrl(settings, 'password', token) };
   }
   if (purpose === 'interest_confirmation') {
-    const token = await createInterestLink(on, { providerId, interestId: interestId! });
+    const token = await createInterestLink(on, { providerId, interestId: interestId!, mailId: id });
     return token === undefined ? undefined : { token, href: linkUrl(settings, 'interest', token) };
   }
   const isOfPayer =

@@ -1,6 +1,7 @@
 import { toOneLine } from '../../../core/text.ts';
 import type { Database } from '../../../database/client.ts';
 import { execute, type Queryable, type Statement } from '../../../database/statements.ts';
+import type { MailFailure } from '../../../database/tables/outbox.ts';
 import { getDeliveryCounters } from '../counters.ts';
 import { pauseAfter, type Ending } from '../worker.ts';
 import { deleteMails, markFailed, markSent, postponeMails } from './query.ts';
@@ -20,11 +21,19 @@ const putOffSeconds = 5;
 const retryMinutes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 360];
 /** Covers three days. */
 const maxAttempts = 21;
+/** Of a refused message: three attempts in a day. */
+const refusedMessage = { minutes: 360, maxAttempts: 3 };
 /** Minutes until the next attempt; null after the last one. */
-export const retryDelayMinutes = (attempts: number) =>
-  attempts < maxAttempts ? pauseAfter(retryMinutes, attempts) : null;
+export function retryDelayMinutes(attempts: number, failure: MailFailure = null) {
+  if (failure === 'recipient') return null;
+  if (failure === 'message') return attempts < refusedMessage.maxAttempts ? refusedMessage.minutes : null;
+  return attempts < maxAttempts ? pauseAfter(retryMinutes, attempts) : null;
+}
+/** A mail that fails so soon after another one was sent is not delayed by an outage of the mail server. */
+const outageMs = 60_000;
 
-const toAll = (mail: ClaimedMail): Attempted[] => [mail, ...(mail.digest ?? [])];
+/** With the other notices of a digest. */
+export const toAll = (mail: ClaimedMail): Attempted[] => [mail, ...(mail.digest ?? [])];
 
 const toTitle = (mail: ClaimedMail) => {
   const { length } = toAll(mail);
@@ -39,12 +48,14 @@ export function createEndings(
   on: Queryable,
 ) {
   const { mails } = getDeliveryCounters(database);
+  let lastSentAt = -Infinity;
   const mark = (statement: Statement, mail: ClaimedMail, ...values: unknown[]) =>
     execute(on, statement, [mail.providerId, toAll(mail).map(({ id }) => id), mail.lease, ...values]);
   const postpone = (mail: ClaimedMail, reason: string) => mark(postponeMails, mail, reason, `${putOffSeconds} seconds`);
   return {
     sent(mail: ClaimedMail, done: string): Ending {
       mails[result] += 1;
+      lastSentAt = performance.now();
       const values = [mail.providerId, toAll(mail).map(({ id }) => id), result === 'written'];
       return { level: 'info', text: `${toTitle(mail)} ${done}`, mark: () => execute(on, markSent, values) };
     },
@@ -62,16 +73,19 @@ export function createEndings(
       const text = `${toTitle(mail)} is put off for ${putOffSeconds} s: ${problem}`;
       return { level: 'warn', text, mark: () => postpone(mail, problem) };
     },
-    failed(mail: ClaimedMail, problem: string, isPermanent = false): Ending {
-      const pauses = toAll(mail).map(({ attempts }) => (isPermanent ? null : retryDelayMinutes(attempts)));
+    failed(mail: ClaimedMail, problem: string, failure: MailFailure = 'other', isPermanent = false): Ending {
+      const attempts = toAll(mail).map((one) => one.attempts);
+      const pauses = attempts.map((count) => (isPermanent ? null : retryDelayMinutes(count, failure)));
       const [minutes] = pauses;
       const hasFailed = minutes === null;
-      mails[hasFailed ? 'failed' : 'retried'] += 1;
+      const result = failure === 'recipient' ? 'refused' : 'failed';
+      mails[hasFailed ? result : 'retried'] += 1;
+      const stored = failure ?? (performance.now() - lastSentAt < outageMs ? 'other' : null);
       const what = hasFailed ? 'has failed' : `could not be sent, the next try is in ${minutes} min`;
       return {
         level: hasFailed ? 'error' : 'warn',
         text: `${toTitle(mail)} ${what}: ${problem}`,
-        mark: () => mark(markFailed, mail, problem, pauses),
+        mark: () => mark(markFailed, mail, problem, stored, attempts, pauses),
       };
     },
   };

@@ -5,7 +5,7 @@ import type { Language } from '../../../core/reference/language.ts';
 import { getEnrolmentStatus, hasConfirmedPlace, type EnrolmentStatus } from '../../../core/reference/statuses.ts';
 import type { Settings } from '../../../core/settings.ts';
 import { isEmailAddress, normalizeLineBreaks } from '../../../core/text.ts';
-import type { MailPurpose } from '../../../database/tables/outbox.ts';
+import type { MailFailure, MailPurpose } from '../../../database/tables/outbox.ts';
 import type { MailTexts } from '../../../database/tables/providers.ts';
 
 export type ActiveStatus = Exclude<EnrolmentStatus, 'deregistered' | 'deregisteredWithFee'>;
@@ -18,6 +18,7 @@ export type MailGathering = CalendarGathering & { gatheringAt: string; gathering
 export type MailRow = {
   id: number;
   purpose: MailPurpose;
+  lastFailure: MailFailure;
   /** `yyyymmddThhmmssZ`. */
   createdAt: string;
   providerId: number;

@@ -20,6 +20,7 @@ export function outdatedReason(mail: MailData) {
     return 'another person has its place in the meantime';
   if (purpose === 'deregistration' && !hasLeft(statusId!)) return 'its participant is back in the meantime';
   if (confirmsPlace(mail) && hasLeft(statusId!)) return 'its participant has left in the meantime';
+  if (purpose === 'receipt' && mail.isOver) return 'its date is over';
   return aboutDate.includes(purpose) ? findDateReason(mail) : null;
 }
 

@@ -1,33 +1,41 @@
 import { caseFoldedSql } from '../../../database/tables/columns.ts';
-import { joinedRecipient, recipientJoins } from '../../../resources/mails/loaders.ts';
+import { isDelayedSql } from '../../../database/tables/outbox.ts';
+import { isRefusedSql, joinedRecipient, recipientJoins } from '../../../resources/mails/loaders.ts';
 import { references } from '../../../resources/mails/resend-sql.ts';
 
 /**
  * Leases at most `$1` due mails, fairly: the fairness key with the fewest mails in progress is first, then the least
- * recently served one. `$2` to `$4` are fairness keys, their mails in progress and when they were last served. Other workers
- * skip a mail until its lease ends; `due_at` is that time and identifies the attempt. `last_error` is null meanwhile.
+ * recently served one. `$2` to `$4` are fairness keys, their mails in progress and when they were last served; mails with
+ * other purposes than `$5` wait for a newer server. Other workers skip a mail until its lease ends; `due_at` is that time
+ * and identifies the attempt. `last_error` is null meanwhile.
  */
 export const claimMails = {
   name: 'claim_mails',
   text: `select provider_id as "providerId", id, attempts, due_at::text as lease, fairness_key as "fairnessKey"
-    from claim_mails($1, $2, $3, $4)`,
+    from claim_mails($1, $2, $3, $4, $5)`,
 };
 
 /** The unsent mails `$2` of provider `$1` with the lease `$3`. */
 const areAttempted = 'provider_id = $1 and id = any($2::bigint[]) and due_at = $3 and sent_at is null';
 
+/** Draws two of those forward that an outage of the mail server has delayed, so that they leave as fast as it takes them. */
 export const markSent = {
   name: 'mark_mails_sent',
-  text: `update outbox set sent_at = now(), is_written = $3, failed_at = null, last_error = null
-    where provider_id = $1 and id = any($2::bigint[]) and sent_at is null`,
+  text: `with sent as (
+      update outbox set sent_at = now(), is_written = $3, failed_at = null, last_error = null
+      where provider_id = $1 and id = any($2::bigint[]) and sent_at is null)
+    update outbox set due_at = now() where (provider_id, id) in (
+      select provider_id, id from outbox where ${isDelayedSql} and due_at > now() + interval '10 seconds'
+      order by attempts, due_at limit 2 for update skip locked)`,
 };
 
-/** `$5` are the minutes until the next attempt of each; null for a final failure. */
+/** `$6` and `$7` are the attempts of each and the minutes until the next one; null for a final failure. */
 export const markFailed = {
   name: 'mark_mails_failed',
-  text: `update outbox set last_error = $4, due_at = now() + coalesce(m.minutes, 0) * interval '1 minute',
+  text: `update outbox set last_error = $4, failure = $5, attempts = m.attempts,
+      due_at = now() + coalesce(m.minutes, 0) * interval '1 minute',
       failed_at = case when m.minutes is null then now() end
-    from unnest($2::bigint[], $5::int[]) m (mail_id, minutes)
+    from unnest($2::bigint[], $6::int[], $7::int[]) m (mail_id, attempts, minutes)
     where id = m.mail_id and ${areAttempted}`,
 };
 
@@ -38,10 +46,18 @@ export const postponeMails = {
     where ${areAttempted}`,
 };
 
-/** Deletes outdated mails. An interest whose date can no longer be booked gets a mail about the next date. */
+const detachLinks = (table: string) => `${table} as (
+      update ${table} set mail_id = null where provider_id = $1 and mail_id in (select id from deleted))`;
+
+/**
+ * Deletes outdated mails; links of earlier attempts stay as they are. An interest whose date can no longer be booked gets
+ * a mail about the next date.
+ */
 export const deleteMails = {
   name: 'delete_mails',
-  text: `with deleted as (delete from outbox where ${areAttempted} returning purpose, interest_id)
+  text: `with deleted as (delete from outbox where ${areAttempted} returning id, purpose, interest_id),
+    ${detachLinks('tokens')},
+    ${detachLinks('booking_links')}
     update course_interests i set notified_at = null, course_date_id = null from deleted d
     where i.provider_id = $1 and i.id = d.interest_id and d.purpose = 'date_published' and not exists (
       select from course_interests n where n.provider_id = $1 and n.course_id = i.course_id and n.email = i.email
@@ -71,20 +87,28 @@ export const resetMail = {
   name: 'retry_mail',
   text: `${resetSql} where provider_id = $1 and id = $2 and sent_at is null and last_error is not null returning id`,
 };
-/** Of equal mails, such as one that was sent again, the latest alone. */
-export const resetFailedMails = {
-  name: 'retry_failed_mails',
-  text: `${resetSql} where provider_id = $1 and id in (
+const isWaiting = 'sent_at is null and failed_at is null and last_error is not null';
+/** Those that have failed since `$2`: of equal mails, such as one that was sent again, the latest alone, to no refused address. */
+const areFailed = `id in (
       select id from (
         select id, failed_at, row_number() over (partition by purpose, ${references} order by id desc) as place
         from outbox where provider_id = $1) mails
-      where place = 1 and failed_at is not null)
-    returning id`,
-};
+      where place = 1 and failed_at >= $2)
+    and id not in (select o.id from outbox o ${recipientJoins}
+      where o.provider_id = $1 and o.failed_at is not null and ${isRefusedSql('$1', joinedRecipient)})`;
 
-export const findProvidersWithFailedMails = {
-  name: 'providers_of_failed_mails',
-  text: 'select distinct provider_id as "providerId" from outbox where failed_at is not null order by 1',
+const ofProviders = (condition: string) =>
+  `select distinct provider_id as "providerId" from outbox where ${condition} order by 1`;
+/** The statements that retry all mails that have failed, or all that wait for their next attempt. */
+export const resets = {
+  failed: {
+    providers: { name: 'providers_of_failed_mails', text: ofProviders('failed_at is not null') },
+    reset: { name: 'retry_failed_mails', text: `${resetSql} where provider_id = $1 and ${areFailed} returning id` },
+  },
+  waiting: {
+    providers: { name: 'providers_of_waiting_mails', text: ofProviders(isWaiting) },
+    reset: { name: 'retry_waiting_mails', text: `${resetSql} where provider_id = $1 and ${isWaiting} returning id` },
+  },
 };
 
 export const findMailState = {

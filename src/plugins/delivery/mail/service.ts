@@ -3,7 +3,7 @@ import { Problem } from '../../../core/errors.ts';
 import type { Database } from '../../../database/client.ts';
 import { execute, type Queryable } from '../../../database/statements.ts';
 import { liftRefusals } from '../../../resources/mails/resend-sql.ts';
-import { selectMails, findProvidersWithFailedMails, resetFailedMails, resetMail, findMailState } from './query.ts';
+import { selectMails, resets, resetMail, findMailState } from './query.ts';
 
 type MailSelection = {
   providerId: number | null;
@@ -53,19 +53,19 @@ async function describeRefusal(on: Queryable, mailId: number) {
 }
 
 /**
- * Retries all failed mails, of equal ones the latest. Returns their number, and the first error of a provider that could
- * not be written.
+ * Retries all mails that wait, or that have failed since a time: of equal ones the latest, to no refused address. Returns
+ * their number, and the first error of a provider that could not be written.
  */
-export async function retryFailedMails(database: Database) {
+export async function retryMails(database: Database, which: keyof typeof resets, since = '-infinity') {
+  const statements = resets[which];
+  const more = which === 'failed' ? [since] : [];
   let [retried, failure]: [number, unknown] = [0, undefined];
   const retryOfProvider = (providerId: number) =>
-    database.write([providerId], ['people'], async (tx, now) => {
-      const reset = await execute<{ id: number }>(tx, resetFailedMails, [providerId]);
-      if (reset.length === 0) return tx.rollbackNoChange(0);
-      await execute(tx, liftRefusals, [providerId, reset.map(({ id }) => id), now]);
-      return reset.length;
+    database.write([providerId], ['people'], async (tx) => {
+      const reset = await execute(tx, statements.reset, [providerId, ...more]);
+      return reset.length === 0 ? tx.rollbackNoChange(0) : reset.length;
     });
-  const providers = await execute<{ providerId: number }>(toQueryable(database), findProvidersWithFailedMails, []);
+  const providers = await execute<{ providerId: number }>(toQueryable(database), statements.providers, []);
   // Continue after an error: one busy provider must not stop the others.
   for (const { providerId } of providers)
     retried += await retryOfProvider(providerId).catch((error: unknown) => {

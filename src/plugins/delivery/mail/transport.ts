@@ -2,6 +2,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { SendMailOptions } from 'nodemailer';
 import { makeFolder } from '../../../core/make-folder.ts';
+import type { MailFailure } from '../../../database/tables/outbox.ts';
 
 export type Message = SendMailOptions & { messageId: string; subject: string };
 
@@ -14,12 +15,12 @@ export type Transport = {
   secrets: string[];
   /** Returns a text for the log. `name` is the same at each attempt. */
   send(message: Message, name: string): Promise<string>;
-  /** Ends idle connections. */
-  close?(): void;
+  /** Ends idle connections, with `force` those in use too. */
+  close?(options?: { force: boolean }): void;
 };
 
 /** Shorter than the lease, after which another worker would send the mail too. */
-export const sendTimeoutMs = 60_000;
+const sendTimeoutMs = 60_000;
 
 /** Creates a value on first use; repeats that after a failure. */
 function lazy<T>(create: () => Promise<T>) {
@@ -45,7 +46,7 @@ export function smtpTransport(url: string, maxConnections: number): Transport {
   const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000, dnsTimeout: 10_000 };
   // Once: a mail of which no byte was sent, over a connection that the server has closed meanwhile.
   const options = { pool: true as const, maxConnections, maxRequeues: 1, idleTimeout, ...timeouts };
-  let opened: { close(): void } | undefined;
+  let opened: { close: NonNullable<Transport['close']> } | undefined;
   const transporter = lazy(async () => {
     const created = (await mailer()).createTransport({ url, ...options });
     opened = created;
@@ -59,7 +60,7 @@ export function smtpTransport(url: string, maxConnections: number): Transport {
       await (await transporter()).sendMail({ ...message, signal: AbortSignal.timeout(sendTimeoutMs) });
       return 'is sent';
     },
-    close: () => opened?.close(),
+    close: (options) => opened?.close(options),
   };
 }
 
@@ -124,4 +125,13 @@ export function toRefused(error: unknown): 'address' | 'mail' | undefined {
   if (codesOfConfiguration.test(code)) return undefined;
   // Gmail sends 5.2.1 also to a sender of too many mails.
   return codesOfAddress.test(code) && !/ at a rate /.test(text) ? 'address' : 'mail';
+}
+
+/** What a failed attempt was about; null for a mail server that is away, refuses the password or takes no mails now. */
+export function toFailure(error: unknown): MailFailure {
+  const { command = '', responseCode = 0, response = '' } = error as SmtpError;
+  if (toRefused(error) !== undefined) return 'recipient';
+  if (command === 'DATA' && responseCode >= 500) return 'message';
+  const isOfServer = /^(CONN|EHLO|HELO|STARTTLS|AUTH|$)/.test(command) || /^(421|4\d\d[ -]#?4\.[34]\.)/.test(response);
+  return isOfServer ? null : 'other';
 }

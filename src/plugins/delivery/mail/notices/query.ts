@@ -1,5 +1,6 @@
 import { canceled } from '../../../../core/reference/statuses.ts';
 import { currentTimeSql } from '../../../../database/tables/columns.ts';
+import { isKnownSql } from '../../../../database/tables/outbox.ts';
 import { isNoticeSql } from '../../../../resources/mails/loaders.ts';
 
 /** Current data of the notices `$2`. Days and times are in the course date's time zone. */
@@ -38,7 +39,7 @@ export const findNotices = {
 
 /** The notices `o` to the recipient of the notice `$2` that are to be sent. */
 const ofRecipient = `o.provider_id = $1 and o.sent_at is null and o.failed_at is null
-      and ${isNoticeSql('o')}
+      and ${isNoticeSql('o')} and ${isKnownSql('o.purpose')}
       and exists (select from outbox own where own.provider_id = $1 and own.id = $2
         and (own.address = o.address or own.admin_user_id = o.admin_user_id))`;
 
