@@ -5,19 +5,19 @@ import { sanitizeCached } from '../../core/sanitize-html.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { loadDescriptions, loadSummaries } from '../../resources/course-descriptions/service.ts';
 import { findCourse, hasTopics, listCourses, toSchoolContext } from './courses.ts';
-import { applyFilter, filterCourses, readFilter, type Filter } from './dates/filters.ts';
+import { applyFilter, filterCourses } from './dates/filters.ts';
 import { findDatedCourses, getDate } from './dates/service.ts';
-import { isHeld, loadOfCourse, loadUpcoming, maxDates, selectComing } from './dates/upcoming.ts';
+import { isHeld, loadOfCourse, loadUpcoming, selectComing } from './dates/upcoming.ts';
 import { JsonLd, toCourseList } from './feeds/json-ld.tsx';
 import { cachedPage } from './cached-page.ts';
 import { acceptsInterests } from './interests/switch.ts';
 import { isAt, readId, type ItemRoute } from './item-route.ts';
+import { pageSize, readSearch } from './query.ts';
 import { sendPage } from './send-page.tsx';
 import { Course } from './views/course.tsx';
 import { DatePage } from './views/date.tsx';
 import { Start } from './views/start.tsx';
 
-const pageSize = 400;
 /** The courses that the start page describes to search engines. */
 const maxListedCourses = 100;
 
@@ -30,7 +30,7 @@ export const pages: FastifyPluginAsync<Services> = async (app, services) => {
     handler: async (request, reply) => {
       const { view } = request.catalog;
       const ctx = listRoute.toCtx(request);
-      const { page: requestedPage = '1', ...filter } = readSearch(request.query as Record<string, unknown>);
+      const { page: requestedPage = '1', ...filter } = readSearch(request.query);
       const isKnown = await hasTopics(ctx, filter);
       const [all, courses, coming] = isKnown
         ? await Promise.all([loadUpcoming(ctx), listCourses(ctx), findDatedCourses(ctx)])
@@ -88,11 +88,5 @@ export const pages: FastifyPluginAsync<Services> = async (app, services) => {
     },
   });
 };
-
-/** The filters, and the page from the second one on. */
-function readSearch(query: Record<string, unknown>): Filter & { page?: string } {
-  const page = Math.min(Number.parseInt(String(query['page']), 10) || 1, Math.ceil(maxDates / pageSize));
-  return { ...readFilter(query), ...(page > 1 && { page: String(page) }) };
-}
 
 const redirect = (reply: FastifyReply, path: string) => reply.removeHeader('etag').redirect(path, 301);

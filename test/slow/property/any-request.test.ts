@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { anyBytes, anyContentType, anyQuery, anyText } from '../../support/any-request.ts';
 import {
-  contentTypes,
   dialects,
   fieldNames,
   hostileValue,
@@ -44,51 +44,6 @@ function expectValidResponse(endpoint: string, response: TestResponse) {
   expect(response.text.length).toBeLessThan(1_000);
 }
 
-const goodValues = fc.constantFrom(
-  '1',
-  '2',
-  '75',
-  'true',
-  'no',
-  '2026-01-01',
-  '2026-07-01T09:00:00.5+02:00',
-  'en',
-  'all',
-  'products',
-);
-const rawValues = fc.constantFrom(
-  '%ff',
-  '%',
-  '%00',
-  '%ed%a0%80',
-  '+',
-  '&',
-  '=',
-  '%26',
-  '%C3%28',
-  '[]',
-  '%5B%5D',
-  '1;2',
-  '#',
-);
-const anyText = fc.oneof(
-  hostileValue.map((value) =>
-    encodeURIComponent((typeof value === 'string' ? value : JSON.stringify(value)).toWellFormed()),
-  ),
-  fc.string({ unit: 'binary', maxLength: 20 }).map((text) => encodeURIComponent(text.toWellFormed())),
-);
-const brackets = ['', '', '', '', '[]', '[0]', '[x]', '[__proto__]', '%5B%5D', '%5b1%5d', '[', '[]['];
-const queryOf = (names: string[]) => {
-  const parameter = fc
-    .tuple(
-      fc.constantFrom(...names, '__proto__', 'constructor', 'toString', 'x'),
-      fc.constantFrom(...brackets),
-      fc.oneof(goodValues, rawValues, anyText),
-    )
-    .map(([name, bracket, value]) => `${name}${bracket}=${value.slice(0, 4_000)}`);
-  return fc.array(parameter, { minLength: 1, maxLength: 5 }).map((parts) => parts.join('&'));
-};
-
 const endpoints = getEndpoints(testApp);
 const named = /\{\w+\}/g;
 const queryNames = ({ operation }: (typeof endpoints)[number]) =>
@@ -101,7 +56,7 @@ test.each(endpoints)(
     const { name, method, path } = endpoint;
     const known = queryNames(endpoint);
     // Parameters of other operations too, at half the weight.
-    const query = fc.oneof({ weight: 2, arbitrary: queryOf(known) }, { weight: 1, arbitrary: queryOf(everyName) });
+    const query = fc.oneof({ weight: 2, arbitrary: anyQuery(known) }, { weight: 1, arbitrary: anyQuery(everyName) });
     const url = path.replace(/(?<=^\/v2\/courses\/)\{\w+\}/, String(course)).replaceAll(named, '1');
     const [sender, body] = method === 'GET' ? [reader, undefined] : [writer, {}];
     const request = async (text: string, apiKey: string) =>
@@ -185,55 +140,12 @@ test.each(writeEndpoints)(
   60_000,
 );
 
-const fragments = fc.constantFrom(
-  ...[
-    'title=',
-    'A',
-    '&',
-    '=',
-    '[',
-    ']',
-    '%',
-    '%ff',
-    '%5B',
-    '__proto__',
-    'tags',
-    '{',
-    '}',
-    '"title"',
-    ':',
-    ',',
-    '"A"',
-    'null',
-  ],
-  ...[
-    '--edge',
-    '--edge--',
-    '\r\n',
-    '\r\n\r\n',
-    'content-disposition: form-data; name="title"',
-    '; filename="x"',
-    '\0',
-    '\\u0000',
-  ],
-);
-const bytes = fc.oneof(
-  fc.array(fragments, { maxLength: 12 }).map((parts) => Buffer.from(parts.join(''))),
-  fc.uint8Array({ minLength: 1, maxLength: 60 }).map((part) => Buffer.from(part)),
-);
-const type = fc.constantFrom(
-  ...Object.values(contentTypes),
-  'multipart/form-data',
-  'application/json; charset=latin1',
-  'x',
-  '/',
-);
 test.each(writeEndpoints)(
   '$name never fails on any bytes of any content type',
   async (endpoint) => {
     const send = async (body: Buffer, contentType: string) =>
       expectValidResponse(endpoint.name, await sendRawWrite(writer, endpoint, contentType, body));
-    await fc.assert(fc.asyncProperty(bytes, type, send), { numRuns });
+    await fc.assert(fc.asyncProperty(anyBytes, anyContentType, send), { numRuns });
   },
   60_000,
 );

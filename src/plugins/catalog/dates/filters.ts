@@ -6,25 +6,6 @@ export const filterNames = ['q', 'category', 'tag', 'place', 'month', 'language'
 export type FilterName = (typeof filterNames)[number];
 export type Filter = Partial<Record<FilterName, string>>;
 
-const maxLength = 200;
-/** Without half a character at its end. */
-const cut = (text: string) => text.slice(0, maxLength).replace(/[\ud800-\udbff]$/, '');
-
-/** The filters of a query; an empty value is none, and of several the first counts. */
-export function readFilter(query: Record<string, unknown>): Filter {
-  const values = filterNames.flatMap((name) => {
-    const value = [query[name]].flat()[0];
-    return typeof value === 'string' && value.trim() !== '' ? [[name, cut(value.trim())]] : [];
-  });
-  return Object.fromEntries(values) as Filter;
-}
-
-/** The topic of a feed. */
-export function readTopic(query: Record<string, unknown>): { tag?: string } {
-  const { tag } = readFilter(query);
-  return tag === undefined ? {} : { tag };
-}
-
 /** The texts that a search reads: the title, the categories, the tags and the place. */
 function toSearchedText(date: CatalogDate) {
   const { title, courseTitle, categories, tags, city, location, placeAdditionalInfo } = date;
@@ -70,7 +51,7 @@ const tests: Record<FilterName, (value: string) => (date: CatalogDate) => boolea
   month:
     (value) =>
     ({ startAt }) =>
-      startAt.startsWith(`${value.slice(0, 7)}-`),
+      startAt.startsWith(`${value}-`),
   language:
     (value) =>
     ({ language }) =>

@@ -5,12 +5,12 @@ import { formatTimestamp } from '../../../core/timestamps.ts';
 import type { Services } from '../../../http/auth/authenticate.ts';
 import { getSchoolId } from '../../../database/context.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
-import { readTopic } from '../dates/filters.ts';
 import type { CatalogDate } from '../dates/model.ts';
 import { findTopics } from '../courses.ts';
 import { listWholeDates } from '../dates/service.ts';
 import { loadNewest } from '../dates/upcoming.ts';
 import { cachedPage } from '../cached-page.ts';
+import { readTopic } from '../query.ts';
 import type { View } from '../view.ts';
 import { toPlaceText, toPriceText, toZoneText } from '../views/facts.tsx';
 import { element, toDocument } from './xml.ts';
@@ -24,7 +24,7 @@ export const atomFeed: FastifyPluginAsync<Services> = async (app, services) => {
     handler: async (request, reply) => {
       const { view } = request.catalog;
       const ctx = listRoute.toCtx(request);
-      const { tag } = readTopic(request.query as Record<string, unknown>);
+      const { tag } = readTopic(request.query);
       const topics = tag === undefined ? undefined : await findTopics(ctx, 'tag', tag);
       const dates = topics?.length === 0 ? [] : await loadNewest(ctx, topics, maxEntries);
       const ids = dates.map(({ id }) => id);

@@ -9,12 +9,13 @@ import { getSchoolId } from '../../../database/context.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
 import { withNextGatherings, type DateWithGatherings } from '../../../resources/gatherings/loaders.ts';
 import { findCourse, hasTopics, toSchoolContext } from '../courses.ts';
-import { applyFilter, readTopic } from '../dates/filters.ts';
+import { applyFilter } from '../dates/filters.ts';
 import type { CatalogDate } from '../dates/model.ts';
 import { getDate } from '../dates/service.ts';
 import { loadCanceled, loadOfCourse, loadUpcoming } from '../dates/upcoming.ts';
 import { cachedPage } from '../cached-page.ts';
 import { findId, readId, type ItemRoute } from '../item-route.ts';
+import { readTopic } from '../query.ts';
 import type { View } from '../view.ts';
 
 /** How often programs should look for changes. */
@@ -29,7 +30,7 @@ export const calendars: FastifyPluginAsync<Services> = async (app, services) => 
   app.get('/calendar.ics', {
     ...cachedPage(services, { readParameters: readTopic }),
     handler: async (request, reply) => {
-      const topic = readTopic(request.query as Record<string, unknown>);
+      const topic = readTopic(request.query);
       const isKnown = await hasTopics(listRoute.toCtx(request), topic);
       const dates = isKnown ? applyFilter(await loadAll(request), topic) : [];
       return sendCalendar(request, reply, dates, request.catalog.view.school.title);
