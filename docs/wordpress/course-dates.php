@@ -63,7 +63,7 @@ function course_dates_render($attributes)
     $given = shortcode_atts(COURSE_DATES_DEFAULTS, is_array($attributes) ? $attributes : array(), 'course_dates');
     $lang = in_array($given['lang'], array('en', 'no'), true) ? $given['lang'] : course_dates_site_language();
     $texts = COURSE_DATES_TEXTS[$lang];
-    $src = rtrim(trim((string) $given['src']), '/');
+    $src = rtrim(trim(preg_replace('/[?#].*/s', '', (string) $given['src'])), '/');
     if (!preg_match('#^https?://#i', $src)) {
         return '<p class="course-dates-note">' . esc_html($texts['no_src']) . '</p>';
     }

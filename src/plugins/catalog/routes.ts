@@ -32,7 +32,7 @@ export const catalogPlugin: FastifyPluginAsync<Services> = async (app, services)
   hideRoutes(app);
   setErrorFormat(app, formatErrorWith(services.settings, toStylePath(services)));
   serveAsset(app, '', stylesheet);
-  serveEmbed(app);
+  serveEmbed(app, services.settings);
   app.setNotFoundHandler(refuseUnknown(services));
   const lookup = createSchoolLookup({ $client: services.database.pool });
   await app.register(schoolPages, { ...services, prefix: '/:school', lookup, isOwnHost: false });

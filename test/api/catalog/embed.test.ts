@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { send, sharedTestApp } from '../../support/test-app.ts';
+import { send, settings, sharedTestApp } from '../../support/test-app.ts';
 
 const { app } = await sharedTestApp();
 const read = (headers: Record<string, string> = {}) =>
@@ -19,7 +19,9 @@ test('the script of <course-dates> is at most 12 kB compressed, and any site may
   ]);
   expect(response.rawPayload.length).toBeLessThanOrEqual(12_000);
   const source = readFileSync('src/plugins/catalog/embed/course-dates.js', 'utf8');
-  expect(gunzipSync(response.rawPayload).toString()).toBe(source);
+  const served = gunzipSync(response.rawPayload).toString();
+  expect(served).toBe(source.replace("'{catalogs}'", `"${settings.publicUrl}/catalog/"`));
+  expect(served).not.toBe(source);
 });
 
 test('a copy of the script is current while its ETag is', async () => {

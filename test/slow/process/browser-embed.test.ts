@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
@@ -33,13 +34,19 @@ async function startSchool() {
 }
 
 /** A page of another site, with the documented policy for the service beside `default-src 'none'`. */
-async function startSite(origin: string, { head, body }: { head: string; body: string }) {
+async function startSite(origin: string, { head, body, merged }: { head: string; body: string; merged?: string }) {
   const own = head.includes('/site.css') ? `; style-src 'self'` : '';
-  const policy = `default-src 'none'; ${documentedPolicy().replaceAll('https://courses.example', origin)}${own}`;
+  const documented = documentedPolicy().replaceAll('https://courses.example', origin);
+  const scripts = merged === undefined ? documented : documented.replace('script-src', `script-src 'self'`);
+  const policy = `default-src 'none'; ${scripts}${own}`;
   const [style] = blocksOf('docs/guides/embed.md', 'css');
   const server = createServer((request, response) => {
     if (request.url === '/site.css') {
       response.writeHead(200, { 'content-type': 'text/css' }).end(style);
+      return;
+    }
+    if (request.url === '/cache/merged.js') {
+      response.writeHead(200, { 'content-type': 'text/javascript' }).end(merged);
       return;
     }
     const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy };
@@ -211,6 +218,67 @@ describe.skipIf(chromiumPath === undefined)('<course-dates> in Chromium', () => 
     await set('school', slug);
     await expect.poll(() => rows(page)).toHaveLength(5);
     expect(complaints).toEqual([]);
+  });
+
+  test.each(['a module', 'a merged file', 'a copy from the source code'])(
+    '`school` in a script that is %s',
+    async (kind) => {
+      const { origin, slug } = await startSchool();
+      const address = `${origin}/catalog/course-dates.js`;
+      const source = readFileSync('src/plugins/catalog/embed/course-dates.js', 'utf8');
+      const isCopy = kind === 'a copy from the source code';
+      const merged = `globalThis.first = 1;\n${isCopy ? source : await (await fetch(address)).text()}`;
+      const head =
+        kind === 'a module'
+          ? `<script type="module" src="${address}" crossorigin></script>`
+          : '<script src="/cache/merged.js"></script>';
+      const body = `<course-dates school="${slug}"></course-dates>`;
+      const { page } = await browser.open();
+      const warnings: string[] = [];
+      page.on('console', (message) => {
+        if (message.type() === 'warning') warnings.push(message.text());
+      });
+      await page.goto(await startSite(origin, { head, body, merged }));
+      if (isCopy) {
+        const text = 'course-dates: the address of the service is not known: use src instead of school';
+        await expect.poll(() => warnings).toEqual([text]);
+        expect(await page.locator('course-dates p').innerText()).toBe('The dates could not be loaded.');
+      } else {
+        await expect.poll(() => rows(page)).toHaveLength(5);
+        expect(warnings).toEqual([]);
+      }
+    },
+  );
+
+  test.each(['?lang=no', '#content', '/?lang=no#content', '/', '?', '  '])(
+    'the query and the fragment of src are cut off: %j',
+    async (end) => {
+      const { origin, base } = await startSchool();
+      const head = `<script src="${origin}/catalog/course-dates.js"></script>`;
+      const { page, requested } = await browser.open();
+      const body = `<course-dates src="${origin}${base}${end}"></course-dates>`;
+      await page.goto(await startSite(origin, { head, body }));
+      await expect.poll(() => rows(page)).toHaveLength(5);
+      expect(requested.at(-1)).toBe(`${origin}${base}/dates.json?lang=en&limit=5`);
+      expect(await page.locator('course-dates a').last().getAttribute('href')).toBe(`${origin}${base}?lang=en`);
+    },
+  );
+
+  test.each([
+    ['nb_NO', 'no'],
+    ['nn_NO', 'no'],
+    ['no-NO', 'no'],
+    ['NB', 'no'],
+    ['nbx', 'en'],
+    ['en_GB', 'en'],
+  ])('lang="%s" of the page is %s', async (lang, shown) => {
+    const { origin, slug } = await startSchool();
+    const head = `<script src="${origin}/catalog/course-dates.js"></script>`;
+    const { page, requested } = await browser.open();
+    const body = `<div lang="${lang}"><course-dates school="${slug}"></course-dates></div>`;
+    await page.goto(await startSite(origin, { head, body }));
+    await expect.poll(() => rows(page)).toHaveLength(5);
+    expect(new URL(requested.at(-1)!).searchParams.get('lang')).toBe(shown);
   });
 
   test('structured data on a page of the catalog violates no policy', async () => {

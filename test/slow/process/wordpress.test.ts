@@ -67,6 +67,16 @@ describe.skipIf(!hasPhp)('the WordPress plugin', () => {
     expect(english.requests).toEqual([`${src}/dates.json?lang=en&limit=100&tag=a+%26+b`]);
   });
 
+  test.each(['?lang=no', '#content', '/?lang=no#content', ' ', '/'])(
+    'cuts the query and the fragment off the address: %j',
+    async (end) => {
+      const { src, view } = await openSite();
+      const { html, requests } = await view(0, { src: `${src}${end}` });
+      expect(requests).toEqual([`${src}/dates.json?lang=no&limit=5`]);
+      expect(html).toContain(`<p><a href="${src}?lang=no">Alle kurs</a></p>`);
+    },
+  );
+
   test('asks the catalog every five minutes, and keeps the last good copy for 24 hours while it is away', async () => {
     const { me, dateId, state, server, view } = await openSite();
     const first = await view(0);

@@ -2,7 +2,14 @@
 (() => {
   if (customElements.get('course-dates')) return;
 
-  const catalogs = document.currentScript ? new URL('.', document.currentScript.src).href : undefined;
+  /** Below the address from which this script is loaded; in a module, or within another script, as it was served. */
+  const served = '{catalogs}';
+  const own = document.currentScript?.src ?? '';
+  const catalogs = /\/catalog\/course-dates\.js(?:$|\?)/.test(own)
+    ? new URL('.', own).href
+    : /^https?:/.test(served)
+      ? served
+      : undefined;
 
   const locales = { en: 'en-GB', no: 'nb-NO' };
   const texts = {
@@ -105,13 +112,15 @@
 
     get #language() {
       const of = this.closest('[lang]')?.getAttribute('lang') ?? navigator.language;
-      return /^(no|nb|nn)\b/i.test(of) ? 'no' : 'en';
+      return /^(no|nb|nn)(?![a-z])/i.test(of) ? 'no' : 'en';
     }
 
     get #catalog() {
       const [src, school] = [this.getAttribute('src'), this.getAttribute('school')];
-      if (src) return new URL(src, document.baseURI).href.match(/^.*[^/]/)[0];
-      return school && catalogs ? catalogs + encodeURIComponent(school) : undefined;
+      if (src) return new URL(src, document.baseURI).href.match(/^[^?#]*[^/?#]/)[0];
+      if (!school) throw new Error('the element has neither school nor src');
+      if (!catalogs) throw new Error('the address of the service is not known: use src instead of school');
+      return catalogs + encodeURIComponent(school);
     }
 
     async #load() {
@@ -139,7 +148,6 @@
   }
 
   async function fetchDates(catalog, { lang, tag, limit }, { signal }) {
-    if (!catalog) throw new Error('the element has neither school nor src');
     const query = new URLSearchParams({ lang, limit: String(limit), ...(tag && { tag }) });
     const response = await fetch(`${catalog}/dates.json?${query}`, { signal, credentials: 'omit' });
     if (!response.ok) throw new Error(`${catalog} responded ${response.status}`);
