@@ -22,9 +22,10 @@ const maxDays = 1_000_000;
 const isWithoutTime = sql`coalesce(${courseDates.startTimeAt}, '00:00') = '00:00'`;
 const startsAt = sql`${courseDates.startAt} + coalesce(${courseDates.startTimeAt}, '00:00'::time)`;
 const freeUntil = sql`${startsAt} - least(coalesce(${locations.cancellationDays}, 0), ${maxDays}) * interval '1 day'`;
-/** The end of a day is shown as 23:59. */
+/** The end of a day is shown as 23:59, and a time that the clock skips as the one that it shows instead. */
 const toText = (localTime: typeof startsAt) =>
-  sql<string>`to_char(${localTime} - case when ${isWithoutTime} then interval '1 minute' else interval '0' end, 'YYYY-MM-DD HH24:MI')`;
+  sql<string>`to_char(timezone(${courseDates.zone}, timezone(${courseDates.zone}, ${localTime}
+    - case when ${isWithoutTime} then interval '1 minute' else interval '0' end)), 'YYYY-MM-DD HH24:MI')`;
 
 /** What the terms depend on, of a date and its school. */
 const selectDateFacts = (time: SQL) => ({
