@@ -206,15 +206,56 @@ test('a form says "waiting list" once none of its participants gets a place', as
 });
 
 test('a course without a price is not free of charge, and one of 0 is', async () => {
-  const { me, courseId, read } = await createSchool({ price_comment: 'Ask us' });
+  const { me, courseId, read } = await createSchool();
   await addDate(me, courseId);
   const { json, page, list, form, entry, data } = await read();
   for (const text of [page, list, form, entry]) expect(text).not.toContain('Free of charge');
-  for (const text of [page, form]) expect(text).toContain('|Price|Ask us|');
-  expect([json['price'], data['offers']]).toEqual([null, undefined]);
+  expect([json['price'], data['offers'], page.includes('|Book|')]).toEqual([null, undefined, true]);
   const other = await createSchool({ price_comment: 'Ask us', price_value: 0 });
   await addDate(other.me, other.courseId);
   const free = await other.read();
   expect(free.page).toContain('|Price|Free of charge|Ask us|');
   expect([free.list.includes('|Free of charge|'), free.json['price']]).toMatchObject([true, { value: 0 }]);
+  expect(free.page).toContain('|Book|');
+});
+
+test.each([5, 0])(
+  'a course whose price is by agreement is not sold for 0, with %i on the waiting list',
+  async (wait) => {
+    const { me, catalog, courseId, read } = await createSchool({ price_comment: 'By agreement' });
+    const dateId = await addDate(me, courseId, { capacityMax: 1, numConfirmed: wait > 0 ? 1 : 0, capacityWait: wait });
+    const { json, page, list, course, form, data } = await read();
+    for (const text of [page, list, course]) expect(text).toContain(cannotBeBooked);
+    expect(page).toContain('|Price|By agreement|');
+    expect(page).not.toMatch(/\|Book\||0\.00|Join the waiting list/);
+    expect([form, json['booking_url'], json['price'], data['offers']]).toEqual([undefined, null, null, undefined]);
+    const path = `${catalog.base}/dates/knots-${dateId}/book`;
+    const sent = await catalog.anyone.post(path, { ...personFields(1), action: 'book' });
+    expect([sent.status, sent.headers['location']]).toEqual([303, path.replace(/\/book$/, '')]);
+    expect((await testApp.database.pool.query('select from bookings where provider_id = $1', [me.id])).rowCount).toBe(
+      0,
+    );
+
+    const own = { providerId: me.id, courseId, currency: 'NOK', createdAt: '2026-01-01', updatedAt: '2026-01-01' };
+    await write(me, (tx) => tx.insert(products).values({ ...own, title: 'Members', price: '70' }));
+    await changeDate(me, dateId, { numConfirmed: 0 });
+    const sold = await read();
+    expect(sold.page).toContain('|Price|NOK 70.00|By agreement|');
+    expect(sold.form).toContain('|Members × 1|NOK 70.00|');
+    await changeDate(me, dateId, { externalBookingUrl: 'https://book.example/' });
+    expect((await read()).json['booking_url']).toBe('https://book.example/');
+  },
+);
+
+test.each([
+  [{ startTimeAt: '18:00' }, '2027-06-10T18:00:00+02:00', undefined],
+  [{ startTimeAt: '18:00', endTimeAt: '20:00' }, '2027-06-10T18:00:00+02:00', '2027-06-10T20:00:00+02:00'],
+  [{ startTimeAt: '18:00', endAt: '2027-06-12' }, '2027-06-10T18:00:00+02:00', '2027-06-12'],
+  [{ endTimeAt: '20:00' }, '2027-06-10', '2027-06-10T20:00:00+02:00'],
+  [{}, '2027-06-10', '2027-06-10'],
+])('structured data of %j have no end before the start', async (times, startDate, endDate) => {
+  const { me, courseId, read } = await createSchool();
+  await addDate(me, courseId, { startAt: '2027-06-10', ...times });
+  const { data } = await read();
+  expect([data['startDate'], data['endDate']]).toEqual([startDate, endDate]);
 });

@@ -85,7 +85,10 @@ export function toCatalogDate(
   const { course, location } = item;
   // An online location has a title, but no place.
   const venue = location?.is_virtual ? null : toVenue(location);
-  const products = listProducts(course);
+  const isUnpriced = unpriced.has(item.course_id);
+  // By agreement, as its comment says.
+  const isSoldAtZero = !isUnpriced || !course.price.comment?.trim();
+  const products = listProducts(course).filter((one) => isSoldAtZero || one.price !== 0 || !one.is_main_product);
   const isOnline = item.is_virtual || location?.is_virtual === true;
   return {
     id: item.coursedate_id,
@@ -104,7 +107,7 @@ export function toCatalogDate(
     placeAdditionalInfo: item.place?.title_additional_info?.trim() || null,
     state: item.status_id === canceled ? 'canceled' : item.status_id === postponed ? 'postponed' : 'planned',
     seats: toSeats(item),
-    price: products[0]?.price === 0 && unpriced.has(item.course_id) ? null : toPrice(products[0]),
+    price: products[0]?.price === 0 && isUnpriced ? null : toPrice(products[0]),
     priceComment: course.price.comment,
     products,
     city: venue?.city || item.place?.title || venue?.title || null,

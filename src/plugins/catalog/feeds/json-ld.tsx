@@ -78,7 +78,10 @@ export function toEvent(view: View, date: CatalogDate, summary: string | undefin
     '@type': 'EducationEvent',
     name: title,
     startDate: toMoment(startAt, startTimeAt, zone),
-    endDate: toMoment(endAt, endTimeAt, zone),
+    // A day without a time would be before a start with one.
+    ...((startTimeAt === null || endTimeAt !== null || startAt < endAt) && {
+      endDate: toMoment(endAt, endTimeAt, zone),
+    }),
     eventStatus: statuses[state],
     eventAttendanceMode: `https://schema.org/${mode}EventAttendanceMode` as const,
     ...(locations.length > 0 && { location: locations.length === 1 ? locations[0]! : locations }),
