@@ -6,7 +6,7 @@ import { participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { grouped } from '../../lists/relations.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
-import { loadBookingBalance } from '../../resources/payments/balance-service.ts';
+import { loadBookingBalance, loadPlacePrice } from '../../resources/payments/balance-service.ts';
 import type { CancellationTerms } from '../../resources/self-cancellations/schema.ts';
 import { loadCancellationTerms } from '../../resources/self-cancellations/service.ts';
 import { findEnrolments, findShownCredit, type Enrolment } from './courses.ts';
@@ -62,6 +62,8 @@ export async function loadOffer(ctx: Ctx, participantId: number) {
     .from(participants)
     .innerJoin(courseDates, sameTenant(courseDates, participants, eq(courseDates.id, participants.courseDateId)))
     .where(tenantWhere(ctx, participants, eq(participants.id, participantId)));
-  return enrolment && hold && { enrolment, ...hold, credit: await findShownCredit(ctx, enrolment) };
+  if (!enrolment || !hold) return undefined;
+  const [credit, price] = await Promise.all([findShownCredit(ctx, enrolment), loadPlacePrice(ctx, participantId)]);
+  return { enrolment, ...hold, credit, price };
 }
 export type Offer = NonNullable<Awaited<ReturnType<typeof loadOffer>>>;

@@ -2,12 +2,14 @@ import { eq, inArray, or, sql, type SQL } from 'drizzle-orm';
 import { toMinorUnits } from '../../core/money.ts';
 import { canceled, participantStatus } from '../../core/reference/statuses.ts';
 import type { Ctx } from '../../database/context.ts';
+import { execute } from '../../database/statements.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { bookings, orders } from '../../database/tables/orders.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 import { toBalance } from './balance-schema.ts';
 import { due, orderTotal, paidByVouchers } from './loaders.ts';
+import { findPlacePrice } from './sql.ts';
 
 type School = Pick<Ctx, 'providerId' | 'db'>;
 
@@ -50,6 +52,13 @@ async function findWaiting(school: School, bookingId: number) {
     .innerJoin(courseDates, sameTenant(courseDates, participants, eq(courseDates.id, participants.courseDateId)))
     .where(tenantWhere(school, participants, eq(participants.bookingId, bookingId)));
   return found!.waiting;
+}
+
+/** The price of a participant's place with VAT, and whether the participant pays it; undefined without a booking. */
+export async function loadPlacePrice({ providerId, unlockedStore }: Ctx, participantId: number) {
+  type Row = { currency: string; price: string; isOwn: boolean };
+  const [found] = await execute<Row>(unlockedStore, findPlacePrice, [providerId, participantId]);
+  return found && { ...found, price: toMinorUnits(found.price) };
 }
 
 /** What is paid of all orders of a booking: what the school owes of one lowers what is due of the others. */

@@ -1,9 +1,12 @@
+import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
+import { products } from '../../../src/database/tables/courses.ts';
 import { endDueHoldsOfSchool } from '../../../src/resources/seats/due-holds-service.ts';
-import { bookOrFail, createBookableDate, deregister, person, statusesOnDate } from '../../support/booking.ts';
+import { bookOrFail, createBookableDate, deregister, person, persons, statusesOnDate } from '../../support/booking.ts';
 import { readFormFields } from '../../support/catalog-form.ts';
 import { eventsSince, newestEvent } from '../../support/changes.ts';
 import { addLocation } from '../../support/dates.ts';
+import { write } from '../../support/orders.ts';
 import { createLinkToken, visitor } from '../../support/pages.ts';
 import { sharedTestApp, type Provider, type TestResponse } from '../../support/test-app.ts';
 
@@ -293,6 +296,39 @@ test('an offer is accepted once; a second answer changes nothing', async () => {
   }
   expect([await statusesOnDate(me, dateId), await offerEvents(me, cursor)]).toEqual([[4, 1], ['offer.accepted']]);
   expect(await writersOf(me)).toEqual([{ actor: 'course_user', action: 'POST /my/offer/:token' }]);
+});
+
+test('an offer names the price of the place beside its buttons to the person who pays it', async () => {
+  const { me, url, dateId } = await offered(1, { capacityWait: 20 });
+  const priced =
+    '|The place costs NOK 1,000.00 with VAT. If you accept it, you are bound to pay what is not paid yet.|Accept the place|';
+  expect(main(await anyone.get(url))).toContain(priced);
+  const change = (values: Partial<typeof products.$inferInsert>) =>
+    write(me, (tx) => tx.update(products).set(values).where(eq(products.providerId, me.id)));
+  await change({ vatPercentage: '25' });
+  const of = async (fields: Record<string, unknown>) => {
+    const { participants: one, booking_id } = await bookOrFail(me, dateId, {
+      config: { waiting_list_when_full: 1 },
+      ...fields,
+    });
+    const participantId = one.at(-1)!.id;
+    await forced(
+      me,
+      `update participants set held_for = 'offer', held_until = now() + interval '1 day', status_id = 7 where id = ${participantId}`,
+    );
+    const link = await createLinkToken(me, { bookingId: Number(booking_id), participantId });
+    return main(await anyone.get(`/my/offer/${link}`));
+  };
+  expect(await of({ participants: persons(2) })).toContain('|The place costs NOK 1,250.00 with VAT.');
+  const own = person();
+  expect(await of({ participants: [own], booker_name: 'Kari', booker_email: own.email.toUpperCase() })).toContain(
+    '1,250.00',
+  );
+  const others = await of({ booker_name: 'Boss', booker_email: 'boss@firm.example' });
+  expect(others).toContain('|The place is paid by the one who booked it.|Accept the place|');
+  expect(others).not.toContain('1,250');
+  await change({ price: '0' });
+  expect(await of({})).toContain('|The place is free of charge.|Accept the place|');
 });
 
 test('a declined offer goes to the next person', async () => {

@@ -1,13 +1,22 @@
 import { formatDay } from '../../../core/date-format.ts';
+import { formatMoney } from '../../../core/money-format.ts';
 import { hasConfirmedPlace } from '../../../core/reference/statuses.ts';
 import type { Offer as LinkedOffer } from '../linked.ts';
 import type { View } from '../view.ts';
 import { capitalized, Fact } from '../../../http/html/facts.tsx';
+import { fill } from '../../../http/html/fill.ts';
 import { Credited } from './cancel.tsx';
 import { EnrolmentStatus, Facts } from './facts.tsx';
 import { Layout } from './layout.tsx';
 
 type OfferProps = { view: View; offer: LinkedOffer; isDeclined: boolean };
+
+/** Amounts are shown to the person who pays them. */
+function describePrice({ texts, language }: View, { price, currency, isOwn }: NonNullable<LinkedOffer['price']>) {
+  const { free, paidByOther, price: priced } = texts.offer;
+  if (price === 0n) return free;
+  return isOwn ? fill(priced, formatMoney(price, currency, language)) : paidByOther;
+}
 
 /** The page on which a waiting person accepts or declines an offer. */
 export function Offer({ view, offer, isDeclined }: OfferProps) {
@@ -33,6 +42,7 @@ export function Offer({ view, offer, isDeclined }: OfferProps) {
       {isOpen && (
         <form method="post">
           <p>{texts.help}</p>
+          {offer.price && <p>{describePrice(view, offer.price)}</p>}
           <p class="buttons">
             <button name="answer" value="accept">
               {texts.accept}
