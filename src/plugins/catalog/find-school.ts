@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Versions } from '../../database/context.ts';
+import type { Language } from '../../core/reference/language.ts';
 import { execute, type Queryable } from '../../database/statements.ts';
 import type { CatalogSettingsRow } from '../../resources/catalog-settings/schema.ts';
 
@@ -19,14 +20,24 @@ export type CatalogSchool = Versions &
     webAddress: string;
     tagline: string;
     description: string;
+    /** Of pages for those who ask for none of the languages; null for that of the service. */
+    language: Language | null;
+    orgNr: string;
+    /** Where visitors go, else where letters go. */
+    address: string;
   };
+
+const addressSql = (kind: 'visit' | 'post') =>
+  `nullif(concat_ws(', ', nullif(p.${kind}_address, ''), nullif(btrim(p.${kind}_zip || ' ' || p.${kind}_city), '')), '')`;
 
 const findByName = {
   name: 'find_catalog',
   text: `select n.provider_id as "providerId", coalesce(p.root_id, p.id) as "fairnessKey", c.slug, c.host, c.theme,
       c.fields, c.is_indexed as "isIndexed", c.terms_url as "termsUrl", c.privacy_url as "privacyUrl",
       c.withdrawal_text as "withdrawalText", p.title, coalesce(nullif(p.email_booking, ''), p.email) as email, p.phone,
-      p.web_address as "webAddress", p.text_tagline as tagline, p.text_description as description,
+      p.web_address as "webAddress", p.text_tagline as tagline, p.text_description as description, p.org_nr as "orgNr",
+      coalesce(${addressSql('visit')}, ${addressSql('post')}, '') as address,
+      (select b.language from booking_settings b where b.provider_id = n.provider_id) as language,
       floor(extract(epoch from now()) / 900)::text as quarter, s.changed_at::text as version,
       s.catalog_changed_at::text as catalog, s.dates_changed_at::text as dates, s.people_changed_at::text as people,
       s.money_changed_at::text as money, s.school_changed_at::text as school,

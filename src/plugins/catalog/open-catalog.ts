@@ -1,12 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
 import { catalogPageUrl } from '../../core/catalog-urls.ts';
-import { languages, preferredLanguage, type Language } from '../../core/reference/language.ts';
+import { preferredLanguage, type Language } from '../../core/reference/language.ts';
 import type { Ctx } from '../../database/context.ts';
 import { limitByAddress } from '../../http/auth/address-limit.ts';
 import type { Services } from '../../http/auth/authenticate.ts';
 import type { CatalogSchool, SchoolLookup } from './find-school.ts';
 import { toHostName } from './host-names.ts';
+import { readQuery } from './query.ts';
 import { texts } from './texts.ts';
 import { createPaths, createUrls } from './view.ts';
 
@@ -22,7 +23,7 @@ export function openCatalog({ database, settings, countRequest, lookup, isOwnHos
     const name = isOwnHost ? toHostName(request.raw) : (request.params as { school: string }).school;
     if (!lookup.isKnown(name)) await limit(request);
     const school = Problem.assertFound(await lookup.find(name), 'Catalog');
-    const chosen = readLanguage(request);
+    const chosen = readQuery(request.query, ['lang']).lang as Language | undefined;
     const paths = createPaths(settings, school, { isOwnHost, lang: chosen });
     const [path, query] = splitAddress(request.url, isOwnHost);
     // 308 keeps the method and the fields of a form.
@@ -31,7 +32,9 @@ export function openCatalog({ database, settings, countRequest, lookup, isOwnHos
       await limit(request);
       return reply.redirect(`${paths.base}${path}${query}`, moved);
     }
-    const language = chosen ?? preferredLanguage(request.headers['accept-language'], settings.defaultLanguage);
+    const fallback = school.language ?? settings.defaultLanguage;
+    // `?lang=` wins over Accept-Language.
+    const language = chosen ?? preferredLanguage(request.headers['accept-language'], fallback);
     request.ctx = createCatalogContext({ database, settings }, school, language, request);
     request.catalog = {
       view: {
@@ -48,12 +51,6 @@ export function openCatalog({ database, settings, countRequest, lookup, isOwnHos
     };
     return undefined;
   };
-}
-
-/** `?lang=` wins over Accept-Language. */
-function readLanguage({ query }: FastifyRequest): Language | undefined {
-  const { lang } = query as Record<string, unknown>;
-  return languages.find((language) => language === lang);
 }
 
 /** The query of a cached page, without what it ignores; undefined for other pages. */

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { otherLanguage } from '../../../core/reference/language.ts';
 import { safeLink } from '../../../core/safe-link.ts';
+import { fill } from '../../../http/html/fill.ts';
 import type { View } from '../view.ts';
 
 type LayoutProps = {
@@ -86,10 +87,15 @@ export const listLegalLinks = ({ school, texts }: Pick<View, 'school' | 'texts'>
     { title: texts.form.privacy, href: safeLink(school.privacyUrl) },
   ].filter(({ href }) => href !== undefined);
 
+/** The organization number and the address of the school that sells the courses. */
+export const listSeller = ({ school: { orgNr, address }, texts }: Pick<View, 'school' | 'texts'>) =>
+  [orgNr && fill(texts.orgNr, orgNr), address].filter(Boolean);
+
 function Footer({ view }: { view: View }) {
-  const { email, phone, webAddress } = view.school;
+  const { title, email, phone, webAddress } = view.school;
   const web = safeLink(webAddress);
-  const hasContact = Boolean(email || phone || web);
+  const seller = listSeller(view);
+  const hasContact = Boolean(seller.length > 0 || email || phone || web);
   const legal = listLegalLinks(view);
   if (!hasContact && legal.length === 0) return null;
   return (
@@ -97,6 +103,7 @@ function Footer({ view }: { view: View }) {
       {hasContact && <h2>{view.texts.contact}</h2>}
       {hasContact && (
         <ul>
+          {seller.length > 0 && [title, ...seller].map((line) => <li>{line}</li>)}
           {email && (
             <li>
               <a href={`mailto:${encodeURIComponent(email).replace('%40', '@')}`}>{email}</a>
@@ -112,9 +119,9 @@ function Footer({ view }: { view: View }) {
       )}
       {legal.length > 0 && (
         <ul class="legal">
-          {legal.map(({ title, href }) => (
+          {legal.map(({ title: name, href }) => (
             <li>
-              <a href={href}>{title}</a>
+              <a href={href}>{name}</a>
             </li>
           ))}
         </ul>

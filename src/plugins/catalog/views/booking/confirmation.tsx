@@ -1,12 +1,12 @@
 import { formatMoney } from '../../../../core/money-format.ts';
 import type { Minor } from '../../../../core/money.ts';
 import { getEnrolmentStatus } from '../../../../core/reference/statuses.ts';
-import { Fact, When } from '../../../../http/html/facts.tsx';
+import { Fact, Lines, When } from '../../../../http/html/facts.tsx';
 import { fill } from '../../../../http/html/fill.ts';
 import type { Confirmation } from '../../booking/confirmation.ts';
 import type { View } from '../../view.ts';
 import { toZoneText } from '../facts.tsx';
-import { Layout } from '../layout.tsx';
+import { Layout, listSeller } from '../layout.tsx';
 
 type ConfirmedProps = { view: View; confirmation: Confirmation };
 
@@ -75,6 +75,9 @@ function Amounts({ view, confirmation: { balance } }: ConfirmedProps) {
           )}
         </Fact>
         <Fact name={form.confirmation.order}>{orderId}</Fact>
+        <Fact name={form.confirmation.seller}>
+          <Lines lines={[view.school.title, ...listSeller(view)]} />
+        </Fact>
       </dl>
     </section>
   );
