@@ -36,7 +36,7 @@ const marksByName: Record<string, Partial<Record<Mark, string>>> = {
   campaigns: { financial: 'campaign_code currency discount_type', operational: 'title type' },
   catalog_addresses: { operational: 'address' },
   catalog_names: { operational: 'name' },
-  catalog_posts: { personal: 'address_hash recipients', operational: 'key_hash' },
+  catalog_posts: { personal: 'address_hash recipients fingerprint', operational: 'key_hash' },
   catalog_settings: { operational: 'slug host theme fields terms_url privacy_url withdrawal_text' },
   categories: { operational: 'title slug' },
   course_dates: {

@@ -20,6 +20,8 @@ export const catalogPosts = pgTable(
     recipients: text().array().notNull(),
     places: integer().notNull(),
     createdAt: instant().notNull(),
+    /** Hash of the fields with the key of the form; null for mails of other forms. */
+    fingerprint: text(),
   },
   (t) => [
     primaryKey({ name: 'catalog_posts_pk', columns: [t.providerId, t.keyHash] }),

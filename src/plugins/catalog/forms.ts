@@ -18,8 +18,14 @@ export async function hashAddress({ providerId, unlockedStore }: Ctx, ip: string
     .digest('hex');
 }
 
-/** An address has sent as much as it may. */
-export class AddressLimited extends Error {}
+/** An address has sent as many forms, or booked as many places, as it may. */
+export class AddressLimited extends Error {
+  readonly reason: 'posts' | 'places';
+  constructor(reason: 'posts' | 'places') {
+    super();
+    this.reason = reason;
+  }
+}
 
 /** For routes with forms: nothing is cached, posts of other sites are refused, and limits count before a body is read. */
 export function protectForms(app: FastifyInstance, services: Services & { isOwnHost: boolean }) {

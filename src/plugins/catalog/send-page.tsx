@@ -33,7 +33,8 @@ function toErrorTexts(kind: ProblemKind, texts: Texts): [string, string] {
   if (kind === 'not_found') return [texts.notFound, texts.notFoundHelp];
   if (kind === 'gone') return [texts.gone, texts.goneHelp];
   if (kind === 'forbidden') return [texts.forbidden, texts.forbiddenHelp];
-  if (kind === 'unavailable' || kind === 'too_many_requests') return [texts.busy, texts.busyHelp];
+  if (kind === 'too_many_requests') return [texts.busy, texts.tooManyHelp];
+  if (kind === 'unavailable') return [texts.busy, texts.busyHelp];
   if (kind === 'internal') return [texts.failed, texts.failedHelp];
   return [texts.unreadable, texts.unreadableHelp];
 }

@@ -7,31 +7,20 @@ import { toToken } from '../../../src/plugins/catalog/booking/service.ts';
 import { hashAddress } from '../../../src/plugins/catalog/forms.ts';
 import { letterTexts } from '../../../src/plugins/delivery/mail/messages.ts';
 import { createLink } from '../../../src/resources/links/service.ts';
-import { book, createBookableDate, createVoucher, person, statusesOnDate } from '../../support/booking.ts';
-import { openOwnHost, switchCatalogOn } from '../../support/catalog.ts';
+import { book, bookOrFail, createVoucher, person, statusesOnDate } from '../../support/booking.ts';
+import { openOwnHost } from '../../support/catalog.ts';
 import { personFields, readFormFields, readMain, type FormFields } from '../../support/catalog-form.ts';
+import { openFormSchool, type FormOptions } from '../../support/form-school.ts';
 import { addDate, addLocation, changeDate } from '../../support/dates.ts';
 import { write } from '../../support/orders.ts';
-import { visitor } from '../../support/pages.ts';
+import { createLinkToken, visitor } from '../../support/pages.ts';
 import { openTestApp, settings, sharedTestApp, type Provider } from '../../support/test-app.ts';
 
-const { app, database, createProvider } = await sharedTestApp();
+const testApp = await sharedTestApp();
+const { app, database } = testApp;
 const anyone = visitor(app);
 
-type Options = { date?: Parameters<typeof createBookableDate>[1]; catalog?: Record<string, unknown>; vat?: string };
-
-/** A date of 1,000 without VAT (25 %) in a public catalog, and its form. */
-async function school({ date = {}, catalog = {}, vat = '25' }: Options = {}) {
-  const me = await createProvider();
-  const base = await switchCatalogOn(me, catalog);
-  const { course, ...values } = date;
-  const made = await createBookableDate(me, { course: { title: 'Knots', ...course }, capacityMax: 10, ...values });
-  await write(me, (tx) => tx.update(products).set({ vatPercentage: vat }).where(eq(products.courseId, made.courseId)));
-  const url = `${base}/dates/knots-${made.dateId}/book`;
-  const open = async (query = '') => readFormFields(await anyone.get(`${url}${query}`));
-  const send = (fields: FormFields, action = 'book', headers = {}) => anyone.post(url, { ...fields, action }, headers);
-  return { me, base, url, open, send, ...made };
-}
+const school = (options?: FormOptions) => openFormSchool(testApp, options);
 
 const rowsOf = async (me: Provider, query: string) =>
   (await database.pool.query<Record<string, any>>(query, [me.id])).rows;
@@ -92,6 +81,7 @@ test('a form books two persons for the first one, and confirms it with a link to
   const confirmation = await anyone.get(booked.headers['location'] as string);
   expect([confirmation.status, confirmation.headers['cache-control']]).toEqual([200, 'no-store']);
   expect(readMain(confirmation)).toContain('|Kari1 Nordmann: Has a place|Kari2 Nordmann: Has a place|');
+  expect(readMain(confirmation)).toMatch(/\|Order\|\d+\|Seller\|School /);
   expect(readMain(confirmation)).toContain('|We have sent a receipt to kari1@form.example.|');
   expect(readMain(confirmation)).toContain(`|${letterTexts.en.payerLink.closing[0]}|`);
   const [, link] = /href="[^"]*(\/my\/booking\/[^"]*)"/.exec(confirmation.text)!;
@@ -126,6 +116,23 @@ test('the form says until when a place can be canceled, and whether with a fee, 
   );
   expect(await read({ late_cancellation: 'no' }, 7)).toContain(`free of charge until ${until}, but not later.|`);
   expect(await read({}, 10_000)).toContain('|A booked place cannot be canceled.|');
+});
+
+test.each([
+  ['2027-04-04', '02:30', 'Sunday 28 March 2027, 03:30'],
+  ['2027-04-04', '01:59', 'Sunday 28 March 2027, 01:59'],
+  ['2027-11-07', '02:30', 'Sunday 31 October 2027, 02:30'],
+  ['2027-04-04', null, 'Saturday 27 March 2027, 23:59'],
+])('a place on %s %s can be canceled until a time that exists', async (startAt, startTimeAt, until) => {
+  const { me, url, dateId } = await school({ date: { startAt, startTimeAt } });
+  await me.put('/v2/booking-settings', { self_cancellation: true });
+  await changeDate(me, dateId, { locationId: await addLocation(me, { title: 'Quay', cancellationDays: 7 }) });
+  expect(readMain(await anyone.get(url))).toContain(
+    `|A place can be canceled free of charge until ${until}, but not later.|`,
+  );
+  const summary = await bookOrFail(me, dateId);
+  const link = `/my/booking/${await createLinkToken(me, { bookingId: Number(summary.booking_id) })}`;
+  expect(readMain(await anyone.get(link))).toContain(`|free of charge until ${until}|`);
 });
 
 test('a form in Norwegian books in Norwegian, and the chosen language stays', async () => {
@@ -280,7 +287,7 @@ test('a voucher and a campaign are shown in the price before they are booked', a
 
 test('a company pays with the fields of its invoice; a person who pays has none of them', async () => {
   const { me, open, send } = await school();
-  const company = { company: 'Fjord AS', company_number: '999888777', gln_number: '7080000000001' };
+  const company = { company: 'Fjord AS', company_number: '923609016', gln_number: '7080001113360' };
   const invoice = {
     ...{ invoice_reference: 'PO 7', invoice_address_1: 'Kaia 1', invoice_zipcode: '5600', invoice_city: 'Norheimsund' },
     ...{ invoice_email: 'invoice@firm.example', booker_name: 'Ola', booker_email: 'ola@firm.example' },
@@ -292,7 +299,7 @@ test('a company pays with the fields of its invoice; a person who pays has none 
     ...{ invoice_zipcode: '5600', invoice_city: 'Norheimsund', invoice_email: 'invoice@firm.example' },
   };
   expect(await ordersOf(me)).toMatchObject([
-    { ...common, gln_number: '7080000000001', custom_properties: { company: 'Fjord AS', company_number: '999888777' } },
+    { ...common, gln_number: '7080001113360', custom_properties: { company: 'Fjord AS', company_number: '923609016' } },
     { ...common, gln_number: null, custom_properties: null },
   ]);
 });
@@ -400,7 +407,7 @@ test('a form that is sent twice, or 20 times at once, books once', async () => {
   const form = { ...(await open()), ...personFields(1) };
   const at = await Promise.all(Array.from({ length: 20 }, () => send(form)));
   expect(new Set(at.map(({ status, headers }) => `${status} ${String(headers['location'])}`)).size).toBe(1);
-  expect((await send({ ...form, firstname_1: 'Other' })).headers['location']).toBe(at[0]!.headers['location']);
+  expect((await send({ ...form, firstname_1: 'Other' })).status).toBe(409);
   expect([await countBookings(me), (await mailsOf(me)).length]).toEqual([1, 1]);
 });
 

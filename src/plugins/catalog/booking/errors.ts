@@ -3,7 +3,16 @@ import { fill } from '../../../http/html/fill.ts';
 import type { CatalogDate } from '../dates/model.ts';
 import type { Texts } from '../texts.ts';
 import type { View } from '../view.ts';
-import { payerFields, personFields, toName, type BookingForm, type PayerField, type PersonField } from './form.ts';
+import {
+  payerFields,
+  personFields,
+  toBooker,
+  toName,
+  type BookingForm,
+  type PayerField,
+  type PersonField,
+} from './form.ts';
+import { codeNames, type FormFault } from './price.ts';
 
 /** A fault, with the name of its field; without one it is of the whole form. */
 export type FormError = { name: string | undefined; text: string };
@@ -23,14 +32,8 @@ function findField(path: string, { form }: Texts): Field | undefined {
   return inPayer && { name: inPayer, label: form.fields[inPayer] };
 }
 
-/** The fields of error codes that name none. */
-const codeFields: Record<string, PayerField> = {
-  campaign_code_invalid: 'campaign_code',
-  campaign_code_expired: 'campaign_code',
-  campaign_code_used_up: 'campaign_code',
-  voucher_code_invalid: 'voucher_code',
-  voucher_code_expired: 'voucher_code',
-};
+/** The field of an error code that names none. */
+const findCodeField = (code: string) => codeNames.find((name) => code.startsWith(name));
 
 /** The fields of the first participant that the payer's come from. */
 const pathsOfFirst: Record<string, string> = {
@@ -44,7 +47,15 @@ const noSeats = 'no_seats_available';
 export const lacksSeats = ({ errors }: Pick<Faults, 'errors'>) =>
   errors.length > 0 && errors.every(({ code }) => code === noSeats);
 
-type Faults = Pick<Problem, 'missing' | 'notValid' | 'errors'>;
+type Faults = Pick<Problem, 'missing' | 'notValid'> & { errors: FormFault[] };
+
+const maxName = 255;
+/** True for a name, or both names of the first participant who pays, of too many characters. */
+function isLongName(form: BookingForm, path: string) {
+  const [, place, field] = /^participants\[(\d+)\]\.(firstname|lastname)$/.exec(path) ?? [];
+  const name = field ? form.persons[Number(place)]![field as PersonField] : toBooker(form).booker_name;
+  return (field !== undefined || path === 'booker_name') && Array.from(name ?? '').length > maxName;
+}
 
 /** The errors of the booking service in the words of the form. */
 export function toFormErrors(
@@ -54,19 +65,23 @@ export function toFormErrors(
 ): FormError[] {
   const isTyped = (name: PayerField) => form.payer[name].trim() !== '';
   const isNamed = isTyped('booker_name') || isTyped('booker_email');
-  const toErrors = (paths: string[], text: string) =>
+  const toErrors = (paths: string[], toText: (path: string) => string) =>
     paths.map((path): FormError => {
       // The first participant pays unless the form names somebody.
       const isOfFirst = !isNamed && !(path === 'booker_phone' && isTyped(path));
       const field = findField(isOfFirst ? (pathsOfFirst[path] ?? path) : path, texts);
-      return { name: field?.name, text: field ? fill(text, field.label) : texts.form.errors.other };
+      return { name: field?.name, text: field ? fill(toText(path), field.label) : texts.form.errors.other };
     });
+  const toInvalid = (path: string) => {
+    if (isLongName(form, path)) return texts.form.longName;
+    return path.endsWith('.date_of_birth') ? texts.form.notValidDay : texts.form.notValid;
+  };
   const words: Record<string, string> = texts.form.errors;
   const isFull = date.seats.status === 'fully_booked';
   const toText = (code: string) => words[isFull && code === noSeats ? 'fully_booked' : code];
   const ofCodes = errors
     .filter(({ field }) => field === undefined)
-    .map(({ code }): FormError => ({ name: codeFields[code], text: toText(code) ?? texts.form.errors.other }));
-  const all = [...toErrors(missing, texts.form.missing), ...toErrors(notValid, texts.form.notValid), ...ofCodes];
+    .map(({ code }): FormError => ({ name: findCodeField(code), text: toText(code) ?? texts.form.errors.other }));
+  const all = [...toErrors(missing, () => texts.form.missing), ...toErrors(notValid, toInvalid), ...ofCodes];
   return [...new Map(all.map((one) => [`${one.name} ${one.text}`, one])).values()];
 }

@@ -30,15 +30,17 @@ export const maxLengths: Partial<Record<PersonField | PayerField, number>> = {
 /** The form as it was typed. */
 export type BookingForm = {
   key: string;
-  /** Of the price that was shown; empty if none was. */
+  /** Of the price that was shown, and of what it depends on; empty if none was. */
   version: string;
+  /** Marks of values that the visitor has been warned of. */
+  kept: string;
   persons: Person[];
   isCompany: boolean;
   payer: Record<PayerField, string>;
 };
 
 /** 128 random bits. */
-const newKey = () => randomBytes(16).toString('base64url');
+export const newKey = () => randomBytes(16).toString('base64url');
 export const isKey = (text: string) => /^[\w-]{22}$/.test(text);
 
 /** The name of a participant's field; `n` counts from 0. */
@@ -54,6 +56,7 @@ export function readForm(request: FastifyRequest): BookingForm {
     key: isKey(key) ? key : newKey(),
     // Without its key a form was not shown.
     version: isKey(key) ? read('version') : '',
+    kept: read('kept'),
     persons: persons.length > 0 ? persons : [emptyPerson()],
     isCompany: read('kind') === 'company',
     payer: Object.fromEntries(payerFields.map((name) => [name, read(name)])) as BookingForm['payer'],
@@ -64,7 +67,18 @@ const isSent = (request: FastifyRequest, n: number) =>
   personFields.some((field) => readField(request, toName(field, n)) !== undefined);
 
 const readPerson = (read: (name: string) => string, n: number) =>
-  Object.fromEntries([...personFields, 'product' as const].map((field) => [field, read(toName(field, n))])) as Person;
+  Object.fromEntries(
+    [...personFields, 'product' as const].map((field) => {
+      const text = read(toName(field, n));
+      return [field, field === 'date_of_birth' ? toDay(text) : text];
+    }),
+  ) as Person;
+
+/** `17.05.1990` as `1990-05-17`, for browsers that have no field for days. */
+const toDay = (text: string) =>
+  text.replace(/^\s*(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})\s*$/, (_all, day: string, month: string, year: string) =>
+    [year, month.padStart(2, '0'), day.padStart(2, '0')].join('-'),
+  );
 
 export const emptyPerson = () => readPerson(() => '', 0);
 
@@ -75,7 +89,7 @@ export const toFieldUses = (fields: Partial<FieldUses>): FieldUses => ({ ...defa
 const orNone = (text: string) => (text.trim() === '' ? undefined : text);
 
 /** The first participant pays unless the form names somebody. */
-function toBooker({ persons: [first], payer }: BookingForm) {
+export function toBooker({ persons: [first], payer }: BookingForm) {
   const { booker_name, booker_email, booker_phone } = payer;
   const isNamed = [booker_name, booker_email].some((text) => text.trim() !== '');
   const own = { name: `${first!.firstname} ${first!.lastname}`, email: first!.email, phone: first!.phone };
@@ -85,6 +99,8 @@ function toBooker({ persons: [first], payer }: BookingForm) {
     booker_phone: orNone(booker_phone) ?? (isNamed ? undefined : orNone(own.phone)),
   };
 }
+
+export type BookingFields = ReturnType<typeof toBookingFields>;
 
 /** The fields of `POST /v2/booking` for the form. */
 export function toBookingFields(form: BookingForm, date: CatalogDate, uses: FieldUses, language: string) {

@@ -5,17 +5,30 @@ import type { BookingInput } from '../../../resources/booking/body-schema.ts';
 import { agreedTotals, type AgreedLine } from '../../../resources/quotes/price-service.ts';
 import { previewQuote, type BookingQuote } from '../../../resources/quotes/service.ts';
 
-export type Priced = { quote: BookingQuote | undefined; errors: CodedError[] };
+/** An error of the booking service, or of the form alone. */
+export type FormFault = Pick<CodedError, 'field'> & { code: string };
+export type Priced = { quote: BookingQuote | undefined; errors: FormFault[] };
 
-/** The quote of a form. A code that is not valid is among the errors, and the quote is without it. */
+export const codeNames = ['campaign_code', 'voucher_code'] as const;
+
+/** The quote of a form. A code that is not valid, or pays nothing, is among the errors, and the quote is without it. */
 export async function priceForm(ctx: Ctx, input: BookingInput): Promise<Priced> {
   const first = await tryQuote(ctx, input);
-  const isOf = (field: string) => first.errors.some(({ code }) => code.startsWith(field));
-  const faulty = (['campaign_code', 'voucher_code'] as const).filter(isOf);
-  if (first.quote || faulty.length === 0) return first;
-  const without = { ...input, ...Object.fromEntries(faulty.map((field) => [field, undefined])) };
-  const { quote, errors } = await tryQuote(ctx, without);
-  return { quote, errors: quote ? first.errors : [...first.errors, ...errors] };
+  const faulty = codeNames.filter((name) => first.errors.some(({ code }) => code.startsWith(name)));
+  const without = { ...input, ...Object.fromEntries(faulty.map((name) => [name, undefined])) };
+  const { quote, errors } = faulty.length > 0 ? await tryQuote(ctx, without) : { ...first, errors: [] };
+  const isSpent = quote?.voucher?.pays === 0n && quote.totals.inclVat > 0n;
+  const own = await Promise.all(first.errors.map((one) => nameField(ctx, input, without, one)));
+  return { quote, errors: [...own, ...errors, ...(isSpent ? [{ code: 'voucher_code_used_up' }] : [])] };
+}
+
+/** Tells a code that is one of the other field from an unknown one. */
+async function nameField(ctx: Ctx, input: BookingInput, without: BookingInput, fault: FormFault): Promise<FormFault> {
+  const own = codeNames.find((name) => fault.code === `${name}_invalid`);
+  const other = codeNames.find((name) => name !== own)!;
+  if (own === undefined || input[own] === undefined) return fault;
+  const { errors } = await tryQuote(ctx, { ...without, [other]: input[own] });
+  return errors.some(({ code }) => code === `${other}_invalid`) ? fault : { code: `${own}_misplaced` };
 }
 
 async function tryQuote(ctx: Ctx, input: BookingInput): Promise<Priced> {

@@ -9,7 +9,7 @@ import { parseBooking } from '../../../resources/booking/body-schema.ts';
 import { bookingProblem } from '../../../resources/booking/schema.ts';
 import { findDateTerms } from '../../../resources/self-cancellations/service.ts';
 import { toSchoolContext } from '../courses.ts';
-import { canBook, type CatalogDate } from '../dates/model.ts';
+import { canBook, isSold, type CatalogDate } from '../dates/model.ts';
 import { getDate } from '../dates/service.ts';
 import { AddressLimited, createFormContext, isByProgram } from '../forms.ts';
 import { isAt, readId, type ItemRoute } from '../item-route.ts';
@@ -26,6 +26,7 @@ import {
   isKey,
   listLinks,
   listMissing,
+  newKey,
   readForm,
   toBookingFields,
   toFieldUses,
@@ -33,7 +34,18 @@ import {
 } from './form.ts';
 import { formLimits } from './limits.ts';
 import { priceForm, type Priced } from './price.ts';
-import { bookByForm, findPost, FormEnded, PriceChanged, toVersion } from './service.ts';
+import {
+  bookByForm,
+  findPost,
+  FormEnded,
+  FormReused,
+  isPostOf,
+  PriceChanged,
+  toChoice,
+  toFingerprint,
+  toVersion,
+} from './service.ts';
+import { listWarnings } from './warnings.ts';
 
 type Visit = { ctx: Ctx; view: View; date: CatalogDate };
 
@@ -54,10 +66,16 @@ export const bookingPages: FastifyPluginAsync<Services> = async (app, services) 
     const { view, date } = visit;
     if (date.externalUrl) return reply.redirect(view.paths.date(date), 303);
     const form = readForm(request);
-    if (isByProgram(request)) return sendRefusal(reply, visit, form);
+    if (isByProgram(request)) return sendRefusal(reply, visit, form, 'program');
     const action = readField(request, 'action') ?? 'check';
-    if (action === 'book') return sendBooking(request, reply, visit, form);
-    return sendForm(reply, visit, ...changeForm(form, action, view));
+    const post = await findPost(visit.ctx.unlockedStore, visit.ctx.providerId, form.key);
+    const isOther = post !== undefined && !isPostOf(post, toFingerprint(form.key, toFields(visit, form)));
+    const [shown, how] = changeForm(form, action, view);
+    if (isOther) return sendReused(reply, visit, shown, action === 'book' ? { status: 409 } : how);
+    if (action !== 'book') return sendForm(reply, visit, shown, how);
+    if (post) return reply.redirect(view.paths.booked(form.key), 303);
+    if (!isSold(date)) return reply.redirect(view.paths.date(date), 303);
+    return sendBooking(request, reply, visit, form);
   });
 
   app.get<{ Params: { key: string } }>('/booked/:key', async (request, reply) => {
@@ -99,58 +117,69 @@ function changeForm(form: BookingForm, action: string, { texts }: View): [Bookin
   return [form, { status: 200, focus: 'price' }];
 }
 
-/** The form with its price and errors. */
+const toFields = ({ view, date }: Visit, form: BookingForm) =>
+  toBookingFields(form, date, toFieldUses(view.school.fields), view.language);
+const parseForm = (visit: Visit, form: BookingForm) => parseBooking(toFields(visit, form), todayIn(visit.date.zone));
+
+/** A form that has booked, and was filled in for something else since: with a new key it can book that, too. */
+const sendReused = (reply: FastifyReply, visit: Visit, form: BookingForm, { errors = [], ...shown }: Shown) => {
+  const reused = { name: undefined, text: visit.view.texts.form.reused };
+  return sendForm(reply, visit, { ...form, key: newKey() }, { ...shown, errors: [reused, ...errors] });
+};
+
+/** The form with its price, errors and warnings. */
 async function sendForm(reply: FastifyReply, visit: Visit, form: BookingForm, shown: Shown) {
   const { ctx, view, date } = visit;
   const { status, errors = [], focus } = shown;
   const uses = toFieldUses(view.school.fields);
-  const [priced, terms] = await Promise.all([
-    shown.priced ?? priceForm(ctx, parseForm(visit, form).rest),
-    findDateTerms(ctx, date.id),
-  ]);
+  const { rest: input } = parseForm(visit, form);
+  const [priced, terms] = await Promise.all([shown.priced ?? priceForm(ctx, input), findDateTerms(ctx, date.id)]);
+  const warnings = listWarnings(form);
   const ofPrice = toFormErrors({ ...noFaults, errors: priced.errors }, form, visit);
   const known = new Set(errors.map(({ name, text }) => `${name} ${text}`));
-  const all = [...errors, ...ofPrice.filter(({ name, text }) => !known.has(`${name} ${text}`))];
-  const version = priced.quote ? toVersion(priced.quote, date) : '';
-  const page = (
-    <BookingPage
-      {...{ view, date, form: { ...form, version }, uses, quote: priced.quote, terms, errors: all, focus }}
-    />
-  );
+  const all = [
+    ...errors,
+    ...ofPrice.filter(({ name, text }) => !known.has(`${name} ${text}`)),
+    ...warnings.filter(({ isNew }) => isNew).map(({ name }) => ({ name, text: view.texts.form.warnings[name] })),
+  ];
+  const version = priced.quote ? `${toVersion(priced.quote, date)} ${toChoice(input)}` : '';
+  const again = { ...form, version, kept: warnings.map(({ mark }) => mark).join(' ') };
+  const page = <BookingPage {...{ view, date, form: again, uses, quote: priced.quote, terms, errors: all, focus }} />;
   return sendPage(reply, all.length > 0 && status === 200 ? 400 : status, page);
 }
-
-const parseForm = ({ view, date }: Visit, form: BookingForm) =>
-  parseBooking(toBookingFields(form, date, toFieldUses(view.school.fields), view.language), todayIn(date.zone));
 
 /** Books, unless the form is faulty or the price is another one than the form has shown. */
 async function sendBooking(request: FastifyRequest, reply: FastifyReply, visit: Visit, form: BookingForm) {
   const { ctx, view } = visit;
   const { texts, paths } = view;
-  const { key, version } = form;
-  const confirmed = paths.booked(key);
-  if (await findPost(ctx.unlockedStore, ctx.providerId, key)) return reply.redirect(confirmed, 303);
+  const { key } = form;
+  const [version = '', choice] = form.version.split(' ');
   const { rest: input, errors: invalid } = parseForm(visit, form);
   const errors = listFaults(visit, form, invalid);
   // Before the lock, which most forms for a full date do not need.
   const priced = await priceForm(ctx, input);
-  if (errors.length + priced.errors.length > 0) {
-    const status = errors.length === 0 && lacksSeats(priced) ? 409 : 400;
+  const isWarned = listWarnings(form).some(({ isNew }) => isNew);
+  if (isWarned || errors.length + priced.errors.length > 0) {
+    const status = !isWarned && errors.length === 0 && lacksSeats(priced) ? 409 : 400;
     return sendForm(reply, visit, form, { status, errors, priced });
   }
   try {
     if (!priced.quote || toVersion(priced.quote, visit.date) !== version) throw new PriceChanged();
-    await bookByForm(ctx, { key, ip: request.ip, version, date: visit.date, input });
+    const fingerprint = toFingerprint(key, toFields(visit, form));
+    await bookByForm(ctx, { key, fingerprint, ip: request.ip, version, date: visit.date, input });
   } catch (error) {
-    if (error instanceof AddressLimited) return sendRefusal(reply, visit, form);
+    if (error instanceof AddressLimited) return sendRefusal(reply, visit, form, error.reason);
+    if (error instanceof FormReused) return sendReused(reply, visit, form, { status: 409 });
     if (error instanceof FormEnded) return sendEnded(reply, view);
-    if (error instanceof PriceChanged)
-      return sendForm(reply, visit, form, { status: 409, errors: [{ name: 'price', text: texts.form.priceChanged }] });
+    if (error instanceof PriceChanged) {
+      const text = choice === toChoice(input) ? texts.form.priceChanged : texts.form.priceChosen;
+      return sendForm(reply, visit, form, { status: 409, errors: [{ name: 'price', text }] });
+    }
     if (!(error instanceof Problem) || error.kind !== 'invalid') throw error;
     const status = lacksSeats(error) ? 409 : 400;
     return sendForm(reply, visit, form, { status, errors: toFormErrors(error, form, visit) });
   }
-  return reply.redirect(confirmed, 303);
+  return reply.redirect(paths.booked(key), 303);
 }
 
 /** Those of validation, and those of the form alone. */
@@ -168,9 +197,17 @@ function listFaults(visit: Visit, form: BookingForm, invalid: CodedError[]): For
   ];
 }
 
-/** The form with one message for all reasons, so that it shows nobody which one it is. */
-const sendRefusal = (reply: FastifyReply, visit: Visit, form: BookingForm) =>
-  sendForm(reply, visit, form, { status: 429, errors: [{ name: undefined, text: visit.view.texts.form.refusedHelp }] });
+/** The form with the reason and what to do. */
+const sendRefusal = (
+  reply: FastifyReply,
+  visit: Visit,
+  form: BookingForm,
+  reason: AddressLimited['reason'] | 'program',
+) => {
+  const limit = reason === 'places' ? formLimits.unpaidPlacesPerDay : formLimits.postsPerHour;
+  const text = fill(visit.view.texts.form.refused[reason], limit);
+  return sendForm(reply, visit, form, { status: 429, errors: [{ name: undefined, text }] });
+};
 
 /** The booking of a form of an earlier day is not shown any more. */
 const sendEnded = (reply: FastifyReply, view: View) => {

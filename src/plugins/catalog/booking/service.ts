@@ -13,11 +13,14 @@ import { decideFormMails } from '../../../resources/form-mails/service.ts';
 import { isMailSwitchedOn } from '../../../resources/mails/queue-service.ts';
 import type { BookingQuote } from '../../../resources/quotes/service.ts';
 import { AddressLimited, hashAddress } from '../forms.ts';
+import type { BookingFields } from './form.ts';
 import { formLimits } from './limits.ts';
 import * as sql from './sql.ts';
 
 /** The price that was shown is not that of the booking. */
 export class PriceChanged extends Error {}
+/** The form has booked something else. */
+export class FormReused extends Error {}
 /** The form has booked, and its record was deleted since. */
 export class FormEnded extends Error {}
 
@@ -26,9 +29,32 @@ export function toVersion({ currency, totals, voucher, participants }: BookingQu
   const { exclVat, inclVat } = totals;
   const { startAt, startTimeAt, endAt, endTimeAt } = date;
   const statuses = participants.map(({ statusId }) => statusId);
-  const parts = [currency, exclVat, inclVat, voucher?.pays, startAt, startTimeAt, endAt, endTimeAt, ...statuses];
+  const parts = [
+    currency,
+    exclVat,
+    inclVat,
+    voucher?.pays || undefined,
+    startAt,
+    startTimeAt,
+    endAt,
+    endTimeAt,
+    ...statuses,
+  ];
   return hash('sha256', parts.join(' '), 'base64url');
 }
+
+/** Equal for what a price depends on by the choice of the visitor. */
+export const toChoice = ({ campaign_code, voucher_code, participants = [] }: BookingInput) =>
+  hash('sha256', JSON.stringify([campaign_code, voucher_code, participants.map(({ products }) => products)]), 'hex');
+
+/** Equal for what a form books in any language. The key, which is not stored, hides the values. */
+export const toFingerprint = (key: string, fields: BookingFields) =>
+  hash('sha256', JSON.stringify([key, { ...fields, language: '' }], trimmed), 'hex');
+const trimmed = (_name: string, value: unknown) =>
+  typeof value === 'string' ? value.trim().replace(/\s+/g, ' ') : value;
+
+/** True if the booking of a key is one of these fields; of a server of the version before this is not known. */
+export const isPostOf = ({ fingerprint }: sql.PostFound, own: string) => fingerprint === null || fingerprint === own;
 
 /** The secret of the payer's page. */
 export const toToken = async ({ providerId, unlockedStore }: Ctx, key: string) =>
@@ -42,6 +68,8 @@ export async function findPost(on: Queryable, providerId: number, key: string) {
 
 type FormPost = {
   key: string;
+  /** Of the fields. */
+  fingerprint: string;
   /** Undefined for a closed connection. */
   ip: string | undefined;
   /** Of the price that was shown. */
@@ -52,9 +80,9 @@ type FormPost = {
 
 /**
  * Books as `POST /v2/booking`, once for each key, and within the limits of the address. The link of the payer's page
- * comes from the key. Throws `PriceChanged`, `AddressLimited` or `FormEnded`.
+ * comes from the key. Throws `PriceChanged`, `AddressLimited`, `FormReused` or `FormEnded`.
  */
-export async function bookByForm(ctx: Ctx, { key, ip, version, date, input }: FormPost): Promise<void> {
+export async function bookByForm(ctx: Ctx, { key, fingerprint, ip, version, date, input }: FormPost): Promise<void> {
   const [token, address] = await Promise.all([toToken(ctx, key), hashAddress(ctx, ip)]);
   await ctx.write(bookingAreas, async (tx, now) => {
     const { providerId } = ctx;
@@ -67,15 +95,15 @@ export async function bookByForm(ctx: Ctx, { key, ip, version, date, input }: Fo
       countPosts(ctx, tx, address),
       decideFormMails(ctx, tx, receipts ? emails : emails.slice(0, 1)),
     ]);
+    if (known && !isPostOf(known, fingerprint)) throw new FormReused();
     if (known) {
       tx.rollbackNoChange();
       return;
     }
     if (link) throw new FormEnded();
     const places = emails.length - 1;
-    const isLimited =
-      counts.posts >= formLimits.postsPerHour || counts.unpaidPlaces + places > formLimits.unpaidPlacesPerDay;
-    if (isLimited) throw new AddressLimited();
+    if (counts.posts >= formLimits.postsPerHour) throw new AddressLimited('posts');
+    if (counts.unpaidPlaces + places > formLimits.unpaidPlacesPerDay) throw new AddressLimited('places');
 
     const [toBooker = false, ...toParticipants] = emails.map((_email, n) => isSent[n] ?? false);
     const mails: RequestedMails = { toBooker, toParticipants };
@@ -85,7 +113,7 @@ export async function bookByForm(ctx: Ctx, { key, ip, version, date, input }: Fo
     const { summary } = await bookWithin(ctx, tx, now, input, [], { assertAgreed, mails });
     const bookingId = Number(summary.booking_id);
     const mailed = emails.filter((_email, n) => isSent[n]);
-    const values = [providerId, keyHash, bookingId, address, places, JSON.stringify(mailed)];
+    const values = [providerId, keyHash, bookingId, address, places, JSON.stringify(mailed), fingerprint];
     await execute(tx, sql.storePost, values);
     await createLink(tx, { providerId, bookingId, participantId: null }, { token });
   });

@@ -6,13 +6,13 @@ const ofLastDay = `p.created_at > ${currentTimeSql} - interval '24 hours'`;
 /** The booking of a key ($2). The receipt goes to its booker first. */
 export const findPost = {
   name: 'find_catalog_post',
-  text: `select p.booking_id as "bookingId", ${ofLastDay} as "isOpen",
+  text: `select p.booking_id as "bookingId", ${ofLastDay} as "isOpen", p.fingerprint,
       case when p.recipients @> array[${recipientHashSql('p.provider_id', 'b.booker_email')}]
         then b.booker_email end as "mailedTo"
     from catalog_posts p join bookings b on b.provider_id = p.provider_id and b.id = p.booking_id
     where p.provider_id = $1 and p.key_hash = $2`,
 };
-export type PostFound = { bookingId: number; isOpen: boolean; mailedTo: string | null };
+export type PostFound = { bookingId: number; isOpen: boolean; fingerprint: string | null; mailedTo: string | null };
 
 /** The link that a form's key gave ($2: its hash), which remains longer than its record. */
 export const findFormLink = {
@@ -37,9 +37,9 @@ export type PostCounts = { posts: number; unpaidPlaces: number };
 /** `$6` is the JSON list of the recipients, one for each mail. */
 export const storePost = {
   name: 'store_catalog_post',
-  text: `insert into catalog_posts (provider_id, key_hash, booking_id, address_hash, places, recipients, created_at)
+  text: `insert into catalog_posts (provider_id, key_hash, booking_id, address_hash, places, recipients, fingerprint, created_at)
     select $1, $2, $3, $4, $5, array(select ${recipientHashSql('$1', 'email')} from json_array_elements_text($6) email),
-      ${currentTimeSql}`,
+      $7, ${currentTimeSql}`,
 };
 
 /** The participants of a booking with their dates. */

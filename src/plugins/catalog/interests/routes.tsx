@@ -3,6 +3,7 @@ import { Problem } from '../../../core/errors.ts';
 import type { Services } from '../../../http/auth/authenticate.ts';
 import { fill } from '../../../http/html/fill.ts';
 import { readField } from '../../../http/html/forms.ts';
+import { formLimits } from '../booking/limits.ts';
 import { findCourse } from '../courses.ts';
 import { findDatedCourses } from '../dates/service.ts';
 import { AddressLimited, createFormContext, isByProgram } from '../forms.ts';
@@ -28,7 +29,7 @@ export const interestPages: FastifyPluginAsync<Services> = async (app, services)
     const { texts, paths } = view;
     const course = await getCourse(request);
     const form = { name: readField(request, 'name') ?? '', email: readField(request, 'email') ?? '' };
-    if (isByProgram(request)) return sendRefusal(reply, { view, course, form });
+    if (isByProgram(request)) return sendRefusal(reply, { view, course, form }, 'program');
     const errors = listFaults(form).map(({ field, isMissing }) => ({
       name: field,
       text: fill(isMissing ? texts.form.missing : texts.form.notValid, texts.interest[field]),
@@ -38,7 +39,7 @@ export const interestPages: FastifyPluginAsync<Services> = async (app, services)
     try {
       await requestByForm(await createFormContext(services, request), course.id, form, request.ip);
     } catch (error) {
-      if (error instanceof AddressLimited) return sendRefusal(reply, { view, course, form });
+      if (error instanceof AddressLimited) return sendRefusal(reply, { view, course, form }, 'posts');
       // Published, or switched off, since.
       if (!(error instanceof Problem) || error.kind !== 'invalid') throw error;
       return reply.redirect(paths.course(course), 303);
@@ -62,8 +63,9 @@ async function isAwaited({ ctx }: FastifyRequest, courseId: number) {
   return !(await findDatedCourses(ctx, courseId)).has(courseId) && acceptsInterests(ctx);
 }
 
-/** The form with one message for all reasons, so that it shows nobody which one it is. */
-const sendRefusal = (reply: FastifyReply, props: Parameters<typeof InterestPage>[0]) => {
-  const errors = [{ name: undefined, text: props.view.texts.interest.refusedHelp }];
+/** The form with the reason and what to do. */
+const sendRefusal = (reply: FastifyReply, props: Parameters<typeof InterestPage>[0], reason: 'posts' | 'program') => {
+  const text = fill(props.view.texts.interest.refused[reason], formLimits.postsPerHour);
+  const errors = [{ name: undefined, text }];
   return sendPage(reply, 429, <InterestPage {...props} errors={errors} />);
 };

@@ -24,7 +24,7 @@ export async function requestByForm(ctx: Ctx, courseId: number, { name, email }:
   const address = await hashAddress(ctx, ip);
   await ctx.write(interestAreas, async (tx, now) => {
     const { posts } = await countPosts(ctx, tx, address);
-    if (posts >= formLimits.postsPerHour) throw new AddressLimited();
+    if (posts >= formLimits.postsPerHour) throw new AddressLimited('posts');
     const body = { email: normalizeEmail(email), name: normalizeTitle(name), language: ctx.language };
     await requestWithin(ctx, tx, now, courseId, body, address);
   });

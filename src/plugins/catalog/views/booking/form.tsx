@@ -29,6 +29,7 @@ export function BookingPage(props: FormProps) {
         </button>
         <input type="hidden" name="key" value={form.key} />
         <input type="hidden" name="version" value={form.version} />
+        {form.kept && <input type="hidden" name="kept" value={form.kept} />}
         <p class="website" aria-hidden="true">
           <label for="website">{texts.form.honeypot}</label>
           <input id="website" name="website" autocomplete="off" tabIndex={-1} />
@@ -48,7 +49,7 @@ export function Errors({ view, errors }: Pick<FormProps, 'view' | 'errors'>) {
   if (errors.length === 0) return null;
   return (
     <div class="errors" role="alert" tabIndex={-1} autofocus>
-      <h2>{view.texts.form.errorsFound}</h2>
+      {errors.some(({ name }) => name !== undefined) && <h2>{view.texts.form.errorsFound}</h2>}
       <ul>
         {errors.map(({ name, text }) => (
           <li>{name === undefined ? text : <a href={`#${name}`}>{text}</a>}</li>

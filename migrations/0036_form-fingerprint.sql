@@ -1,0 +1,1 @@
+ALTER TABLE "catalog_posts" ADD COLUMN "fingerprint" text;
