@@ -30,6 +30,8 @@ export type CodedError = {
   path?: string;
   isMissing?: boolean;
   unknown?: string[];
+  /** Where the request does not number its participants. */
+  participantId?: number;
 };
 
 type Details = {
@@ -39,12 +41,17 @@ type Details = {
   /** Names that the operation does not take. */
   unknown?: string[];
   errors?: CodedError[];
+  /** Id of the item that is equal. */
+  conflictsWith?: number | undefined;
   /** Seconds until a retry may succeed. */
   retryAfter?: number;
   cause?: unknown;
 };
 
-type InvalidFields = Pick<Details, 'missing' | 'notValid' | 'unknown'>;
+type InvalidFields = Pick<Details, 'missing' | 'notValid' | 'unknown'> & {
+  /** Fields with a valid form that break a rule, and its code. */
+  rules?: Record<string, ErrorCode>;
+};
 
 /** An expected error. Services throw it; each interface formats it. */
 export class Problem extends Error {
@@ -53,16 +60,18 @@ export class Problem extends Error {
   readonly notValid: string[];
   readonly unknown: string[];
   readonly errors: CodedError[];
+  readonly conflictsWith: number | undefined;
   readonly retryAfter: number | undefined;
 
   constructor(kind: ProblemKind, message: string, details: Details = {}) {
-    const { missing = [], notValid = [], unknown = [], errors = [], retryAfter, cause } = details;
+    const { missing = [], notValid = [], unknown = [], errors = [], conflictsWith, retryAfter, cause } = details;
     super(message, { cause });
     this.kind = kind;
     this.missing = missing;
     this.notValid = notValid;
     this.unknown = unknown;
     this.errors = errors;
+    this.conflictsWith = conflictsWith;
     this.retryAfter = retryAfter;
   }
 
@@ -92,18 +101,20 @@ export class Problem extends Error {
 
   /**
    * Lists fields in one message, missing ones first: `Missing field(s): title,phone. Field(s) not valid: level`. With
-   * `order`, the names of the fields, they and the members of lists in them are sorted. Unknown names come last.
+   * `order`, the names of the fields, they and the members of lists in them are sorted. Unknown names come last in it.
+   * Their code is the first one, then those of rules.
    */
-  static invalidFields({ missing = [], notValid = [], unknown = [] }: InvalidFields, order?: string[]) {
+  static invalidFields({ missing = [], notValid = [], unknown = [], rules = {} }: InvalidFields, order?: string[]) {
     const sort = (paths: string[]) => (order === undefined ? paths : sortByField(paths, order));
-    const details = { missing: sort(missing), notValid: sort(notValid), unknown };
-    const sentences = [
-      ...(details.missing.length > 0 ? [`Missing field(s): ${details.missing.join(',')}`] : []),
-      ...(details.notValid.length > 0 ? [`Field(s) not valid: ${details.notValid.join(',')}`] : []),
-      ...(unknown.length > 0 ? [`Field(s) not known: ${unknown.join(',')}`] : []),
+    const broken = Object.keys(rules);
+    const details = { missing: sort(missing), notValid: sort([...notValid, ...broken]), unknown };
+    const message = listFields(details);
+    const others = listFields({ missing: sort(missing), notValid: sort(notValid) });
+    const errors: CodedError[] = [
+      ...(unknown.length > 0 ? [{ code: 'field_unknown' as const, message, unknown }] : []),
+      ...broken.map((field) => ({ code: rules[field]!, message: listFields({ notValid: [field] }), field })),
+      ...(broken.length > 0 && others !== '' ? [{ code: kindCodes.invalid, message: others }] : []),
     ];
-    const message = sentences.join('. ');
-    const errors: CodedError[] = unknown.length > 0 ? [{ code: 'field_unknown', message, unknown }] : [];
     return new Problem('invalid', message, { ...details, errors });
   }
 
@@ -118,14 +129,21 @@ export class Problem extends Error {
     }
   }
 
-  static coded(code: ErrorCode, message: string) {
-    return new Problem('invalid', message, { errors: [{ code, message }] });
+  static coded(code: ErrorCode, message: string, details: Omit<Details, 'errors'> = {}) {
+    return new Problem('invalid', message, { ...details, errors: [{ code, message }] });
   }
 
   static unavailable(message: string, cause?: unknown) {
     return new Problem('unavailable', message, { retryAfter: 1, cause });
   }
 }
+
+const listFields = ({ missing = [], notValid = [], unknown = [] }: InvalidFields) =>
+  [
+    ...(missing.length > 0 ? [`Missing field(s): ${missing.join(',')}`] : []),
+    ...(notValid.length > 0 ? [`Field(s) not valid: ${notValid.join(',')}`] : []),
+    ...(unknown.length > 0 ? [`Field(s) not known: ${unknown.join(',')}`] : []),
+  ].join('. ');
 
 /** Sorts paths such as `gatherings[2].date` by their field; drops duplicates and fields outside `order`. */
 function sortByField(paths: string[], order: string[]) {

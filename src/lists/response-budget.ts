@@ -11,7 +11,8 @@ export const statementBound = { rows: 2 * responseBudget.embedded, bytes: 2 * re
 /** The statements of a response exceeded its budget. */
 export class ResponseTooLarge extends Problem {
   constructor() {
-    super('invalid', 'The list is larger than an answer may be (16 MB, 50,000 items with all embedded ones).');
+    const message = 'The list is larger than an answer may be (16 MB, 50,000 items with all embedded ones).';
+    super('invalid', message, { errors: [{ code: 'response_too_large', message }] });
   }
 }
 
@@ -40,8 +41,8 @@ export function embeddedIn(value: unknown): number {
 }
 
 export const itemTooLarge = (id?: number) =>
-  new Problem(
-    'invalid',
+  Problem.coded(
+    'response_too_large',
     `${id === undefined ? 'The item' : `The item ${id}`} is larger than an answer may be (16 MB, 50,000 embedded items). ` +
       'Leave out include[], or read what belongs to it from a list of its own.',
   );

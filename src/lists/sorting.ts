@@ -42,7 +42,8 @@ function sortBy(table: TenantTable, { name = 'ListOrder', columns: more = {} }: 
     const column = columns.get(name)!;
     const descending = query['order_direction'] === 'desc';
     if (column === table.id && !descending) return undefined;
-    if (query['since_id'] !== undefined) throw new Problem('invalid', sinceIdMessage, { notValid: ['since_id'] });
+    if (query['since_id'] !== undefined)
+      throw Problem.coded('since_id_with_order', sinceIdMessage, { notValid: ['since_id'] });
     return { column, descending, name };
   }
 }

@@ -47,6 +47,7 @@ const composedTexts: ErrorText[] = [
   Problem.invalidFields({ missing: ['title'] }).message,
   Problem.invalidFields({ notValid: ['level'] }).message,
   Problem.invalidFields({ unknown: ['tag_id', 'titel'] }).message,
+  Problem.invalidFields({ unknown: ['tag_id', 'titel'] }).message,
   'Field(s) not valid: include. Supported values of include: products, provider',
 ].map((text) => ({
   status: 400,

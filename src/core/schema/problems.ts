@@ -4,7 +4,11 @@ import { t } from './types.ts';
 
 export const ErrorCode = t.named('ErrorCode', t.OneOf(errorCodes, { description: 'What went wrong' }));
 
-export const CodedErrorBody = t.NamedObject('CodedError', { code: ErrorCode, message: Type.String() });
+export const CodedErrorBody = t.NamedObject('CodedError', {
+  code: ErrorCode,
+  message: Type.String(),
+  participant_id: Type.Optional(Type.Integer({ description: 'Only where the request does not number participants' })),
+});
 
 export const ProblemField = t.NamedObject(
   'ProblemField',

@@ -8,7 +8,7 @@ import { toLoggableError, classifyError } from '../../core/database-errors.ts';
 import { unavailableHints, unavailableReason } from '../../database/unavailable-reason.ts';
 import { closeGracefully } from '../idle-sockets.ts';
 import { getRoute } from '../route-name.ts';
-import { addErrorCode } from './problem-details.ts';
+import { addErrorCode, toCodedError } from './problem-details.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -103,8 +103,7 @@ export const formatLegacyError: ErrorFormatter = ({ kind, message }) =>
 /** All errors with a code each, as the booking endpoints respond. */
 export const formatCodedError: ErrorFormatter = ({ kind, message, errors }) => ({
   successful: false,
-  errors:
-    errors.length > 0 ? errors.map(({ code, message }) => ({ code, message })) : [{ code: kindCodes[kind], message }],
+  errors: errors.length > 0 ? errors.map(toCodedError) : [{ code: kindCodes[kind], message }],
   error: message,
 });
 export const registerCodedErrorFormat = (app: FastifyInstance) => registerErrorFormat(app, formatCodedError);

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Problem } from '../../core/errors.ts';
-import { ErrorCode, ProblemError, ProblemField } from '../../core/schema/problems.ts';
+import type { CodedError, Problem } from '../../core/errors.ts';
+import { ErrorCode, ProblemError, ProblemField, type CodedErrorBody } from '../../core/schema/problems.ts';
 import { t } from '../../core/schema/types.ts';
 import { prefersMediaType } from '../accept.ts';
 import { addVary } from '../vary.ts';
@@ -18,6 +18,7 @@ export const ProblemDetails = t.NamedObject(
     code: ErrorCode,
     instance: Type.String({ description: 'The request id, as in `X-Request-Id` and in the log' }),
     fields: Type.Optional(Type.Array(ProblemField, { description: 'The fields at fault, where there are any' })),
+    conflicts_with: Type.Optional(Type.Integer({ description: 'Id of the item that is equal' })),
     errors: Type.Optional(
       Type.Array(ProblemError, {
         description: 'Every error of a booking, and that of a code that no status has alone',
@@ -44,6 +45,12 @@ export const ProblemDetails = t.NamedObject(
 export const toProblemDetails = (problem: Problem, requestId: string): Static<typeof ProblemDetails> => ({
   ...{ type: 'about:blank', title: problem.message, status: problem.status },
   ...{ code: problem.codes[0]!, instance: requestId, ...toFaults(problem) },
+  ...(problem.conflictsWith !== undefined && { conflicts_with: problem.conflictsWith }),
+});
+
+export const toCodedError = ({ code, message, participantId }: CodedError): Static<typeof CodedErrorBody> => ({
+  ...{ code, message },
+  ...(participantId !== undefined && { participant_id: participantId }),
 });
 
 /** The fields at fault, and each error with that which it is about. */
@@ -54,9 +61,10 @@ export function toFaults({ errors, missing, notValid, unknown }: Problem) {
     ...[...invalid].map((field) => ({ field, code: 'invalid' as const })),
     ...unknown.map((field) => ({ field, code: 'unknown' as const })),
   ];
-  const located = errors.map(({ code, message, field: atFault, path: field = atFault }) => {
+  const located = errors.map((error) => {
+    const { field: atFault, path: field = atFault } = error;
     const [, place] = /^participants\[(\d+)\]/.exec(field ?? '') ?? [];
-    return { code, message, ...(field && { field }), ...(place && { participant: Number(place) }) };
+    return { ...toCodedError(error), ...(field && { field }), ...(place && { participant: Number(place) }) };
   });
   return { ...(fields.length > 0 && { fields }), ...(errors.length > 0 && { errors: located }) };
 }

@@ -1,12 +1,13 @@
 import type { FastifyError, FastifyRequest, RouteOptions } from 'fastify';
 import type { TObject } from '@sinclair/typebox';
+import type { ErrorCode } from '../../core/error-codes.ts';
 import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import type { References } from '../../lists/references.ts';
 import { toProblem } from '../errors/error-handler.ts';
 
-/** Fields that violate a rule outside the schema. */
-type BodyErrors = { missing: string[]; notValid: string[] };
+/** Fields that violate a rule outside the schema, as `Problem.invalidFields` takes them. */
+export type BodyErrors = { missing: string[]; notValid: string[]; rules?: Record<string, ErrorCode> };
 type Fields = Record<string, unknown>;
 
 declare module 'fastify' {
@@ -35,7 +36,8 @@ export function reportBodyErrors(route: RouteOptions) {
     const missing = [...problem.missing, ...(ruleErrors?.missing ?? [])];
     const notValid = [...problem.notValid, ...(ruleErrors?.notValid ?? []), ...(unknown ?? [])];
     const order = Object.keys((routeOptions.schema?.body as TObject).properties);
-    throw Problem.invalidFields({ missing, notValid, unknown: problem.unknown }, order);
+    const rules = ruleErrors?.rules ?? {};
+    throw Problem.invalidFields({ missing, notValid, unknown: problem.unknown, rules }, order);
   };
   route.preHandler = [reportErrors, ...[route.preHandler ?? []].flat()];
 }

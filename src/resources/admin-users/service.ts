@@ -56,7 +56,7 @@ export function saveAdminUser(ctx: Ctx, body: AdminUserBody): Promise<{ user: Ad
     const existing = await findPerson(tx, body.email);
     await assertValid(ctx, tx, existing === undefined, body);
     if (existing && !roleIds.includes(administratorRoleId) && (await isLastAdministrator(ctx, tx, existing.id)))
-      throw new Problem('invalid', 'The last administrator of the school keeps the role 1', {
+      throw Problem.coded('last_administrator', 'The last administrator of the school keeps the role 1', {
         notValid: ['role_ids'],
       });
     const { person, isNew } = existing ? { person: existing, isNew: false } : await createPerson(tx, now, body);
@@ -142,7 +142,7 @@ export const detachAdminUser = (ctx: Ctx, adminUserId: number): Promise<AdminUse
   ctx.write(['people'], async (tx, now) => {
     const user = await getAdminUser({ ...ctx, db: tx }, adminUserId);
     if (await isLastAdministrator(ctx, tx, adminUserId))
-      throw new Problem('invalid', 'The last administrator of the school cannot be detached');
+      throw Problem.coded('last_administrator', 'The last administrator of the school cannot be detached');
     await replaceLinks(ctx, tx, adminMembershipRoles, { adminUserId }, 'roleId', []);
     await tx.update(adminMemberships).set({ detachedAt: now, updatedAt: now }).where(matchMembers(ctx, adminUserId));
     await voidAdminTokens(ctx, tx, adminUserId);

@@ -1,5 +1,6 @@
 import { eq, isNull } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
+import { byName } from '../../core/schema/types.ts';
 import { formatTimestamp } from '../../core/timestamps.ts';
 import type { Database } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
@@ -23,10 +24,11 @@ type Results = AttendanceWritten['results'];
 /** Stores marks of attendance, of which the newest of a participant and gathering stands. A repeated mark changes nothing. */
 export const registerAttendance = (ctx: Ctx, id: number, { marks }: AttendanceBody): Promise<AttendanceWritten> =>
   ctx.write(['people'], async (tx, now) => {
-    const notValid = marks.flatMap(({ attended, minutes = 0 }, n) =>
+    const broken = marks.flatMap(({ attended, minutes = 0 }, n) =>
       minutes > 0 && attended !== true ? `marks[${n}].minutes` : [],
     );
-    if (notValid.length > 0) throw Problem.invalidFields({ notValid });
+    const rules = byName(broken, () => 'minutes_without_attendance' as const);
+    if (broken.length > 0) throw Problem.invalidFields({ rules });
     await assertDate(ctx, tx, id);
     const rows = marks.map(({ participant_id: participant, gathering_id: gathering, ...mark }) => ({
       ...mark,

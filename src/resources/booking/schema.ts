@@ -53,7 +53,8 @@ const participantLabel = (index: number) => `Participant ${index + 1}`;
 
 /** The error of a rejected booking, with each error once. */
 export function bookingProblem(errors: CodedError[]) {
-  const unique = [...new Map(errors.map((one) => [`${one.code} ${one.message}`, one])).values()];
+  const toKey = ({ code, message, participantId }: CodedError) => `${code} ${participantId} ${message}`;
+  const unique = [...new Map(errors.map((one) => [toKey(one), one])).values()];
   const listFields = (missing: boolean) => [
     ...new Set(errors.flatMap(({ field, isMissing = false }) => (isMissing === missing ? (field ?? []) : []))),
   ];

@@ -41,9 +41,9 @@ export const campaignReferences = references;
 
 const constraints = {
   campaigns_code: () =>
-    new Problem('invalid', 'A campaign with an equal code exists already', { notValid: ['campaign_code'] }),
-  campaigns_discount: () => Problem.invalidFields({ notValid: ['discount_value'] }),
-  campaigns_window: () => Problem.invalidFields({ notValid: ['ends_at'] }),
+    Problem.coded('equal_code', 'A campaign with an equal code exists already', { notValid: ['campaign_code'] }),
+  campaigns_discount: () => Problem.invalidFields({ rules: { discount_value: 'percentage_too_large' } }),
+  campaigns_window: () => Problem.invalidFields({ rules: { ends_at: 'end_before_start' } }),
 };
 
 const matchCampaign = (ctx: Ctx, id: number) => tenantWhere(ctx, campaigns, eq(campaigns.id, id));

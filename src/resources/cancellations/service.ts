@@ -31,18 +31,28 @@ const maxMoved = 1_000;
 /** Limits the time of a request; the server completes the remaining bookings. */
 const maxBatches = 50;
 
-/** Cancels a course date. A repeated request continues, or changes nothing. */
+/** Cancels a course date. A repeated request continues, adds a credit, or changes nothing. */
 export async function cancelCourseDate(
   ctx: Ctx,
   courseId: number,
   id: number,
   body: CancellationBody,
 ): Promise<Cancellation> {
-  const { dry_run = false } = body;
-  let row = await ctx.write(areas, (tx, now) => start(ctx, tx, now, courseId, id, body));
-  for (let n = 0; n < maxBatches && !dry_run && row.finishedAt === null; n += 1)
-    row = (await ctx.write(areas, (tx, now) => cancelBatch(ctx, tx, now, id))) ?? { ...row, finishedAt: row.createdAt };
-  return toCancellation(row, dry_run);
+  const { credit = false, dry_run = false } = body;
+  const begin = () => ctx.write(areas, (tx, now) => start(ctx, tx, now, courseId, id, body));
+  if (dry_run) return toCancellation(await begin(), dry_run);
+  const row = await complete(ctx, await begin());
+  // A credit that is added to a cancellation that was interrupted.
+  const isAdded = credit && !row.credit && row.finishedAt !== null;
+  return toCancellation(isAdded ? await complete(ctx, await begin()) : row, dry_run);
+}
+
+async function complete(ctx: Ctx, row: CancellationRow) {
+  for (let n = 0; n < maxBatches && row.finishedAt === null; n += 1) {
+    const next = await ctx.write(areas, (tx, now) => cancelBatch(ctx, tx, now, row.courseDateId));
+    row = next ?? { ...row, finishedAt: row.createdAt };
+  }
+  return row;
 }
 
 const match = (school: School, id: number) => tenantWhere(school, cancellations, eq(cancellations.courseDateId, id));
@@ -62,28 +72,38 @@ async function start(
     courseDates,
     ...[eq(courseDates.id, id), eq(courseDates.courseId, courseId), isNull(courseDates.deletedAt)],
   );
-  const [date] = await tx.select({ statusId: courseDates.statusId }).from(courseDates).where(target);
+  const [date] = await tx
+    .select({ statusId: courseDates.statusId, message: courseDates.cancellationMessage })
+    .from(courseDates)
+    .where(target);
   if (date === undefined) throw Problem.notFound('Course date');
-  if (moveTo !== null && (credit || moveTo === id)) throw Problem.invalidFields({ notValid: ['move_to'] });
-  const [known] = await tx.select().from(cancellations).where(match(ctx, id));
-  if (known !== undefined && date.statusId === canceled) {
-    if (known.credit !== credit || known.moveTo !== moveTo || known.sendMail !== sendMail) throw alreadyCanceled();
-    return tx.rollbackNoChange(known);
+  if (moveTo === id) throw Problem.invalidFields({ rules: { move_to: 'same_item' } });
+  if (moveTo !== null && credit) throw Problem.invalidFields({ rules: { move_to: 'move_with_credit' } });
+  const [stored] = await tx.select().from(cancellations).where(match(ctx, id));
+  const known = date.statusId === canceled ? stored : undefined;
+  if (known !== undefined) {
+    assertEqual({ ...known, message: date.message }, { credit, moveTo, sendMail, message });
+    if (known.credit === credit || known.finishedAt === null) return tx.rollbackNoChange(known);
   }
   const values = [ctx.providerId, id, 0, null, null, now, credit];
   const concerned = await execute<sql.Leaving>(tx, sql.findLeaving, values);
   const found = concerned.filter(isLeaving);
+  // A credit that is added tells nobody a second time.
+  const numMails = known?.numMails ?? 0;
   const row: CancellationRow = {
-    ...{ providerId: ctx.providerId, courseDateId: id, credit, moveTo, sendMail, createdAt: now, finishedAt: null },
-    ...{ lastBookingId: 0, numParticipants: found.length, numMoved: 0, numCredits: 0, numMails: 0 },
+    ...{ providerId: ctx.providerId, courseDateId: id, credit, moveTo, sendMail: sendMail && numMails === 0 },
+    ...{ createdAt: now, finishedAt: null, lastBookingId: 0 },
+    ...{ numParticipants: found.length, numMoved: 0, numCredits: 0, numMails },
   };
   if (dry_run && moveTo === null) return tx.rollbackNoChange(await predict(ctx, tx, row, concerned));
 
-  const changes = { statusId: canceled, cancellationMessage: message ?? null, updatedAt: now };
-  await tx.update(courseDates).set(changes).where(target);
-  const course = tenantWhere(ctx, courses, eq(courses.id, courseId));
-  await tx.update(courses).set({ updatedAt: now, relatedItemsUpdatedAt: now }).where(course);
-  await recordEvents(tx, ctx.providerId, now, [{ type: 'coursedate.canceled', id }]);
+  if (known === undefined) {
+    const changes = { statusId: canceled, cancellationMessage: message ?? null, updatedAt: now };
+    await tx.update(courseDates).set(changes).where(target);
+    const course = tenantWhere(ctx, courses, eq(courses.id, courseId));
+    await tx.update(courses).set({ updatedAt: now, relatedItemsUpdatedAt: now }).where(course);
+    await recordEvents(tx, ctx.providerId, now, [{ type: 'coursedate.canceled', id }]);
+  }
   const started = moveTo === null ? row : await moveAll(ctx, tx, now, { ...row, moveTo }, found);
   const keys = [cancellations.providerId, cancellations.courseDateId];
   await tx.insert(cancellations).values(started).onConflictDoUpdate({ target: keys, set: started });
@@ -100,7 +120,7 @@ async function predict(
 ): Promise<CancellationRow> {
   const orders = row.credit ? await findCreditableOrders(school, tx, toPeople(concerned)) : [];
   const mails = row.sendMail ? toMails(concerned.filter(isLeaving), 'date_canceled') : [];
-  return { ...row, numCredits: orders.length, numMails: mails.length };
+  return { ...row, numCredits: orders.length, numMails: row.numMails + mails.length };
 }
 
 /** Moves all at once, so that the other date has places for all of them or nothing changes. */
@@ -112,8 +132,8 @@ async function moveAll(
   found: sql.Leaving[],
 ): Promise<CancellationRow> {
   if (found.length > maxMoved)
-    throw new Problem('invalid', 'A course date with more than 1,000 participants is not moved');
-  if (found.length > 0) await moveParticipants(ctx, tx, now, found, row.moveTo, { sendMail: false });
+    throw Problem.coded('too_many_items', 'A course date with more than 1,000 participants is not moved');
+  await moveParticipants(ctx, tx, now, found, row.moveTo, { sendMail: false, field: 'move_to' });
   const mails = row.sendMail ? toMails(found, 'move') : [];
   const movedAway = row.sendMail ? toMovedAway(found.filter(({ isFirst }) => isFirst)) : [];
   await queueMails(ctx, tx, now, [...mails, ...movedAway]);
@@ -213,5 +233,20 @@ export async function prepareUpdate(ctx: Update[0], tx: Tx, now: string, before:
   };
 }
 
-const alreadyCanceled = () =>
-  Problem.coded('already_canceled', 'The course date was canceled with another value of credit, move_to or send_mail');
+type Options = Pick<CancellationRow, 'credit' | 'moveTo' | 'sendMail'> & { message?: string | null | undefined };
+
+/** Throws unless a repeated request has the values of the first one; a credit may be added. */
+function assertEqual(known: Options & { numMails: number }, { credit, moveTo, sendMail, message }: Options) {
+  const wasTold = known.sendMail || known.numMails > 0;
+  const notValid = [
+    ...(known.credit && !credit ? ['credit'] : []),
+    ...(known.moveTo === moveTo ? [] : ['move_to']),
+    ...(wasTold === sendMail ? [] : ['send_mail']),
+  ];
+  const text = 'The course date was canceled with another value of credit, move_to or send_mail';
+  if (notValid.length > 0) throw Problem.coded('already_canceled', text, { notValid });
+  if (message === undefined || message === known.message) return;
+  throw Problem.coded('already_canceled', 'The course date was canceled with another message', {
+    notValid: ['message'],
+  });
+}

@@ -48,7 +48,7 @@ export const updateCatalogSettings = (ctx: Ctx, body: CatalogSettingsChange): Pr
     const slug = body.slug ?? (isEnabled && !before?.slug ? await proposeSlug(ctx, tx) : undefined);
     if (slug !== undefined && slug !== before?.slug) await reserveName(ctx, tx, now, { slug });
     if (body.host === new URL(ctx.settings.publicUrl).hostname && body.host !== before?.host)
-      throw new Problem('invalid', 'The host name is that of PUBLIC_URL', { notValid: ['host'] });
+      throw Problem.coded('name_taken', 'The host name is that of PUBLIC_URL', { notValid: ['host'] });
     if (body.host != null && body.host !== before?.host) await reserveName(ctx, tx, now, { host: body.host });
     const host = body.host === undefined ? (before?.host ?? null) : body.host;
     await execute(tx, sql.releaseNames, [providerId, host, maxSlugs]);
@@ -84,7 +84,7 @@ const takenTexts = { slug: 'Another school has this slug', host: 'Another school
 async function reserveName({ providerId }: School, tx: Tx, now: string, named: { slug: string } | { host: string }) {
   const [field, name] = Object.entries(named)[0] as [keyof typeof takenTexts, string];
   const reserved = await execute(tx, sql.reserveName, [providerId, name.toLowerCase(), now]);
-  if (reserved.length === 0) throw new Problem('invalid', takenTexts[field], { notValid: [field] });
+  if (reserved.length === 0) throw Problem.coded('name_taken', takenTexts[field], { notValid: [field] });
 }
 
 /** Former slugs that redirect, and the current one. */

@@ -24,11 +24,13 @@ export const readCourse = (ctx: Ctx, { id }: { id: number }) =>
 const { toColumns, insert, references } = bodyWriter(tables.courses, CourseBody, tagReferences);
 export const courseReferences = references;
 
-const equalTitle = () =>
-  new Problem('invalid', 'An active course with an equal title exists already', { notValid: ['title'] });
+const equalTitle = (conflictsWith?: number) =>
+  Problem.coded('equal_title', 'An active course with an equal title exists already', {
+    ...{ notValid: ['title'], conflictsWith },
+  });
 const titleRule = 'courses_active_title';
 const foreignCustomer = () => Problem.invalidFields({ notValid: ['customer_id'] });
-const constraints = { [titleRule]: equalTitle, courses_customer_fk: foreignCustomer };
+const constraints = { [titleRule]: () => equalTitle(), courses_customer_fk: foreignCustomer };
 
 /** Creates a course with its main product; returns its id. */
 export async function createCourse(ctx: Ctx, body: CourseBody): Promise<number> {
@@ -123,8 +125,9 @@ export function validateCrossFields({
     ...(durationValue !== null && durationUnitId === null ? ['duration_unit'] : []),
     ...(isCorporate && customerId === null ? ['customer_id'] : []),
   ];
-  const notValid = !isCorporate && customerId !== null ? ['customer_id'] : [];
-  if (missing.length + notValid.length > 0) throw Problem.invalidFields({ missing, notValid });
+  const isForOthers = !isCorporate && customerId !== null;
+  if (missing.length > 0 || isForOthers)
+    throw Problem.invalidFields({ missing, ...(isForOthers && { rules: { customer_id: 'customer_not_corporate' } }) });
 }
 
 /** The unique index compares without regard to case only. */
@@ -144,7 +147,8 @@ async function assertTitleIsFree(
     isNull(tables.courses.deletedAt),
     id === undefined ? undefined : ne(tables.courses.id, id),
   );
-  if ((await tx.$count(tables.courses, isEqual)) > 0) throw equalTitle();
+  const [other] = await tx.select({ id: tables.courses.id }).from(tables.courses).where(isEqual).limit(1);
+  if (other) throw equalTitle(other.id);
 }
 
 /** A partial update of each language sent; a translation without any text is deleted. Returns true if that changed any. */

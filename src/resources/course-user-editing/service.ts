@@ -48,7 +48,7 @@ export async function updateCourseUser(ctx: Ctx, id: number, body: CourseUserCha
   await ctx.write(['people'], async (tx, now) => {
     const [before] = await tx.select().from(courseUsers).where(user);
     if (!before) throw Problem.notFound('Course user');
-    if (before.erasedAt !== null) throw new Problem('invalid', 'The course user is erased: create another one');
+    if (before.erasedAt !== null) throw Problem.coded('person_erased', 'The course user is erased: create another one');
     assertBirthDate(ctx, body);
     await courseUserReferences.assertKnown(body, { ctx, reader: tx });
     if (body.username !== undefined) await assertFreeUsername(ctx, tx, body.username, id);
@@ -74,8 +74,12 @@ function assertBirthDate(ctx: Ctx, { date_of_birth: birthDate }: { date_of_birth
 /** Usernames are compared as a sign-on does. */
 async function assertFreeUsername(ctx: Ctx, tx: Tx, username: string, ownId = 0) {
   const { isEqual } = matchFolded(courseUsers.username, username);
-  if ((await tx.$count(courseUsers, tenantWhere(ctx, courseUsers, isEqual, ne(courseUsers.id, ownId)))) > 0)
-    throw new Problem('invalid', 'A course user with an equal username exists already', { notValid: ['username'] });
+  const others = tenantWhere(ctx, courseUsers, isEqual, ne(courseUsers.id, ownId));
+  const [other] = await tx.select({ id: courseUsers.id }).from(courseUsers).where(others).limit(1);
+  if (other)
+    throw Problem.coded('equal_username', 'A course user with an equal username exists already', {
+      ...{ notValid: ['username'], conflictsWith: other.id },
+    });
 }
 
 /** Throws if new names or a new e-mail would make a second course user of a person. */
@@ -88,6 +92,9 @@ async function assertNoSamePerson(ctx: Ctx, tx: Tx, before: CourseUserRow, body:
     toIdentity(person) === toIdentity({ firstname: first ?? '', lastname: last ?? '', email: address ?? '' });
   if (isSame) return;
   const [found] = await findExistingUsers(ctx, tx, [person]);
-  if (found!.id !== null)
-    throw new Problem('invalid', 'A course user with an equal e-mail and equal names exists already: merge them');
+  if (found!.id === null) return;
+  const notValid = (['firstname', 'lastname', 'email'] as const).filter((name) => body[name] !== undefined);
+  throw Problem.coded('equal_person', 'A course user with an equal e-mail and equal names exists already: merge them', {
+    ...{ notValid, conflictsWith: found!.id },
+  });
 }

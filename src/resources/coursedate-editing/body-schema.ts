@@ -96,6 +96,7 @@ export const isSent = (body: CourseDateChange & { [unchangedFields]?: string[] }
 
 export type Days = Record<'startAt' | 'endAt' | 'deadlineAt', string>;
 
-/** The field to report if the days are out of order. */
-export const misorderedDays = ({ startAt, endAt, deadlineAt }: Days) =>
-  endAt < startAt ? ['end_at'] : deadlineAt > endAt ? ['deadline_at'] : [];
+/** The rule to report if the days are out of order. */
+export const misorderedDays = ({ startAt, endAt, deadlineAt }: Days): Record<string, OrderRule> =>
+  endAt < startAt ? { end_at: 'end_before_start' } : deadlineAt > endAt ? { deadline_at: 'deadline_after_end' } : {};
+type OrderRule = 'end_before_start' | 'deadline_after_end';

@@ -159,14 +159,13 @@ const matchCourseDate = (ctx: Ctx, courseId: number, id: number) =>
 
 /** Once the days are in order, only the times of day can violate this constraint. */
 const constraints = {
-  course_dates_order: () => Problem.invalidFields({ notValid: ['end_time_at'] }),
-  gatherings_order: () => Problem.invalidFields({ notValid: ['gatherings'] }),
+  course_dates_order: () => Problem.invalidFields({ rules: { end_time_at: 'end_before_start' } }),
+  gatherings_order: () => Problem.invalidFields({ rules: { gatherings: 'end_before_start' } }),
 };
 
 /** Errors of a body that need no provider data and that its schema does not report. */
 export async function courseDateErrors(ctx: Ctx, input: { gatherings?: unknown; timezone?: unknown }) {
-  const { missing, notValid } = gatheringErrors(input.gatherings);
-  return { missing, notValid: [...notValid, ...(await findInvalidTimezone(ctx, input.timezone))] };
+  return { ...gatheringErrors(input.gatherings), notValid: await findInvalidTimezone(ctx, input.timezone) };
 }
 
 async function findCourse(ctx: Ctx, tx: Tx, id: number) {
@@ -206,11 +205,14 @@ async function assertNoErrors(ctx: Ctx, tx: Tx, { courseId, id, body, days, chil
   const hasTrigger = typeof parent_id === 'number' || typeof trigger_value === 'string';
   const params = { course_id: courseId, ...(id !== null && { id }) };
   const unknown = await courseDateReferences.findUnknown(body, { ctx, reader: tx, params });
-  const isChecked = hasTrigger && !unknown.includes('parent_id');
-  if (isChecked && !(await isOnlyChild(ctx, tx, id, child))) unknown.push('trigger_value');
-  const notValid = [...errors.notValid, ...misorderedDays(days), ...unknown];
-  if (notValid.length + errors.missing.length > 0)
-    throw Problem.invalidFields({ ...errors, notValid }, Object.keys(CourseDateBody.properties));
+  const rules: typeof errors.rules = { ...misorderedDays(days), ...errors.rules };
+  if (!unknown.includes('parent_id')) {
+    if (hasTrigger && !(await isOnlyChild(ctx, tx, id, child))) rules['trigger_value'] = 'equal_trigger_value';
+  } else if ((await tx.$count(tables.courseDates, matchCourseDate(ctx, courseId, parent_id!))) > 0)
+    rules['parent_id'] = 'nested_children';
+  const notValid = [...errors.notValid, ...unknown.filter((name) => rules[name] === undefined)];
+  if (notValid.length + errors.missing.length + Object.keys(rules).length > 0)
+    throw Problem.invalidFields({ ...errors, notValid, rules }, Object.keys(CourseDateBody.properties));
 }
 
 /** A parent is another date of the same course and no child itself; its child has no children. */

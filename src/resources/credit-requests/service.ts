@@ -7,7 +7,7 @@ import { getOrder } from '../orders/service.ts';
 import { deregisterParticipants } from '../seats/service.ts';
 import type { CreditBody } from './body-schema.ts';
 import { creditPlaces, findCreditableOrders } from '../credits/place-service.ts';
-import { creditOrder, notValid, type Credited } from '../credits/service.ts';
+import { brokenRule, creditOrder, type Credited } from '../credits/service.ts';
 
 export async function createCredit(ctx: Ctx, orderId: number, body: CreditBody) {
   const { lines, fee = 0, deregister = false, dry_run = false, reason } = body;
@@ -19,7 +19,7 @@ export async function createCredit(ctx: Ctx, orderId: number, body: CreditBody) 
     ...{ fee: toMinorUnits(fee.toFixed(2)), reason },
   };
   const both = lines?.findIndex(({ quantity, amount }) => quantity !== undefined && amount !== undefined) ?? -1;
-  if (both >= 0) throw notValid(`lines[${both}].amount`);
+  if (both >= 0) throw brokenRule(`lines[${both}].amount`, 'amount_with_quantity');
   return ctx.write(['dates', 'people', 'money'], async (tx, now) => {
     const { id, creditedLines } = await creditOrder(ctx, tx, now, orderId, request);
     const departed = deregister ? await deregisterCredited(ctx, tx, now, creditedLines, fee > 0) : [];
@@ -45,7 +45,7 @@ async function deregisterCredited(ctx: Ctx, tx: Tx, now: string, credited: Credi
   const chosen = credited.flatMap(({ shares, part: { quantity, participantIds } }) => {
     const staying = shares.filter(({ statusId }) => !hasLeft(statusId));
     if (participantIds !== undefined) return staying.filter(({ id }) => participantIds.includes(id));
-    if (quantity !== undefined && quantity < staying.length) throw notValid('deregister');
+    if (quantity !== undefined && quantity < staying.length) throw brokenRule('deregister', 'quantity_too_small');
     return staying;
   });
   const unique = new Map(chosen.map((one) => [one.id, one]));

@@ -30,7 +30,7 @@ type PriceLine = Line &
 export async function changePrice(ctx: Ctx, tx: Tx, now: string, participantId: number, date: DateFound) {
   const lines = await execute<PriceLine>(tx, findPriceLines, [ctx.providerId, participantId, date.courseId]);
   const [newest] = lines;
-  if (newest === undefined) throw Problem.invalidFields({ notValid: ['price'] });
+  if (newest === undefined) throw Problem.invalidFields({ rules: { price: 'price_unknown' } });
   const product = productOf(lines, date);
   if (product === null) throw bookingProblem([bookingError('default_course_product_missing')]);
   if (product.currency !== newest.currency) throw bookingProblem([bookingError('exchange_rate_does_not_exist')]);

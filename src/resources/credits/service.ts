@@ -1,4 +1,5 @@
 import { asc, eq, inArray, sql } from 'drizzle-orm';
+import type { ErrorCode } from '../../core/error-codes.ts';
 import { Problem } from '../../core/errors.ts';
 import { max, min, sum, toDecimal, toMinorUnits, type Minor } from '../../core/money.ts';
 import type { Tx } from '../../database/client.ts';
@@ -14,7 +15,7 @@ import { agreedTotals } from '../quotes/price-service.ts';
 import { deductFee, hasRest, restOf, split, toCreditLine, type Line } from './line-service.ts';
 import {
   adjustShares,
-  areCreditable,
+  assertCreditable,
   loadShares,
   takeShares,
   type PersonalPart,
@@ -117,18 +118,18 @@ async function findParts(
   const named: NonNullable<CreditRequest['lines']> = lines ?? all.map(({ source }) => ({ lineId: source.id }));
   const ids = named.map(({ lineId }) => lineId);
   const wrong = ids.findIndex((id, n) => !known.has(id) || ids.indexOf(id) < n);
-  if (wrong >= 0) throw notValid(`lines[${wrong}].line_id`);
+  const field = `lines[${wrong}].line_id`;
+  if (wrong >= 0) throw known.has(ids[wrong]!) ? brokenRule(field, 'named_twice') : notValid(field);
 
   const found = named.map((part) => ({ ...part, ...known.get(part.lineId)! }));
   const isLeft = ({ source, rest }: (typeof found)[number]) => hasRest(source, rest);
   if (!found.some(isLeft)) throw nothingLeft();
   const chosen = found.filter((one) => isLeft(one) || one.quantity !== undefined || one.amount !== undefined);
-  const unfit = found.findIndex((one) => !areCreditable(one.shares, one));
-  if (unfit >= 0) throw notValid(`lines[${unfit}].participants`);
+  for (const [n, one] of found.entries()) assertCreditable(one.shares, one, `lines[${n}].participants`);
   const taken = chosen.map((one) => takeShares(one.source, one.rest, one.shares, one));
   if (taken.includes(undefined)) throw exceedsLine();
   const whole = taken.map((part) => part!);
-  if (fee > 0n && fee >= sum(whole.map(({ net }) => net))) throw notValid('fee');
+  if (fee > 0n && fee >= sum(whole.map(({ net }) => net))) throw brokenRule('fee', 'fee_exceeds_credit');
   return deductFee(whole, fee).map(({ people, ...part }, n) => {
     const { source, rest, shares, ...wanted } = chosen[n]!;
     const weights = people.map(({ amount }) => amount);
@@ -173,7 +174,8 @@ const toNamed = ({ source, people }: Credited) =>
     ...{ line: source.id, participant: id, amount: toDecimal(-amount), isCredited },
   }));
 
-export const notValid = (field: string) => Problem.invalidFields({ notValid: [field] });
+const notValid = (field: string) => Problem.invalidFields({ notValid: [field] });
+export const brokenRule = (field: string, code: ErrorCode) => Problem.invalidFields({ rules: { [field]: code } });
 
 const nothingLeft = () => Problem.coded('nothing_left_to_credit', 'Nothing is left to credit');
 

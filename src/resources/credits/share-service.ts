@@ -1,3 +1,4 @@
+import { Problem } from '../../core/errors.ts';
 import { min, sum, toMinorUnits, type Minor } from '../../core/money.ts';
 import { hasLeft } from '../../core/reference/statuses.ts';
 import type { Tx } from '../../database/client.ts';
@@ -39,15 +40,21 @@ export const isCreditable = ({ charged, share, isCredited }: Share) => !isCredit
 /** A part of a line; some participants of the line to whom it belongs, and the VAT of an amount unless by the rate. */
 export type PersonalPart = Part & { participantIds?: number[] | undefined; vat?: Minor | undefined };
 
-/** True if the participants of a part are distinct, of the line, not fully credited, and no more than its items. */
-export function areCreditable(shares: Share[], { quantity, amount, participantIds: ids }: PersonalPart) {
-  if (ids === undefined) return true;
+/** Throws unless the participants of a part are of the line, distinct, not fully credited, and no more than its items. */
+export function assertCreditable(
+  shares: Share[],
+  { quantity, amount, participantIds: ids = [] }: PersonalPart,
+  field: string,
+) {
   const known = new Map(shares.map((one) => [one.id, one]));
-  const hasLeftover = (id: number) => {
-    const one = known.get(id);
-    return one !== undefined && (amount === undefined ? isCreditable(one) : one.share > 0n);
-  };
-  return ids.every(hasLeftover) && new Set(ids).size === ids.length && ids.length <= (quantity ?? ids.length);
+  const named = ids.flatMap((id) => known.get(id) ?? []);
+  if (named.length < ids.length) throw Problem.invalidFields({ notValid: [field] });
+  const isLeft = (one: Share) => (amount === undefined ? isCreditable(one) : one.share > 0n);
+  const code =
+    (new Set(ids).size < ids.length && 'named_twice') ||
+    (!named.every(isLeft) && 'already_credited') ||
+    (ids.length > (quantity ?? ids.length) && 'quantity_too_small');
+  if (code) throw Problem.invalidFields({ rules: { [field]: code } });
 }
 
 /** A participant's part of a credit. */

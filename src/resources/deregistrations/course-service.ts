@@ -22,7 +22,7 @@ async function assertNobodyComes(ctx: Ctx, tx: Tx, courseId: number) {
   const isComing = and(not(isDeleted), ne(statusId, canceled), gt(endsAt, currentTime));
   const stays = sql`${numConfirmed} + ${numOverbooked} + ${numUnconfirmed} + ${numWaiting} > ${dueOffers(1)}`;
   if ((await tx.$count(courseDates, and(datesOf(ctx, courseId), isComing, stays))) > 0)
-    throw new Problem('invalid', 'The course has dates with coming participants');
+    throw Problem.coded('course_has_participants', 'The course has dates with coming participants');
 }
 
 /**

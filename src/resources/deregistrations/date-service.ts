@@ -27,7 +27,7 @@ export async function deleteDates(
     if ((await tx.$count(courseDates, target)) === 0) throw Problem.notFound('Course date');
     const taken = sql`${numConfirmed} + ${numOverbooked} + ${numUnconfirmed} > ${dueOffers()}`;
     if ((await tx.$count(courseDates, and(withChildren, notDeleted, taken))) > 0)
-      throw new Problem('invalid', 'Participants hold seats on this course date');
+      throw Problem.coded('date_has_participants', 'Participants hold seats on this course date');
     await tx.update(courseDates).set({ deletedAt: now, updatedAt: now }).where(and(withChildren, notDeleted));
   }
   return endWaiting(ctx, tx, now, withChildren);

@@ -8,6 +8,7 @@ import { bookings } from '../../database/tables/orders.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { defineReferences } from '../../lists/references.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
+import { bookingProblem } from '../booking/schema.ts';
 import { queueMails, type NewMail } from '../mails/queue-service.ts';
 import type { ParticipantRow } from '../participants/schema.ts';
 import { participantSerializer } from '../participants/serializer.ts';
@@ -70,6 +71,16 @@ export async function endWaiting(ctx: Ctx, tx: Tx, now: string, dates: SQL | und
   return waiting.length === limit;
 }
 
+/** Unknown participants that an error names. */
+const maxNamed = 100;
+const unknownParticipants = (ids: number[]) =>
+  bookingProblem(
+    ids.map((participantId) => {
+      const message = 'Field(s) not valid: participants';
+      return { code: 'field_invalid', message, field: 'participants', participantId };
+    }),
+  );
+
 /**
  * Deregisters all participants of a booking, or those named, and promotes the waiting lists. Idempotent: those
  * deregistered before stay as they are.
@@ -84,8 +95,9 @@ export async function deregister(ctx: Ctx, bookingId: number, body: DeregisterBo
 
     const booked = await tx.select().from(participants).where(ofBooking);
     const chosen = chosenIds === undefined ? booked : booked.filter(({ id }) => chosenIds.has(id));
-    if (chosenIds !== undefined && chosen.length < chosenIds.size)
-      throw Problem.invalidFields({ notValid: ['participants'] });
+    const known = new Set(booked.map(({ id }) => id));
+    const unknown = [...(chosenIds ?? [])].filter((id) => !known.has(id));
+    if (unknown.length > 0) throw unknownParticipants(unknown.slice(0, maxNamed));
     const leaving = await deregisterWithMails(ctx, tx, now, chosen, { withFee: with_fee, sendMail });
     if (leaving.length === 0) tx.rollbackNoChange();
   });

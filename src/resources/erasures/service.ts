@@ -54,7 +54,8 @@ export async function eraseCourseUser(ctx: Ctx, userId: number, { dry_run = fals
   return writeInSlices(ctx, areas, async (tx, now): Promise<Static<typeof Erasure> | undefined> => {
     const [found] = await execute<{ isErased: boolean }>(tx, sql.lockPerson, [ctx.providerId, userId]);
     if (!found) throw Problem.notFound('Course user');
-    if (before.participants > maxErased) throw new Problem('invalid', 'An erasure covers at most 50,000 participants');
+    if (before.participants > maxErased)
+      throw Problem.coded('too_many_items', 'An erasure covers at most 50,000 participants');
     if (!dry_run && !found.isErased) {
       const slice = await execute(tx, sql.clearParticipants, [ctx.providerId, userId, now, sliceSize]);
       if (slice.length === sliceSize) return undefined;

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../core/error-codes.ts';
 import type { gatherings } from '../../database/tables/coursedates.ts';
 import type { GatheringField } from './body-schema.ts';
 
@@ -9,7 +10,8 @@ export function gatheringErrors(input: unknown) {
   const missing = items.flatMap((item, n) => missingMembers(item).map((name) => `gatherings[${n}].${name}`));
   const isComplete = missing.length === 0 && items.every(hasTimes);
   const endsTooEarly = isComplete && items.some((item) => getEnd(item) <= getStart(item));
-  return { missing, notValid: endsTooEarly ? ['gatherings'] : [] };
+  const rules: Record<string, ErrorCode> = endsTooEarly ? { gatherings: 'end_before_start' } : {};
+  return { missing, rules };
 }
 
 const hasTimes = (item: unknown): item is GatheringField =>

@@ -23,8 +23,6 @@ type OwnerDate = { id: number; zone: string };
 type DaySpan = { startAt: string; endAt: string };
 type Span = DaySpan & { startTimeAt: string | null; endTimeAt: string | null };
 
-const notValid = () => Problem.invalidFields({ notValid: ['gatherings'] });
-
 const references = defineReferences<GatheringField>({
   idLocation: locations.id,
   instructors: instructors.id,
@@ -108,10 +106,7 @@ async function dropGatherings(ctx: Ctx, tx: Tx, now: string, date: OwnerDate, dr
   const isDropped = matchDate(ctx, date.id, inArray(gatherings.id, ids));
   if (dropped.some(({ isMarked }) => isMarked)) {
     const message = 'Field(s) not valid: gatherings: attendance of one that is left out is registered';
-    throw new Problem('invalid', message, {
-      notValid: ['gatherings'],
-      errors: [{ code: 'attendance_registered', message }],
-    });
+    throw Problem.coded('attendance_registered', message, { notValid: ['gatherings'] });
   }
   const isBooked = sameTenant(participants, gatherings, eq(participants.courseDateId, gatherings.courseDateId));
   const stays = sql`(exists (select from ${attendances} where ${isOfGathering})
@@ -162,7 +157,8 @@ const moveGatheringsToZone = (ctx: Ctx, tx: Tx, now: string, { id, zone }: Owner
 /** Throws if a gathering ends before it starts: a daylight saving change may swap the two. */
 async function assertInOrder(ctx: Ctx, tx: Tx, { id }: { id: number }) {
   const isSwapped = sql`timezone(${gatherings.zone}, ${gatherings.gatheringEndAt}) <= ${gatherings.startsAt}`;
-  if ((await tx.$count(gatherings, matchDate(ctx, id, isSwapped))) > 0) throw notValid();
+  if ((await tx.$count(gatherings, matchDate(ctx, id, isSwapped))) > 0)
+    throw Problem.invalidFields({ rules: { gatherings: 'end_before_start' } });
 }
 
 /**

@@ -57,10 +57,12 @@ async function merge<Counts extends object>(kind: Kind, ctx: Ctx, id: number, { 
     const found = await execute<{ id: number; is_erased?: boolean }>(tx, kind.lock, ids);
     const [merged, staying] = [id, into].map((one) => found.find((row) => row.id === one));
     if (!merged) throw kind.notFound();
-    if (id === into || !staying || staying.is_erased) throw Problem.invalidFields({ notValid: ['into'] });
+    if (id === into) throw Problem.invalidFields({ rules: { into: 'same_item' } });
+    if (!staying) throw Problem.invalidFields({ notValid: ['into'] });
+    if (staying.is_erased) throw Problem.invalidFields({ rules: { into: 'person_erased' } });
     // Its places would be those of a known person again.
-    if (merged.is_erased) throw new Problem('invalid', 'The course user is erased and cannot be merged');
-    if (numMoved > maxMoved) throw new Problem('invalid', 'A merge moves at most 50,000 items');
+    if (merged.is_erased) throw Problem.coded('person_erased', 'The course user is erased and cannot be merged');
+    if (numMoved > maxMoved) throw Problem.coded('too_many_items', 'A merge moves at most 50,000 items');
 
     counts ??= await count(tx);
     const result = { id, into, dry_run, ...counts } as unknown as Result;

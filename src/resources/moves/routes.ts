@@ -2,7 +2,6 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { DryRunQuery, isDryRun } from '../../core/schema/dry-run.ts';
 import { t } from '../../core/schema/types.ts';
-import { registerCodedErrorFormat } from '../../http/errors/error-handler.ts';
 import { responses } from '../../http/responses.ts';
 import { ResultingOrder } from '../credit-requests/schema.ts';
 import { participantSerializer } from '../participants/serializer.ts';
@@ -22,8 +21,6 @@ const MovedParticipant = t.NamedObject('MovedParticipant', {
 });
 
 export const moveRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  registerCodedErrorFormat(app);
-
   app.post('', {
     schema: {
       operationId: 'moveParticipant',
@@ -37,7 +34,7 @@ export const moveRoutes: FastifyPluginAsyncTypebox = async (app) => {
       params: Type.Object({ id: t.Id }),
       querystring: DryRunQuery,
       body: MoveBody,
-      response: { 200: MovedParticipant, ...responses.codedErrors },
+      response: responses.ok(MovedParticipant),
     },
     config: { refusesUnknown: true, idempotency: {} },
     handler: (request) =>

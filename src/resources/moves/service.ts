@@ -45,7 +45,7 @@ export const moveParticipant = (ctx: Ctx, id: number, { dry_run = false, ...body
     });
     if (row.courseDateId === body.coursedate_id)
       return hasEnded && !dry_run ? reload() : tx.rollbackNoChange(await reload());
-    if (hasLeft(row.statusId)) throw new Problem('invalid', 'The participant has left the course date');
+    if (hasLeft(row.statusId)) throw Problem.coded('participant_left', 'The participant has left the course date');
     const date = await moveParticipants(ctx, tx, now, [row], body.coursedate_id);
     const isOtherCourse = row.courseId !== date.courseId;
     const isRepriced = body.price === 'difference' && isOtherCourse;
@@ -65,13 +65,14 @@ export async function moveParticipants(
   now: string,
   rows: Moving[],
   courseDateId: number,
-  { sendMail = true } = {},
+  { sendMail = true, field = 'coursedate_id' } = {},
 ) {
   const ids = rows.map(({ id }) => id);
   const [found] = await execute<{ isAttended: boolean }>(tx, sql.findAttended, [ctx.providerId, ids]);
   assertNotAttended(found!.isAttended);
   const [date] = (await loadContext(ctx, tx, now, { coursedate_id: courseDateId })).dates;
-  if (date === undefined) throw bookingProblem([bookingError('course_date_identifier_invalid')]);
+  if (date === undefined) throw bookingProblem([{ ...bookingError('course_date_identifier_invalid'), field }]);
+  if (rows.length === 0) return date;
   const decided = decideStates(date, rows);
 
   await deleteAttendances(ctx, tx, ids);
@@ -109,7 +110,9 @@ function decideStates(date: DateFound, rows: Moving[]) {
   const errors: CodedError[] = [
     ...(date.isCanceled ? [bookingError('course_date_cancelled')] : []),
     ...(date.isPassed ? [bookingError('deadline_passed')] : []),
-    ...decided.flatMap((state, n) => (state === undefined ? [participantError(n, 'no_seats_available')] : [])),
+    ...decided.flatMap((state, n) =>
+      state === undefined ? [{ ...participantError(n, 'no_seats_available'), participantId: rows[n]!.id }] : [],
+    ),
   ];
   if (errors.length > 0) throw bookingProblem(errors);
   return decided.map((state) => states[state!]);

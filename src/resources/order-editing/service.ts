@@ -6,7 +6,7 @@ import { orderLines, orders } from '../../database/tables/orders.ts';
 import { bodyColumns } from '../../lists/body-columns.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { getOrder } from '../orders/service.ts';
-import { addPayment, findDebt, reversePayments, setPaid } from '../payments/service.ts';
+import { addPayment, findDebt, isPaidAt, reversePayments, setPaid } from '../payments/service.ts';
 import { OrderChange } from './body-schema.ts';
 
 const toColumns = bodyColumns(orders, OrderChange.properties);
@@ -18,7 +18,7 @@ export const readOrder = (ctx: Ctx, id: number, names: string[]) =>
 /** The invoice of an exported order is written, so its address and reference stay. */
 export async function updateOrder(ctx: Ctx, id: number, body: OrderChange) {
   const order = tenantWhere(ctx, orders, eq(orders.id, id));
-  if (body.paid_at && !body.is_paid) throw Problem.invalidFields({ notValid: ['paid_at'] });
+  if (body.paid_at && !body.is_paid) throw Problem.invalidFields({ rules: { paid_at: 'paid_at_without_payment' } });
   await ctx.write(['money', 'people'], async (tx, now) => {
     const [before] = await tx.select({ exportedAt: orders.exportedAt }).from(orders).where(order);
     if (before === undefined) throw Problem.notFound('Order');
@@ -30,16 +30,20 @@ export async function updateOrder(ctx: Ctx, id: number, body: OrderChange) {
   return getOrder(ctx, id, {}, true);
 }
 
-/** Returns false if the order is paid, or not, already. */
+/** Returns false if the order is paid, or not, already; throws where it is and would have another time. */
 async function changePaid(ctx: Ctx, tx: Tx, now: string, id: number, { is_paid, paid_at }: OrderChange) {
   const debt = await findDebt(ctx, tx, id);
+  const isRepeated = paid_at ? await isPaidAt(ctx, tx, id, paid_at) : true;
+  if (debt.isPaid && !isRepeated)
+    throw Problem.coded('already_paid', 'The order is paid already', { notValid: ['paid_at'] });
   if (is_paid === undefined || is_paid === debt.isPaid) return false;
   if (debt.total === 0n) await setPaid(ctx, tx, now, debt, is_paid);
   else if (is_paid) await addPayment(ctx, tx, now, id, debt.due, { paidAt: paid_at ?? undefined });
   else {
     await reversePayments(ctx, tx, now, id);
     // Vouchers or credits leave nothing due.
-    if ((await findDebt(ctx, tx, id)).isPaid) throw Problem.invalidFields({ notValid: ['is_paid'] });
+    if ((await findDebt(ctx, tx, id)).isPaid)
+      throw Problem.invalidFields({ rules: { is_paid: 'no_payment_to_reverse' } });
   }
   return true;
 }

@@ -87,6 +87,12 @@ export async function addPayment(
   return added.map(({ id }) => id);
 }
 
+/** True if a payment of the order that stands has this time. */
+export async function isPaidAt(ctx: Ctx, tx: Tx, orderId: number, paidAt: string) {
+  const isEqual = and(eq(payments.orderId, orderId), eq(payments.paidAt, paidAt), isNull(payments.reversedAt));
+  return (await tx.$count(payments, tenantWhere(ctx, payments, isEqual))) > 0;
+}
+
 /** Finds the payment with an equal reference instead, if it has the same amount. */
 export function createPayment(
   ctx: Ctx,
@@ -105,7 +111,7 @@ export function createPayment(
       if (sent !== undefined && sent !== amount) throw referenceReused();
       return tx.rollbackNoChange({ payment: await getParts(reader, ids), isNew: false });
     }
-    if (overpaid && debt.kind === 'credit') throw Problem.invalidFields({ notValid: ['overpaid'] });
+    if (overpaid && debt.kind === 'credit') throw Problem.invalidFields({ rules: { overpaid: 'credit_overpaid' } });
     const amount = sent ?? (debt.kind !== 'credit' && debt.due < 0n ? 0n : debt.due);
     if (!overpaid || amount <= 0n) assertPayable(debt, amount);
     const ids = await addPayment(ctx, tx, now, orderId, amount, { method, reference, paidAt });
@@ -136,7 +142,7 @@ async function findByReference(ctx: Ctx, tx: Tx, orderId: number, reference: str
 function assertPayable({ kind, due }: Debt, amount: Minor) {
   const sign = kind === 'credit' || (amount < 0n && due < 0n) ? -1n : 1n;
   if (amount * sign > due * sign || due * sign <= 0n) throw exceedsDue(due);
-  if (amount * sign <= 0n) throw Problem.invalidFields({ notValid: ['amount'] });
+  if (amount * sign <= 0n) throw Problem.invalidFields({ rules: { amount: 'amount_sign_wrong' } });
 }
 
 const exceedsDue = (due: Minor) =>

@@ -46,7 +46,7 @@ export async function decideStatus(ctx: Ctx, tx: Tx, now: string, participant: P
   const accepts = from === 'offered' && requested === participantStatus.confirmed;
   const cause = accepts ? 'accept' : causesByStatus.get(requested);
   const transition = cause && findTransition(from, cause);
-  if (transition === undefined) throw Problem.invalidFields({ notValid: ['idStatus'] });
+  if (transition === undefined) throw Problem.invalidFields({ rules: { idStatus: 'status_not_possible' } });
 
   const state = transition.to.own ?? (await decideState(ctx, tx, participant, transition));
   if (transition.event) await recordEvents(tx, ctx.providerId, now, [{ type: transition.event, id: participant.id }]);
@@ -70,7 +70,8 @@ async function decideState(ctx: Ctx, tx: Tx, participant: Participant, { cause, 
     .from(courseDates)
     .where(tenantWhere(ctx, courseDates, eq(courseDates.id, courseDateId)));
   const isClosed = date!.statusId === canceled || date!.deletedAt !== null;
-  if (isClosed && (cause === 'accept' || !holdsSeat(statusId))) throw Problem.invalidFields({ notValid: ['idStatus'] });
+  if (isClosed && (cause === 'accept' || !holdsSeat(statusId)))
+    throw Problem.invalidFields({ rules: { idStatus: 'date_closed' } });
   if (cause === 'accept') return to[placeOfAccepted(date!)]!;
   const { confirmed, overbooked, unconfirmed, waiting } = participantStatus;
   const dateWithoutParticipant = {
@@ -83,7 +84,7 @@ async function decideState(ctx: Ctx, tx: Tx, participant: Participant, { cause, 
   };
   const rules = { check: true, waitWhenFull: false };
   const [state] = decideSeats([dateWithoutParticipant], [{ courseDateId, cause, from }], rules);
-  if (state === undefined) throw new Problem('invalid', 'No seat is available');
+  if (state === undefined) throw Problem.coded('no_seats_available', 'No seat is available');
   return state;
 }
 

@@ -1,4 +1,4 @@
-import { and, eq, isNull } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
 import { nextState, states, toState } from '../../core/reference/participant-states.ts';
 import { hasLeft, isConfirmed } from '../../core/reference/statuses.ts';
@@ -59,9 +59,12 @@ export async function decideSwap(ctx: Ctx, tx: Tx, now: string, row: Participant
 
 async function findUser(ctx: Ctx, tx: Tx, id: number | undefined, externalId = '') {
   const isNamed = id === undefined ? eq(courseUsers.externalId, externalId) : eq(courseUsers.id, id);
-  const isFound = tenantWhere(ctx, courseUsers, and(isNamed, isPerson, isNull(courseUsers.erasedAt)));
-  const [user, other] = await tx.select({ id: courseUsers.id }).from(courseUsers).where(isFound).limit(2);
-  if (!user || other) throw Problem.invalidFields({ notValid: ['user'] });
+  const { id: userId, erasedAt } = courseUsers;
+  const isFound = tenantWhere(ctx, courseUsers, and(isNamed, isPerson));
+  const [user, other] = await tx.select({ id: userId, erasedAt }).from(courseUsers).where(isFound).limit(2);
+  if (!user) throw Problem.invalidFields({ notValid: ['user'] });
+  if (other) throw Problem.invalidFields({ rules: { user: 'person_ambiguous' } });
+  if (user.erasedAt !== null) throw Problem.invalidFields({ rules: { user: 'person_erased' } });
   return user.id;
 }
 

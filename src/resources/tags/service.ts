@@ -50,7 +50,9 @@ export const renameTag = (ctx: Ctx, id: number, { title }: TagChange) =>
     if (title === undefined) return tx.rollbackNoChange(tag);
     const [found] = await findByTitle(ctx, tx, catalog.tags, [title]);
     if (found && found.id !== id)
-      throw new Problem('invalid', `Tag ${found.id} has this title`, { notValid: ['title'] });
+      throw Problem.coded('equal_title', `Tag ${found.id} has this title`, {
+        ...{ notValid: ['title'], conflictsWith: found.id },
+      });
     const named = tenantWhere(ctx, catalog.tags, eq(catalog.tags.id, id));
     const changed = await tx.updateChanged(catalog.tags, named, { title }, now);
     return changed === 0 ? tx.rollbackNoChange(tag) : { id, title };
@@ -69,7 +71,10 @@ export const deleteTag = (ctx: Ctx, id: number) =>
       .limit(maxNamed);
     // Without its tags a campaign would be for all courses.
     if (limited.length > 0)
-      throw new Problem('invalid', `Campaigns are for courses of the tag: ${limited.map((one) => one.id).join(',')}`);
+      throw Problem.coded(
+        'tag_in_use',
+        `Campaigns are for courses of the tag: ${limited.map((one) => one.id).join(',')}`,
+      );
     const links = tenantWhere(ctx, courseTags, eq(courseTags.tagId, id));
     const tagged = tx.select({ id: courseTags.courseId }).from(courseTags).where(links);
     await tx

@@ -1,12 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { Problem } from '../../core/errors.ts';
 import { t } from '../../core/schema/types.ts';
 import { addPageRoute } from '../../http/page-route.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses, send } from '../../http/responses.ts';
 import { courseUserList, courseUserSearch, employeeList } from './list.ts';
-import { getCourseUser, listEmployees, searchCourseUsers } from './service.ts';
+import { getCourseUser, listEmployees, missingKeyword, searchCourseUsers } from './service.ts';
 
 const tags = ['People'];
 const params = Type.Object({ id: t.Id });
@@ -44,9 +43,7 @@ export const searchUserRoutes: FastifyPluginAsyncTypebox = async (app) => {
       description: 'At least one of `email`, `firstname`, `lastname` and `username` is required; all given must match.',
       tags,
       profiles: ['full', 'read'],
-      invalidSamples: {
-        missing: new Problem('invalid', 'Missing field(s): email, firstname, lastname or username'),
-      },
+      invalidSamples: { missing: missingKeyword() },
     },
   );
 };

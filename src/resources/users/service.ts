@@ -9,11 +9,16 @@ import { courseUserList, courseUserSearch, employeeList } from './list.ts';
 export const getCourseUser = async (ctx: Ctx, id: number) =>
   Problem.assertFound(await courseUserList.byId(ctx, id), 'Course user');
 
+export const missingKeyword = () =>
+  Problem.coded('keyword_missing', 'Missing field(s): email, firstname, lastname or username', {
+    missing: ['email', 'firstname', 'lastname', 'username'],
+  });
+
 /** Course users that match all of the keywords. */
 export async function searchCourseUsers(ctx: Ctx, query: Static<typeof courseUserSearch.Query>) {
   const { email, firstname, lastname, username } = query;
   if ([email, firstname, lastname, username].every((keyword) => keyword === undefined)) {
-    throw new Problem('invalid', 'Missing field(s): email, firstname, lastname or username');
+    throw missingKeyword();
   }
   return courseUserSearch.page(ctx, query);
 }

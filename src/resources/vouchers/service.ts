@@ -15,7 +15,8 @@ import { maxRedemptions, toRedemption, toVoucher, type VoucherDetails } from './
 const { toColumns, toUpdatedColumns, insert } = bodyWriter(vouchers, VoucherBody);
 
 const constraints = {
-  vouchers_code: () => new Problem('invalid', 'A voucher with an equal code exists already', { notValid: ['code'] }),
+  vouchers_code: () =>
+    Problem.coded('equal_code', 'A voucher with an equal code exists already', { notValid: ['code'] }),
 };
 
 const matchVoucher = (ctx: Ctx, id: number) =>
@@ -53,7 +54,7 @@ export async function updateVoucher(ctx: Ctx, id: number, body: VoucherChange): 
     if (!before) throw Problem.notFound('Voucher');
     const amount = body.amount?.toFixed(2) ?? before.amount;
     const balance = toMinorUnits(amount) - toMinorUnits(before.amount) + toMinorUnits(before.balance);
-    if (balance < 0n) throw Problem.invalidFields({ notValid: ['amount'] });
+    if (balance < 0n) throw Problem.invalidFields({ rules: { amount: 'amount_below_spent' } });
     const values = { ...toUpdatedColumns(body), amount, balance: toDecimal(balance) };
     if ((await tx.updateChanged(vouchers, voucher, values, now)) === 0) tx.rollbackNoChange();
   });

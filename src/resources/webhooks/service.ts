@@ -45,7 +45,7 @@ export async function createWebhook(ctx: Ctx, body: WebhookBody): Promise<WithSe
   const host = await resolveHost(ctx, body.url);
   return ctx.write(['school'], async (tx, now) => {
     if ((await tx.$count(webhooks, tenantWhere(ctx, webhooks))) >= maxWebhooks)
-      throw new Problem('invalid', `A school has at most ${maxWebhooks} webhooks`);
+      throw Problem.coded('too_many_items', `A school has at most ${maxWebhooks} webhooks`);
     const { id: position, clock: positionClock } = await findNewest({ ...ctx, db: tx });
     const secret = newSigningSecret();
     const [created] = await tx
@@ -192,7 +192,7 @@ async function resolveHost(ctx: Ctx, url: string) {
     const refused = error instanceof TargetError ? error.refused : [];
     const reason = refused.length === 0 ? '' : `, and WEBHOOK_ALLOW does not have ${refused.join(' and ')}`;
     const text = `Field(s) not valid: url. Its host has no public address${reason}`;
-    throw new Problem('invalid', text, { notValid: ['url'] });
+    throw Problem.coded('address_not_public', text, { notValid: ['url'] });
   });
   return host;
 }

@@ -84,6 +84,92 @@ test('without a credit everybody keeps the place and is told; send_mail false te
   }
 });
 
+test('a repeated request with another message is refused; one without a message is not', async () => {
+  const { me, url, cancel } = await stage([1]);
+  const done = await cancel({ message: 'Ill' });
+  const cursor = await newestEvent(me);
+  for (const dry_run of [true, false]) {
+    const other = await cancel({ message: 'Flooded', dry_run });
+    expect([other.status, other.json()]).toEqual([400, { error: 'The course date was canceled with another message' }]);
+    expect(other.headers['x-error-code']).toBe('already_canceled');
+  }
+  for (const body of [{ message: 'Ill' }, { message: '' }, {}]) expect((await cancel(body)).text).toBe(done.text);
+  expect(await eventsSince(me, cursor)).toEqual([]);
+  const shown = (await me.get(`${url}?include[]=cancellation_message`)).json<Item>();
+  expect(shown['cancellation_message']).toBe('Ill');
+});
+
+test.each([true, false])('a credit may be added later, once, and tells nobody again (mails: %s)', async (send_mail) => {
+  const staged = await stage([1, 2]);
+  const { me, dateId, url, cancel } = staged;
+  const told = send_mail ? peopleOf(staged) : [];
+  const counts = { participants: 3, mails: told.length };
+  expect((await cancel({ message: 'Ill', send_mail })).json()).toMatchObject({ ...counts, credits: 0 });
+  const cursor = await newestEvent(me);
+  const later = { credit: true, send_mail };
+  expect((await cancel({ ...later, dry_run: true })).json()).toMatchObject({ ...counts, credits: 2, dry_run: true });
+  expect([await eventsSince(me, cursor), await statusesOnDate(me, dateId)]).toEqual([[], [1, 1, 1]]);
+
+  const done = { ...counts, credits: 2, is_finished: true };
+  for (const body of [later, later, { ...later, message: 'Ill' }])
+    expect((await cancel(body)).json()).toMatchObject(done);
+  expect([await statusesOnDate(me, dateId), (await readCredits(me)).length]).toEqual([[4, 4, 4], 2]);
+  expect(await readTold(me)).toEqual(told);
+  expect(await eventsSince(me, cursor)).not.toContain('coursedate.canceled');
+  const reason = await read(me, `select distinct credit_reason from orders where provider_id = $1 and kind = 'credit'`);
+  expect(reason).toEqual([{ credit_reason: 'Ill' }]);
+  const shown = (await me.get(`${url}?include[]=cancellation_message`)).json<Item>();
+  expect([shown['status_id'], shown['cancellation_message']]).toEqual([3, 'Ill']);
+  for (const body of [{ send_mail }, { ...later, send_mail: !send_mail }])
+    expect((await cancel(body)).headers['x-error-code']).toBe('already_canceled');
+});
+
+test('a credit that is added to an interrupted cancellation tells each person once', async () => {
+  const staged = await stage(Array<number>(23).fill(1), { capacityMax: 23 });
+  const { me, dateId, cancel } = staged;
+  const name = `interrupt_${me.id}`;
+  await database.pool.query(failBatches(name, me.id, 0));
+  expect((await cancel()).status).toBe(500);
+  await database.pool.query(`drop trigger ${name} on cancellations; drop function ${name}`);
+  expect((await cancel({ credit: true })).json()).toMatchObject({ is_finished: true, credits: 23, mails: 23 });
+  expect(await readTold(me)).toEqual(peopleOf(staged));
+  expect(new Set(await statusesOnDate(me, dateId))).toEqual(new Set([4]));
+});
+
+test('an empty date is not canceled with a move to a date that cannot be named', async () => {
+  const other = await createProvider();
+  const { me, cancel, ...staged } = await stage([]);
+  const foreign = (await createBookableDate(other)).dateId;
+  const inactive = await createBookableDate(me, { course: { active: false } });
+  const gone = await createBookableDate(me);
+  await me.request('DELETE')(`/v2/courses/${gone.courseId}/coursedates/${gone.dateId}`);
+  for (const move_to of [999_999_999, Number.MAX_SAFE_INTEGER, foreign, gone.dateId, inactive.dateId])
+    for (const dry_run of [true, false]) {
+      const refused = await cancel({ move_to, dry_run });
+      expect([move_to, refused.status, refused.headers['x-error-code']]).toEqual([
+        ...[move_to, 400, 'course_date_identifier_invalid'],
+      ]);
+    }
+  expect(await statusOf({ me, cancel, ...staged })).toBe(1);
+  const { dateId: move_to } = await createBookableDate(me);
+  expect((await cancel({ move_to })).json()).toMatchObject({ moved: 0, is_finished: true });
+});
+
+test('the errors of a cancellation name the participants who cannot be moved', async () => {
+  const staged = await stage([1, 1], { capacityMax: 2 });
+  const { me, cancel } = staged;
+  const { dateId: move_to } = await createBookableDate(me, { capacityMax: 1 });
+  const { headers, ...refused } = await me.post(
+    `${staged.url}/cancel`,
+    { move_to },
+    { accept: 'application/problem+json' },
+  );
+  expect([refused.status, headers['x-error-code']]).toEqual([400, 'no_seats_available']);
+  const { errors } = refused.json<{ errors: Item[] }>();
+  expect(errors.map((one) => one['participant_id'] as number)).toEqual([peopleOf(staged)[1]]);
+  expect((await cancel({ move_to })).json()).toEqual({ error: 'Participant 2: no seat is available' });
+});
+
 test('a date that is held after all, and canceled again, is canceled anew', async () => {
   const staged = await stage([1]);
   const { me, url, cancel } = staged;
@@ -122,7 +208,7 @@ test('all are moved to another date and told with the message, or nothing change
   for (const [move_to, code] of [
     [small, 'no_seats_available'],
     [999_999_999, 'course_date_identifier_invalid'],
-    [dateId, 'field_invalid'],
+    [dateId, 'same_item'],
   ] as const) {
     const refused = await cancel({ move_to });
     expect([refused.status, refused.headers['x-error-code']]).toEqual([400, code]);

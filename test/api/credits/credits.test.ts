@@ -189,7 +189,7 @@ test('a credit lowers what is due, then returns to the voucher, and the rest is 
   const { id } = owing as { id: number };
   for (const [amount, code] of [
     [-600.01, 'amount_exceeds_due'],
-    [10, 'field_invalid'],
+    [10, 'amount_sign_wrong'],
   ] as const)
     expect(codeOf(await me.post(`/v2/orders/${id}/payments`, { amount }))).toEqual([400, code]);
   await pay(me, id, { amount: -100, method: 'bank' });
@@ -213,7 +213,7 @@ test('deregister frees the seats of the credited lines', async () => {
   const waiting = await bookOrFail(me, dateId, { config: { waiting_list_when_full: 1 } });
   const [line] = await linesOf(me, summary);
   const one = { lines: [{ line_id: line!['id'] as number, quantity: 1 }], deregister: true };
-  expect(codeOf(await send(me, summary.order_id, one))).toEqual([400, 'field_invalid']);
+  expect(codeOf(await send(me, summary.order_id, one))).toEqual([400, 'quantity_too_small']);
   await me.put(`/v2/booking/${summary.booking_id}/deregister`, { participants: [summary.participants[0]!.id] });
   await credit(me, summary.order_id, one);
   expect((await peopleOf(me, summary)).map(({ status }) => status.id as number)).toEqual([4, 4]);

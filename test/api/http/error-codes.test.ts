@@ -123,6 +123,44 @@ test.each(taken)('POST %s names the field of a value that is taken', async (path
   expect([refused.status, refused.json()]).toMatchObject([400, { fields: [{ field, code: 'invalid' }] }]);
 });
 
+test('problem details of an equal title or person have the id of the other item', async () => {
+  const me = await createProvider();
+  const idOf = async (path: string, body: object, member = 'id') =>
+    (await me.post(path, body)).json<Record<string, number>>()[member]!;
+  const conflictOf = async (method: 'POST' | 'PUT', path: string, body: object) => {
+    const refused = await me.request(method)(path, body, { accept: problem });
+    const {
+      code,
+      conflicts_with: id,
+      fields,
+    } = refused.json<{ code: string; conflicts_with: number; fields: object }>();
+    expect((await me.request(method)(path, body)).json()).toEqual({ error: refused.json<{ title: string }>().title });
+    return [refused.status, code, id, fields];
+  };
+  const courseId = await me.course({ title: 'Taken' });
+  const expected = [400, 'equal_title', courseId, [invalid('title')]];
+  expect(await conflictOf('POST', '/v2/courses', { title: 'TAKEN' })).toEqual(expected);
+  expect(await conflictOf('PUT', `/v2/courses/${await me.course()}`, { title: 'taken' })).toEqual(expected);
+  const inactive = await me.course({ title: 'Taken', active: false });
+  expect(await conflictOf('PUT', `/v2/courses/${inactive}`, { active: true })).toEqual(expected);
+
+  const tag = await idOf('/v2/course-tags', { title: 'Taken' });
+  const otherTag = await idOf('/v2/course-tags', { title: 'Other' });
+  expect(await conflictOf('PUT', `/v2/course-tags/${otherTag}`, { title: 'taken' })).toEqual([
+    ...[400, 'equal_title', tag, [invalid('title')]],
+  ]);
+
+  const names = { firstname: 'Kari', lastname: 'Nordmann' };
+  const kari = await idOf('/v2/course-users', { ...names, email: 'kari@people.example', username: 'kari' });
+  const other = await idOf('/v2/course-users', { ...names, email: 'other@people.example' });
+  expect(await conflictOf('PUT', `/v2/course-users/${other}`, { email: 'KARI@people.example' })).toEqual([
+    ...[400, 'equal_person', kari, [invalid('email')]],
+  ]);
+  expect(await conflictOf('PUT', `/v2/course-users/${other}`, { username: 'Kari' })).toEqual([
+    ...[400, 'equal_username', kari, [invalid('username')]],
+  ]);
+});
+
 test('every kind of error is among the cases', () => {
   expect(new Set(cases.map(({ code }) => code))).toEqual(new Set(Object.values(kindCodes)));
 });

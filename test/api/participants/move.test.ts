@@ -4,7 +4,6 @@ import {
   createBookableDate,
   deregister,
   endOffers,
-  errorCodes,
   person,
   persons,
   seatCounters,
@@ -14,7 +13,7 @@ import { eventsSince, newestEvent } from '../../support/changes.ts';
 import { addDate, addGathering, changeDate } from '../../support/dates.ts';
 import { contentTypeHeader, dialects, encodeBody } from '../../support/dialects.ts';
 import { createAttendance, write } from '../../support/orders.ts';
-import { sharedTestApp, type Provider } from '../../support/test-app.ts';
+import { sharedTestApp, type Provider, type TestResponse } from '../../support/test-app.ts';
 
 const { database, createProvider } = await sharedTestApp();
 
@@ -30,6 +29,8 @@ const outboxOf = async (me: Provider) =>
       [me.id],
     )
   ).rows;
+
+const codeOf = ({ status, headers }: TestResponse) => [status, headers['x-error-code']];
 
 /** A participant on one date, and another date of another course. */
 async function stage(from: Dates = {}, to: Dates = {}, fields: Item = {}) {
@@ -99,7 +100,7 @@ test('an overbook place follows the seats; only one who waits may wait again', a
   await bookOrFail(me, target);
   expect((await move(me, id, target)).json<Item>()['status'].id).toBe(2);
   const refused = await move(me, second, target);
-  expect([refused.status, errorCodes(refused)]).toEqual([400, ['no_seats_available']]);
+  expect(codeOf(refused)).toEqual([400, 'no_seats_available']);
   const [waiting] = (await bookOrFail(me, dateId, { participants: persons(1, { status_id: 3 }) })).participants;
   expect((await move(me, waiting!.id, target)).json<Item>()['status'].id).toBe(3);
   expect([await seatCounters(me, dateId), await seatCounters(me, target)]).toEqual([
@@ -150,7 +151,7 @@ test.each([
   if (date && 'capacityMax' in date) await bookOrFail(me, target);
   if (date) await changeDate(me, target, date);
   const response = await move(me, id, date ? target : 999_999_999);
-  expect([response.status, errorCodes(response)]).toEqual([400, [code]]);
+  expect(codeOf(response)).toEqual([400, code]);
   expect([(await read(me, id))['coursedate'].id, await outboxOf(me)]).toEqual([dateId, []]);
 });
 
@@ -161,9 +162,9 @@ test('one who has left, and one with attendance, is refused; attendance that is 
   expect((await move(me, id, target)).status).toBe(200);
   expect((await me.get(`/v2/participants/${id}?include=attendance`)).json<Item>()['attendance']).toEqual([]);
   await createAttendance(me, id, await addGathering(me, target), { attended: true });
-  expect(errorCodes(await move(me, id, dateId))).toEqual(['attendance_registered']);
+  expect(codeOf(await move(me, id, dateId))).toEqual([400, 'attendance_registered']);
   await deregister(me, summary.booking_id);
-  expect(errorCodes(await move(me, id, dateId))).toEqual(['field_invalid']);
+  expect(codeOf(await move(me, id, dateId))).toEqual([400, 'participant_left']);
 });
 
 test("an unknown participant, and another school's, is not found", async () => {
@@ -171,5 +172,24 @@ test("an unknown participant, and another school's, is not found", async () => {
   const other = await createProvider();
   const dateId = await addDate(other, await other.course());
   for (const one of [id, 999_999_999]) expect((await move(other, one, dateId)).status).toBe(404);
-  expect((await move(me, id, dateId)).json<Item>()['errors'][0].code).toBe('course_date_identifier_invalid');
+  expect(codeOf(await move(me, id, dateId))).toEqual([400, 'course_date_identifier_invalid']);
+});
+
+test.each(dialects)('a move as %s fails in the format of the main interface', async (dialect) => {
+  const { me, target, id } = await stage({}, { capacityMax: 1 });
+  await bookOrFail(me, target);
+  const error = 'Participant 1: no seat is available';
+  const send = (one: number | string, body: Item, headers: Record<string, string> = {}) =>
+    me.post(`/v2/participants/${one}/move`, encodeBody(dialect, body), { ...contentTypeHeader(dialect), ...headers });
+  expect((await send(id, { coursedate_id: target })).json()).toEqual({ error });
+  expect((await send(id, { price: 'half' })).json()).toEqual({
+    error: 'Missing field(s): coursedate_id. Field(s) not valid: price',
+  });
+  expect((await send('x', {})).json()).toEqual({ error: 'There is nothing at this path' });
+  expect((await me.get(`/v2/participants/${id}/move`)).json()).toEqual({ error: 'This path takes POST' });
+  const detailed = await send(id, { coursedate_id: target }, { accept: 'application/problem+json' });
+  expect(detailed.json()).toMatchObject({
+    ...{ title: error, code: 'no_seats_available' },
+    errors: [{ code: 'no_seats_available', message: error, participant_id: id }],
+  });
 });

@@ -76,8 +76,8 @@ test('a payment is at most what is due', async () => {
   const { order_id: order } = await bookOrFail(me, (await createBookableDate(me)).dateId);
   for (const [amount, said] of [
     [1000.01, 'amount_exceeds_due'],
-    [0, 'field_invalid'],
-    [-1, 'field_invalid'],
+    [0, 'amount_sign_wrong'],
+    [-1, 'amount_sign_wrong'],
     [0.001, 'field_invalid'],
   ] as const)
     expect([amount, ...code(await addPayment(me, order, { amount }))]).toEqual([amount, 400, said]);
@@ -138,14 +138,17 @@ test('PUT /v2/orders/:id marks an order as paid by a payment, and takes it back'
   expect((await putOrder(me, order, { is_paid: 0 })).json()).toMatchObject({ is_paid: false });
   expect([await changes(), code(await putOrder(me, order, { paid_at: '2026-01-01' }))]).toEqual([
     [],
-    [400, 'field_invalid'],
+    [400, 'paid_at_without_payment'],
   ]);
   const paid = await putOrder(me, order, { is_paid: 1, paid_at: '2026-04-01' });
   expect([paid.status, paid.json()]).toMatchObject([200, { id: Number(order), is_paid: true }]);
   expect((await listPayments(me)).at(-1)).toMatchObject({ amount: 600, paid_at: '2026-04-01T00:00:00+02:00' });
   expect(await readPaid(me, summary)).toEqual([true, [1], 0]);
   await changes();
-  await putOrder(me, order, { is_paid: 1, paid_at: '2026-05-01' });
+  const refused = await putOrder(me, order, { is_paid: 1, paid_at: '2026-05-01' });
+  expect([code(refused), refused.json()]).toEqual([[400, 'already_paid'], { error: 'The order is paid already' }]);
+  expect((await putOrder(me, order, { is_paid: 1, paid_at: '2026-04-01' })).text).toBe(paid.text);
+  expect((await putOrder(me, order, { is_paid: 1, paid_at: '' })).status).toBe(200);
   expect(await changes()).toEqual([]);
 
   await me.put(`/v2/participants/${summary.participants[0]!.id}`, { idPaid: 3 });
@@ -199,7 +202,7 @@ test('a booking with a voucher names what it pays and what is left', async () =>
   ]);
   expect(Object.keys(await bookOrFail(me, dateId))).not.toContain('to_pay');
   expect(await readPaid(me, whole)).toEqual([true, [1], 0]);
-  expect(code(await putOrder(me, whole.order_id, { is_paid: 0 }))).toEqual([400, 'field_invalid']);
+  expect(code(await putOrder(me, whole.order_id, { is_paid: 0 }))).toEqual([400, 'no_payment_to_reverse']);
   expect(await pay(me, part.order_id)).toMatchObject({ amount: 699.5 });
   expect(await readPaid(me, part)).toEqual([true, [1], 0]);
 });

@@ -18,7 +18,7 @@ async function raceMoves({ createProvider, createCaller }: Servers) {
     ),
   );
   const refused = responses.filter(
-    ({ status, body }) => status === 400 && body.errors[0].code === 'no_seats_available',
+    ({ status, body }) => status === 400 && body.error === 'Participant 1: no seat is available',
   );
   const moved = responses.filter(({ status }) => status === 200).length;
   return { moved, refused: refused.length, seats: [await seatCounters(me, dateId), await seatCounters(me, target)] };
