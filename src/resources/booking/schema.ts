@@ -2,7 +2,7 @@ import { Type, type Static, type TProperties } from '@sinclair/typebox';
 import type { ErrorCode } from '../../core/error-codes.ts';
 import { t } from '../../core/schema/types.ts';
 import { Problem, type CodedError } from '../../core/errors.ts';
-import { dayText } from '../orders/line-schema.ts';
+import { dayText } from '../order-lines/schema.ts';
 import { ParticipantStatusId } from '../participants/schema.ts';
 
 /** Error codes of bookings; those in lower case follow `Participant n: `. */

@@ -11,7 +11,8 @@ export const fetchFollowingOrders = batchLoader((ctx, keys) =>
 );
 
 /** The net amount of the row `line` of order lines. */
-const netSql = (line: string) => `${line}.quantity * ${line}.price_at_order - ${line}.discount_calculated_at_order`;
+export const netSql = (line: string) =>
+  `${line}.quantity * ${line}.price_at_order - ${line}.discount_calculated_at_order`;
 
 /**
  * The participants of the row `line` of order lines that is no credit: what was `charged` of each, without VAT, what is

@@ -4,7 +4,7 @@ import { participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { batchLoader, rowLoader } from '../../lists/loaders.ts';
 import { sameTenant } from '../../lists/tenant-scope.ts';
-import { orderUserColumns } from './line-loaders.ts';
+import { orderUserColumns } from '../order-lines/loaders.ts';
 
 const firstParticipantId = sql`(
   select min(p.id) from ${participants} p where p.provider_id = ${bookings.providerId} and p.booking_id = ${bookings.id}

@@ -3,7 +3,7 @@ import { formatTimestamp } from '../../core/timestamps.ts';
 import { toNumber, toMinorUnits } from '../../core/money.ts';
 import { t } from '../../core/schema/types.ts';
 import type { orders } from '../../database/tables/orders.ts';
-import { OrderUser } from './line-schema.ts';
+import { OrderUser } from '../order-lines/schema.ts';
 
 const text = t.Nullable(Type.String());
 

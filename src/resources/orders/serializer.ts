@@ -5,9 +5,9 @@ import { includeCampaign } from '../campaigns/serializer.ts';
 import { includeCredit } from '../credits/serializer.ts';
 import { includeCustomer } from '../customers/serializer.ts';
 import { includeBalance } from '../payments/balance-serializer.ts';
-import { fetchOrderLines } from './line-loaders.ts';
-import { toOrderUser, type OrderUser } from './line-schema.ts';
-import { orderLineSerializer } from './line-serializer.ts';
+import { fetchOrderLines } from '../order-lines/loaders.ts';
+import { toOrderUser, type OrderUser } from '../order-lines/schema.ts';
+import { orderLineSerializer } from '../order-lines/serializer.ts';
 import { fetchFirstUsers } from './loaders.ts';
 import { Order, toOrder, type OrderRow } from './schema.ts';
 

@@ -158,6 +158,7 @@ test('an order has all its fields', async () => {
           users: [],
           created_at: dateTime,
           updated_at: dateTime,
+          ...{ net: 3150.26, vat: 787.57, gross: 3937.83 },
         },
       ],
       booker_admin_user: null,

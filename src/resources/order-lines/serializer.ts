@@ -4,7 +4,7 @@ import { defineSerializer } from '../../lists/serializer.ts';
 import { EmbeddedCourse } from '../courses/schema.ts';
 import { includeCourse } from '../courses/serializer.ts';
 import { includeParticipant } from '../participants/serializer.ts';
-import { fetchLineUsers, fetchRelations } from './line-loaders.ts';
+import { fetchLineUsers, fetchRelations } from './loaders.ts';
 import {
   OrderLine,
   Relation,
@@ -14,7 +14,7 @@ import {
   type OrderLineRow,
   type OrderUser,
   type RelationRow,
-} from './line-schema.ts';
+} from './schema.ts';
 
 type LineUser = OrderUser & { invoice_reference: string | null };
 

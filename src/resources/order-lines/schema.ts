@@ -151,11 +151,17 @@ export const OrderLine = t.NamedObject(
     users: Type.Array(LineUser),
     created_at: t.Nullable(t.DateTime),
     updated_at: t.Nullable(t.DateTime),
+    net: Type.Number({ description: 'After discounts, without VAT; of a credit negative' }),
+    vat: Type.Number(),
+    gross: Type.Number({ description: 'With VAT' }),
   }),
 );
 
-/** A line with its product and the currency of its order. */
+/** A line with its amounts, its product and the currency of its order. */
 export type OrderLineRow = typeof orderLines.$inferSelect & {
+  net: number;
+  vat: number;
+  gross: number;
   ownerId: number;
   currency: string;
   product: ProductRow;
@@ -179,6 +185,9 @@ export const toOrderLine = (row: OrderLineRow, { users }: { users: Static<typeof
   users,
   created_at: formatTimestamp(row.createdAt),
   updated_at: formatTimestamp(row.updatedAt),
+  net: row.net,
+  vat: row.vat,
+  gross: row.gross,
 });
 
 /** The package's table is older than the Caribbean guilder. */
