@@ -1,4 +1,5 @@
 import { toMinorUnits } from '../../core/money.ts';
+import { Problem } from '../../core/errors.ts';
 import { hasLeft } from '../../core/reference/statuses.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
@@ -45,10 +46,17 @@ async function deregisterCredited(ctx: Ctx, tx: Tx, now: string, credited: Credi
   const chosen = credited.flatMap(({ shares, part: { quantity, participantIds } }) => {
     const staying = shares.filter(({ statusId }) => !hasLeft(statusId));
     if (participantIds !== undefined) return staying.filter(({ id }) => participantIds.includes(id));
-    if (quantity !== undefined && quantity < staying.length) throw brokenRule('deregister', 'quantity_too_small');
+    if (quantity !== undefined && quantity < staying.length) throw unnamed();
     return staying;
   });
   const unique = new Map(chosen.map((one) => [one.id, one]));
   const departed = await deregisterParticipants(ctx, tx, now, [...unique.values()], withFee);
   return departed.map(({ id }) => id);
 }
+
+const unnamed = () =>
+  Problem.coded(
+    'quantity_too_small',
+    'Fewer items are credited than have participants: name who leaves in participants of the line',
+    { notValid: ['deregister'] },
+  );

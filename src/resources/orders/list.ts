@@ -9,6 +9,7 @@ import { orderLineParticipants, participants } from '../../database/tables/parti
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
+import { isUncredited } from '../invoicing/loaders.ts';
 import { fetchOrders } from './loaders.ts';
 import { orderSerializer } from './serializer.ts';
 
@@ -88,11 +89,23 @@ export const orderList = defineList({
     ...filter.timestamps(orders),
     ...filter.dateRange('exported_at', orders.exportedAt),
     exported: filter.constant(
-      Type.Boolean({ default: false, description: 'true: with exported orders; implied by a filter on exported_at' }),
-      (exported, _ctx, { exported_at_min, exported_at_max }) =>
-        exported || exported_at_min !== undefined || exported_at_max !== undefined
+      Type.Boolean({
+        default: false,
+        description: 'true: with exported orders; implied by uncredited and a filter on exported_at',
+      }),
+      (exported, _ctx, { exported_at_min, exported_at_max, uncredited }) =>
+        exported || uncredited || exported_at_min !== undefined || exported_at_max !== undefined
           ? undefined
           : isNull(orders.exportedAt),
+    ),
+    uncredited: filter.selective(
+      Type.Boolean({
+        default: false,
+        description: 'true: only orders, exported or not, with something in `invoicing.uncredited`',
+      }),
+      (isWanted, ctx) =>
+        isWanted ? sql`${orders.id} = any(array(${namingParticipants(ctx, isUncredited)}))` : undefined,
+      (isWanted) => isWanted,
     ),
     user_data: filter.parameter(userData),
   },

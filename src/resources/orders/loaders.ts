@@ -1,14 +1,11 @@
-import { eq, sql } from 'drizzle-orm';
+import { eq } from 'drizzle-orm';
 import { bookings, orders } from '../../database/tables/orders.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { batchLoader, rowLoader } from '../../lists/loaders.ts';
 import { sameTenant } from '../../lists/tenant-scope.ts';
+import { firstParticipantId } from '../invoicing/loaders.ts';
 import { orderUserColumns } from '../order-lines/loaders.ts';
-
-const firstParticipantId = sql`(
-  select min(p.id) from ${participants} p where p.provider_id = ${bookings.providerId} and p.booking_id = ${bookings.id}
-)`;
 
 /** The course users of the first participants of orders. */
 export const fetchFirstUsers = batchLoader((ctx, keys) =>

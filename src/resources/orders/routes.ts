@@ -6,9 +6,9 @@ import { responses } from '../../http/responses.ts';
 import { orderList, OrderQuery } from './list.ts';
 import { getOrder } from './service.ts';
 
-/** The state of a campaign depends on the clock. */
-const includesCampaigns = ({ include }: { include?: unknown }) =>
-  Array.isArray(include) && include.includes('campaign');
+/** The state of a campaign depends on the clock, as does whether somebody still waits for a place. */
+const dependsOnTime = ({ include = [], uncredited }: { include?: unknown; uncredited?: unknown }) =>
+  uncredited === true || ['campaign', 'invoicing'].some((name) => (include as string[]).includes(name));
 
 const tags = ['Orders'];
 const params = Type.Object({ id: t.Id });
@@ -24,7 +24,7 @@ export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags,
       profiles: ['full', 'read'],
     },
-    includesCampaigns,
+    dependsOnTime,
   );
 
   app.get('/:id', {

@@ -4,6 +4,7 @@ import { defineSerializer } from '../../lists/serializer.ts';
 import { includeCampaign } from '../campaigns/serializer.ts';
 import { includeCredit } from '../credits/serializer.ts';
 import { includeCustomer } from '../customers/serializer.ts';
+import { includeInvoicing } from '../invoicing/serializer.ts';
 import { includeBalance } from '../payments/balance-serializer.ts';
 import { fetchOrderLines } from '../order-lines/loaders.ts';
 import { toOrderUser, type OrderUser } from '../order-lines/schema.ts';
@@ -30,6 +31,7 @@ export const orderSerializer = defineSerializer<OrderRow>()({
     campaign: includeCampaign((row: OrderRow) => row.campaignId),
     credit: includeCredit,
     balance: includeBalance,
+    invoicing: includeInvoicing,
   },
   requiredIncludes: ['customer', 'lines'],
 });

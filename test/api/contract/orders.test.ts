@@ -83,7 +83,7 @@ test('every field is required except includes', () => {
   const order = itemOf('/v2/orders');
   const line = order.properties!['lines']!.items!;
   expect([order, line, line.properties!['database_relations']!.items!].map(optionalOf)).toEqual([
-    ['campaign', 'credit', 'balance'],
+    ['campaign', 'credit', 'balance', 'invoicing'],
     [],
     ['course', 'participants'],
   ]);

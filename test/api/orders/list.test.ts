@@ -458,7 +458,7 @@ test.each([
   const supported = response.json<{ error: string }>().error.split('Supported values of include: ')[1];
   expect([response.status, supported?.split(', ').sort()]).toEqual([
     400,
-    [...paths, `${paths[1]}.hold`, 'credit', 'balance'].sort(),
+    [...paths, `${paths[1]}.hold`, 'credit', 'balance', 'invoicing'].sort(),
   ]);
 });
 
