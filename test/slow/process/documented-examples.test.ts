@@ -42,7 +42,7 @@ const outputs: Record<string, RegExp> = {
   course: /^\d+\n$/,
   follow: /^((store|remove) \d+.*\n)*\d+ courses\n$/,
   errors: /^400: Missing field\(s\): title\n400: course_date_identifier_invalid, .*participant_count_invalid.*\n$/,
-  invoice: /^(\d+ .+: \d+\.\d\d due from .+\n {2}exported at \d{4}-\S+\n)*$/,
+  invoice: /^(\d+ (invoice|credit note of \d+): -?\d+\.\d\d to .+\n)+$/,
   move: /^\/courses: 200 \{"status": ?"success", ?"course_id": ?"\d+"\}\n\/v2\/courses: 201 \{"course_id": ?\d+\}\n$/,
   multipart: /^\{"course_id":\d+\}\n$/,
   partners: /^(\d{4}-\d\d-\d\d .+ \(.+\)(: full)?\n){20}$/,
