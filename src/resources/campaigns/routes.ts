@@ -105,45 +105,29 @@ export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
 export const campaignValidationRoutes: FastifyPluginAsyncTypebox = async (app) => {
   registerCodedErrorFormat(app);
 
-  const schema = {
-    description:
-      '`coursedate_id` or `course_id` is required. A campaign that is not running is returned with its state.',
-    tags: ['Booking'],
-    profiles: ['full', 'read', 'booking'] as const,
-    item: 'Campaign',
-    invalidSamples: { missing: missingCourseId() },
-    response: { 200: ValidCampaign, ...responses.codedErrors },
-  };
-  const Code = Type.Object({ code: t.Title({ description: 'The campaign code', examples: ['KVELDSKAFFE'] }) });
-  const Booked = Type.Object({
-    coursedate_id: Type.Optional({
-      ...t.Id,
-      description: 'The course date to be booked; required unless course_id is sent',
-    }),
-    course_id: Type.Optional({
-      ...t.Id,
-      description: 'The course to be booked; required unless coursedate_id is sent',
-      examples: [32],
-    }),
-  });
-
-  app.get('', {
-    schema: {
-      operationId: 'validateCampaignByQuery',
-      summary: 'Validate a campaign code in the query',
-      ...schema,
-      querystring: Type.Object({ ...Code.properties, ...Booked.properties }),
-    },
-    handler: ({ ctx, query }) => validateCampaign(ctx, query.code, query),
-  });
-
   app.get('/:code', {
     schema: {
       operationId: 'validateCampaign',
       summary: 'Validate a campaign code',
-      ...schema,
-      params: Code,
-      querystring: Booked,
+      description:
+        '`coursedate_id` or `course_id` is required. A campaign that is not running is returned with its state.',
+      tags: ['Booking'],
+      profiles: ['full', 'read', 'booking'],
+      item: 'Campaign',
+      invalidSamples: { missing: missingCourseId() },
+      params: Type.Object({ code: t.Title({ description: 'The campaign code', examples: ['KVELDSKAFFE'] }) }),
+      querystring: Type.Object({
+        coursedate_id: Type.Optional({
+          ...t.Id,
+          description: 'The course date to be booked; required unless course_id is sent',
+        }),
+        course_id: Type.Optional({
+          ...t.Id,
+          description: 'The course to be booked; required unless coursedate_id is sent',
+          examples: [32],
+        }),
+      }),
+      response: { 200: ValidCampaign, ...responses.codedErrors },
     },
     handler: ({ ctx, params, query }) => validateCampaign(ctx, params.code, query),
   });

@@ -24,8 +24,8 @@ test('a voucher is found by its case-insensitive code', async () => {
       successful: true,
       voucher: {
         ...{ id: String(id), currency: 'nok', code: 'Gave-Å', balance: '120.50', is_expired: false, is_deleted: false },
-        ...{ expires_at: '2030-01-01 00:00:00', archived_at: null },
-        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/) as string,
+        ...{ expires_at: '2030-01-01T00:00:00+01:00', archived_at: null },
+        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\+\d\d:00$/) as string,
       },
     },
   ]);
@@ -37,7 +37,7 @@ test('an expired, archived or deleted voucher is reported; a non-deleted one has
   const old = (await me.get('/v2/vouchers/validate/old')).json();
   expect(old).toMatchObject({
     successful: true,
-    voucher: { is_expired: true, archived_at: '2020-01-01 00:00:00' },
+    voucher: { is_expired: true, archived_at: '2020-01-01T00:00:00+01:00' },
   });
   await createVoucher(me, { code: 'twice', amount: '1', deletedAt: past });
   expect((await me.get('/v2/vouchers/validate/twice')).json()).toMatchObject({
@@ -139,35 +139,23 @@ test('an archived campaign with the same code is ignored', async () => {
   expect(response.json()).toMatchObject({ campaign: { id: String(id), is_archived: false } });
 });
 
-test('a code in the query string works the same', async () => {
+test('a code with a slash works in the path; a code in the query has no route', async () => {
   await createVoucher(me, { code: 'Paid / 10 %', amount: '10' });
   await createCampaign(me, { campaignCode: 'Spring / 10 %' });
   const [voucher, campaign] = ['paid / 10 %', 'spring / 10 %'].map(encodeURIComponent) as [string, string];
-  for (const [inQuery, inPath] of [
-    [`/v2/vouchers/validate?code=${voucher}`, `/v2/vouchers/validate/${voucher}`],
-    [
-      `/v2/campaigns/validate?code=${campaign}&course_id=${courseId}`,
-      `/v2/campaigns/validate/${campaign}?course_id=${courseId}`,
-    ],
-  ] as const) {
-    const response = await me.get(inQuery);
-    expect([response.status, response.json().successful], inQuery).toEqual([200, true]);
-    expect(response.text).toBe((await me.get(inPath)).text);
+  for (const url of [`/v2/vouchers/validate/${voucher}`, `/v2/campaigns/validate/${campaign}?course_id=${courseId}`]) {
+    const response = await me.get(url);
+    expect([response.status, response.json().successful], url).toEqual([200, true]);
   }
-  for (const url of ['/v2/vouchers/validate?code=none', `/v2/campaigns/validate?code=none&course_id=${courseId}`]) {
+  for (const url of ['/v2/vouchers/validate/none', `/v2/campaigns/validate/none?course_id=${courseId}`]) {
     const response = await me.get(url);
     expect([response.status, errorCodes(response)], url).toEqual([404, ['resource_not_found']]);
   }
-  const withoutCourse = await me.get(`/v2/campaigns/validate?code=${campaign}`);
+  const withoutCourse = await me.get(`/v2/campaigns/validate/${campaign}`);
   expect([withoutCourse.status, errorCodes(withoutCourse)]).toEqual([400, ['missing_course_id']]);
-  for (const url of ['/v2/vouchers/validate', '/v2/vouchers/validate?code=', '/v2/campaigns/validate?course_id=1']) {
-    const response = await me.get(url);
-    expect([response.status, response.json().error, errorCodes(response)], url).toEqual([
-      400,
-      'Missing field(s): code',
-      ['field_invalid'],
-    ]);
-  }
-  const twice = await me.get('/v2/vouchers/validate?code=a&code=b');
-  expect([twice.status, errorCodes(twice)]).toEqual([400, ['field_invalid']]);
+  for (const url of [
+    `/v2/vouchers/validate?code=${voucher}`,
+    `/v2/campaigns/validate?code=${campaign}&course_id=${courseId}`,
+  ])
+    expect((await me.get(url)).status, url).toBe(404);
 });

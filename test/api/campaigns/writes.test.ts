@@ -98,7 +98,9 @@ test('PUT changes only what is sent, and replaces courses, customers and tags', 
   const other = (
     await put(me, id, { courses: [courses[1]], customers: [], title: 'Rain', max_uses: 2 })
   ).json<Campaign>();
-  expect(other).toEqual({ ...before, id, courses: [courses[1]], customers: [], title: 'Rain', max_uses: 2 });
+  const updated_at = expect.any(String) as string;
+  const fields = { courses: [courses[1]], customers: [], title: 'Rain', max_uses: 2, updated_at };
+  expect(other).toEqual({ ...before, id, ...fields });
   expect((await put(me, id, { courses: courses.toReversed() })).json()).toMatchObject({ courses });
   const cleared = { max_uses: '', ends_at: null, courses: '' };
   expect((await put(me, id, cleared)).json()).toMatchObject({ max_uses: null, ends_at: null, courses: [] });
@@ -231,12 +233,8 @@ test('a repeated booking with one Idempotency-Key is one use', async () => {
 
 test('the look-up of a code is no campaign', async () => {
   const me = await createProvider();
-  for (const method of ['POST', 'PUT', 'DELETE'] as const) {
-    const response = await me.request(method)('/v2/campaigns/validate');
-    expect([response.status, response.headers['allow'], errorCodes(response)]).toEqual([
-      ...[405, 'GET, HEAD', ['method_not_allowed']],
-    ]);
-  }
+  for (const method of ['GET', 'PUT', 'DELETE'] as const)
+    expect((await me.request(method)('/v2/campaigns/validate')).status, method).toBe(404);
 });
 
 test('a campaign of a file without a title can be given one', async () => {

@@ -542,14 +542,8 @@ const lookUp: Record<string, (me: Provider) => Promise<string>> = {
     await createCampaign(me, { campaignCode: 'code' });
     return `/v2/campaigns/validate/code?course_id=${await me.course()}`;
   },
-  '/v2/campaigns/validate': async (me) => {
-    await createCampaign(me, { campaignCode: 'code' });
-    return `/v2/campaigns/validate?code=code&course_id=${await me.course()}`;
-  },
   '/v2/vouchers/validate/{code}': async (me) =>
     `/v2/vouchers/validate/${(await createVoucher(me, { amount: '100', expiresAt: '2030-01-01' })).code}`,
-  '/v2/vouchers/validate': async (me) =>
-    `/v2/vouchers/validate?code=${(await createVoucher(me, { amount: '100', expiresAt: '2030-01-01' })).code}`,
 };
 /** A body that refers to the provider's rows. */
 const toBook: Record<string, (me: Provider) => Promise<object>> = {

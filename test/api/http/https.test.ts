@@ -78,7 +78,7 @@ test('with REQUIRE_HTTPS a key over plain http is 403 in the words of its interf
   const bodies = {
     '/v2/courses': { error: message },
     '/courses': { status: 'failure', error: message },
-    '/v2/vouchers/validate?code=x': {
+    '/v2/vouchers/validate/x': {
       successful: false,
       errors: [{ code: 'forbidden', message }],
       error: message,

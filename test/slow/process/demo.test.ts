@@ -567,8 +567,6 @@ test('the course user and voucher codes of the tutorial exist', async () => {
   const codes = [...tutorial.matchAll(/`(GAVE-[A-Z0-9-]+)`/g)].map(([, code]) => code!);
   const { rows } = await testApp.database.pool.query<{ code: string }>('select distinct code from vouchers');
   expect([...codes].sort()).toEqual(rows.map(({ code }) => code).sort());
-  const balances = codes.map(
-    async (code) => (await get<Item>(`/v2/vouchers/validate?code=${code}`))['voucher'].balance,
-  );
+  const balances = codes.map(async (code) => (await get<Item>(`/v2/vouchers/validate/${code}`))['voucher'].balance);
   expect(await Promise.all(balances)).toEqual(['2000.00', '1410.00', '0.00', '1000.00', '500.00']);
 });
