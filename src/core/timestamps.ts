@@ -87,7 +87,7 @@ export function formatTimestamp(stored: string | null) {
   return `${stored.slice(0, 10)}T${stored.slice(11, 19)}${getOffset(stored)}`;
 }
 
-/** `yyyy-mm-dd hh:mm:ss`, the format of admin users, instructors and vouchers. */
+/** `yyyy-mm-dd hh:mm:ss`, the format of admin users and instructors. */
 export function formatPlainTimestamp(stored: string): string;
 export function formatPlainTimestamp(stored: string | null): string | null;
 export function formatPlainTimestamp(stored: string | null) {

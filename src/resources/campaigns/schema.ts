@@ -34,6 +34,7 @@ export const Campaign = t.NamedObject(
     currency: Type.String(),
     discount_type: DiscountType,
     discount_value: Type.Number(),
+    updated_at: t.DateTime,
   }),
 );
 
@@ -50,7 +51,10 @@ export const CampaignDetails = t.NamedObject('CampaignDetails', {
 });
 
 export type EmbeddedCampaign = Static<typeof EmbeddedCampaign>;
-export const EmbeddedCampaign = t.named('EmbeddedCampaign', Type.Omit(Campaign, ['courses', 'customers', 'tags']));
+export const EmbeddedCampaign = t.named(
+  'EmbeddedCampaign',
+  Type.Omit(Campaign, ['courses', 'customers', 'tags', 'updated_at']),
+);
 
 /** GET /v2/campaigns/validate/:code. */
 export const ValidCampaign = t.NamedObject(
@@ -81,6 +85,12 @@ export const toEmbeddedCampaign = (row: CampaignRow): EmbeddedCampaign => ({
   currency: row.currency.toLowerCase(),
   discount_type: row.discountType,
   discount_value: Number(row.discountValue),
+});
+
+/** As in the list, without the courses, customers and tags. */
+export const toListed = (row: CampaignRow) => ({
+  ...toEmbeddedCampaign(row),
+  updated_at: formatTimestamp(row.updatedAt),
 });
 
 export const toDates = ({ startsAt, endsAt }: CampaignRow) => ({

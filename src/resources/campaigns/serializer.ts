@@ -9,6 +9,7 @@ import {
   EmbeddedCampaign,
   toDates,
   toEmbeddedCampaign,
+  toListed,
   type CampaignRow,
 } from './schema.ts';
 
@@ -25,7 +26,7 @@ export const campaignSerializer = defineSerializer<CampaignRow>()({
   reads: ['money'],
   responseSchema: Campaign,
   relations,
-  toResponse: (row, relations) => ({ ...toEmbeddedCampaign(row), ...relations }),
+  toResponse: (row, relations) => ({ ...toListed(row), ...relations }),
 });
 
 export const campaignDetailsSerializer = defineSerializer<CampaignRow>()({
@@ -33,7 +34,7 @@ export const campaignDetailsSerializer = defineSerializer<CampaignRow>()({
   responseSchema: CampaignDetails,
   relations,
   toResponse: (row, relations) => ({
-    ...toEmbeddedCampaign(row),
+    ...toListed(row),
     ...relations,
     ...toDates(row),
     max_uses: row.maxUses,

@@ -28,6 +28,7 @@ export const Instructor = t.NamedObject('Instructor', {
     idUser: t.Nullable(Type.Integer()),
     archived_at: t.Nullable(t.PlainDateTime),
     created_at: t.PlainDateTime,
+    updated_at: t.PlainDateTime,
   }),
 });
 
@@ -45,6 +46,7 @@ export const toInstructor = (row: InstructorRow): Instructor => ({
   idUser: row.adminUserId,
   archived_at: row.archivedAt === null ? null : formatPlainTimestamp(row.archivedAt),
   created_at: formatPlainTimestamp(row.createdAt),
+  updated_at: formatPlainTimestamp(row.updatedAt),
 });
 
 /** An instructor inside a course date, a gathering or a location. */

@@ -6,7 +6,7 @@ import { defineList } from '../../lists/define-list.ts';
 import { sameTenant } from '../../lists/tenant-scope.ts';
 import { isPublicDate } from '../coursedates/loaders.ts';
 import { fetchLocations } from './loaders.ts';
-import { locationSerializer } from './serializer.ts';
+import { listedLocationSerializer } from './serializer.ts';
 
 const ofDate = sameTenant(courseDates, gatherings, eq(courseDates.id, gatherings.courseDateId));
 
@@ -25,7 +25,7 @@ const isPublicLocation = sql`exists (
 /** Archived locations stay listed. */
 export const locationList = defineList({
   table: locations,
-  serializer: locationSerializer,
+  serializer: listedLocationSerializer,
   isPublic: isPublicLocation,
   sorting: {},
   filters: {

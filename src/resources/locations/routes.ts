@@ -6,7 +6,7 @@ import { addPageRoute } from '../../http/page-route.ts';
 import { responses } from '../../http/responses.ts';
 import { LocationBody, LocationChange } from './body-schema.ts';
 import { locationList } from './list.ts';
-import { Location } from './schema.ts';
+import { ListedLocation } from './schema.ts';
 import { createLocation, getLocation, locationErrors, locationReferences, updateLocation } from './service.ts';
 
 const tags = ['Course dates'];
@@ -52,7 +52,7 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags,
       profiles: ['full'],
       body: LocationBody,
-      response: responses.created(Location),
+      response: responses.created(ListedLocation),
     },
     config: { idempotency: {}, references: locationReferences, findBodyErrors: locationErrors },
     handler: async ({ ctx, body }, reply) => {
@@ -71,7 +71,7 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
       publicQuery: { parameters: [] },
       item: 'Location',
       params,
-      response: responses.ok(Location),
+      response: responses.ok(ListedLocation),
     },
     handler: ({ ctx, params }) => getLocation(ctx, params.id),
   });
@@ -86,7 +86,7 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
       item: 'Location',
       params,
       body: LocationChange,
-      response: responses.ok(Location),
+      response: responses.ok(ListedLocation),
     },
     config: { readBack, references: locationReferences, findBodyErrors: locationErrors },
     handler: ({ ctx, params, body }) => updateLocation(ctx, params.id, body),

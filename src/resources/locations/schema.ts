@@ -8,8 +8,8 @@ import { toCountry, LocationPlace } from '../places/schema.ts';
 
 const text = Type.String();
 
-export const locationColumns = omitColumns(locations, ['createdAt', 'updatedAt']);
-export type LocationRow = Omit<typeof locations.$inferSelect, 'createdAt' | 'updatedAt'>;
+export const locationColumns = omitColumns(locations, ['createdAt']);
+export type LocationRow = Omit<typeof locations.$inferSelect, 'createdAt'>;
 
 export type Location = Static<typeof Location>;
 export const Location = t.NamedObject('Location', {
@@ -57,6 +57,13 @@ export const Location = t.NamedObject('Location', {
       Type.Integer({ description: 'Id of a role of GET /v2/admin-roles, to whose admin users alone notices go' }),
     ),
   }),
+});
+
+/** GET /v2/locations. */
+export type ListedLocation = Static<typeof ListedLocation>;
+export const ListedLocation = t.NamedObject('ListedLocation', {
+  ...Location.properties,
+  updated_at: t.member.closed(t.DateTime),
 });
 
 type LocationRelations = { place: LocationPlace | null; instructor: EmbeddedInstructor | null };

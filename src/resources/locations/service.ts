@@ -7,16 +7,16 @@ import { bodyWriter } from '../../lists/body-writer.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { LocationBody, type LocationChange } from './body-schema.ts';
 import { locationList } from './list.ts';
-import type { Location } from './schema.ts';
+import type { ListedLocation } from './schema.ts';
 
 const { toColumns, insert, references } = bodyWriter(locations, LocationBody);
 export const locationReferences = references;
 
 /** Archived ones too. */
-export const getLocation = async (ctx: Ctx, id: number): Promise<Location> =>
+export const getLocation = async (ctx: Ctx, id: number): Promise<ListedLocation> =>
   Problem.assertFound(await locationList.byId(ctx, id), 'Location');
 
-export async function createLocation(ctx: Ctx, body: LocationBody): Promise<Location> {
+export async function createLocation(ctx: Ctx, body: LocationBody): Promise<ListedLocation> {
   const { providerId } = ctx;
   return ctx.write(['catalog'], async (tx, now) => {
     const inWrite = { ...ctx, db: tx };
@@ -28,7 +28,7 @@ export async function createLocation(ctx: Ctx, body: LocationBody): Promise<Loca
 }
 
 /** A partial update; existing course dates keep their capacities. */
-export async function updateLocation(ctx: Ctx, id: number, body: LocationChange): Promise<Location> {
+export async function updateLocation(ctx: Ctx, id: number, body: LocationChange): Promise<ListedLocation> {
   const location = tenantWhere(ctx, locations, eq(locations.id, id));
   await assertValidReferences(ctx, body);
   await ctx.write(['catalog'], async (tx, now) => {

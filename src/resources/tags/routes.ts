@@ -4,7 +4,7 @@ import { t } from '../../core/schema/types.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
 import { responses, send } from '../../http/responses.ts';
 import { TagBody, TagChange } from './body-schema.ts';
-import { Tag } from './schema.ts';
+import { ListedTag } from './schema.ts';
 import { createTag, deleteTag, getTag, listTags, renameTag, tagFilters } from './service.ts';
 
 const tags = ['Courses'];
@@ -20,7 +20,7 @@ export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
       profiles: ['full', 'read', 'booking', 'publishable'],
       publicQuery: { parameters: [] },
       querystring: tagFilters.Query,
-      response: responses.ok(Type.Array(Tag)),
+      response: responses.ok(Type.Array(ListedTag)),
     },
     ...listRoute.cached(() => ['catalog']),
     handler: (request, reply) => send.whole(request, reply, listTags(listRoute.toCtx(request), request.query)),
@@ -36,7 +36,7 @@ export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags,
       profiles: ['full'],
       body: TagBody,
-      response: { 200: Tag, ...responses.created(Tag) },
+      response: { 200: ListedTag, ...responses.created(ListedTag) },
     },
     config: { idempotency: {} },
     handler: async ({ ctx, body }, reply) => {
@@ -55,7 +55,7 @@ export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
       publicQuery: { parameters: [] },
       item: 'Tag',
       params,
-      response: responses.ok(Tag),
+      response: responses.ok(ListedTag),
     },
     handler: ({ ctx, params }) => getTag(ctx, params.id),
   });
@@ -70,7 +70,7 @@ export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
       item: 'Tag',
       params,
       body: TagChange,
-      response: responses.ok(Tag),
+      response: responses.ok(ListedTag),
     },
     config: { readBack: { read: (ctx, { id }: { id: number }) => getTag(ctx, id) } },
     handler: ({ ctx, params, body }) => renameTag(ctx, params.id, body),
@@ -85,7 +85,7 @@ export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
       profiles: ['full'],
       item: 'Tag',
       params,
-      response: responses.ok(Tag),
+      response: responses.ok(ListedTag),
     },
     handler: ({ ctx, params }) => deleteTag(ctx, params.id),
   });

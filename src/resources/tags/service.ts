@@ -1,5 +1,6 @@
 import { and, asc, eq, inArray, sql, type SQL } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
+import { formatTimestamp } from '../../core/timestamps.ts';
 import type { Ctx } from '../../database/context.ts';
 import type { Tx } from '../../database/client.ts';
 import * as catalog from '../../database/tables/catalog.ts';
@@ -16,9 +17,15 @@ import { visibleTags, type TagTable } from './loaders.ts';
 
 export const tagFilters = defineTimestampFilters(catalog.tags);
 
+const columns = {
+  id: catalog.tags.id,
+  title: catalog.tags.title,
+  updated_at: sql<string>`${catalog.tags.updatedAt}`.mapWith((at: string) => formatTimestamp(at)),
+};
+
 const selectTags = (ctx: Ctx, condition: SQL | undefined) =>
   ctx.db
-    .select({ id: catalog.tags.id, title: catalog.tags.title })
+    .select(columns)
     .from(catalog.tags)
     .where(and(visibleTags(ctx), condition))
     .orderBy(asc(catalog.tags.id));
@@ -34,11 +41,11 @@ export const getTag = async (ctx: Ctx, id: number) => Problem.assertFound(await 
 export const createTag = (ctx: Ctx, { title }: TagBody) =>
   ctx.write(['catalog'], async (tx, now) => {
     const [found] = await findByTitle(ctx, tx, catalog.tags, [title]);
-    if (found) return tx.rollbackNoChange({ tag: { id: found.id, title: found.title }, isNew: false });
+    if (found) return tx.rollbackNoChange({ tag: await getTag({ ...ctx, db: tx }, found.id), isNew: false });
     const [created] = await tx
       .insert(catalog.tags)
       .values({ providerId: ctx.providerId, title, createdAt: now, updatedAt: now })
-      .returning({ id: catalog.tags.id, title: catalog.tags.title });
+      .returning(columns);
     tx.recordAffected(created!.id);
     return { tag: created!, isNew: true };
   });
@@ -55,7 +62,7 @@ export const renameTag = (ctx: Ctx, id: number, { title }: TagChange) =>
       });
     const named = tenantWhere(ctx, catalog.tags, eq(catalog.tags.id, id));
     const changed = await tx.updateChanged(catalog.tags, named, { title }, now);
-    return changed === 0 ? tx.rollbackNoChange(tag) : { id, title };
+    return changed === 0 ? tx.rollbackNoChange(tag) : getTag({ ...ctx, db: tx }, id);
   });
 
 /** Deletes a tag and returns it; courses lose it. Throws while a campaign is for its courses. */

@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { formatPlainTimestamp } from '../../core/timestamps.ts';
+import { formatTimestamp } from '../../core/timestamps.ts';
 import { t } from '../../core/schema/types.ts';
 import type { vouchers } from '../../database/tables/campaigns.ts';
 
@@ -14,9 +14,9 @@ const Voucher = t.NamedObject(
     balance: Type.String(),
     is_expired: Type.Boolean(),
     is_deleted: Type.Boolean(),
-    expires_at: t.Nullable(t.PlainDateTime),
-    archived_at: t.Nullable(t.PlainDateTime),
-    created_at: t.PlainDateTime,
+    expires_at: t.Nullable(t.DateTime),
+    archived_at: t.Nullable(t.DateTime),
+    created_at: t.DateTime,
   }),
 );
 
@@ -27,6 +27,7 @@ export const ListedVoucher = t.NamedObject('ListedVoucher', {
     id: Type.Integer(),
     amount: Type.String({ description: 'What it was worth', examples: ['500.00'] }),
     balance: Type.String({ description: 'What is left of it', examples: ['120.50'] }),
+    updated_at: t.DateTime,
   }),
 });
 
@@ -35,7 +36,7 @@ export const maxRedemptions = 100;
 
 const Redemption = t.NamedObject(
   'VoucherRedemption',
-  t.member.financial.all({ order_id: Type.Integer(), amount: Type.String(), created_at: t.PlainDateTime }),
+  t.member.financial.all({ order_id: Type.Integer(), amount: Type.String(), created_at: t.DateTime }),
 );
 
 /** GET /v2/vouchers/:id. */
@@ -64,19 +65,20 @@ export const toVoucher = (row: VoucherRow): Voucher => ({
   balance: row.balance,
   is_expired: row.isExpired,
   is_deleted: row.deletedAt !== null,
-  expires_at: formatPlainTimestamp(row.expiresAt),
-  archived_at: formatPlainTimestamp(row.archivedAt),
-  created_at: formatPlainTimestamp(row.createdAt),
+  expires_at: formatTimestamp(row.expiresAt),
+  archived_at: formatTimestamp(row.archivedAt),
+  created_at: formatTimestamp(row.createdAt),
 });
 
 export const toListedVoucher = (row: VoucherRow): Static<typeof ListedVoucher> => ({
   ...toVoucher(row),
   id: row.id,
   amount: row.amount,
+  updated_at: formatTimestamp(row.updatedAt),
 });
 
 export const toRedemption = (row: { orderId: number; amount: string; createdAt: string }) => ({
   order_id: row.orderId,
   amount: row.amount,
-  created_at: formatPlainTimestamp(row.createdAt),
+  created_at: formatTimestamp(row.createdAt),
 });

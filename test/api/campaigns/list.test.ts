@@ -48,6 +48,7 @@ test('GET /v2/campaigns returns a plain array by id without an ETag', async () =
       currency: 'eur',
       discount_type: 'Value',
       discount_value: 99.9,
+      updated_at: expect.any(String) as string,
     },
     {
       id: bare,
@@ -66,6 +67,7 @@ test('GET /v2/campaigns returns a plain array by id without an ETag', async () =
       currency: 'nok',
       discount_type: 'Percent',
       discount_value: 10,
+      updated_at: expect.any(String) as string,
     },
   ]);
   expect((await (await createProvider()).get('/v2/campaigns')).json()).toEqual([]);

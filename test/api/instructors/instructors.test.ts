@@ -29,7 +29,8 @@ test('an instructor is created with all fields; read-only fields are ignored', a
     archived_at: '2001-01-01',
   });
   expect(response.status).toBe(201);
-  const whole = { ...sent, firstname: 'Kari', show_on_web: true, idUser, archived_at: null, created_at: timestamp };
+  const stamps = { archived_at: null, created_at: timestamp, updated_at: timestamp };
+  const whole = { ...sent, firstname: 'Kari', show_on_web: true, idUser, ...stamps };
   expect(response.json()).toEqual({ ...whole, id: expect.any(Number) as number });
   expect(response.json().id).not.toBe(7);
   expect(response.json().created_at).not.toMatch(/^2001/);
@@ -53,6 +54,7 @@ test('only the names are required; missing fields are named', async () => {
     idUser: null,
     archived_at: null,
     created_at: timestamp,
+    updated_at: timestamp,
   });
   const refused = await me.post('/v2/instructors', { firstname: ' ', email: 'none', show_on_web: 'maybe' });
   expect([refused.status, refused.json().error]).toEqual([
@@ -68,7 +70,7 @@ test('an update changes only sent fields and clears empty ones', async () => {
   const before = (await me.post('/v2/instructors', whole)).json();
   const put = async (fields: object) => me.put(`/v2/instructors/${before.id}`, fields);
 
-  expect((await put({ lastname: 'C' })).json()).toEqual({ ...before, lastname: 'C' });
+  expect((await put({ lastname: 'C' })).json()).toEqual({ ...before, lastname: 'C', updated_at: timestamp });
   expect((await put({ phone: '', email: null, show_on_web: '' })).json()).toMatchObject({
     phone: '',
     email: '',
@@ -137,7 +139,10 @@ test('DELETE archives an instructor, who stays listed; a second call changes not
       )
     ).rows[0]!;
   const [response, once] = [await me.request('DELETE')(`/v2/instructors/${id}`), await moved()];
-  expect([response.status, response.json()]).toEqual([200, { ...before, archived_at: timestamp }]);
+  expect([response.status, response.json()]).toEqual([
+    200,
+    { ...before, archived_at: timestamp, updated_at: timestamp },
+  ]);
   expect(once['updated_at']).toBe(once['archived_at']);
   expect((await me.get('/v2/locations')).json()).toMatchObject([
     { idInstructor: id, instructor: { is_archived: true } },
@@ -149,7 +154,8 @@ test('DELETE archives an instructor, who stays listed; a second call changes not
     { id, archived_at: timestamp },
     { id: beside, archived_at: null },
   ]);
-  expect((await me.put(`/v2/instructors/${id}`, { phone: '1' })).json()).toEqual({ ...response.json(), phone: '1' });
+  const changed = { ...response.json(), phone: '1', updated_at: timestamp };
+  expect((await me.put(`/v2/instructors/${id}`, { phone: '1' })).json()).toEqual(changed);
 });
 
 test("lists the provider's own instructors with archived ones, paged", async () => {
