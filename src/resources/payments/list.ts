@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { eq, isNotNull, isNull } from 'drizzle-orm';
 import { t } from '../../core/schema/types.ts';
+import { matchFolded } from '../../database/tables/columns.ts';
 import { payments } from '../../database/tables/payments.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { filter } from '../../lists/filters.ts';
@@ -28,6 +29,10 @@ export const paymentList = defineList({
     reversed: filter.plain(
       Type.Boolean({ description: 'true: only reversed payments; false: only others; all unless sent' }),
       (reversed) => (reversed ? isNotNull : isNull)(payments.reversedAt),
+    ),
+    reference: filter.selective(
+      t.Title({ description: 'Only payments with an equal `reference`, as a repeated payment has; all unless sent' }),
+      (reference) => matchFolded(payments.reference, reference).isEqual,
     ),
     ...filter.timestamps(payments),
     ...filter.dateRange('paid_at', payments.paidAt),

@@ -22,11 +22,22 @@ export const getPayment = async (ctx: Ctx, id: number): Promise<Payment> =>
 type School = Pick<Ctx, 'providerId'>;
 
 /** An order with its total and what is due of it. */
-export type Debt = { id: number; kind: string; isPaid: boolean; isPartlyPaid: boolean; total: Minor; due: Minor };
+export type Debt = {
+  id: number;
+  kind: string;
+  currency: string;
+  isPaid: boolean;
+  isPartlyPaid: boolean;
+  total: Minor;
+  due: Minor;
+};
 
 export async function findDebt(ctx: School, tx: Tx, orderId: number): Promise<Debt> {
   const [found] = await tx
-    .select({ id: orders.id, kind: orders.kind, isPaid: orders.isPaid, isPartlyPaid, total: orderTotal, due })
+    .select({
+      ...{ id: orders.id, kind: orders.kind, currency: orders.currency, isPaid: orders.isPaid },
+      ...{ isPartlyPaid, total: orderTotal, due },
+    })
     .from(orders)
     .where(tenantWhere(ctx, orders, eq(orders.id, orderId)));
   const { total, due: left, ...order } = Problem.assertFound(found, 'Order');
@@ -103,6 +114,8 @@ export function createPayment(
   return ctx.write(['money', 'people'], async (tx, now) => {
     const reader = { ...ctx, db: tx };
     const debt = await findDebt(ctx, tx, orderId);
+    if (body.currency !== undefined && body.currency !== debt.currency)
+      throw Problem.invalidFields({ notValid: ['currency'] });
     const sent = body.amount === undefined ? undefined : toMinorUnits(body.amount.toFixed(2));
     const found = reference === undefined ? [] : await findByReference(ctx, tx, orderId, reference);
     if (found.length > 0) {

@@ -263,3 +263,31 @@ test('payments of another school are not found', async () => {
   ] as const;
   for (const [response, error] of refusals) expect([response.status, response.json()]).toEqual([404, { error }]);
 });
+
+test('the currency of a payment is that of its order', async () => {
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me);
+  const { order_id: order } = await bookOrFail(me, dateId, { participants: persons(1) });
+  for (const currency of ['EUR', 'eur', 'crowns']) {
+    const refused = await addPayment(me, order, { amount: 10, currency });
+    expect([refused.status, refused.json()]).toEqual([400, { error: 'Field(s) not valid: currency' }]);
+  }
+  expect(await listPayments(me, `order_id=${order}`)).toEqual([]);
+  expect(await pay(me, order, { amount: 10, currency: 'nok' })).toMatchObject({ amount: 10, currency: 'nok' });
+});
+
+test('the list finds a reference on every order, compared as in a repeated payment', async () => {
+  const [me, other] = [await createProvider(), await createProvider()];
+  const { dateId } = await createBookableDate(me);
+  const orders = [];
+  for (let n = 0; n < 2; n += 1) orders.push(await bookOrFail(me, dateId, { participants: persons(1) }));
+  const ids = [];
+  for (const { order_id } of orders) ids.push((await pay(me, order_id, { amount: 10, reference: 'KID 123' }))['id']);
+  await pay(me, orders[0]!.order_id, { amount: 10, reference: 'KID 1234' });
+  await pay(me, orders[0]!.order_id, { amount: 10 });
+  const find = async (school: Provider, reference: string) =>
+    (await listPayments(school, `reference=${encodeURIComponent(reference)}`)).map(({ id }) => id as number);
+  for (const reference of ['KID 123', ' kid  123 ']) expect(await find(me, reference)).toEqual(ids);
+  expect(await find(me, 'KID')).toEqual([]);
+  expect(await find(other, 'KID 123')).toEqual([]);
+});
