@@ -12,7 +12,7 @@ const courseIncludes = ['products', 'provider'];
 const publicCourses = {
   parameters: [
     ...['limit', 'page', 'since_id', 'paginate', 'updated_at_min', 'updated_at_max', 'description_language'],
-    ...['tag_ids', 'tag_match'],
+    ...['tag_ids', 'tag_match', 'order_by', 'order_direction'],
   ],
   includes: courseIncludes,
 };

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { inArray } from 'drizzle-orm';
+import { inArray, sql } from 'drizzle-orm';
 import { t } from '../../core/schema/types.ts';
 import { courseDates, isUnderMinimum, seatsStatus } from '../../database/tables/coursedates.ts';
 import { filter } from '../../lists/filters.ts';
@@ -15,9 +15,10 @@ export const seatParameters = {
   under_minimum: filter.indexed(
     Type.Boolean({
       description:
-        'true: only dates that are not canceled and have fewer confirmed participants than `capacity_min`; all unless sent',
+        'true: only dates that are not canceled and have fewer confirmed participants than `capacity_min`; false: only ' +
+        'others; all unless sent',
     }),
     {},
-    (isUnder) => (isUnder ? isUnderMinimum(courseDates) : undefined),
+    (isUnder) => (isUnder ? isUnderMinimum(courseDates) : sql`not (${isUnderMinimum(courseDates)})`),
   ),
 };

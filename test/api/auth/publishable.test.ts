@@ -67,6 +67,12 @@ describe('the items', () => {
     expect(ofSchool.at(-1)).toBe(first);
   });
 
+  test('courses have the orders that dates have', async () => {
+    expect(await idsOf('/v2/courses?order_direction=desc')).toEqual(publicIds.courses.toReversed());
+    const updated = await idsOf('/v2/courses?order_by=updated_at');
+    expect(updated.toSorted((a, b) => a - b)).toEqual(publicIds.courses);
+  });
+
   test('private ones are 404 by their id', async () => {
     const statuses = async (all: number[], path: (id: number) => string) =>
       new Map(await Promise.all(all.map(async (id) => [id, (await key.get(path(id))).status] as const)));
@@ -130,10 +136,10 @@ const dates = [
 const publicParameters: Record<string, string[]> = {
   'GET /v2/courses': [
     ...['limit', 'page', 'since_id', 'paginate', 'updated_at_min', 'updated_at_max', 'description_language'],
-    ...['tag_ids', 'tag_match', 'include'],
+    ...['tag_ids', 'tag_match', 'order_by', 'order_direction', 'include'],
   ],
   'GET /v2/courses/{id}': ['description_language', 'include'],
-  'GET /v2/coursedates': [...dates, 'format', 'delimiter'],
+  'GET /v2/coursedates': [...dates, 'format', 'delimiter', 'spreadsheet'],
   'GET /v2/nextcoursedates': ['limit', 'page', 'tag_ids', 'tag_match', 'include'],
   'GET /v2/batch/coursedates': ['course_ids', ...dates],
   'GET /v2/courses/{course_id}/coursedates': dates,

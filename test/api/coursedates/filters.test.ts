@@ -227,10 +227,11 @@ test('filters by dates under their minimum', async () => {
   const reached = await addDate(me, course, { capacityMin: 2 });
   await addParticipants(me, course, reached, [1, 2]);
   const without = await addDate(me, course);
-  await addDate(me, course, { capacityMin: 2, statusId: 3 });
+  const canceled = await addDate(me, course, { capacityMin: 2, statusId: 3 });
   const query = listIds(me);
   expect(await query('under_minimum=1')).toEqual([under]);
-  expect(await query('under_minimum=0')).toHaveLength(4);
+  expect(await query('under_minimum=0')).toEqual([reached, without, canceled]);
+  expect(await query('under_minimum=0&order_by=startdate')).toEqual([reached, without, canceled]);
   expect(await query('')).toContain(without);
 });
 
