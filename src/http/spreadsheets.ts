@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import type { TObject } from '@sinclair/typebox';
-import { stringify } from 'csv-stringify/sync';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { toLoggableError } from '../core/database-errors.ts';
 import { Problem } from '../core/errors.ts';
@@ -12,6 +11,7 @@ import { defineColumns, type Spreadsheet } from '../lists/spreadsheet.ts';
 import { prefersMediaType } from './accept.ts';
 import type { Services } from './auth/authenticate.ts';
 import { waitForToken } from './auth/rate-limit.ts';
+import { toCsv, type CsvForm } from './csv.ts';
 import { toProblem } from './errors/error-handler.ts';
 import { runInSlot } from './list-cache/list-limiter.ts';
 import { toPublicSchema } from './publishable/serializer.ts';
@@ -34,7 +34,7 @@ declare module 'fastify' {
   }
 }
 
-type Query = { include?: string[]; limit?: number; format?: 'json' | 'csv'; delimiter?: 'comma' | 'semicolon' };
+type Query = CsvForm & { include?: string[]; limit?: number; format?: 'json' | 'csv' };
 type Item = Record<string, unknown>;
 export type ReadableList<Q> = {
   View: TObject;
@@ -93,20 +93,19 @@ async function sendCsv(
   spreadsheet: Spreadsheet,
 ) {
   const { method, spreadsheet: state } = request;
-  const { include = [], delimiter } = request.query as Query;
+  const { include = [], ...form } = request.query as Query;
   const pages = readPages(request, reply, list);
   const { value: first } = (await pages.next()) as { value: Page<Item> };
   const schema = request.ctx.publishableFor ? (toPublicSchema(list.View, getRoute(request)) as TObject) : list.View;
   const { names, toRows } = defineColumns(schema, spreadsheet, include);
 
   async function* write() {
-    const toText = (rows: unknown[][], bom = false) => toCsv(rows, { bom, delimiter });
     function* toTexts({ items }: Page<Item>) {
       const rows = items.flatMap(toRows);
-      for (let from = 0; from < rows.length; from += rowsAtOnce) yield toText(rows.slice(from, from + rowsAtOnce));
+      for (let from = 0; from < rows.length; from += rowsAtOnce) yield toCsv(rows.slice(from, from + rowsAtOnce), form);
     }
     try {
-      yield toText([names], true);
+      yield toCsv([], form, names);
       yield* toTexts(first);
       for await (const page of pages) yield* toTexts(page);
     } catch (error) {
@@ -132,22 +131,13 @@ export const tableRoute = {
   hooks: { config: { hasSpreadsheet: true as const }, preValidation: negotiateFormat },
   send<T>(request: FastifyRequest, reply: FastifyReply, item: T, toRows: (item: T) => unknown[][]): T {
     if (!request.spreadsheet) return item;
-    const { delimiter } = request.query as Query;
-    return setCsvHeaders(request, reply).send(toCsv(toRows(item), { bom: true, delimiter })) as never;
+    const [names, ...rows] = toRows(item);
+    return setCsvHeaders(request, reply).send(toCsv(rows, request.query as Query, names)) as never;
   },
 };
 
 /** Rows repeat what their items share, so that a page may be many times as long as what was read for it. */
 const rowsAtOnce = 50;
-
-const format = {
-  record_delimiter: '\r\n',
-  quote_record_delimiter: true,
-  escape_formulas: true,
-  cast: { boolean: String },
-};
-const toCsv = (rows: unknown[][], { bom, delimiter }: { bom: boolean; delimiter: Query['delimiter'] }) =>
-  stringify(rows, { ...format, bom, delimiter: delimiter === 'semicolon' ? ';' : ',' });
 
 /**
  * Reads pages as the client takes them, each by its own statements in its own slot; nothing is held between them. A page

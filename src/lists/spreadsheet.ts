@@ -1,4 +1,4 @@
-import type { TObject } from '@sinclair/typebox';
+import { Type, type TObject } from '@sinclair/typebox';
 import { named, OneOf } from '../core/schema/types.ts';
 import { filter } from './filters.ts';
 
@@ -18,8 +18,13 @@ export const spreadsheetParameters = {
   }),
   delimiter: filter.parameter({
     ...named('CsvDelimiter', OneOf(['comma', 'semicolon'])),
-    description: 'What separates the columns of a spreadsheet; a comma unless sent',
+    description: 'What separates the columns of a spreadsheet; a comma unless sent, a semicolon with `spreadsheet`',
   }),
+  spreadsheet: filter.parameter(
+    Type.Boolean({
+      description: 'true: a CSV file for Excel, with decimal commas, and with texts that have a digit as `="0150"`',
+    }),
+  ),
 };
 
 type Cells = unknown[];

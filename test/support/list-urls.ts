@@ -108,7 +108,7 @@ function valuesFor({ course, date, customer, tag, otherTag, deep, ...ids }: Ids,
     },
     ...{ reference: ['K-17'], orgnr: ['917'], code: ['gift 17'], external_id: ['E-17'] },
     ...{ order_direction: ['desc'], include_deleted: ['true'], user_data: ['true'], paginate: ['1'] },
-    ...{ format: ['csv'], delimiter: [] },
+    ...{ format: ['csv'], delimiter: [], spreadsheet: [] },
     ...{ description_language: ['en'], tag_match: [`all&tag_ids=${tag},${otherTag}`] },
     // A path parameter.
     id: [],

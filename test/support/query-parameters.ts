@@ -130,6 +130,7 @@ export function parametersFor({ ids: own }: Pick<VariedData, 'ids'>): Record<str
     // Those as CSV have a test of their own.
     format: single(['json'], [...noWords, 'xlsx', 'JSON']),
     delimiter: choice(['comma', 'semicolon']),
+    spreadsheet: flag,
     username: keyword(['user', 'USER-', 'user-3']),
     'course_ids[]': ids(own.courses),
   };

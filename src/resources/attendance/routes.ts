@@ -13,6 +13,7 @@ const params = Type.Object({ id: { ...t.Id, description: 'Id of the course date'
 const querystring = Type.Object({
   format: Type.Optional(spreadsheetParameters.format.schema),
   delimiter: Type.Optional(spreadsheetParameters.delimiter.schema),
+  spreadsheet: Type.Optional(spreadsheetParameters.spreadsheet.schema),
 });
 
 export const attendanceRoutes: FastifyPluginAsyncTypebox = async (app) => {

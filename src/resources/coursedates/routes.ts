@@ -21,7 +21,7 @@ const publicFilters = [
   ...['course_id', 'coursedate_id', 'status_id'],
 ];
 const publicDates = { parameters: publicFilters, includes };
-const publicList = { parameters: [...publicFilters, 'format', 'delimiter'], includes };
+const publicList = { parameters: [...publicFilters, 'format', 'delimiter', 'spreadsheet'], includes };
 const publicBatch = { parameters: ['course_ids', ...publicFilters], includes };
 const publicCalendar = { parameters: ['limit', 'page', 'tag_ids', 'tag_match'], includes };
 const publicDate = { parameters: [], includes };

@@ -62,7 +62,7 @@ const valueAt = (item: Item, name: string) => name.split('.').reduce<any>((value
 function toCell(value: string | number | boolean | object | null | undefined): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'object') return JSON.stringify(value);
-  return typeof value === 'string' && /^[=+\-@\t\r＝＋－＠]/.test(value) ? `'${value}` : String(value);
+  return typeof value === 'string' && /^(?:\s*[=+\-@＝＋－＠]|[\t\r])/.test(value) ? `'${value}` : String(value);
 }
 const toRow = (item: Item, names: string[]) =>
   Object.fromEntries(names.map((name) => [name, toCell(valueAt(item, name))]));
@@ -195,8 +195,9 @@ test('lists without spreadsheets ignore the parameters', async () => {
     '/v2/nextcoursedates',
     `/v2/courses/${ids.courses[0]}/coursedates`,
   ]) {
-    const response = await me.get(withQuery(path, 'format=csv&delimiter=tab'));
-    expect([response.status, response.headers['x-ignored-parameters']]).toEqual([200, 'format, delimiter']);
+    const response = await me.get(withQuery(path, 'format=csv&delimiter=tab&spreadsheet=1'));
+    const ignored = 'format, delimiter, spreadsheet';
+    expect([response.status, response.headers['x-ignored-parameters']]).toEqual([200, ignored]);
     expect(response.text).toBe((await me.get(path)).text);
   }
 });
@@ -214,6 +215,9 @@ test('quotes what has to be, and makes texts safe that begin as formulas do', as
     "'=1",
     'a=1',
     ' =1',
+    '\n=1+1',
+    ' \n\u00a0+1',
+    '\n1',
     'a,b;c',
     'say "hi"',
     'a\nb',
@@ -225,12 +229,48 @@ test('quotes what has to be, and makes texts safe that begin as formulas do', as
   for (const delimiter of ['comma', 'semicolon']) {
     const response = await school.get(`/v2/customers?format=csv&delimiter=${delimiter}`);
     const rows = rowsOf(response, delimiter === 'comma' ? ',' : ';');
-    const safe = texts.map((text) => (/^[=+\-@\t\r＝]/.test(text) ? `'${text}` : text));
+    const safe = texts.map((text) => (/^(?:\s*[=+\-@＝]|[\t\r])/.test(text) ? `'${text}` : text));
     expect(rows.map(({ note }) => note)).toEqual(safe);
     for (const text of ["'\rx", 'a\nb', 'a\r\nb']) expect(response.text).toContain(`"${text}"`);
     expect(new Set(rows.map(({ phone }) => phone))).toEqual(new Set(["'+4712345678"]));
     expect(response.text.includes(';always_use_customer_reference;')).toBe(delimiter === 'semicolon');
   }
+});
+
+test('spreadsheet=1 has decimal commas, semicolons, and texts with digits as text cells', async () => {
+  const school = await createProvider();
+  const courseId = await school.course();
+  const productId = await mainProduct(school, courseId);
+  await createOrder(school, {
+    ...{ courseId, users: [], order: { yourReference: '0012', booker: 'Kari "K" Li' } },
+    lines: [{ productId, quantity: 1, priceAtOrder: '118.59', discountCalculatedAtOrder: '10.01' }],
+  });
+  const read = async (query: string) => (await school.get(`/v2/orders?format=csv&${query}`)).text;
+  const text = await read('spreadsheet=1');
+  const [row] = parse(text, { bom: true, columns: true, delimiter: ';' }) as Row[];
+  expect(row).toMatchObject({
+    ...{ 'lines.price_at_order_per_item_vat_excluded': '118,59', 'lines.discount_calculated_at_order': '10,01' },
+    ...{ your_reference: '="0012"', booker: 'Kari "K" Li', is_paid: 'false' },
+    created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:+]+$/) as string,
+  });
+  expect(text).toContain(';"=""0012""";');
+  const [plain] = parse(await read(''), { bom: true, columns: true }) as Row[];
+  expect(plain).toMatchObject({ 'lines.price_at_order_per_item_vat_excluded': '118.59', your_reference: '0012' });
+  expect(await read('spreadsheet=0')).toBe(await read(''));
+  const [withCommas] = parse(await read('spreadsheet=1&delimiter=comma'), { bom: true, columns: true }) as Row[];
+  expect(withCommas).toEqual(row);
+  expect((await school.get('/v2/orders?spreadsheet=1')).text).toBe((await school.get('/v2/orders')).text);
+
+  const phones = ['0047 99887766', '00123', '1/2', '1E5', '7080001113360', '+47 1', 'say "5"', 'Bergen', '=SUM(A)'];
+  for (const phone of phones) await createCustomer(school, { title: 'C', phone, note: 'a\n1' });
+  const customerRows = parse((await school.get('/v2/customers?format=csv&spreadsheet=1')).text, {
+    ...{ bom: true, columns: true, delimiter: ';' },
+  }) as Row[];
+  expect(customerRows.map(({ phone }) => phone)).toEqual([
+    ...phones.slice(0, 6).map((phone) => `="${phone}"`),
+    ...['="say ""5"""', 'Bergen', "'=SUM(A)"],
+  ]);
+  expect(customerRows[0]).toMatchObject({ note: 'a\n1', 'country.id': '578', id: expect.stringMatching(/^\d+$/) });
 });
 
 test('negative numbers and dates stay as they are, money has a decimal point', async () => {
