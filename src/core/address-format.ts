@@ -1,3 +1,5 @@
+import { normalizeLineBreaks } from './text.ts';
+
 export type Location = {
   isVirtual: boolean | null;
   title: string | null;
@@ -23,10 +25,14 @@ export function locationLines(location: Location | null): string[] {
   return withoutBlank([title, address, withoutBlank([zipcode, city]).join(' ')]);
 }
 
-/** Lines of a venue: the location's address or else the place's title, then additional info. */
-export function venueLines({ location, placeTitle, placeAdditionalInfo }: Venue): string[] {
+/** The parts of a venue: the location's address or else the place's title, then additional info. */
+export function venueParts({ location, placeTitle, placeAdditionalInfo }: Venue): string[] {
   const lines = locationLines(location);
   return withoutBlank([...(lines.length > 0 ? lines : [placeTitle]), placeAdditionalInfo]);
 }
+
+/** As `venueParts`, each line by itself. */
+export const venueLines = (venue: Venue) =>
+  withoutBlank(venueParts(venue).flatMap((part) => normalizeLineBreaks(part).split('\n')));
 
 const withoutBlank = (lines: (string | null)[]) => lines.filter((line): line is string => Boolean(line?.trim()));

@@ -1,6 +1,6 @@
 import ical, { ICalAttendeeStatus, ICalCalendarMethod, ICalEventStatus, type ICalEventData } from 'ical-generator';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { locationLines, venueLines, type Location, type Venue } from './address-format.ts';
+import { locationLines, venueParts, type Location, type Venue } from './address-format.ts';
 import { hasConfirmedPlace } from './reference/statuses.ts';
 import { safeLink } from './safe-link.ts';
 import { toUidHost } from './settings.ts';
@@ -249,7 +249,7 @@ function gatheringEvent(date: CalendarDate, gathering: CalendarGathering, conten
     description: description === null ? null : normalizeLineBreaks(description),
     start: toMoment(startsAtMs),
     end: toMoment(endsAtMs),
-    ...toVenue(lines.length > 0 ? lines : venueLines(date), content, eventUrl),
+    ...toVenue(lines.length > 0 ? lines : venueParts(date), content, eventUrl),
   };
 }
 
@@ -261,7 +261,7 @@ function dateEvent(date: CalendarDate, content: Content): ICalEventData {
     startTimeAt === null
       ? { allDay: true, start: new Date(startAt), ...toAllDayEnd(startAt, endAt) }
       : { start: toMoment(startsAtMs), ...(hasEnd ? { end: toMoment(endsAtMs) } : {}) };
-  return { summary: toSingleLine(title), ...when, ...toVenue(venueLines(date), content, null) };
+  return { summary: toSingleLine(title), ...when, ...toVenue(venueParts(date), content, null) };
 }
 
 /** The exclusive end date, or none if it cannot be represented: an event without end lasts one day. */

@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox';
 import { parseJson } from '../json.ts';
 import { Problem } from '../errors.ts';
 import { coercionKind, emptyValue, type CoercionKind } from './types.ts';
-import { normalizeEmail, normalizeTitle, toSingleLine, toStreamSafe } from '../text.ts';
+import { normalizeEmail, normalizeLineBreaks, normalizeTitle, toSingleLine, toStreamSafe } from '../text.ts';
 import {
   parseDay,
   parseLocalTime,
@@ -206,6 +206,7 @@ function coerceText(kind: CoercionKind | undefined, maxLength = Number.MAX_SAFE_
     if (kind === 'email') return normalizeEmail(text, maxLength) || unset;
     if (kind === 'email-parameter') return normalizeEmail(text, maxLength).replaceAll(' ', '+') || unset;
     if (kind === 'line') return toStreamSafe(toSingleLine(text)) || unset;
+    if (kind === 'lines') return toStreamSafe(normalizeLineBreaks(text).trim()) || unset;
     // ASCII only: `ß` would become `SS`.
     if (kind === 'upper') return text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
     if (kind === 'now-or-date-time' && text === 'now') return text;

@@ -19,6 +19,7 @@ export type CoercionKind =
   | 'email'
   | 'email-parameter'
   | 'line'
+  | 'lines'
   | 'upper'
   | 'date-time'
   | 'stored-date-time'
@@ -147,6 +148,8 @@ export const LongLine = (options: SchemaOptions = {}) => Line({ maxLength: 5_000
 const storedLine = (column: object, description: string) => stored(column, Type.Optional({ ...Line(), description }));
 const storedLongLine = (column: object, description: string) =>
   stored(column, Type.Optional({ ...LongLine(), description }));
+/** A text of several lines, without control characters and blanks at its ends. */
+export const Lines = (options: SchemaOptions = {}) => coerced('lines', Type.String({ maxLength: 5_000, ...options }));
 export const Note = (options: SchemaOptions = {}) => Type.String({ maxLength: 5_000, ...options });
 export const Html = (options: SchemaOptions = {}) => Type.String({ maxLength: 65_000, ...options });
 export const Email = (options: SchemaOptions = {}) =>
@@ -216,7 +219,7 @@ const LocalTimeField = (options: SchemaOptions = {}) =>
 /** Response format: ISO 8601 with a numeric offset, in the service's time zone. */
 const DateTime = Type.String({ format: 'date-time', examples: ['2026-07-01T09:00:00+02:00'] });
 
-/** Response format of admin users, instructors and vouchers: service time zone, no offset. */
+/** Response format of admin users and instructors: service time zone, no offset. */
 const PlainDateTime = Type.String({ examples: ['2026-07-01 09:00:00'] });
 
 /** A `Moment` or the keyword `now`. */
@@ -264,7 +267,7 @@ export function mergeCustomProperties(
 /** The types of fields and members, and what a field or a member declares. */
 export const t = {
   ...{ named, NamedObject, Nullable, withDefault, partialUpdate, member, stored, storedLine, storedLongLine },
-  ...{ Id, Count, Amount, Title, Line, LongLine, Note, Html, Email, Url, OneOf, List, JsonList, NamedRecord },
+  ...{ Id, Count, Amount, Title, Line, LongLine, Lines, Note, Html, Email, Url, OneOf, List, JsonList, NamedRecord },
   ...{ DayField, TimeField, LocalTimeField, StoredMoment, StoredEnd, DateTime, PlainDateTime },
   ...{ CustomProperties, mergeCustomProperties },
 };

@@ -9,7 +9,7 @@ export type CancellationBody = Static<typeof CancellationBody>;
 export const CancellationBody = t.NamedObject(
   'CancellationCreate',
   {
-    message: Optional(t.Line({ maxLength: 1_000, description: 'Told in the mails, and the reason of the credits' })),
+    message: Optional(t.Lines({ maxLength: 1_000, description: 'Told in the mails, and the reason of the credits' })),
     credit: t.withDefault(Boolean({ description: 'Credits and deregisters the participants' }), false),
     move_to: Optional({ ...t.Id, description: 'Id of the course date to which all participants are moved' }),
     send_mail: t.withDefault(Boolean({ description: 'Tells the participants' }), true),

@@ -1,5 +1,6 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import { Problem } from '../../core/errors.ts';
+import { toSingleLine } from '../../core/text.ts';
 import { canceled, hasLeft, isConfirmed } from '../../core/reference/statuses.ts';
 import type { Areas } from '../../database/areas.ts';
 import type { Database, Tx } from '../../database/client.ts';
@@ -170,7 +171,8 @@ async function cancelBatch(school: School, tx: Tx, now: string, id: number): Pro
   const following = statusId === canceled ? await execute<sql.Leaving>(tx, sql.findLeaving, values) : [];
   const leaving = following.filter(isLeaving);
   const mails = row.sendMail ? toMails(leaving, 'date_canceled') : [];
-  const credits = row.credit ? await creditParticipants(school, tx, now, toPeople(following), message) : 0;
+  const reason = message === null ? null : toSingleLine(message);
+  const credits = row.credit ? await creditParticipants(school, tx, now, toPeople(following), reason) : 0;
   if (row.credit) await deregisterParticipants(school, tx, now, leaving, false);
   await queueMails(school, tx, now, mails);
   const next = {

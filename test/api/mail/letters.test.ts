@@ -550,3 +550,31 @@ test('a reminder asks the booker for the names, by the payer’s link, until all
     expect(await deliver('no')).toHaveLength(told);
   }
 });
+
+test('the message of a cancellation and the text of a place keep their line breaks', async () => {
+  const { me, deliver } = await school();
+  const { courseId, dateId } = await createBookableDate(me);
+  const place = 'Inngang B\r\nRom 7';
+  await me.put(`/v2/courses/${courseId}/coursedates/${dateId}`, { place_additional_info: place });
+  await switchMails(me, { receipt: true, date_canceled: true });
+  const { order_id } = await bookOrFail(me, dateId, { participants: [person(kari)], ...receipt });
+  const [mail] = await deliver();
+  expect(mail!.text).toContain('Place: Inngang B\n       Rom 7\n');
+  expect(mail!.html).toContain('Inngang B<br/>Rom 7');
+
+  const message = 'Kursleder er syk.\r\n\r\nVi ringer deg.\nHilsen oss\n';
+  const canceled = await me.post(`/v2/courses/${courseId}/coursedates/${dateId}/cancel`, { message, credit: true });
+  expect(canceled.status, canceled.text).toBe(200);
+  const told = (await deliver()).find(({ text }) => text?.includes('Kursleder'));
+  expect(told!.text).toContain('\n\nKursleder er syk.\n\nVi ringer deg.\nHilsen oss\n\n');
+  expect(told!.html).toContain('Kursleder er syk.<br/><br/>Vi ringer deg.<br/>Hilsen oss');
+  const url = `/v2/courses/${courseId}/coursedates/${dateId}?include=cancellation_message`;
+  expect((await me.get(url)).json()).toMatchObject({
+    cancellation_message: 'Kursleder er syk.\n\nVi ringer deg.\nHilsen oss',
+  });
+  const [, credit] = (await me.get('/v2/orders?include[]=credit')).json<{ id: number; credit: { reason: string } }[]>();
+  expect([credit!.id > Number(order_id), credit!.credit.reason]).toEqual([
+    true,
+    'Kursleder er syk. Vi ringer deg. Hilsen oss',
+  ]);
+});

@@ -93,7 +93,9 @@ const Sheet = ({ language, subject, greeting, opening, facts, sections, button, 
       <div class="sheet" style={sheet}>
         <p>{greeting}</p>
         {opening.map((text) => (
-          <p>{text}</p>
+          <p>
+            <Lines lines={text.split('\n')} />
+          </p>
         ))}
         {facts.length > 0 && <Facts facts={facts} />}
         {sections.map((section) => (

@@ -173,7 +173,7 @@ export function toMailData(row: MailRow, { defaultLanguage }: Pick<Settings, 'de
 }
 
 /** Texts of several lines. */
-const multiline = ['footer', 'description'];
+const multiline = ['footer', 'description', 'cancellationMessage', 'placeAdditionalInfo'];
 
 /** Replaces line breaks and control characters in all strings of a value, but for its texts of several lines. */
 export function joinLines(value: unknown, name = ''): unknown {

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { caseFoldedSql } from '../../../database/tables/columns.ts';
 import { parseTimestamp } from '../../../core/timestamps.ts';
 import { Problem } from '../../../core/errors.ts';
-import { Line, Note, StoredMoment } from '../../../core/schema/types.ts';
+import { Lines, Note, StoredMoment } from '../../../core/schema/types.ts';
 import {
   bundles,
   courseDateInstructors,
@@ -114,7 +114,7 @@ export const coursedate: BulkRecordType = {
       end_time_at: field(courseDates.endTimeAt, Optional(TimeOfDay)),
       place_is_sought: field(courseDates.placeIsSought, Optional(Type.Boolean())),
       internal_note: field(courseDates.internalNote, Optional(Note())),
-      cancellation_message: field(courseDates.cancellationMessage, Optional(Line({ maxLength: 1_000 }))),
+      cancellation_message: field(courseDates.cancellationMessage, Optional(Lines({ maxLength: 1_000 }))),
       deleted_at: field(courseDates.deletedAt, Optional(StoredMoment())),
     },
     [
