@@ -21,7 +21,7 @@ export const CustomerBody = t.NamedObject(
     email: t.stored(customers.email, Optional({ ...t.Email(), description: 'General e-mail address' })),
     phone: t.storedLongLine(customers.phone, 'Phone number'),
     fax: t.storedLongLine(customers.fax, 'Fax number'),
-    web_address: t.stored(customers.webaddress, Optional({ ...t.Line({ maxLength: 2_000 }), description: 'Website' })),
+    web_address: t.stored(customers.webaddress, Optional({ ...t.Url(), description: 'Website' })),
     customer_reference_id: t.stored(customers.customerReferenceId, Optional(customerNumber)),
     country: t.stored(customers.country, t.withDefault(codes.CountryCode, 'NO')),
     post_address_1: t.storedLine(customers.postAddress, 'Postal address, first line'),
@@ -52,11 +52,23 @@ export const CustomerBody = t.NamedObject(
     note: t.stored(customers.note, Optional({ ...t.Note(), description: 'Internal note' })),
     status: t.stored(customers.status, t.withDefault(codes.Code('CustomerStatusId', customerStatuses), 1)),
   },
-  { examples: [{ title: 'Fjord Energy AS', orgnr: '912345678', email: 'post@fjordenergy.example' }] },
+  { examples: [{ title: 'Fjord Energy AS', orgnr: '312345676', email: 'post@fjordenergy.example' }] },
 );
 
 /** PUT /v2/customers/:id. */
 export type CustomerChange = Static<typeof CustomerChange>;
-export const CustomerChange = t.NamedObject('CustomerUpdate', t.partialUpdate(CustomerBody.properties), {
-  examples: [{ email: 'invoices@fjordenergy.example', invoice_due_days: 14 }],
-});
+export const CustomerChange = t.NamedObject(
+  'CustomerUpdate',
+  t.partialUpdate({
+    ...CustomerBody.properties,
+    web_address: t.stored(
+      customers.webaddress,
+      Optional(t.Line({ maxLength: 2_000, description: 'Website: a URL, or the stored text' })),
+    ),
+  }),
+  { examples: [{ email: 'invoices@fjordenergy.example', invoice_due_days: 14 }] },
+);
+
+/** False for a new website that is no URL; earlier versions stored any text. */
+export const isWebAddress = ({ web_address: text }: CustomerChange, stored: string | null) =>
+  !text || text === stored || new RegExp(t.Url().pattern!).test(text);

@@ -5,7 +5,7 @@ import { Problem } from '../../core/errors.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { bodyWriter } from '../../lists/body-writer.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { CustomerBody, type CustomerChange } from './body-schema.ts';
+import { CustomerBody, isWebAddress, type CustomerChange } from './body-schema.ts';
 import { customerList } from './list.ts';
 
 const { toColumns, insert, references } = bodyWriter(customers, CustomerBody);
@@ -28,7 +28,9 @@ export function createCustomer(ctx: Ctx, body: CustomerBody): Promise<{ customer
 export function updateCustomer(ctx: Ctx, id: number, body: CustomerChange): Promise<number> {
   const customer = tenantWhere(ctx, customers, eq(customers.id, id));
   return ctx.write(['people'], async (tx, now) => {
-    if ((await tx.$count(customers, customer)) === 0) throw Problem.notFound('Customer');
+    const [found] = await tx.select({ webaddress: customers.webaddress }).from(customers).where(customer);
+    const { webaddress } = Problem.assertFound(found, 'Customer');
+    if (!isWebAddress(body, webaddress)) throw Problem.invalidFields({ notValid: ['web_address'] });
     await customerReferences.assertKnown(body, { ctx, reader: tx, params: { id } });
     const changed = await tx.updateChanged(customers, customer, toColumns(body), now);
     return changed === 0 ? tx.rollbackNoChange(id) : id;

@@ -88,7 +88,7 @@ test.each(dialects)('every field is stored and returned under its name (%s)', as
     email: 'post@fjord.example',
     phone: '+47 1',
     fax: '+47 2',
-    web_address: 'www.fjord.example/?a=1&b=2',
+    web_address: 'https://www.fjord.example/?a=1&b=2',
     customer_reference_id: 'K-1 %41',
     country: 'se',
     post_address_1: 'p1',

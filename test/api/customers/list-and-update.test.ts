@@ -206,3 +206,25 @@ test('an update changes updated_at of the customer, not of its employees', async
   const after = await readTimestamps();
   expect([after.customer > before.customer, after.employee]).toEqual([true, before.employee]);
 });
+
+test('web_address begins with http; an older one that is sent back stays', async () => {
+  const me = await createProvider();
+  for (const web_address of ['www.fjord.example', 'javascript:alert(1)', 'not a url', 'ftp://fjord.example']) {
+    const refused = await me.post('/v2/customers', { ...company, web_address });
+    expect([web_address, refused.status, refused.json()]).toEqual([
+      ...[web_address, 400],
+      { error: 'Field(s) not valid: web_address' },
+    ]);
+  }
+  const old = await createCustomer(me, { title: 'Old', webaddress: 'www.fjord.example' });
+  const put = async (fields: object) => (await me.put(`/v2/customers/${old}`, fields)).status;
+  expect(await put({ web_address: 'www.fjord.example', note: 'a' })).toBe(200);
+  expect(await put(await get(me, old))).toBe(200);
+  expect(await get(me, old)).toMatchObject({ webaddress: 'www.fjord.example', note: 'a' });
+  expect(await put({ web_address: 'www.other.example', note: 'b' })).toBe(400);
+  expect(await get(me, old)).toMatchObject({ webaddress: 'www.fjord.example', note: 'a' });
+  expect(await put({ web_address: 'HTTPS://other.example' })).toBe(200);
+  expect(await put({ web_address: '' })).toBe(200);
+  expect(await get(me, old)).toMatchObject({ webaddress: null });
+  expect((await me.put('/v2/customers/999999999', { web_address: 'x' })).status).toBe(404);
+});

@@ -81,7 +81,7 @@ const customer: WriteTarget = {
   fields: {
     ...{ title, department: line, type: choice([1, 2]), orgnr: longLine, email, phone: longLine, fax: longLine },
     ...{
-      web_address: kind.line(2_000),
+      web_address: { ...longLine, valid: fc.constantFrom('https://a.example/?q=1&r=%20#x', 'HTTP://b.example') },
       customer_reference_id: line,
       country: code(countryCodes, ['XX', 'AQ', 'NOR', 'ß', 'ﬁ', 'ıs']),
     },
