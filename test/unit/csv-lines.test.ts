@@ -84,3 +84,15 @@ test('a record over the limit of a line ends the file', async () => {
   const [bad, ...rest] = await read(`ref,title\n1,"${'x'.repeat(1_100_000)}\n2,B\n`);
   expect([bad, rest]).toEqual([expect.stringMatching(/^\d+: The file is not CSV from here on: .*1048576/), []]);
 });
+
+test('a line sep= before the header names the separator', async () => {
+  const second = { ...kåre, number: 3 };
+  for (const content of [
+    'sep=;\r\nref;firstname;email\r\n1;Kåre, jr.;k@x.example\r\n',
+    '\ufeff"sep=;"\nref;firstname;email\n1;Kåre, jr.;k@x.example\n',
+    'SEP=|\nref|firstname|email\n1|Kåre, jr.|k@x.example\n',
+    Buffer.from('\ufeffsep=\t\r\nref\tfirstname\temail\r\n1\tKåre, jr.\tk@x.example\r\n', 'utf16le'),
+  ])
+    expect(await read(content)).toEqual([second]);
+  expect(await read('sep=,\nref,title\n1,a;b\n')).toEqual([row(3, { ref: '1', title: 'a;b' })]);
+});

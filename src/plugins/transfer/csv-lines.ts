@@ -7,15 +7,17 @@ type CsvRecord = { record: string[]; info: { lines: number } };
 
 /**
  * Reads a CSV file with a header line; skips records without values. Commas separate, or semicolons or tabs where the
- * header has no comma. A record's number is that of the line on which it ends.
+ * header has no comma, or what a line `sep=` before it names. A record's number is that of the line on which it ends.
  */
 export async function* csvLines(path: string, kind: string): AsyncGenerator<Line> {
   const file = createReadStream(path)[Symbol.asyncIterator]() as AsyncIterator<Buffer, undefined>;
   const start = (await file.next()).value ?? Buffer.alloc(0);
   const { encoding, bomLength } = detectEncoding(start);
   const text = start.subarray(bomLength);
+  const { delimiter, from_line } = detectDelimiter(text.toString(encoding));
   const parser = parse({
-    delimiter: detectDelimiter(text.toString(encoding)),
+    delimiter,
+    from_line,
     // One character a byte, so that bytes which are not UTF-8 are found in each field.
     encoding,
     info: true,
@@ -85,9 +87,11 @@ function detectEncoding(start: Buffer) {
 
 /** Quoted names may contain a separator. */
 function detectDelimiter(text: string) {
+  const named = /^"?sep=(.)"?[\r\n]/i.exec(text)?.[1];
+  if (named !== undefined) return { delimiter: named, from_line: 2 };
   const [header = ''] = text.trimStart().split(/[\r\n]/, 1);
   const unquoted = header.replaceAll(/"[^"]*"/g, '');
-  return [',', ';', '\t'].find((delimiter) => unquoted.includes(delimiter)) ?? ',';
+  return { delimiter: [',', ';', '\t'].find((one) => unquoted.includes(one)) ?? ',', from_line: 1 };
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
