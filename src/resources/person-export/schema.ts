@@ -1,11 +1,10 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox';
-import { getTableColumns } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { t } from '../../core/schema/types.ts';
 import { formatTimestamp } from '../../core/timestamps.ts';
 import { bookingLinks, calendarFeeds, sessions, tokens } from '../../database/tables/access.ts';
 import { auditEntries } from '../../database/tables/audit.ts';
-import { columnName } from '../../database/tables/columns.ts';
+import { columnName, omitColumns } from '../../database/tables/columns.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { importRefs } from '../../database/tables/imports.ts';
 import { courseInterests } from '../../database/tables/interests.ts';
@@ -44,14 +43,26 @@ const toValue = (column: PgColumn, value: unknown) => {
 
 type Row = Record<string, unknown>;
 
+/** The names that the interface has for columns. */
+const interfaceNames: Record<string, string> = {
+  ...{ course_date_id: 'coursedate_id', parent_customer_id: 'idParentCustomer', campaign_id: 'idCampaign' },
+  ...{ address: 'recipient', last_error: 'error', marked_at: 'at' },
+  total_before_discounts: 'total_amount_before_discounts',
+  ...{ total_discounts: 'total_amount_of_discounts', total_vat: 'total_amount_of_vat' },
+  price_at_order: 'price_at_order_per_item_vat_excluded',
+  price_at_invoice: 'price_at_invoice_per_item_vat_excluded',
+  price_at_export: 'price_at_export_per_item_vat_excluded',
+};
+
 /** The rows of a table as items: a member for each column but those of `without`, so that a new column is exported too. */
 function defineSection<T extends PgTable>(name: string, table: T, without: (keyof T['_']['columns'] & string)[] = []) {
   const columns = Object.fromEntries(
-    Object.entries<PgColumn>(getTableColumns(table)).filter(
+    Object.entries<PgColumn>(omitColumns(table, [])).filter(
       ([key]) => key !== 'providerId' && !(without as string[]).includes(key),
     ),
   );
-  const entries = Object.entries(columns).map(([key, column]) => [key, columnName(column), column] as const);
+  const toName = (column: PgColumn) => interfaceNames[columnName(column)] ?? columnName(column);
+  const entries = Object.entries(columns).map(([key, column]) => [key, toName(column), column] as const);
   const members = Object.fromEntries(entries.map(([, member, column]) => [member, toMember(column)]));
   return {
     table,

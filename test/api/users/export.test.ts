@@ -31,9 +31,13 @@ test('an export has what is held about the person', async () => {
     ],
     attendances: [{ participant_id: place, attended: true }],
     orders: [
-      { id: Number(summary.order_id), invoice_address: 'invoice street zylvaquist', total_before_discounts: 1000 },
+      {
+        id: Number(summary.order_id),
+        invoice_address: 'invoice street zylvaquist',
+        total_amount_before_discounts: 1000,
+      },
     ],
-    order_lines: [{ order_id: Number(summary.order_id), price_at_order: 1000 }],
+    order_lines: [{ order_id: Number(summary.order_id), price_at_order_per_item_vat_excluded: 1000 }],
     bookings: [{ id: Number(summary.booking_id), booker_email: person.email }],
     customers: [{ id: customer, note: 'note zylvaquist' }],
     ...{ sessions: [{ created_at: expect.any(String) as string }], links: [{ purpose: 'sign_in' }] },
