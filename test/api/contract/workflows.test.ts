@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { demoDatabase } from '../../support/demo-database.ts';
 import { temporaryFolder } from '../../support/processes.ts';
-import { openTestApp, openTestDatabase, send } from '../../support/test-app.ts';
+import { openTestApp, openTestDatabase, ownDatabase, send, type TestApp } from '../../support/test-app.ts';
 import { startReceiver } from '../../support/webhooks.ts';
 
 type WorkflowStep = {
@@ -17,11 +17,15 @@ type Workflows = { workflows: { workflowId: string; steps: WorkflowStep[] }[] };
 type Step = { stepId: string; checks: { passed: boolean; message: string; condition?: string }[] };
 type Result = { executedWorkflows: { workflowId: string; executedSteps: Step[] }[] };
 
-/** A demo school, and a function that runs workflows there and returns the conditions that fail, by workflow. */
-async function openSchool() {
+async function openDemoSchool() {
   const { name, key } = await demoDatabase();
   const testApp = await openTestApp(openTestDatabase(name));
   onTestFinished(testApp.close);
+  return openSchool(testApp, key);
+}
+
+/** A school, and a function that runs workflows there and returns the conditions that fail, by workflow. */
+async function openSchool(testApp: TestApp, key: string) {
   const url = await testApp.app.listen({ port: 0, host: '127.0.0.1' });
   const receiver = await startReceiver();
   const folder = temporaryFolder();
@@ -87,7 +91,7 @@ function breakEach({ workflows, ...rest }: Workflows): Workflows {
 }
 
 test('the workflows of docs/api succeed with demo data, also a second time and after a run that broke off; each fails by its last criterion', async () => {
-  const { workflows, run } = await openSchool();
+  const { workflows, run } = await openDemoSchool();
   const expected = workflows.workflows.map(({ workflowId, steps }) => ({
     workflowId,
     steps: steps.length,
@@ -104,3 +108,13 @@ test('the workflows of docs/api succeed with demo data, also a second time and a
   const second = await run(breakEach(workflows));
   expect(second).toEqual(expected.map((one) => ({ ...one, failed: [expect.any(String)] })));
 }, 180_000);
+
+test('the sync succeeds at a school with one course', async () => {
+  const testApp = await openTestApp(openTestDatabase(await ownDatabase()));
+  onTestFinished(testApp.close);
+  const me = await testApp.createProvider();
+  await me.course();
+  const { workflows, run } = await openSchool(testApp, me.apiKey);
+  const sync = workflows.workflows.filter(({ workflowId }) => workflowId === 'sync');
+  expect(await run({ ...workflows, workflows: sync })).toMatchObject([{ workflowId: 'sync', failed: [] }]);
+}, 60_000);
