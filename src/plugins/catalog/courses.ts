@@ -1,6 +1,7 @@
 import { asc, eq } from 'drizzle-orm';
 import type { Ctx } from '../../database/context.ts';
 import { categories, tags } from '../../database/tables/catalog.ts';
+import { inNameOrder } from '../../database/tables/columns.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { isPublicCourse } from '../../resources/courses/loaders.ts';
@@ -23,7 +24,7 @@ export const listCourses = (ctx: Ctx) =>
       .select({ id: courses.id, title: courses.title, updatedAt: courses.updatedAt })
       .from(courses)
       .where(tenantWhere(toSchoolContext(ctx), courses, isPublicCourse))
-      .orderBy(asc(courses.title), asc(courses.id))
+      .orderBy(inNameOrder(courses.title), asc(courses.id))
       .limit(maxCourses),
   );
 

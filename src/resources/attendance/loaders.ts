@@ -1,5 +1,6 @@
 import { and, asc, eq, inArray, isNull, or, sql } from 'drizzle-orm';
 import { seatStatuses } from '../../core/reference/statuses.ts';
+import { inNameOrder } from '../../database/tables/columns.ts';
 import { gatherings } from '../../database/tables/coursedates.ts';
 import { attendances, attendedShareSql, participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
@@ -18,7 +19,7 @@ export const fetchAttending = batchLoader((ctx, keys) =>
     .from(participants)
     .innerJoin(courseUsers, sameTenant(courseUsers, participants, eq(courseUsers.id, userId)))
     .where(and(keys.match(participants, courseDateId), or(inArray(statusId, seatStatuses), isRegistered)))
-    .orderBy(asc(lastname), asc(firstname), asc(id)),
+    .orderBy(inNameOrder(lastname), inNameOrder(firstname), asc(id)),
 );
 
 const isOfParticipant = and(

@@ -313,3 +313,19 @@ test("an unknown date, and another school's, is not found", async () => {
     expect([(await me.get(url)).status, (await me.put(url, { marks })).status]).toEqual([404, 404]);
   }
 });
+
+test('participants are listed in the Norwegian alphabet, without regard to case', async () => {
+  const me = await createProvider();
+  const courseId = await me.course();
+  const dateId = await addDate(me, courseId);
+  const lastnames = ['Zakariassen', 'Åsen', 'vik', 'Ærøy', 'Aasen', 'Østby', 'andersen', 'Éric', 'Wærnes', 'åberg'];
+  const users: number[] = [];
+  for (const lastname of lastnames) users.push(await createUser(me, { firstname: 'Kari', lastname }));
+  for (const firstname of ['åse', 'Bo']) users.push(await createUser(me, { firstname, lastname: 'Vik' }));
+  await createOrder(me, { courseId, dateId, users });
+  const { participants } = (await me.get(`/v2/coursedates/${dateId}/attendance`)).json<{ participants: Item[] }>();
+  expect(participants.map(({ lastname, firstname }) => `${lastname} ${firstname}`.replace(' Kari', ''))).toEqual([
+    ...['andersen', 'Éric', 'Vik Bo', 'vik', 'Vik åse', 'Wærnes', 'Zakariassen', 'Ærøy', 'Østby', 'åberg'],
+    ...['Åsen', 'Aasen'],
+  ]);
+});

@@ -33,3 +33,14 @@ test.each([
   const { listOthers, silent } = await createSchool();
   expect(await listOthers(query)).toEqual(isListed ? [silent] : []);
 });
+
+test('courses without a date are in the Norwegian alphabet, without regard to case', async () => {
+  const me = await testApp.createProvider();
+  const titles = ['Zumba', 'Åkle', 'ål', 'Ærfugl', 'baking', 'Øl', 'Aalesund', 'Bier', 'Éclair'];
+  for (const title of titles) await me.course({ title });
+  const { get } = await openCatalog(testApp, me);
+  const { text } = await get('?q=', {});
+  const [, section = ''] = /<section aria-labelledby="others">(.*?)<\/section>/s.exec(text) ?? [];
+  const listed = [...section.matchAll(/\/courses\/[^>]*>([^<]+)</g)].map(([, title]) => title);
+  expect(listed).toEqual(['baking', 'Bier', 'Éclair', 'Zumba', 'Ærfugl', 'Øl', 'Åkle', 'ål', 'Aalesund']);
+});
