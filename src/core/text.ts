@@ -60,6 +60,23 @@ export const foldText = (text: string) =>
     .replace(apostrophes, "'")
     .replace(hyphens, '-');
 
+const latinLetters: Record<string, string> = {
+  ...{ ø: 'o', œ: 'o', đ: 'd', ð: 'd', ł: 'l', ı: 'i', ħ: 'h', ŋ: 'n', ŧ: 't' },
+  ...{ æ: 'ae', ß: 'ss', þ: 'th' },
+};
+
+/**
+ * The form in which a search compares texts, as the SQL function `fold_search` returns it: that of `foldText` without
+ * accents, where å, aa and a are equal, ø, oe and o, and æ and ae. The start of a text has the start of its form.
+ */
+export const foldSearch = (text: string) =>
+  foldText(text)
+    .normalize('NFD')
+    .replace(/[\u0300-\u036f]+/g, '')
+    .replace(/[øœđðłıħŋŧæßþ]/g, (letter) => latinLetters[letter]!)
+    .replace(/aa+/g, 'a')
+    .replace(/oe+/g, 'o');
+
 /** 1 to 255 code points. */
 export const isTitle = (text: string) => text !== '' && Array.from(text).length <= 255;
 

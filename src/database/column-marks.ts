@@ -12,6 +12,8 @@ export const marksByType: Record<string, Mark> = {
   'timestamp without time zone': 'operational',
   'timestamp with time zone': 'operational',
   numeric: 'financial',
+  // The words of other columns, which go with them.
+  tsvector: 'operational',
 };
 
 const address = (name: string) =>

@@ -26,8 +26,8 @@ const Query = Title({ pattern: `^[^\\p{L}\\p{N}]*(?:[\\p{L}\\p{N}]+(?:[^\\p{L}\\
 const maxRelated = 5_000;
 
 /**
- * The filter `q`: each of its words is the start of a word of the texts, without regard to case. The texts are those of
- * the search index of the table, if it has one, and of the related table's.
+ * The filter `q`: each of its words is the start of a word of the texts, as `foldSearch` compares them. The texts are those
+ * that are searched in the table, if any, and in the related table.
  */
 export function search(table: TenantTable, { description, related, withId = false }: Search): Filter<typeof Query> {
   const own = searchedWords(table);
@@ -41,7 +41,7 @@ export function search(table: TenantTable, { description, related, withId = fals
   return {
     schema: {
       ...Query,
-      description: `Each of at most ${maxWords} words is the start of a word of ${description}, without regard to case; all unless sent`,
+      description: `Each of at most ${maxWords} words is the start of a word of ${description}, without regard to case, accents and apostrophes; all unless sent`,
     },
     where: (q, ctx) => or(isId(q), own && isMatch(own, table.providerId, q), other && isRelated(ctx, table, other, q)),
     // A text is the member of the name of its column.

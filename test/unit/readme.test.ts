@@ -86,3 +86,13 @@ test('docs/reference/import-format.md lists every record type and field', async 
   const wrapped = await format(list, { parser: 'markdown', printWidth: 120, proseWrap: 'always' });
   await expect(`${text}${wrapped}`).toMatchFileSnapshot(join(import.meta.dirname, '../..', page));
 });
+
+test('docs/reference/requests.md names the parameters that take commas', async () => {
+  const page = unwrapped(readFileSync('docs/reference/requests.md', 'utf8'));
+  const [, sentence] = /Commas, `a=1,2`, are accepted by (.*?); in bodies/.exec(page)!;
+  const { app } = await sharedTestApp();
+  const document = (await app.inject({ url: '/openapi.json' })).json<object>();
+  const names = [...JSON.stringify(document).matchAll(/"name":"(\w+)\[\]"/g)].map(([, name]) => name!);
+  const documented = [...sentence!.matchAll(/`(\w+)`/g)].map(([, name]) => name!);
+  expect(documented.toSorted()).toEqual([...new Set(names)].toSorted());
+});

@@ -1,10 +1,9 @@
-import { getTableColumns, is, sql, type SQL } from 'drizzle-orm';
+import { getTableColumns, getTableName, is, sql, type SQL } from 'drizzle-orm';
 import { toSnakeCase } from 'drizzle-orm/casing';
 import {
   bigint,
   customType,
   foreignKey,
-  getTableConfig,
   index,
   PgCustomColumn,
   text,
@@ -32,8 +31,7 @@ export const instant = () => timestamp({ withTimezone: true, precision: 6, mode:
 
 /** A long text, which the row decoder reads separately. */
 export const longText = customType<{ data: string }>({ dataType: () => 'text' });
-/** `longText` is the only custom column type. */
-export const isLongText = (column: unknown) => is(column, PgCustomColumn);
+export const isLongText = (column: unknown) => is(column, PgCustomColumn) && column.getSQLType() === 'text';
 
 /** The column's name in the database. */
 export function columnName(column: PgColumn): string {
@@ -45,13 +43,15 @@ const columnNames = new Map<PgColumn, string>();
 
 type Columns<T extends PgTable> = ReturnType<typeof getTableColumns<T>>;
 
-/** Columns of a table without the named ones, to select fewer. */
+/** Columns of a table without the named ones and its searched words, to select fewer. */
 export const omitColumns = <T extends PgTable, Name extends string & keyof Columns<T>>(
   table: T,
   names: readonly Name[],
 ) =>
   Object.fromEntries(
-    Object.entries(getTableColumns(table)).filter(([name]) => !(names as readonly string[]).includes(name)),
+    Object.entries(getTableColumns(table)).filter(
+      ([name]) => name !== wordsName && !(names as readonly string[]).includes(name),
+    ),
   ) as Omit<Columns<T>, Name>;
 
 /** SQL for the current time, for deadlines and pauses. `now()` is the transaction's start, before it waited for the lock. */
@@ -70,6 +70,14 @@ export const caseFolded = (value: AnyPgColumn | SQL | string) => sql`lower(${val
 /** `caseFolded` for SQL written as text. */
 export const caseFoldedSql = (expression: string) => `lower(${expression} collate "und-x-icu")`;
 
+/** SQL for the comparison of organization numbers: their digits, if they have any. `toDigits` does the same. */
+export const digitsOf = (column: AnyPgColumn) =>
+  sql`coalesce(nullif(regexp_replace(${column}, '[^0-9]', '', 'g'), ''), ${column})`;
+export const toDigits = (text: string) => text.replace(/[^0-9]/g, '') || text;
+
+/** SQL for lists by name: without regard to case, in the Norwegian alphabet, as the filters of the catalog. */
+export const inNameOrder = (column: AnyPgColumn) => sql`lower(${column} collate "nb-x-icu")`;
+
 /** SQL for the comparison of names and titles: `foldText` in the database. In the C collation an index serves `like`. */
 export const folded = (value: AnyPgColumn | SQL | string) => sql`fold_text(${value}) collate "C"`;
 /** The rows with an equal name or title; of several, those in another case come last. */
@@ -77,30 +85,31 @@ export const matchFolded = (column: AnyPgColumn, value: SQL | string) => ({
   isEqual: sql`${folded(column)} = ${folded(value)}`,
   order: sql`${caseFolded(column)} <> ${caseFolded(value)}`,
 });
-/** An index of the words of texts, each below its provider. A table has at most one. */
-export function searchIndex(name: string, providerId: AnyPgColumn, texts: AnyPgColumn[]) {
-  const words = toWords(providerId, texts);
-  indexedTexts.set(words, { providerId, texts });
-  return index(name).using('gin', words);
-}
-const indexedTexts = new WeakMap<SQL, { providerId: AnyPgColumn; texts: AnyPgColumn[] }>();
+const tsvector = customType<{ data: string }>({ dataType: () => 'tsvector' });
+const searchedTexts = new WeakMap<object, string[]>();
 
-function toWords(providerId: AnyPgColumn, texts: AnyPgColumn[]) {
-  const text = sql.join(
-    texts.map((text) => sql`coalesce(${text}, '')`),
-    sql` || ' ' || `,
-  );
-  return sql`search_words(${providerId}, ${text})`;
+/** The column of the words of texts for a search, each below its provider. It belongs to no row that is read. */
+export function searchWords(...texts: string[]): object {
+  const stored = sql.raw(toWords('provider_id', texts));
+  searchedTexts.set(stored, texts);
+  return { [wordsName]: tsvector().generatedAlwaysAs(stored) };
 }
+const wordsName = 'words';
+const findWords = (columns: object) => (columns as Record<string, PgColumn | undefined>)[wordsName];
 
-/** The words in the search index of a table, if it has one; with `isSearched` those of some of its columns. */
+/** The sign between the texts keeps the digits of two from being read as one number. */
+const toWords = (providerId: string, texts: string[]) =>
+  `search_words(${providerId}, ${texts.map((text) => `coalesce(${text}, '')`).join(` || ' / ' || `)})`;
+
+export const searchIndex = (name: string, columns: object) => index(name).using('gin', findWords(columns)!);
+
+/** The words that are searched in a table, if any; with `isSearched` those of some of its texts. */
 export function searchedWords(table: PgTable, isSearched?: (columnName: string) => boolean): SQL | undefined {
-  const gin = getTableConfig(table).indexes.find(({ config }) => config.method === 'gin');
-  const words = gin?.config.columns[0] as SQL | undefined;
-  if (words === undefined || isSearched === undefined) return words;
-  const { providerId, texts } = indexedTexts.get(words)!;
-  const searched = texts.filter((text) => isSearched(columnName(text)));
-  return searched.length > 0 ? toWords(providerId, searched) : undefined;
+  const words = findWords(getTableColumns(table));
+  if (words === undefined || isSearched === undefined) return words && sql`${words}`;
+  const searched = searchedTexts.get(words.generated!.as as SQL)!.filter(isSearched);
+  const inTable = (column: string) => `"${getTableName(table)}"."${column}"`;
+  return searched.length > 0 ? sql.raw(toWords(inTable('provider_id'), searched.map(inTable))) : undefined;
 }
 /** A search for words that begin with those of a text. */
 export const searchQuery = (providerId: AnyPgColumn | number, text: string) =>

@@ -16,7 +16,7 @@ import {
   timestamp,
   unique,
 } from 'drizzle-orm/pg-core';
-import { caseFolded, id, instant, reference, searchIndex, tenantKey, timestamps } from './columns.ts';
+import { caseFolded, id, instant, reference, searchIndex, searchWords, tenantKey, timestamps } from './columns.ts';
 import { courses } from './courses.ts';
 import { instructors, locations, places } from './places.ts';
 import { providers } from './providers.ts';
@@ -117,6 +117,7 @@ export const courseDates = pgTable(
     customProperties: jsonb().$type<Record<string, string | null>>(),
     ...timestamps(),
     deletedAt: instant(),
+    ...searchWords('title'),
   },
   (t) => [
     primaryKey({ name: 'course_dates_pk', columns: [t.providerId, t.id] }),
@@ -133,7 +134,7 @@ export const courseDates = pgTable(
     index('course_dates_visible').on(t.providerId, t.isVisible, t.id),
     index('course_dates_seats').on(t.providerId, seatsStatus(t), t.id),
     index('course_dates_under_minimum').on(t.providerId, t.id).where(isUnderMinimum(t)),
-    searchIndex('course_dates_words', t.providerId, [t.title]),
+    searchIndex('course_dates_words', t),
     index('course_dates_starts').on(t.providerId, t.startsAt, t.id),
     // Covers the query for next course dates.
     index('course_dates_upcoming')

@@ -12,7 +12,18 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
-import { caseFolded, folded, id, instant, longText, reference, searchIndex, tenantKey, timestamps } from './columns.ts';
+import {
+  caseFolded,
+  folded,
+  id,
+  instant,
+  longText,
+  reference,
+  searchIndex,
+  searchWords,
+  tenantKey,
+  timestamps,
+} from './columns.ts';
 import { customers } from './customers.ts';
 import { providers } from './providers.ts';
 
@@ -78,6 +89,7 @@ export const courses = pgTable(
     ...timestamps(),
     deletedAt: instant(),
     relatedItemsUpdatedAt: instant(),
+    ...searchWords('title', 'reference'),
   },
   (t) => [
     primaryKey({ name: 'courses_pk', columns: [t.providerId, t.id] }),
@@ -97,7 +109,7 @@ export const courses = pgTable(
     index('courses_reference')
       .on(t.providerId, caseFolded(t.reference))
       .where(sql`${t.reference} is not null`),
-    searchIndex('courses_words', t.providerId, [t.title, t.reference]),
+    searchIndex('courses_words', t),
     index('courses_created').on(t.providerId, t.createdAt, t.id),
     index('courses_updated').on(t.providerId, t.updatedAt, t.id),
     index('courses_customer')

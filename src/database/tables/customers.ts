@@ -11,7 +11,17 @@ import {
   smallint,
   text,
 } from 'drizzle-orm/pg-core';
-import { caseFolded, id, instant, reference, searchIndex, tenantKey, timestamps } from './columns.ts';
+import {
+  caseFolded,
+  digitsOf,
+  id,
+  instant,
+  reference,
+  searchIndex,
+  searchWords,
+  tenantKey,
+  timestamps,
+} from './columns.ts';
 import { adminMemberships } from './people.ts';
 import { providers } from './providers.ts';
 
@@ -60,6 +70,7 @@ export const customers = pgTable(
     ...timestamps(),
     /** Of an erased private person, whose data an invoice still needs: when it is erased too. */
     keptUntil: instant(),
+    ...searchWords('title', 'orgnr', 'email', 'customer_reference_id', 'customer_reference'),
   },
   (t) => [
     primaryKey({ name: 'customers_pk', columns: [t.providerId, t.id] }),
@@ -67,7 +78,7 @@ export const customers = pgTable(
     tenantKey('customers_parent_fk', t.parentCustomerId, t.id),
     tenantKey('customers_seller_fk', t.sellerId, adminMemberships.adminUserId),
     index('customers_orgnr')
-      .on(t.providerId, t.orgnr)
+      .on(t.providerId, digitsOf(t.orgnr))
       .where(sql`${t.orgnr} is not null`),
     index('customers_email')
       .on(t.providerId, caseFolded(t.email))
@@ -78,13 +89,7 @@ export const customers = pgTable(
     index('customers_reference')
       .on(t.providerId, caseFolded(t.customerReference))
       .where(sql`${t.customerReference} is not null`),
-    searchIndex('customers_words', t.providerId, [
-      t.title,
-      t.orgnr,
-      t.email,
-      t.customerReferenceId,
-      t.customerReference,
-    ]),
+    searchIndex('customers_words', t),
     index('customers_created').on(t.providerId, t.createdAt, t.id),
     index('customers_parent').on(t.providerId, t.parentCustomerId),
     index('customers_updated').on(t.providerId, t.updatedAt, t.id),

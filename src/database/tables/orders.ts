@@ -15,7 +15,7 @@ import {
 } from 'drizzle-orm/pg-core';
 import { languages } from '../../core/reference/language.ts';
 import { campaigns } from './campaigns.ts';
-import { caseFolded, id, instant, reference, searchIndex, tenantKey, timestamps } from './columns.ts';
+import { caseFolded, id, instant, reference, searchIndex, searchWords, tenantKey, timestamps } from './columns.ts';
 import { courseDates } from './coursedates.ts';
 import { products } from './courses.ts';
 import { customers } from './customers.ts';
@@ -67,6 +67,7 @@ export const orders = pgTable(
     /** Set by triggers: neither a place nor an amount is left, so that the order no longer counts as a use. */
     isUseReturned: boolean().notNull().default(false),
     ...timestamps(),
+    ...searchWords('your_reference', 'booker'),
   },
   (t) => [
     primaryKey({ name: 'orders_pk', columns: [t.providerId, t.id] }),
@@ -86,7 +87,7 @@ export const orders = pgTable(
     index('orders_campaign')
       .on(t.providerId, t.campaignId, t.id)
       .where(sql`${t.campaignId} is not null`),
-    searchIndex('orders_words', t.providerId, [t.yourReference, t.booker]),
+    searchIndex('orders_words', t),
     index('orders_created').on(t.providerId, t.createdAt, t.id),
     index('orders_updated').on(t.providerId, t.updatedAt, t.id),
     index('orders_customer').on(t.providerId, t.customerId, t.id),

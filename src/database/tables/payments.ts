@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { check, index, numeric, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
-import { id, instant, reference, tenantKey, timestamps } from './columns.ts';
+import { folded, id, instant, reference, tenantKey, timestamps } from './columns.ts';
 import { orders } from './orders.ts';
 
 export const paymentMethods = ['invoice', 'cash', 'card', 'bank', 'other'] as const;
@@ -26,6 +26,9 @@ export const payments = pgTable(
     uniqueIndex('payments_reference')
       .on(t.providerId, t.orderId, t.reference, t.method)
       .where(sql`${t.reversedAt} is null and ${t.reference} is not null`),
+    index('payments_folded_reference')
+      .on(t.providerId, folded(t.reference))
+      .where(sql`${t.reference} is not null`),
     index('payments_order').on(t.providerId, t.orderId, t.id),
     index('payments_paid').on(t.providerId, t.paidAt, t.id),
     index('payments_created').on(t.providerId, t.createdAt, t.id),

@@ -1,6 +1,16 @@
 import { sql } from 'drizzle-orm';
 import { boolean, date, foreignKey, index, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
-import { caseFolded, folded, id, instant, reference, searchIndex, tenantKey, timestamps } from './columns.ts';
+import {
+  caseFolded,
+  folded,
+  id,
+  instant,
+  reference,
+  searchIndex,
+  searchWords,
+  tenantKey,
+  timestamps,
+} from './columns.ts';
 import { customers } from './customers.ts';
 import { providers } from './providers.ts';
 
@@ -50,6 +60,7 @@ export const courseUsers = pgTable(
     isPlaceholder: boolean().notNull().default(false),
     /** When the personal data was erased; the row stays for the participants. */
     erasedAt: instant(),
+    ...searchWords('firstname', 'lastname', 'email'),
   },
   (t) => [
     primaryKey({ name: 'course_users_pk', columns: [t.providerId, t.id] }),
@@ -62,7 +73,7 @@ export const courseUsers = pgTable(
     index('course_users_folded_username').on(t.providerId, folded(t.username)),
     index('course_users_created').on(t.providerId, t.createdAt, t.id),
     index('course_users_updated').on(t.providerId, t.updatedAt, t.id),
-    searchIndex('course_users_words', t.providerId, [t.firstname, t.lastname, t.email]),
+    searchIndex('course_users_words', t),
     index('course_users_external_id')
       .on(t.providerId, t.externalId)
       .where(sql`${t.externalId} is not null`),

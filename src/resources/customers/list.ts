@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { Type } from '@sinclair/typebox';
 import { t } from '../../core/schema/types.ts';
+import { digitsOf, toDigits } from '../../database/tables/columns.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
@@ -56,9 +57,9 @@ export const customerList = defineList({
     orgnr: filter.selective(
       t.Line({
         minLength: 1,
-        description: 'Only customers of this organization number; all unless sent',
+        description: 'Only customers of this organization number, by its digits; all unless sent',
       }),
-      (orgnr) => eq(customers.orgnr, orgnr),
+      (orgnr) => eq(digitsOf(customers.orgnr), toDigits(orgnr)),
     ),
     email: filter.email(
       {

@@ -6,7 +6,7 @@ const { Optional } = Type;
 
 const example = {
   title: 'Fjord School',
-  org_nr: '987654321',
+  org_nr: '319876545',
   phone: '+47 55 00 00 00',
   email_admin: 'admin@fjordschool.example',
   post_address: 'Strandgaten 1',

@@ -25,3 +25,17 @@ test('filters by orgnr, email, reference and words', async () => {
   expect(await ids('q=K-17')).toEqual([a, b]);
   expect(await ids('q=fjell&orgnr=987654321')).toEqual([a]);
 });
+
+test('orgnr compares digits, and texts without any as they are', async () => {
+  const me = await createProvider();
+  const a = await createCustomer(me, { title: 'A', orgnr: '923 609 016' });
+  const b = await createCustomer(me, { title: 'B', orgnr: 'NO923609016MVA' });
+  const c = await createCustomer(me, { title: 'C', orgnr: 'unknown' });
+  await createCustomer(me, { title: 'D' });
+  const ids = async (orgnr: string) =>
+    (await me.get(`/v2/customers?orgnr=${encodeURIComponent(orgnr)}`)).json<{ id: number }[]>().map(({ id }) => id);
+  for (const orgnr of ['923609016', '923 609 016', '923.609.016', 'NO 923 609 016'])
+    expect([orgnr, await ids(orgnr)]).toEqual([orgnr, [a, b]]);
+  expect(await ids('unknown')).toEqual([c]);
+  expect(await ids('none')).toEqual([]);
+});

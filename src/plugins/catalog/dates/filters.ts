@@ -1,4 +1,4 @@
-import { foldText } from '../../../core/text.ts';
+import { foldSearch, foldText } from '../../../core/text.ts';
 import { texts } from '../texts.ts';
 import type { CatalogDate } from './model.ts';
 
@@ -16,15 +16,13 @@ function toSearchedText(date: CatalogDate) {
 
 const onlineNames = Object.values(texts).map(({ online }) => online);
 
-/** Without accents, and with the letters that addresses have for those of Norwegian. */
-const toLatin = (text: string) =>
-  foldText(text).replaceAll('ø', 'o').replaceAll('æ', 'ae').normalize('NFD').replace(/\p{M}/gu, '');
+const toSearched = (text: string) => foldSearch(text).replaceAll("'", '');
 
 /** A test for words in any order. */
 function toWordTest<T>(words: string, toText: (one: T) => string) {
-  const all = toLatin(words).split(' ').filter(Boolean);
+  const all = toSearched(words).split(' ').filter(Boolean);
   return (one: T) => {
-    const text = toLatin(toText(one));
+    const text = toSearched(toText(one));
     return all.every((word) => text.includes(word));
   };
 }

@@ -48,6 +48,7 @@ export function Start({ view, all, found, others, filter, page, pageSize, first 
       {isFiltered && (
         <p role="status">
           {found.length === 0 ? texts.noneFound : fillCount(texts.found, found.length)}{' '}
+          {found.length === 0 && filter.q !== undefined && `${texts.otherWords} `}
           <a href={paths.start}>{texts.reset}</a>
         </p>
       )}
