@@ -135,9 +135,14 @@ test('every column is imported and exported, except derived ones', () => {
     'course_dates.num_unconfirmed',
     'course_dates.num_waiting',
     'course_dates.starts_at',
+    'course_dates.words',
+    'course_users.words',
     'courses.slug_has_id',
+    'courses.words',
+    'customers.words',
     'gatherings.starts_at',
     'orders.is_use_returned',
+    'orders.words',
   ]);
 });
 
