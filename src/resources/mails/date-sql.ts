@@ -20,7 +20,10 @@ export const readSchedule = {
     where d.provider_id = $1 and d.id = $2`,
 };
 
-const isTold = (recipient: string) => `(${isMailOnSql('$1', `'date_changed'`)} or ${wasToldSql(recipient)})`;
+/** One that waits is sent with the new time and place. */
+const isGone = '(told.sent_at is not null or told.attempts > 0 and told.last_error is null)';
+const wasTold = (recipient: string) => wasToldSql(`${recipient} and ${isGone}`);
+const isTold = (recipient: string) => `(${isMailOnSql('$1', `'date_changed'`)} or ${wasTold(recipient)})`;
 const isInvolved = `p.provider_id = $1 and p.course_date_id = $2 and p.status_id in (${seatStatuses.join(', ')})`;
 
 /**
@@ -37,7 +40,7 @@ export const queueDateChanges = {
       (select distinct on (p.booking_id) p.id, null, p.booking_id
       from participants p join bookings b on b.provider_id = $1 and b.id = p.booking_id
       where ${isInvolved} and p.held_for is distinct from 'offer' and b.booker_email is not null
-        and (p.held_for = 'name' and ${isTold('booking_id = b.id')} or ${wasToldSql('booking_id = b.id')} and not exists (
+        and (p.held_for = 'name' and ${isTold('booking_id = b.id')} or ${wasTold('booking_id = b.id')} and not exists (
           select from participants q join course_users u on u.provider_id = $1 and u.id = q.user_id
           where q.provider_id = $1 and q.booking_id = b.id and ${caseFoldedSql('u.email')} = ${caseFoldedSql('b.booker_email')}))
       order by p.booking_id, p.held_for is null, p.id))

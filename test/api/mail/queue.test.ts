@@ -87,6 +87,7 @@ async function participantIn(state: Booked, mails: Record<string, boolean>, isTo
   if (state.startsWith('deregistered')) await deregister(me, booking_id, { config: { with_fee: /Fee/.test(state) } });
   const found = (await me.get(`/v2/participants/${id}?include[]=hold`)).json<{ status: { id: number } }>();
   expect(found.status.id).toBe(states[state].statusId);
+  await forced(me, `update outbox set sent_at = now() where provider_id = ${me.id}`);
   await switchMails(me, { offer: false, ...mails });
   await changeDate(me, dateId, { capacityMax: 2 });
   const before = (await queuedMails(me)).length;
@@ -252,10 +253,13 @@ test('whatever the switch, those are told of another time who had a receipt or a
   const me = await createProvider();
   const { courseId, dateId } = await createBookableDate(me);
   const change = async (start_at: string) => {
+    await forced(
+      me,
+      `update outbox set sent_at = coalesce(sent_at, now()) where provider_id = ${me.id} and failed_at is null`,
+    );
     const response = await me.put(`/v2/courses/${courseId}/coursedates/${dateId}`, { start_at, end_at: start_at });
     expect(response.status).toBe(200);
     const mails = await queuedMails(me);
-    await forced(me, `update outbox set sent_at = now() where provider_id = ${me.id}`);
     return mails.filter((mail) => mail.startsWith('date_changed'));
   };
   const [told] = (await bookOrFail(me, dateId, { config: { send_receipt_email_to_participant: true } })).participants;
@@ -275,6 +279,11 @@ test('whatever the switch, those are told of another time who had a receipt or a
   // A mail that has failed has told nobody, and another person on the place was told nothing.
   await forced(me, `update outbox set failed_at = now(), sent_at = null where provider_id = ${me.id}`);
   expect(await change('2030-06-13')).toEqual([all[0], ...all]);
+  // A reminder that waits is sent with the new time.
+  const [late] = (await bookOrFail(me, dateId)).participants;
+  await remind('user', late!.id);
+  await me.put(`/v2/courses/${courseId}/coursedates/${dateId}`, { start_time_at: '10:00' });
+  expect(await queuedMails(me)).not.toContain(`date_changed ${late!.id}`);
 });
 
 test('a booker who had a receipt with the calendar entry is told of another time, unless they take part', async () => {
@@ -285,6 +294,7 @@ test('a booker who had a receipt with the calendar entry is told of another time
   await bookOrFail(me, dateId, { ...booker, booker_email: self!.email.toUpperCase(), participants: [self] });
   const [other] = (await bookOrFail(me, dateId, booker)).participants;
   await removeMails(me, `purpose <> 'booking_receipt'`);
+  await forced(me, `update outbox set sent_at = now() where provider_id = ${me.id}`);
   await me.put(`/v2/courses/${courseId}/coursedates/${dateId}`, { start_time_at: '10:00' });
   expect((await queuedMails(me)).slice(2)).toEqual([`date_changed b ${other!.id}`]);
 });

@@ -15,7 +15,7 @@ export function composeFacts(mail: MailData, timezone: string): Fact[] {
   const texts = letterTexts[language];
   const { time: days, place, link } = composeSchedule(mail, timezone);
   const former = composeFormer(mail, timezone);
-  const toFormer = (lines: Lines = []) => ({ name: texts.facts.before, lines, isList: lines.length > 1 });
+  const toFormer = (lines: Lines = []) => ({ name: texts.facts.before, lines });
   const hasOrder = purpose === 'receipt' || purpose === 'booking_link' || purpose === 'booking_receipt';
   const isOfBooking =
     purpose === 'booking_link' || purpose === 'booking_receipt' || (purpose === 'reminder' && mail.isToBooker);
@@ -24,7 +24,7 @@ export function composeFacts(mail: MailData, timezone: string): Fact[] {
     { name: texts.facts.participant, lines: [isOfBooking ? null : mail.participantName] },
     { name: texts.facts.course, lines: [mail.title] },
     { name: days.length > 1 ? texts.facts.dates : texts.facts.date, lines: days, isList: days.length > 1 },
-    toFormer(former.time),
+    { ...toFormer(former.time), isList: former.time !== undefined && former.time.length > 1 },
     { name: texts.facts.place, lines: place },
     toFormer(former.place),
     { name: texts.facts.link, lines: link, hasLinks: true },
