@@ -23,7 +23,9 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags,
       profiles: ['full', 'booking'],
       body: BookingBody,
-      invalidSamples: { no_seats_available: bookingProblem([participantError(0, 'no_seats_available')]) },
+      invalidSamples: {
+        no_seats_available: bookingProblem([{ ...participantError(0, 'no_seats_available'), path: 'participants[0]' }]),
+      },
       response: { 201: BookingResult, ...responses.codedErrors },
     },
     attachValidation: true,

@@ -149,10 +149,11 @@ const headersOf: Record<string, Record<string, string>> = {
 test.each(['/v2/courses', '/v2/booking'])('POST %s sends problem details as its samples say', async (path) => {
   const detailed = listSamples('application/problem+json').filter((one) => one.path === path && one.method === 'POST');
   expect(detailed.map(({ name }) => name)).toEqual([
-    ...['wrong_key', 'profile', 'too_large', 'unsupported_media_type', 'too_many_requests'],
+    ...[path === '/v2/booking' ? 'no_seats_available' : 'missing', 'wrong_key'],
+    ...['profile', 'too_large', 'unsupported_media_type', 'too_many_requests'],
     ...['internal', 'unavailable', 'headers_too_large'],
   ]);
-  for (const sample of detailed.filter(({ name }) => name in headersOf)) {
+  for (const sample of detailed.filter(({ name }) => name in headersOf || name === 'missing')) {
     const headers = { 'x-api-key': me.apiKey, 'x-request-id': 'req-1', accept: 'application/problem+json' };
     const { payload = {}, ...options } = requestOf(sample);
     const response = await send(testApp.app, {
