@@ -88,9 +88,10 @@ test.for(programs)('the program in $language sees who leaves after the export', 
   if (!program.isInstalled) return skip(`${program.language} is missing`);
   const { me, two, confirmed, left, run } = await startProgram(program);
   await deregister(me, confirmed.booking);
-  // Somebody moves up to the place, so that their order is invoiced as well.
+  // Those who waited have moved up, so that their orders are invoiced as well.
   expect(readDocuments(await run())).toMatchObject([
     { id: left[0], kind: 'invoice', amount: '1000.00' },
+    { id: left[1], kind: 'invoice', amount: '500.00' },
     { kind: `credit note of ${confirmed.order}`, amount: '-500.00', payer: 'Ola Person' },
   ]);
   // The rest of an order of which a part was credited.
