@@ -1,5 +1,4 @@
 import { Type, type Static } from '@sinclair/typebox';
-import * as codes from '../../core/schema/codes.ts';
 import { t } from '../../core/schema/types.ts';
 import { PaymentMethod } from './schema.ts';
 
@@ -11,7 +10,7 @@ export const PaymentBody = t.NamedObject(
     amount: Type.Optional(
       t.Amount({ minimum: -9_999_999_999.99, description: 'What is due unless sent; negative for a refund' }),
     ),
-    currency: Type.Optional({ ...codes.CurrencyCode, description: 'That of the order; another one is refused' }),
+    currency: Type.Optional(t.Title({ description: 'That of the order in any case; another one is refused' })),
     paid_at: Type.Optional(t.StoredMoment({ description: 'Not after today; now unless sent' })),
     method: Type.Optional({
       ...PaymentMethod,

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
-import { eq, isNotNull, isNull } from 'drizzle-orm';
+import { eq, isNotNull, isNull, sql } from 'drizzle-orm';
 import { t } from '../../core/schema/types.ts';
-import { matchFolded } from '../../database/tables/columns.ts';
+import { folded } from '../../database/tables/columns.ts';
 import { payments } from '../../database/tables/payments.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { filter } from '../../lists/filters.ts';
@@ -32,7 +32,7 @@ export const paymentList = defineList({
     ),
     reference: filter.selective(
       t.Title({ description: 'Only payments with an equal `reference`, as a repeated payment has; all unless sent' }),
-      (reference) => matchFolded(payments.reference, reference).isEqual,
+      (reference) => sql`${folded(payments.reference)} = ${folded(reference)}`,
     ),
     ...filter.timestamps(payments),
     ...filter.dateRange('paid_at', payments.paidAt),

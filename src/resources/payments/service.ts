@@ -114,7 +114,7 @@ export function createPayment(
   return ctx.write(['money', 'people'], async (tx, now) => {
     const reader = { ...ctx, db: tx };
     const debt = await findDebt(ctx, tx, orderId);
-    if (body.currency !== undefined && body.currency !== debt.currency)
+    if (body.currency !== undefined && body.currency.toUpperCase() !== debt.currency)
       throw Problem.invalidFields({ notValid: ['currency'] });
     const sent = body.amount === undefined ? undefined : toMinorUnits(body.amount.toFixed(2));
     const found = reference === undefined ? [] : await findByReference(ctx, tx, orderId, reference);

@@ -117,4 +117,4 @@ test('the sync succeeds at a school with one course', async () => {
   const { workflows, run } = await openSchool(testApp, me.apiKey);
   const sync = workflows.workflows.filter(({ workflowId }) => workflowId === 'sync');
   expect(await run({ ...workflows, workflows: sync })).toMatchObject([{ workflowId: 'sync', failed: [] }]);
-}, 60_000);
+}, 180_000);
