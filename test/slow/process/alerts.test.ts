@@ -27,6 +27,12 @@ const alerts: [name: string, minute: number, firing: Series, silent: Series][] =
   ['BookingStandbyBehind', 10, { booking_standby_lag_seconds: '90+0x30' }, { booking_standby_lag_seconds: '1+0x30' }],
   ['BookingKeyGuessing', 15, { booking_http_wrong_keys_total: '0+20x30' }, { booking_http_wrong_keys_total: '0+2x30' }],
   [
+    'BookingMailsFailed',
+    5,
+    { 'booking_mail_attempts_total{result="failed"}': '0+1x30' },
+    { 'booking_mail_attempts_total{result="refused"}': '0+1x30' },
+  ],
+  [
     'BookingManyRefusedByLimit',
     35,
     { booking_http_rate_limited_total: '0+900x60' },

@@ -15,6 +15,7 @@ import {
   readOutbox,
   smtpError,
   extractToken,
+  forced,
 } from '../../support/mail.ts';
 import { createUser } from '../../support/orders.ts';
 import { runCli, startServer, temporaryFolder, databaseUrl } from '../../support/processes.ts';
@@ -214,7 +215,8 @@ test.each([
     const testApp = await openProcessTestApp({ SMTP_URL: smtp.url });
     const me = await testApp.createProvider();
     await invite(me, 'ase@people.example');
-    await testApp.database.pool.query(
+    await forced(
+      me,
       `insert into outbox (provider_id, purpose, admin_user_id, created_at, due_at)
         select provider_id, purpose, admin_user_id, created_at, due_at from outbox, generate_series(2, 800)`,
     );
