@@ -11,6 +11,9 @@ const port = await sharedPort();
 type Item = Record<string, any>;
 const group = { participants: undefined, places: 2, booker_name: 'Kari Payer' };
 
+const creditNote = ({ order_id }: { order_id: string }, text: string) =>
+  expect.stringMatching(new RegExp(`^\\d+ credit note of ${order_id}: ${text}$`)) as string;
+
 /** Orders with each status of a participant; returns the documents to make, and the orders to leave. */
 async function createOrders(me: Provider) {
   const { dateId } = await createBookableDate(me, { course: { price_value: 500 }, capacityMax: 9, capacityWait: 9 });
@@ -18,7 +21,7 @@ async function createOrders(me: Provider) {
   const ola = () => person({ firstname: 'Ola', lastname: 'Person' });
   const confirmed = await bookOrFail(me, dateId, { participants: [ola()] });
   const withFee = await bookOrFail(me, dateId, { participants: [ola()], company: 'Fjord AS', booker_name: 'Per' });
-  const withoutFee = await bookOrFail(me, dateId);
+  const withoutFee = await bookOrFail(me, dateId, { participants: [ola()] });
   const two = await bookOrFail(me, dateId, { participants: [ola(), person()], booker_name: 'Kari Payer' });
   await deregister(me, withFee.booking_id, { config: { with_fee: 1 } });
   await deregister(me, withoutFee.booking_id);
@@ -35,27 +38,33 @@ async function createOrders(me: Provider) {
 
   const offering = { capacityMax: 1, capacityWait: 1, waitingMode: 'offer' as const };
   const { dateId: offeringDate } = await createBookableDate(me, { course: { price_value: 70 }, ...offering });
-  const first = await bookOrFail(me, offeringDate);
+  const first = await bookOrFail(me, offeringDate, { participants: [ola()] });
   const offered = await bookOrFail(me, offeringDate, { participants: [waiting()] });
   await deregister(me, first.booking_id);
 
   const { dateId: pastDate } = await createBookableDate(me, { course: { price_value: 99 }, capacityWait: 9 });
   const past = await bookOrFail(me, pastDate, { participants: [ola(), waiting(), waiting()] });
-  await bookOrFail(me, pastDate, { participants: [waiting()] });
+  const inVain = await bookOrFail(me, pastDate, { participants: [waiting()], booker_name: 'Per Booker' });
   await changeDate(me, pastDate, { startAt: '2026-01-05', endAt: '2026-01-05', deadlineAt: '2026-01-05' });
   await bookOrFail(me, (await createBookableDate(me, { course: { price_value: 0 } })).dateId);
   return {
     documents: [
       `${confirmed.order_id} invoice: 500.00 to Ola Person`,
       `${withFee.order_id} invoice: 500.00 to Fjord AS`,
+      `${withoutFee.order_id} invoice: 500.00 to Ola Person`,
       `${two.order_id} invoice: 1000.00 to Kari Payer`,
       `${credited.order_id} invoice: 1000.00 to Customer AS`,
       `${credit.id} credit note of ${credited.order_id}: -500.00 to Customer AS`,
       `${places.order_id} invoice: 1000.00 to Kari Payer`,
+      `${first.order_id} invoice: 70.00 to Ola Person`,
       `${past.order_id} invoice: 297.00 to Ola Person`,
+      `${inVain.order_id} invoice: 99.00 to Per Booker`,
       // The credits that the program makes itself.
-      expect.stringMatching(new RegExp(`^\\d+ credit note of ${two.order_id}: -500.00 to Kari Payer$`)),
-      expect.stringMatching(new RegExp(`^\\d+ credit note of ${past.order_id}: -198.00 to Ola Person$`)),
+      creditNote(withoutFee, '-500.00 to Ola Person'),
+      creditNote(two, '-500.00 to Kari Payer'),
+      creditNote(first, '-70.00 to Ola Person'),
+      creditNote(past, '-198.00 to Ola Person'),
+      creditNote(inVain, '-99.00 to Per Booker'),
     ] as string[],
     left: [mayMoveUp, alone, offered].map(({ order_id }) => Number(order_id)),
     two: two.order_id,
