@@ -19,7 +19,7 @@ import {
   switchMails,
 } from '../../support/mail.ts';
 import { visitor } from '../../support/pages.ts';
-import { limits, settings, type Provider } from '../../support/test-app.ts';
+import { limits, openTestDatabase, settings, type Provider } from '../../support/test-app.ts';
 import { loadUnguarded } from '../../support/unguarded.ts';
 
 type TestApp = Awaited<ReturnType<typeof openMailTestApp>>;
@@ -98,10 +98,13 @@ test('the links of both copies of a repeated mail are valid, and no stored value
 
   // Negative control: without the guard the first copy, which mail programs keep, has a dead link.
   const unguarded = await loadUnguarded(['earlierLinks']);
-  const app = await unguarded.buildApp({ database: testApp.database, settings, version: 'test', limits });
+  // With connections of its own: prepared statements have other texts.
+  const database = openTestDatabase(testApp.name);
+  const app = await unguarded.buildApp({ database, settings, version: 'test', limits });
   for (const pages of mails)
     expect((await statuses(app, pages)).map((status) => status === 200)).toEqual([false, true]);
   await app.close();
+  await database.close();
 });
 
 test('both copies of a password link end when one is used, and a later attempt is dropped', async () => {

@@ -17,7 +17,11 @@ export const booking = {
   },
 };
 
-export const failure = { successful: 'boolean', errors: [{ code: 'string', message: 'string' }], error: 'string' };
+export const failure = {
+  successful: 'boolean',
+  errors: [{ code: 'string', message: 'string', participant_id: 'integer' }],
+  error: 'string',
+};
 
 /** `participants` has the Participant table. */
 export const linkSent = { successful: 'boolean', booking_id: 'string', email: 'string' };
