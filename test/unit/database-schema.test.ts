@@ -54,6 +54,7 @@ const outsideTenancy = [
   'course_categories_category_fk',
   'catalog_addresses_pkey',
   'catalog_names_pkey',
+  'outbox_delayed',
 ];
 const tenantTable = `(select attrelid from pg_attribute where attname = 'provider_id' and not attisdropped)`;
 

@@ -159,7 +159,7 @@ export const outbox = pgTable(
     index('outbox_unsent')
       .on(t.providerId, t.dueAt, t.id)
       .where(sql`${t.sentAt} is null and ${t.failedAt} is null`),
-    index('outbox_delayed').on(t.providerId, t.attempts, t.dueAt).where(sql.raw(isDelayedSql)),
+    index('outbox_delayed').on(t.attempts, t.dueAt).where(sql.raw(isDelayedSql)),
     index('outbox_user')
       .on(t.providerId, t.userId)
       .where(sql`${t.userId} is not null`),
