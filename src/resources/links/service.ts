@@ -13,17 +13,17 @@ type LinkOptions = {
   token?: string;
   /** The mail that contains the link. */
   mailId?: number;
-  /** True: links that no mail contains do not end. */
-  leavesUnmailed?: boolean;
+  /** The other links that end: by default all, or those of earlier mails alone. */
+  replaces?: 'all' | 'mailed' | 'none';
 };
 
 /** Returns the secret, of which only a hash is stored; undefined once the course is over. Earlier links end. */
 export async function createLink(
   on: Queryable,
   { providerId, bookingId, participantId }: LinkSubject,
-  { token = newProviderSecret(providerId), mailId, leavesUnmailed = false }: LinkOptions = {},
+  { token = newProviderSecret(providerId), mailId, replaces = 'all' }: LinkOptions = {},
 ) {
-  const values = [providerId, bookingId, participantId, hashSecret(token), mailId ?? null, leavesUnmailed];
+  const values = [providerId, bookingId, participantId, hashSecret(token), mailId ?? null, replaces];
   const stored = await execute(on, sql.storeLink, values);
   return stored.length > 0 ? token : undefined;
 }

@@ -8,13 +8,13 @@ const endsAt = (booking: string, participant: string) => `(
 
 /**
  * Stores the link `$4` of the booking `$2`, or of its participant `$3`, in place of those of earlier mails; no row once the
- * course is over. The links of all attempts of a mail are one row. With `$6` links that no mail contains stay.
+ * course is over. The links of all attempts of a mail are one row. `$6` is which others it replaces.
  */
 export const storeLink = {
   name: 'store_booking_link',
   text: `with earlier as (
       delete from booking_links where provider_id = $1 and booking_id = $2 and participant_id is not distinct from $3
-        and case when mail_id is null then not $6::boolean else coalesce(mail_id < $5, true) end)
+        and case when mail_id is null then $6 = 'all' else $6 <> 'none' and coalesce(mail_id < $5, true) end)
     insert into booking_links as l (provider_id, booking_id, participant_id, hash, mail_id, created_at, expires_at)
     select $1, $2, $3::bigint, $4, $5::bigint, now(), e.at from (select ${endsAt('$2', '$3')} as at) e where e.at > now()
     on conflict (provider_id, mail_id) do update set hash = excluded.hash,

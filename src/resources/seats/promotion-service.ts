@@ -123,7 +123,17 @@ export async function changeStates(ctx: School, tx: Tx, now: string, changes: St
   const mails = planned.flatMap(({ participantId, mail, change }): NewMail[] => {
     const { from, cause, isMailRequested: isRequested = false } = change;
     const endsPlace = isConfirmed(states[from].statusId);
-    return mail ? [{ purpose: mail, participantId, endsPlace, isRequested, isFollowUp: !own.includes(cause) }] : [];
+    return mail
+      ? [
+          {
+            purpose: mail,
+            participantId,
+            endsPlace,
+            isRequested,
+            isFollowUp: cause !== 'offer' && !own.includes(cause),
+          },
+        ]
+      : [];
   });
   await queueMails(ctx, tx, now, mails);
   const canceled = planned.flatMap(({ participantId, row }) => (hasLeft(row.statusId) ? [participantId] : []));

@@ -471,10 +471,12 @@ test('the link of the receipt and that of the confirmation both work', async () 
   const on = (await me.ctx()).unlockedStore;
   const linkOf = async () => /href="[^"]*(\/my\/booking\/[^"]*)"/.exec((await anyone.get(url)).text)?.[1];
   const link = (await linkOf())!;
-  const mailed = await createLink(on, subject, { mailId: Number(mailId), leavesUnmailed: true });
+  const mailed = await createLink(on, subject, { mailId: Number(mailId), replaces: 'mailed' });
   const statuses = async () => [
     ...[(await anyone.get(link)).status, (await anyone.get(`/my/booking/${mailed}`)).status],
   ];
+  expect(await statuses()).toEqual([200, 200]);
+  await createLink(on, subject, { replaces: 'none' });
   expect(await statuses()).toEqual([200, 200]);
   await createLink(on, subject);
   expect([await statuses(), await linkOf()]).toEqual([[410, 410], undefined]);

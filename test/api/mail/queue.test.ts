@@ -138,6 +138,11 @@ test('an offer that lapses for the second time is told, also by default', async 
   }
 });
 
+test('a school that has switched offers off sends none, also to who was told of the waiting list', async () => {
+  const { told } = await participantIn('waiting', { receipt: true }, true);
+  expect(await told()).toEqual([]);
+});
+
 test('who declines an offer is told by the page, and by a mail only where the school has switched that on', async () => {
   const { me, bookingId, ids } = await fullDate(1, { waitingMode: 'offer' });
   const [id] = ids as [number];
@@ -306,7 +311,8 @@ test('a mail that waits cannot be claimed until the change that it will tell of 
   const { dateId } = await createBookableDate(me);
   await bookOrFail(me, dateId);
   const ctx = await me.ctx();
-  const claim = async () => (await testApp.database.pool.query(`select * from claim_mails(5, '{}', '{}', '{}')`)).rows;
+  const claim = async () =>
+    (await testApp.database.pool.query(`select * from claim_mails(5, '{}', '{}', '{}', '{date_changed}')`)).rows;
   await ctx.write(['people'], (tx, now) => queueDateChanges(ctx, tx, now, dateId, ''));
   await ctx.write(['people'], async (tx, now) => {
     await queueDateChanges(ctx, tx, now, dateId, '');

@@ -151,6 +151,12 @@ function endOfLink({ interestId, bookingId }: MailData) {
   return bookingId === null ? 'its link has ended in the meantime' : 'its course is over';
 }
 
+/** Receipts leave the link of the page on which the booking was made, and reminders all others. */
+const replacedLinks: { [purpose in MailData['purpose']]?: 'mailed' | 'none' } = {
+  booking_receipt: 'mailed',
+  reminder: 'none',
+};
+
 /** A new link beside those of earlier attempts; null without one, undefined for a mail that is of no use any more. */
 async function createMailLink(on: Queryable, settings: Settings, mail: MailData) {
   const { id, purpose, providerId, bookingId, interestId, isToBooker } = mail;
@@ -167,8 +173,7 @@ async function createMailLink(on: Queryable, settings: Settings, mail: MailData)
   if (purpose !== 'offer' && !isOfPayer) return null;
   const kind = purpose === 'offer' ? 'offer' : 'booking';
   const subject = { providerId, bookingId: bookingId!, participantId: purpose === 'offer' ? mail.participantId : null };
-  // A receipt leaves the link of the page on which its booking was made.
-  const token = await createLink(on, subject, { mailId: id, leavesUnmailed: purpose === 'booking_receipt' });
+  const token = await createLink(on, subject, { mailId: id, replaces: replacedLinks[purpose] ?? 'all' });
   if (token === undefined) return purpose === 'booking_receipt' ? null : undefined;
   return { token, href: linkUrl(settings, kind, token) };
 }
