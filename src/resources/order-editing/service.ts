@@ -6,7 +6,7 @@ import { orderLines, orders } from '../../database/tables/orders.ts';
 import { bodyColumns } from '../../lists/body-columns.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { getOrder } from '../orders/service.ts';
-import { addPayment, findDebt, isPaidAt, reversePayments, setPaid } from '../payments/service.ts';
+import { addPayment, findDebt, isPaidAtOtherTime, reversePayments, setPaid } from '../payments/service.ts';
 import { OrderChange } from './body-schema.ts';
 
 const toColumns = bodyColumns(orders, OrderChange.properties);
@@ -33,8 +33,7 @@ export async function updateOrder(ctx: Ctx, id: number, body: OrderChange) {
 /** Returns false if the order is paid, or not, already; throws where it is and would have another time. */
 async function changePaid(ctx: Ctx, tx: Tx, now: string, id: number, { is_paid, paid_at }: OrderChange) {
   const debt = await findDebt(ctx, tx, id);
-  const isRepeated = paid_at ? await isPaidAt(ctx, tx, id, paid_at) : true;
-  if (debt.isPaid && !isRepeated)
+  if (debt.isPaid && paid_at && (await isPaidAtOtherTime(ctx, tx, id, paid_at)))
     throw Problem.coded('already_paid', 'The order is paid already', { notValid: ['paid_at'] });
   if (is_paid === undefined || is_paid === debt.isPaid) return false;
   if (debt.total === 0n) await setPaid(ctx, tx, now, debt, is_paid);

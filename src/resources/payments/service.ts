@@ -98,10 +98,14 @@ export async function addPayment(
   return added.map(({ id }) => id);
 }
 
-/** True if a payment of the order that stands has this time. */
-export async function isPaidAt(ctx: Ctx, tx: Tx, orderId: number, paidAt: string) {
-  const isEqual = and(eq(payments.orderId, orderId), eq(payments.paidAt, paidAt), isNull(payments.reversedAt));
-  return (await tx.$count(payments, tenantWhere(ctx, payments, isEqual))) > 0;
+/** True if the order has payments that stand, and none of this second. */
+export async function isPaidAtOtherTime(ctx: Ctx, tx: Tx, orderId: number, paidAt: string) {
+  const isEqual = sql<
+    boolean | null
+  >`bool_or(date_trunc('second', ${payments.paidAt}) = date_trunc('second', ${paidAt}::timestamptz))`;
+  const standing = tenantWhere(ctx, payments, eq(payments.orderId, orderId), isNull(payments.reversedAt));
+  const [found] = await tx.select({ isEqual }).from(payments).where(standing);
+  return found!.isEqual === false;
 }
 
 /** Finds the payment with an equal reference instead, if it has the same amount. */
