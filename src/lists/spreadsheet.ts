@@ -22,7 +22,8 @@ export const spreadsheetParameters = {
   }),
   spreadsheet: filter.parameter(
     Type.Boolean({
-      description: 'true: a CSV file for Excel, with decimal commas, and with texts that have a digit as `="0150"`',
+      description:
+        'true: CSV is for Excel, with decimal commas, and texts that have a digit as `="0150"`; false unless sent',
     }),
   ),
 };

@@ -80,11 +80,9 @@ export const readTable: Read[] = [
   { route: 'GET /v2/booking/{id}', profiles: bookers, owner: 'ids only', stranger: 404 },
   { route: 'GET /v2/campaigns', owner: 'own data', stranger: 200 },
   { route: 'GET /v2/campaigns/{id}', owner: 'own data', stranger: 404 },
-  { route: 'GET /v2/campaigns/validate', profiles: bookers, owner: 'own data', stranger: 404 },
   { route: 'GET /v2/campaigns/validate/{code}', profiles: bookers, owner: 'own data', stranger: 404 },
   { route: 'GET /v2/vouchers', owner: 'own data', stranger: 200 },
   { route: 'GET /v2/vouchers/{id}', owner: 'own data', stranger: 404 },
-  { route: 'GET /v2/vouchers/validate', profiles: bookers, owner: 'own data', stranger: 404 },
   { route: 'GET /v2/vouchers/validate/{code}', profiles: bookers, owner: 'own data', stranger: 404 },
   { route: 'GET /v2/admin-users', owner: 'own data', stranger: 200 },
   { route: 'GET /v2/admin-users/{id}', owner: 'own data', stranger: 404 },
@@ -111,6 +109,7 @@ export const includesWithoutText: Record<string, string> = {
   attendance: 'ids and timestamps',
   attendance_summary: 'numbers',
   balance: 'numbers',
+  bookable: 'a boolean',
   completion_min_share: 'a number',
   hold: 'null',
   'lines.database_relations.participants.hold': 'null',
@@ -507,7 +506,6 @@ export function findIdParameter(route: string, parameter: string): IdParameter |
 
 /** Query parameters that a list requires. */
 export const requiredQuery = ({ course }: Ids): Record<string, string> => ({
-  'GET /v2/campaigns/validate': `code=${marker}`,
   'GET /v2/search-users': `lastname=${marker}`,
   'GET /v2/batch/coursedates': `course_ids=${course}`,
 });

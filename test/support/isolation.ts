@@ -408,12 +408,9 @@ function requiredQueries(endpoint: Endpoint, ids: Owner['ids']) {
   if (hasParameter(endpoint, 'username'))
     return ['email', 'firstname', 'lastname', 'username'].map((name) => `${name}=${marker}`);
   if (hasParameter(endpoint, 'course_ids[]')) return [`course_ids=${ids.course},${ids.corporate}`];
-  const code = hasParameter(endpoint, 'code') && !endpoint.path.includes('{code}') ? `code=${marker}` : '';
   return endpoint.path.startsWith('/v2/campaigns/validate')
-    ? [`coursedate_id=${ids.date}`, `course_id=${ids.course}`].map((request) =>
-        [code, request].filter(Boolean).join('&'),
-      )
-    : [code];
+    ? [`coursedate_id=${ids.date}`, `course_id=${ids.course}`]
+    : [''];
 }
 
 /**

@@ -34,7 +34,9 @@ test('no file switches the rules off', () => {
   expect(filesWith(/eslint-disable.*regexp/)).toEqual([]);
 });
 
-test('a pattern that the rules of the source cannot read is tested: that of addresses, and of a prefix of paths', () => {
-  expect(filesWith(/new RegExp\(|\bRegExp\(/).sort()).toEqual(['core/text.ts', 'http/errors/error-handler.ts']);
+test('a pattern that the rules of the source cannot read is tested: that of addresses, a prefix of paths, and one of a schema', () => {
+  expect(filesWith(/new RegExp\(|\bRegExp\(/).sort()).toEqual([
+    ...['core/text.ts', 'http/errors/error-handler.ts', 'resources/customers/body-schema.ts'],
+  ]);
   for (const pattern of [addressPattern, '^/catalog/[^/]+/x(/|$)']) expect(findFaults(pattern)).toEqual([]);
 });

@@ -36,7 +36,7 @@ test('dates.json has the coming dates with what a page shows of them', async () 
     place: { title: 'Brygga', address: 'Bryggen 1', city: 'Bergen', additional_info: null, online: false },
     price: { value: 1000, currency: 'NOK', vat_percentage: 0 },
     seats: { status: 'open', left: 12 },
-    ...{ status: 'planned', deadline_at: '2030-06-01', categories: [], tags: [tag] },
+    ...{ status: 'planned', deadline_at: '2030-06-01', categories: [], tags: [{ id: tag.id, title: 'Sjø & hav' }] },
     language: { id: 'no', title: 'Norwegian' },
     booking_url: `${catalog.url}/dates/knots-${first}/book`,
   });

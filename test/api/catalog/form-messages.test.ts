@@ -121,7 +121,7 @@ test('a code in the field of the other kind is named, and an unknown one is not 
 const company = { kind: 'company', company: 'Fjord AS' };
 const [orgnr, gln, zip] = [
   'The organization number is not a valid Norwegian one.',
-  'The GLN is not valid: it has 13 digits.',
+  'The GLN is not valid: it has 13 digits, the last of which is a check digit.',
   'The postal code is not a Norwegian one of four digits.',
 ];
 test.each<[string, string, string]>([
@@ -185,7 +185,7 @@ test.each(['17/05/1990', '17.05.90', '31.02.1990', '1990', 'x', '17.05.2190'])(
   async (text) => {
     const { open, send } = await school({ catalog: { fields: { date_of_birth: 'optional' } } });
     const shown = await send({ ...(await open()), ...personFields(1, { date_of_birth: text }) });
-    const told = 'Date of birth (Participant 1) is not valid. Write a day that has been as 17.05.1990';
+    const told = 'Date of birth (Participant 1) is not valid. Write a day in the past, for example 17.05.1990';
     expect([shown.status, readMain(shown).split(told).length]).toEqual([400, 3]);
   },
 );

@@ -156,7 +156,8 @@ test.each(parameters.filter(({ named }) => typeof named === 'object'))(
         `${ownPath}?${query.filter(Boolean).join('&')}`,
         body?.(value),
       );
-      return [status, text];
+      // The id that was sent.
+      return [status, text.replaceAll(`"participant_id":${value}`, '"participant_id":0')];
     };
     const unknown = 999_999_999;
     const partners = operation.parameters?.some((one) => one.name === 'include_partners') ? 'include_partners=1' : '';

@@ -139,7 +139,7 @@ test('embeds course, place and time by default, other relations on request', asy
     400,
     'Field(s) not valid: include. Supported values of include: course, location, place, gatherings, ' +
       'teaching_language, status, course.products, course.reference_internal, ' +
-      'instructors, provider, subinstances, bundle',
+      'instructors, provider, subinstances, bundle, bookable',
   ]);
 });
 

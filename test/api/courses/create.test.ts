@@ -245,7 +245,7 @@ test('tags are found by case-insensitive title or created once', async () => {
   await me.course({ tags: [{ title: 'Ålesund' }, { title: 'ålesund' }] });
   await me.course({ tags: '[{"title":" ÅLESUND "}]' });
   const tags = (await me.get('/v2/course-tags')).json<{ id: number; title: string }[]>();
-  expect(tags).toEqual([{ id: expect.any(Number) as number, title: 'Ålesund' }]);
+  expect(tags.map(({ title }) => title)).toEqual(['Ålesund']);
   expect((await me.get(`/v2/courses?tag_ids=${tags[0]!.id}`)).json()).toHaveLength(2);
 });
 

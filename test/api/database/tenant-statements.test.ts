@@ -67,8 +67,8 @@ const exceptions: { text: RegExp; tables: string[]; reason: string }[] = [
     reason: 'a search compares each row with the texts of a related row of its school',
   },
   {
-    text: /from order_lines m join order_line_participants n on n\.provider_id = m\.provider_id .* where m\.provider_id = l\.provider_id /,
-    tables: ['order_lines', 'order_line_participants'],
+    text: /from order_lines m join order_line_participants n on n\.provider_id = m\.provider_id .* where m\.provider_id = (l|order_lines)\.provider_id /,
+    tables: ['order_lines', 'order_line_participants', 'participants'],
     reason: 'the shares of a line are those of its own school, which the statement names',
   },
   {

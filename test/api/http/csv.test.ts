@@ -247,25 +247,25 @@ test('spreadsheet=1 has decimal commas, semicolons, and texts with digits as tex
   });
   const read = async (query: string) => (await school.get(`/v2/orders?format=csv&${query}`)).text;
   const text = await read('spreadsheet=1');
-  const [row] = parse(text, { bom: true, columns: true, delimiter: ';' }) as Row[];
+  const [row]: Row[] = parse(text, { bom: true, columns: true, delimiter: ';' });
   expect(row).toMatchObject({
     ...{ 'lines.price_at_order_per_item_vat_excluded': '118,59', 'lines.discount_calculated_at_order': '10,01' },
     ...{ your_reference: '="0012"', booker: 'Kari "K" Li', is_paid: 'false' },
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:+]+$/) as string,
   });
   expect(text).toContain(';"=""0012""";');
-  const [plain] = parse(await read(''), { bom: true, columns: true }) as Row[];
+  const [plain]: Row[] = parse(await read(''), { bom: true, columns: true });
   expect(plain).toMatchObject({ 'lines.price_at_order_per_item_vat_excluded': '118.59', your_reference: '0012' });
   expect(await read('spreadsheet=0')).toBe(await read(''));
-  const [withCommas] = parse(await read('spreadsheet=1&delimiter=comma'), { bom: true, columns: true }) as Row[];
+  const [withCommas]: Row[] = parse(await read('spreadsheet=1&delimiter=comma'), { bom: true, columns: true });
   expect(withCommas).toEqual(row);
   expect((await school.get('/v2/orders?spreadsheet=1')).text).toBe((await school.get('/v2/orders')).text);
 
   const phones = ['0047 99887766', '00123', '1/2', '1E5', '7080001113360', '+47 1', 'say "5"', 'Bergen', '=SUM(A)'];
   for (const phone of phones) await createCustomer(school, { title: 'C', phone, note: 'a\n1' });
-  const customerRows = parse((await school.get('/v2/customers?format=csv&spreadsheet=1')).text, {
+  const customerRows: Row[] = parse((await school.get('/v2/customers?format=csv&spreadsheet=1')).text, {
     ...{ bom: true, columns: true, delimiter: ';' },
-  }) as Row[];
+  });
   expect(customerRows.map(({ phone }) => phone)).toEqual([
     ...phones.slice(0, 6).map((phone) => `="${phone}"`),
     ...['="say ""5"""', 'Bergen', "'=SUM(A)"],

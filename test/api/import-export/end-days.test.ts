@@ -36,8 +36,8 @@ test('a voucher that expires on a bare day is valid through that day', async () 
   ]);
   const read = async (code: string) =>
     (await me.get(`/v2/vouchers/validate/${code}`)).json<{ voucher: Record<string, unknown> }>().voucher;
-  expect(await read('SUMMER')).toMatchObject({ is_expired: false, expires_at: '2030-06-10 23:59:59' });
-  expect(await read('PAST')).toMatchObject({ is_expired: true, expires_at: '2020-02-29 23:59:59' });
+  expect(await read('SUMMER')).toMatchObject({ is_expired: false, expires_at: '2030-06-10T23:59:59+02:00' });
+  expect(await read('PAST')).toMatchObject({ is_expired: true, expires_at: '2020-02-29T23:59:59+01:00' });
 
   const copy = await testApp.createProvider();
   await importObjects(copy, exported);

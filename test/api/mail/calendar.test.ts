@@ -368,7 +368,7 @@ test('long texts of any kind arrive unchanged', async () => {
   const { event } = read((await deliver())[0]!);
   expect(event).toMatchObject({
     summary: title,
-    ...{ url: joinUrl, location: 'Quay 3, left; \\ 🪢', attendees: [`MAILTO:${person.email}`] },
+    ...{ url: joinUrl, location: 'Quay 3,\nleft; \\ 🪢', attendees: [`MAILTO:${person.email}`] },
   });
   const name = (property: string) => event.component.getFirstProperty(property)!.getParameter('cn');
   expect([name('organizer'), name('attendee')]).toEqual(["Knots, 'ropes'; & more", "Kari; 'K' שלום, 🪢"]);

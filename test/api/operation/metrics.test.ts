@@ -219,11 +219,11 @@ test('a refused mail is counted, and waits in the outbox', async () => {
   const attempts = (result: string) => values[`booking_mail_attempts_total{result="${result}"}`];
   const read = async () => {
     values = await one.read();
-    const counts = ['sent', 'dropped', 'retried', 'failed', 'postponed'].map(attempts);
+    const counts = ['sent', 'dropped', 'retried', 'refused', 'failed', 'postponed'].map(attempts);
     return [...counts, values['booking_outbox_unsent']];
   };
   // A failure is counted before it is stored.
-  await expect.poll(read).toEqual([0, 0, 1, 1, 0, 1]);
+  await expect.poll(read).toEqual([0, 0, 1, 1, 0, 0, 1]);
   expect(values['booking_outbox_oldest_seconds']).toBeGreaterThanOrEqual(100);
   expect(values['booking_outbox_oldest_seconds']).toBeLessThan(1_000);
   await one.close();

@@ -61,7 +61,7 @@ test('list filters are ignored for one order; an unknown include is rejected', a
   const refused = await me.get(`/v2/orders/${orderId}?include=lines`);
   expect([refused.status, refused.json().error]).toEqual([
     400,
-    'Field(s) not valid: include. Supported values of include: lines.database_relations.course, lines.database_relations.participants, lines.database_relations.participants.hold, campaign, credit, balance',
+    'Field(s) not valid: include. Supported values of include: lines.database_relations.course, lines.database_relations.participants, lines.database_relations.participants.hold, campaign, credit, balance, invoicing',
   ]);
   expect((await me.get(`/v2/orders/${orderId}?user_data=maybe`)).json().error).toBe('Field(s) not valid: user_data');
 });

@@ -49,7 +49,7 @@ test('each change from the creation on arrives once, in order, with its item', a
       id: expect.any(Number) as number,
       resource: 'tag',
       resource_id: tagId,
-      item: { id: tagId, title: 'Tag' },
+      item: { id: tagId, title: 'Tag', updated_at: expect.any(String) as string },
     },
   });
 });

@@ -16,7 +16,7 @@ import { participantList } from '../../../resources/participants/list.ts';
 import { paymentList } from '../../../resources/payments/list.ts';
 import { School } from '../../../resources/schools/schema.ts';
 import { getSchool } from '../../../resources/schools/service.ts';
-import { Tag } from '../../../resources/tags/schema.ts';
+import { ListedTag } from '../../../resources/tags/schema.ts';
 import { findTag } from '../../../resources/tags/service.ts';
 import { courseUserList } from '../../../resources/users/list.ts';
 
@@ -47,7 +47,7 @@ const sources: Record<Exclude<Resource, 'booking'>, ReturnType<typeof source>> =
   instructor: inList(instructorList),
   location: inList(locationList),
   campaign: source(Campaign, findListedCampaign),
-  tag: source(Tag, findTag),
+  tag: source(ListedTag, findTag),
   school: source(School, getSchool),
 };
 
