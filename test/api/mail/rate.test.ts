@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { bookOrFail, createBookableDate } from '../../support/booking.ts';
 import { addLocation } from '../../support/dates.ts';
 import {
@@ -35,6 +35,8 @@ test('a worker claims no more mails than it may send', async () => {
 test.each([1, 7, 59, 600, 601, 60_000])(
   'at %i mails per minute the next one waits for its share of the minute',
   (perMinute) => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
     const rate = createRate(perMinute);
     // As many as at once, and what a minute adds.
     const atOnce = 1 + Math.floor(perMinute / 600);
