@@ -35,7 +35,9 @@ const scenario: Scenario = {
       }
       return starts;
     };
-    const { seen: starts, failures: lateFailures } = await observeWithRetry(killRepeatedly, check);
+    const { seen: starts, failures: lateFailures } = await observeWithRetry(killRepeatedly, (starts) =>
+      check(starts, run.quick),
+    );
     await writers.stop();
     const { written, unexpectedResponses: surprises, statuses } = writers;
     const count = written.bookings.length + written.courses.length;
@@ -47,7 +49,7 @@ const scenario: Scenario = {
       'connections were cut': (statuses.get(0) ?? 0) > 0,
     });
     const undetectedFailures = await undetectedFaults(schools, base, written);
-    undetectedFailures.push(...undetected(allFailures(check([2_001])), 'within 2 s'));
+    undetectedFailures.push(...undetected(allFailures(check([2_001], false)), 'within 2 s'));
 
     // Negative control: clients without idempotency keys against a server whose responses are lost. A busy server may
     // have no request in flight when it stops, hence up to five attempts.
@@ -76,7 +78,8 @@ const scenario: Scenario = {
 };
 export default scenario;
 
-function check(starts: number[]): Checks {
-  const slowest = Math.max(...starts);
-  return { strict: {}, timing: { [`ready within 2 s (${slowest} ms)`]: slowest <= 2_000 } };
+/** The quick run is for any machine. */
+function check(starts: number[], isQuick: boolean): Checks {
+  const [slowest, limit] = [Math.max(...starts), isQuick ? 5 : 2];
+  return { strict: {}, timing: { [`ready within ${limit} s (${slowest} ms)`]: slowest <= limit * 1_000 } };
 }
