@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm';
+import { and, eq, isNotNull } from 'drizzle-orm';
 import { Type } from '@sinclair/typebox';
 import { t } from '../../core/schema/types.ts';
 import { digitsOf, toDigits } from '../../database/tables/columns.ts';
@@ -59,7 +59,7 @@ export const customerList = defineList({
         minLength: 1,
         description: 'Only customers of this organization number, by its digits; all unless sent',
       }),
-      (orgnr) => eq(digitsOf(customers.orgnr), toDigits(orgnr)),
+      (orgnr) => and(isNotNull(customers.orgnr), eq(digitsOf(customers.orgnr), toDigits(orgnr))),
     ),
     email: filter.email(
       {
