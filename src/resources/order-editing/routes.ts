@@ -12,13 +12,6 @@ const readBack = {
   read: (ctx: Ctx, { id }: { id: number }, names: string[]) => readOrder(ctx, id, names),
 };
 
-const OrderExport = t.NamedObject('OrderExport', {
-  ...orderSerializer.schema.properties,
-  ...t.member.financial.all({
-    dry_run: Type.Optional(Type.Boolean({ description: 'Only true: nothing has changed' })),
-  }),
-});
-
 export const orderEditingRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.put('/:id', {
     schema: {
@@ -50,13 +43,9 @@ export const orderEditingRoutes: FastifyPluginAsyncTypebox = async (app) => {
       params: Type.Object({ id: t.Id }),
       querystring: DryRunQuery,
       body: OrderExportBody,
-      response: responses.ok(OrderExport),
+      response: responses.ok(orderSerializer.schema),
     },
     config: { refusesUnknown: true },
-    handler: async (request) => {
-      const dry_run = isDryRun(request);
-      const order = await exportOrder(request.ctx, request.params.id, dry_run);
-      return dry_run ? { ...order, dry_run } : order;
-    },
+    handler: (request) => exportOrder(request.ctx, request.params.id, isDryRun(request)),
   });
 };

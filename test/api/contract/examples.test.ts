@@ -134,7 +134,7 @@ test('examples contain no key, token or password', () => {
 
 test('examples and document stay small', () => {
   expect(Buffer.byteLength(JSON.stringify(JSON.parse(readFileSync(examplesFile, 'utf8'))))).toBeLessThan(120_000);
-  expect(Buffer.byteLength(document.text)).toBeLessThan(620_000);
+  expect(Buffer.byteLength(document.text)).toBeLessThan(600_000);
 });
 
 test('the code sample of each GET is a valid request to the demo school', async () => {

@@ -70,8 +70,7 @@ test('a campaign has the fields and types of the document', () => {
 
 test('one order and one participant are the items of the lists', () => {
   expect(responseSchema('/v2/orders/{id}')).toEqual(itemOf('/v2/orders'));
-  const { dry_run, ...exported } = responseSchema('/v2/orders/{id}/export', 'post').properties!;
-  expect([exported, dry_run?.type]).toEqual([itemOf('/v2/orders').properties, 'boolean']);
+  expect(responseSchema('/v2/orders/{id}/export', 'post')).toEqual(itemOf('/v2/orders'));
   expect(responseSchema('/v2/participants/{id}')).toEqual(itemOf('/v2/participants'));
 });
 
