@@ -15,7 +15,7 @@ import { lifetimes, type Purpose, type TokenOwner } from './token-schema.ts';
 export const createToken = async (on: Queryable, purpose: Purpose, owner: TokenOwner) =>
   (await createMailToken(on, purpose, owner, null))!;
 
-/** The same for an attempt to send a mail; undefined once a token of the mail is used. */
+/** Creates a token for an attempt to send a mail; undefined once a token of the mail is used. */
 export async function createMailToken(on: Queryable, purpose: Purpose, owner: TokenOwner, mailId: number | null) {
   const { providerId, userId, adminUserId } = owner;
   const token = newProviderSecret(providerId);

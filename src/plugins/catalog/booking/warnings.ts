@@ -5,7 +5,7 @@ const weights = [3, 2, 7, 6, 5, 4, 3, 2, 1];
 const sumOf = (digits: string, toWeight: (at: number) => number) =>
   Array.from(digits).reduce((sum, digit, at) => sum + Number(digit) * toWeight(at), 0);
 
-/** Whether a value is a Norwegian one. */
+/** True for a valid Norwegian value. */
 const checks = {
   company_number(text: string) {
     const digits = text.replace(/[\s.-]/g, '').replace(/^NO|MVA$/gi, '');

@@ -46,7 +46,7 @@ function composeSchedule(mail: MailData, timezone: string): Record<ScheduleChang
   };
 }
 
-/** What a changed date had before, where that differs. Themes of gatherings are no part of it. */
+/** The former values of a changed date that differ from the new ones, without themes of gatherings. */
 export function composeFormer(mail: MailData, timezone: string): Partial<Record<ScheduleChange, Lines>> {
   if (mail.before === null) return {};
   const [now, before] = [mail, { ...mail, ...mail.before }].map((one) => {

@@ -126,7 +126,7 @@ export type MailRow = {
 
 type Schedule = DateSpan & Venue & Pick<MailRow, 'zone' | 'eventUrl' | 'gatherings'> & { isCanceled: boolean };
 
-/** What a changed date has in another form than before. */
+/** The differences between a changed date and its former values. */
 export type ScheduleChange = 'time' | 'place' | 'link';
 
 export type MailData = Omit<MailRow, 'bookingLanguage' | 'schoolLanguage' | 'schoolTexts'> & {

@@ -127,7 +127,7 @@ export function toRefused(error: unknown): 'address' | 'mail' | undefined {
   return codesOfAddress.test(code) && !/ at a rate /.test(text) ? 'address' : 'mail';
 }
 
-/** What a failed attempt was about; null for a mail server that is away, refuses the password or takes no mails now. */
+/** The cause of a failed attempt; null if the mail server is down, refuses the password or is busy. */
 export function toFailure(error: unknown): MailFailure {
   const { command = '', responseCode = 0, response = '' } = error as SmtpError;
   if (toRefused(error) !== undefined) return 'recipient';
