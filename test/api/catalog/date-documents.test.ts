@@ -224,22 +224,34 @@ test.each([5, 0])(
   async (wait) => {
     const { me, catalog, courseId, read } = await createSchool({ price_comment: 'By agreement' });
     const dateId = await addDate(me, courseId, { capacityMax: 1, numConfirmed: wait > 0 ? 1 : 0, capacityWait: wait });
+    const own = { providerId: me.id, courseId, currency: 'NOK', createdAt: '2026-01-01', updatedAt: '2026-01-01' };
+    const addProduct = (title: string, price: string) =>
+      write(me, (tx) =>
+        tx
+          .insert(products)
+          .values({ ...own, title, price })
+          .returning({ id: products.id }),
+      );
+    const [free] = await addProduct('Gift', '0');
     const { json, page, list, course, form, data } = await read();
     for (const text of [page, list, course]) expect(text).toContain(cannotBeBooked);
     expect(page).toContain('|Price|By agreement|');
     expect(page).not.toMatch(/\|Book\||0\.00|Join the waiting list/);
     expect([form, json['booking_url'], json['price'], data['offers']]).toEqual([undefined, null, null, undefined]);
     const path = `${catalog.base}/dates/knots-${dateId}/book`;
-    const sent = await catalog.anyone.post(path, { ...personFields(1), action: 'book' });
+    const gift = { ...personFields(1), product_1: String(free!.id) };
+    const sent = await catalog.anyone.post(path, { ...gift, action: 'book' });
     expect([sent.status, sent.headers['location']]).toEqual([303, path.replace(/\/book$/, '')]);
-    expect((await testApp.database.pool.query('select from bookings where provider_id = $1', [me.id])).rowCount).toBe(
-      0,
-    );
+    const countBookings = async () =>
+      (await testApp.database.pool.query('select from bookings where provider_id = $1', [me.id])).rowCount;
+    expect(await countBookings()).toBe(0);
 
-    const own = { providerId: me.id, courseId, currency: 'NOK', createdAt: '2026-01-01', updatedAt: '2026-01-01' };
-    await write(me, (tx) => tx.insert(products).values({ ...own, title: 'Members', price: '70' }));
+    await addProduct('Members', '70');
     await changeDate(me, dateId, { numConfirmed: 0 });
     const sold = await read();
+    expect(sold.form).not.toContain('Gift');
+    const shown = await catalog.anyone.post(path, { ...gift, action: 'check' });
+    expect(readMain(shown)).toContain('|Members × 1|NOK 70.00|');
     expect(sold.page).toContain('|Price|NOK 70.00|By agreement|');
     expect(sold.form).toContain('|Members × 1|NOK 70.00|');
     await changeDate(me, dateId, { externalBookingUrl: 'https://book.example/' });

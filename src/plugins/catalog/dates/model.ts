@@ -88,7 +88,7 @@ export function toCatalogDate(
   const isUnpriced = unpriced.has(item.course_id);
   // By agreement, as its comment says.
   const isSoldAtZero = !isUnpriced || !course.price.comment?.trim();
-  const products = listProducts(course).filter((one) => isSoldAtZero || one.price !== 0 || !one.is_main_product);
+  const products = listProducts(course).filter(({ price }) => isSoldAtZero || price !== 0);
   const isOnline = item.is_virtual || location?.is_virtual === true;
   return {
     id: item.coursedate_id,
