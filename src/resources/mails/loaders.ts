@@ -1,5 +1,5 @@
-import { eq, getTableColumns, sql } from 'drizzle-orm';
-import { caseFoldedSql } from '../../database/tables/columns.ts';
+import { eq, sql } from 'drizzle-orm';
+import { caseFoldedSql, omitColumns } from '../../database/tables/columns.ts';
 import { bookings } from '../../database/tables/orders.ts';
 import { outbox } from '../../database/tables/outbox.ts';
 import { participants } from '../../database/tables/participants.ts';
@@ -73,7 +73,7 @@ export const recipientJoins = `${personJoins}
 export const fetchMails = batchLoader((ctx, keys) =>
   ctx.db
     .select({
-      ...getTableColumns(outbox),
+      ...omitColumns(outbox, ['before']),
       recipient: sql<string | null>`${sql.raw(recipientSql(tables))}`,
       participantBookingId: participants.bookingId,
       participantCourseDateId: participants.courseDateId,

@@ -36,7 +36,7 @@ export const Mail = t.NamedObject('Mail', {
   }),
 });
 
-export type MailRow = typeof outbox.$inferSelect & {
+export type MailRow = Omit<typeof outbox.$inferSelect, 'before'> & {
   recipient: string | null;
   /** Of the participant. */
   participantBookingId: number | null;

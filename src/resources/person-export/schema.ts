@@ -88,7 +88,11 @@ export const sections = {
   links: defineSection('ExportedLink', tokens, ['hash', 'earlierHashes', 'userId', 'adminUserId']),
   booking_links: defineSection('ExportedBookingLink', bookingLinks, ['hash', 'earlierHashes']),
   calendar_feeds: defineSection('ExportedCalendarFeed', calendarFeeds, ['hash', 'userId']),
-  mails: defineSection('ExportedMail', outbox, ['userId', 'namedUserId', 'adminUserId', 'webhookId', 'failure']),
+  mails: defineSection('ExportedMail', outbox, [
+    ...(['userId', 'namedUserId', 'adminUserId', 'webhookId', 'failure'] as const),
+    // Of the date, not of the person.
+    'before',
+  ]),
   refused_addresses: defineSection('ExportedRefusedAddress', refusedAddresses),
   interests: defineSection('ExportedInterest', courseInterests, ['linkHash', 'earlierHashes', 'linkMailId']),
   import_refs: defineSection('ExportedImportRef', importRefs, ['itemId', 'content']),

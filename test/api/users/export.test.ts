@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { hashSecret } from '../../../src/core/secrets.ts';
+import { bookOrFail, createBookableDate } from '../../support/booking.ts';
 import { addDate, addGathering } from '../../support/dates.ts';
+import { switchMails } from '../../support/mail.ts';
 import { createAttendance, createOrder, createUser, write } from '../../support/orders.ts';
 import { createLinkToken } from '../../support/pages.ts';
 import { person, plantPerson } from '../../support/planted.ts';
@@ -91,4 +93,27 @@ test('lists of more than a page go on, and are named until then', async () => {
 test('another school gets 404', async () => {
   const [me, other] = [await createProvider(), await createProvider()];
   expect((await other.get(`/v2/course-users/${await createUser(me)}/export`)).status).toBe(404);
+});
+
+test('neither an export nor the list of mails reads the time and place of a date before its change', async () => {
+  const me = await createProvider();
+  await switchMails(me, { date_changed: true });
+  const { courseId, dateId } = await createBookableDate(me);
+  const { participants } = await bookOrFail(me, dateId);
+  const changed = await me.put(`/v2/courses/${courseId}/coursedates/${dateId}`, { end_time_at: '16:00' });
+  expect(changed.status, changed.text).toBe(200);
+  const stored = await database.pool.query(`select before is not null as "isStored" from outbox
+    where provider_id = ${me.id} and purpose = 'date_changed'`);
+  expect(stored.rows).toEqual([{ isStored: true }]);
+
+  const [{ user }] = (await me.get(`/v2/participants?id=${participants[0]!.id}`)).json<[{ user: { id: number } }]>();
+  const spy = vi.spyOn(database.pool, 'query');
+  const { mails } = await read(me, user.id);
+  const listed = (await me.get('/v2/mails')).json<Item[]>();
+  const statements = JSON.stringify(spy.mock.calls.map(([statement]) => statement));
+  spy.mockRestore();
+  expect([mails, listed]).toMatchObject([[{ purpose: 'date_changed' }], [{ purpose: 'date_changed' }]]);
+  expect(mails![0]).not.toHaveProperty('before');
+  expect(statements).toMatch(/outbox/);
+  expect(statements).not.toMatch(/\bbefore\b/);
 });
