@@ -8,7 +8,6 @@ import { methodNotAllowed } from '../../http/errors/method-not-allowed.ts';
 import { limitByAddress } from '../../http/auth/address-limit.ts';
 import { checkBody } from '../../http/parsing/bodies.ts';
 import { securityHeaders } from '../../http/html/security-headers.ts';
-import { preferredLanguage } from '../../core/reference/language.ts';
 import { formatPageError } from './send-page.tsx';
 import { authPages } from './auth-pages.tsx';
 import { calendarFeed } from './calendar-feed.ts';
@@ -18,7 +17,6 @@ import { linkPages } from './link-pages.tsx';
 import { personalPages } from './personal.tsx';
 import { createPageServices } from './page-context.ts';
 import { stylesheet } from './style.ts';
-import { texts } from './texts.ts';
 import type { View } from './view.ts';
 
 declare module 'fastify' {
@@ -40,8 +38,7 @@ export const personalPagesPlugin: FastifyPluginAsync<Services> = async (app, opt
   await app.register(helmet, securityHeaders);
   app.decorateRequest('view');
   app.addHook('onRequest', async (request, reply) => {
-    const language = preferredLanguage(request.headers['accept-language'], settings.defaultLanguage);
-    request.view = { language, texts: texts[language], paths: services.paths, timezone: settings.timezone };
+    services.openView(request, settings.defaultLanguage);
     reply.header('cache-control', 'no-store').header('vary', 'Accept-Encoding, Accept-Language, Cookie');
   });
   const limit = limitByAddress(options.countRequest);

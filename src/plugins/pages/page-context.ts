@@ -1,10 +1,13 @@
+import { preferredLanguage, type Language } from '../../core/reference/language.ts';
 import type { Ctx } from '../../database/context.ts';
 import type { Queryable } from '../../database/statements.ts';
 import type { FastifyRequest } from 'fastify';
 import type { Services } from '../../http/auth/authenticate.ts';
 import { getRoute } from '../../http/route-name.ts';
+import { findBookingSettings } from '../../resources/booking-settings/service.ts';
 import { createContext } from '../../resources/schools/provider-service.ts';
 import { changeCookie, sessionCookie, type Cookie } from './cookie.ts';
+import { texts } from './texts.ts';
 import { createPaths, type Paths } from './view.ts';
 
 /** Owner of a link or session; without an id that of a booking, who has no account. */
@@ -17,16 +20,26 @@ export type PageServices = Pick<Services, 'countRequest'> & {
   paths: Paths;
   cookie: Cookie;
   changedCookie: Cookie;
-  /** Context of the person's provider, with the person as actor in the audit log. */
+  /** Sets the view of the request; `fallback` is for those who ask for none of the languages. */
+  openView(request: FastifyRequest, fallback: Language): void;
+  /**
+   * Context of the person's provider, with the person as actor in the audit log. The view of a request that asks for
+   * none of the languages is then in that of the school.
+   */
   createVisitorContext(request: FastifyRequest, person: Person): Promise<Ctx>;
 };
 
 export function createPageServices({ database, settings, countRequest }: Services): PageServices {
   const paths = createPaths(settings);
+  const openView = (request: FastifyRequest, fallback: Language) => {
+    const language = preferredLanguage(request.headers['accept-language'], fallback);
+    request.view = { language, texts: texts[language], paths, timezone: settings.timezone };
+  };
   return {
     countRequest,
     queryable: { $client: database.pool },
     paths,
+    openView,
     cookie: sessionCookie(settings),
     changedCookie: changeCookie(settings),
     createVisitorContext: async (request, { providerId, userId, adminUserId = null }) => {
@@ -35,7 +48,9 @@ export function createPageServices({ database, settings, countRequest }: Service
         action: getRoute(request),
         requestId: request.id,
       });
-      return { ...(await createContext(audited, settings, providerId)), language: request.view.language };
+      const ctx = await createContext(audited, settings, providerId);
+      openView(request, (await findBookingSettings(ctx, ctx.db))?.language ?? settings.defaultLanguage);
+      return { ...ctx, language: request.view.language };
     },
   };
 }

@@ -6,8 +6,8 @@ import { bookOrFail, createBookableDate, deregister, person, persons, statusesOn
 import { readFormFields } from '../../support/catalog-form.ts';
 import { eventsSince, newestEvent } from '../../support/changes.ts';
 import { addLocation } from '../../support/dates.ts';
-import { write } from '../../support/orders.ts';
-import { createLinkToken, visitor } from '../../support/pages.ts';
+import { createUser, write } from '../../support/orders.ts';
+import { createLinkToken, createUserToken, signedInVisitor, visitor } from '../../support/pages.ts';
 import { sharedTestApp, type Provider, type TestResponse } from '../../support/test-app.ts';
 
 const { app, database, createProvider } = await sharedTestApp();
@@ -107,6 +107,29 @@ test('the payer sees date, place, people and amounts, and no link to join', asyn
   const inNorwegian = await anyone.get(url, { 'accept-language': 'nb' });
   expect(main(inNorwegian)).toContain('|Gjenstår å betale|1 699,50 kr|');
 });
+
+test.each([
+  [undefined, 'no', 'no'],
+  ['de', 'no', 'no'],
+  ['de, en;q=0.1', 'no', 'en'],
+  ['nn', 'en', 'no'],
+  ['de', null, 'en'],
+] as const)(
+  'for Accept-Language %j and a school in %j its mailed links are in %s',
+  async (accepted, language, shown) => {
+    const { me, url, bookingId } = await offered();
+    expect((await me.put('/v2/booking-settings', { language })).status).toBe(200);
+    const userId = await createUser(me);
+    const headers: Record<string, string> = accepted === undefined ? {} : { 'accept-language': accepted };
+    const booking = `/my/booking/${await createLinkToken(me, { bookingId })}`;
+    const paths = [url, booking, `/my/password/${await createUserToken(me, 'password', userId)}`];
+    for (const path of paths) expect((await anyone.get(path, headers)).text).toContain(`<html lang="${shown}">`);
+    const faulty = await anyone.post(url, { answer: 'x' }, headers);
+    expect([faulty.status, faulty.text.includes(`<html lang="${shown}">`)]).toEqual([400, true]);
+    const browser = await signedInVisitor(app, me, userId, headers);
+    expect((await browser.get('/my')).text).toContain(`<html lang="${shown}">`);
+  },
+);
 
 /** The fields of a form that names places. */
 const fieldsOf = (places: [number, Record<string, string>][]) =>
