@@ -32,6 +32,7 @@ export const requestCodes = [
   ...(['participant_left', 'person_erased', 'person_ambiguous', 'last_administrator', 'same_item'] as const),
   ...(['move_with_credit', 'minutes_without_attendance', 'tag_in_use', 'address_not_public'] as const),
   ...(['keyword_missing', 'since_id_with_order', 'too_many_items', 'response_too_large'] as const),
+  ...(['date_in_future', 'currency_differs'] as const),
 ] as const;
 
 /** Codes of bookings, and of looking up codes. */

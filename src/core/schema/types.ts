@@ -260,7 +260,8 @@ export function mergeCustomProperties(
 ): CustomPropertyValues | null {
   if (input === null) return null;
   const merged = Object.entries({ ...stored, ...input }).filter(([, value]) => value !== null);
-  if (merged.length > maxCustomProperties) throw Problem.invalidFields({ notValid: ['custom_properties'] });
+  if (merged.length > maxCustomProperties)
+    throw Problem.invalidFields({ rules: { custom_properties: 'too_many_items' } });
   return merged.length === 0 ? null : Object.fromEntries(merged);
 }
 

@@ -48,7 +48,7 @@ export const updateCatalogSettings = (ctx: Ctx, body: CatalogSettingsChange): Pr
     const slug = body.slug ?? (isEnabled && !before?.slug ? await proposeSlug(ctx, tx) : undefined);
     if (slug !== undefined && slug !== before?.slug) await reserveName(ctx, tx, now, { slug });
     if (body.host === new URL(ctx.settings.publicUrl).hostname && body.host !== before?.host)
-      throw Problem.coded('name_taken', 'The host name is that of PUBLIC_URL', { notValid: ['host'] });
+      throw new Problem('invalid', 'The host name is that of PUBLIC_URL');
     if (body.host != null && body.host !== before?.host) await reserveName(ctx, tx, now, { host: body.host });
     const host = body.host === undefined ? (before?.host ?? null) : body.host;
     await execute(tx, sql.releaseNames, [providerId, host, maxSlugs]);

@@ -68,7 +68,7 @@ export async function updateCourseUser(ctx: Ctx, id: number, body: CourseUserCha
 
 function assertBirthDate(ctx: Ctx, { date_of_birth: birthDate }: { date_of_birth?: string | null }) {
   if (birthDate && birthDate > todayIn(ctx.settings.timezone))
-    throw Problem.invalidFields({ notValid: ['date_of_birth'] });
+    throw Problem.invalidFields({ rules: { date_of_birth: 'date_in_future' } });
 }
 
 /** Usernames are compared as a sign-on does. */

@@ -209,7 +209,7 @@ async function assertNoErrors(ctx: Ctx, tx: Tx, { courseId, id, body, days, chil
   if (!unknown.includes('parent_id')) {
     if (hasTrigger && !(await isOnlyChild(ctx, tx, id, child))) rules['trigger_value'] = 'equal_trigger_value';
   } else if ((await tx.$count(tables.courseDates, matchCourseDate(ctx, courseId, parent_id!))) > 0)
-    rules['parent_id'] = 'nested_children';
+    rules['parent_id'] = parent_id === id ? 'same_item' : 'nested_children';
   const notValid = [...errors.notValid, ...unknown.filter((name) => rules[name] === undefined)];
   if (notValid.length + errors.missing.length + Object.keys(rules).length > 0)
     throw Problem.invalidFields({ ...errors, notValid, rules }, Object.keys(CourseDateBody.properties));

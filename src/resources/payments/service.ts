@@ -93,7 +93,7 @@ export async function addPayment(
   const values = parts.map((part) => ({ ...own, ...part, amount: toDecimal(part.amount), reference, paidAt }));
   const isFuture = sql<boolean>`${payments.paidAt}::date > ${now}::timestamptz::date`;
   const added = await tx.insert(payments).values(values).returning({ id: payments.id, isFuture });
-  if (added[0]!.isFuture) throw Problem.invalidFields({ notValid: ['paid_at'] });
+  if (added[0]!.isFuture) throw Problem.invalidFields({ rules: { paid_at: 'date_in_future' } });
   await updatePaid(ctx, tx, now, orderId);
   return added.map(({ id }) => id);
 }
@@ -119,7 +119,7 @@ export function createPayment(
     const reader = { ...ctx, db: tx };
     const debt = await findDebt(ctx, tx, orderId);
     if (body.currency !== undefined && body.currency.toUpperCase() !== debt.currency)
-      throw Problem.invalidFields({ notValid: ['currency'] });
+      throw Problem.invalidFields({ rules: { currency: 'currency_differs' } });
     const sent = body.amount === undefined ? undefined : toMinorUnits(body.amount.toFixed(2));
     const found = reference === undefined ? [] : await findByReference(ctx, tx, orderId, reference);
     if (found.length > 0) {

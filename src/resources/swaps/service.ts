@@ -32,7 +32,7 @@ type NewPerson = Partial<
 export async function decideSwap(ctx: Ctx, tx: Tx, now: string, row: ParticipantRow, person: NewPerson) {
   const { date_of_birth: dateOfBirth, id, external_id: externalId, ...others } = person;
   if (dateOfBirth !== undefined && dateOfBirth > todayIn(ctx.settings.timezone))
-    throw Problem.invalidFields({ notValid: ['user.date_of_birth'] });
+    throw Problem.invalidFields({ rules: { 'user.date_of_birth': 'date_in_future' } });
   const [place] = await execute<sql.PlaceFound>(tx, sql.findPlace, [ctx.providerId, row.id]);
   const { customerId, company, companyNumber, isAttended } = place!;
   const fromOrder = { company: others.company ?? company ?? undefined, companyNumber: companyNumber ?? undefined };

@@ -2,7 +2,7 @@ import { bookOrFail, createBookableDate, deregister, persons } from '../booking.
 import { addGathering, addParticipants } from '../dates.ts';
 import { createAttendance, createCustomer } from '../orders.ts';
 import type { Provider } from '../test-app.ts';
-import { created, type Rule, type Send } from './rule.ts';
+import { created, manyProperties, type Rule, type Send } from './rule.ts';
 
 const days = { start_at: '2030-06-10', end_at: '2030-06-12' };
 
@@ -104,6 +104,14 @@ export const catalogRules: Rule[] = [
     ...{ operations: courses, code: 'customer_not_corporate', fields: ['customer_id'] },
     breakIt: async (me, send, operation) => sendCourse(me, send, operation, { customer_id: await createCustomer(me) }),
   },
+  course('field_invalid', 'custom_properties', { custom_properties: manyProperties(201) }),
+  {
+    ...{ operations: courses.slice(1), code: 'too_many_items', fields: ['custom_properties'] },
+    async breakIt(me, send) {
+      const id = await me.course({ title: 'Other', custom_properties: manyProperties(200) });
+      return send('PUT', `/v2/courses/${id}`, { custom_properties: { other: 'x' } });
+    },
+  },
   {
     ...{ operations: ['DELETE /v2/courses/:id'], code: 'course_has_participants' },
     breakIt: async (me, send) => send('DELETE', `/v2/courses/${(await createParticipant(me)).courseId}`),
@@ -131,6 +139,17 @@ export const catalogRules: Rule[] = [
   date('end_before_start', 'gatherings', () => ({ gatherings: [gathering] })),
   date('field_invalid', 'parent_id', () => ({ parent_id: isUnknown })),
   date('nested_children', 'parent_id', async ({ id, create }) => ({ parent_id: await create({ parent_id: id }) })),
+  date('same_item', 'parent_id', ({ id }) => ({ parent_id: id }), updateDate),
+  date('field_invalid', 'custom_properties', () => ({ custom_properties: manyProperties(201) })),
+  {
+    ...{ operations: updateDate, code: 'too_many_items', fields: ['custom_properties'] },
+    async breakIt(me, send) {
+      const { courseId, dateId } = await createBookableDate(me);
+      const path = `/v2/courses/${courseId}/coursedates/${dateId}`;
+      await created(me.put(path, { custom_properties: manyProperties(200) }));
+      return send('PUT', path, { custom_properties: { other: 'x' } });
+    },
+  },
   date('field_invalid', 'trigger_value', () => ({ trigger_value: 'x'.repeat(5_001) })),
   date('equal_trigger_value', 'trigger_value', async ({ create }) => {
     const parent_id = await create();
@@ -157,6 +176,15 @@ export const catalogRules: Rule[] = [
   cancelRule('same_item', ['move_to'], (_me, dateId) => ({ move_to: dateId })),
   cancelRule('move_with_credit', ['move_to'], async (me) => ({ move_to: await otherDate(me), credit: true })),
   cancelRule('course_date_identifier_invalid', ['move_to'], () => ({ move_to: isUnknown })),
+  cancelRule('course_date_cancelled', [], async (me) => ({ move_to: await otherDate(me, { statusId: 3 }) })),
+  cancelRule('deadline_passed', [], async (me) => ({ move_to: await otherDate(me, { deadlineAt: '2020-01-01' }) })),
+  {
+    ...{ operations: cancel, code: 'attendance_registered' },
+    async breakIt(me, send) {
+      const { courseId, dateId } = await createAttended(me);
+      return send('POST', `/v2/courses/${courseId}/coursedates/${dateId}/cancel`, { move_to: await otherDate(me) });
+    },
+  },
   cancelRule('no_seats_available', [], async (me) => ({ move_to: await fullDate(me) })),
   cancelRule('already_canceled', ['message'], () => ({ message: 'Flooded' }), { message: 'Ill' }),
   cancelRule('already_canceled', ['credit'], () => ({}), { credit: true }),
@@ -174,6 +202,7 @@ export const catalogRules: Rule[] = [
   moveRule('course_date_identifier_invalid', ['coursedate_id'], () => ({ coursedate_id: isUnknown })),
   moveRule('no_seats_available', [], async (me) => ({ coursedate_id: await fullDate(me) })),
   moveRule('course_date_cancelled', [], async (me) => ({ coursedate_id: await otherDate(me, { statusId: 3 }) })),
+  moveRule('deadline_passed', [], async (me) => ({ coursedate_id: await otherDate(me, { deadlineAt: '2020-01-01' }) })),
   moveRule('participant_left', [], async (me, { bookingId }) => {
     await created(deregister(me, bookingId));
     return { coursedate_id: await otherDate(me) };

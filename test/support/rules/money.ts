@@ -116,9 +116,14 @@ export const moneyRules: Rule[] = [
     await created(me.post(`/v2/orders/${id}/payments`, { amount: 1, reference: 'A' }));
     return { amount: 2, reference: 'A' };
   }),
+  payment('field_invalid', ['paid_at'], () => ({ paid_at: 'soon' })),
+  payment('date_in_future', ['paid_at'], () => ({ paid_at: '2999-01-01' })),
+  payment('field_invalid', ['currency'], () => ({ currency: 'x'.repeat(256) })),
+  payment('currency_differs', ['currency'], () => ({ currency: 'EUR' })),
   payment('field_invalid', ['overpaid'], () => ({ overpaid: 'maybe' })),
   paymentOfCredit('credit_overpaid', ['overpaid'], { overpaid: true }),
   order('field_invalid', ['paid_at'], () => ({ is_paid: true, paid_at: 'soon' })),
+  order('date_in_future', ['paid_at'], () => ({ is_paid: true, paid_at: '2999-01-01' })),
   order('paid_at_without_payment', ['paid_at'], () => ({ paid_at: '2026-01-01' })),
   order('already_paid', ['paid_at'], async (found, me) => {
     await paid(found, me);

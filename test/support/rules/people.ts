@@ -3,7 +3,7 @@ import { addGathering, changeDate } from '../dates.ts';
 import { createAttendance, createCustomer, createUser, write } from '../orders.ts';
 import { sharedTestApp, type Provider } from '../test-app.ts';
 import { createWebhook } from '../webhooks.ts';
-import { created, type Rule, type Send } from './rule.ts';
+import { created, manyProperties, type Rule, type Send } from './rule.ts';
 
 const isUnknown = 999_999_999;
 const kari = { firstname: 'Kari', lastname: 'Nordmann', email: 'kari@people.example' };
@@ -99,6 +99,16 @@ export const peopleRules: Rule[] = [
   user('field_invalid', ['username'], { username: 'x'.repeat(1_601) }),
   user('equal_username', ['username'], { username: 'KARI' }),
   user('field_invalid', ['email'], { email: 'x' }),
+  user('field_invalid', ['date_of_birth'], { date_of_birth: 'soon' }),
+  user('date_in_future', ['date_of_birth'], { date_of_birth: '2999-01-01' }),
+  user('field_invalid', ['custom_properties'], { custom_properties: manyProperties(201) }),
+  {
+    ...{ operations: updateUser, code: 'too_many_items', fields: ['custom_properties'] },
+    async breakIt(me, send) {
+      const id = await addUser(me, { ...ola, custom_properties: manyProperties(200) });
+      return send('PUT', `/v2/course-users/${id}`, { custom_properties: { other: 'x' } });
+    },
+  },
   user('equal_person', ['firstname', 'email'], { firstname: 'KARI', email: kari.email }, updateUser),
   {
     ...{ operations: updateUser, code: 'person_erased' },
@@ -127,6 +137,13 @@ export const peopleRules: Rule[] = [
     return { idStatus: 1 };
   }),
   participant('field_invalid', ['user'], () => ({ user: { id: isUnknown } })),
+  participant('field_invalid', ['user.date_of_birth'], () => ({ user: { ...kari, date_of_birth: 'soon' } })),
+  participant('date_in_future', ['user.date_of_birth'], () => ({ user: { ...kari, date_of_birth: '2999-01-01' } })),
+  participant('field_invalid', ['custom_properties'], () => ({ custom_properties: manyProperties(201) })),
+  participant('too_many_items', ['custom_properties'], async (me, { id }) => {
+    await created(me.put(`/v2/participants/${id}`, { custom_properties: manyProperties(200) }));
+    return { custom_properties: { other: 'x' } };
+  }),
   participant('person_erased', ['user'], async (me) => ({ user: { id: await addErased(me) } })),
   participant('person_ambiguous', ['user'], async (me) => {
     for (const one of [kari, ola]) await addUser(me, { ...one, external_id: 'same' });

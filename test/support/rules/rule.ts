@@ -22,3 +22,6 @@ export const created = async (response: Promise<TestResponse>) => {
   if (answer.status >= 300) throw new Error(answer.text);
   return answer.json<Item>();
 };
+
+export const manyProperties = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`property_${n}`, 'x']));
