@@ -12,24 +12,21 @@ import { sharesSql } from '../credits/loaders.ts';
 import type { OrderInvoicing } from './schema.ts';
 
 const { waiting, deregistered } = participantStatus;
-const waits = `(participants.status_id = ${waiting} or participants.held_for = 'offer')`;
+const waits = `(participants.status_id = ${waiting} or participants.held_until is not null)`;
 const hasEnded = `exists (select from course_dates d
   where d.provider_id = participants.provider_id and d.id = participants.course_date_id
     and (d.ends_at <= ${currentTimeSql} or d.status_id = ${canceled} or d.deleted_at is not null))`;
-const owesNothing = `(participants.status_id = ${deregistered} or ${waits} and ${hasEnded})`;
-
-/** Of rows of `order_lines` and `participants`: the line charges the participant, who owes nothing of it. */
-export const isUncredited = sql.raw(`participants.status_id in (${waiting}, ${deregistered}) and ${owesNothing}
-  and order_lines.credits_line_id is null and exists (
-    select from ${sharesSql('order_lines')} s
-    where s.participant_id = participants.id and s.share > 0 and not s.is_credited)`);
+/** Of the row of `participants`. */
+export const owesNothing = `(participants.status_id = ${deregistered} or ${waits} and ${hasEnded})`;
 
 /** Of the row of `orders`: its lines with those to whom something of them is charged. */
 const charged = `from order_lines
   cross join lateral ${sharesSql('order_lines')} s
   join participants on participants.provider_id = order_lines.provider_id and participants.id = s.participant_id
   where order_lines.provider_id = orders.provider_id and order_lines.order_id = orders.id
-    and order_lines.credits_line_id is null and s.share > 0 and not s.is_credited`;
+    and order_lines.quantity > 0 and s.share > 0 and not s.is_credited`;
+/** True for the row of `orders` with something in `uncredited`. */
+export const hasUncredited = `exists (select ${charged} and ${owesNothing})`;
 const uncredited = `(
   select coalesce(json_agg(json_build_object('line_id', line_id, 'participants', people) order by line_id), '[]')
   from (select order_lines.id as line_id, json_agg(participants.id order by participants.id) as people

@@ -1,4 +1,5 @@
-import { and, eq, isNull, sql, type SQL } from 'drizzle-orm';
+import { and, eq, isNull, sql, type SQL, type SQLWrapper } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
 import { Type, type Static } from '@sinclair/typebox';
 import type { Ctx } from '../../database/context.ts';
 import { t } from '../../core/schema/types.ts';
@@ -9,24 +10,28 @@ import { orderLineParticipants, participants } from '../../database/tables/parti
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
-import { isUncredited } from '../invoicing/loaders.ts';
+import { hasUncredited, owesNothing } from '../invoicing/loaders.ts';
 import { fetchOrders } from './loaders.ts';
 import { orderSerializer } from './serializer.ts';
 
-/** Orders with a line that names such participants. */
-const namingParticipants = (ctx: Ctx, condition: SQL) =>
-  ctx.db
-    .select({ orderId: orderLines.orderId })
+/** Orders with a line that names such participants. Arrays keep it to the indexes where many match. */
+function namingParticipants(ctx: Ctx, condition: SQL) {
+  const found = ctx.db
+    .select({ id: participants.id })
     .from(participants)
-    .innerJoin(
-      orderLineParticipants,
-      sameTenant(orderLineParticipants, participants, eq(orderLineParticipants.participantId, participants.id)),
-    )
-    .innerJoin(
-      orderLines,
-      sameTenant(orderLines, orderLineParticipants, eq(orderLines.id, orderLineParticipants.orderLineId)),
-    )
     .where(tenantWhere(ctx, participants, condition));
+  const { orderLineId, participantId } = orderLineParticipants;
+  const named = ctx.db
+    .select({ orderLineId })
+    .from(orderLineParticipants)
+    .where(tenantWhere(ctx, orderLineParticipants, isAmong(participantId, found)));
+  return ctx.db
+    .select({ orderId: orderLines.orderId })
+    .from(orderLines)
+    .where(tenantWhere(ctx, orderLines, isAmong(orderLines.id, named)));
+}
+
+const isAmong = (id: PgColumn, found: SQLWrapper) => sql`${id} = any(array(${found}))`;
 
 /** Orders with a line for a product or a participant of the course. */
 function isOfCourse(ctx: Ctx, courseId: number) {
@@ -36,7 +41,7 @@ function isOfCourse(ctx: Ctx, courseId: number) {
     .innerJoin(products, sameTenant(products, orderLines, eq(products.id, orderLines.productId)))
     .where(and(tenantWhere(ctx, orderLines), tenantWhere(ctx, products, eq(products.courseId, courseId))));
   const paying = namingParticipants(ctx, eq(participants.courseId, courseId));
-  return sql`${orders.id} = any(array(${selling.union(paying)}))`;
+  return isAmong(orders.id, selling.union(paying));
 }
 
 /** Orders of the bookings of the participants that are on the date, and those whose lines name them. */
@@ -47,7 +52,7 @@ function isOfDate(ctx: Ctx, courseDateId: number) {
     .from(participants)
     .innerJoin(bookings, sameTenant(bookings, participants, eq(bookings.id, participants.bookingId)))
     .where(and(tenantWhere(ctx, participants, isOnDate), tenantWhere(ctx, bookings)));
-  return sql`${orders.id} = any(array(${booked.union(namingParticipants(ctx, isOnDate))}))`;
+  return isAmong(orders.id, booked.union(namingParticipants(ctx, isOnDate)));
 }
 
 const userData = Type.Boolean({ default: false, description: 'true: each line has its course users in `users`' });
@@ -104,7 +109,9 @@ export const orderList = defineList({
         description: 'true: only orders, exported or not, with something in `invoicing.uncredited`',
       }),
       (isWanted, ctx) =>
-        isWanted ? sql`${orders.id} = any(array(${namingParticipants(ctx, isUncredited)}))` : undefined,
+        isWanted
+          ? and(isAmong(orders.id, namingParticipants(ctx, sql.raw(owesNothing))), sql.raw(hasUncredited))
+          : undefined,
       (isWanted) => isWanted,
     ),
     user_data: filter.parameter(userData),

@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { bookOrFail, createBookableDate, deregister, endOffers, person, persons } from '../../support/booking.ts';
+import {
+  bookOrFail,
+  createBookableDate,
+  deregister,
+  endOffers,
+  person,
+  persons,
+  statusesOnDate,
+} from '../../support/booking.ts';
 import { addDate, changeDate } from '../../support/dates.ts';
 import { createCustomer, createOrder, mainProduct, write } from '../../support/orders.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
@@ -129,6 +137,19 @@ test('an offer is waited for, until its time is over', async () => {
   expect(await invoicingOf(me, order_id)).toMatchObject({ is_pending: true, uncredited: [] });
   await endOffers(me);
   expect(await invoicingOf(me, order_id)).toMatchObject({ is_pending: true, uncredited: [] });
+});
+
+test('an offer of a date that is deleted is not credited yet', async () => {
+  const me = await createProvider();
+  const { dateId } = await createBookableDate(me, { capacityMax: 1, capacityWait: 1, waitingMode: 'offer' });
+  const first = await bookOrFail(me, dateId);
+  const { order_id, participants } = await bookOrFail(me, dateId, { participants: [person({ status_id: 3 })] });
+  await deregister(me, first.booking_id, { config: { with_fee: 1 } });
+  await changeDate(me, dateId, { deletedAt: '2026-01-05' });
+  expect((await statusesOnDate(me, dateId)).at(-1)).toBe(7);
+  const lines = [{ line_id: (await lineOf(me, order_id))['id'] as number, participants: [participants[0]!.id] }];
+  expect(await invoicingOf(me, order_id)).toMatchObject({ is_pending: false, uncredited: lines });
+  expect(await uncreditedIds(me)).toEqual([order_id]);
 });
 
 test('who waits for a date that is over, canceled or deleted is not credited yet', async () => {
