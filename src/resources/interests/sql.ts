@@ -42,11 +42,11 @@ export const requestInterest = {
     returning (select stored.id from stored, queued) as id`,
 };
 
-/** Of the mail `$4`, in place of the links of an earlier one; no row once the interest is deleted or has ended. */
+/** Of the mail `$4`, in place of the links of earlier ones; no row once the interest is deleted or has ended. */
 export const storeLink = {
   name: 'store_interest_link',
-  text: `update course_interests i set link_hash = $3, link_mail_id = $4,
-      earlier_hashes = case when link_mail_id = $4 then earlier_hashes || link_hash else '{}' end
+  text: `update course_interests i set link_hash = $3, link_mail_id = greatest(link_mail_id, $4),
+      earlier_hashes = case when link_mail_id >= $4 then earlier_hashes || link_hash else '{}' end
     where provider_id = $1 and id = $2 and ${isAliveSql('i')}
     returning true as stored`,
 };

@@ -47,14 +47,20 @@ async function queueLinks(me: Provider) {
 /** The server never hangs. */
 const withoutLimits = (url: string) => url.split('?')[0]!;
 
-/** The pages of the links of two copies of each mail: the mail server took the first ones and died before its reply. */
-async function repeatMails(testApp: TestApp) {
+/** The first attempt of each mail: the mail server took them and died before its reply. */
+async function loseReplies(testApp: TestApp) {
   const count = (await readOutbox(testApp)).length;
   const server = await faultyServer(Array<Fault>(count).fill({ stage: 'end', action: 'dies' }));
   const { stop } = startWorker(testApp, { to: withoutLimits(server.url) });
   await eventually(async () =>
     expect((await readOutbox(testApp)).every(({ last_error }) => last_error !== null)).toBe(true),
   );
+  return { server, stop };
+}
+
+/** The pages of the links of two copies of each mail. */
+async function repeatMails(testApp: TestApp) {
+  const { server, stop } = await loseReplies(testApp);
   await makeDue(testApp);
   await allSent(testApp);
   await stop();
@@ -162,18 +168,97 @@ test('an earlier mail that is sent after a later one leaves the link of that', a
   expect(await statuses(testApp.app, pages)).toEqual([410, 200, 200]);
 });
 
-test('an outdated mail of which an attempt has failed is dropped', async () => {
+test('an earlier mail about an interest that is sent after a later one leaves the link of that', async () => {
+  const testApp = await openMailTestApp();
+  const me = await testApp.createProvider();
+  const courseId = await me.course();
+  const ask = () => askFor(me, courseId, { email: 'ida@interest.example' });
+  await ask();
+  const first = await deliverMails(testApp);
+  expect((await ask()).status).toBe(202);
+  const second = await deliverMails(testApp);
+  await forced(me, 'update outbox set sent_at = null, due_at = now() where id = (select min(id) from outbox)');
+  const again = await deliverMails(testApp);
+  const pages = [first, second, again].map(([mail]) => toPage(mail!.text));
+  expect(await statuses(testApp.app, pages)).toEqual([410, 200, 200]);
+});
+
+/** Of each kind of mail that is dropped with its link: what makes it outdated, and true again. */
+const outdated = {
+  invitation: [
+    'update admin_memberships set detached_at = now() where admin_user_id = (select max(admin_user_id) from outbox)',
+    'update admin_memberships set detached_at = null',
+  ],
+  account_created: [
+    'update course_users set erased_at = now() where id = (select max(user_id) from outbox)',
+    'update course_users set erased_at = null',
+  ],
+  booking_link: [
+    `update bookings set booker_email = null where id in (select booking_id from outbox where purpose = 'booking_link')`,
+    `update bookings set booker_email = '${booker.booker_email}' where booker_name is not null`,
+  ],
+  booking_receipt: [
+    `update bookings set booker_email = null where id in (select booking_id from outbox where purpose = 'booking_receipt')`,
+    `update bookings set booker_email = '${booker.booker_email}' where booker_name is not null`,
+  ],
+  offer: [
+    `update participants set status_id = 3, held_for = null, held_until = null where held_for = 'offer'`,
+    `update participants set status_id = 7, held_for = 'offer', held_until = now() + interval '1 day' where status_id = 3`,
+  ],
+};
+
+test.each(Object.entries(outdated))(
+  'the link of an outdated %s ends, although an attempt was received',
+  async (...one) => {
+    const [purpose, [change, undo]] = one as [string, [string, string]];
+    const testApp = await openMailTestApp();
+    const me = await testApp.createProvider();
+    await queueLinks(me);
+    await forced(me, `delete from outbox where purpose <> '${purpose}'`);
+    const { server } = await loseReplies(testApp);
+    const pages = server.accepted.map(({ text }) => toPage(text));
+    expect(await statuses(testApp.app, pages)).toEqual([200]);
+    await forced(me, change);
+    await forced(me, `update outbox set due_at = now() where purpose = '${purpose}'`);
+    await eventually(async () =>
+      expect((await readOutbox(testApp)).map((mail) => mail.purpose)).not.toContain(purpose),
+    );
+    await forced(me, undo);
+    expect(await statuses(testApp.app, pages)).toEqual([410]);
+  },
+);
+
+test('a link that the reader of a first copy has used stays when the mail is dropped', async () => {
   const testApp = await openMailTestApp();
   const me = await testApp.createProvider();
   await queueLinks(me);
-  const count = (await readOutbox(testApp)).length;
-  const server = await faultyServer(Array<Fault>(count).fill({ stage: 'end', action: 'dies' }));
-  startWorker(testApp, { to: withoutLimits(server.url) });
-  await eventually(async () =>
-    expect((await readOutbox(testApp)).every(({ last_error }) => last_error !== null)).toBe(true),
+  const { dateId } = await createBookableDate(me);
+  const { booking_id } = await bookOrFail(me, dateId, { ...booker, participants: undefined, places: 1 });
+  const [place] = (await me.get(`/v2/participants?booking_id=${booking_id}`)).json<[{ id: number }]>();
+  await forced(
+    me,
+    `delete from outbox where purpose not in ('offer', 'interest_confirmation');
+      insert into outbox (provider_id, purpose, booking_id, participant_id, created_at, due_at)
+        values (${me.id}, 'reminder', ${booking_id}, ${place.id}, now(), now())`,
   );
-  await forced(me, `update participants set held_for = null, held_until = null where held_for = 'offer'`);
+  const { server } = await loseReplies(testApp);
+  const pages = server.accepted.map(({ text }) => toPage(text));
+  const answers = {
+    booking: {
+      [`firstname_${place.id}`]: 'Kari',
+      [`lastname_${place.id}`]: 'Li',
+      [`email_${place.id}`]: 'k@li.example',
+    },
+    ...{ offer: { answer: 'accept' }, interest: { answer: 'confirm' } },
+  };
+  for (const [kind, answer] of Object.entries(answers)) {
+    const page = pages.find((one) => one.startsWith(`/my/${kind}/`))!;
+    expect((await visitor(testApp.app).post(page, answer)).status, kind).toBeLessThan(400);
+  }
+  const purposes = async () => (await readOutbox(testApp)).map(({ purpose }) => purpose);
+  expect(await purposes()).toEqual(expect.arrayContaining(['offer', 'interest_confirmation', 'reminder']));
   await makeDue(testApp);
   await allSent(testApp);
-  expect((await readOutbox(testApp)).map(({ purpose }) => purpose)).not.toContain('offer');
+  expect((await purposes()).filter((one) => /offer|interest|reminder/.test(one))).toEqual([]);
+  expect(await statuses(testApp.app, pages)).toEqual([200, 200, 200]);
 });

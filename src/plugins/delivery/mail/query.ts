@@ -1,3 +1,4 @@
+import { seatStatuses } from '../../../core/reference/statuses.ts';
 import { caseFoldedSql } from '../../../database/tables/columns.ts';
 import { isDelayedSql } from '../../../database/tables/outbox.ts';
 import { isRefusedSql, joinedRecipient, recipientJoins } from '../../../resources/mails/loaders.ts';
@@ -46,18 +47,24 @@ export const postponeMails = {
     where ${areAttempted}`,
 };
 
-const detachLinks = (table: string) => `${table} as (
-      update ${table} set mail_id = null where provider_id = $1 and mail_id in (select id from deleted))`;
+/** The page of an accepted offer, and the payer's page in a reminder, are not outdated with the mail. */
+const keepsLink = `(d.purpose = 'reminder' or d.purpose = 'offer' and exists (select from participants p
+        where p.provider_id = $1 and p.id = d.participant_id and p.user_id = d.user_id and p.held_for is null
+          and p.status_id in (${seatStatuses.join(', ')})))`;
+const ofDeleted = (condition = 'true') =>
+  `provider_id = $1 and mail_id in (select d.id from deleted d where ${condition})`;
 
 /**
- * Deletes outdated mails; links of earlier attempts stay as they are. An interest whose date can no longer be booked gets
- * a mail about the next date.
+ * Deletes outdated mails, and the links of their earlier attempts. An interest whose date can no longer be booked gets a
+ * mail about the next date; a confirmed one keeps its link, which deletes it.
  */
 export const deleteMails = {
   name: 'delete_mails',
-  text: `with deleted as (delete from outbox where ${areAttempted} returning id, purpose, interest_id),
-    ${detachLinks('tokens')},
-    ${detachLinks('booking_links')}
+  text: `with deleted as (delete from outbox where ${areAttempted}
+        returning id, purpose, interest_id, participant_id, user_id),
+      ended_tokens as (delete from tokens where ${ofDeleted()}),
+      ended_links as (delete from booking_links where ${ofDeleted(`not ${keepsLink}`)}),
+      kept_links as (update booking_links set mail_id = null where ${ofDeleted(keepsLink)})
     update course_interests i set notified_at = null, course_date_id = null from deleted d
     where i.provider_id = $1 and i.id = d.interest_id and d.purpose = 'date_published' and not exists (
       select from course_interests n where n.provider_id = $1 and n.course_id = i.course_id and n.email = i.email
