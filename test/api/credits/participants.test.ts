@@ -125,6 +125,19 @@ test('named participants are credited, and deregistered with deregister', async 
     expect((await send(staged, { lines: [{ line_id: staged.line_id, ...part }] })).json()).toEqual({
       error: 'Field(s) not valid: lines[0].participants',
     });
+  const unknown = other.ids[0]!;
+  for (const [code, part, concerned] of [
+    ['field_invalid', { participants: [unknown, staged.ids[2]] }, [unknown]],
+    ['named_twice', named(2, 2, 0), [staged.ids[2]]],
+    ['already_credited', named(1, 2, 3), [staged.ids[1], staged.ids[3]]],
+    ['quantity_too_small', { quantity: 1, ...named(0, 2) }, [undefined]],
+  ] as const) {
+    const body = { lines: [{ line_id: staged.line_id, ...part }] };
+    const path = `/v2/orders/${staged.order}/credit`;
+    const refused = (await staged.me.post(path, body, { accept: 'application/problem+json' })).json<Item>();
+    expect([refused['code'], refused['fields']]).toEqual([code, [{ field: 'lines[0].participants', code: 'invalid' }]]);
+    expect((refused['errors'] as Item[]).map((one) => one['participant_id'] as unknown)).toEqual(concerned);
+  }
   const tooMuch = await send(staged, { lines: [{ line_id: staged.line_id, amount: 960.01, ...named(2) }] });
   expect(tooMuch.headers['x-error-code']).toBe('credit_exceeds_line');
   expect(await move(staged, 2, staged.dearer)).toBe(340);

@@ -162,7 +162,13 @@ test('one who has left, and one with attendance, is refused; attendance that is 
   expect((await move(me, id, target)).status).toBe(200);
   expect((await me.get(`/v2/participants/${id}?include=attendance`)).json<Item>()['attendance']).toEqual([]);
   await createAttendance(me, id, await addGathering(me, target), { attended: true });
-  expect(codeOf(await move(me, id, dateId))).toEqual([400, 'attendance_registered']);
+  const refused = await me.post(
+    `/v2/participants/${id}/move`,
+    { coursedate_id: dateId },
+    { accept: 'application/problem+json' },
+  );
+  expect(codeOf(refused)).toEqual([400, 'attendance_registered']);
+  expect(refused.json<Item>()['errors']).toMatchObject([{ code: 'attendance_registered', participant_id: id }]);
   await deregister(me, summary.booking_id);
   expect(codeOf(await move(me, id, dateId))).toEqual([400, 'participant_left']);
 });

@@ -192,8 +192,10 @@ test('a swap is refused after attendance was registered', async () => {
   await createAttendance(me, id, gathering);
   expect((await swap(me, id, person())).status).toBe(200);
   await createAttendance(me, id, await addGathering(me, dateId), { attended: false });
-  const response = await swap(me, id, person());
+  const accept = 'application/problem+json';
+  const response = await me.put(`/v2/participants/${id}`, { user: person() }, { accept });
   expect([response.status, response.headers['x-error-code']]).toEqual([400, 'attendance_registered']);
+  expect(response.json()).toMatchObject({ errors: [{ code: 'attendance_registered', participant_id: id }] });
 });
 
 test('naming a place of a group confirms it and removes its placeholder, in every body format', async () => {

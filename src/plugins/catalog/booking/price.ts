@@ -2,8 +2,10 @@ import { Problem, type CodedError } from '../../../core/errors.ts';
 import { toMinorUnits, type Minor } from '../../../core/money.ts';
 import type { Ctx } from '../../../database/context.ts';
 import type { BookingInput } from '../../../resources/booking/body-schema.ts';
+import { validateCampaign } from '../../../resources/campaigns/service.ts';
 import { agreedTotals, type AgreedLine } from '../../../resources/quotes/price-service.ts';
 import { previewQuote, type BookingQuote } from '../../../resources/quotes/service.ts';
+import { validateVoucher } from '../../../resources/vouchers/service.ts';
 
 /** An error of the booking service, or of the form alone. */
 export type FormFault = Pick<CodedError, 'field'> & { code: string };
@@ -18,17 +20,28 @@ export async function priceForm(ctx: Ctx, input: BookingInput): Promise<Priced> 
   const without = { ...input, ...Object.fromEntries(faulty.map((name) => [name, undefined])) };
   const { quote, errors } = faulty.length > 0 ? await tryQuote(ctx, without) : { ...first, errors: [] };
   const isSpent = quote?.voucher?.pays === 0n && quote.totals.inclVat > 0n;
-  const own = await Promise.all(first.errors.map((one) => nameField(ctx, input, without, one)));
+  const own = await Promise.all(first.errors.map((one) => nameField(ctx, input, one)));
   return { quote, errors: [...own, ...errors, ...(isSpent ? [{ code: 'voucher_code_used_up' }] : [])] };
 }
 
+/** Look-ups of the code in one field as a code of the other. */
+const findAsOther = {
+  campaign_code: (ctx: Ctx, { campaign_code: code }: BookingInput) => validateVoucher(ctx, code!),
+  voucher_code: (ctx: Ctx, { voucher_code: code, coursedate_id }: BookingInput) =>
+    validateCampaign(ctx, code!, { coursedate_id: coursedate_id! }),
+};
+
 /** Tells a code that is one of the other field from an unknown one. */
-async function nameField(ctx: Ctx, input: BookingInput, without: BookingInput, fault: FormFault): Promise<FormFault> {
+async function nameField(ctx: Ctx, input: BookingInput, fault: FormFault): Promise<FormFault> {
   const own = codeNames.find((name) => fault.code === `${name}_invalid`);
-  const other = codeNames.find((name) => name !== own)!;
-  if (own === undefined || input[own] === undefined) return fault;
-  const { errors } = await tryQuote(ctx, { ...without, [other]: input[own] });
-  return errors.some(({ code }) => code === `${other}_invalid`) ? fault : { code: `${own}_misplaced` };
+  if (own === undefined) return fault;
+  try {
+    await findAsOther[own](ctx, input);
+    return { code: `${own}_misplaced` };
+  } catch (error) {
+    if (error instanceof Problem && (error.kind === 'not_found' || error.kind === 'invalid')) return fault;
+    throw error;
+  }
 }
 
 async function tryQuote(ctx: Ctx, input: BookingInput): Promise<Priced> {

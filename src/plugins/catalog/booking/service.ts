@@ -26,21 +26,10 @@ export class FormEnded extends Error {}
 
 /** Equal for equal totals, statuses and times. */
 export function toVersion({ currency, totals, voucher, participants }: BookingQuote, date: DateSpan) {
-  const { exclVat, inclVat } = totals;
   const { startAt, startTimeAt, endAt, endTimeAt } = date;
+  const price = [currency, totals.exclVat, totals.inclVat, voucher?.pays || undefined];
   const statuses = participants.map(({ statusId }) => statusId);
-  const parts = [
-    currency,
-    exclVat,
-    inclVat,
-    voucher?.pays || undefined,
-    startAt,
-    startTimeAt,
-    endAt,
-    endTimeAt,
-    ...statuses,
-  ];
-  return hash('sha256', parts.join(' '), 'base64url');
+  return hash('sha256', [...price, startAt, startTimeAt, endAt, endTimeAt, ...statuses].join(' '), 'base64url');
 }
 
 /** Equal for what a price depends on by the choice of the visitor. */
