@@ -2,11 +2,13 @@ import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { products } from '../../../src/database/tables/courses.ts';
 import { bookings } from '../../../src/database/tables/orders.ts';
+import { findDate } from '../../../src/resources/quotes/sql.ts';
 import { book, createVoucher } from '../../support/booking.ts';
 import { personFields, readFormFields, readMain, type FormFields } from '../../support/catalog-form.ts';
 import { changeDate } from '../../support/dates.ts';
 import { openFormSchool } from '../../support/form-school.ts';
 import { write } from '../../support/orders.ts';
+import { recordStatements } from '../../support/record-statements.ts';
 import { openTestApp, sharedTestApp, type Provider } from '../../support/test-app.ts';
 import { visitor } from '../../support/pages.ts';
 
@@ -115,7 +117,27 @@ test('a code in the field of the other kind is named, and an unknown one is not 
   const unknown = await read({ campaign_code: 'NONE', voucher_code: 'NONE' });
   expect(unknown).toContain('The campaign code is not valid for this booking');
   expect(unknown).toContain('The voucher code is not valid');
+  expect(unknown).toContain('|To pay|NOK 1,250.00|');
   expect(await numBookings(me)).toBe(0);
+});
+
+test('the code of a campaign for other courses is not valid in either field', async () => {
+  const { me, open, send } = await school();
+  await addCampaign(me, { courses: [await me.course({ title: 'Ropes' })] });
+  const form = { ...(await open()), ...personFields(1) };
+  for (const [name, text] of [
+    ['campaign_code', 'The campaign code is not valid for this booking'],
+    ['voucher_code', 'The voucher code is not valid'],
+  ] as const)
+    expect(readMain(await send({ ...form, [name]: 'TEN' }))).toContain(text);
+});
+
+test.each(['book', 'check'])('a form with two wrong codes is priced twice: %s', async (action) => {
+  const { me, open, send } = await school();
+  const { code } = await createVoucher(me, { amount: '300.00' });
+  const form = { ...(await open()), ...personFields(1), campaign_code: code, voucher_code: 'NONE' };
+  const sent = await recordStatements(async () => expect((await send(form, action)).status).toBe(400));
+  expect(sent.filter(({ name }) => name === findDate.name).length).toBe(2);
 });
 
 const company = { kind: 'company', company: 'Fjord AS' };
