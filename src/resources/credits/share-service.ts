@@ -1,4 +1,4 @@
-import { Problem } from '../../core/errors.ts';
+import type { ErrorCode } from '../../core/error-codes.ts';
 import { min, sum, toMinorUnits, type Minor } from '../../core/money.ts';
 import { hasLeft } from '../../core/reference/statuses.ts';
 import type { Tx } from '../../database/client.ts';
@@ -6,6 +6,7 @@ import type { Ctx } from '../../database/context.ts';
 import { execute } from '../../database/statements.ts';
 import type { participants } from '../../database/tables/participants.ts';
 import { grouped } from '../../lists/relations.ts';
+import { bookingProblem } from '../booking/schema.ts';
 import { split, takePart, toItem, type CreditedPart, type Line, type Part, type Rest } from './line-service.ts';
 import { findShares } from './sql.ts';
 
@@ -47,14 +48,16 @@ export function assertCreditable(
   field: string,
 ) {
   const known = new Map(shares.map((one) => [one.id, one]));
-  const named = ids.flatMap((id) => known.get(id) ?? []);
-  if (named.length < ids.length) throw Problem.invalidFields({ notValid: [field] });
-  const isLeft = (one: Share) => (amount === undefined ? isCreditable(one) : one.share > 0n);
-  const code =
-    (new Set(ids).size < ids.length && 'named_twice') ||
-    (!named.every(isLeft) && 'already_credited') ||
-    (ids.length > (quantity ?? ids.length) && 'quantity_too_small');
-  if (code) throw Problem.invalidFields({ rules: { [field]: code } });
+  const isLeft = (one?: Share) => one && (amount === undefined ? isCreditable(one) : one.share > 0n);
+  const faults: [ErrorCode, (number | undefined)[]][] = [
+    ['field_invalid', ids.filter((id) => !known.has(id))],
+    ['named_twice', ids.filter((id, n) => ids.indexOf(id) < n)],
+    ['already_credited', ids.filter((id) => !isLeft(known.get(id)))],
+    ['quantity_too_small', ids.length > (quantity ?? ids.length) ? [undefined] : []],
+  ];
+  const [code, broken] = faults.find(([, people]) => people.length > 0) ?? [];
+  const message = `Field(s) not valid: ${field}`;
+  if (code) throw bookingProblem(broken!.map((participantId) => ({ code, message, field, participantId })));
 }
 
 /** A participant's part of a credit. */

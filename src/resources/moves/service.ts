@@ -68,8 +68,7 @@ export async function moveParticipants(
   { sendMail = true, field = 'coursedate_id' } = {},
 ) {
   const ids = rows.map(({ id }) => id);
-  const [found] = await execute<{ isAttended: boolean }>(tx, sql.findAttended, [ctx.providerId, ids]);
-  assertNotAttended(found!.isAttended);
+  assertNotAttended(await execute<{ id: number }>(tx, sql.findAttended, [ctx.providerId, ids]));
   const [date] = (await loadContext(ctx, tx, now, { coursedate_id: courseDateId })).dates;
   if (date === undefined) throw bookingProblem([{ ...bookingError('course_date_identifier_invalid'), field }]);
   if (rows.length === 0) return date;

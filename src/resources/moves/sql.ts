@@ -1,8 +1,8 @@
-/** `isAttended` is true if one of the participants `$2` has registered attendance. */
+/** Those of the participants `$2` who have registered attendance. */
 export const findAttended = {
   name: 'find_attended_of_moved',
-  text: `select exists (
-    select from attendances where provider_id = $1 and participant_id = any($2::bigint[]) and attended is not null) as "isAttended"`,
+  text: `select distinct participant_id as id from attendances
+    where provider_id = $1 and participant_id = any($2::bigint[]) and attended is not null order by 1`,
 };
 
 export const moveParticipants = {

@@ -41,7 +41,7 @@ export async function decideSwap(ctx: Ctx, tx: Tx, now: string, row: Participant
   const found = known ? [] : await findExistingUsers(ctx, tx, persons);
   const existing = known ?? found[0]!.id;
   if (existing === row.userId) return undefined;
-  assertNotAttended(isAttended);
+  assertNotAttended(isAttended ? [row] : []);
 
   const userId = existing ?? (await enrolUsers(ctx, tx, now, persons, found, customerId))[0]!.userId;
   const state = nextState(toState(row), 'name', 'own');
@@ -68,9 +68,10 @@ async function findUser(ctx: Ctx, tx: Tx, id: number | undefined, externalId = '
   return user.id;
 }
 
-export function assertNotAttended(isAttended: boolean) {
-  if (!isAttended) return;
-  throw Problem.coded('attendance_registered', 'Attendance of the participant is registered already');
+export function assertNotAttended(attended: { id: number }[]) {
+  const message = 'Attendance of the participant is registered already';
+  const errors = attended.map(({ id }) => ({ code: 'attendance_registered' as const, message, participantId: id }));
+  if (errors.length > 0) throw new Problem('invalid', message, { errors });
 }
 
 /** Records a swap that is written, with its mails, and deletes the former user if it was a placeholder. */
