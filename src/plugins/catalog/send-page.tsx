@@ -24,16 +24,16 @@ export const formatErrorWith =
     const view = viewIn(request);
     const language = view?.language ?? preferredLanguage(request.headers['accept-language'], defaultLanguage);
     const texts = allTexts[language];
-    const [title, help] = toErrorTexts(kind, texts);
+    const [title, help] = toErrorTexts(kind, texts, request.method);
     if (view) return renderPage(<Notice view={view} title={title} lines={[help]} />);
     return renderPage(<ErrorPage {...{ language, texts, stylePath, title, help }} />);
   };
 
-function toErrorTexts(kind: ProblemKind, texts: Texts): [string, string] {
+function toErrorTexts(kind: ProblemKind, texts: Texts, method: string): [string, string] {
   if (kind === 'not_found') return [texts.notFound, texts.notFoundHelp];
   if (kind === 'gone') return [texts.gone, texts.goneHelp];
   if (kind === 'forbidden') return [texts.forbidden, texts.forbiddenHelp];
-  if (kind === 'too_many_requests') return [texts.busy, texts.tooManyHelp];
+  if (kind === 'too_many_requests') return [texts.busy, method === 'POST' ? texts.tooManySentHelp : texts.tooManyHelp];
   if (kind === 'unavailable') return [texts.busy, texts.busyHelp];
   if (kind === 'internal') return [texts.failed, texts.failedHelp];
   return [texts.unreadable, texts.unreadableHelp];

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { products } from '../../../src/database/tables/courses.ts';
 import { bookings } from '../../../src/database/tables/orders.ts';
 import { findDate } from '../../../src/resources/quotes/sql.ts';
@@ -9,7 +9,7 @@ import { changeDate } from '../../support/dates.ts';
 import { openFormSchool } from '../../support/form-school.ts';
 import { write } from '../../support/orders.ts';
 import { recordStatements } from '../../support/record-statements.ts';
-import { openTestApp, sharedTestApp, type Provider } from '../../support/test-app.ts';
+import { limits, openTestApp, sharedTestApp, type Provider } from '../../support/test-app.ts';
 import { visitor } from '../../support/pages.ts';
 
 const testApp = await sharedTestApp();
@@ -226,6 +226,19 @@ test('a name that is too long is told the length', async () => {
     const shown = await send({ ...form, ...fields });
     expect([shown.status, readMain(shown).includes(long(label))], label).toEqual([400, true]);
   }
+});
+
+test.each([
+  ['en', /^\|Too many requests\|Many requests have come .* Please wait a minute, and load the page again\.\|/],
+  ['no', /^\|For mange forespørsler\|Det har kommet mange .* Vent et minutt, og last siden på nytt\.\|/],
+])('a page that is refused asks nobody to send something again: %s', async (lang, text) => {
+  const own = await openTestApp(database, { limits: { ...limits, publicRequestsPerMinute: 5 } });
+  onTestFinished(() => own.app.close());
+  const { base } = await school();
+  const read = (word: string) => visitor(own.app).get(`${base}?q=${word}&lang=${lang}`);
+  await read('a');
+  const refused = await read('b');
+  expect([refused.status, readMain(refused)]).toEqual([429, expect.stringMatching(text)]);
 });
 
 test('a form that is refused names the limit and what to do', async () => {
