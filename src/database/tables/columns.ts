@@ -116,12 +116,12 @@ export const searchQuery = (providerId: AnyPgColumn | number, text: string) =>
   sql`search_query(${providerId}, ${text})`;
 /** SHA-256 of the links in earlier attempts of the mail with `hash`; they are valid as long as that one. */
 export const earlierHashes = () => text().array().notNull().default([]);
-export const earlierHashesIndex = (name: string, t: Record<'providerId' | 'earlierHashes', AnyPgColumn>) =>
+export const earlierHashesIndex = (name: string, t: { earlierHashes: AnyPgColumn }) =>
   index(name)
-    .on(t.providerId)
+    .using('gin', t.earlierHashes)
     .where(sql`${t.earlierHashes} <> '{}'`);
 /** True for the row of the link with the hash `value`. */
 export const hasLinkSql = (hash: string, value: string) =>
-  `(${hash} = ${value} or earlier_hashes <> '{}' and ${value} = any(earlier_hashes))`;
+  `(${hash} = ${value} or earlier_hashes <> '{}' and earlier_hashes @> array[${value}])`;
 /** `folded` for SQL written as text. */
 export const foldedSql = (expression: string) => `fold_text(${expression}) collate "C"`;

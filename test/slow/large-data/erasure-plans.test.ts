@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import * as listStatements from '../../../src/resources/erasures/list-sql.ts';
 import * as ownStatements from '../../../src/resources/erasures/sql.ts';
+import { countReadRows } from '../../support/count-read-rows.ts';
 import { createOrder, createUser, write } from '../../support/orders.ts';
 import { openTestAppForFile } from '../../support/test-app.ts';
 
@@ -29,20 +30,10 @@ async function createLargeSchool() {
   return { me, id };
 }
 
-/** The most rows that a step of a statement reads or removes. */
-async function countRead(name: keyof typeof statements, parameters: unknown[]) {
-  const { text } = statements[name] as { text: string };
-  const { rows } = await database.pool.query<{ 'QUERY PLAN': string }>(
-    `explain (analyze, timing off) ${text}`,
-    parameters,
-  );
-  const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-  const read = [...plan.matchAll(/actual rows=([\d.]+) loops|Rows Removed by [\w ]+: (\d+)/g)];
-  return Math.max(...read.map(([, actual, removed]) => Number(actual ?? removed)));
-}
-
 test(`no statement of an erasure reads a school with ${count} orders as a whole`, { timeout: 300_000 }, async () => {
   const { me, id } = await createLargeSchool();
+  const countRead = (name: keyof typeof statements, parameters: unknown[]) =>
+    countReadRows(database, statements[name], parameters);
   const first = [me.id, id, 'Europe/Oslo', 5];
   const read = {
     findOrders: await countRead('findOrders', first),
