@@ -1,7 +1,7 @@
 import { isMailOnSql } from '../../core/reference/mail-kinds.ts';
 import { canceled, seatStatuses } from '../../core/reference/statuses.ts';
 import { caseFoldedSql, currentTimeSql } from '../../database/tables/columns.ts';
-import { locationSql, waitingMailsSql, wasToldSql } from './loaders.ts';
+import { locationSql, waitingMailsSql, wasSent, wasToldSql } from './loaders.ts';
 
 /** Time and place of the course date `$2` as letters have them, with what else a change of is told, as one text. */
 export const readSchedule = {
@@ -20,9 +20,8 @@ export const readSchedule = {
     where d.provider_id = $1 and d.id = $2`,
 };
 
-/** One that waits is sent with the new time and place. */
-const isGone = '(told.sent_at is not null or told.attempts > 0 and told.last_error is null)';
-const wasTold = (recipient: string) => wasToldSql(`${recipient} and ${isGone}`);
+/** A mail that waits is sent with the new time and place. */
+const wasTold = (recipient: string) => wasToldSql(`${recipient} and ${wasSent}`);
 const isTold = (recipient: string) => `(${isMailOnSql('$1', `'date_changed'`)} or ${wasTold(recipient)})`;
 const isInvolved = `p.provider_id = $1 and p.course_date_id = $2 and p.status_id in (${seatStatuses.join(', ')})`;
 

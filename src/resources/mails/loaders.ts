@@ -114,6 +114,9 @@ export const locationSql = (
 const telling =
   "'receipt', 'promotion', 'offer', 'move', 'swap', 'date_changed', 'reminder', 'booking_receipt', 'deregistration'";
 
+/** True for a mail that was sent, or is being sent. */
+export const wasSent = '(told.sent_at is not null or told.attempts > 0 and told.last_error is null)';
+
 /** True if such a mail went, or will go, by the condition over the mail `told`, which begins with its recipient. */
 export const wasToldSql = (recipient: string) => `exists (select from outbox told
       where told.provider_id = $1 and told.${recipient} and told.failed_at is null and told.purpose in (${telling}))`;

@@ -1,9 +1,12 @@
 import { isMailOnSql } from '../../core/reference/mail-kinds.ts';
 import { currentTimeSql } from '../../database/tables/columns.ts';
-import { wasToldSql } from './loaders.ts';
+import { wasSent, wasToldSql } from './loaders.ts';
 
-/** An offer that waits is not sent once it has ended; the deregistration after the second one is told all the same. */
-const isValid = `(told.sent_at is not null or told.purpose <> 'offer' or m.purpose = 'deregistration')`;
+/**
+ * Of the mails that wait, an offer is dropped once it has ended, and others once the person has left. The deregistration
+ * after an offer is sent all the same.
+ */
+const countsAsTold = `(${wasSent} or (told.purpose = 'offer') = (m.purpose = 'deregistration'))`;
 
 /** Mails without a kind are sent by all schools, and those that follow others to whom the others went. */
 export const queueMails = {
@@ -17,7 +20,7 @@ export const queueMails = {
         from json_to_recordset($3) r (place int, purpose text, kind text, "userId" bigint, "participantId" bigint,
           "bookingId" bigint, "courseDateId" bigint, "endsPlace" boolean, "isFollowUp" boolean)) m
     where m.kind is null or ${isMailOnSql('$1', 'm.kind')}
-      or m."isFollowUp" and ${wasToldSql(`participant_id = m."participantId" and told.user_id = m.user_id and ${isValid}`)}
+      or m."isFollowUp" and ${wasToldSql(`participant_id = m."participantId" and told.user_id = m.user_id and ${countsAsTold}`)}
     order by m.place`,
 };
 

@@ -62,9 +62,8 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
     }
     if (swap) await completeSwap(ctx, tx, now, row, swap.userId);
     else if (mail) {
-      // The switch alone decides on a deregistration by the school.
-      const told = { isFollowUp: mail !== 'deregistration', endsPlace: isConfirmed(row.statusId) };
-      await queueMails(ctx, tx, now, [{ purpose: mail, participantId: id, ...told }]);
+      const endsPlace = isConfirmed(row.statusId);
+      await queueMails(ctx, tx, now, [{ purpose: mail, participantId: id, isFollowUp: true, endsPlace }]);
     }
     if (freesPlace) await promoteAfterLeaving(ctx, tx, now, [row]);
     const { statusId = before.statusId }: { statusId?: number } = columns;

@@ -114,11 +114,9 @@ test.each(walked)(
     const expected = to === undefined || isSame ? [] : [transition!.mail];
     expect(await change(statusMails, false)).toEqual(expected);
     const off = { receipt: false, promotion: false, deregistration: false };
-    // The switch alone decides on a deregistration by the school.
-    const followUps = expected.filter((mail) => mail !== 'deregistration');
-    expect(await change(off, true)).toEqual(followUps);
+    expect(await change(off, true)).toEqual(expected);
     // Who was offered a place was told of that.
-    expect(await change(off, false)).toEqual(from === 'offered' ? followUps : []);
+    expect(await change(off, false)).toEqual(from === 'offered' ? expected : []);
   },
 );
 
