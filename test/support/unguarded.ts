@@ -53,8 +53,8 @@ const changes = {
   /** Acts that cannot be undone refuse names that they do not take. */
   unknownNames: {
     file: /parsing\/strict-handling\.ts$/,
-    from: 'const { refusesUnknown = false } = routeOptions.config;',
-    to: 'const refusesUnknown = routeOptions.config.refusesUnknown && false;',
+    from: 'isStrict || refusesName(routeOptions.config, name, body);',
+    to: 'isStrict;',
   },
   /** Of `Prefer` as many characters are read as clients send. */
   cutPreferences: { file: /parsing\/strict-handling\.ts$/, from: '.slice(0, maxParsed)', to: '' },

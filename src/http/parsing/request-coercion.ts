@@ -8,7 +8,15 @@ import { unchangedFields } from '../../core/schema/validator.ts';
 import { findUnknownFields, maxNameLength, readOnlyNames } from './known-fields.ts';
 import { takeReadBack, type ReadBack } from './read-back.ts';
 import { ignoresKey, keyHeader } from '../idempotency.ts';
-import { acknowledgeStrict, chooseNames, findRefused, nameIgnored, prefersStrict, refuse } from './strict-handling.ts';
+import {
+  acknowledgeStrict,
+  chooseNames,
+  findRefused,
+  nameIgnored,
+  prefersStrict,
+  refuse,
+  refusesName,
+} from './strict-handling.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -60,9 +68,11 @@ export function coerceRequests(app: FastifyInstance) {
       if (config.coerceBody) request.body = markUnchanged(config.coerceBody(rest), unchanged);
       const isStrict = !request.is404 && prefersStrict(request);
       if (isStrict) acknowledgeStrict(reply);
+      // No item is sent back to an act.
+      const readOnly = refusesName(config, 'id', request.body) ? [] : getReadOnly(config);
       function* findUnknown() {
         yield* unknownNames;
-        if (schema) yield* findUnknownFields(schema, rest, getReadOnly(config));
+        if (schema) yield* findUnknownFields(schema, rest, readOnly);
         if (isStrict && ignoresKey(request)) yield keyHeader;
       }
       const refused = findRefused(request, isStrict, findUnknown());

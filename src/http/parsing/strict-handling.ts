@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
 import { refusedNames } from '../../core/schema/validator.ts';
 import { addVary } from '../vary.ts';
@@ -59,11 +59,13 @@ export function chooseNames(names: Iterable<string>, isChosen: (name: string) =>
   return [...chosen];
 }
 
+/** True where the act refuses the name if it is unknown. */
+export const refusesName = ({ refusesUnknown }: FastifyContextConfig, name: string, body: unknown) =>
+  typeof refusesUnknown === 'function' ? refusesUnknown(name, body as Fields) : refusesUnknown === true;
+
 /** Those of the unknown names that are errors, in a form for texts. */
 export function findRefused({ routeOptions, body }: FastifyRequest, isStrict: boolean, unknown: Iterable<string>) {
-  const { refusesUnknown = false } = routeOptions.config;
-  const isRefused = (name: string) =>
-    isStrict || (typeof refusesUnknown === 'function' ? refusesUnknown(name, body as Fields) : refusesUnknown);
+  const isRefused = (name: string) => isStrict || refusesName(routeOptions.config, name, body);
   return chooseNames(unknown, isRefused).map(toShown);
 }
 

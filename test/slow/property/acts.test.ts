@@ -11,8 +11,6 @@ import { loadUnguarded } from '../../support/unguarded.ts';
 const testApp = await sharedTestApp();
 const endpoints = getEndpoints(testApp);
 
-const readOnly = ['id', 'created_at', 'updated_at', 'deleted_at'];
-
 /** Every name that an operation documents, at any depth. */
 function documentedNames(schema: unknown): string[] {
   if (typeof schema !== 'object' || schema === null) return [];
@@ -30,15 +28,15 @@ const misspelt = (name: string) => [
 ];
 /** Names of other operations, and natural guesses. */
 const guesses = [
+  ...['id', 'created_at', 'updated_at', 'deleted_at'],
   ...['participant_ids', 'amount', 'sum', 'value', 'dryrun', 'dry-run', 'dry_run', 'test', 'send_email', 'notify'],
   ...['participants', 'line_id', 'quantity', 'reason', 'message', 'force', 'price', 'beløp', 'with space', 'into'],
 ];
 
 function unknownNames({ operation }: Endpoint) {
   const known = new Set([
-    ...readOnly,
     ...documentedNames(operation.requestBody?.content['application/json']?.schema),
-    ...(operation.parameters ?? []).map(({ name }) => name),
+    ...(operation.parameters ?? []).flatMap((one) => (one.in === 'path' ? [] : one.name)),
   ]);
   const names = [...[...known].flatMap(misspelt), ...guesses];
   return [...new Set(names)].filter((name) => name !== '' && !known.has(name));
