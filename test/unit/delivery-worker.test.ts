@@ -13,7 +13,7 @@ function start(kind: Partial<Deliveries<Item>>, claim: (values: unknown[]) => Pr
       claim: { statement: { name: 'claim', text: '' }, toValues: (inProgress) => inProgress },
       deliver: () => Promise.resolve(undefined),
       toErrorEnding: (item, problem, isMomentary) => ending(`${item.id}: ${problem}, ${String(isMomentary)}`),
-      ...{ markTries: 1, pollMs: 1, attemptMs: 10_000, texts: { failing: 'failing', recovered: 'recovered' } },
+      ...{ markTries: 1, pollMs: 1, stopMs: 10_000, texts: { failing: 'failing', recovered: 'recovered' } },
       ...kind,
     },
     { $client: { query: async ({ values }: { values: unknown[] }) => ({ rows: await claim(values) }) } as never },
@@ -89,6 +89,16 @@ test('claims get the deliveries in progress, and a stop waits for them', async (
   end();
   await stopped;
   expect(log).toEqual(['info: sent 1', 'info: sent 2']);
+});
+
+test('a stop waits no longer than it may for deliveries in progress and their marks', async () => {
+  const never = () => new Promise<never>(() => undefined);
+  for (const deliver of [never, async () => ending('sent', never)]) {
+    const { log, stop } = start({ deliver, stopMs: 20 }, inTurn([{ id: 1 }]));
+    await expect.poll(() => log.length).toBe(deliver === never ? 0 : 1);
+    const late = new Promise((done) => setTimeout(done, 4_000, 'still waits'));
+    expect(await Promise.race([stop(), late])).toBeUndefined();
+  }
 });
 
 test('without a free place nothing is claimed', async () => {

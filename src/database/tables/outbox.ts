@@ -138,7 +138,7 @@ export const outbox = pgTable(
     lastError: text(),
     /**
      * What the last failed attempt was about: the refused recipient, the refused message, or another cause of this mail's
-     * own. Null if the mail server itself failed, and for a failure of an earlier version.
+     * own. A refused message stays one. Null if the mail server itself failed, and for a failure of an earlier version.
      */
     failure: text({ enum: failures }),
     /** When it was sent, or written to a file. */

@@ -17,7 +17,7 @@ import { countUnencrypted, readWebhookStates, type WebhookState } from './webhoo
 const waiting = { warning: 15 * minutes, error: 6 * hours };
 
 /** Failed in a server of an earlier version, which did not know the kind; this one stores a cause of failures. */
-const wasUnknown = `o.failed_at is not null and o.failure is null and ${joinedRecipient} is not null
+const wasUnknown = `o.failed_at > now() - interval '30 days' and o.failure is null and ${joinedRecipient} is not null
     and (o.last_error = '${noAddress}' or o.last_error ~ '^Cannot (read|destructure)|is not a function$')`;
 
 /** Reminders give way to other mails until they are due. */

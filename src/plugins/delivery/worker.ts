@@ -28,8 +28,8 @@ export type Deliveries<Item> = {
   pollMs: number;
   /** Where a rate limits the claims: the pause after a claim of so many rows. */
   pauseMs?(claimed: number): number;
-  /** How long a stop waits for attempts in progress. */
-  attemptMs: number;
+  /** How long a stop waits for deliveries in progress to end and to be marked. */
+  stopMs: number;
   /** For the log: claims fail, and succeed again. */
   texts: { failing: string; recovered: string };
 };
@@ -76,10 +76,10 @@ export function startWorker<Item extends QueryResultRow>(kind: Deliveries<Item>,
   const timer = renewal && setInterval(renew, renewal.everyMs);
   const loop = run();
   return {
-    /** Resolves when deliveries in progress have ended and are marked, 5 s after the longest attempt at the latest. */
+    /** Resolves when deliveries in progress have ended and are marked, after `stopMs` at the latest. */
     async stop() {
       stopping.abort();
-      await Promise.race([loop, sleep(kind.attemptMs + 5_000, undefined, { ref: false })]);
+      await Promise.race([loop, sleep(kind.stopMs, undefined, { ref: false })]);
       clearInterval(timer);
     },
   };

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { getDeliveryCounters } from '../../../src/plugins/delivery/counters.ts';
 import { mailCheck } from '../../../src/plugins/delivery/checks.ts';
+import { stopMs } from '../../../src/plugins/delivery/mail/deliveries.ts';
 import { retryMails } from '../../../src/plugins/delivery/mail/service.ts';
 import { bookOrFail, createBookableDate, person } from '../../support/booking.ts';
 import {
@@ -132,6 +133,64 @@ test('a refused message has three attempts in a day, then fails, marks no addres
   expect(await retryMails(testApp.database, 'failed', hour(-1))).toMatchObject({ retried: 1 });
   await allSent(testApp);
   await stop();
+});
+
+test('a message that is refused between outages fails after the attempts since its first refusal', async () => {
+  const testApp = await openMailTestApp();
+  await invite(await testApp.createProvider(), 'staff@school.example');
+  const refused = { command: 'DATA', responseCode: 550, response: '550 5.7.1 spam' };
+  const answers = [{ command: 'CONN' }, refused, { command: 'CONN' }, refused, { command: 'CONN' }, refused, refused];
+  const left = [...answers];
+  const { stop } = startWorker(testApp, {
+    to: {
+      ...{ destination: 'a server', result: 'sent', secrets: [] },
+      send: () => Promise.reject(Object.assign(new Error('not taken'), left.shift())),
+    },
+  });
+  const [seen, mail] = [[] as unknown[], async () => (await readOutbox(testApp))[0]!];
+  for (const [n] of answers.entries()) {
+    await eventually(async () => expect([left.length, (await mail()).last_error]).toEqual([6 - n, 'not taken']));
+    const { attempts, failed } = await mail();
+    seen.push([attempts, failed]);
+    if (failed) break;
+    await testApp.database.pool.query(`update outbox set due_at = now()`);
+  }
+  await stop();
+  expect(seen).toEqual([
+    [1, false],
+    [1, false],
+    [2, false],
+    [3, true],
+  ]);
+});
+
+test('a stop cuts off a mail that hangs, which waits then, and ends within 10 s', async () => {
+  const testApp = await openMailTestApp();
+  await invite(await testApp.createProvider(), 'staff@school.example');
+  const closed: string[] = [];
+  let cutOff: ((error: Error) => void) | undefined;
+  const { stop } = startWorker(testApp, {
+    to: {
+      ...{ destination: 'a server', result: 'sent', secrets: [] },
+      send: () => new Promise((_, fail) => (cutOff = fail)),
+      close(options) {
+        closed.push(options?.force === true ? 'forced' : 'idle');
+        cutOff?.(new Error('cut off'));
+      },
+    },
+  });
+  await eventually(() => expect(cutOff).toBeDefined());
+  const timers = vi.spyOn(globalThis, 'setTimeout');
+  const stopped = stop();
+  const [timeout] = timers.mock.calls;
+  timers.mockRestore();
+  const [cut, milliseconds] = timeout as [() => void, number];
+  expect([closed, milliseconds]).toEqual([[], 5_000]);
+  expect(stopMs).toBeLessThan(10_000);
+  cut();
+  await stopped;
+  expect(closed).toEqual(['forced', 'idle']);
+  expect(await readOutbox(testApp)).toMatchObject([{ attempts: 1, last_error: 'cut off', failed: false }]);
 });
 
 test('refused recipients are counted apart, no warning of doctor, and left out where all failed mails are retried', async () => {

@@ -78,6 +78,10 @@ test('doctor names mails that failed in a server that did not know their kind, a
     message:
       'Mails have failed in a server that did not know their kind (booking_link, booking_receipt): `mail retry --all-failed`',
   });
+  await forced(me, `update outbox set failed_at = now() - interval '30 days' where purpose = 'booking_link'`);
+  expect(await mailCheck.run({ pool: testApp.database.pool, config: {} as never })).toContainEqual(
+    expect.objectContaining({ message: expect.stringContaining('(booking_receipt)') as string }),
+  );
   expect(await retryMails(testApp.database, 'failed')).toMatchObject({ retried: 3 });
   expect((await mailCheck.run({ pool: testApp.database.pool, config: {} as never })).map(({ level }) => level)).toEqual(
     ['ok'],

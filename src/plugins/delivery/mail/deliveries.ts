@@ -40,8 +40,9 @@ type MailOptions = {
 /** Mails that are sent at once. */
 export const slots = 5;
 const pollMs = 1_000;
-/** Mails in progress are cut off so long after a stop; they are sent again. */
-const stopMs = 8_000;
+/** Mails in progress are cut off so long after a stop, and sent again. The process has ended within 10 s. */
+const cutOffMs = 5_000;
+export const stopMs = 8_000;
 
 /**
  * Sends mails from the outbox until it is stopped. A mail is claimed, sent and marked as sent in separate transactions,
@@ -81,7 +82,7 @@ export function startMail(options: MailOptions) {
       slots,
       pollMs,
       pauseMs: (claimed) => (claimed < requested ? pollMs : Math.min(pollMs, rate.waitMs())),
-      attemptMs: stopMs,
+      stopMs,
       texts: {
         failing: 'The outbox cannot be read, so no mail leaves',
         recovered: 'The outbox can be read again',
@@ -92,7 +93,7 @@ export function startMail(options: MailOptions) {
   );
   return {
     async stop() {
-      const timer = setTimeout(() => transport.close?.({ force: true }), stopMs);
+      const timer = setTimeout(() => transport.close?.({ force: true }), cutOffMs);
       await worker.stop();
       clearTimeout(timer);
       transport.close?.();
@@ -122,7 +123,7 @@ async function deliver(
       (error: unknown) => {
         const problem = toErrorLine(error, [...transport.secrets, ...token, mail.email]);
         const failure = toFailure(error);
-        // Its attempts count from the first time that the message was refused.
+        // Its attempts count from the first time that the message was refused, which `failure` keeps.
         if (failure === 'message' && mail.lastFailure !== failure) for (const one of toAll(claimed)) one.attempts = 1;
         const ending = endings.failed(claimed, problem, failure);
         if (toRefused(error) !== 'address') return ending;

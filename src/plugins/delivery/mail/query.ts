@@ -33,7 +33,8 @@ export const markSent = {
 /** `$6` and `$7` are the attempts of each and the minutes until the next one; null for a final failure. */
 export const markFailed = {
   name: 'mark_mails_failed',
-  text: `update outbox set last_error = $4, failure = $5, attempts = m.attempts,
+  text: `update outbox set last_error = $4, attempts = m.attempts,
+      failure = case when failure = 'message' and $5 is distinct from 'recipient' then failure else $5 end,
       due_at = now() + coalesce(m.minutes, 0) * interval '1 minute',
       failed_at = case when m.minutes is null then now() end
     from unnest($2::bigint[], $6::int[], $7::int[]) m (mail_id, attempts, minutes)

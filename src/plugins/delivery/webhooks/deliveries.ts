@@ -51,7 +51,7 @@ export function startWebhooks({ database, settings, log }: WebhookOptions) {
       }),
       markTries: 1,
       pollMs: schedule.pollMs,
-      attemptMs: schedule.attemptTimeoutMs,
+      stopMs: schedule.attemptTimeoutMs + 5_000,
       texts: {
         failing: 'The webhooks cannot be read, so no message leaves',
         recovered: 'The webhooks can be read again',
