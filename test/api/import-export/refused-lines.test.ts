@@ -53,6 +53,19 @@ test('a birthday in the future is a bad line', async () => {
   expect(await importObjects(me, [user('born', { date_of_birth: '1990-12-31' })])).toMatchObject({ written: 1 });
 });
 
+test('a customer with a web address that is no URL is a bad line', async () => {
+  const me = await createProvider();
+  const customer = (web_address: string) => ({ kind: 'customer', ref: web_address, title: 'Fjord AS', web_address });
+  const lines = ['www.fjord.example', 'javascript:alert(1)', 'https://fjord.example/a b', 'HTTP://fjord.example'];
+  const { reasons, written } = await importObjects(me, lines.map(customer));
+  const refused = [1, 2, 3].map((line) => `${line}: Field(s) not valid: web_address`);
+  expect({ reasons: reasons.map((reason) => reason.split('. ', 1)[0]), written }).toEqual({
+    reasons: refused,
+    written: 0,
+  });
+  expect(await importObjects(me, [customer('https://fjord.example')])).toMatchObject({ reasons: [], written: 1 });
+});
+
 test('a second child with the trigger value is a bad line, whatever its case and blanks are', async () => {
   const me = await createProvider();
   const child = (ref: string, trigger_value: string) => ({

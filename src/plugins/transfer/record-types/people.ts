@@ -50,8 +50,6 @@ export const customer: BulkRecordType = {
   table: customers,
   fields: {
     ...withLast(storedFields(CustomerBody.properties), ['seller_id']),
-    // Older ones are any text.
-    web_address: field(customers.webaddress, Optional(Line({ maxLength: 2_000 }))),
     idParentCustomer: refersTo('customer', customers.parentCustomerId),
     turnover: field(customers.turnover, line),
     invoice_method: field(customers.invoiceMethod, line),
