@@ -64,10 +64,9 @@ async function start() {
   }
 }
 
-async function serve(given: Config, log: Log, store: Store, stopSignal: StopSignal) {
+async function serve(config: Config, log: Log, store: Store, stopSignal: StopSignal) {
   const { database, connection } = store;
-  const { migrated, firstData, uidHost } = await prepareDatabase(given, log, store);
-  const config = { ...given, uidHost };
+  const { migrated, firstData } = await prepareDatabase(config, log, store);
 
   const isShuttingDown = { now: false };
   logSlowStatements(database, log);
@@ -120,15 +119,14 @@ async function prepareDatabase(config: Config, log: Log, store: Store) {
     }
     for (const difference of await findMigrationDifferences(database.pool)) log.warn(`${difference}: see \`doctor\``);
     const migrated = await isMigrated(database.pool);
-    if (!migrated) return { migrated, firstData: [], uidHost: undefined };
-    const uidHost = await keepUidHost(database.pool, config.PUBLIC_URL);
-    return { migrated, firstData: await loadFirstData(config, database, log), uidHost };
+    return { migrated, firstData: migrated ? await loadFirstData(config, database, log) : [] };
   } finally {
     await database.close();
   }
 }
 
 async function loadFirstData(config: Config, database: Store['database'], log: Log) {
+  await keepUidHost(database.pool, config.PUBLIC_URL);
   await createFirstProvider(config, database, log);
   const loaded: FirstData[] = [];
   for (const plugin of plugins) {

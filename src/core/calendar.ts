@@ -3,7 +3,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { locationLines, venueParts, type Location, type Venue } from './address-format.ts';
 import { hasConfirmedPlace } from './reference/statuses.ts';
 import { safeLink } from './safe-link.ts';
-import { toUidHost } from './settings.ts';
 import { normalizeLineBreaks, toSingleLine } from './text.ts';
 
 export type CalendarGathering = {
@@ -52,8 +51,7 @@ export type CalendarPerson = { name: string; email: string };
 
 export type CalendarOptions = {
   providerId: number;
-  publicUrl: string;
-  uidHost?: string | undefined;
+  uidHost: string;
   /** Title of the whole calendar. */
   name?: string;
   /** REQUEST and CANCEL need an organizer and an attendee, PUBLISH an organizer. */
@@ -176,7 +174,7 @@ function toPlaceContent(place: CalendarPlace, options: CalendarOptions): Content
   return {
     // Equal in mails and feeds, so that calendars update an event; another person with the place gets another one.
     id: `participant-${[providerId, participantId, userId, courseDateId].join('-')}`,
-    host: toUidHost(options),
+    host: options.uidHost,
     properties: {
       status: isCanceled ? ICalEventStatus.CANCELLED : toStatus(place),
       ...(organizer && { organizer: toPerson(organizer) }),
@@ -196,7 +194,7 @@ const publicStatuses = {
 
 const toPublicContent = ({ courseDateId, state, pageUrl }: PublicCalendarDate, options: CalendarOptions): Content => ({
   id: `date-${options.providerId}-${courseDateId}`,
-  host: toUidHost(options),
+  host: options.uidHost,
   properties: { status: publicStatuses[state] },
   toJoinUrl: () => null,
   pageUrl,

@@ -213,8 +213,6 @@ function toCoreConfig(variables: Variables) {
   return {
     ...variables,
     EMBEDDED_DATABASE: variables.DATABASE_URL === undefined,
-    /** Set once the database is read. */
-    uidHost: undefined as string | undefined,
     PUBLIC_URL: toBaseUrl(PUBLIC_URL ?? `http://localhost:${variables.PORT}`),
     CATALOG_URL: CATALOG_URL === undefined ? null : toBaseUrl(CATALOG_URL),
     BOOTSTRAP_PROVIDER: BOOTSTRAP_PROVIDER === undefined ? undefined : normalizeTitle(BOOTSTRAP_PROVIDER),
@@ -228,7 +226,6 @@ export const toSettings = (config: CoreConfig): Settings => ({
   timezone: config.TIMEZONE,
   defaultLanguage: config.DEFAULT_LANGUAGE,
   publicUrl: config.PUBLIC_URL,
-  uidHost: config.uidHost,
   catalogUrl: config.CATALOG_URL,
   subSchoolsMax: config.SUB_SCHOOLS_MAX,
   invoiceRetentionYears: config.INVOICE_RETENTION_YEARS,

@@ -8,8 +8,6 @@ export type Settings = {
   defaultLanguage: Language;
   /** Base URL of this server for clients, without a trailing slash. */
   publicUrl: string;
-  /** Host name in the UIDs of calendar entries; that of `publicUrl` unless given. */
-  uidHost?: string | undefined;
   /** Base URL of the public catalog, or null without one. */
   catalogUrl: string | null;
   /** Maximum open sub-schools per school; default 50. */
@@ -20,5 +18,6 @@ export type Settings = {
   callPolicy?: CallPolicy;
 };
 
-export const toUidHost = ({ publicUrl, uidHost }: Pick<Settings, 'publicUrl' | 'uidHost'>) =>
-  uidHost ?? new URL(publicUrl).hostname;
+/** Host name in the UIDs of calendar entries, as the database has it; that of `publicUrl` in a trial. */
+export const toUidHost = (stored: string | null, { publicUrl }: Pick<Settings, 'publicUrl'>) =>
+  stored ?? new URL(publicUrl).hostname;

@@ -26,7 +26,7 @@ const place = (values: Partial<CalendarPlace> = {}): CalendarPlace => ({
   gatherings: [],
   ...values,
 });
-const of = { providerId: 3, publicUrl: 'https://courses.example:8443/path' };
+const of = { providerId: 3, uidHost: 'courses.example' };
 
 test('a UID names the participant, the person and the date, and of later gatherings their position', () => {
   const uids = (values: Partial<CalendarPlace>) =>

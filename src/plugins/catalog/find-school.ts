@@ -10,6 +10,7 @@ export type CatalogSchool = Versions &
   Pick<CatalogSettingsRow, 'theme' | 'fields' | 'isIndexed' | 'termsUrl' | 'privacyUrl' | 'withdrawalText' | 'host'> & {
     providerId: number;
     fairnessKey: number;
+    uidHost: string | null;
     slug: string;
     /** The quarter of an hour of the database's clock. */
     quarter: string;
@@ -32,7 +33,7 @@ const addressSql = (kind: 'visit' | 'post') =>
 
 const findByName = {
   name: 'find_catalog',
-  text: `select n.provider_id as "providerId", coalesce(p.root_id, p.id) as "fairnessKey", c.slug, c.host, c.theme,
+  text: `select n.provider_id as "providerId", coalesce(p.root_id, p.id) as "fairnessKey", v.uid_host as "uidHost", c.slug, c.host, c.theme,
       c.fields, c.is_indexed as "isIndexed", c.terms_url as "termsUrl", c.privacy_url as "privacyUrl",
       c.withdrawal_text as "withdrawalText", p.title, coalesce(nullif(p.email_booking, ''), p.email) as email, p.phone,
       p.web_address as "webAddress", p.text_tagline as tagline, p.text_description as description, p.org_nr as "orgNr",

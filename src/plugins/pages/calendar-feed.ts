@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { toCalendarFeed } from '../../core/calendar.ts';
+import { toUidHost } from '../../core/settings.ts';
 import { limitByAddress } from '../../http/auth/address-limit.ts';
 import type { Ctx } from '../../database/context.ts';
 import { createVersionedCache } from '../../database/versioned-cache.ts';
@@ -75,7 +76,8 @@ export const calendarFeed: FastifyPluginAsync<PageServices> = async (app, servic
 
 async function writeCalendar(ctx: Ctx, userId: number, texts: Texts) {
   const { providerId, settings } = ctx;
-  const name = `${texts.courses} – ${(await loadSchool(ctx)).title}`;
-  const options = { providerId, publicUrl: settings.publicUrl, uidHost: settings.uidHost, name, refreshSeconds };
+  const { title, uidHost } = await loadSchool(ctx);
+  const name = `${texts.courses} – ${title}`;
+  const options = { providerId, uidHost: toUidHost(uidHost, settings), name, refreshSeconds };
   return toCalendarFeed(await listCalendarPlaces(ctx, userId), options);
 }

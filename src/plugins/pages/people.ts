@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import type { Ctx } from '../../database/context.ts';
 import { adminUsers } from '../../database/tables/people.ts';
 import { providers } from '../../database/tables/providers.ts';
@@ -13,6 +13,7 @@ const schoolColumns = {
   emailBooking: providers.emailBooking,
   phone: providers.phone,
   webAddress: providers.webAddress,
+  uidHost: sql<string | null>`(select uid_host from service_state)`,
 };
 export type School = Awaited<ReturnType<typeof loadSchool>>;
 export type Person = NonNullable<Awaited<ReturnType<typeof loadPerson>>>;

@@ -2,6 +2,7 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
 import type { Ctx } from '../../database/context.ts';
 import { toCalendar } from '../../core/calendar.ts';
 import { Problem } from '../../core/errors.ts';
+import { toUidHost } from '../../core/settings.ts';
 import { hashPassword, replacePassword } from '../../resources/auth/password-service.ts';
 import { endSession, openSession, findSessionUser } from '../../resources/auth/session-service.ts';
 import { loadCancellationTerms } from '../../resources/self-cancellations/service.ts';
@@ -80,8 +81,9 @@ export const personalPages: FastifyPluginAsync<PageServices> = async (app, servi
   app.get<ParticipantRoute>('/courses/:participantId/calendar.ics', async (request, reply) => {
     const enrolment = await requireEnrolment(request);
     if (!canBeInCalendar(enrolment)) throw Problem.notFound('Calendar');
-    const { providerId, settings } = request.visitor.ctx;
-    const options = { providerId, publicUrl: settings.publicUrl, uidHost: settings.uidHost, name: enrolment.title };
+    const { ctx, view } = request.visitor;
+    const uidHost = toUidHost(view.school.uidHost, ctx.settings);
+    const options = { providerId: ctx.providerId, uidHost, name: enrolment.title };
     return reply
       .type('text/calendar; charset=utf-8')
       .header('content-disposition', 'attachment; filename="course.ics"')

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createBookableDate } from '../../support/booking.ts';
 import { parseCalendar } from '../../support/calendars.ts';
+import { runSql } from '../../support/backups.ts';
 import { switchCatalogOn } from '../../support/catalog.ts';
 import { databaseUrl, startServer } from '../../support/processes.ts';
 import { openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
@@ -12,8 +13,10 @@ test('UIDs of calendar entries keep their host when the service gets another one
   const me = await testApp.createProvider();
   await switchCatalogOn(me, { slug: 'knots' });
   const { dateId } = await createBookableDate(me);
-  const readFrom = async (PUBLIC_URL: string) => {
-    const server = await startServer({ DATABASE_URL: databaseUrl(name), PUBLIC_URL });
+  const readFrom = async (PUBLIC_URL: string, migrate?: () => Promise<unknown>) => {
+    const MIGRATE_ON_START = String(migrate === undefined);
+    const server = await startServer({ DATABASE_URL: databaseUrl(name), PUBLIC_URL, MIGRATE_ON_START });
+    await migrate?.();
     const read = async (path: string) => (await fetch(`${server.url}${path}`)).text();
     const calendar = parseCalendar(await read('/catalog/knots/calendar.ics'));
     const [, tag] = /<id>tag:([^,]*),/.exec(await read('/catalog/knots/feed.atom'))!;
@@ -26,4 +29,13 @@ test('UIDs of calendar entries keep their host when the service gets another one
   expect(await readFrom('https://first.example')).toEqual(at('first.example'));
   expect(await readFrom('https://second.example')).toEqual(at('first.example'));
   expect(await readFrom('http://localhost:3000')).toEqual(at('first.example'));
+  // Of a server that started before the database was migrated, too.
+  const [latest] = await runSql<{ hash: string; created_at: string }>(
+    name,
+    `delete from drizzle.__drizzle_migrations where id = (select max(id) from drizzle.__drizzle_migrations)
+      returning hash, created_at`,
+  );
+  const insert = 'insert into drizzle.__drizzle_migrations (hash, created_at) values ($1, $2)';
+  const migrate = () => runSql(name, insert, [latest!.hash, latest!.created_at]);
+  expect(await readFrom('https://second.example', migrate)).toEqual(at('first.example'));
 });

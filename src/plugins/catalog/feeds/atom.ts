@@ -33,7 +33,7 @@ export const atomFeed: FastifyPluginAsync<Services> = async (app, services) => {
         const createdAt = created.get(date.id);
         return createdAt === undefined ? [] : [{ ...date, createdAt: formatTimestamp(createdAt) }];
       });
-      const source = { view, providerId: getSchoolId(ctx), host: toUidHost(ctx.settings) };
+      const source = { view, providerId: getSchoolId(ctx), host: toUidHost(view.school.uidHost, ctx.settings) };
       return reply.type('application/atom+xml; charset=utf-8').send(toFeed(source, entries, tag));
     },
   });

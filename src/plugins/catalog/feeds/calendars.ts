@@ -2,6 +2,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { maxEvents, toCalendarFeed, type PublicCalendarDate } from '../../../core/calendar.ts';
 import { venueLines } from '../../../core/address-format.ts';
 import { Problem } from '../../../core/errors.ts';
+import { toUidHost } from '../../../core/settings.ts';
 import { formatTimestamp } from '../../../core/timestamps.ts';
 import { toInstant } from '../../../core/zoned-time.ts';
 import type { Services } from '../../../http/auth/authenticate.ts';
@@ -68,8 +69,7 @@ async function sendCalendar(request: FastifyRequest, reply: FastifyReply, dates:
   const ctx = listRoute.toCtx(request);
   const options = {
     providerId: getSchoolId(ctx),
-    publicUrl: ctx.settings.publicUrl,
-    uidHost: ctx.settings.uidHost,
+    uidHost: toUidHost(view.school.uidHost, ctx.settings),
     name,
     refreshSeconds,
   };

@@ -1,6 +1,6 @@
 import { toCalendar, type CalendarPerson, type CalendarPlace } from '../../../core/calendar.ts';
 import { hasConfirmedPlace, postponed } from '../../../core/reference/statuses.ts';
-import type { Settings } from '../../../core/settings.ts';
+import { toUidHost, type Settings } from '../../../core/settings.ts';
 import type { MailPurpose } from '../../../database/tables/outbox.ts';
 import { maxGatherings } from './find-mail.ts';
 import { toEnrolment, type MailData } from './mail-data.ts';
@@ -22,17 +22,18 @@ export type MailCalendar = {
  */
 export function composeCalendar(
   mail: MailData,
-  { publicUrl, uidHost }: Pick<Settings, 'publicUrl' | 'uidHost'>,
+  settings: Pick<Settings, 'publicUrl'>,
   from: string,
 ): MailCalendar | null {
-  if (mail.purpose === 'booking_receipt') return composeOfBooking(mail, { publicUrl, uidHost }, from);
+  const uidHost = toUidHost(mail.uidHost, settings);
+  if (mail.purpose === 'booking_receipt') return composeOfBooking(mail, uidHost, from);
   const change = findChange(mail);
   if (change === undefined) return null;
   const { providerId, school, participantName: name, email, fewestGatherings, mostGatherings } = mail;
   const gatherings = mail.gatherings ?? [];
   const toContent = (method: MailMethod, events: PlaceEvents, attendee?: CalendarPerson) =>
     toCalendar(toPlace(mail, events), {
-      ...{ providerId, publicUrl, uidHost, method, isCanceled: change === 'CANCEL' },
+      ...{ providerId, uidHost, method, isCanceled: change === 'CANCEL' },
       organizer: { name: school, email: from },
       // RFC 5546, 3.2.1: none in a published calendar.
       ...(attendee && { attendee }),
@@ -52,17 +53,13 @@ type MailMethod = 'REQUEST' | 'CANCEL' | 'PUBLISH';
 type PlaceEvents = Pick<CalendarPlace, 'gatherings' | 'numFormerEvents'>;
 
 /** Without how to join, which participants alone may see. */
-function composeOfBooking(
-  mail: MailData,
-  hosts: Pick<Settings, 'publicUrl' | 'uidHost'>,
-  from: string,
-): MailCalendar | null {
+function composeOfBooking(mail: MailData, uidHost: string, from: string): MailCalendar | null {
   const { providerId, school, startAt, statusId, dateStatusId, placeId, placeUserId } = mail;
   const isPlaced = startAt !== null && statusId !== null && hasConfirmedPlace(toEnrolment(mail));
   if (!isPlaced || dateStatusId === postponed) return null;
   const gatherings = (mail.gatherings ?? []).map((one) => ({ ...one, eventUrl: null }));
   const place = { ...mail, participantId: placeId, userId: placeUserId, eventUrl: null, gatherings } as CalendarPlace;
-  const options = { providerId, ...hosts, method: 'PUBLISH' as const, organizer: { name: school, email: from } };
+  const options = { providerId, uidHost, method: 'PUBLISH' as const, organizer: { name: school, email: from } };
   return { alternative: null, attachment: { method: 'PUBLISH', content: toCalendar(place, options) } };
 }
 

@@ -33,7 +33,7 @@ const numbersOfGatherings = `select min(n)::int as fewest, max(n)::int as most f
 export const findMail = {
   name: 'find_mail',
   text: `select o.id, o.purpose, o.failure as "lastFailure", to_char(o.created_at at time zone 'UTC', 'YYYYMMDD"T"HH24MISS"Z"') as "createdAt",
-      o.provider_id as "providerId", o.user_id as "userId", o.admin_user_id as "adminUserId",
+      o.provider_id as "providerId", (select uid_host from service_state) as "uidHost", o.user_id as "userId", o.admin_user_id as "adminUserId",
       ${isNoticeSql('o')} as "isNotice", b.id as "bookingId", o.booking_id is not null as "isToBooker", o.participant_id as "participantId",
       m.detached_at is not null as "isDetached", u.erased_at is not null as "isErased",
       coalesce(u.is_placeholder, false) as "isPlaceholder", o.user_id = p.user_id as "isToParticipant",

@@ -22,6 +22,7 @@ export type MailRow = {
   /** `yyyymmddThhmmssZ`. */
   createdAt: string;
   providerId: number;
+  uidHost: string | null;
   userId: number | null;
   adminUserId: number | null;
   bookingId: number | null;
