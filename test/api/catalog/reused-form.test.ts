@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { randomBytes } from 'node:crypto';
+import { expect, test, vi } from 'vitest';
 import { addDate } from '../../support/dates.ts';
 import { personFields, readFormFields, readMain, type FormFields } from '../../support/catalog-form.ts';
 import { openFormSchool } from '../../support/form-school.ts';
@@ -103,6 +104,59 @@ test('a booking of a server of the version before is confirmed for any content',
     tx.$client.query('update catalog_posts set fingerprint = null where provider_id = $1', [me.id]),
   );
   expect((await send({ ...form, ...per! })).headers['location']).toBe(confirmation);
+});
+
+const outdated = '|This form is out of date.';
+const keyOfHours = (hours: number) => {
+  const bytes = randomBytes(16);
+  bytes.writeUInt32BE(Math.floor(Date.now() / 1_000) - hours * 3_600);
+  return bytes.toString('base64url');
+};
+
+test.each([
+  ['older than its record', keyOfHours(25)],
+  ['that ends before its record', keyOfHours(23.1)],
+  ['of a clock that is wrong', keyOfHours(-2)],
+  ['of the version before', 'x'.repeat(22)],
+])('a form with a key %s books nothing, and then with a new key', async (_name, key) => {
+  const { me, send, open } = await openFormSchool(testApp);
+  const form = { ...(await open()), ...kari!, key };
+  for (const action of ['check', 'add', 'book']) {
+    const shown = await send(form, action);
+    expect([shown.status, readMain(shown).split(outdated).length]).toEqual([action === 'book' ? 409 : 400, 2]);
+    expect(readFormFields(shown)).toMatchObject(kari!);
+    expect([readFormFields(shown)['key'] === key, await bookersOf(me)]).toEqual([false, []]);
+  }
+  expect((await send(readFormFields(await send(form)))).status).toBe(303);
+  expect((await send(form)).status).toBe(409);
+  expect(await bookersOf(me)).toEqual(['kari@form.example']);
+});
+
+test.each([22.9, -0.9])('a form that was opened %d hours ago books, and leads to its booking', async (hours) => {
+  const { me, send, open } = await openFormSchool(testApp);
+  const form = { ...(await open()), ...kari!, key: keyOfHours(hours) };
+  for (let n = 0; n < 2; n += 1) expect((await send(form)).status).toBe(303);
+  expect(await bookersOf(me)).toEqual(['kari@form.example']);
+});
+
+test('a form whose record and link are gone books nothing', async () => {
+  const { me, send, open, anyone, base } = await openFormSchool(testApp);
+  const key = keyOfHours(22.9);
+  const form = { ...(await open()), ...kari!, key };
+  expect((await send(form)).headers['location']).toBe(`${base}/booked/${key}`);
+  const day = 86_400_000;
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + day });
+  try {
+    for (const table of ['catalog_posts', 'booking_links'])
+      await write(me, (tx) => tx.$client.query(`delete from ${table} where provider_id = $1`, [me.id]));
+    const shown = await send(form);
+    expect([shown.status, readMain(shown).includes(outdated), await bookersOf(me)]).toEqual([
+      ...[409, true, ['kari@form.example']],
+    ]);
+  } finally {
+    vi.useRealTimers();
+  }
+  expect((await anyone.get(`${base}/booked/${key}`)).status).toBe(410);
 });
 
 test('no stored value shows what was typed, or is equal for an equal form', async () => {

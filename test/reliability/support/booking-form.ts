@@ -1,4 +1,5 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
+import { newKey } from '../../../src/plugins/catalog/booking/form.ts';
 import { readFormFields } from '../../support/catalog-form.ts';
 import type { HttpResponse } from './client.ts';
 import type { School } from './school.ts';
@@ -24,7 +25,7 @@ export async function openBookingForm(base: string, { client, id }: School, date
     get: (): Promise<HttpResponse> => client.get(url, { headers: forwarded() }),
     /** 303 if it has booked. */
     post(): Promise<HttpResponse> {
-      const key = randomBytes(16).toString('base64url');
+      const key = newKey();
       const person = { firstname_1: 'Kari', lastname_1: `No ${key}`, email_1: `${key.toLowerCase()}@form.example` };
       return client.send(url, {
         method: 'POST',

@@ -39,9 +39,19 @@ export type BookingForm = {
   payer: Record<PayerField, string>;
 };
 
-/** 128 random bits. */
-export const newKey = () => randomBytes(16).toString('base64url');
+/** The time in seconds (4 bytes), and 96 random bits. */
+export function newKey() {
+  const bytes = randomBytes(16);
+  bytes.writeUInt32BE(Math.floor(Date.now() / 1_000));
+  return bytes.toString('base64url');
+}
 export const isKey = (text: string) => /^[\w-]{22}$/.test(text);
+
+/** False once the record that a key has booked may be deleted; the clocks of servers may differ by an hour. */
+export function isCurrent(key: string) {
+  const age = Date.now() / 1_000 - Buffer.from(key, 'base64url').readUInt32BE();
+  return age > -3_600 && age < 23 * 3_600;
+}
 
 /** The name of a participant's field; `n` counts from 0. */
 export const toName = (field: PersonField | 'product', n: number) => `${field}_${n + 1}`;

@@ -23,6 +23,7 @@ import { loadConfirmation } from './confirmation.ts';
 import { lacksSeats, toFormErrors, type FormError } from './errors.ts';
 import {
   emptyPerson,
+  isCurrent,
   isKey,
   listLinks,
   listMissing,
@@ -69,9 +70,12 @@ export const bookingPages: FastifyPluginAsync<Services> = async (app, services) 
     if (isByProgram(request)) return sendRefusal(reply, visit, form, 'program');
     const action = readField(request, 'action') ?? 'check';
     const post = await findPost(visit.ctx.unlockedStore, visit.ctx.providerId, form.key);
+    const { reused, outdated } = view.texts.form;
     const isOther = post !== undefined && !isPostOf(post, toFingerprint(form.key, toFields(visit, form)));
+    const isOutdated = post === undefined && !isCurrent(form.key);
     const [shown, how] = changeForm(form, action, view);
-    if (isOther) return sendReused(reply, visit, shown, action === 'book' ? { status: 409 } : how);
+    if (isOther || isOutdated)
+      return sendAnew(reply, visit, shown, isOther ? reused : outdated, action === 'book' ? { status: 409 } : how);
     if (action !== 'book') return sendForm(reply, visit, shown, how);
     if (post) return reply.redirect(view.paths.booked(form.key), 303);
     if (!isSold(date)) return reply.redirect(view.paths.date(date), 303);
@@ -121,11 +125,14 @@ const toFields = ({ view, date }: Visit, form: BookingForm) =>
   toBookingFields(form, date, toFieldUses(view.school.fields), view.language);
 const parseForm = (visit: Visit, form: BookingForm) => parseBooking(toFields(visit, form), todayIn(visit.date.zone));
 
-/** A form that has booked, and was filled in for something else since: with a new key it can book that, too. */
-const sendReused = (reply: FastifyReply, visit: Visit, form: BookingForm, { errors = [], ...shown }: Shown) => {
-  const reused = { name: undefined, text: visit.view.texts.form.reused };
-  return sendForm(reply, visit, { ...form, key: newKey() }, { ...shown, errors: [reused, ...errors] });
-};
+/** With a new key: of a form that has booked, and was filled in for something else since, or that may have booked. */
+const sendAnew = (
+  reply: FastifyReply,
+  visit: Visit,
+  form: BookingForm,
+  text: string,
+  { errors = [], ...shown }: Shown,
+) => sendForm(reply, visit, { ...form, key: newKey() }, { ...shown, errors: [{ name: undefined, text }, ...errors] });
 
 /** The form with its price, errors and warnings. */
 async function sendForm(reply: FastifyReply, visit: Visit, form: BookingForm, shown: Shown) {
@@ -169,7 +176,7 @@ async function sendBooking(request: FastifyRequest, reply: FastifyReply, visit: 
     await bookByForm(ctx, { key, fingerprint, ip: request.ip, version, date: visit.date, input });
   } catch (error) {
     if (error instanceof AddressLimited) return sendRefusal(reply, visit, form, error.reason);
-    if (error instanceof FormReused) return sendReused(reply, visit, form, { status: 409 });
+    if (error instanceof FormReused) return sendAnew(reply, visit, form, texts.form.reused, { status: 409 });
     if (error instanceof FormEnded) return sendEnded(reply, view);
     if (error instanceof PriceChanged) {
       const text = choice === toChoice(input) ? texts.form.priceChanged : texts.form.priceChosen;
