@@ -3,7 +3,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../database/context.ts';
 import { prepareRows, type RowStatement, type Select } from '../database/query-builder/index.ts';
 import { statementBuilder } from '../database/reader.ts';
-import { omitColumns } from '../database/tables/columns.ts';
+import { storedColumns } from '../database/tables/columns.ts';
 import { charge, statementBound } from './response-budget.ts';
 import { equalsAnyTenant } from './tenant-predicate.ts';
 import type { TenantTable } from './tenant-scope.ts';
@@ -94,7 +94,7 @@ export const rowLoader = <T extends TenantTable>(table: T): BatchLoader<T['$infe
   batchLoader(
     (ctx, keys) =>
       ctx.db
-        .select(omitColumns(table, []))
+        .select(storedColumns(table))
         .from(table as TenantTable)
         .where(keys.match(table, table.id)) as unknown as Select<T['$inferSelect']>,
   );

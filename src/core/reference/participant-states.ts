@@ -32,7 +32,7 @@ export type Transition = {
   from: (State | 'new')[];
   cause: Cause;
   to: Partial<Record<Place, State>>;
-  /** The event beside those of the changed participant, and the mail, unless the state stays the same. */
+  /** Of a transition that changes the state: its event, beside those of the participant, and its mail. */
   event?: EventName;
   mail?: 'receipt' | 'offer' | 'swap' | 'move' | 'promotion' | 'deregistration';
 };

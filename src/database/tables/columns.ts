@@ -54,6 +54,9 @@ export const omitColumns = <T extends PgTable, Name extends string & keyof Colum
     ),
   ) as Omit<Columns<T>, Name>;
 
+/** All columns of a table but its searched words. */
+export const storedColumns = <T extends PgTable>(table: T) => omitColumns(table, []);
+
 /** SQL for the current time, for deadlines and pauses. `now()` is the transaction's start, before it waited for the lock. */
 export const currentTimeSql = 'clock_timestamp()';
 export const currentTime = sql.raw(currentTimeSql);

@@ -54,7 +54,7 @@ export const mailPurposes = [
 export const isKnownSql = (purpose: string) => `${purpose} in ('${mailPurposes.join("', '")}')`;
 export type MailPurpose = (typeof mailPurposes)[number];
 
-/** The mails that wait because the mail server failed, which another one that it takes draws forward. */
+/** Mails that wait after a failure of the mail server. A sent mail makes them due. */
 export const isDelayedSql = 'sent_at is null and failed_at is null and last_error is not null and failure is null';
 
 const failures = ['recipient', 'message', 'other'] as const;

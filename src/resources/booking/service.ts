@@ -42,7 +42,7 @@ export async function bookWithin(
   errors: CodedError[],
   { assertAgreed, mails }: BookingOptions = {},
 ): Promise<BookingResult> {
-  // Pipelined. Persons may lack a name here; the quote rejects them before they are enrolled.
+  // Pipelined. The quote rejects persons without a name before they are enrolled.
   const [context, existing] = await Promise.all([
     loadContext(ctx, tx, now, input),
     findExistingUsers(ctx, tx, toPersons(input)),

@@ -8,6 +8,7 @@ import { participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { batchLoader } from '../../lists/loaders.ts';
 import { sameTenant } from '../../lists/tenant-scope.ts';
+import { firstParticipantId } from '../booking/loaders.ts';
 import { sharesSql } from '../credits/loaders.ts';
 import type { OrderInvoicing } from './schema.ts';
 
@@ -67,11 +68,6 @@ const payer = `case
 
 const first = alias(orders, 'first_orders');
 const bookedOrder = sql`coalesce(${first.firstOrderId}, ${orders.firstOrderId}, ${orders.id})`;
-
-/** The first participant of the row of `bookings`. */
-export const firstParticipantId = sql`(
-  select min(p.id) from ${participants} p where p.provider_id = ${bookings.providerId} and p.booking_id = ${bookings.id}
-)`;
 
 /** A credit and a difference have the payer of the booking that they belong to. */
 export const fetchInvoicing = batchLoader((ctx, keys) =>

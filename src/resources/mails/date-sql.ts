@@ -3,7 +3,7 @@ import { canceled, seatStatuses } from '../../core/reference/statuses.ts';
 import { caseFoldedSql, currentTimeSql } from '../../database/tables/columns.ts';
 import { locationSql, waitingMailsSql, wasSent, wasToldSql } from './loaders.ts';
 
-/** Time and place of the course date `$2` as letters have them, with what else a change of is told, as one text. */
+/** Time and place of the course date `$2` for letters, and its other values whose change is told, as one text. */
 export const readSchedule = {
   name: 'read_schedule',
   text: `select json_build_object('isCanceled', d.status_id = ${canceled}, 'startAt', d.start_at::text, 'endAt', d.end_at::text,

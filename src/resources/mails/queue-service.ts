@@ -1,4 +1,4 @@
-import { mailKinds } from '../../core/reference/mail-kinds.ts';
+import { mailKinds, type MailKind } from '../../core/reference/mail-kinds.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { execute, toRecordset } from '../../database/statements.ts';
@@ -31,16 +31,10 @@ export async function queueMails({ providerId }: School, tx: Tx, now: string, ma
   await execute(tx, sql.queueMails, [providerId, now, toRecordset(rows)]);
 }
 
-const toKind = ({ purpose }: { purpose: MailPurpose }): keyof typeof mailKinds | null => {
-  if (purpose === 'moved_away') return 'move';
-  return purpose in mailKinds ? (purpose as keyof typeof mailKinds) : null;
-};
+const toKind = ({ purpose }: { purpose: MailPurpose }) =>
+  purpose === 'moved_away' ? 'move' : purpose in mailKinds ? purpose : null;
 
-export async function isMailSwitchedOn(
-  { providerId }: School,
-  on: Parameters<typeof execute>[0],
-  kind: keyof typeof mailKinds,
-) {
+export async function isMailSwitchedOn({ providerId }: School, on: Parameters<typeof execute>[0], kind: MailKind) {
   const [found] = await execute<{ isOn: boolean }>(on, sql.findSwitch, [providerId, kind]);
   return found!.isOn;
 }

@@ -4,7 +4,7 @@ import { t } from '../../core/schema/types.ts';
 import { formatTimestamp } from '../../core/timestamps.ts';
 import { bookingLinks, calendarFeeds, sessions, tokens } from '../../database/tables/access.ts';
 import { auditEntries } from '../../database/tables/audit.ts';
-import { columnName, omitColumns } from '../../database/tables/columns.ts';
+import { columnName, storedColumns } from '../../database/tables/columns.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { importRefs } from '../../database/tables/imports.ts';
 import { courseInterests } from '../../database/tables/interests.ts';
@@ -57,7 +57,7 @@ const interfaceNames: Record<string, string> = {
 /** The rows of a table as items: a member for each column but those of `without`, so that a new column is exported too. */
 function defineSection<T extends PgTable>(name: string, table: T, without: (keyof T['_']['columns'] & string)[] = []) {
   const columns = Object.fromEntries(
-    Object.entries<PgColumn>(omitColumns(table, [])).filter(
+    Object.entries<PgColumn>(storedColumns(table)).filter(
       ([key]) => key !== 'providerId' && !(without as string[]).includes(key),
     ),
   );

@@ -4,7 +4,7 @@ import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import { recordEvents } from '../../database/record-events.ts';
 import { execute } from '../../database/statements.ts';
-import { omitColumns } from '../../database/tables/columns.ts';
+import { storedColumns } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
@@ -67,7 +67,7 @@ async function decideState(ctx: Ctx, tx: Tx, participant: Participant, { cause, 
   const { statusId, courseDateId } = participant;
   const from = toState(participant);
   const [date] = await tx
-    .select({ ...omitColumns(courseDates, []), openOffers })
+    .select({ ...storedColumns(courseDates), openOffers })
     .from(courseDates)
     .where(tenantWhere(ctx, courseDates, eq(courseDates.id, courseDateId)));
   const isClosed = date!.statusId === canceled || date!.deletedAt !== null;

@@ -19,7 +19,7 @@ export const claimMails = {
 /** The unsent mails `$2` of provider `$1` with the lease `$3`. */
 const areAttempted = 'provider_id = $1 and id = any($2::bigint[]) and due_at = $3 and sent_at is null';
 
-/** Draws two of those forward that an outage of the mail server has delayed, so that they leave as fast as it takes them. */
+/** Also makes two mails due that wait after a failure of the mail server, so that they leave as fast as it takes them. */
 export const markSent = {
   name: 'mark_mails_sent',
   text: `with sent as (

@@ -1,7 +1,7 @@
 import { Type, type TSchema } from '@sinclair/typebox';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { CustomProperties, Line, StoredMoment, Title } from '../../../core/schema/types.ts';
-import { columnName, omitColumns } from '../../../database/tables/columns.ts';
+import { columnName, storedColumns } from '../../../database/tables/columns.ts';
 import { Ref, type Field } from '../record-type.ts';
 import { Amount, Day, Percentage } from './value-formats.ts';
 
@@ -19,7 +19,7 @@ export function tableFields<T extends PgTable>(
   table: T,
   differences: { [K in keyof T['_']['columns']]?: Difference | null } = {},
 ): Record<string, Field> {
-  const columns = Object.entries<PgColumn>(omitColumns(table, []));
+  const columns = Object.entries<PgColumn>(storedColumns(table));
   const fields = columns.flatMap(([key, column]) => {
     const difference = standard.includes(key) ? null : (differences as Record<string, Difference | null>)[key];
     return difference === null ? [] : [[difference?.name ?? columnName(column), toField(column, difference)] as const];
