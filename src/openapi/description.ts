@@ -24,7 +24,7 @@ request above the limit gets 429 with \`Retry-After\`.
 
 A request with \`Prefer: handling=strict\` is refused with 400 for parameters and fields that the operation does not
 take; else they are ignored, and named in \`X-Ignored-Parameters\`. Acts that cannot be undone, such as credits and
-payments, always refuse them.
+payments, always refuse them, and every write a \`dry_run\` that it does not take.
 
 Every error has its code in \`X-Error-Code\`. As JSON it is one text. Clients that accept \`application/problem+json\`
 rather than JSON get it as of RFC 9457, with the fields at fault in \`fields\`.

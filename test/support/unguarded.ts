@@ -53,8 +53,8 @@ const changes = {
   /** Acts that cannot be undone refuse names that they do not take. */
   unknownNames: {
     file: /parsing\/strict-handling\.ts$/,
-    from: 'isStrict || refusesName(routeOptions.config, name, body);',
-    to: 'isStrict;',
+    from: 'isStrict || isTrial(request, name) || refusesName(routeOptions.config, name, body);',
+    to: 'isStrict || isTrial(request, name);',
   },
   /** Of `Prefer` as many characters are read as clients send. */
   cutPreferences: { file: /parsing\/strict-handling\.ts$/, from: '.slice(0, maxParsed)', to: '' },

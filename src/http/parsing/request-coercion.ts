@@ -73,6 +73,7 @@ export function coerceRequests(app: FastifyInstance) {
       function* findUnknown() {
         yield* unknownNames;
         if (schema) yield* findUnknownFields(schema, rest, readOnly);
+        else if (Object.hasOwn(request.body ?? {}, 'dry_run')) yield 'dry_run';
         if (isStrict && ignoresKey(request)) yield keyHeader;
       }
       const refused = findRefused(request, isStrict, findUnknown());

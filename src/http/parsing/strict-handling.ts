@@ -63,9 +63,15 @@ export function chooseNames(names: Iterable<string>, isChosen: (name: string) =>
 export const refusesName = ({ refusesUnknown }: FastifyContextConfig, name: string, body: unknown) =>
   typeof refusesUnknown === 'function' ? refusesUnknown(name, body as Fields) : refusesUnknown === true;
 
+/** True of a write if the name asks for a trial. */
+const isTrial = ({ method, routeOptions: { url = '' } }: FastifyRequest, name: string) =>
+  /(^|\.)dry_run$/.test(name) && !['GET', 'HEAD'].includes(method) && url.startsWith('/v2/');
+
 /** Those of the unknown names that are errors, in a form for texts. */
-export function findRefused({ routeOptions, body }: FastifyRequest, isStrict: boolean, unknown: Iterable<string>) {
-  const isRefused = (name: string) => isStrict || refusesName(routeOptions.config, name, body);
+export function findRefused(request: FastifyRequest, isStrict: boolean, unknown: Iterable<string>) {
+  const { routeOptions, body } = request;
+  const isRefused = (name: string) =>
+    isStrict || isTrial(request, name) || refusesName(routeOptions.config, name, body);
   return chooseNames(unknown, isRefused).map(toShown);
 }
 

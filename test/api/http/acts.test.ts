@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { acts, lenientPosts } from '../../support/acts.ts';
-import { bookOrFail, createBookableDate, persons } from '../../support/booking.ts';
+import { bookingBody, bookOrFail, createBookableDate, persons } from '../../support/booking.ts';
 import { contentTypeHeader, dialects, encodeBody } from '../../support/dialects.ts';
 import { getEndpoints } from '../../support/isolation.ts';
 import { createOrder } from '../../support/orders.ts';
@@ -67,6 +67,54 @@ describe('an act that cannot be undone refuses unknown names', () => {
     expect(await hashRows(me)).toBe(before);
     for (const body of ['', '{}']) expect((await me.post(path, body, json)).status, body).not.toBe(500);
     expect(await hashRows(me)).not.toBe(before);
+  });
+});
+
+describe('a write without dry_run refuses it', () => {
+  const taking = ['batch/booking', 'course-users/{id}/erase', 'course-users/{id}/merge']
+    .concat(['courses/{course_id}/coursedates/{id}/cancel', 'customers/{id}/merge', 'orders/{id}/credit'])
+    .concat(['orders/{id}/export', 'participants/{id}/move'])
+    .map((path) => `POST /v2/${path}`);
+
+  test.each(['query', ...dialects] as const)('each of v2: %s', async (dialect) => {
+    const me = await createProvider();
+    const found: string[] = [];
+    for (const { name, method, path } of getEndpoints(testApp)) {
+      const sent = path.replaceAll(/\{\w+\}/g, '999999999');
+      const send = me.request(method);
+      const response = await (dialect === 'query'
+        ? send(`${sent}?dry_run=1`)
+        : send(sent, encodeBody(dialect, { dry_run: true }), contentTypeHeader(dialect)));
+      const isRefused = /Field\(s\) not known: dry_run|"not_valid":\[.*"dry_run"/.test(response.text);
+      if (method === 'GET' || !path.startsWith('/v2/')) expect(isRefused, name).toBe(false);
+      else if (!isRefused) found.push(name);
+      else expect(statusAndCode(response), name).toEqual(unknown);
+    }
+    expect(found.sort()).toEqual(taking);
+  });
+
+  test('a booking, a reversed payment, a deregistration and other writes are not made', async () => {
+    const me = await createProvider();
+    const { dateId } = await createBookableDate(me);
+    const { order_id, booking_id, participants } = await bookOrFail(me, dateId, { participants: persons(2) });
+    const paid = await me.post(`/v2/orders/${order_id}/payments`, { amount: 100 });
+    const payment = `/v2/orders/${order_id}/payments/${paid.json<{ id: number }>().id}`;
+    const remove = me.request('DELETE');
+    const deregister = { participants: [participants[0]!.id] };
+    const before = await hashRows(me);
+    for (const response of [
+      await me.post('/v2/booking', bookingBody(dateId, { dry_run: true })),
+      await me.post('/v2/booking?dry_run=0', bookingBody(dateId)),
+      await remove(`${payment}?dry_run=1`),
+      await remove(payment, { dry_run: true }),
+      await me.put(`/v2/booking/${booking_id}/deregister`, { ...deregister, dry_run: true }),
+      await me.put(`/v2/booking/${booking_id}/deregister`, { ...deregister, config: { dry_run: true } }),
+      await me.put(`/v2/orders/${order_id}`, { is_paid: true, dry_run: true }),
+      await me.post('/v2/instructors', { firstname: 'Kari', lastname: 'Nordmann', dry_run: '' }),
+    ])
+      expect(statusAndCode(response), response.text).toEqual(unknown);
+    expect(await hashRows(me)).toBe(before);
+    expect((await remove(payment)).status).toBeLessThan(300);
   });
 });
 
