@@ -78,6 +78,17 @@ const hasMany =
     return (row) => groups.get(row.id) ?? [];
   };
 
+const hasOne =
+  <Found extends { ownerId: number }, T, E = never>(
+    fetch: Fetch<Found>,
+    toResponse: (found: Found, ctx: Ctx) => T,
+    empty?: E,
+  ): Loader<Key, T | E> =>
+  async (...page) => {
+    const getFound = await hasMany(fetch, toResponse)(...page);
+    return (row) => getFound(row)[0] ?? (empty as E);
+  };
+
 const belongsTo =
   <Row extends Key, Found extends { id: number }, T>(
     reference: (row: Row) => number | null,
@@ -165,6 +176,8 @@ const includeMany = <Found extends Key & { ownerId: number }>(
 export const relation = {
   /** The rows of another table that have this item as `ownerId`, in their order. */
   hasMany,
+  /** The first of these, or the value for none; without one, each item has a row. */
+  hasOne,
   /** The row of another table that this item references. */
   belongsTo,
   /** A relation that a foreign key guarantees. */

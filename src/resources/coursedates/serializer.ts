@@ -45,8 +45,6 @@ const bundleSerializer = defineSerializer<{ providerId: number; id: number; titl
   requiredIncludes: ['items'],
 });
 
-const loadBookable = relation.hasMany(fetchBookable, ({ isBookable }) => isBookable);
-
 const includes = {
   course: includeCourse((row: CourseDateRow) => row.courseId, t.member.open),
   location: includeLocation((row: CourseDateRow) => row.locationId),
@@ -75,10 +73,10 @@ const includes = {
   },
   provider: providerInclude,
   waiting: includeWaitingList,
-  bookable: relation.include(t.member.open(Bookable), async (ctx, rows: CourseDateRow[], query) => {
-    const getBookable = await loadBookable(ctx, rows, query);
-    return (row) => getBookable(row)[0] ?? false;
-  }),
+  bookable: relation.include(
+    t.member.open(Bookable),
+    relation.hasOne(fetchBookable, ({ isBookable }) => isBookable, false),
+  ),
   cancellation_message: relation.include(
     t.member.closed(CancellationMessage),
     async () => (row: CourseDateRow) => row.cancellationMessage,

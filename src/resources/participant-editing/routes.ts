@@ -32,11 +32,8 @@ export const participantEditingRoutes: FastifyPluginAsyncTypebox = async (app) =
     handler: async ({ ctx, params, body }, reply) => {
       const participant = await updateParticipant(ctx, params.id, body);
       const { user } = participant as typeof participant & { user: CourseUser };
-      const kept = findKept(body.user ?? {}, user, personFields);
-      nameIgnored(
-        reply,
-        kept.map((name) => `user.${name}`),
-      );
+      const kept = findKept(body.user ?? {}, user, personFields).map((name) => `user.${name}`);
+      nameIgnored(reply, kept);
       return participant;
     },
   });

@@ -17,12 +17,12 @@ const WaitingList = t.NamedObject(
 
 type DateRow = Pick<typeof courseDates.$inferSelect, 'providerId' | 'id' | 'waitingMode' | 'offerHours'>;
 
-const loadOpenOffers = relation.hasMany(fetchOpenOffers, ({ open }) => open);
+const loadOpenOffers = relation.hasOne(fetchOpenOffers, ({ open }) => open, 0);
 
 export const includeWaitingList = relation.include(
   t.member.closed(WaitingList),
   async (ctx, rows: DateRow[], query) => {
     const getOpenOffers = await loadOpenOffers(ctx, rows, query);
-    return (row) => ({ mode: row.waitingMode, offer_hours: row.offerHours, open_offers: getOpenOffers(row)[0] ?? 0 });
+    return (row) => ({ mode: row.waitingMode, offer_hours: row.offerHours, open_offers: getOpenOffers(row) });
   },
 );
