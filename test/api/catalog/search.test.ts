@@ -18,7 +18,7 @@ async function createSchool() {
     const [, section = ''] = /<section aria-labelledby="others">(.*?)<\/section>/s.exec(text) ?? [];
     return [...section.matchAll(/\/courses\/([^"?]*)/g)].map(([, address]) => address);
   };
-  return { listOthers, silent: `silent-sailing-${silent}` };
+  return { me, get, listOthers, knots, silent: `silent-sailing-${silent}` };
 }
 
 test.each([
@@ -32,6 +32,20 @@ test.each([
 ])('%s lists a course without a date: %s', async (query, isListed) => {
   const { listOthers, silent } = await createSchool();
   expect(await listOthers(query)).toEqual(isListed ? [silent] : []);
+});
+
+test('a search finds a course by its title of now', async () => {
+  const { me, get, knots } = await createSchool();
+  const find = async () => {
+    const texts = await Promise.all(['knots', 'ropes'].map(async (q) => (await get(`?q=${q}`)).text));
+    return texts.map((text) => text.includes('/dates/'));
+  };
+  expect([await find(), await find()]).toEqual([
+    [true, false],
+    [true, false],
+  ]);
+  expect((await me.put(`/v2/courses/${knots}`, { title: 'Ropes' })).status).toBe(200);
+  expect(await find()).toEqual([false, true]);
 });
 
 test('courses without a date are in the Norwegian alphabet, without regard to case', async () => {

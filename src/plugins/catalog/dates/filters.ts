@@ -18,11 +18,15 @@ const onlineNames = Object.values(texts).map(({ online }) => online);
 
 const toSearched = (text: string) => foldSearch(text).replaceAll("'", '');
 
+/** Of dates and courses, which stay in memory for many searches; folding takes most of the time of one. */
+const searchedTexts = new WeakMap<object, string>();
+
 /** A test for words in any order. */
-function toWordTest<T>(words: string, toText: (one: T) => string) {
+function toWordTest<T extends object>(words: string, toText: (one: T) => string) {
   const all = toSearched(words).split(' ').filter(Boolean);
   return (one: T) => {
-    const text = toSearched(toText(one));
+    const text = searchedTexts.get(one) ?? toSearched(toText(one));
+    searchedTexts.set(one, text);
     return all.every((word) => text.includes(word));
   };
 }
