@@ -5,18 +5,10 @@ import { checkBody } from './bodies.ts';
 import { reportBodyErrors } from './body-errors.ts';
 import { createCoercion, invalid } from '../../core/schema/coercion.ts';
 import { unchangedFields } from '../../core/schema/validator.ts';
-import { findUnknownFields, maxNameLength, readOnlyNames } from './known-fields.ts';
+import { findUnknownFields, readOnlyNames } from './known-fields.ts';
 import { takeReadBack, type ReadBack } from './read-back.ts';
 import { ignoresKey, keyHeader } from '../idempotency.ts';
-import {
-  acknowledgeStrict,
-  chooseNames,
-  findRefused,
-  nameIgnored,
-  prefersStrict,
-  refuse,
-  refusesName,
-} from './strict-handling.ts';
+import { acknowledgeStrict, nameIgnored, prefersStrict, refuse, refusesName, sortUnknown } from './strict-handling.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -76,9 +68,9 @@ export function coerceRequests(app: FastifyInstance) {
         else if (Object.hasOwn(request.body ?? {}, 'dry_run')) yield 'dry_run';
         if (isStrict && ignoresKey(request)) yield keyHeader;
       }
-      const refused = findRefused(request, isStrict, findUnknown());
+      const { refused, ignored } = sortUnknown(request, isStrict, findUnknown());
       if (refused.length > 0) refuse(request, refused);
-      else nameIgnored(reply, chooseNames(findUnknown(), isHeaderSafe));
+      else nameIgnored(reply, ignored);
       if (hasPaddedId) throw new Problem('not_found', 'There is nothing at this path');
       if (notValid.length > 0) request.body = withInvalid(schema!, request.body as Fields, notValid, refused);
       done();
@@ -115,9 +107,6 @@ function withInvalid({ properties }: TObject, body: Fields, notValid: string[], 
 
 const markUnchanged = (body: Fields, names: string[]): Fields =>
   names.length > 0 ? Object.assign(body, { [unchangedFields]: names }) : body;
-
-/** True if the name is safe in a header. */
-const isHeaderSafe = (name: string) => name.length <= maxNameLength && /^[A-Za-z0-9_.[\]-]+$/.test(name);
 
 const findIdNames = ({ properties }: TObject) =>
   Object.keys(properties).filter((name) => properties[name]?.['type'] === 'integer');

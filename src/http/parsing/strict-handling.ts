@@ -13,6 +13,7 @@ declare module 'fastify' {
   }
 }
 
+const maxNamed = 10;
 /** The time of parsing grows with the square of the length. */
 const maxParsed = 1_000;
 
@@ -47,18 +48,6 @@ export const findKept = <N extends string>(
   names: readonly N[],
 ) => names.filter((name) => sent[name] && sent[name] !== item[name]);
 
-const maxNamed = 10;
-
-/** The first ten of the names for which this holds. */
-export function chooseNames(names: Iterable<string>, isChosen: (name: string) => boolean) {
-  const chosen = new Set<string>();
-  for (const name of names) {
-    if (chosen.size === maxNamed) break;
-    if (isChosen(name)) chosen.add(name);
-  }
-  return [...chosen];
-}
-
 /** True where the act refuses the name if it is unknown. */
 export const refusesName = ({ refusesUnknown }: FastifyContextConfig, name: string, body: unknown) =>
   typeof refusesUnknown === 'function' ? refusesUnknown(name, body as Fields) : refusesUnknown === true;
@@ -67,12 +56,18 @@ export const refusesName = ({ refusesUnknown }: FastifyContextConfig, name: stri
 const isTrial = ({ method, routeOptions: { url = '' } }: FastifyRequest, name: string) =>
   /(^|\.)dry_run$/.test(name) && !['GET', 'HEAD'].includes(method) && url.startsWith('/v2/');
 
-/** Those of the unknown names that are errors, in a form for texts. */
-export function findRefused(request: FastifyRequest, isStrict: boolean, unknown: Iterable<string>) {
+/** The first ten of the unknown names that are errors, in a form for texts, and of the others those safe in a header. */
+export function sortUnknown(request: FastifyRequest, isStrict: boolean, unknown: Iterable<string>) {
   const { routeOptions, body } = request;
   const isRefused = (name: string) =>
     isStrict || isTrial(request, name) || refusesName(routeOptions.config, name, body);
-  return chooseNames(unknown, isRefused).map(toShown);
+  const [refused, ignored] = [new Set<string>(), new Set<string>()];
+  for (const name of unknown) {
+    if (isRefused(name)) refused.add(name);
+    else if (ignored.size < maxNamed && isHeaderSafe(name)) ignored.add(name);
+    if (refused.size === maxNamed) break;
+  }
+  return { refused: [...refused].map(toShown), ignored: [...ignored] };
 }
 
 /** Reports names with the other errors of the body, or else of the query. */
@@ -83,5 +78,7 @@ export function refuse(request: FastifyRequest, names: string[]) {
   Object.assign(validated as Fields, { [refusedNames]: names });
 }
 
-/** As names in `X-Ignored-Parameters` are, which leaves out others. */
+/** With the signs that are safe in a header. */
 const toShown = (name: string) => name.slice(0, maxNameLength).replace(/[^A-Za-z0-9_.[\]-]/g, '?');
+
+const isHeaderSafe = (name: string) => name.length <= maxNameLength && /^[A-Za-z0-9_.[\]-]+$/.test(name);
