@@ -55,6 +55,10 @@ test.runIf(chromiumPath).each(views)(
     await page.fill('#invoice_email', 'invoice@form.example');
     await page.click('button[value=book]');
     expect(await page.textContent('h1')).toBe('Thank you for your booking');
+    const [sum, seller] = await page.$$eval('dl', (lists) =>
+      lists.map((one) => getComputedStyle(one.querySelector('dd')!).textAlign),
+    );
+    expect([sum, seller]).toEqual(['right', 'start']);
     await saveScreenshot(page, `${name}-confirmation`);
     expect(await context.cookies()).toEqual([]);
 

@@ -75,6 +75,8 @@ function Amounts({ view, confirmation: { balance } }: ConfirmedProps) {
           )}
         </Fact>
         <Fact name={form.confirmation.order}>{orderId}</Fact>
+      </dl>
+      <dl>
         <Fact name={form.confirmation.seller}>
           <Lines lines={[view.school.title, ...listSeller(view)]} />
         </Fact>
