@@ -148,6 +148,11 @@ export const attendanceMarks = pgTable(
   ],
 );
 
+/** The first participant of the row of `bookings`. */
+export const firstParticipantId = sql`(
+  select min(p.id) from ${participants} p where p.provider_id = ${bookings.providerId} and p.booking_id = ${bookings.id}
+)`;
+
 /** SQL for the share of gatherings that were attended, of rows of the two tables; null without gatherings. */
 export const attendedShareSql = (gathering: string, attendance: string) =>
   `round(count(*) filter (where ${attendance}.attended)::numeric / nullif(count(${gathering}.id), 0), 3)`;

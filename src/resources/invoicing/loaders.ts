@@ -4,11 +4,10 @@ import { canceled, participantStatus } from '../../core/reference/statuses.ts';
 import { currentTimeSql } from '../../database/tables/columns.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { bookings, orders } from '../../database/tables/orders.ts';
-import { participants } from '../../database/tables/participants.ts';
+import { firstParticipantId, participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { batchLoader } from '../../lists/loaders.ts';
 import { sameTenant } from '../../lists/tenant-scope.ts';
-import { firstParticipantId } from '../booking/loaders.ts';
 import { sharesSql } from '../credits/loaders.ts';
 import type { OrderInvoicing } from './schema.ts';
 

@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm';
-import { caseFoldedSql, omitColumns } from '../../database/tables/columns.ts';
+import { caseFoldedSql } from '../../database/tables/columns.ts';
 import { bookings } from '../../database/tables/orders.ts';
 import { outbox } from '../../database/tables/outbox.ts';
 import { participants } from '../../database/tables/participants.ts';
@@ -70,10 +70,15 @@ export const personJoins = `join providers s on s.id = o.provider_id
 export const recipientJoins = `${personJoins}
       left join bookings b on b.provider_id = o.provider_id and b.id = o.booking_id`;
 
+const { providerId, id, purpose, userId, adminUserId, bookingId, participantId, courseDateId } = outbox;
+const { attempts, lastError, createdAt, sentAt, failedAt } = outbox;
+const references = { userId, adminUserId, bookingId, participantId, courseDateId };
+const columns = { providerId, id, purpose, ...references, attempts, lastError, createdAt, sentAt, failedAt };
+
 export const fetchMails = batchLoader((ctx, keys) =>
   ctx.db
     .select({
-      ...omitColumns(outbox, ['before']),
+      ...columns,
       recipient: sql<string | null>`${sql.raw(recipientSql(tables))}`,
       participantBookingId: participants.bookingId,
       participantCourseDateId: participants.courseDateId,

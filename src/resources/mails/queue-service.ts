@@ -1,4 +1,4 @@
-import { mailKinds, type MailKind } from '../../core/reference/mail-kinds.ts';
+import { mailKinds } from '../../core/reference/mail-kinds.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { execute, toRecordset } from '../../database/statements.ts';
@@ -34,7 +34,11 @@ export async function queueMails({ providerId }: School, tx: Tx, now: string, ma
 const toKind = ({ purpose }: { purpose: MailPurpose }) =>
   purpose === 'moved_away' ? 'move' : purpose in mailKinds ? purpose : null;
 
-export async function isMailSwitchedOn({ providerId }: School, on: Parameters<typeof execute>[0], kind: MailKind) {
+export async function isMailSwitchedOn(
+  { providerId }: School,
+  on: Parameters<typeof execute>[0],
+  kind: keyof typeof mailKinds,
+) {
   const [found] = await execute<{ isOn: boolean }>(on, sql.findSwitch, [providerId, kind]);
   return found!.isOn;
 }

@@ -36,7 +36,11 @@ export const Mail = t.NamedObject('Mail', {
   }),
 });
 
-export type MailRow = Omit<typeof outbox.$inferSelect, 'before'> & {
+type Reference = 'userId' | 'adminUserId' | 'bookingId' | 'participantId' | 'courseDateId';
+type Column =
+  'providerId' | 'id' | 'purpose' | Reference | 'attempts' | 'lastError' | 'createdAt' | 'sentAt' | 'failedAt';
+
+export type MailRow = Pick<typeof outbox.$inferSelect, Column> & {
   recipient: string | null;
   /** Of the participant. */
   participantBookingId: number | null;

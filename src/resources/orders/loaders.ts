@@ -1,10 +1,9 @@
 import { eq } from 'drizzle-orm';
 import { bookings, orders } from '../../database/tables/orders.ts';
-import { participants } from '../../database/tables/participants.ts';
+import { firstParticipantId, participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { batchLoader, rowLoader } from '../../lists/loaders.ts';
 import { sameTenant } from '../../lists/tenant-scope.ts';
-import { firstParticipantId } from '../booking/loaders.ts';
 import { orderUserColumns } from '../order-lines/loaders.ts';
 
 /** The course users of the first participants of orders. */
