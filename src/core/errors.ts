@@ -20,14 +20,14 @@ export type ProblemKind = keyof typeof statuses;
 type ProblemStatus = (typeof statuses)[ProblemKind];
 
 /**
- * One error with its code, for interfaces that respond with error codes. `field` is a field that is missing or not valid,
- * `path` that which another rule is about.
+ * One error with its code, for interfaces that respond with error codes. `field` is missing or not valid; `concerns` is
+ * the field or item that another rule concerns.
  */
 export type CodedError = {
   code: ErrorCode;
   message: string;
   field?: string;
-  path?: string;
+  concerns?: string;
   isMissing?: boolean;
   unknown?: string[];
   /** Where the request does not number its participants. */

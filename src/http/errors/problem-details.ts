@@ -55,14 +55,14 @@ export const toCodedError = ({ code, message, participantId }: CodedError): Stat
 
 /** The fields at fault, and each error with that which it is about. */
 export function toFaults({ errors, missing, notValid, unknown }: Problem) {
-  const invalid = new Set([...notValid, ...errors.flatMap(({ path }) => path ?? [])]);
+  const invalid = new Set([...notValid, ...errors.flatMap(({ concerns }) => concerns ?? [])]);
   const fields = [
     ...missing.map((field) => ({ field, code: 'missing' as const })),
     ...[...invalid].map((field) => ({ field, code: 'invalid' as const })),
     ...unknown.map((field) => ({ field, code: 'unknown' as const })),
   ];
   const located = errors.map((error) => {
-    const { field: atFault, path: field = atFault } = error;
+    const { concerns, field = concerns } = error;
     const [, place] = /^participants\[(\d+)\]/.exec(field ?? '') ?? [];
     return { ...toCodedError(error), ...(field && { field }), ...(place && { participant: Number(place) }) };
   });

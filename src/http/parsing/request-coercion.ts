@@ -7,8 +7,9 @@ import { createCoercion, invalid } from '../../core/schema/coercion.ts';
 import { unchangedFields } from '../../core/schema/validator.ts';
 import { findUnknownFields, readOnlyNames } from './known-fields.ts';
 import { takeReadBack, type ReadBack } from './read-back.ts';
+import { nameIgnored } from './ignored-names.ts';
 import { ignoresKey, keyHeader } from '../idempotency.ts';
-import { acknowledgeStrict, nameIgnored, prefersStrict, refuse, refusesName, sortUnknown } from './strict-handling.ts';
+import { acknowledgeStrict, prefersStrict, refuse, refusesName, sortUnknown } from './strict-handling.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,7 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { ProblemError, ProblemField } from '../../core/schema/problems.ts';
 import { t } from '../../core/schema/types.ts';
-
 import { BookingResult } from '../booking/schema.ts';
 
 const { Optional } = Type;

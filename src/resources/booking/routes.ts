@@ -24,7 +24,9 @@ export const bookingRoutes: FastifyPluginAsyncTypebox = async (app) => {
       profiles: ['full', 'booking'],
       body: BookingBody,
       invalidSamples: {
-        no_seats_available: bookingProblem([{ ...participantError(0, 'no_seats_available'), path: 'participants[0]' }]),
+        no_seats_available: bookingProblem([
+          { ...participantError(0, 'no_seats_available'), concerns: 'participants[0]' },
+        ]),
       },
       response: { 201: BookingResult, ...responses.codedErrors },
     },

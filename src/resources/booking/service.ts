@@ -70,7 +70,7 @@ export async function bookWithin(
 const maxPairs = 10_000;
 export function assertPairLimit({ participants = [] }: BookingInput) {
   const pairs = participants.reduce((sum, { products }) => sum + (products?.length ?? 1), 0);
-  if (pairs > maxPairs) throw bookingProblem([{ ...bookingError('too_many_products'), path: 'participants' }]);
+  if (pairs > maxPairs) throw bookingProblem([{ ...bookingError('too_many_products'), concerns: 'participants' }]);
 }
 
 /** The names and addresses are missing only until the quote has rejected the booking. */

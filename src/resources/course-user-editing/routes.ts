@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { t } from '../../core/schema/types.ts';
-import { nameIgnored } from '../../http/parsing/strict-handling.ts';
+import { nameIgnored } from '../../http/parsing/ignored-names.ts';
 import { responses } from '../../http/responses.ts';
 import { CourseUser } from '../users/schema.ts';
 import { CourseUserBody, CourseUserChange } from './body-schema.ts';

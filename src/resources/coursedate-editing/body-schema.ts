@@ -97,6 +97,6 @@ export const isSent = (body: CourseDateChange & { [unchangedFields]?: string[] }
 export type Days = Record<'startAt' | 'endAt' | 'deadlineAt', string>;
 
 /** The rule to report if the days are out of order. */
-export const misorderedDays = ({ startAt, endAt, deadlineAt }: Days): Record<string, OrderRule> =>
+export const findBrokenOrder = ({ startAt, endAt, deadlineAt }: Days): Record<string, OrderRule> =>
   endAt < startAt ? { end_at: 'end_before_start' } : deadlineAt > endAt ? { deadline_at: 'deadline_after_end' } : {};
 type OrderRule = 'end_before_start' | 'deadline_after_end';

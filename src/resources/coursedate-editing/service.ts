@@ -17,7 +17,7 @@ import { addGatherings, haveOwnReferences, needsNewGatherings, updateGatherings 
 import { gatheringErrors } from '../gatherings/input-service.ts';
 import { replaceInstructors } from '../instructors/service.ts';
 import { findPlaceForBody } from '../places/service.ts';
-import { CourseDateBody, isSent, misorderedDays, type CourseDateChange, type Days } from './body-schema.ts';
+import { CourseDateBody, isSent, findBrokenOrder, type CourseDateChange, type Days } from './body-schema.ts';
 import type { CourseDateWritten } from './schema.ts';
 
 const { toColumns, insert, references } = bodyWriter(tables.courseDates, CourseDateBody, {
@@ -205,7 +205,7 @@ async function assertNoErrors(ctx: Ctx, tx: Tx, { courseId, id, body, days, chil
   const hasTrigger = typeof parent_id === 'number' || typeof trigger_value === 'string';
   const params = { course_id: courseId, ...(id !== null && { id }) };
   const unknown = await courseDateReferences.findUnknown(body, { ctx, reader: tx, params });
-  const rules: typeof errors.rules = { ...misorderedDays(days), ...errors.rules };
+  const rules: typeof errors.rules = { ...findBrokenOrder(days), ...errors.rules };
   if (!unknown.includes('parent_id')) {
     if (hasTrigger && !(await isOnlyChild(ctx, tx, id, child))) rules['trigger_value'] = 'equal_trigger_value';
   } else if ((await tx.$count(tables.courseDates, matchCourseDate(ctx, courseId, parent_id!))) > 0)

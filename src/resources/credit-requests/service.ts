@@ -46,7 +46,7 @@ async function deregisterCredited(ctx: Ctx, tx: Tx, now: string, credited: Credi
   const chosen = credited.flatMap(({ shares, part: { quantity, participantIds } }) => {
     const staying = shares.filter(({ statusId }) => !hasLeft(statusId));
     if (participantIds !== undefined) return staying.filter(({ id }) => participantIds.includes(id));
-    if (quantity !== undefined && quantity < staying.length) throw unnamed();
+    if (quantity !== undefined && quantity < staying.length) throw mustNameParticipants();
     return staying;
   });
   const unique = new Map(chosen.map((one) => [one.id, one]));
@@ -54,7 +54,7 @@ async function deregisterCredited(ctx: Ctx, tx: Tx, now: string, credited: Credi
   return departed.map(({ id }) => id);
 }
 
-const unnamed = () =>
+const mustNameParticipants = () =>
   Problem.coded(
     'quantity_too_small',
     'Fewer items are credited than have participants: name who leaves in participants of the line',

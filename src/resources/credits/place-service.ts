@@ -61,7 +61,7 @@ export async function creditPlaces(
 }
 
 /**
- * Credits what is not paid, or paid by a voucher, of places that are given up free of charge. What is paid otherwise
+ * Credits what is not paid, or paid by a voucher, of places that are canceled free of charge. What is paid otherwise
  * stays until the school credits it.
  */
 export const creditUnpaid = (ctx: School, tx: Tx, now: string, left: number[]) =>

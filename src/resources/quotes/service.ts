@@ -113,7 +113,7 @@ export function quoteBooking(request: QuoteRequest, context: BookingContext, err
     ...(isStorable(totals) ? [] : [bookingError('order_could_not_be_created')]),
     ...seats.flatMap((state, n) => (state === undefined ? [errorOf(n, 'no_seats_available', pathOfPlaces)] : [])),
   ];
-  if (allErrors.length > 0) throw bookingProblem(allErrors.map(withPath));
+  if (allErrors.length > 0) throw bookingProblem(allErrors.map(withField));
 
   return {
     // Without an error there is a date, hence a currency.
@@ -134,9 +134,9 @@ export function quoteBooking(request: QuoteRequest, context: BookingContext, err
   };
 }
 
-const errorOf = (n: number, code: BookingCode, path = `participants[${n}]`): CodedError => ({
+const errorOf = (n: number, code: BookingCode, concerns = `participants[${n}]`): CodedError => ({
   ...participantError(n, code),
-  path,
+  concerns,
 });
 
 /** Fields of a booking that its rules are about, by their codes. */
@@ -154,8 +154,8 @@ const ruledFields: Partial<Record<CodedError['code'], keyof QuoteRequest>> = {
   voucher_code_expired: 'voucher_code',
   order_could_not_be_created: 'participants',
 };
-const withPath = (error: CodedError): CodedError =>
-  error.field === undefined ? { path: ruledFields[error.code], ...error } : error;
+const withField = (error: CodedError): CodedError =>
+  error.field === undefined ? { concerns: ruledFields[error.code], ...error } : error;
 
 /** By the requested status. */
 const bookingCauses = { 1: 'book', 3: 'bookWaiting', 7: 'bookUnconfirmed' } as const;

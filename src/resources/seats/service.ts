@@ -38,7 +38,7 @@ const causesByStatus = new Map<number, Cause>([
 ]);
 
 /**
- * The columns of a participant that a requested status changes, whether it may give up a seat or a place on the waiting
+ * The columns of a participant that a requested status changes, whether it may release a seat or a place on the waiting
  * list, and its mail. Throws if the status cannot be requested, or no seat is available. Call `endDueHolds` before.
  */
 export async function decideStatus(ctx: Ctx, tx: Tx, now: string, participant: Participant, requested: number) {

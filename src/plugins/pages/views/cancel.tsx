@@ -65,7 +65,7 @@ export function Cancel(props: CancelProps) {
   );
 }
 
-/** The amount credited for a place that was given up. */
+/** The amount credited for a place that was canceled. */
 export function Credited({ view, credit }: { view: View; credit: PlaceCredit | undefined }) {
   if (!credit) return null;
   const { credited, returned } = view.texts.cancel;
