@@ -12,6 +12,7 @@ import * as copySql from './copy-sql.ts';
 import { findDue, findListed, rememberListed } from './list-sql.ts';
 import { maxKept, type Erasure } from './schema.ts';
 import * as mailSql from './mail-sql.ts';
+import { keepPayer } from './payer-sql.ts';
 import * as sql from './sql.ts';
 
 type Person = { providerId: number; userId: number };
@@ -30,6 +31,8 @@ type Purchase = {
   until: string | null;
   /** Of an order: a company pays. */
   isOfCompany?: boolean;
+  /** Of an order: its invoice has the name of the person. */
+  isPayer?: boolean;
 };
 
 /** The orders of the person, and the private customers. */
@@ -166,6 +169,7 @@ async function eraseItems(
     ['others', sql.clearReferences, [providerId, toIds(erasable), now]],
     ['orders', sql.clearOrders, [providerId, toIds(erasable.filter((order) => !isOfCompany(order))), now]],
     ['orders', sql.clearBooker, [...own, toIds(erasable.filter(isOfCompany)), now]],
+    ['others', keepPayer, [...own, toIds(selectKept(orders).filter(({ isPayer }) => isPayer)), now]],
     ['others', sql.keepOrders, [providerId, ...toDeadlines(orders), timezone]],
     ['customers', sql.clearCustomers, [providerId, toIds(selectErasable(customers)), now]],
     ['others', sql.keepCustomers, [providerId, ...toDeadlines(customers), timezone, now]],

@@ -1,6 +1,7 @@
 import { markedColumns } from '../../database/column-marks.ts';
 import { caseFoldedSql, foldedSql } from '../../database/tables/columns.ts';
 import { hashedRefSql, isHashedRefSql } from '../../database/tables/imports.ts';
+import { payingParticipant } from '../invoicing/loaders.ts';
 import { isInterestOfPerson, isLinkOfPerson, isMailOfPerson } from './mail-sql.ts';
 
 // `$1` is the provider, `$2` the course user.
@@ -70,12 +71,13 @@ const orders = `with ${person},
 
 /** Credits and differences have the buyer of their first order. */
 const followingOrders = (first: string) => `
-      select o.id, ${keptUntil('o')} as kept, f.is_own, f.is_of_company
+      select o.id, ${keptUntil('o')} as kept, f.is_own, f.is_of_company, f.is_payer
       from ${first} f join orders o on o.provider_id = $1 and o.first_order_id = f.id`;
 
 /**
  * The orders of bookings that the person is on, or that have the e-mail of the person. The person is the buyer if the
  * e-mail or the name says so, or of a booking of nobody else that no other customer pays; not if another one has booked.
+ * So is the payer that `invoicing` names without a customer, a company and a booker; of an invoice always.
  */
 export const findOrders = {
   name: 'find_orders_of_person',
@@ -83,20 +85,26 @@ export const findOrders = {
     decided as (
       select o.id, ${keptUntil('o')} as kept, person.is_erased and o.kept_until is not null
           or coalesce(n.id is not null or ${foldedSql('o.booker')} = person.name, false)
-          or (c.id is null or c.type = 2 and ${isCustomer}) and not exists (
+          or is_payer and ${keptUntil('o')} > now()
+          or (c.id is null or c.type = 2 and ${isCustomer}) and (is_payer or not exists (
             select from bookings b join participants p on p.provider_id = $1 and p.booking_id = b.id
               join course_users u on u.provider_id = $1 and u.id = p.user_id
-            where b.provider_id = $1 and b.order_id = o.id and u.id <> $2 and u.erased_at is null)
-          and not ${isRelativesOrder} and not ${isBookedByOther} as is_own, coalesce(c.type = 1, false) as is_of_company
+            where b.provider_id = $1 and b.order_id = o.id and u.id <> $2 and u.erased_at is null))
+          and not ${isRelativesOrder} and not ${isBookedByOther} as is_own, coalesce(c.type = 1, false) as is_of_company,
+        is_payer
       from (select id from booked union select id from named) found
         join orders o on o.provider_id = $1 and o.id = found.id
         cross join person
         left join named n on n.id = o.id
-        left join customers c on c.provider_id = $1 and c.id = o.customer_id),
+        left join customers c on c.provider_id = $1 and c.id = o.customer_id
+        cross join lateral (
+          select c.id is null and concat(o.booker, o.custom_properties->>'company') = '' and exists (
+            select from bookings b join participants p on p.provider_id = $1 and p.id = ${payingParticipant('b')}
+            where b.provider_id = $1 and b.order_id = o.id and p.user_id = $2) as is_payer) paid),
     following as (${followingOrders('decided')}),
     later as (${followingOrders('following')})
     select distinct on (id) id, kept > now() as "isKept", to_char(kept at time zone $3, 'YYYY-MM-DD') as until,
-      is_own as "isOwn", is_of_company as "isOfCompany"
+      is_own as "isOwn", is_of_company as "isOfCompany", is_payer as "isPayer"
     from (table decided union all table following union all table later) all_orders
     order by id, is_own desc`,
 };

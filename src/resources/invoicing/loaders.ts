@@ -4,7 +4,7 @@ import { canceled, participantStatus } from '../../core/reference/statuses.ts';
 import { currentTimeSql } from '../../database/tables/columns.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { bookings, orders } from '../../database/tables/orders.ts';
-import { firstParticipantId, participants } from '../../database/tables/participants.ts';
+import { participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { batchLoader } from '../../lists/loaders.ts';
 import { sameTenant } from '../../lists/tenant-scope.ts';
@@ -65,6 +65,13 @@ const payer = `case
     addresses: ['course_users.invoice', 'course_users.home'],
   })} end`;
 
+/** The participant who pays the row `booking`, if a person does: the first one who is not erased, else the first one. */
+export const payingParticipant = (booking: string) => `(
+  select p.id from participants p
+    join course_users u on u.provider_id = p.provider_id and u.id = p.user_id
+  where p.provider_id = ${booking}.provider_id and p.booking_id = ${booking}.id
+  order by u.erased_at is not null, p.id limit 1)`;
+
 const first = alias(orders, 'first_orders');
 const bookedOrder = sql`coalesce(${first.firstOrderId}, ${orders.firstOrderId}, ${orders.id})`;
 
@@ -80,7 +87,10 @@ export const fetchInvoicing = batchLoader((ctx, keys) =>
     .from(orders)
     .leftJoin(first, sameTenant(first, orders, eq(first.id, orders.firstOrderId)))
     .leftJoin(bookings, sameTenant(bookings, orders, eq(bookings.orderId, bookedOrder)))
-    .leftJoin(participants, sameTenant(participants, bookings, eq(participants.id, firstParticipantId)))
+    .leftJoin(
+      participants,
+      sameTenant(participants, bookings, eq(participants.id, sql.raw(payingParticipant('bookings')))),
+    )
     .leftJoin(courseUsers, sameTenant(courseUsers, participants, eq(courseUsers.id, participants.userId)))
     .leftJoin(customers, sameTenant(customers, orders, eq(customers.id, orders.customerId)))
     .where(keys.match(orders, orders.id)),

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { eraseAgain, eraseKept } from '../../../src/resources/erasures/service.ts';
 import { book, bookOrFail, createBookableDate, getSummary } from '../../support/booking.ts';
 import { newestEvent } from '../../support/changes.ts';
@@ -217,6 +217,69 @@ test('an order that another person or a company pays keeps its buyer, and is nam
   expect(bookers).toEqual(['Ola', 'Per', null]);
   const { rows } = await pool.query(`select booker_email from bookings where id = $1`, [byMail.bookingId]);
   expect(rows).toEqual([{ booker_email: null }]);
+});
+
+describe('an order of several people without a booker', () => {
+  const names = { firstname: 'Kari', lastname: 'Nord', email: 'kari@nord.example' };
+  const bookTwo = async (me: Provider, others: object[]) => {
+    const { dateId } = await createBookableDate(me);
+    const { order_id, participants } = await bookOrFail(me, dateId, { participants: [names, ...others] });
+    const users = await Promise.all(
+      participants.map(async ({ id }) => (await read(me, `/v2/participants/${id}`))['user'] as { id: number }),
+    );
+    return { orderId: Number(order_id), ids: users.map(({ id }) => id) };
+  };
+  const payerOf = async (me: Provider, orderId: number) => {
+    const order = await read(me, `/v2/orders/${orderId}?include[]=invoicing`);
+    return (order['invoicing'] as { payer: object }).payer;
+  };
+  const ola = { firstname: 'Ola', lastname: 'Berg', email: 'ola@berg.example' };
+
+  test('is that of the first person, then of the next one who is not erased', async () => {
+    const me = await createProvider();
+    const { orderId, ids } = await bookTwo(me, [ola, { ...ola, firstname: 'Per', email: 'per@berg.example' }]);
+    expect(await payerOf(me, orderId)).toMatchObject({ type: 'person', name: 'Kari Nord', email: names.email });
+    const other = { resource: 'order', id: orderId, reason: 'other_buyer', until: null };
+    expect(await erase(me, ids[1]!)).toMatchObject({ orders: 0, kept: [other] });
+    expect((await erase(me, ids[0]!)).kept).toEqual([]);
+    expect(await payerOf(me, orderId)).toMatchObject({ type: 'person', name: 'Per Berg', email: 'per@berg.example' });
+    expect((await erase(me, ids[2]!)).kept).toEqual([]);
+    expect(await payerOf(me, orderId)).toMatchObject({ type: 'person', name: null, email: null });
+  });
+
+  test('keeps the payer of its invoice, also beside a relative with the same e-mail, for the years of the invoice', async () => {
+    const me = await createProvider();
+    const { orderId, ids } = await bookTwo(me, [{ ...ola, email: names.email }]);
+    const home = { address: 'Home street 1', zipcode: '5003', city: 'Bergen' };
+    const fields = { home_address: home.address, home_zipcode: home.zipcode, home_city: home.city };
+    await write(me, (tx) =>
+      tx.execute(
+        `update course_users set ${Object.entries(fields)
+          .map(([name, value]) => `${name} = '${value}'`)
+          .join(', ')} where id = ${ids[0]}`,
+      ),
+    );
+    expect((await me.post(`/v2/orders/${orderId}/export`)).status).toBe(200);
+    const credited = await me.post(`/v2/orders/${orderId}/credit`);
+    const creditId = credited.json<{ id: number }>().id;
+    expect((await me.post(`/v2/orders/${creditId}/export`)).status).toBe(200);
+    const cursor = await newestEvent(me);
+    const until = expect.any(String) as string;
+    const kept = [orderId, creditId].map((id) => ({ resource: 'order', id, reason: 'invoice', until }));
+    const first = await erase(me, ids[0]!);
+    expect([first['orders'], first.kept]).toEqual([0, kept]);
+    const isUpdated = (await changesSince(me, cursor)).filter(({ type }) => type === 'order.updated');
+    expect(isUpdated).toHaveLength(2);
+    const payer = { type: 'booker', name: 'Kari Nord', invoice_address: { ...home, address_2: null } };
+    for (const id of [orderId, creditId]) expect(await payerOf(me, id)).toMatchObject(payer);
+    expect(await erase(me, ids[0]!)).toMatchObject({ ...nothing, kept });
+    expect(await payerOf(me, orderId)).toMatchObject(payer);
+
+    await write(me, (tx, now) => tx.execute(`update orders set kept_until = '${now}' where provider_id = ${me.id}`));
+    await eraseKept(database);
+    const next = { type: 'person', name: 'Ola Berg', invoice_address: { address: null } };
+    for (const id of [orderId, creditId]) expect(await payerOf(me, id)).toMatchObject(next);
+  });
 });
 
 test('the address of a company that pays, and the booker of another person, stay', async () => {
