@@ -33,7 +33,6 @@ import { plugins } from './plugins.ts';
 
 type Limits = {
   bodyBytes: number;
-  headersMs: number;
   requestMs: number;
   keepAliveMs: number;
   /** Invalid API keys per address. */
@@ -129,7 +128,7 @@ function createServer({ limits, trustProxy = [], logger, settings }: AppOptions)
     // Longer than requestTimeout, so that a stalled client gets a 408 before the socket is closed.
     connectionTimeout: limits.requestMs + 3_000,
     keepAliveTimeout: limits.keepAliveMs,
-    http: { headersTimeout: limits.headersMs, connectionsCheckingInterval: 2_000, ...countedMessages },
+    http: { headersTimeout: limits.requestMs, connectionsCheckingInterval: 2_000, ...countedMessages },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     genReqId,

@@ -144,8 +144,7 @@ const appOptions = ({ config, database, log }: ServerContext): AppOptions => ({
     bodyBytes: config.BODY_LIMIT,
     responseCacheBytes: config.RESPONSE_CACHE_MB * 1_048_576,
     // Leaves one connection for other requests. A list may briefly use two while its relations load.
-    lists: { atOnce: config.POOL_SIZE - 1, waitMs: config.POOL_ACQUIRE_TIMEOUT_MS },
-    headersMs: config.HEADERS_TIMEOUT_MS,
+    lists: { atOnce: config.POOL_SIZE - 1, waitMs: config.acquireMs },
     requestMs: config.REQUEST_TIMEOUT_MS,
     keepAliveMs: config.KEEP_ALIVE_TIMEOUT_MS,
     invalidKeysPerMinute: config.INVALID_KEYS_PER_MINUTE,

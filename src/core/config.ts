@@ -11,7 +11,10 @@ const { Optional } = Type;
 /** The variables of the core; a test compares docs/reference/configuration.md with these and those of the plugins. */
 const coreVariables = {
   NODE_ENV: Optional(
-    choice(['production', 'development', 'test'], '`production`: no embedded database and no demo data unless enabled'),
+    choice(
+      ['production', 'development', 'test'],
+      '`production`: no embedded database and no demo data unless they are set',
+    ),
   ),
   HOST: Optional(text('Address to listen on; default `127.0.0.1` with demo data, else `0.0.0.0`')),
   PORT: integer('Port to listen on', 3000, 0, 65_535),
@@ -24,20 +27,15 @@ const coreVariables = {
     }),
   ),
   DATABASE_URL: Optional(
-    secret('A PostgreSQL to use; without it an embedded one is started under `DATA_DIR`', {
+    secret('A PostgreSQL to use; `embedded` starts one under `DATA_DIR`, the default unless `NODE_ENV=production`', {
       check: check.databaseUrl,
     }),
   ),
   DATABASE_READ_URL: Optional(
     secret(
       'A standby of `DATABASE_URL`: lists are read from it once it has replayed every acknowledged write of the school',
-      {
-        check: check.databaseUrl,
-      },
+      { check: check.postgresUrl },
     ),
-  ),
-  EMBEDDED_DATABASE: Optional(
-    boolean('Start an embedded database without `DATABASE_URL`; default true, with `NODE_ENV=production` false'),
   ),
   DATA_DIR: text(
     'Folder of the embedded database, of the demo key, of mails without `SMTP_URL`, and of backups without `BACKUP_DIR`',
@@ -83,19 +81,12 @@ const coreVariables = {
   ),
   DATABASE_CONNECT_TIMEOUT_MS: integer('How long a start waits for a database that does not respond yet', 30_000, 0),
   POOL_SIZE: integer('Database connections of this process; one list less than that is read at once', 4, 2),
-  POOL_ACQUIRE_TIMEOUT_MS: integer(
-    'How long a request waits for a free connection, or a list for a slot, before 503',
-    1_500,
+  STATEMENT_TIMEOUT_MS: integer(
+    'How long one SQL statement may take; a write waits half of it for other writes of its school, a request 0.3 of it for a free connection or a slot of lists, before 503',
+    5_000,
   ),
-  WRITE_LOCK_TIMEOUT_MS: integer("How long a write waits for the provider's other writes before 503", 2_500),
-  PREPARED_STATEMENTS: boolean(
-    'Let the database plan each statement once a connection; false for a transaction pooler that cannot',
-    true,
-  ),
-  STATEMENT_TIMEOUT_MS: integer('How long one SQL statement may take, and a write beyond its wait', 5_000),
-  // Node's maximum.
-  HEADERS_TIMEOUT_MS: integer('How long a client may take to send its headers; at most 300000', 10_000, 1, 300_000),
-  REQUEST_TIMEOUT_MS: integer('How long a client may take to send its whole request', 10_000),
+  // 300 s is Node's maximum for the headers.
+  REQUEST_TIMEOUT_MS: integer('How long a client may take to send its whole request', 10_000, 1, 300_000),
   KEEP_ALIVE_TIMEOUT_MS: integer('How long an idle connection stays open', 10_000),
   SHUTDOWN_DRAIN_MS: integer('How long /ready responds 503 before a stopping server closes its port', 0, 0),
   SHUTDOWN_TIMEOUT_MS: integer('How long requests in flight may take to end when the server stops', 10_000),
@@ -105,27 +96,24 @@ const coreVariables = {
     12,
     0,
   ),
-  RATE_LIMIT_PER_SECOND: integer('Requests of one provider a second before 429; 0 is no limit', 0, 0),
+  RATE_LIMIT_PER_SECOND: integer(
+    'Requests of one provider a second before 429, twice as many at once; 0 is no limit',
+    0,
+    0,
+  ),
   PUBLISHABLE_RATE_PER_ADDRESS: integer(
     'Requests of one address a second with publishable keys before 429, twice as many at once; 0 is no limit',
     20,
     0,
   ),
-  RATE_LIMIT_BURST: Optional(integer('How many of them may come at once; default twice as many as a second')),
   EVENTS_RETENTION_DAYS: days('How many days the change feed goes back', 30, 1),
   AUDIT_RETENTION_DAYS: days('How many days the audit log goes back', 365, 1),
-  TOKENS_RETENTION_DAYS: days('How many days a link of a mail or a sign-on remains after its end', 1),
-  SESSIONS_RETENTION_DAYS: days('How many days a session of a course user remains after its end', 0),
-  SIGN_ON_FAILURES_RETENTION_DAYS: days('How many days the count of failed sign-ons remains after its 15 minutes', 0),
-  IDEMPOTENCY_RETENTION_DAYS: days('How many days an `Idempotency-Key` remains after its 24 hours, without effect', 0),
-  INTERESTS_RETENTION_DAYS: days('How many days an interest in a course remains after its mail was queued', 30, 1),
   INVOICE_RETENTION_YEARS: integer(
     'For how many years after that of an invoice its buyer is kept, although the person is erased',
     5,
     0,
     100,
   ),
-  SUB_SCHOOLS_MAX: integer('Sub-schools that one school may add; closed ones do not count', 50, 0),
   INVALID_KEYS_PER_MINUTE: integer('Invalid API keys from one address before 429', 60),
   PUBLIC_REQUESTS_PER_MINUTE: integer(
     'Requests of one address to paths that need no key, before 429; `/live` and `/ready` close the connection',
@@ -137,7 +125,7 @@ type Variables = Static<TObject<typeof coreVariables>>;
 export { ConfigError };
 
 /** An unknown variable with one of these causes a warning. */
-const prefixes = ['DATABASE_', 'EMBEDDED_DATABASE_', 'BOOTSTRAP_', 'RATE_LIMIT_', 'WEBHOOK_'];
+const prefixes = ['DATABASE_', 'BOOTSTRAP_', 'RATE_LIMIT_', 'WEBHOOK_'];
 
 /** The variables of a plugin, and its values in force, which it gets by `config.of`. */
 export type PluginSettings<Values extends object = object> = {
@@ -210,9 +198,14 @@ type CoreConfig = ReturnType<typeof toCoreConfig>;
 
 function toCoreConfig(variables: Variables) {
   const { PUBLIC_URL, CATALOG_URL, BOOTSTRAP_PROVIDER } = variables;
+  const DATABASE_URL = variables.DATABASE_URL === check.embedded ? undefined : variables.DATABASE_URL;
   return {
     ...variables,
-    EMBEDDED_DATABASE: variables.DATABASE_URL === undefined,
+    /** Undefined: the embedded database. */
+    DATABASE_URL,
+    isEmbedded: DATABASE_URL === undefined,
+    acquireMs: Math.ceil(0.3 * variables.STATEMENT_TIMEOUT_MS),
+    writeMs: Math.ceil(0.5 * variables.STATEMENT_TIMEOUT_MS),
     PUBLIC_URL: toBaseUrl(PUBLIC_URL ?? `http://localhost:${variables.PORT}`),
     CATALOG_URL: CATALOG_URL === undefined ? null : toBaseUrl(CATALOG_URL),
     BOOTSTRAP_PROVIDER: BOOTSTRAP_PROVIDER === undefined ? undefined : normalizeTitle(BOOTSTRAP_PROVIDER),
@@ -227,7 +220,6 @@ export const toSettings = (config: CoreConfig): Settings => ({
   defaultLanguage: config.DEFAULT_LANGUAGE,
   publicUrl: config.PUBLIC_URL,
   catalogUrl: config.CATALOG_URL,
-  subSchoolsMax: config.SUB_SCHOOLS_MAX,
   invoiceRetentionYears: config.INVOICE_RETENTION_YEARS,
   callPolicy: { allow: config.webhookAllow },
 });
@@ -250,16 +242,14 @@ function httpsProblems({ REQUIRE_HTTPS, TRUST_PROXY, PUBLIC_URL = 'http:' }: Par
   ];
 }
 
-function databaseProblems(variables: Variables, isSet: IsSet) {
-  const { EMBEDDED_DATABASE: embedded } = variables;
-  if (isSet('DATABASE_URL')) return embedded ? ['DATABASE_URL and EMBEDDED_DATABASE=true exclude each other'] : [];
-  if (embedded ?? !isProduction(variables)) return [];
-  return ['DATABASE_URL is missing; for the embedded database set EMBEDDED_DATABASE=true'];
-}
+const databaseProblems = (variables: Variables, isSet: IsSet) =>
+  isSet('DATABASE_URL') || !isProduction(variables)
+    ? []
+    : [`DATABASE_URL is missing; \`${check.embedded}\` is the embedded database`];
 
 /** Undefined without a limit. */
-const toRate = ({ RATE_LIMIT_PER_SECOND: perSecond, RATE_LIMIT_BURST: burst }: Variables) =>
-  perSecond === 0 ? undefined : { perSecond, burst: burst ?? 2 * perSecond };
+const toRate = ({ RATE_LIMIT_PER_SECOND: perSecond }: Variables) =>
+  perSecond === 0 ? undefined : { perSecond, burst: 2 * perSecond };
 
 /** Normalised, without a trailing slash: `HTTPS://X.example/` becomes `https://x.example`. */
 const toBaseUrl = (url: string) => /^.*[^/]/.exec(new URL(url).href)![0];

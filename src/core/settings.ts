@@ -10,8 +10,6 @@ export type Settings = {
   publicUrl: string;
   /** Base URL of the public catalog, or null without one. */
   catalogUrl: string | null;
-  /** Maximum open sub-schools per school; default 50. */
-  subSchoolsMax?: number;
   /** Years after that of an invoice in which its buyer is not erased; default 5. */
   invoiceRetentionYears?: number;
   /** Addresses that webhooks may call; public ones alone unless given. */

@@ -11,8 +11,8 @@ const pauseMs = 50;
 
 export type Task = {
   table: string;
-  /** Days until a row is deleted; without a value rows are kept for ever. */
-  variable: string;
+  /** Days until a row is deleted, or the variable with them. */
+  days: number | string;
   /**
    * Deletes at most `$2` rows, each by at least `$1` days too old. Without an index or
    * the order of the primary key it reads the whole table every hour: for a small one, or where it is off by default.
@@ -29,7 +29,7 @@ export const deleteWhere = (table: string, key: string, condition: string) =>
 export const coreTasks: Task[] = [
   {
     table: 'audit_entries',
-    variable: 'AUDIT_RETENTION_DAYS',
+    days: 'AUDIT_RETENTION_DAYS',
     // Of the oldest entries, so that it is cheap if none is too old.
     statement: `delete from audit_entries where (provider_id, id) in (
       select provider_id, id from (select provider_id, id, at from audit_entries order by id limit $2) oldest
@@ -37,7 +37,7 @@ export const coreTasks: Task[] = [
   },
   {
     table: 'events',
-    variable: 'EVENTS_RETENTION_DAYS',
+    days: 'EVENTS_RETENTION_DAYS',
     // The last one before the limit stays, so that a client that has read everything can continue from it. Those from
     // the position of an active webhook on stay 5 days longer: one that fails is disabled within these.
     statement: `with old as (
@@ -55,12 +55,12 @@ export const coreTasks: Task[] = [
   },
   {
     table: 'tokens',
-    variable: 'TOKENS_RETENTION_DAYS',
+    days: 1,
     statement: deleteWhere('tokens', 'provider_id, hash', old('expires_at')),
   },
   {
     table: 'booking_links',
-    variable: 'TOKENS_RETENTION_DAYS',
+    days: 1,
     // The link of a postponed course works until the new end.
     statement: deleteWhere(
       'booking_links',
@@ -74,12 +74,12 @@ export const coreTasks: Task[] = [
   },
   {
     table: 'sessions',
-    variable: 'SESSIONS_RETENTION_DAYS',
+    days: 0,
     statement: deleteWhere('sessions', 'provider_id, hash', old('expires_at')),
   },
   {
     table: 'sign_on_failures',
-    variable: 'SIGN_ON_FAILURES_RETENTION_DAYS',
+    days: 0,
     statement: deleteWhere(
       'sign_on_failures',
       'provider_id, username_hash',
@@ -88,12 +88,12 @@ export const coreTasks: Task[] = [
   },
   {
     table: 'idempotency_records',
-    variable: 'IDEMPOTENCY_RETENTION_DAYS',
+    days: 0,
     statement: deleteWhere('idempotency_records', 'provider_id, key_hash', old('expires_at')),
   },
   {
     table: 'course_interests',
-    variable: 'INTERESTS_RETENTION_DAYS',
+    days: 30,
     // Those that are not confirmed end earlier.
     statement: deleteWhere(
       'course_interests',
@@ -144,8 +144,8 @@ type HousekeepingOptions = {
 export function housekeepingJob({ tasks, config, database, log }: HousekeepingOptions): Job {
   const run = async (signal: AbortSignal) => {
     for (const task of tasks) {
-      const days = config.values[task.variable] as number | undefined;
-      if (days === undefined || signal.aborted) continue;
+      const days = typeof task.days === 'number' ? task.days : (config.values[task.days] as number);
+      if (signal.aborted) return;
       await deleteOld(database, task, days, signal).catch((error: unknown) =>
         warnOfFailure(log, `The deletion of old rows of ${task.table}`, error),
       );

@@ -14,8 +14,6 @@ export type PoolOptions = {
   poolSize: number;
   /** Idle time after which a connection is closed; 0 means never. Default 10 s. */
   idleMs?: number;
-  /** Prepare statements; false for transaction poolers that do not support it. Default true. */
-  prepare?: boolean;
   /** Longest wait for a free connection. */
   acquireMs: number;
   statementMs: number;
@@ -33,7 +31,7 @@ export const withTimeout = (timeoutMs: number, text: string, values?: unknown[])
 /** Opens a pool; `batched` sends the queries of one turn of the event loop over one connection. */
 export function openPool(options: PoolOptions, onSlowStatement: OnSlowStatement) {
   const { connection, timezone, poolSize, idleMs = 10_000, acquireMs, statementMs } = options;
-  const { prepare = true, onError = () => undefined, onUnprepared } = options;
+  const { onError = () => undefined, onUnprepared } = options;
   // As statements: transaction poolers reject start-up options.
   const settings = [
     `set timezone = '${timezone.replaceAll("'", "''")}'`,
@@ -56,7 +54,7 @@ export function openPool(options: PoolOptions, onSlowStatement: OnSlowStatement)
     // Typed as returning nothing, but the pool waits for it.
     onConnect: ((client: PoolClient) => client.query(withTimeout(acquireMs, settings))) as unknown as () => void,
   };
-  const pool = new Pool({ ...config, Client: preparingClient({ prepare, onUnprepared, onSlowStatement }) });
+  const pool = new Pool({ ...config, Client: preparingClient({ onUnprepared, onSlowStatement }) });
   // Without both listeners, a connection lost while idle would end the process.
   pool.on('error', onError);
   pool.on('connect', (client) => client.on('error', onError));

@@ -22,8 +22,7 @@ export const sendWithOrigin = (client: Pick<Pool, 'query'>, origin: Origin): Pic
 });
 
 type ClientOptions = {
-  prepare: boolean;
-  /** Called once when a pooler turns out to lose prepared statements, and `prepare` is off from then on. */
+  /** Called once when a pooler turns out to lose prepared statements; statements have no names from then on. */
   onUnprepared?: (() => void) | undefined;
   onSlowStatement: (statement: SlowStatement) => void;
 };
@@ -91,7 +90,7 @@ function describeStatement(statement: Statement) {
 
 /** A driver's client that prepares the statements of the query builder and those with a name of their own. */
 export function preparingClient(options: ClientOptions): typeof Client {
-  let { prepare } = options;
+  let prepare = true;
   const getName = statementNamer();
   const countError = errorCounter(() => {
     prepare = false;

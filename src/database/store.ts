@@ -36,15 +36,14 @@ export async function openStore(
     ...(config.DATABASE_READ_URL !== undefined && { standby: { connectionString: config.DATABASE_READ_URL } }),
     timezone: config.TIMEZONE,
     poolSize: config.POOL_SIZE,
-    prepare: config.PREPARED_STATEMENTS,
-    acquireMs: config.POOL_ACQUIRE_TIMEOUT_MS,
+    acquireMs: config.acquireMs,
     statementMs: config.STATEMENT_TIMEOUT_MS,
-    writeMs: config.WRITE_LOCK_TIMEOUT_MS,
+    writeMs: config.writeMs,
     onError,
     onUnprepared: () =>
       onError(
         new Error(
-          'the pooler before the database does not support prepared statements; continuing without them: set PREPARED_STATEMENTS=false, or max_prepared_statements in PgBouncer 1.21 or newer',
+          'the pooler before the database does not support prepared statements; continuing without them: PgBouncer 1.21 or newer needs max_prepared_statements',
         ),
       ),
     ...overrides,
@@ -64,8 +63,8 @@ export async function openStore(
 export function openStartDatabase(config: Config, { connection }: Pick<Store, 'connection'>): Database {
   return openDatabase({
     connection,
-    ...{ timezone: config.TIMEZONE, prepare: config.PREPARED_STATEMENTS, poolSize: 2 },
-    ...{ acquireMs: Math.max(10_000, config.POOL_ACQUIRE_TIMEOUT_MS), statementMs: 60_000, writeMs: 60_000 },
+    ...{ timezone: config.TIMEZONE, poolSize: 2 },
+    ...{ acquireMs: Math.max(10_000, config.acquireMs), statementMs: 60_000, writeMs: 60_000 },
   });
 }
 

@@ -1,4 +1,3 @@
-import zlib from 'node:zlib';
 import type { Case } from './cases.ts';
 import { measureCost, medians } from './cost.ts';
 import type { Subject } from './database.ts';
@@ -9,10 +8,9 @@ import { withServer } from './server.ts';
 export type CompressionFigures = {
   name: string;
   bytes: number;
-  /** Compressed bytes, as shares of the bytes; zstd is NaN where Node lacks it. */
+  /** Compressed bytes, as shares of the bytes. */
   gzip: number;
   br: number;
-  zstd: number;
   /** Rate with gzip relative to the rate without, from the cache and without one. */
   cachedShare: number;
   coldShare: number;
@@ -60,7 +58,5 @@ async function sizes(url: string, apiKey: string) {
   };
   const bytes = await load('identity');
   const shareOf = async (encoding: string) => (await load(encoding)) / bytes;
-  // fetch cannot decode zstd on Node 20, where the server does not send it either.
-  const zstd = 'zstdCompress' in zlib ? await shareOf('zstd') : NaN;
-  return { bytes, gzip: await shareOf('gzip'), br: await shareOf('br'), zstd };
+  return { bytes, gzip: await shareOf('gzip'), br: await shareOf('br') };
 }

@@ -295,8 +295,8 @@ async function measureEncodings(subject: Subject, dataset: Dataset) {
       ...Object.fromEntries(Object.entries(shares).map(([column, share]) => [column, percent(share)])),
     })),
   );
-  for (const { name, gzip, br, zstd, cachedShare, coldShare } of figures) {
-    const largest = Math.max(gzip, br, zstd || 0);
+  for (const { name, gzip, br, cachedShare, coldShare } of figures) {
+    const largest = Math.max(gzip, br);
     goals.push({ name: `${name}, compressed`, must: compressedShares[name]!, atMost: true, measured: largest });
     goals.push({ name: `${name}, cached with gzip, share of without`, must: 1, measured: cachedShare });
     goals.push({ name: `${name}, uncached with gzip, share of without`, must: 0.7, measured: coldShare });

@@ -9,7 +9,7 @@ import { startInSession } from './session.ts';
 /** The application in this process, to record its statements. */
 export const appOptions = {
   settings: { timezone: 'Europe/Oslo', defaultLanguage: 'en', publicUrl: 'http://localhost', catalogUrl: null },
-  limits: { bodyBytes: 1e6, headersMs: 1e4, requestMs: 1e4, keepAliveMs: 1e4, invalidKeysPerMinute: 300 },
+  limits: { bodyBytes: 1e6, requestMs: 1e4, keepAliveMs: 1e4, invalidKeysPerMinute: 300 },
   version: 'bench',
 } satisfies Omit<AppOptions, 'database'>;
 

@@ -14,7 +14,6 @@ const app = await buildApp({
   version: '0.0.0',
   limits: {
     bodyBytes: 1_048_576,
-    headersMs: 10_000,
     requestMs: 10_000,
     keepAliveMs: 10_000,
     invalidKeysPerMinute: 100,

@@ -16,8 +16,7 @@ export type Caller = (
 
 /** Long enough for a busy machine; no test asserts elapsed time. */
 export const longTimeouts = {
-  WRITE_LOCK_TIMEOUT_MS: '20000',
-  POOL_ACQUIRE_TIMEOUT_MS: '20000',
+  STATEMENT_TIMEOUT_MS: '60000',
   REQUEST_TIMEOUT_MS: '60000',
   KEEP_ALIVE_TIMEOUT_MS: '300000',
 };

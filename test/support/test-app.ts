@@ -28,7 +28,6 @@ Object.assign(Resolver.prototype, {
 
 export const limits: AppOptions['limits'] = {
   bodyBytes: 1_048_576,
-  headersMs: 10_000,
   requestMs: 10_000,
   keepAliveMs: 10_000,
   invalidKeysPerMinute: 1_000_000,

@@ -15,7 +15,7 @@ test('docs/operate/run-a-cluster.md has a Patroni configuration whose times fit 
 
 test('the service accepts its settings in docs/operate/run-a-cluster.md', () => {
   const variables = variablesOf(documentedFile('/etc/booking/environment'));
-  expect(readConfig(variables)).toMatchObject({ PREPARED_STATEMENTS: false, MIGRATE_ON_START: false });
+  expect(readConfig(variables)).toMatchObject({ MIGRATE_ON_START: false });
   expect(statementsOf(documentedFile('as postgres')).every((one) => /^(create|alter) (role|database) /.test(one))).toBe(
     true,
   );

@@ -22,64 +22,61 @@ const readRows = (db: Reader, query: Select<unknown>, { maxRows, maxBytes } = bo
 
 const camel = (name: string) => `text${name[0]!.toUpperCase()}${name.slice(1)}`;
 
-test.each([true, false])(
-  'rows decoded from composite literals equal rows decoded by cell; named: %s',
-  async (prepare) => {
-    const me = await createProvider();
-    const title = 'Fjell "og" \\ fjord\n\t\u0001\u001f\u2028 – 🏔 \' $1 []{}';
-    const texts = ['lead', 'description', 'place', 'prerequisites', 'duration', 'credits', 'submissions', 'audience'];
-    const long = Object.fromEntries(
-      texts.map((name, n) => [`text_${name}`, `${name} (a, "b") \\ é\n`.repeat(1 + 400 * n)]),
-    );
-    const course = await me.course({ title: 'Fjell', price_value: 1234, ...long });
-    const ctx = await me.ctx();
-    await ctx.write(allAreas, (tx) => tx.update(courses).set({ title }).where(eq(courses.id, course)));
-    await me.course();
-    const date = { start_at: '2030-05-01', end_at: '2030-05-01', custom_properties: { room: 'c, \\d' } };
-    expect(await me.post(`/v2/courses/${course}/coursedates`, date)).toMatchObject({ status: 201 });
-    const location = { title: 'Hall (2)', lat: -59.913869, lng: 10.75 };
-    expect(await me.post('/v2/locations', location)).toMatchObject({ status: 201 });
-    const other = openTestDatabase(inject('shared'), { prepare });
-    onTestFinished(() => other.close());
-    const { db } = other;
+test('rows decoded from composite literals equal rows decoded by cell', async () => {
+  const me = await createProvider();
+  const title = 'Fjell "og" \\ fjord\n\t\u0001\u001f\u2028 – 🏔 \' $1 []{}';
+  const texts = ['lead', 'description', 'place', 'prerequisites', 'duration', 'credits', 'submissions', 'audience'];
+  const long = Object.fromEntries(
+    texts.map((name, n) => [`text_${name}`, `${name} (a, "b") \\ é\n`.repeat(1 + 400 * n)]),
+  );
+  const course = await me.course({ title: 'Fjell', price_value: 1234, ...long });
+  const ctx = await me.ctx();
+  await ctx.write(allAreas, (tx) => tx.update(courses).set({ title }).where(eq(courses.id, course)));
+  await me.course();
+  const date = { start_at: '2030-05-01', end_at: '2030-05-01', custom_properties: { room: 'c, \\d' } };
+  expect(await me.post(`/v2/courses/${course}/coursedates`, date)).toMatchObject({ status: 201 });
+  const location = { title: 'Hall (2)', lat: -59.913869, lng: 10.75 };
+  expect(await me.post('/v2/locations', location)).toMatchObject({ status: 201 });
+  const other = openTestDatabase(inject('shared'));
+  onTestFinished(() => other.close());
+  const { db } = other;
 
-    const rows = [
-      db.select().from(courses).where(eq(courses.providerId, me.id)).orderBy(courses.id),
-      db.select().from(courseDates).where(eq(courseDates.providerId, me.id)),
-      db.select().from(locations).where(eq(locations.providerId, me.id)),
-      db.select().from(auditEntries).where(eq(auditEntries.providerId, me.id)).orderBy(auditEntries.id),
-      db.select({ reference: courses.reference }).from(courses).where(eq(courses.providerId, me.id)),
-      db.select({ lead: courses.textLead }).from(courses).where(eq(courses.providerId, me.id)).orderBy(courses.id),
-      db
-        .select({ id: courses.id, date: { id: courseDates.id, title: courseDates.title }, lead: courses.textLead })
-        .from(courses)
-        .leftJoin(courseDates, eq(courseDates.courseId, courses.id))
-        .where(eq(courses.providerId, me.id))
-        .orderBy(courses.id),
-    ];
-    const found: unknown[][] = [];
-    for (const [n, query] of rows.entries()) {
-      const [composites, cells] = [await readRows(db, query), (await query) as unknown[]];
-      expect(composites?.rows, String(n)).toEqual(cells);
-      found.push(cells);
-    }
-    expect(found.map(({ length }) => length)).toEqual([2, 1, 1, 4, 2, 2, 2]);
-    expect(found[0]![0]).toMatchObject({
-      title,
-      providerId: me.id,
-      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:/),
-    });
-    const distinct = new Set(texts.map((name) => (found[0]![0] as Record<string, string>)[camel(name)]));
-    expect(distinct.size).toBe(texts.length);
-    expect(found[6]).toMatchObject([
-      { id: course, date: { id: expect.any(Number) } },
-      { date: null, lead: '' },
-    ]);
+  const rows = [
+    db.select().from(courses).where(eq(courses.providerId, me.id)).orderBy(courses.id),
+    db.select().from(courseDates).where(eq(courseDates.providerId, me.id)),
+    db.select().from(locations).where(eq(locations.providerId, me.id)),
+    db.select().from(auditEntries).where(eq(auditEntries.providerId, me.id)).orderBy(auditEntries.id),
+    db.select({ reference: courses.reference }).from(courses).where(eq(courses.providerId, me.id)),
+    db.select({ lead: courses.textLead }).from(courses).where(eq(courses.providerId, me.id)).orderBy(courses.id),
+    db
+      .select({ id: courses.id, date: { id: courseDates.id, title: courseDates.title }, lead: courses.textLead })
+      .from(courses)
+      .leftJoin(courseDates, eq(courseDates.courseId, courses.id))
+      .where(eq(courses.providerId, me.id))
+      .orderBy(courses.id),
+  ];
+  const found: unknown[][] = [];
+  for (const [n, query] of rows.entries()) {
+    const [composites, cells] = [await readRows(db, query), (await query) as unknown[]];
+    expect(composites?.rows, String(n)).toEqual(cells);
+    found.push(cells);
+  }
+  expect(found.map(({ length }) => length)).toEqual([2, 1, 1, 4, 2, 2, 2]);
+  expect(found[0]![0]).toMatchObject({
+    title,
+    providerId: me.id,
+    createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:/),
+  });
+  const distinct = new Set(texts.map((name) => (found[0]![0] as Record<string, string>)[camel(name)]));
+  expect(distinct.size).toBe(texts.length);
+  expect(found[6]).toMatchObject([
+    { id: course, date: { id: expect.any(Number) } },
+    { date: null, lead: '' },
+  ]);
 
-    const none = db.select().from(courseDates).where(eq(courseDates.id, -1));
-    expect(await readRows(db, none)).toEqual({ rows: [], bytes: 0 });
-  },
-);
+  const none = db.select().from(courseDates).where(eq(courseDates.id, -1));
+  expect(await readRows(db, none)).toEqual({ rows: [], bytes: 0 });
+});
 
 test('rows beyond the bounds of a statement are not sent', async () => {
   const me = await createProvider();

@@ -14,11 +14,15 @@ export const httpUrl = must(
 );
 
 /** Without a host the driver connects to a Unix socket. */
-export const databaseUrl: Check = (value) => {
+export const postgresUrl: Check = (value) => {
   if (!/^postgres(ql)?:\/\//.test(value)) return 'begin with postgres://';
   const isValid = parseUrl(value.replace('@/', '@localhost/')) !== undefined;
   return isValid ? undefined : 'be a valid URL: percent-encode special characters in user and password';
 };
+
+/** The value of DATABASE_URL for the embedded database. */
+export const embedded = 'embedded';
+export const databaseUrl: Check = (value) => (value === embedded ? undefined : postgresUrl(value));
 
 export const title = must('have 1 to 255 characters', (value) => isTitle(normalizeTitle(value)));
 export const ranges = must('list addresses or CIDR ranges', (ranges) => toList(ranges).every(isRange));

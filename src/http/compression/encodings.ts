@@ -4,7 +4,7 @@ import zlib from 'node:zlib';
 import Negotiator from 'negotiator';
 import { truncateHeaderList } from '../../core/header-list.ts';
 
-export type Encoding = 'identity' | 'gzip' | 'br' | 'zstd';
+export type Encoding = 'identity' | 'gzip' | 'br';
 
 /** For content that is compressed once, or for a response that a client waits for. */
 type Effort = 'once' | 'response';
@@ -21,16 +21,7 @@ const compressors: Partial<Record<Encoding, Compress>> = {
   br: (bytes, effort) =>
     brotli(bytes, { chunkSize, params: { [constants.BROTLI_PARAM_QUALITY]: effort === 'once' ? 9 : 4 } }),
   gzip: (bytes, effort) => gzip(bytes, { chunkSize, level: effort === 'once' ? 9 : 3 }),
-  ...findZstd(zlib),
 };
-
-/** Node 20 lacks zstd. */
-function findZstd({ zstdCompress }: Partial<typeof zlib>): { zstd?: Compress } {
-  if (!zstdCompress) return {};
-  const zstd = promisify<Buffer, zlib.ZstdOptions, Buffer>(zstdCompress);
-  const parameters = (level: number) => ({ chunkSize, params: { [constants.ZSTD_c_compressionLevel]: level } });
-  return { zstd: (bytes, effort) => zstd(bytes, parameters(effort === 'once' ? 15 : 3)) };
-}
 
 const allEncodings = Object.keys(compressors);
 

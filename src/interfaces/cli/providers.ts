@@ -28,7 +28,7 @@ export function providerCommands(program: Command) {
         options,
         async ({ config, database }) => {
           const { title, parent = null } = options;
-          const created = await createTitledProvider(database, title, parent, undefined, config.SUB_SCHOOLS_MAX);
+          const created = await createTitledProvider(database, title, parent);
           const text = [
             `Created provider ${created.providerId} with the API key ${created.apiKey}`,
             'The key is printed only once. Try it:',

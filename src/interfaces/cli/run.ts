@@ -60,7 +60,7 @@ export async function run(
   const config = readEnvironment(options);
   raiseOomScore(config);
   for (const warning of config.warnings) console.error(`warning: ${warning}`);
-  const acquireMs = Math.max(10_000, config.POOL_ACQUIRE_TIMEOUT_MS);
+  const acquireMs = Math.max(10_000, config.acquireMs);
   const store = await openStore(config, () => undefined, { createEmbedded: false, acquireMs, ...storeOptions });
   const interruption: { signal?: string } = {};
   try {

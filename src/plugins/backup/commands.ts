@@ -177,7 +177,7 @@ async function restore(file: string, into: string, options: RestoreCommandOption
   const isEmbedded = into === 'embedded';
   const { acceptMigrations } = options;
   const config = readEnvironment(options, {
-    ...{ DATABASE_URL: isEmbedded ? '' : into, DATABASE_URL_FILE: '', EMBEDDED_DATABASE: isEmbedded ? 'true' : '' },
+    ...{ DATABASE_URL: into, DATABASE_URL_FILE: '' },
   });
   raiseOomScore(config);
   const list = await requireErasures(file, options);

@@ -18,7 +18,7 @@ export const backup = definePlugin({
   housekeeping: [
     {
       table: 'backup_runs',
-      variable: 'BACKUP_RUNS_RETENTION_DAYS',
+      days: 400,
       statement: deleteWhere('backup_runs', 'id', old('started_at')),
     },
   ],

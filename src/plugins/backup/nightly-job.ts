@@ -22,7 +22,7 @@ export const backupJobs = (context: JobContext & Pick<ServerContext, 'database'>
 
 /** Makes the nightly backup, in one of all processes; a missed one within a minute of the start. */
 export function nightlyJobs({ config, connection, log }: JobContext): Job[] {
-  const { TIMEZONE: timezone, EMBEDDED_DATABASE: isEmbedded } = config;
+  const { TIMEZONE: timezone, isEmbedded } = config;
   const { nightlyAt: at, BACKUP_DIR: folder } = config.of(backupSettings);
   if (at === undefined) return [];
   const options = { connection, folder, at, timezone, isEmbedded, serviceVersion: packageVersion() };

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { join } from 'node:path';
 import { defineSettings } from '../../core/config.ts';
-import { days, text } from '../../core/config/declare.ts';
+import { text } from '../../core/config/declare.ts';
 import { must } from '../../core/config/checks.ts';
 
 const backupTime = must('be a time of day such as 03:15, off or elsewhere', (value) =>
@@ -17,10 +17,9 @@ export const backupSettings = defineSettings({
       ),
     ),
     BACKUP_DIR: Type.Optional(text('Folder of the backups; default `backups` in `DATA_DIR`')),
-    BACKUP_RUNS_RETENTION_DAYS: days('How many days the record of a backup remains, not its file', 400, 8),
   },
-  after: { BACKUP_AT: 'DATA_DIR', BACKUP_RUNS_RETENTION_DAYS: 'IDEMPOTENCY_RETENTION_DAYS' },
-  toValues(variables, { DATA_DIR, EMBEDDED_DATABASE: isEmbedded }) {
+  after: { BACKUP_AT: 'DATA_DIR' },
+  toValues(variables, { DATA_DIR, isEmbedded }) {
     const { BACKUP_AT = isEmbedded ? '03:15' : 'off', BACKUP_DIR = join(DATA_DIR, 'backups') } = variables;
     return {
       ...{ ...variables, BACKUP_AT, BACKUP_DIR },

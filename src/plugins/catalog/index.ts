@@ -1,10 +1,9 @@
 import { deleteWhere, type Task } from '../../database/housekeeping.ts';
 import { definePlugin } from '../../interfaces/plugin/define-plugin.ts';
-import { catalogPluginSettings } from './settings.ts';
 
 const postsTask: Task = {
   table: 'catalog_posts',
-  variable: 'CATALOG_POSTS_RETENTION_DAYS',
+  days: 0,
   statement: deleteWhere(
     'catalog_posts',
     'provider_id, key_hash',
@@ -15,7 +14,6 @@ const postsTask: Task = {
 /** The public catalog of each school that has switched it on. */
 export const catalog = definePlugin({
   name: 'catalog',
-  settings: catalogPluginSettings,
   routes: { prefix: '/catalog', repairsPaths: true, load: async () => (await import('./routes.ts')).catalogPlugin },
   docs: { pages: ['catalog', 'embed', 'accessibility'] },
   checks: async () => ({ checks: [(await import('./checks.ts')).hostCheck] }),

@@ -6,7 +6,7 @@ const endedAt = 'coalesce(sent_at, failed_at)';
 
 const outboxTask: Task = {
   table: 'outbox',
-  variable: 'MAIL_RETENTION_DAYS',
+  days: 'MAIL_RETENTION_DAYS',
   // Mails that were sent or have failed, with their links; links to bookings stay valid.
   statement: `with old as (select provider_id, id from outbox where ${old(endedAt)} order by id limit $2),
     links as (delete from tokens where (provider_id, mail_id) in (select provider_id, id from old)
@@ -23,8 +23,7 @@ export const delivery = definePlugin({
   commands: [{ names: ['mail'], load: async () => (await import('./mail/commands.ts')).mailCommands }],
   async checks() {
     const { mailCheck, mailConditions, webhookCheck } = await import('./checks.ts');
-    const { createMailDomainCheck } = await import('./mail/domain-check.ts');
-    return { checks: [mailCheck, createMailDomainCheck(), webhookCheck], conditions: mailConditions };
+    return { checks: [mailCheck, webhookCheck], conditions: mailConditions };
   },
   async metrics() {
     const { mailMetrics, webhookMetrics } = await import('./metrics.ts');

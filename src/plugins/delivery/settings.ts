@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { defineSettings } from '../../core/config.ts';
-import { must, parseUrl, toList } from '../../core/config/checks.ts';
+import { must, parseUrl } from '../../core/config/checks.ts';
 import { boolean, days, choice, integer, secret, text } from '../../core/config/declare.ts';
 import { isEmailAddress } from '../../core/text.ts';
 
@@ -9,16 +9,6 @@ const smtpUrl = must('be an smtp or smtps address', (value) => {
   return url !== undefined && /^smtps?:$/.test(url.protocol) && url.hostname !== '';
 });
 const email = must('be an e-mail address alone', isEmailAddress);
-
-const maxSelectors = 10;
-const maxSelectorLength = 63;
-const selectorPattern = /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i;
-const dkimSelectors = must(
-  `list at most ${maxSelectors} DKIM selectors, each of at most ${maxSelectorLength} letters, digits and "-", "_" or "."`,
-  (list) =>
-    toList(list).length <= maxSelectors &&
-    toList(list).every((selector) => selector.length <= maxSelectorLength && selectorPattern.test(selector)),
-);
 
 export const deliverySettings = defineSettings({
   variables: {
@@ -35,11 +25,6 @@ export const deliverySettings = defineSettings({
     MAIL_FROM: Type.Optional(
       text('The address mails come from; default `no-reply@` and the host of `PUBLIC_URL`', { check: email }),
     ),
-    MAIL_DKIM_SELECTORS: Type.Optional(
-      text('Comma-separated DKIM selectors of the mail server, which `doctor` looks up in DNS', {
-        check: dkimSelectors,
-      }),
-    ),
     MAIL_RATE: integer('How many mails this process sends in a minute at most; `0` is no limit', 600, 0, 600_000),
     WEBHOOKS: choice(['on', 'off'], 'off: no changes are sent to webhooks, for a copy of the database', {
       default: 'on',
@@ -48,12 +33,12 @@ export const deliverySettings = defineSettings({
   },
   after: { SMTP_URL: 'BOOTSTRAP_PROVIDER', WEBHOOKS: 'REQUIRE_HTTPS', MAIL_RETENTION_DAYS: 'AUDIT_RETENTION_DAYS' },
   prefixes: ['SMTP_'],
-  toValues(variables, { PUBLIC_URL, EMBEDDED_DATABASE }) {
+  toValues(variables, { PUBLIC_URL, isEmbedded }) {
     const { MAIL_FROM = `no-reply@${new URL(PUBLIC_URL).hostname}` } = variables;
-    const MAIL_TO_FILES = variables.MAIL_TO_FILES ?? EMBEDDED_DATABASE;
+    const MAIL_TO_FILES = variables.MAIL_TO_FILES ?? isEmbedded;
     const withoutServer = MAIL_TO_FILES ? 'files' : 'nowhere';
     const mailsGoTo = variables.SMTP_URL === undefined ? withoutServer : 'server';
-    return { ...variables, MAIL_FROM, MAIL_TO_FILES, mailsGoTo, dkimSelectors: toList(variables.MAIL_DKIM_SELECTORS) };
+    return { ...variables, MAIL_FROM, MAIL_TO_FILES, mailsGoTo };
   },
 });
 

@@ -13,7 +13,7 @@ export const operations = definePlugin({
   housekeeping: [
     {
       table: 'provider_usage',
-      variable: 'USAGE_RETENTION_DAYS',
+      days: 400,
       statement: deleteWhere('provider_usage', 'provider_id, hour', old('hour')),
     },
   ],

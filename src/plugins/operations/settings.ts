@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { defineSettings } from '../../core/config.ts';
 import { must } from '../../core/config/checks.ts';
-import { days, integer, secret, text } from '../../core/config/declare.ts';
+import { integer, secret, text } from '../../core/config/declare.ts';
 
 const token = must('have at least 16 characters', (value) => value.length >= 16);
 
@@ -22,8 +22,7 @@ export const operationsSettings = defineSettings({
         { check: token },
       ),
     ),
-    USAGE_RETENTION_DAYS: days('How many days the counted requests of each provider remain', 400, 1),
   },
-  after: { ADMIN_PORT: 'LOG_REQUESTS', USAGE_RETENTION_DAYS: 'IDEMPOTENCY_RETENTION_DAYS' },
+  after: { ADMIN_PORT: 'LOG_REQUESTS' },
   toValues: (variables) => variables,
 });

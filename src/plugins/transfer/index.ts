@@ -12,13 +12,8 @@ export const transfer = definePlugin({
   ],
   housekeeping: [
     {
-      table: 'import_refs',
-      variable: 'IMPORT_REFS_RETENTION_DAYS',
-      statement: deleteWhere('import_refs', 'provider_id, kind, ref', old('created_at')),
-    },
-    {
       table: 'staged_lines',
-      variable: 'STAGED_LINES_RETENTION_DAYS',
+      days: 7,
       // Of imports that did not end; each import deletes its own.
       statement: deleteWhere('staged_lines', 'provider_id, line, part', old('staged_at')),
     },

@@ -16,38 +16,23 @@ import { transactionStart } from '../../database/tables/columns.ts';
 export type NewProvider = Omit<typeof providers.$inferInsert, 'id' | 'createdAt' | 'updatedAt'>;
 
 /** Creates a provider with its first API key, random by default, which is returned only here. */
-export async function createProvider(
-  database: Database,
-  values: NewProvider,
-  chosenKey?: string,
-  subSchoolsMax?: number,
-) {
+export async function createProvider(database: Database, values: NewProvider, chosenKey?: string) {
   const { parentId = null } = values;
   if (parentId !== null && (await database.db.$count(providers, eq(providers.id, parentId))) === 0) {
     throw Problem.notFound('Parent provider');
   }
-  return insertProvider((work) => database.writeNewProvider(parentId, work), values, chosenKey, subSchoolsMax);
+  return insertProvider((work) => database.writeNewProvider(parentId, work), values, chosenKey);
 }
 
 /** Creates a provider below the caller, who gets no access to its data. */
 export const createSubProvider = (ctx: Ctx, values: NewProvider) =>
-  insertProvider(
-    ctx.writeNewProvider,
-    { ...values, parentId: ctx.providerId },
-    undefined,
-    ctx.settings.subSchoolsMax ?? 50,
-  );
+  insertProvider(ctx.writeNewProvider, { ...values, parentId: ctx.providerId });
 
-async function insertProvider(
-  write: WriteNewProvider,
-  values: NewProvider,
-  chosenKey?: string,
-  subSchoolsMax = Infinity,
-) {
+async function insertProvider(write: WriteNewProvider, values: NewProvider, chosenKey?: string) {
   const apiKey = chosenKey ?? newApiKey();
   const providerId = await write(async (tx, now) => {
     const timestamps = { createdAt: now, updatedAt: now };
-    const rootId = values.parentId ? await findRoot(tx, values.parentId, subSchoolsMax) : null;
+    const rootId = values.parentId ? await findRoot(tx, values.parentId) : null;
     const [created] = await tx
       .insert(providers)
       .values({ ...values, ...timestamps, rootId })
@@ -62,13 +47,16 @@ async function insertProvider(
   return { providerId, apiKey };
 }
 
+/** Open ones. */
+const maxSubSchools = 50;
+
 /** Returns the root of a new sub-school. Throws if the parent is a sub-school or has too many. */
-async function findRoot(tx: Tx, parentId: number, subSchoolsMax: number) {
+async function findRoot(tx: Tx, parentId: number) {
   const [parent] = await tx.select({ parentId: providers.parentId }).from(providers).where(eq(providers.id, parentId));
   if (!parent) throw Problem.notFound('Parent provider');
   if (parent.parentId !== null) throw new Problem('invalid', 'A sub-school cannot have sub-schools');
   const open = await tx.$count(providers, and(eq(providers.parentId, parentId), isNull(providers.closedAt)));
-  if (open >= subSchoolsMax) throw new Problem('invalid', `A school has at most ${subSchoolsMax} sub-schools`);
+  if (open >= maxSubSchools) throw new Problem('invalid', `A school has at most ${maxSubSchools} sub-schools`);
   return parentId;
 }
 
@@ -129,13 +117,8 @@ export async function setProviderLimit(
   });
 }
 
-export const createTitledProvider = (
-  database: Database,
-  title: string,
-  parentId: number | null,
-  chosenKey?: string,
-  subSchoolsMax?: number,
-) => createProvider(database, { title, slug: toSlug(title), parentId }, chosenKey, subSchoolsMax);
+export const createTitledProvider = (database: Database, title: string, parentId: number | null, chosenKey?: string) =>
+  createProvider(database, { title, slug: toSlug(title), parentId }, chosenKey);
 
 export const listProviders = (database: Database) =>
   database.db

@@ -483,7 +483,7 @@ test('every error of the booking endpoints has the booking error format', async 
 test('rate limit and overload errors have the booking error format', async () => {
   const database = openTestDatabase(await ownDatabase(), { writeMs: 1_000, poolSize: 2 });
   const testApp = await openTestApp(database, {
-    limits: { bodyBytes: 1_000_000, headersMs: 1_000, requestMs: 1_000, keepAliveMs: 1_000, invalidKeysPerMinute: 1 },
+    limits: { bodyBytes: 1_000_000, requestMs: 1_000, keepAliveMs: 1_000, invalidKeysPerMinute: 1 },
   });
   try {
     const guest = await testApp.createProvider();

@@ -33,7 +33,6 @@ async function send(path: string, acceptEncoding?: string, { method = 'GET', hea
 const decompress: Record<string, (bytes: Buffer) => Buffer> = {
   gzip: zlib.gunzipSync,
   br: zlib.brotliDecompressSync,
-  ...('zstdDecompressSync' in zlib && { zstd: zlib.zstdDecompressSync }),
 };
 const encodings = Object.keys(decompress);
 const lists = ['/v2/courses', '/v2/coursedates?include[]=course', '/v2/courses?paginate=1'];

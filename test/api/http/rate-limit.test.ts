@@ -137,9 +137,7 @@ test('the limit is per provider and shared by its keys; invalid keys do not cons
 
 test('without configuration there is no limit and no rate limit header', async () => {
   expect(readConfig({}).rate).toBeUndefined();
-  expect(readConfig({ RATE_LIMIT_PER_SECOND: '0', RATE_LIMIT_BURST: '5' }).rate).toBeUndefined();
   expect(readConfig({ RATE_LIMIT_PER_SECOND: '20' }).rate).toEqual({ perSecond: 20, burst: 40 });
-  expect(readConfig({ RATE_LIMIT_PER_SECOND: '20', RATE_LIMIT_BURST: '5' }).rate).toEqual({ perSecond: 20, burst: 5 });
   const { createProvider } = await sharedTestApp();
   const me = await createProvider();
   const responses = await Promise.all(Array.from({ length: 100 }, () => me.get('/v2/durations')));

@@ -29,7 +29,7 @@ const scenario: Scenario = {
     await stop(server);
 
     // Negative control: a server without timeouts that also stalls when the last connection is released.
-    const longTimeoutServer = await startServer(run, { ...schools.env, POOL_ACQUIRE_TIMEOUT_MS: '20000' });
+    const longTimeoutServer = await startServer(run, { ...schools.env, STATEMENT_TIMEOUT_MS: '66000' });
     const slow = await observe(run, schools, longTimeoutServer, 1_500);
     const found = allFailures(check(slow));
     const failed = { ...slow.reads[0]!, status: 500 };

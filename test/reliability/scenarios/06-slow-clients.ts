@@ -78,7 +78,6 @@ const scenario: Scenario = {
     const server = await startServer(run, env('school'));
     // Negative control: a server without timeouts.
     const longTimeouts = {
-      HEADERS_TIMEOUT_MS: '300000',
       REQUEST_TIMEOUT_MS: '300000',
       KEEP_ALIVE_TIMEOUT_MS: '300000',
     };

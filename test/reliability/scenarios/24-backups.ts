@@ -164,7 +164,7 @@ async function testRestores(run: Run, { backup, baseline, before, after }: Loade
     const copy = again.code === 0 ? (JSON.parse(again.stdout) as Backup) : undefined;
     file = copy?.file ?? file;
     figures.push(`${name} in ${toSeconds(restored)} s with ${Math.round(moreMb)} MB more`);
-    const server = await startServer(run, { ...env, EMBEDDED_DATABASE: `${into === 'embedded'}`, LOG_LEVEL: 'info' });
+    const server = await startServer(run, { ...env, LOG_LEVEL: 'info' });
     const get = async (path: string, etag?: string) =>
       (await client.get(`${server.base}${path}`, etag === undefined ? {} : { headers: { 'if-none-match': etag } }))
         .status;

@@ -246,7 +246,7 @@ const scenario: Scenario = {
     const database = await postgres.connect('schools');
     run.onCleanup(() => database.end());
     await fillOtherSchools(database, other.id, run.quick ? 20_000 : 200_000);
-    const patience = { STATEMENT_TIMEOUT_MS: '60000', WRITE_LOCK_TIMEOUT_MS: '60000' };
+    const patience = { STATEMENT_TIMEOUT_MS: '120000' };
     const patient = await startServer(run, { ...env, ...patience });
     const open = async (options?: Parameters<typeof startServer>[2]): Promise<Stage> => {
       const server = await startServer(run, { ...env, ...formEnv }, options);

@@ -28,7 +28,7 @@ const app = await buildApp({
   settings: { timezone, defaultLanguage: 'en', publicUrl: `http://${HOST}:${PORT}`, catalogUrl: null },
   version: 'test',
   limits: {
-    ...{ bodyBytes: 1_048_576, headersMs: 20_000, requestMs: 20_000, keepAliveMs: 20_000 },
+    ...{ bodyBytes: 1_048_576, requestMs: 20_000, keepAliveMs: 20_000 },
     ...{ invalidKeysPerMinute: 1e6, publicRequestsPerMinute: 1e6 },
   },
 });

@@ -10,6 +10,6 @@ const app = await buildApp({
   database,
   settings: { timezone, defaultLanguage: 'en', publicUrl: `http://${HOST}:${PORT}`, catalogUrl: null },
   version: 'test',
-  limits: { bodyBytes: 1e6, headersMs: 20_000, requestMs: 20_000, keepAliveMs: 20_000, invalidKeysPerMinute: 1e6 },
+  limits: { bodyBytes: 1e6, requestMs: 20_000, keepAliveMs: 20_000, invalidKeysPerMinute: 1e6 },
 });
 await app.listen({ host: HOST, port: Number(PORT) });

@@ -67,7 +67,7 @@ export async function addSchools(run: Run, url: string, count: number) {
 
 const timezone = 'Europe/Oslo';
 export const settings = { timezone, defaultLanguage: 'en', publicUrl: 'http://localhost', catalogUrl: null } as const;
-export const limits = { bodyBytes: 1e6, headersMs: 1e4, requestMs: 1e4, keepAliveMs: 1e4, invalidKeysPerMinute: 100 };
+export const limits = { bodyBytes: 1e6, requestMs: 1e4, keepAliveMs: 1e4, invalidKeysPerMinute: 100 };
 
 type SchoolsOptions = {
   count?: number;

@@ -25,6 +25,6 @@ const app = await buildApp({
   database,
   settings: { timezone: 'Europe/Oslo', defaultLanguage: 'en', publicUrl: 'http://localhost', catalogUrl: null },
   version: 'test',
-  limits: { bodyBytes: 1e6, headersMs: 10_000, requestMs: 10_000, keepAliveMs: 10_000, invalidKeysPerMinute: 100 },
+  limits: { bodyBytes: 1e6, requestMs: 10_000, keepAliveMs: 10_000, invalidKeysPerMinute: 100 },
 });
 await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT) });

@@ -10,6 +10,7 @@ import {
   send,
   type TestApp,
 } from '../../support/test-app.ts';
+import { minimalSchool } from '../../support/request-bodies.ts';
 import { runCli, startServer, temporaryFolder, databaseUrl } from '../../support/processes.ts';
 import { afterAll, inject } from 'vitest';
 
@@ -79,16 +80,14 @@ test('provider create prints the id and the key once, with an example command', 
   );
 });
 
-test('provider create makes at most SUB_SCHOOLS_MAX sub-schools, and none below a sub-school', async () => {
+test('provider create makes at most 50 sub-schools, and none below a sub-school', async () => {
   const me = await providerIn(testApp.app, testApp.database);
   const create = (parent: number) =>
-    runCli(['provider', 'create', '--title', 'Below', '--parent', String(parent), '--json'], {
-      ...env,
-      SUB_SCHOOLS_MAX: '1',
-    });
+    run('provider', 'create', '--title', 'Below', '--parent', String(parent), '--json');
+  for (let count = 1; count < 50; count += 1) await me.post('/schools', minimalSchool);
   const created = await create(me.id);
   expect(created.code).toBe(0);
-  expect(await create(me.id)).toMatchObject({ code: 1, stderr: 'error: A school has at most 1 sub-schools\n' });
+  expect(await create(me.id)).toMatchObject({ code: 1, stderr: 'error: A school has at most 50 sub-schools\n' });
   expect(await create(created.json().provider_id)).toMatchObject({
     code: 1,
     stderr: 'error: A sub-school cannot have sub-schools\n',

@@ -35,7 +35,7 @@ test('a server that writes files by default takes them away', async () => {
   const byDefault = replaceIn(
     'files-by-default',
     /delivery\/settings\.ts$/,
-    'MAIL_TO_FILES ?? EMBEDDED_DATABASE',
+    'MAIL_TO_FILES ?? isEmbedded',
     'MAIL_TO_FILES ?? true',
   );
   const command = [process.execPath, await bundle('src/main.ts', [byDefault])];

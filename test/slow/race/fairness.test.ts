@@ -9,15 +9,7 @@ import { importObjects } from '../../support/all-responses.ts';
 import { minimalSchool } from '../../support/request-bodies.ts';
 import { eventually, invite, openMailTestApp, startWorker } from '../../support/mail.ts';
 import { createAdminToken, signedInVisitor, visitor } from '../../support/pages.ts';
-import {
-  limits,
-  openTestDatabase,
-  openTestApp,
-  send,
-  settings,
-  sharedTestApp,
-  type TestApp,
-} from '../../support/test-app.ts';
+import { limits, openTestDatabase, openTestApp, send, sharedTestApp, type TestApp } from '../../support/test-app.ts';
 
 async function worldWith(options: Parameters<typeof openTestApp>[1]) {
   const testApp = await openTestApp(openTestDatabase(inject('shared')), options);
@@ -227,14 +219,15 @@ test('sub-schools share the rate limit of their root', async () => {
   expect((await (await testApp.createProvider()).get('/v2/schools')).status).toBe(200);
 });
 
-test('a school has at most SUB_SCHOOLS_MAX sub-schools, and sub-schools cannot be nested', async () => {
-  const testApp = await worldWith({ settings: { ...settings, subSchoolsMax: 2 } });
+test('a school has at most 50 sub-schools, and sub-schools cannot be nested', async () => {
+  const testApp = await sharedTestApp();
   const parent = await testApp.createProvider();
-  const [one] = [await subSchool(testApp, parent), await subSchool(testApp, parent)];
+  const one = await subSchool(testApp, parent);
+  for (let count = 1; count < 50; count += 1) await subSchool(testApp, parent);
   const third = await parent.post('/schools', minimalSchool);
   expect([third.status, third.json()]).toEqual([
     400,
-    { status: 'failure', error: 'A school has at most 2 sub-schools' },
+    { status: 'failure', error: 'A school has at most 50 sub-schools' },
   ]);
   const below = await one.post('/schools', minimalSchool);
   expect([below.status, below.json()]).toEqual([
@@ -246,8 +239,9 @@ test('a school has at most SUB_SCHOOLS_MAX sub-schools, and sub-schools cannot b
 });
 
 test('concurrent requests never create more sub-schools than allowed', async () => {
-  const testApp = await worldWith({ settings: { ...settings, subSchoolsMax: 3 } });
+  const testApp = await sharedTestApp();
   const parent = await testApp.createProvider();
+  for (let count = 0; count < 47; count += 1) await subSchool(testApp, parent);
   const responses = await Promise.all(Array.from({ length: 10 }, () => parent.post('/schools', minimalSchool)));
   expect(responses.filter(({ status }) => status === 200)).toHaveLength(3);
 });
