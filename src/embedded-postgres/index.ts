@@ -8,7 +8,6 @@ import { ping, hasUsers, registerUser } from './client-pipes.ts';
 import { startWatchdog, findWatchdogPid, type ServerOptions } from './watchdog.ts';
 
 export { isInitialized };
-export { findOtherMajor, replaceData, type OtherMajor } from './other-major.ts';
 
 export type EmbeddedDatabase = {
   connection: ReturnType<typeof toConnection>;

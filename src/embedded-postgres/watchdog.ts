@@ -38,7 +38,7 @@ export async function startWatchdog(place: DataFolder, { fsync = true, settings:
   const dataVersion = readIfExists(path.join(place.data, 'PG_VERSION'));
   if (dataVersion !== undefined && dataVersion !== program.major) {
     throw new Error(
-      `The database in ${place.data} is one of PostgreSQL ${dataVersion}, and this is ${program.major}: run \`npm run --silent cli -- upgrade-database\`, which restores a backup into a new one, or set another DATA_DIR, or DATABASE_URL.`,
+      `The database in ${place.data} is one of PostgreSQL ${dataVersion}, and this is ${program.major}: back it up by \`npm run --silent cli -- backup\` of the version of this service that came with PostgreSQL ${dataVersion}, move it aside by \`mv ${place.data} ${place.data}-${dataVersion}\`, and run \`npm run --silent cli -- restore FILE --into embedded\` with this version`,
     );
   }
   await stopOrphanedServer(place.data);

@@ -9,7 +9,6 @@ import {
   findErasures,
   noErasures,
   requireErasures,
-  withoutErasuresOption,
   type ErasuresOptions,
 } from './erasures-commands.ts';
 import { backupName, listBackupNames } from './files.ts';
@@ -80,9 +79,9 @@ export function backupCommands(program: Command) {
     .argument('<file>', 'the backup')
     .option('--into <url>', 'postgres://… of an empty database, or `embedded` for a new one in DATA_DIR', target)
     .option('--database <name>', 'instead: an empty database on the server of DATABASE_URL, for its role')
-    .option(...acceptMigrationsOption)
+    .option('--accept-migrations', 'accept migrations that were applied with other contents than this version has')
     .option(...erasuresOption)
-    .addOption(withoutErasuresOption())
+    .addOption(new Option('--without-erasures', 'erase nobody again, also without a list').conflicts('erasures'))
     .action(async (file: string, options: RestoreCommandOptions) => {
       const into =
         options.into ?? (options.database === undefined ? undefined : onSameServer(options.database, options));
@@ -93,11 +92,6 @@ export function backupCommands(program: Command) {
 }
 
 type RestoreCommandOptions = ErasuresOptions & { into?: string; database?: string; acceptMigrations?: boolean };
-
-export const acceptMigrationsOption = [
-  '--accept-migrations',
-  'accept migrations that were applied with other contents than this version has',
-] as const;
 
 /** So that no password is an argument, which other users of the machine can read. */
 function onSameServer(name: string, options: Options) {
@@ -200,11 +194,11 @@ async function restore(file: string, into: string, options: RestoreCommandOption
   return { json, text: lines.join('\n'), ...(differences > 0 && { failure }) };
 }
 
-export const describeDifferences = (count: number) =>
+const describeDifferences = (count: number) =>
   count === 1 ? '1 stored counter differs from the recount' : `${count} stored counters differ from the recount`;
 
 /** Restores into the embedded database of DATA_DIR, which is created if it does not exist. */
-export async function restoreEmbedded(
+async function restoreEmbedded(
   file: string,
   { DATA_DIR, TIMEZONE: timezone }: Config,
   options: RestoreOptions,

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { toSettings } from '../../core/config.ts';
 import { Problem } from '../../core/errors.ts';
 import { command, run, type Options } from '../../interfaces/cli/run.ts';
@@ -55,9 +55,6 @@ export const erasuresOption = [
   '--erasures <file>',
   `the list of erasures; ${erasuresName} beside the backup by default`,
 ] as const;
-
-export const withoutErasuresOption = () =>
-  new Option('--without-erasures', 'erase nobody again, also without a list').conflicts('erasures');
 
 const warn = (text: string) => console.error(`warning: ${text}`);
 

@@ -10,7 +10,6 @@ export const backup = definePlugin({
   commands: [
     { names: ['backup', 'restore'], load: async () => (await import('./commands.ts')).backupCommands },
     { names: ['erasures'], load: async () => (await import('./erasures-commands.ts')).erasuresCommands },
-    { names: ['upgrade-database'], load: async () => (await import('./upgrade-database.ts')).upgradeDatabaseCommand },
   ],
   checks: async () => ({ checks: [(await import('./checks.ts')).backupCheck] }),
   metrics: async () => [(await import('./metrics.ts')).backupMetrics],

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
@@ -29,61 +29,22 @@ async function backupWithWrongCounter() {
   return file;
 }
 
-test('a database of an older PostgreSQL is upgraded by one command from its backup', async () => {
+test('a database of an older PostgreSQL is replaced by its backup in the three steps that its refusal names', async () => {
   const folder = temporaryFolder();
-  const env = { DATA_DIR: folder };
-  const cli = (...args: string[]) => runCli(args, env);
+  const cli = (...args: string[]) => runCli(args, { DATA_DIR: folder });
   await cli('provider', 'create', '--title', 'Kept');
+  const { file } = (await cli('backup', '--json')).json<{ file: string }>();
   const data = join(folder, 'postgres/data');
   const version = readFileSync(join(data, 'PG_VERSION'), 'utf8').trim();
   writeFileSync(join(data, 'PG_VERSION'), '17\n');
-  expect(await cli('upgrade-database')).toMatchObject({
-    code: 1,
-    stderr: `error: There is no backup in ${join(folder, 'backups')}: make one by the command \`backup\` of the version of this service that came with PostgreSQL 17\n`,
-  });
-  writeFileSync(join(data, 'PG_VERSION'), `${version}\n`);
-
-  const made = (await cli('backup', '--json')).json<{ file: string; created_at: string }>();
-  expect(readdirSync(join(folder, 'backups'))).toEqual([made.file.split('/').at(-1), 'erasures.jsonl']);
-  expect(await cli('upgrade-database')).toMatchObject({
-    code: 0,
-    stdout: 'There is no database of another PostgreSQL version\n',
-  });
-
-  writeFileSync(join(data, 'PG_VERSION'), '17\n');
-  expect((await cli('provider', 'list')).stderr).toBe(
-    `error: The database in ${data} is one of PostgreSQL 17, and this is ${version}: run \`npm run --silent cli -- upgrade-database\`, which restores a backup into a new one, or set another DATA_DIR, or DATABASE_URL.\n`,
-  );
-
-  // In use for a minute after the backup: nothing is lost silently.
-  const control = join(data, 'global/pg_control');
-  utimesSync(control, new Date(), new Date(Date.parse(made.created_at) + 60_000));
-  const late = await cli('upgrade-database');
-  expect([late.code, late.stderr]).toEqual([
+  const { code, stderr } = await cli('provider', 'list');
+  expect([code, stderr]).toEqual([
     1,
-    expect.stringMatching(/^error: The newest backup is of .*stopped 60 seconds later.* by --from .*manual.*zip, or /),
+    `error: The database in ${data} is one of PostgreSQL 17, and this is ${version}: back it up by \`npm run --silent cli -- backup\` of the version of this service that came with PostgreSQL 17, move it aside by \`mv ${data} ${data}-17\`, and run \`npm run --silent cli -- restore FILE --into embedded\` with this version\n`,
   ]);
-  expect(existsSync(`${data}-17`)).toBe(false);
-
-  const wrong = await backupWithWrongCounter();
-  expect(await cli('upgrade-database', '--from', wrong)).toMatchObject({
-    ...{ code: 1, stdout: '' },
-    stderr: expect.stringMatching(
-      /^error: The old database stays in place: .*1 stored counter differs from the recount\. Run `doctor --fix`.* 17/,
-    ) as string,
-  });
-  expect(existsSync(`${data}-17`)).toBe(false);
-  expect(readFileSync(join(data, 'PG_VERSION'), 'utf8')).toBe('17\n');
-
-  const upgraded = await cli('upgrade-database', '--from', made.file, '--json');
-  expect(upgraded.json()).toEqual({
-    upgraded: true,
-    backup: made.file,
-    old_database: `${data}-17`,
-    differences: 0,
-  });
-  expect(readFileSync(join(`${data}-17`, 'PG_VERSION'), 'utf8')).toBe('17\n');
-  expect(readdirSync(folder).sort()).toEqual(['backups', 'postgres']);
+  expect((await cli('restore', file, '--into', 'embedded')).code).toBe(1);
+  renameSync(data, `${data}-17`);
+  expect(await cli('restore', file, '--into', 'embedded')).toMatchObject({ code: 0 });
   expect((await cli('provider', 'list', '--json')).json()).toMatchObject([{ title: 'Kept' }]);
 });
 

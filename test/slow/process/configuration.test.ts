@@ -194,7 +194,7 @@ test('config prints the values in force and their sources, without secrets and w
   const env = {
     ...{ DATABASE_URL: 'postgres://u:db-secret@db.example:6432/booking?password=db-secret', SMTP_URL_FILE: file },
     ...{ BOOTSTRAP_API_KEY: `key-secret-${'k'.repeat(30)}`, BOOTSTRAP_PROVIDER: 'A' },
-    ...{ SHUTDOWN_TIMEOUT_MS: '77', PUBLIC_URLS: 'x' },
+    ...{ SHUTDOWN_TIMEOUT_MS: '77', DATABASE_URLS: 'x' },
   };
   const [shown, text] = [await runCli(['config', '--json'], env), await runCli(['config'], env)];
   expect(shown.stdout + text.stdout + shown.stderr + text.stderr).not.toContain('secret');

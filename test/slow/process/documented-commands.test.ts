@@ -34,7 +34,7 @@ const notRun: Record<string, string> = {
   'docker buildx': 'needs Docker',
   kubectl: 'needs a cluster; kubernetes.test.ts checks the manifests',
   createdb: 'needs the client programs of PostgreSQL',
-  'DATA_DIR=./restored': 'backup-cli.test.ts restores into an embedded database, by upgrade-database',
+  'DATA_DIR=./restored': 'backup-cli.test.ts restores into an embedded database',
   'test "$(head': 'backup-cli.test.ts runs it',
   unzip: 'a program that is not always there',
   ...Object.fromEntries(
@@ -79,8 +79,6 @@ const refused: Record<string, RegExp> = {
   [`${prefix}restore FILE --into postgres://booking:password@host/booking_restored`]: /FILE cannot be read/,
   [`${prefix}restore FILE --database booking`]: /needs a DATABASE_URL|FILE cannot be read/,
   [`${prefix}restore FILE --into embedded`]: /FILE cannot be read/,
-  [`${prefix}upgrade-database`]: /This is for the embedded database/,
-  [`${prefix}upgrade-database --from FILE`]: /This is for the embedded database/,
   ...Object.fromEntries(
     commands
       .filter((command) => command.includes('backup verify FILE'))
