@@ -7,7 +7,6 @@ import { compressOnce, sendContent } from '../../http/compression/static-content
 import { guideStyle, referenceScript, referenceStyle } from './assets.ts';
 import { renderMissingReferencePage, renderReferencePage } from './pages.tsx';
 import { securityHeaders } from './security-headers.ts';
-import { addTypeScriptSamples } from './typescript-samples.ts';
 
 type ReferenceOptions = { publicUrl: string; basePath: string; bundle: Asset | undefined };
 
@@ -32,9 +31,7 @@ export const referenceRoutes: FastifyPluginAsync<ReferenceOptions> = async (app,
   app.get(
     '/docs/openapi.json',
     // The page would send the examples of optional parameters at once.
-    serveOpenapi(app, (document) =>
-      addTypeScriptSamples(addParameterExamples(document, { onlyRequired: true }), publicUrl),
-    ),
+    serveOpenapi(app, (document) => addParameterExamples(document, { onlyRequired: true })),
   );
   for (const asset of [referenceStyle, referenceScript, bundle]) if (asset) serveAsset(app, '/docs', asset);
 };

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { afterAll, expect, test } from 'vitest';
+import type { CompleteOperation } from '../../../src/openapi/operation-types.ts';
+import { findParameters } from '../../../src/openapi/parameters.ts';
 import { loadDemo } from '../../../src/plugins/transfer/demo/load.ts';
 import { packageVersion } from '../../../src/core/version.ts';
 import { fixClock } from '../../support/fixed-clock.ts';
@@ -137,12 +139,20 @@ test('examples and document stay small', () => {
   expect(Buffer.byteLength(document.text)).toBeLessThan(600_000);
 });
 
-test('the code sample of each GET is a valid request to the demo school', async () => {
-  type Sampled = { 'x-codeSamples': [{ source: string }] };
-  const { paths } = (await send(testApp.app, { url: '/docs/openapi.json' })).json<{ paths: Paths<Sampled> }>();
-  const urls = Object.values(paths)
-    .flatMap(({ get }) => (get ? [get['x-codeSamples'][0].source] : []))
-    .map((source) => /fetch\("http:\/\/localhost:3000([^"]+)"/.exec(source)![1]!);
+test('each GET with the examples of the API reference is a valid request to the demo school', async () => {
+  type Get = { get?: CompleteOperation };
+  const reference = (await send(testApp.app, { url: '/docs/openapi.json' })).json<{ paths: Record<string, Get> }>();
+  const toText = (example: unknown) => encodeURIComponent([example].flat().map(String)[0]!);
+  const urls = Object.entries(reference.paths).flatMap(([path, { get }]) => {
+    if (!get) return [];
+    const parameters = findParameters(reference, get);
+    const inPath = new Map(parameters.map(({ name, example }) => [name, example]));
+    const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => toText(inPath.get(name) ?? 1));
+    const query = parameters
+      .filter((one) => one.in === 'query' && one.example !== undefined)
+      .map(({ name, example }) => `${name}=${toText(example)}`);
+    return [query.length === 0 ? filled : `${filled}?${query.join('&')}`];
+  });
   expect(urls.length).toBeGreaterThan(0);
   const failed: string[] = [];
   for (const url of urls) {

@@ -62,25 +62,17 @@ const openReference = async (page: Page, url: string) => {
 const openOperation = (page: Page, anchor: string) => page.goto(new URL(`#${anchor}`, page.url()).href);
 const operation = (page: Page, method: string) => page.locator(`section[id$="${method}/v2/courses"]`);
 
-type Operation = { tags: [string]; 'x-codeSamples': [{ source: string }] };
+type Operation = { tags: [string] };
 
 /** The operations of the reference's document, with the end of their sections' ids. */
 async function loadOperations(url: string) {
   const response = await fetch(`${url}/docs/openapi.json`);
   const { paths } = (await response.json()) as { paths: Record<string, Record<string, Operation>> };
   return Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(
-      ([
-        method,
-        {
-          tags,
-          'x-codeSamples': [{ source }],
-        },
-      ]) => {
-        const tag = tags[0].toLowerCase().replaceAll(' ', '-');
-        return { anchor: `tag/${tag}/${method.toUpperCase()}${path}`, source };
-      },
-    ),
+    Object.entries(operations).map(([method, { tags }]) => {
+      const tag = tags[0].toLowerCase().replaceAll(' ', '-');
+      return { anchor: `tag/${tag}/${method.toUpperCase()}${path}` };
+    }),
   );
 }
 
@@ -284,7 +276,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
     await page.waitForURL(/#.*booking/);
   });
 
-  test('every operation has code samples in curl, PHP, Python, JavaScript and TypeScript, which can be copied', async () => {
+  test('every operation has code samples in curl, PHP, Python and JavaScript, which can be copied', async () => {
     const { page } = await open();
     await page.route('**/docs/openapi.json', withoutSchemas);
     await openReference(page, url);
@@ -307,14 +299,11 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
       else console.log(`The samples in ${tab} are not parsed: ${program} is not installed`);
     }
     const first = page.locator(`section[id$="${operations[0]!.anchor}"]`);
-    await first.getByRole('button', { name: 'JavaScript Fetch' }).click();
-    await page.getByRole('option', { name: 'TypeScript' }).click();
-    const sources = operations.map(({ source }) => source);
-    await expect.poll(async () => (await readSamples(page)).sort()).toEqual(sources.sort());
+    const [shown] = await first.locator('pre').allInnerTexts();
 
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url });
     await first.locator('button[aria-label^=Copy][aria-controls]').first().click();
-    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(operations[0]!.source);
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(shown);
   }, 300_000);
 
   test.each([
