@@ -1,10 +1,14 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox';
+import { eq, sql, type SQL } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
-import { t } from '../../core/schema/types.ts';
+import type { Label, Language } from '../../core/reference/language.ts';
+import { byName, t } from '../../core/schema/types.ts';
 import { formatTimestamp } from '../../core/timestamps.ts';
 import { bookingLinks, calendarFeeds, sessions, tokens } from '../../database/tables/access.ts';
 import { auditEntries } from '../../database/tables/audit.ts';
 import { columnName, storedColumns } from '../../database/tables/columns.ts';
+import { courseDates } from '../../database/tables/coursedates.ts';
+import { courses } from '../../database/tables/courses.ts';
 import { customers } from '../../database/tables/customers.ts';
 import { importRefs } from '../../database/tables/imports.ts';
 import { courseInterests } from '../../database/tables/interests.ts';
@@ -13,6 +17,8 @@ import { outbox, refusedAddresses } from '../../database/tables/outbox.ts';
 import { attendanceMarks, attendances, participants } from '../../database/tables/participants.ts';
 import { payments } from '../../database/tables/payments.ts';
 import { voucherRedemptions } from '../../database/tables/redemptions.ts';
+import { sameTenant } from '../../lists/tenant-scope.ts';
+import { paidStates, participantStatuses } from '../participants/schema.ts';
 import { CourseUser } from '../users/schema.ts';
 
 const typeOf = (column: PgColumn) => column.getSQLType().replace(/\W.*/, '');
@@ -54,8 +60,16 @@ const interfaceNames: Record<string, string> = {
   price_at_export: 'price_at_export_per_item_vat_excluded',
 };
 
+/** Texts beside codes and ids: a label by the value of a column, or what is read of another row. */
+type Words = { labels: Record<string, [key: string, getLabel: (code: number) => Label]>; read: Record<string, SQL> };
+
 /** The rows of a table as items: a member for each column but those of `without`, so that a new column is exported too. */
-function defineSection<T extends PgTable>(name: string, table: T, without: (keyof T['_']['columns'] & string)[] = []) {
+function defineSection<T extends PgTable>(
+  name: string,
+  table: T,
+  without: (keyof T['_']['columns'] & string)[] = [],
+  { labels, read }: Words = { labels: {}, read: {} },
+) {
   const columns = Object.fromEntries(
     Object.entries<PgColumn>(storedColumns(table)).filter(
       ([key]) => key !== 'providerId' && !(without as string[]).includes(key),
@@ -64,18 +78,35 @@ function defineSection<T extends PgTable>(name: string, table: T, without: (keyo
   const toName = (column: PgColumn) => interfaceNames[columnName(column)] ?? columnName(column);
   const entries = Object.entries(columns).map(([key, column]) => [key, toName(column), column] as const);
   const members = Object.fromEntries(entries.map(([, member, column]) => [member, toMember(column)]));
+  const texts = byName(Object.keys({ ...labels, ...read }), () => Type.String());
   return {
     table,
-    columns,
-    Item: t.NamedObject(name, t.member.personal.all(members)),
-    toItem: (row: Row): Row =>
-      Object.fromEntries(entries.map(([key, member, column]) => [member, toValue(column, row[key])])),
+    columns: { ...columns, ...read },
+    Item: t.NamedObject(name, t.member.personal.all({ ...members, ...texts })),
+    toItem: (row: Row, language: Language): Row => ({
+      ...Object.fromEntries(entries.map(([key, member, column]) => [member, toValue(column, row[key])])),
+      ...byName(Object.keys(labels), (name) => labels[name]![1](row[labels[name]![0]] as number)[language]),
+      ...byName(Object.keys(read), (name) => row[name]),
+    }),
   };
 }
 
+const placeWords: Words = {
+  labels: {
+    status: ['statusId', (id) => participantStatuses.get(id)!.title],
+    paid: ['paidId', (id) => paidStates.get(id)!],
+  },
+  read: {
+    course: sql`(select ${courses.title} from ${courses}
+      where ${sameTenant(courses, participants, eq(courses.id, participants.courseId))})`,
+    start_at: sql`(select ${courseDates.startAt} from ${courseDates}
+      where ${sameTenant(courseDates, participants, eq(courseDates.id, participants.courseDateId))})`,
+  },
+};
+
 /** The tables with rows about a person, beside that of course users. */
 export const sections = {
-  participants: defineSection('ExportedParticipant', participants),
+  participants: defineSection('ExportedParticipant', participants, [], placeWords),
   attendances: defineSection('ExportedAttendance', attendances),
   attendance_marks: defineSection('ExportedAttendanceMark', attendanceMarks),
   orders: defineSection('ExportedOrder', orders, ['isUseReturned']),

@@ -136,7 +136,10 @@ async function readSections(ctx: Ctx, selections: Record<SectionName, Selection>
     const isWhole = ofOrders.includes(name);
     const rows = await (isWhole ? query : query.limit(pageSize + 1).offset((page - 1) * pageSize));
     const hasMore = !isWhole && rows.length > pageSize;
-    lists[name] = { items: (hasMore ? rows.slice(0, pageSize) : rows).map(toItem), hasMore };
+    lists[name] = {
+      items: (hasMore ? rows.slice(0, pageSize) : rows).map((row) => toItem(row, ctx.language)),
+      hasMore,
+    };
   }
   return lists;
 }

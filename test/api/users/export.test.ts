@@ -58,6 +58,32 @@ test('an export has what is held about the person', async () => {
   );
 });
 
+test.each([
+  ['en', { status: 'Deregistered', paid: 'No' }],
+  ['nb', { status: 'Avmeldt', paid: 'Nei' }],
+])('places are in words beside their codes: %s', async (language, words) => {
+  const [me, other] = [await createProvider(), await createProvider()];
+  await other.course({ title: 'Other' });
+  const courseId = await me.course({ title: 'Knots' });
+  const ids = [
+    await addDate(me, courseId, { startAt: '2030-06-10' }),
+    await addDate(me, courseId, { startAt: '2031-06-10' }),
+  ];
+  const kari = { firstname: 'Kari', lastname: 'Nordmann', email: 'kari@people.example' };
+  for (const dateId of ids) {
+    const { booking_id } = await bookOrFail(me, dateId, { participants: [kari] });
+    if (dateId === ids[0]) await me.put(`/v2/booking/${booking_id}/deregister`, {});
+  }
+  const [{ id }] = (await me.get('/v2/course-users')).json<[{ id: number }]>();
+  const response = await me.get(`/v2/course-users/${id}/export`, { 'accept-language': language });
+  const { participants } = response.json<{ participants: Item[] }>();
+  expect(participants[0]).toMatchObject({ ...words, status_id: 4, paid_id: 3, coursedate_id: ids[0] });
+  expect(participants.map(({ course, start_at }) => [course, start_at])).toEqual([
+    ['Knots', '2030-06-10'],
+    ['Knots', '2031-06-10'],
+  ]);
+});
+
 test('the buyer of an order that somebody else pays is left out', async () => {
   const me = await createProvider();
   const [id, other] = [await createUser(me, { firstname: 'Kari' }), await createUser(me, { firstname: 'Ola' })];
