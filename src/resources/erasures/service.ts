@@ -117,9 +117,12 @@ type Answers = { searched: string; keys: string[]; since: string };
 /** Without the lock, since it reads every answer. */
 async function findAnswers({ unlockedStore, settings, version }: Ctx, person: Person): Promise<Answers> {
   const { orders } = await findPurchases(unlockedStore, person, settings);
-  const values = [person.providerId, person.userId, toIds(selectOwn(orders))];
-  const [found] = await execute<Omit<Answers, 'since'>>(unlockedStore, copySql.findAnswers, values);
-  return { ...found!, since: version };
+  return searchAnswers(unlockedStore, person, toIds(selectOwn(orders)), version);
+}
+
+async function searchAnswers(on: Queryable, { providerId, userId }: Person, orders: number[], since: string) {
+  const [found] = await execute<Omit<Answers, 'since'>>(on, copySql.findAnswers, [providerId, userId, orders]);
+  return { ...found!, since };
 }
 
 /** Deletes what repeats the data of the person. Returns the names of the deleted mails. */
@@ -201,14 +204,21 @@ export async function eraseKept(database: Database) {
   });
 }
 
-/** False once nothing is due. */
-const eraseSomeKept = (database: Pick<Database, 'write'>, providerId: number) =>
-  database.write([providerId], areas, async (tx, now) => {
-    const orders = await execute<{ id: number }>(tx, sql.clearKeptOrders, [providerId, now]);
-    await execute(tx, copySql.emptyAnswers, [providerId, 0, toIds(orders), null, null, null]);
-    const customers = await tx.$client.query({ ...sql.clearKeptCustomers, values: [providerId, now] });
+/** Searches a batch without the lock; false once nothing is due. */
+async function eraseSomeKept(database: Pick<Database, 'pool' | 'write'>, providerId: number) {
+  const on: Queryable = { $client: database.pool };
+  const [due] = await execute<{ orders: number[]; customers: number[]; since: string }>(on, sql.findKept, [providerId]);
+  if (due === undefined || due.orders.length + due.customers.length === 0) return false;
+  const { searched, keys, since } = await searchAnswers(on, { providerId, userId: 0 }, due.orders, due.since);
+  return database.write([providerId], areas, async (tx, now) => {
+    const values = [providerId, now, due.orders];
+    const cleared = new Set(toIds(await execute<{ id: number }>(tx, sql.clearKeptOrders, values)));
+    const orders = due.orders.filter((id) => cleared.has(id));
+    await execute(tx, copySql.emptyAnswers, [providerId, 0, orders, searched, since, keys]);
+    const customers = await tx.$client.query({ ...sql.clearKeptCustomers, values: [providerId, now, due.customers] });
     return orders.length + (customers.rowCount ?? 0) > 0 || tx.rollbackNoChange(false);
   });
+}
 
 /** An erasure that a list beside the backups has. */
 type ErasureEntry = { provider: number; user?: number; created_at: string; erased_at: string };

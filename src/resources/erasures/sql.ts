@@ -227,12 +227,20 @@ export const findReferences = {
         and to_tsvector('simple', p.reference) @@ phraseto_tsquery('simple', u.firstname || ' ' || u.lastname))
     order by p.id`,
 };
-/** `$2` is a time: the buyers that are kept no longer. */
+const findKeptOf = (table: string) =>
+  `to_json(array(select id from ${table} where provider_id = $1 and kept_until <= now() order by kept_until limit 1000))`;
+/** Buyers that are kept no longer, and the version of the school. */
+export const findKept = {
+  name: 'find_kept_no_longer',
+  text: `select ${findKeptOf('orders')} as orders, ${findKeptOf('customers')} as customers, changed_at::text as since
+    from provider_state where provider_id = $1`,
+};
+/** Those of `$3` that are still kept until the time `$2`. */
 export const clearKeptOrders = {
   name: 'erase_kept_orders',
   text: `with cleared as (
-      update orders set ${clearOrder}, updated_at = $2 where provider_id = $1 and id in (
-        select id from orders where provider_id = $1 and kept_until <= $2 order by kept_until limit 1000)
+      update orders set ${clearOrder}, updated_at = $2 where provider_id = $1 and id = any($3::bigint[])
+        and kept_until <= $2
       returning id),
     references_of as (${clearPayments('in (select id from cleared)', '$2')})
     select id from cleared`,
@@ -254,8 +262,8 @@ export const clearCustomers = {
 };
 export const clearKeptCustomers = {
   name: 'erase_kept_customers',
-  text: `update customers set ${clearCustomer}, updated_at = $2 where provider_id = $1 and id in (
-      select id from customers where provider_id = $1 and kept_until <= $2 order by kept_until limit 1000)`,
+  text: `update customers set ${clearCustomer}, updated_at = $2 where provider_id = $1 and id = any($3::bigint[])
+      and kept_until <= $2`,
 };
 /** The columns of a customer that an invoice shows. */
 const ofInvoice = [

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { execute } from '../../../src/database/statements.ts';
 import { findByUsername } from '../../../src/resources/auth/sign-on-sql.ts';
 import { eraseKept } from '../../../src/resources/erasures/service.ts';
@@ -161,6 +161,41 @@ test('the reference of a payment of an invoiced order is named in `kept`, and go
   );
   expect(rows).toEqual([]);
 });
+
+test.each([
+  ['2099-01-01', null],
+  [null, 'response_erased'],
+])(
+  'buyers that are kept no longer are searched before the lock, and what is written until then counts',
+  async (...one) => {
+    const [later, erased] = one;
+    const { me, orderId, other } = await createBooked();
+    const keep = (id: number, until: string | null) =>
+      write(me, (tx, now) => tx.execute(`update orders set kept_until = '${until ?? now}' where id = ${id}`));
+    await pay(me, orderId, 'Vipps before', 'before');
+    await pay(me, other.orderId, 'Vipps other', 'other');
+    for (const id of [orderId, other.orderId]) await keep(id, null);
+    const spy = vi.spyOn(pool, 'query');
+    let searched: unknown[] = [];
+    const writeAfter = (...args: Parameters<typeof database.write>) => {
+      searched = spy.mock.calls.map(([statement]) => (statement as unknown as { name?: string }).name);
+      return database.write(...args);
+    };
+    await sendQueued<unknown>(database, me, [
+      () => pay(me, orderId, 'Vipps meanwhile', 'meanwhile'),
+      () => keep(other.orderId, later),
+      () => eraseKept({ ...database, pool, write: writeAfter as typeof database.write }),
+    ]);
+    spy.mockRestore();
+    expect(searched).toEqual(expect.arrayContaining(['find_kept_no_longer', 'find_answers_about_erased']));
+    expect(await referencesOf(me)).toEqual([null, later === null ? null : 'Vipps other', null]);
+    const repeat = async (id: number, name: string) =>
+      (await pay(me, id, `Vipps ${name}`, name)).headers['x-error-code'];
+    expect(await repeat(orderId, 'before')).toBe('response_erased');
+    expect(await repeat(orderId, 'meanwhile')).toBe('response_erased');
+    expect((await repeat(other.orderId, 'other')) ?? null).toBe(erased);
+  },
+);
 
 test('a stored answer stays that has the name of the person within other words', async () => {
   const { me, other } = await createBooked();
