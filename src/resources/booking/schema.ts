@@ -14,7 +14,7 @@ const messages = {
   customer_invalid: 'customer_id names no active customer',
   participant_count_invalid: 'There must be 1 to 1000 participants',
   participant_name_invalid_empty: 'a firstname and a lastname of 255 characters at most are needed',
-  participant_email_invalid_empty: 'an e-mail address is needed',
+  participant_email_invalid_empty: 'a valid e-mail address is needed',
   participant_products_invalid: 'products names what cannot be sold',
   too_many_products: 'The participants name more than 10,000 products in all',
   participant_does_not_have_a_course_product: 'none of the products is one of the course',

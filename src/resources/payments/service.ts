@@ -157,13 +157,13 @@ async function findByReference(ctx: Ctx, tx: Tx, orderId: number, reference: str
 
 /** A payment of an order lowers what is due; a refund, which is negative, what is owed of it or of a credit. */
 function assertPayable({ kind, due }: Debt, amount: Minor) {
-  const sign = kind === 'credit' || (amount < 0n && due < 0n) ? -1n : 1n;
-  if (amount * sign > due * sign || due * sign <= 0n) throw exceedsDue(due);
+  const isOwed = kind === 'credit' || (amount < 0n && due <= 0n);
+  const sign = isOwed ? -1n : 1n;
+  const left = toNumber(due * sign).toFixed(2);
+  if (amount * sign > due * sign || due * sign <= 0n)
+    throw Problem.coded('amount_exceeds_due', `The amount exceeds what is ${isOwed ? 'owed' : 'due'}: ${left}`);
   if (amount * sign <= 0n) throw Problem.invalidFields({ rules: { amount: 'amount_sign_wrong' } });
 }
-
-const exceedsDue = (due: Minor) =>
-  Problem.coded('amount_exceeds_due', `The amount exceeds what is due: ${toNumber(due).toFixed(2)}`);
 
 const referenceReused = () =>
   Problem.coded('payment_reference_reused', 'The reference is that of a payment of another amount');

@@ -253,10 +253,10 @@ test('all errors are returned at once, field errors first', async () => {
       { code: 'field_invalid', message: 'currency is not valid' },
       { code: 'field_invalid', message: 'booker_email is not valid' },
       { code: 'participant_name_invalid_empty', message: `Participant 1: ${names}` },
-      { code: 'participant_email_invalid_empty', message: 'Participant 1: an e-mail address is needed' },
+      { code: 'participant_email_invalid_empty', message: 'Participant 1: a valid e-mail address is needed' },
       { code: 'field_invalid', message: 'Participant 2: date_of_birth is not valid' },
       { code: 'participant_name_invalid_empty', message: `Participant 3: ${names}` },
-      { code: 'participant_email_invalid_empty', message: 'Participant 3: an e-mail address is needed' },
+      { code: 'participant_email_invalid_empty', message: 'Participant 3: a valid e-mail address is needed' },
       { code: 'course_date_cancelled', message: 'The course date is canceled' },
       { code: 'deadline_passed', message: 'The deadline of the course date has passed' },
       { code: 'participant_products_invalid', message: 'Participant 2: products names what cannot be sold' },
@@ -347,7 +347,7 @@ test.each<[string, string, string]>([
         code: 'participant_name_invalid_empty',
         message: `${actorName}: a firstname and a lastname of 255 characters at most are needed`,
       },
-      { code: 'participant_email_invalid_empty', message: `${actorName}: an e-mail address is needed` },
+      { code: 'participant_email_invalid_empty', message: `${actorName}: a valid e-mail address is needed` },
     ]),
   ]);
 });

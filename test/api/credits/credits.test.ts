@@ -192,6 +192,8 @@ test('a credit lowers what is due, then returns to the voucher, and the rest is 
     [10, 'amount_sign_wrong'],
   ] as const)
     expect(codeOf(await me.post(`/v2/orders/${id}/payments`, { amount }))).toEqual([400, code]);
+  const above = await me.post(`/v2/orders/${id}/payments`, { amount: -600.01 });
+  expect(above.json()).toEqual({ error: 'The amount exceeds what is owed: 600.00' });
   await pay(me, id, { amount: -100, method: 'bank' });
   expect(await read(me, id)).toMatchObject({ is_paid: false });
   const setPaid = async (is_paid: boolean) =>

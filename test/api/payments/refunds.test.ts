@@ -82,7 +82,10 @@ test('money above what is due is owed, and refunded by the order itself', async 
   expect(await read(me, order)).toEqual([true, 0, 350, null]);
   for (const body of [{}, { amount: -350.01 }, { amount: 1 }, { overpaid: 1 }])
     expect([body, code(await addPayment(me, order, body))]).toEqual([body, [400, 'amount_exceeds_due']]);
+  const refuse = async (amount: number) => (await addPayment(me, order, { amount })).json<object>();
+  expect(await refuse(-350.01)).toEqual({ error: 'The amount exceeds what is owed: 350.00' });
   const refund = await pay(me, order, { amount: -350 });
+  expect(await refuse(-1)).toEqual({ error: 'The amount exceeds what is owed: 0.00' });
   expect(shown(refund)).toEqual([
     'other',
     -50,
