@@ -31,7 +31,8 @@ const outputs: Record<string, RegExp> = {
   book: /^.+, \d{4}-\d\d-\d\d: order \d+\n$/,
   'booking-page': new RegExp(
     '^.+, \\d{4}-\\d\\d-\\d\\d: NOK (\\d+\\.\\d\\d)\n' +
-      'campaign_code: The campaign code is not valid for this booking\nto pay: \\1\n' +
+      'participants\\[0\\]\\.firstname: Please fill this in\nparticipants\\[0\\]\\.lastname: Please fill this in\n' +
+      'campaign_code: This code does not apply here\nto pay: \\1\n' +
       'order (\\d+), booking (?!\\2:)\\d+: seat\n$',
   ),
   price: /^(.+: NOK (\d+\.\d\d), without VAT (\d+\.\d\d)\n){3}$/,
