@@ -7,6 +7,15 @@ export const findDue = {
     order by 1`,
 };
 
+const findKeptOf = (table: string) =>
+  `to_json(array(select id from ${table} where provider_id = $1 and kept_until <= now() order by kept_until limit 1000))`;
+/** Buyers that are kept no longer, and the version of the school. */
+export const findKept = {
+  name: 'find_kept_no_longer',
+  text: `select ${findKeptOf('orders')} as orders, ${findKeptOf('customers')} as customers, changed_at::text as since
+    from provider_state where provider_id = $1`,
+};
+
 const listed = `jsonb_to_recordset($1) l (provider bigint, "user" bigint, created_at timestamptz, erased_at timestamptz,
     orders_kept boolean)`;
 /** The persons of a list that are not erased since; those of a provider that is being deleted go with it. */

@@ -9,7 +9,7 @@ import { execute, type Queryable, type Statement } from '../../database/statemen
 import { endSessions } from '../auth/session-service.ts';
 import type { ErasureBody } from './body-schema.ts';
 import * as copySql from './copy-sql.ts';
-import { findDue, findListed, rememberListed } from './list-sql.ts';
+import { findDue, findKept, findListed, rememberListed } from './list-sql.ts';
 import { maxKept, type Erasure } from './schema.ts';
 import * as mailSql from './mail-sql.ts';
 import { keepPayer } from './payer-sql.ts';
@@ -207,7 +207,7 @@ export async function eraseKept(database: Database) {
 /** Searches a batch without the lock; false once nothing is due. */
 async function eraseSomeKept(database: Pick<Database, 'pool' | 'write'>, providerId: number) {
   const on: Queryable = { $client: database.pool };
-  const [due] = await execute<{ orders: number[]; customers: number[]; since: string }>(on, sql.findKept, [providerId]);
+  const [due] = await execute<{ orders: number[]; customers: number[]; since: string }>(on, findKept, [providerId]);
   if (due === undefined || due.orders.length + due.customers.length === 0) return false;
   const { searched, keys, since } = await searchAnswers(on, { providerId, userId: 0 }, due.orders, due.since);
   return database.write([providerId], areas, async (tx, now) => {

@@ -227,14 +227,6 @@ export const findReferences = {
         and to_tsvector('simple', p.reference) @@ phraseto_tsquery('simple', u.firstname || ' ' || u.lastname))
     order by p.id`,
 };
-const findKeptOf = (table: string) =>
-  `to_json(array(select id from ${table} where provider_id = $1 and kept_until <= now() order by kept_until limit 1000))`;
-/** Buyers that are kept no longer, and the version of the school. */
-export const findKept = {
-  name: 'find_kept_no_longer',
-  text: `select ${findKeptOf('orders')} as orders, ${findKeptOf('customers')} as customers, changed_at::text as since
-    from provider_state where provider_id = $1`,
-};
 /** Those of `$3` that are still kept until the time `$2`. */
 export const clearKeptOrders = {
   name: 'erase_kept_orders',
