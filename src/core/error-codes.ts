@@ -28,11 +28,11 @@ export const requestCodes = [
   'too_many_mails',
   ...(['equal_title', 'equal_code', 'equal_username', 'equal_person', 'equal_trigger_value', 'name_taken'] as const),
   ...(['course_has_participants', 'date_has_participants', 'date_closed', 'status_not_possible'] as const),
-  ...(['end_before_start', 'deadline_after_end', 'nested_children', 'customer_not_corporate'] as const),
-  ...(['participant_left', 'person_erased', 'person_ambiguous', 'last_administrator', 'same_item'] as const),
+  ...(['end_before_start', 'deadline_after_end', 'date_in_future', 'nested_children'] as const),
+  ...(['customer_not_corporate', 'participant_left', 'person_erased', 'person_ambiguous'] as const),
+  ...(['last_administrator', 'same_item'] as const),
   ...(['move_with_credit', 'minutes_without_attendance', 'tag_in_use', 'address_not_public'] as const),
   ...(['keyword_missing', 'since_id_with_order', 'too_many_items', 'response_too_large'] as const),
-  ...(['date_in_future', 'currency_differs'] as const),
 ] as const;
 
 /** Codes of bookings, and of looking up codes. */
@@ -67,8 +67,8 @@ export const orderCodes = [
   ...(['amount_exceeds_due', 'payment_reference_reused', 'order_exported'] as const),
   ...(['nothing_left_to_credit', 'credit_exceeds_line', 'fee_exceeds_credit', 'amount_with_quantity'] as const),
   ...(['named_twice', 'already_credited', 'quantity_too_small', 'already_paid', 'paid_at_without_payment'] as const),
-  ...(['no_payment_to_reverse', 'amount_sign_wrong', 'credit_overpaid', 'price_unknown'] as const),
-  ...(['amount_below_spent', 'percentage_too_large'] as const),
+  ...(['no_payment_to_reverse', 'amount_sign_wrong', 'credit_overpaid', 'currency_differs'] as const),
+  ...(['price_unknown', 'amount_below_spent', 'percentage_too_large'] as const),
 ] as const;
 
 /** Every code of an error. */

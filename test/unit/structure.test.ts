@@ -28,10 +28,6 @@ const importable: Record<string, string[]> = {
   service: ['schema', 'loaders', 'serializer', 'list', 'service'],
   routes: ['schema', 'serializer'],
 };
-/** The maximum of distinct names that a resource imports from outside, each used member of a namespace among them. */
-const maxNames = 45;
-/** Values that stand for a namespace: their used members count, too. */
-const namespaceValues = ['core/schema/types.ts t'];
 
 const src = join(import.meta.dirname, '../../src');
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
@@ -148,104 +144,7 @@ test('batch loaders are in the loaders of a resource', () => {
 
 type Source = { file: string; text: string };
 const sources = files.map((file): Source => ({ file, text: code(file) }));
-const resources = [...new Set(ofResources.map((file) => file.split('/')[1]!))];
-
 const parse = ({ file, text }: Source) => ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
-
-/** The members of a namespace that a file uses, and `*` where it uses the namespace itself. */
-function namespaceMembers(source: ts.SourceFile, namespace: ts.Identifier) {
-  const found = new Set<string>();
-  const visit = (node: ts.Node) => {
-    if (ts.isIdentifier(node) && node.text === namespace.text && node !== namespace) {
-      const { parent } = node;
-      if (ts.isPropertyAccessExpression(parent)) {
-        if (parent.expression === node) found.add(parent.name.text);
-      } else if (ts.isQualifiedName(parent)) {
-        if (parent.left === node) found.add(parent.right.text);
-      } else if (!ts.isPropertyAssignment(parent) || parent.initializer === node) found.add('*');
-    }
-    node.forEachChild(visit);
-  };
-  visit(source);
-  return [...found];
-}
-
-/** The names that a file imports, each with its module; of a namespace the members that it uses. */
-function importedNames({ file, text }: Source) {
-  const source = parse({ file, text });
-  return source.statements.filter(ts.isImportDeclaration).flatMap(({ importClause, moduleSpecifier }) => {
-    const path = (moduleSpecifier as ts.StringLiteral).text;
-    if (!path.startsWith('.') || importClause === undefined) return [];
-    const { name, namedBindings } = importClause;
-    const module = relative(src, join(src, dirname(file), path));
-    const namesOf = (one: ts.ImportSpecifier) => {
-      const { text } = one.propertyName ?? one.name;
-      return namespaceValues.includes(`${module} ${text}`) ? namespaceMembers(source, one.name) : [text];
-    };
-    const named =
-      namedBindings === undefined
-        ? []
-        : ts.isNamespaceImport(namedBindings)
-          ? namespaceMembers(source, namedBindings.name)
-          : namedBindings.elements.flatMap(namesOf);
-    return [...(name ? ['default'] : []), ...named].map((one) => ({ module, name: one }));
-  });
-}
-
-/** The distinct names that the files of a resource import from outside it. */
-function namesOfResource(resource: string, all: Source[]) {
-  const folder = `resources/${resource}/`;
-  const names = all
-    .filter(({ file }) => file.startsWith(folder))
-    .flatMap(importedNames)
-    .filter(({ module }) => !module.startsWith(folder))
-    .map(({ module, name }) => `${module} ${name}`);
-  return [...new Set(names)].sort();
-}
-
-test(`a resource imports at most ${maxNames} names from outside`, () => {
-  const counts = resources.map((resource) => ({ resource, count: namesOfResource(resource, sources).length }));
-  expect(counts.filter(({ count }) => count > maxNames)).toEqual([]);
-});
-
-test('the names of a resource are counted with the members of namespaces and of values that stand for one', () => {
-  const samples = [
-    {
-      file: 'resources/tags/service.ts',
-      text: `import { first, type One as Other } from '../../core/context.ts';
-import { t } from '../../core/schema/types.ts';
-import type { TagBody } from './body-schema.ts';
-import { eq } from 'drizzle-orm';
-type Body = t.Static<typeof t.Id>;
-const body = t.Object({ t: t.Id, id: catalog.t.title });`,
-    },
-    {
-      file: 'resources/tags/routes.ts',
-      text: `import {
-  first,
-  type One,
-  last,
-} from '../../core/context.ts';
-import type * as all from '../../schema/all.ts';
-import whole from '../../lists/filters.ts';
-import * as table from '../../database/tables/catalog.ts';
-export type Names = keyof typeof all;
-use(table);`,
-    },
-    { file: 'resources/users/routes.ts', text: "import { more } from '../../core/context.ts';" },
-  ];
-  expect(namesOfResource('tags', samples)).toEqual([
-    'core/context.ts One',
-    'core/context.ts first',
-    'core/context.ts last',
-    'core/schema/types.ts Id',
-    'core/schema/types.ts Object',
-    'core/schema/types.ts Static',
-    'database/tables/catalog.ts *',
-    'lists/filters.ts default',
-    'schema/all.ts *',
-  ]);
-});
 
 const maxLines = 300;
 /** The files with more lines than they may have. */
