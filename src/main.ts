@@ -11,7 +11,7 @@ import { describeError, ListenError } from './database/describe-error.ts';
 import { keepUidHost } from './database/uid-host.ts';
 import { coreTasks, housekeepingJob } from './database/housekeeping.ts';
 import { isMigrated, migrateDatabase } from './database/migrate.ts';
-import { assertSinceBaseline, findMigrationDifferences } from './database/migration-differences.ts';
+import { assertKnownHistory, findMigrationDifferences } from './database/migration-differences.ts';
 import { startJobs, type Job } from './database/periodic.ts';
 import { assertReleaseIsSupported } from './database/releases.ts';
 import { startStandbyCheck } from './database/standby-check.ts';
@@ -112,7 +112,7 @@ async function prepareDatabase(config: Config, log: Log, store: Store) {
       log.warn('The database does not respond yet; waiting for it'),
     );
     await assertReleaseIsSupported(database.pool);
-    await assertSinceBaseline(database.pool);
+    await assertKnownHistory(database.pool);
     if (config.MIGRATE_ON_START) {
       const { applied } = await migrateDatabase(store.connection);
       if (applied > 0) log.info(`Brought the database up to date (${applied} migrations)`);

@@ -1,14 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type ClientConfig } from 'pg';
 import { getErrorCode } from '../core/database-errors.ts';
-import { compareMigrations, databaseIsOlder, describeMigrationDifferences } from './migration-differences.ts';
-import {
-  isAtLastEarlier,
-  isBeforeBaseline,
-  readAppliedMigrations,
-  readBaseline,
-  readMigrations,
-} from './migration-history.ts';
+import { compareMigrations, describeMigrationDifferences } from './migration-differences.ts';
+import { readAppliedMigrations, readMigrations } from './migration-history.ts';
 import { recordReleases } from './releases.ts';
 import { setTenantStatistics } from './tenant-statistics.ts';
 import type { PoolOrClient } from './statements.ts';
@@ -63,21 +57,16 @@ type Migrations = ReturnType<typeof readMigrations>;
 
 /**
  * Applies the first migration that is later than the latest applied one; false without one. Each has a transaction of
- * its own, so that the locks of one do not last until the end of all. Throws if an earlier one is missing.
+ * its own, so that the locks of one do not last until the end of all. Throws if an earlier one is missing, or the
+ * first one is not that of this build.
  */
 async function applyNext(client: Client) {
   const applied = await readAppliedMigrations(client);
-  if (isBeforeBaseline(applied)) throw new Error(databaseIsOlder);
-  const recorded = isAtLastEarlier(applied) ? readBaseline() : [];
-  const latest = Math.max(
-    ...[0, ...applied.map(({ createdAt }) => createdAt)],
-    ...recorded.map(({ folderMillis }) => folderMillis),
-  );
+  const latest = Math.max(0, ...applied.map(({ createdAt }) => createdAt));
   const pending = readMigrations().filter(({ folderMillis }) => folderMillis > latest);
   const [next] = pending;
-  if (!includesOwn([...applied, ...recorded, ...pending]))
+  if (!includesOwn([...applied, ...pending]))
     throw new Error(describeMigrationDifferences(compareMigrations(applied)).join('. '));
-  await recordMigrations(client, recorded);
   if (next) await applyMigrations(client, [next]);
   if (pending.length <= 1) await recordReleases(client);
   return next !== undefined;
@@ -89,24 +78,20 @@ export async function applyMigrations(client: Client, migrations: Migrations) {
     create table if not exists drizzle.__drizzle_migrations (id serial primary key, hash text not null, created_at bigint)`);
   for (const migration of migrations) {
     for (const statement of migration.sql) await client.query(statement);
-    await recordMigrations(client, [migration]);
+    await client.query('insert into drizzle.__drizzle_migrations (hash, created_at) values ($1, $2)', [
+      migration.hash,
+      migration.folderMillis,
+    ]);
   }
   await setTenantStatistics(client);
 }
 
-async function recordMigrations(client: Client, migrations: Migrations) {
-  for (const { hash, folderMillis } of migrations)
-    await client.query('insert into drizzle.__drizzle_migrations (hash, created_at) values ($1, $2)', [
-      hash,
-      folderMillis,
-    ]);
-}
-
 const ownHashes = readMigrations().map(({ hash }) => hash);
 
+/** False for those of another history, too: the first one is not that of this build. */
 function includesOwn(migrations: { hash: string }[]) {
   const hashes = new Set(migrations.map(({ hash }) => hash));
-  return ownHashes.every((hash) => hashes.has(hash));
+  return migrations[0]?.hash === ownHashes[0] && ownHashes.every((hash) => hashes.has(hash));
 }
 
 /** True if all migrations of this build are applied; more, from a newer build, are fine. */

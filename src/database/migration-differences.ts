@@ -1,10 +1,7 @@
 import {
-  isBeforeBaseline,
-  lastEarlierBuild,
   readAppliedMigrations,
   readMigrationNames,
   readMigrations,
-  toMigrationsSinceBaseline,
   type AppliedMigration,
 } from './migration-history.ts';
 import type { PoolOrClient } from './statements.ts';
@@ -26,14 +23,13 @@ let names: string[] | undefined;
 export function compareMigrations(applied: AppliedMigration[]): MigrationDifferences {
   names ??= readMigrationNames();
   const own = readMigrations();
-  const sinceBaseline = toMigrationsSinceBaseline(applied);
-  const common = sinceBaseline.slice(0, own.length);
+  const common = applied.slice(0, own.length);
   const replacedAt = common.findIndex(({ createdAt }, n) => createdAt !== own[n]!.folderMillis);
   const matching = replacedAt < 0 ? common : common.slice(0, replacedAt);
   const changed = names.filter((_, n) => n < matching.length && matching[n]!.hash !== own[n]!.hash);
   const isMissing = replacedAt >= 0 && applied.every(({ hash }) => hash !== own[replacedAt]!.hash);
   return {
-    ...{ changed, newer: sinceBaseline.length - common.length },
+    ...{ changed, newer: applied.length - common.length },
     ...(replacedAt >= 0 && { replaced: names[replacedAt]! }),
     ...(isMissing && { isMissing }),
   };
@@ -55,15 +51,15 @@ export const describeMigrationDifferences = ({ changed, replaced, isMissing }: M
       ]),
 ];
 
-export const databaseIsOlder = `The database is older than this version can migrate: run \`migrate\` of ${lastEarlierBuild} first, as in docs/operate/upgrade.md`;
-
 /** The differences of a database; none without migrations. */
-export async function findMigrationDifferences(database: PoolOrClient) {
-  const applied = await readAppliedMigrations(database);
-  return isBeforeBaseline(applied) ? [databaseIsOlder] : describeMigrationDifferences(compareMigrations(applied));
-}
+export const findMigrationDifferences = async (database: PoolOrClient) =>
+  describeMigrationDifferences(compareMigrations(await readAppliedMigrations(database)));
 
-/** Throws if the database has not all of the migrations before the baseline. */
-export async function assertSinceBaseline(database: PoolOrClient) {
-  if (isBeforeBaseline(await readAppliedMigrations(database))) throw new Error(databaseIsOlder);
+/** True if the first migration is not that of this build, which then leaves the database as it is. */
+export const isOfOtherHistory = ({ replaced }: MigrationDifferences) =>
+  replaced !== undefined && replaced === names![0];
+
+export async function assertKnownHistory(database: PoolOrClient) {
+  const differences = compareMigrations(await readAppliedMigrations(database));
+  if (isOfOtherHistory(differences)) throw new Error(describeMigrationDifferences(differences).join('. '));
 }

@@ -24,7 +24,7 @@ export async function assertReleaseIsSupported(database: PoolOrClient) {
 }
 
 async function findReleases(database: PoolOrClient): Promise<string[]> {
-  // An empty database, and one before the baseline, has no such column.
+  // An empty database has no such column.
   const { rows } = await database.query(
     `select from pg_attribute where attrelid = to_regclass('service_state') and attname = 'releases'`,
   );

@@ -5,15 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { compareMigrations, describeMigrationDifferences } from '../../src/database/migration-differences.ts';
-import {
-  isAtLastEarlier,
-  isBeforeBaseline,
-  readBaseline,
-  readMigrations,
-  toMigrationsSinceBaseline,
-} from '../../src/database/migration-history.ts';
+import { readMigrations } from '../../src/database/migration-history.ts';
 import { releases } from '../../src/database/releases.ts';
-import { earlierMigrations } from '../support/earlier-database.ts';
 
 const folder = join(import.meta.dirname, '../../migrations');
 
@@ -110,27 +103,4 @@ test('applied migrations are compared by their place, moment and contents', () =
   expect(describe(own.toSpliced(2, 0, newer))).toEqual([
     'Another migration was applied in the place of 0002_storage-and-reference-rows',
   ]);
-});
-
-test('the migrations before the baseline count as the baseline, if all are applied', () => {
-  const own = toApplied(readMigrations());
-  const newer = { hash: 'e'.repeat(64), createdAt: 9_999_999_999_999 };
-  const describe = (applied: typeof own) => ({
-    isBefore: isBeforeBaseline(applied),
-    isAtLast: isAtLastEarlier(applied),
-    since: toMigrationsSinceBaseline(applied),
-  });
-  expect(describe(earlierMigrations)).toEqual({ isBefore: false, isAtLast: true, since: toApplied(readBaseline()) });
-  for (const since of [own, own.slice(0, 3), [...own, newer]]) {
-    expect(describe([...earlierMigrations, ...since])).toEqual({ isBefore: false, isAtLast: false, since });
-    expect(describe(since)).toEqual({ isBefore: false, isAtLast: false, since });
-  }
-  expect(describe([])).toEqual({ isBefore: false, isAtLast: false, since: [] });
-  const partial = [earlierMigrations.slice(0, -1), earlierMigrations.slice(0, 1), [earlierMigrations[0]!, ...own]];
-  const changed = earlierMigrations.map((_, n, all) => all.with(n, { ...all[n]!, hash: 'f'.repeat(64) }));
-  for (const applied of [...partial, ...changed])
-    expect(describe(applied)).toMatchObject({ isBefore: true, isAtLast: false });
-  // Another history is of no build of this service.
-  expect(describe([newer])).toEqual({ isBefore: false, isAtLast: false, since: [newer] });
-  expect(compareMigrations([...earlierMigrations, newer])).toMatchObject({ replaced: '0000_tables' });
 });

@@ -3,7 +3,6 @@ import type { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { Problem } from '../../core/errors.ts';
 import { compareMigrations, describeMigrationDifferences } from '../../database/migration-differences.ts';
-import { isBeforeBaseline, lastEarlierBuild, toMigrationsSinceBaseline } from '../../database/migration-history.ts';
 import { readExpectedTables } from './expected-tables.ts';
 import { formatName, formatVersion, ManifestFields, type Manifest } from './format.ts';
 
@@ -32,8 +31,6 @@ export function findObstacle(
   { acceptMigrations = false }: { acceptMigrations?: boolean | undefined } = {},
 ) {
   const { migrations, serviceVersion, sequences, behind = [] } = manifest;
-  if (isBeforeBaseline(migrations))
-    return `The backup is older than this version can restore: restore it with ${lastEarlierBuild}, as in docs/operate/upgrade.md`;
   const { changed, replaced, newer } = compareMigrations(migrations);
   if (replaced !== undefined || newer > 0) {
     const place = replaced === undefined ? '' : `, one of them in the place of ${replaced}`;
@@ -48,7 +45,7 @@ export function findObstacle(
 }
 
 function findWrongTable({ migrations, tables, sequences }: Manifest) {
-  const expected = readExpectedTables(toMigrationsSinceBaseline(migrations).length);
+  const expected = readExpectedTables(migrations.length);
   const names = tables.map(({ name }) => name);
   const twice = names.find((name, n) => names.indexOf(name) < n);
   if (twice !== undefined) return `The backup has the table ${twice} twice`;

@@ -4,7 +4,7 @@ import { Problem } from '../../core/errors.ts';
 import { createAuditLog } from '../../database/audit-log.ts';
 import { openDatabase } from '../../database/client.ts';
 import { applyMigrations, migrationLockKey } from '../../database/migrate.ts';
-import { readMigrations, toMigrationsSinceBaseline } from '../../database/migration-history.ts';
+import { readMigrations } from '../../database/migration-history.ts';
 import { recordReleases } from '../../database/releases.ts';
 import { queryBuilderOn } from '../../database/reader.ts';
 import { readTenantTables } from '../../database/tenant-tables.ts';
@@ -42,7 +42,7 @@ export async function restoreBackup(
   return withBackup(file, async (backup) => {
     const { manifest } = backup;
     assertRestorable(manifest, options);
-    const count = toMigrationsSinceBaseline(manifest.migrations).length;
+    const count = manifest.migrations.length;
     const [own, newer] = [readMigrations().slice(0, count), readMigrations().slice(count)];
     const { unknownTables, erased } = await inTransaction(
       connection,

@@ -1,19 +1,12 @@
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { applyMigrations, isMigrated, migrateDatabase } from '../../../src/database/migrate.ts';
-import { databaseIsOlder } from '../../../src/database/migration-differences.ts';
-import {
-  readAppliedMigrations,
-  readBaseline,
-  readMigrationNames,
-  readMigrations,
-} from '../../../src/database/migration-history.ts';
+import { readAppliedMigrations, readMigrationNames, readMigrations } from '../../../src/database/migration-history.ts';
 import { releases } from '../../../src/database/releases.ts';
 import { setTenantStatistics } from '../../../src/database/tenant-statistics.ts';
 import { migrationCheck } from '../../../src/plugins/operations/doctor/ages.ts';
 import { emptyDatabase } from '../../support/backups.ts';
-import { readConfig } from '../../support/config.ts';
-import { createEarlierTables, earlierMigrations } from '../../support/earlier-database.ts';
+import { createOtherHistory, otherHistory, readBaseline } from '../../support/migrations.ts';
 import { connectionTo, openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
 async function connect(name: string) {
@@ -23,110 +16,36 @@ async function connect(name: string) {
   return client;
 }
 
-/** A database with a course, and the first migrations before the baseline. */
-async function createEarlierDatabase(count?: number) {
-  const name = await emptyDatabase();
-  const client = await connect(name);
-  await createEarlierTables(client, count);
-  await client.query(`insert into providers (title, slug, created_at, updated_at) values ('One', 'one', now(), now());
-    insert into provider_state (provider_id, changed_at) values (1, now());
-    insert into courses (provider_id, title, slug, level_id, form_of_teaching_id, teaching_language_id, created_at, updated_at)
-      values (1, 'Yoga', 'yoga', 6, 1, 'no', now(), now())`);
-  return { name, client };
-}
-
 const own = readMigrations().map(({ hash, folderMillis: createdAt }) => ({ hash, createdAt }));
 const later = own.length - readBaseline().length;
 
-/** The rows and the files of all tables; a table that a migration rewrites gets another file. */
-/** Without nulls and generated words, since later migrations add columns. */
-async function readTables(client: Client) {
-  const { rows } = await client.query<{ name: string; file: number }>(
-    `select relname as name, relfilenode::int as file from pg_class
-      where relnamespace = 'public'::regnamespace and relkind = 'r' order by relname`,
-  );
-  const tables = [];
-  for (const { name, file } of rows) {
-    const { rows: contents } = await client.query(
-      `select (jsonb_strip_nulls(to_jsonb(t)) - 'words')::text as row from "${name}" t order by 1`,
-    );
-    tables.push({ name, file, contents });
-  }
-  return tables;
-}
-const functionExists = async (client: Client, name: string) =>
-  (await client.query('select from pg_proc where proname = $1', [name])).rowCount === 1;
-
-test('a database at the last migration before the baseline is taken over, and stays as it is', async () => {
-  const { name, client } = await createEarlierDatabase();
-  await client.query('update service_state set releases = $1', [releases]);
-  const before = await readTables(client);
-  const names = new Set(before.map((table) => table.name));
-  expect([await isMigrated(client), await functionExists(client, 'record_event')]).toEqual([false, true]);
-  expect(await migrateDatabase(connectionTo(name))).toEqual({ applied: later });
-  expect(await readAppliedMigrations(client)).toEqual([...earlierMigrations, ...own]);
-  expect([await isMigrated(client), await functionExists(client, 'record_event')]).toEqual([true, false]);
-  // Later migrations add tables, a random value to the one row of service_state, and words, for which they rewrite.
-  const rewritten = ['course_dates', 'course_users', 'courses', 'customers', 'orders'];
-  const toComparable = (tables: typeof before) =>
-    tables
-      .filter((table) => names.has(table.name) && table.name !== 'service_state')
-      .map(({ file, ...table }) => (rewritten.includes(table.name) ? table : { file, ...table }));
-  expect(toComparable(await readTables(client))).toEqual(toComparable(before));
-  const { rows } = await client.query<{ secret: string }>('select secret from service_state');
-  expect(rows).toEqual([{ secret: expect.stringMatching(/^[0-9a-f-]{72}$/) as string }]);
-  expect(before.find((table) => table.name === 'courses')!.contents).toHaveLength(1);
-  expect(await migrateDatabase(connectionTo(name))).toEqual({ applied: 0 });
-});
-
-test('of servers that start at once one takes a database over', async () => {
-  const { name, client } = await createEarlierDatabase();
-  const results = await Promise.all(Array.from({ length: 6 }, () => migrateDatabase(connectionTo(name))));
-  expect(results.map(({ applied }) => applied).sort()).toEqual([0, 0, 0, 0, 0, later]);
-  expect(await readAppliedMigrations(client)).toEqual([...earlierMigrations, ...own]);
-});
-
-test('a database whose later migrations fail is not taken over', async () => {
-  const { name, client } = await createEarlierDatabase();
-  await client.query(`create trigger one after insert on tags for each row execute function record_changed_row('tag')`);
-  await expect(migrateDatabase(connectionTo(name))).rejects.toThrow('cannot drop function record_changed_row()');
-  expect(await readAppliedMigrations(client)).toEqual(earlierMigrations);
-});
-
-test.each([earlierMigrations.length - 1, own.length, 1])(
-  'a database with %i migrations before the baseline is refused, and stays as it is',
-  async (count) => {
-    const { name, client } = await createEarlierDatabase(count);
-    const before = await readTables(client);
+test.each(['alone', 'recorded'] as const)(
+  'a database with another first migration (%s) is refused, and stays as it is',
+  async (kind) => {
+    const name = await emptyDatabase();
+    const client = await connect(name);
+    await createOtherHistory(client, { isRecorded: kind === 'recorded' });
+    const applied = await readAppliedMigrations(client);
     expect(await isMigrated(client)).toBe(false);
-    await expect(migrateDatabase(connectionTo(name))).rejects.toThrow(databaseIsOlder);
-    expect(await readTables(client)).toEqual(before);
-    expect(await readAppliedMigrations(client)).toEqual(earlierMigrations.slice(0, count));
+    await expect(migrateDatabase(connectionTo(name))).rejects.toThrow(otherHistory[kind]);
+    expect(await readAppliedMigrations(client)).toEqual(applied);
 
     const database = openTestDatabase(name);
     const testApp = await openTestApp(database);
     onTestFinished(testApp.close);
     const ready = await testApp.app.inject('/ready');
-    expect([ready.statusCode, ready.json()]).toEqual([503, { status: 'not ready', reason: databaseIsOlder }]);
-    const config = readConfig({ DATABASE_URL: 'postgres://booking@localhost/booking', BACKUP_AT: 'off' });
-    expect(await migrationCheck.run({ config, pool: database.pool })).toEqual([
-      { level: 'error', message: databaseIsOlder },
+    expect([ready.statusCode, ready.json()]).toEqual([503, { status: 'not ready', reason: otherHistory[kind] }]);
+    expect(await migrationCheck.run({ pool: database.pool } as never)).toEqual([
+      { level: 'error', message: expect.stringMatching(`^${otherHistory[kind]}: a backup`) as string },
     ]);
   },
 );
 
-test.each([1, 26, earlierMigrations.length])(
-  'migration %i of those before the baseline with other contents is refused, and accepted with its own',
-  async (id) => {
-    const { name, client } = await createEarlierDatabase();
-    const setHash = (hash: string) =>
-      client.query('update drizzle.__drizzle_migrations set hash = $1 where id = $2', [hash, id]);
-    await setHash('a'.repeat(64));
-    await expect(migrateDatabase(connectionTo(name))).rejects.toThrow(databaseIsOlder);
-    await setHash(earlierMigrations[id - 1]!.hash);
-    expect(await migrateDatabase(connectionTo(name))).toEqual({ applied: later });
-  },
-);
+test('all migrations of this build after another one are no known history', async () => {
+  const client = await connect(await ownDatabase());
+  await client.query(`insert into drizzle.__drizzle_migrations (id, hash, created_at) values (0, 'other', 1)`);
+  expect(await isMigrated(client)).toBe(false);
+});
 
 test('a database is migrated if it has the hash of each migration, and may have more', async () => {
   const name = await ownDatabase();

@@ -5,9 +5,9 @@ import type { Client } from 'pg';
 import { buildApp } from '../../../src/app.ts';
 import { openDatabase, type Database } from '../../../src/database/client.ts';
 import { applyMigrations, migrateDatabase } from '../../../src/database/migrate.ts';
-import { lastEarlierCommit, readBaseline, readMigrations } from '../../../src/database/migration-history.ts';
+import { readMigrations } from '../../../src/database/migration-history.ts';
 import { checkCounters } from '../../../src/resources/counters/service.ts';
-import { createEarlierTables } from '../../support/earlier-database.ts';
+import { baselineCommit, readBaseline } from '../../support/migrations.ts';
 import { failedChecks, pause, type Run, type Scenario } from '../scenario.ts';
 import { readCatalog } from '../support/catalog.ts';
 import { createClient, type HttpResponse } from '../support/client.ts';
@@ -65,7 +65,7 @@ async function findFaults(url: string, before: Counts) {
 }
 const times = { acquireMs: 9_000, statementMs: 9_000, writeMs: 9_000 };
 
-/** Makes a database for each number of applied migrations from the baseline on, and one of before it, and upgrades each. */
+/** Makes a database for each number of applied migrations from the baseline on, and upgrades each. */
 async function upgradeEachState(postgres: Postgres) {
   const failures: string[] = [];
   const states: { database: string; before: Counts }[] = [];
@@ -80,7 +80,6 @@ async function upgradeEachState(postgres: Postgres) {
   const all = readMigrations();
   for (let applied = readBaseline().length; applied <= all.length; applied += 1)
     await add(`state_${applied}`, (client) => applyMigrations(client, all.slice(0, applied)));
-  await add('earlier', createEarlierTables);
 
   let expected: string | undefined;
   for (const { database, before } of states) {
@@ -104,9 +103,9 @@ async function dropRow(postgres: Postgres, database: string) {
   await client.query('delete from participants where id = 1').finally(() => client.end());
 }
 
-/** Upgrades the database of a server of the last build before the baseline while it gets requests. */
+/** Upgrades the database of a server of the build of the baseline while it gets requests. */
 async function upgradeUnderLoad(run: Run, postgres: Postgres) {
-  const before = lastEarlierCommit;
+  const before = baselineCommit;
   const folder = await buildCommit(run, before);
   if (folder === undefined) return { figures: '', failures: [], skipped: `the history does not have ${before}` };
   await postgres.create('live');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { lastEarlierCommit } from '../../../src/database/migration-history.ts';
 import { mailPurposes } from '../../../src/database/tables/outbox.ts';
+import { baselineCommit } from '../../support/migrations.ts';
 import { failedChecks, waitUntil, type Run, type Scenario } from '../scenario.ts';
 import { createClient } from '../support/client.ts';
 import { createRecipients, queueEveryMail, startMailServer } from '../support/every-mail.ts';
@@ -98,7 +98,7 @@ const scenario: Scenario = {
   quick: false,
   async run(run) {
     const postgres = await startPostgres(run, { fsync: 'off' });
-    const folders = await Promise.all([lastBefore, lastEarlierCommit].map((commit) => buildCommit(run, commit)));
+    const folders = await Promise.all([lastBefore, baselineCommit].map((commit) => buildCommit(run, commit)));
     const [last, first] = folders;
     if (last === undefined || first === undefined)
       return { figures: '', failures: [], skipped: 'the history does not have the builds before' };
@@ -110,7 +110,7 @@ const scenario: Scenario = {
       ...{ ...common, name: 'control', folder: first, payload: 'thin', isGuarded: false },
     });
     return {
-      figures: `${ofLast.queued + ofFirst.queued} mails of ${mailPurposes.length} kinds sent once beside ${lastBefore} and ${lastEarlierCommit}; control: ${control.lost} of ${control.queued} lost where older servers claim every kind`,
+      figures: `${ofLast.queued + ofFirst.queued} mails of ${mailPurposes.length} kinds sent once beside ${lastBefore} and ${baselineCommit}; control: ${control.lost} of ${control.queued} lost where older servers claim every kind`,
       failures: [
         ...ofLast.failures,
         ...ofFirst.failures,

@@ -5,9 +5,9 @@ import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { writeBackup } from '../../../src/plugins/backup/write.ts';
 import { applyMigrations } from '../../../src/database/migrate.ts';
-import { readBaseline } from '../../../src/database/migration-history.ts';
 import { emptyDatabase, runSql } from '../../support/backups.ts';
 import { createBookableDate } from '../../support/booking.ts';
+import { readBaseline } from '../../support/migrations.ts';
 import { databaseUrl, runCli, temporaryFolder } from '../../support/processes.ts';
 import { connectionTo, openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 

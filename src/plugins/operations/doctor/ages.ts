@@ -1,15 +1,10 @@
 import { clockWarning, summarizeClocksAhead } from '../../../database/clock.ts';
 import {
   compareMigrations,
-  databaseIsOlder,
   describeMigrationDifferences,
+  isOfOtherHistory,
 } from '../../../database/migration-differences.ts';
-import {
-  isBeforeBaseline,
-  readAppliedMigrations,
-  readMigrations,
-  toMigrationsSinceBaseline,
-} from '../../../database/migration-history.ts';
+import { readAppliedMigrations, readMigrations } from '../../../database/migration-history.ts';
 import { byLimit, error, formatAge, minutes, ok, queryOne, warning } from '../../../interfaces/plugin/checks.ts';
 import type { Result, SystemCheck } from '../../../interfaces/plugin/checks.ts';
 
@@ -17,12 +12,11 @@ export const migrationCheck: SystemCheck = {
   check: 'migrations',
   async run({ pool }) {
     const applied = await readAppliedMigrations(pool);
-    if (isBeforeBaseline(applied)) return [error(databaseIsOlder)];
     const differences = compareMigrations(applied);
     const problems = describeMigrationDifferences(differences).map((text) => error(`${text}: ${restoreAdvice}`));
     // `migrate` refuses such a database.
-    if (differences.isMissing) return problems;
-    return [judgeMigrationCount(toMigrationsSinceBaseline(applied).length, readMigrations().length), ...problems];
+    if (differences.isMissing || isOfOtherHistory(differences)) return problems;
+    return [judgeMigrationCount(applied.length, readMigrations().length), ...problems];
   },
 };
 
