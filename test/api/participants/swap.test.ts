@@ -160,11 +160,13 @@ test.each(dialects)('a course user is named by its id or external_id: %s', async
   const other = await bookOrFail(stranger, (await createBookableDate(stranger)).dateId);
   const foreign = (await read(stranger, other.participants[0]!.id))['user'].id as number;
   await me.put(`/v2/course-users/${first['id']}`, { external_id: 'CRM 7' });
+  const alone = 'Field(s) not valid: user. An id or external_id stands alone';
   for (const [user, error] of [
     [{ id: foreign }, 'Field(s) not valid: user'],
     [{ external_id: 'CRM 8' }, 'Field(s) not valid: user'],
     [{ external_id: 'CRM 7' }, 'Field(s) not valid: user'],
     [{ external_id: 'CRM 7', id: first['id'] as number }, 'Field(s) not valid: user'],
+    [{ external_id: 'CRM 8', ...person() }, alone],
     [{ phone: '1' }, 'Missing field(s): user.firstname,user.lastname,user.email'],
   ] as const)
     expect([user, (await put(user)).json()]).toEqual([user, { error }]);
