@@ -88,7 +88,7 @@ function toDocumentedSchema(schema: FastifySchema): FastifySchema {
   return {
     ...rest,
     ...(profiles && { 'x-key-profiles': profiles }),
-    ...(querystring ? { querystring: withBrackets(querystring) } : {}),
+    ...(querystring ? { querystring: withBrackets(querystring, rest.params as TSchema | undefined) } : {}),
     ...(headers ? { headers: documentHeaders(headers as TSchema) } : {}),
     ...(body
       ? {
@@ -110,10 +110,14 @@ function documentMaximum<V>(value: V): V {
   return schema;
 }
 
-function withBrackets(query: TSchema): TSchema {
+/** Without those that are in the path, too. */
+function withBrackets(query: TSchema, path?: TSchema): TSchema {
   const parameters = query['properties'] as Record<string, TSchema>;
   const bracketed = (name: string) => (parameters[name]!['type'] === 'array' ? `${name}[]` : name);
-  const documented = Object.entries(documentInput(query)['properties'] as Record<string, TSchema>);
+  const inPath = (path?.['properties'] ?? {}) as Record<string, TSchema>;
+  const documented = Object.entries(documentInput(query)['properties'] as Record<string, TSchema>).filter(
+    ([name]) => !(name in inPath),
+  );
   return {
     ...query,
     properties: Object.fromEntries(documented.map(([name, property]) => [bracketed(name), property])),

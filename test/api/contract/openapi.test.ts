@@ -230,6 +230,13 @@ describe('responses and parameters', () => {
   const headersOf = (name: string) =>
     Object.keys(all.find((one) => one.name === name)!.responses['200']!.headers ?? {}).sort();
 
+  test('no operation names a parameter in the path and in the query', () => {
+    const names = all.flatMap(({ name, parameters = [] }) =>
+      parameters.map((one) => `${name} ${one.name.replace('[]', '')}`),
+    );
+    expect(names.filter((one, n) => names.indexOf(one) < n)).toEqual([]);
+  });
+
   test('every response has a description and names the request id', () => {
     for (const { name, responses } of all) {
       for (const [status, { description, headers }] of Object.entries(responses)) {
