@@ -1,10 +1,5 @@
 import { type Command } from 'commander';
-import {
-  approvePartner,
-  listPartners,
-  requestPartner,
-  revokePartner,
-} from '../../resources/schools/partner-service.ts';
+import { approvePartner, listPartners, revokePartner } from '../../resources/schools/partner-service.ts';
 import { command, id, run, table, type Options } from './run.ts';
 
 type PairOptions = Options & { provider: number; partner: number };
@@ -19,7 +14,6 @@ export function partnerCommands(program: Command) {
       .requiredOption('--partner <id>', 'partner B, whose items are listed', id);
 
   for (const [name, description, setStatus] of [
-    ['request', 'Request a connection', requestPartner],
     ['approve', 'Allow A to list the public items of B', approvePartner],
     ['revoke', 'Revoke a connection (effective immediately)', revokePartner],
   ] as const) {

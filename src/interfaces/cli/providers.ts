@@ -1,6 +1,9 @@
-import { Option, type Command } from 'commander';
+import { Value } from '@sinclair/typebox/value';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { Problem } from '../../core/errors.ts';
 import { formatTimestamp } from '../../core/timestamps.ts';
+import { CatalogSettingsChange } from '../../resources/catalog-settings/body-schema.ts';
+import { updateCatalogSettings } from '../../resources/catalog-settings/service.ts';
 import {
   closeProvider,
   createTitledProvider,
@@ -9,7 +12,6 @@ import {
   openProvider,
   setProviderLimit,
 } from '../../resources/schools/provider-service.ts';
-import { bookingSettingsCommand, catalogSettingsCommand } from './settings-commands.ts';
 import { deleteCommand } from './provider-deletion.ts';
 import { command, count, id, run, table, title, type CommandContext, type Options } from './run.ts';
 
@@ -54,8 +56,7 @@ export function providerCommands(program: Command) {
   );
 
   limitCommand(provider);
-  bookingSettingsCommand(provider);
-  catalogSettingsCommand(provider);
+  hostCommand(provider);
   deleteCommand(provider);
   stateCommands(provider);
 }
@@ -79,6 +80,30 @@ function stateCommands(provider: Command) {
         }),
       );
   }
+}
+
+const hostName = (text: string) => {
+  if (!Value.Check(CatalogSettingsChange.properties.host, text))
+    throw new InvalidArgumentError('It must be a host name in lower case, such as courses.example.com.');
+  return text;
+};
+
+function hostCommand(provider: Command) {
+  command(provider, 'host', "Set the host name of a school's public catalog, or remove it")
+    .argument('<id>', 'id of the provider', id)
+    .argument('[name]', 'host name that points to this server', hostName)
+    .option('--none', 'no host name of its own')
+    .action((providerId: number, name: string | undefined, options: Options & { none?: true }) =>
+      run(options, async ({ getCtx }) => {
+        if ((name === undefined) !== (options.none === true))
+          throw new Problem('invalid', 'Name a host name, or --none');
+        const { host } = await updateCatalogSettings(await getCtx(providerId), { host: name ?? null });
+        return {
+          json: { provider_id: providerId, host },
+          text: `The catalog host of provider ${providerId}: ${host ?? 'none'}`,
+        };
+      }),
+    );
 }
 
 function limitCommand(provider: Command) {

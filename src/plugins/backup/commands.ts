@@ -11,10 +11,10 @@ import {
   requireErasures,
   type ErasuresOptions,
 } from './erasures-commands.ts';
-import { backupName, listBackupNames } from './files.ts';
+import { backupName } from './files.ts';
 import { countRows, type Manifest } from './format.ts';
 import { findObstacle } from './manifest.ts';
-import { readBackupManifest, verifyBackup } from './read.ts';
+import { verifyBackup } from './read.ts';
 import { assertRestorable, restoreAndCount, type Counted, type RestoreOptions } from './restore.ts';
 import { recordResult, recordStart } from './runs.ts';
 import { writeBackup } from './write.ts';
@@ -31,10 +31,8 @@ import { packageVersion } from '../../core/version.ts';
 import {
   command,
   conclude,
-  print,
   readEnvironment,
   run,
-  table,
   type CommandContext,
   type CommandResult,
   type Options,
@@ -66,13 +64,6 @@ export function backupCommands(program: Command) {
       const failure = obstacle && `this version does not restore it: ${obstacle}`;
       const json = { file, ...toJson(manifest), erased_since: list === undefined ? null : since };
       conclude(options.json, { json, text, ...(failure && { failure }) });
-    });
-
-  command(backup, 'list', 'List the backups of a folder, the newest first')
-    .option('--dir <dir>', 'the folder; BACKUP_DIR by default')
-    .action(async (options: Options & { dir?: string }) => {
-      const folder = options.dir ?? readEnvironment(options).of(backupSettings).BACKUP_DIR;
-      print(options.json, await listBackups(folder));
     });
 
   const restoring: Command = command(program, 'restore', 'Restore a backup into an empty database')
@@ -149,21 +140,6 @@ async function makeNightly({ config, connection, database }: CommandContext): Pr
   await stopped;
   stop();
   return { json: {}, text: '' };
-}
-
-async function listBackups(folder: string): Promise<CommandResult> {
-  const rows = [];
-  for (const name of await listBackupNames(folder)) {
-    const file = join(folder, name);
-    const { size: bytes } = await stat(file);
-    const manifest = await readBackupManifest(file).catch(() => undefined);
-    rows.push({
-      ...{ file, bytes, created_at: manifest?.createdAt ?? null, rows: manifest ? countRows(manifest) : null },
-      ...{ version: manifest?.serviceVersion ?? null, postgresql: manifest?.serverVersion ?? 'cannot be read' },
-    });
-  }
-  const shown = rows.map(({ file, bytes, ...row }) => ({ ...row, size: toSize(bytes), file }));
-  return { json: rows, text: table(shown, `No backups in ${folder}`) };
 }
 
 async function restore(file: string, into: string, options: RestoreCommandOptions): Promise<CommandResult> {

@@ -6,10 +6,7 @@ import { transferSettings } from './settings.ts';
 export const transfer = definePlugin({
   name: 'transfer',
   settings: transferSettings,
-  commands: [
-    { names: ['import', 'export'], load: async () => (await import('./commands.ts')).importExportCommands },
-    { names: ['demo'], load: async () => (await import('./demo/commands.ts')).demoCommand },
-  ],
+  commands: [{ names: ['import', 'export'], load: async () => (await import('./commands.ts')).importExportCommands }],
   housekeeping: [
     {
       table: 'staged_lines',

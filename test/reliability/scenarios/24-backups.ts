@@ -81,7 +81,7 @@ async function backUpUnderLoad(run: Run, env: Record<string, string>, client: Cl
       : client.get(`${server.base}/v2/courses?limit=5&since_id=${n}`);
   const quiet = await sendAtRate(requestsPerSecond, run.quick ? 1_500 : 8_000, request);
   const done = new AbortController();
-  const baseline = await measuredCli(['backup', 'list', '--dir', folder], env);
+  const baseline = await measuredCli(['config'], env);
   const loading = sendAtRate(requestsPerSecond, done.signal, (n) => request(n + 1_000_000));
   const written = await measuredCli(['backup', '--to', folder, '--json'], env);
   done.abort();

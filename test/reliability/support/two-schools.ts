@@ -4,6 +4,7 @@ import type { Run } from '../scenario.ts';
 import { cli } from './cli.ts';
 import { temporaryFolder } from './folder.ts';
 import type { Postgres } from './postgres.ts';
+import { startServer, stop } from './server.ts';
 
 /** Marker in every name and title of the other school. */
 export const marker = 'OWNED-7f3a';
@@ -17,7 +18,9 @@ export async function createTwoSchools(run: Run, postgres: Postgres, database: s
   const env = { DATABASE_URL: postgres.url(database), DATA_DIR: folder, LOG_LEVEL: 'trace' };
   await postgres.create(database);
   await cli(['migrate'], env);
-  const { api_key: apiKey } = await cli<{ api_key: string }>(['demo', '--json'], env);
+  const server = await startServer(run, { ...env, DEMO_DATA: 'true' });
+  const apiKey = readFileSync(join(folder, 'demo-api-key'), 'utf8').trim();
+  await stop(server);
 
   const file = join(folder, 'school.ndjson');
   await cli(['export', file, '--provider', '1'], env);

@@ -48,9 +48,7 @@ test('each command that changes data writes one audit entry for the operator', a
     ['key', 'revoke', String(keyId)],
     // Nothing is left to revoke.
     ['key', 'revoke', String(keyId)],
-    ['partner', 'request', '--provider', mine, '--partner', theirs],
     ['partner', 'approve', '--provider', mine, '--partner', theirs],
-    ['partner', 'request', '--provider', mine, '--partner', theirs],
     ['partner', 'revoke', '--provider', mine, '--partner', theirs],
     ['course', 'categorize', '--provider', mine, '--course', `${courseId}`, '--category', `${category.category_id}`],
     ['user', 'invite', '--provider', mine, '--user', String(userId)],
@@ -70,13 +68,12 @@ test('each command that changes data writes one audit entry for the operator', a
     ['operator', 'course categorize', courseId],
     partners('revoke'),
     partners('approve'),
-    partners('request'),
     ['operator', 'key revoke', keyId],
     ['operator', 'key rotate', keyId, expect.any(Number)],
     ['operator', 'key create', keyId],
     ['key', 'POST /v2/courses', courseId],
   ]);
-  expect(reported(await listed(other))).toEqual([partners('revoke'), partners('approve'), partners('request')]);
+  expect(reported(await listed(other))).toEqual([partners('revoke'), partners('approve')]);
   const all = await listAuditEntries(testApp.database, { providerId: null, since: null, limit: 10_000 });
   const shared = all.filter(({ action }) => action === 'category add');
   expect(shared).toMatchObject([{ provider_id: null, actor: 'operator', item_ids: [category.category_id] }]);
@@ -203,12 +200,16 @@ test('the server logs its own start and deletes old entries', async () => {
 
 test('loading the demo data writes one entry per provider', async () => {
   const name = await ownDatabase();
-  const created = await runCli(['demo'], { DATABASE_URL: databaseUrl(name), DATA_DIR: temporaryFolder() });
-  expect(created.code, created.stderr).toBe(0);
+  const server = await startServer({
+    DATABASE_URL: databaseUrl(name),
+    DATA_DIR: temporaryFolder(),
+    DEMO_DATA: 'true',
+  });
+  onTestFinished(() => void server.child.kill('SIGTERM'));
   const own = openTestDatabase(name);
   onTestFinished(() => own.close());
   const entries = await listAuditEntries(own, { providerId: null, since: null, limit: 100 });
-  expect(new Set(entries.map(({ actor, action }) => `${actor} ${action}`))).toEqual(new Set(['operator demo']));
+  expect(new Set(entries.map(({ actor, action }) => `${actor} ${action}`))).toEqual(new Set(['server demo']));
   const providers = entries.flatMap(({ provider_id }) => provider_id ?? []);
   const { rows } = await own.pool.query<{ id: number }>('select id from providers order by id');
   expect([...providers].sort((a, b) => a - b)).toEqual(rows.map(({ id }) => id));

@@ -69,7 +69,6 @@ test('a manifest is bounded before it is read', async () => {
     `${file} is no backup of this service: its manifest.json is too large`,
   );
   expect((process.memoryUsage.rss() - before) / 1_048_576).toBeLessThan(64);
-  expect((await runCli(['backup', 'list', '--dir', folder], {})).code).toBe(0);
   // Control: one below the limit is read.
   await large(maxManifestBytes - 100);
   expect(await failureOf(verifyBackup(file))).toBe(`${file} is no backup of this service`);

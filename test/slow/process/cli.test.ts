@@ -4,7 +4,6 @@ import { beforeAll, expect, test } from 'vitest';
 import {
   asAdmin,
   createProvider as providerIn,
-  ownDatabase,
   openTestDatabase,
   openTestApp,
   send,
@@ -175,17 +174,16 @@ test('creating an already expired key prints a warning', async () => {
   expect(lasting.stdout).not.toContain('expired');
 });
 
-test('partners are requested, approved, listed and revoked', async () => {
+test('partners are approved, listed and revoked', async () => {
   const [a, b] = [await providerIn(testApp.app, testApp.database), await providerIn(testApp.app, testApp.database)];
   const pair = ['--provider', String(a.id), '--partner', String(b.id)];
   const listing = async () => (await a.get(`/v2/courses?partner_id=${b.id}`)).status;
-  expect((await run('partner', 'request', ...pair, '--json')).json()).toEqual({
+  expect(await listing()).toBe(403);
+  expect((await run('partner', 'approve', ...pair, '--json')).json()).toEqual({
     provider_id: a.id,
     partner_id: b.id,
-    status: 'requested',
+    status: 'approved',
   });
-  expect(await listing()).toBe(403);
-  await run('partner', 'approve', ...pair);
   expect(await listing()).toBe(200);
   expect((await b.get(`/v2/courses?partner_id=${a.id}`)).status).toBe(403);
   expect((await run('partner', 'list', '--json')).json()).toContainEqual({
@@ -236,7 +234,6 @@ test.each([
     'error: A provider cannot be its own partner',
   ],
   [['course', 'categorize', '--provider', '1', '--course', '999999', '--category', '1'], 'error: Course not found'],
-  [['demo'], 'error: The demo data needs an empty database; this one has providers'],
 ])('%j fails with 1 and one line', async (args, said) => {
   await run('provider', 'create', '--title', 'Somebody');
   expect(await run(...args)).toMatchObject({ code: 1, stdout: '', stderr: `${said}\n` });
@@ -301,7 +298,6 @@ test('every command has --help with exit code 0; a group alone is wrong usage', 
     ['key', 'revoke'],
     ['category', 'add'],
     ['migrate'],
-    ['demo'],
     ['doctor'],
   ]) {
     expect(await run(...args, '--help')).toMatchObject({
@@ -335,13 +331,23 @@ test('migrating twice changes nothing', async () => {
   expect(await run('migrate', '--json')).toMatchObject({ code: 0, stdout: '{"applied":0}\n' });
 });
 
-test('demo load fills an empty database', async () => {
-  const own = { DATABASE_URL: databaseUrl(await ownDatabase()), DATA_DIR: temporaryFolder() };
-  const created = await runCli(['demo', '--json'], own);
-  expect(created.json()).toEqual({ api_key: expect.stringMatching(/^cbs_/) as string });
-  const providers = (await runCli(['provider', 'list', '--json'], own)).json();
-  expect(providers).toHaveLength(5);
-  expect(providers[0]).toMatchObject({ title: 'Fjordkurs Bergen', parent_id: null });
+test('provider host sets and removes the host name of a catalog', async () => {
+  const me = await providerIn(testApp.app, testApp.database);
+  const host = (...args: string[]) => run('provider', 'host', String(me.id), ...args);
+  const read = async () => (await me.get('/v2/catalog-settings')).json<{ host: string | null }>().host;
+  const name = `courses-${me.id}.example.com`;
+  expect((await host(name, '--json')).json()).toEqual({ provider_id: me.id, host: name });
+  expect(await read()).toBe(name);
+  for (const args of [[], [name, '--none']])
+    expect(await host(...args)).toMatchObject({ code: 1, stderr: 'error: Name a host name, or --none\n' });
+  expect(await host('Courses.Example')).toMatchObject({ code: 2, stdout: '' });
+  expect(await host('booking.example')).toMatchObject({
+    code: 1,
+    stderr: 'error: The host name is that of PUBLIC_URL\n',
+  });
+  expect(await read()).toBe(name);
+  expect((await host('--none')).stdout).toBe(`The catalog host of provider ${me.id}: none\n`);
+  expect(await read()).toBeNull();
 });
 
 test('only commands that initialise data create the embedded database', async () => {
@@ -365,7 +371,6 @@ test('only commands that initialise data create the embedded database', async ()
   expect(readdirSync(folder)).toEqual([]);
   expect((await runCli(['migrate'], own)).code).toBe(0);
   expect(await runCli(['doctor'], own)).toMatchObject({ code: 0 });
-  expect(await runCli(['demo'], { DATA_DIR: join(folder, 'demo') })).toMatchObject({ code: 0 });
 });
 
 test('the CLI works with the embedded database without, beside and after a server', async () => {

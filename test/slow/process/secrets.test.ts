@@ -146,6 +146,7 @@ test('no key, password or link is in the log, the responses or the process title
   await request('/v2/webhooks', json(apiKey, unreachable), 400);
   const { webhookId, webhookSecrets } = await failWebhook(server.url, apiKey);
   await expect.poll(() => server.output()).toContain('is disabled');
+  await request(`/v2/webhooks/${webhookId}/deliveries`, { headers: { 'x-api-key': apiKey } }, 200);
 
   // Without the table every query of it fails and logs an error.
   await database.pool.query('alter table courses rename to away');
@@ -188,15 +189,13 @@ test('no key, password or link is in the log, the responses or the process title
   ];
   const listed = await runCli(['mail', 'list', '--json'], settings);
   const audit = await runCli(['audit', 'list', '--json'], settings);
-  const deliveries = await runCli(['webhook', 'deliveries', webhookId, ...provider, '--json'], settings);
-  expect(deliveries.code, deliveries.stderr).toBe(0);
   const keys = await runCli(['key', 'list', ...provider, '--json'], settings);
   expect(
     shownIn(secrets, {
       log: server.output() + server.errors(),
       responses: responses.join('\n'),
       'outbox and audit log': rows[0]!.all,
-      'command line': listed.stdout + audit.stdout + deliveries.stdout + keys.stdout + set.stdout + set.stderr,
+      'command line': listed.stdout + audit.stdout + keys.stdout + set.stdout + set.stderr,
     }),
   ).toEqual([]);
   expect(server.output()).toContain('failed');
