@@ -11,7 +11,7 @@ export const importRefs = pgTable(
     kind: text().notNull(),
     ref: text().notNull(),
     itemId: reference().notNull(),
-    /** Hash of the line; null for parts of lines, and for lines of earlier versions. */
+    /** Hash of the line; null for parts of lines, and after an erasure. */
     content: text(),
     createdAt: instant().notNull().defaultNow(),
   },

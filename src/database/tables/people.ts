@@ -24,7 +24,7 @@ export const adminMemberships = pgTable(
   {
     providerId: reference().notNull(),
     adminUserId: reference().notNull(),
-    /** Copied from the person when the membership is created; empty for some of earlier versions. */
+    /** Copied from the person when the membership is created. */
     firstname: text().notNull().default(''),
     lastname: text().notNull().default(''),
     position: text().notNull().default(''),

@@ -13,7 +13,7 @@ function joinUser(alias: string, columns: string[], values: string[], rank?: str
           order by u.provider_id, ${indexed} limit ${rank ? maxEqual : 1}) n
         where n.found order by n.rank, n.id limit 1) ${alias} on true`;
 }
-/** Persons of earlier versions whose names are now equal. */
+/** Persons with equal names, which an import with usernames may store. */
 const maxEqual = 20;
 
 /** Values that select a person. */

@@ -66,7 +66,7 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
     const columns = { ...withoutUnset(before, toColumns(body, before)), ...toCustomerColumn(body) };
     const after = { ...before, ...definedOnly(columns) };
     validateCrossFields(after);
-    // Courses of earlier versions may have titles that are equal now.
+    // A course that is created during an import may have a title that is equal to an imported one.
     if (!before.isActive || after.title !== before.title) await assertTitleIsFree(ctx, tx, after, id);
     await courseReferences.assertKnown(body, { ctx, reader: tx });
 

@@ -157,16 +157,13 @@ async function findOrCreate(ctx: Ctx, tx: Tx, now: string, table: TagTable, titl
   return (await findByTitle(ctx, tx, table, titles)).map(({ id }) => id);
 }
 
-/**
- * Of each title that exists, folded: its place among the titles from 1 on, and the tag or label. Earlier versions have
- * created several for titles that are now equal: the one that differs in case alone comes first.
- */
+/** Of each title that exists, folded: its place among the titles from 1 on, and the tag or label. */
 function findByTitle(ctx: Ctx, tx: Tx, table: TagTable, titles: string[]) {
-  const match = matchFolded(table.title, sql`w.title`);
+  const { isEqual } = matchFolded(table.title, sql`w.title`);
   return tx
-    .selectDistinctOn([sql`w.place`], { place: sql<number>`w.place::int`, id: table.id, title: table.title })
+    .select({ place: sql<number>`w.place::int`, id: table.id, title: table.title })
     .from(table)
-    .innerJoin(sql`json_array_elements_text(${JSON.stringify(titles)}) with ordinality w (title, place)`, match.isEqual)
+    .innerJoin(sql`json_array_elements_text(${JSON.stringify(titles)}) with ordinality w (title, place)`, isEqual)
     .where(tenantWhere(ctx, table))
-    .orderBy(sql`w.place`, match.order, asc(table.id));
+    .orderBy(sql`w.place`);
 }
