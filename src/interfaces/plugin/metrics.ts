@@ -14,15 +14,17 @@ export type MetricsSources = {
 };
 
 /** The metrics of one part of the service, registered at creation. */
-type Area = {
+type Area<Of extends unknown[]> = {
   /** Sets values that are read at the scrape; must not throw. */
-  refresh?: (app: FastifyInstance) => void | Promise<void>;
+  refresh?: (...of: Of) => void | Promise<void>;
   /** Called for every response; on the path of each request. */
   onResponse?: (request: FastifyRequest, reply: FastifyReply) => void;
   onAbort?: (request: FastifyRequest) => void;
 };
 
-export type CreateArea = (meters: Meters, sources: MetricsSources) => Area;
+export type CreateArea<Of extends unknown[] = []> = (meters: Meters, sources: MetricsSources) => Area<Of>;
+/** Reads the application at the scrape. */
+export type CreateAppArea = CreateArea<[FastifyInstance]>;
 
 /** Rejects after a second: a scrape does not wait longer for the database. */
 export async function within<T>(work: Promise<T>): Promise<T> {

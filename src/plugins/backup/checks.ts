@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { byLimit, error, formatAge, hours, skipped, warning } from '../../interfaces/plugin/checks.ts';
 import type { Result, SystemCheck } from '../../interfaces/plugin/checks.ts';
 import { findLastBackup, type LastBackup } from './runs.ts';
@@ -19,10 +20,12 @@ export const backupCheck: SystemCheck = {
 export function judgeBackup({
   ageSeconds: age,
   lastRestoreTest,
-}: Pick<LastBackup, 'ageSeconds' | 'lastRestoreTest'>): Result[] {
+  file,
+}: Pick<LastBackup, 'ageSeconds' | 'lastRestoreTest'> & { file?: string | null }): Result[] {
   if (age === null) return [warning('There is no backup')];
   const limits = { warning: 26 * hours, error: 72 * hours };
-  const last = byLimit(age, limits, `The last backup is ${formatAge(age)} old`);
+  const name = file ? ` (${basename(file)})` : '';
+  const last = byLimit(age, limits, `The last backup is ${formatAge(age)} old${name}`);
   if (lastRestoreTest !== 'failed' && lastRestoreTest !== 'skipped') return [last];
   const [level, result] = lastRestoreTest === 'failed' ? [error, 'failed'] : [warning, 'was skipped'];
   return [last, level(`The last restore of a backup for a test ${result}; the log has the reason`)];

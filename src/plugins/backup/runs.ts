@@ -6,19 +6,22 @@ export type LastBackup = {
   /** Null if a backup has succeeded since. */
   lastError: string | null;
   lastRestoreTest: RestoreTest | null;
+  /** That of the last successful backup. */
+  file: string | null;
 };
 
 export type RestoreTest = 'passed' | 'failed' | 'skipped';
 
 const selectLast = {
   name: 'last_backup',
-  text: `with success as (select max(finished_at) as at from backup_runs where error is null),
+  text: `with success as (select max(finished_at) as at, (array_agg(file order by finished_at desc nulls last))[1] as file
+        from backup_runs where error is null),
       failure as (select finished_at as at, error from backup_runs where error is not null order by finished_at desc limit 1),
       test as (select restore_test from backup_runs where restore_test is not null
         order by finished_at desc limit 1)
     select extract(epoch from clock_timestamp() - success.at)::float8 as "ageSeconds",
       case when failure.at > success.at or success.at is null then failure.error end as "lastError",
-      test.restore_test as "lastRestoreTest"
+      test.restore_test as "lastRestoreTest", success.file
     from success left join failure on true left join test on true`,
 };
 

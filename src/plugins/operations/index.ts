@@ -2,12 +2,13 @@ import { deleteWhere, old } from '../../database/housekeeping.ts';
 import { definePlugin } from '../../interfaces/plugin/define-plugin.ts';
 import { operationsSettings } from './settings.ts';
 
-/** Observability: metrics, traces, the usage of each school, and `doctor`. */
+/** Observability: metrics, traces, the usage of each school, `doctor` and `status`. */
 export const operations = definePlugin({
   name: 'operations',
   settings: operationsSettings,
   commands: [
     { names: ['doctor'], load: async () => (await import('./doctor/commands.ts')).doctorCommand },
+    { names: ['status'], load: async () => (await import('./status.ts')).statusCommand },
     { names: ['usage'], load: async () => (await import('./usage/commands.ts')).usageCommand },
   ],
   housekeeping: [

@@ -52,7 +52,7 @@ const inTurn = async (options: DatedOptions, ...times: string[]) => {
 test('one backup a night, verified, restored for a test once a week, and recorded', async () => {
   const options = await process();
   await pool.query('delete from backup_runs');
-  expect(await findLastBackup(pool)).toEqual({ ageSeconds: null, lastError: null, lastRestoreTest: null });
+  expect(await findLastBackup(pool)).toEqual({ ageSeconds: null, lastError: null, lastRestoreTest: null, file: null });
   const made = (await runNightly(options))!;
   expect(made).toMatchObject({ error: null, restoreTest: 'passed', test: { differences: 0 }, deleted: [] });
   expect(readdirSync(options.folder)).toEqual([nameAt('2026-11-26T03:00:00Z')]);

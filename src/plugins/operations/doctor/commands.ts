@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander';
 import { findClocksAhead, clockWarning, type ClockAhead } from '../../../database/clock.ts';
 import { isMigrated } from '../../../database/migrate.ts';
 import { checkCounters, type Report } from '../../../resources/counters/service.ts';
-import type { CheckContext, Finding } from '../../../interfaces/plugin/checks.ts';
+import type { Finding } from '../../../interfaces/plugin/checks.ts';
 import { checkSystem, loadChecks } from './system.ts';
 import { describeError } from '../../../database/describe-error.ts';
 import {
@@ -18,10 +18,10 @@ import {
 const parts = ['system', 'data'] as const;
 type DoctorOptions = Options & { provider?: number; fix?: boolean; only?: (typeof parts)[number] };
 
-const toCheckContext = ({ database, config }: CommandContext): CheckContext => ({
-  ...{ pool: database.pool, config },
-  ...(database.standby && { standby: database.standby }),
-});
+export async function examineSystem({ database, config }: CommandContext, { plugins }: Options) {
+  const { pool, standby } = database;
+  return checkSystem({ pool, config, ...(standby && { standby }) }, await loadChecks(plugins));
+}
 
 export function doctorCommand(program: Command) {
   command(program, 'doctor', 'Check the database, the configuration, and stored seats, totals and balances')
@@ -39,9 +39,7 @@ const examinesSystem = ({ only, provider }: DoctorOptions) =>
 async function examine(context: CommandContext, options: DoctorOptions): Promise<CommandResult> {
   const { database, getCtx } = context;
   if (options.provider !== undefined) await getCtx(options.provider);
-  const findings = examinesSystem(options)
-    ? await checkSystem(toCheckContext(context), await loadChecks(options.plugins))
-    : undefined;
+  const findings = examinesSystem(options) ? await examineSystem(context, options) : undefined;
   const hasData = options.only !== 'system' && (await isMigrated(database.pool));
   const data = hasData ? await examineData(context, options) : undefined;
   const failures = [

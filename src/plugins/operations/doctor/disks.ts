@@ -38,5 +38,5 @@ export function judgeDisk(name: string, { free, size }: DiskSpace): Result {
   return share < 0.1 && free < 10 * gigabyte ? warning(message) : ok(message);
 }
 
-const formatBytes = (bytes: number) =>
+export const formatBytes = (bytes: number) =>
   bytes >= gigabyte ? `${(bytes / gigabyte).toFixed(1)} GB` : `${Math.floor(bytes / 2 ** 20)} MB`;

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Registry } from 'prom-client';
 import type { Plugin } from '../../../interfaces/plugin/define-plugin.ts';
-import { createMeters, type CreateArea, type MetricsSources } from '../../../interfaces/plugin/metrics.ts';
+import { createMeters, type CreateAppArea, type CreateArea, type MetricsSources } from '../../../interfaces/plugin/metrics.ts';
 import { databaseMetrics, databaseStateMetrics, standbyMetrics } from './database.ts';
 import { diskMetrics } from './disks.ts';
 import { processMetrics } from './process.ts';
@@ -11,7 +11,7 @@ import { bookingMetrics, refusalMetrics, requestMetrics, signOnMetrics } from '.
 export type { MetricsSources } from '../../../interfaces/plugin/metrics.ts';
 
 /** In the order of /metrics, which those of other plugins follow. */
-const ownAreas: CreateArea[] = [
+const ownAreas: CreateAppArea[] = [
   ...[processMetrics, requestMetrics, refusalMetrics, databaseMetrics, databaseStateMetrics, standbyMetrics],
   ...[queueMetrics, responseCacheMetrics, bookingMetrics, signOnMetrics, diskMetrics],
 ];

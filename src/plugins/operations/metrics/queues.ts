@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import type { QueueUsage } from '../../../database/keyed-queue.ts';
-import type { CreateArea } from '../../../interfaces/plugin/metrics.ts';
+import type { CreateAppArea } from '../../../interfaces/plugin/metrics.ts';
 import { passwordQueueUsage } from '../../../resources/auth/password-service.ts';
 
 /** Queues of requests: lists, writes and password hashes. */
-export const queueMetrics: CreateArea = ({ gauge, readCounter }, { database }) => {
+export const queueMetrics: CreateAppArea = ({ gauge, readCounter }, { database }) => {
   const waiting = gauge('booking_queue_waiting', 'Work that waits in a queue', 'queue');
   const running = gauge('booking_queue_running', 'Work that has left a queue and is in progress', 'queue');
   const longestWait = gauge(
@@ -42,7 +42,7 @@ const getQueues = ({ listCache: { limiter } }: FastifyInstance, writes: QueueUsa
 });
 
 /** The cache of lists; nothing with RESPONSE_CACHE_MB=0. */
-export const responseCacheMetrics: CreateArea = ({ gauge, readCounter }) => {
+export const responseCacheMetrics: CreateAppArea = ({ gauge, readCounter }) => {
   const lookups = readCounter(
     'booking_response_cache_lookups_total',
     'Lists that were looked up in the cache; those answered by 304 before are not among them',
