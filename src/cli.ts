@@ -27,7 +27,7 @@ const program = new Command('cli')
   .description('Operates the course booking service: its database, providers, keys, partners and categories.')
   .version(describeVersion())
   .setOptionValue('plugins', plugins)
-  // Else `backup` would take the options of `backup list`.
+  // Else `backup` would take the options of `backup verify`.
   .enablePositionalOptions()
   .exitOverride()
   .configureOutput({ writeErr: (text) => (usageError += text) });

@@ -86,7 +86,12 @@ const coreVariables = {
     5_000,
   ),
   // 300 s is Node's maximum for the headers.
-  REQUEST_TIMEOUT_MS: integer('How long a client may take to send its whole request', 10_000, 1, 300_000),
+  REQUEST_TIMEOUT_MS: integer(
+    'How long a client may take to send its whole request; at most 300000',
+    10_000,
+    1,
+    300_000,
+  ),
   KEEP_ALIVE_TIMEOUT_MS: integer('How long an idle connection stays open', 10_000),
   SHUTDOWN_DRAIN_MS: integer('How long /ready responds 503 before a stopping server closes its port', 0, 0),
   SHUTDOWN_TIMEOUT_MS: integer('How long requests in flight may take to end when the server stops', 10_000),

@@ -19,15 +19,27 @@ export function readMigrationNames() {
 /** A migration as the database and a backup record it: `createdAt` identifies it, `hash` is of its SQL. */
 export type AppliedMigration = { hash: string; createdAt: number };
 
-/** The applied migrations, the oldest first; none in a database without their table. */
+/**
+ * The migrations from the first one of this build on; all where that one is missing. Before it a database may have those
+ * of a build whose tables the first ones make.
+ */
+export function sinceFirst<M extends { hash: string }>(applied: M[]): M[] {
+  const [first] = readMigrations();
+  return applied.slice(
+    Math.max(
+      0,
+      applied.findIndex(({ hash }) => hash === first!.hash),
+    ),
+  );
+}
+
+/** The applied migrations of this history, the oldest first; none in a database without their table. */
 export async function readAppliedMigrations(database: PoolOrClient): Promise<AppliedMigration[]> {
   const table = await database.query("select to_regclass('drizzle.__drizzle_migrations') is not null as there");
   if (!(table.rows[0] as { there: boolean }).there) return [];
   const { rows } = await database.query(
     'select hash, created_at as "createdAt" from drizzle.__drizzle_migrations order by id',
   );
-  return (rows as { hash: string; createdAt: string }[]).map(({ hash, createdAt }) => ({
-    hash,
-    createdAt: Number(createdAt),
-  }));
+  const applied = rows as { hash: string; createdAt: string }[];
+  return sinceFirst(applied).map(({ hash, createdAt }) => ({ hash, createdAt: Number(createdAt) }));
 }

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { Problem } from '../../core/errors.ts';
 import { compareMigrations, describeMigrationDifferences } from '../../database/migration-differences.ts';
+import { sinceFirst } from '../../database/migration-history.ts';
 import { readExpectedTables } from './expected-tables.ts';
 import { formatName, formatVersion, ManifestFields, type Manifest } from './format.ts';
 
@@ -22,7 +23,7 @@ export async function parseManifest(file: string, stream: Readable): Promise<Man
     const { path } = Value.Errors(ManifestFields, value).First()!;
     throw new Problem('invalid', `${file} is no backup of this service: its manifest has a wrong value at ${path}`);
   }
-  return { ...value, format: formatName, formatVersion };
+  return { ...value, migrations: sinceFirst(value.migrations), format: formatName, formatVersion };
 }
 
 /** Reason for which this version does not restore a whole backup; undefined if it does. */

@@ -2,11 +2,12 @@ import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { applyMigrations, isMigrated, migrateDatabase } from '../../../src/database/migrate.ts';
 import { readAppliedMigrations, readMigrationNames, readMigrations } from '../../../src/database/migration-history.ts';
+import { findMigrationDifferences } from '../../../src/database/migration-differences.ts';
 import { releases } from '../../../src/database/releases.ts';
 import { setTenantStatistics } from '../../../src/database/tenant-statistics.ts';
 import { migrationCheck } from '../../../src/plugins/operations/doctor/ages.ts';
 import { emptyDatabase } from '../../support/backups.ts';
-import { createOtherHistory, otherHistory, readBaseline } from '../../support/migrations.ts';
+import { createOtherHistory, otherHistory, readBaseline, recordOlder } from '../../support/migrations.ts';
 import { connectionTo, openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
 async function connect(name: string) {
@@ -19,32 +20,38 @@ async function connect(name: string) {
 const own = readMigrations().map(({ hash, folderMillis: createdAt }) => ({ hash, createdAt }));
 const later = own.length - readBaseline().length;
 
-test.each(['alone', 'recorded'] as const)(
-  'a database with another first migration (%s) is refused, and stays as it is',
-  async (kind) => {
-    const name = await emptyDatabase();
-    const client = await connect(name);
-    await createOtherHistory(client, { isRecorded: kind === 'recorded' });
-    const applied = await readAppliedMigrations(client);
-    expect(await isMigrated(client)).toBe(false);
-    await expect(migrateDatabase(connectionTo(name))).rejects.toThrow(otherHistory[kind]);
-    expect(await readAppliedMigrations(client)).toEqual(applied);
-
-    const database = openTestDatabase(name);
-    const testApp = await openTestApp(database);
-    onTestFinished(testApp.close);
-    const ready = await testApp.app.inject('/ready');
-    expect([ready.statusCode, ready.json()]).toEqual([503, { status: 'not ready', reason: otherHistory[kind] }]);
-    expect(await migrationCheck.run({ pool: database.pool } as never)).toEqual([
-      { level: 'error', message: expect.stringMatching(`^${otherHistory[kind]}: a backup`) as string },
-    ]);
-  },
-);
-
-test('all migrations of this build after another one are no known history', async () => {
-  const client = await connect(await ownDatabase());
-  await client.query(`insert into drizzle.__drizzle_migrations (id, hash, created_at) values (0, 'other', 1)`);
+test('a database with another first migration is refused, and stays as it is', async () => {
+  const name = await emptyDatabase();
+  const client = await connect(name);
+  await createOtherHistory(client);
+  const applied = await readAppliedMigrations(client);
   expect(await isMigrated(client)).toBe(false);
+  await expect(migrateDatabase(connectionTo(name))).rejects.toThrow(otherHistory);
+  expect(await readAppliedMigrations(client)).toEqual(applied);
+
+  const database = openTestDatabase(name);
+  const testApp = await openTestApp(database);
+  onTestFinished(testApp.close);
+  const ready = await testApp.app.inject('/ready');
+  expect([ready.statusCode, ready.json()]).toEqual([503, { status: 'not ready', reason: otherHistory }]);
+  expect(await migrationCheck.run({ pool: database.pool } as never)).toEqual([
+    {
+      level: 'error',
+      message: expect.stringMatching(
+        `^${otherHistory}: this version neither migrates it nor restores a backup of it`,
+      ) as string,
+    },
+  ]);
+});
+
+test('a database that an older build took over is upgraded: its record has older migrations before those of this build', async () => {
+  const name = await emptyDatabase();
+  const client = await connect(name);
+  await applyMigrations(client, readBaseline());
+  await recordOlder(client);
+  expect(await migrateDatabase(connectionTo(name))).toEqual({ applied: later });
+  expect([await isMigrated(client), await readAppliedMigrations(client)]).toEqual([true, own]);
+  expect(await findMigrationDifferences(client)).toEqual([]);
 });
 
 test('a database is migrated if it has the hash of each migration, and may have more', async () => {
@@ -87,7 +94,9 @@ test('doctor does not say to migrate a database that `migrate` refuses', async (
   expect(await migrationCheck.run({ pool: client } as never)).toEqual([
     {
       level: 'error',
-      message: expect.stringMatching(/^The migration 0001_functions-and-triggers is missing: .+: a backup/),
+      message: expect.stringMatching(
+        /^The migration 0001_functions-and-triggers is missing: .+: this version neither migrates/,
+      ),
     },
   ]);
 });

@@ -235,7 +235,7 @@ test('a backup of an older state is migrated, and one of a newer state or of ano
     'made by version 1.2.3 with migrations that this version does not have',
   );
 
-  await runSql(older, `insert into drizzle.__drizzle_migrations (id, hash, created_at) values (0, 'other', 1)`);
+  await runSql(older, `update drizzle.__drizzle_migrations set (hash, created_at) = ('other', 1) where id = 1`);
   const other = join(temporaryFolder(), 'other.zip');
   await writeBackup(connectionTo(older), other, { serviceVersion });
   const empty = await emptyDatabase();

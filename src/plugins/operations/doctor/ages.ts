@@ -13,14 +13,14 @@ export const migrationCheck: SystemCheck = {
   async run({ pool }) {
     const applied = await readAppliedMigrations(pool);
     const differences = compareMigrations(applied);
-    const problems = describeMigrationDifferences(differences).map((text) => error(`${text}: ${restoreAdvice}`));
-    // `migrate` refuses such a database.
-    if (differences.isMissing || isOfOtherHistory(differences)) return problems;
-    return [judgeMigrationCount(applied.length, readMigrations().length), ...problems];
+    const isRefused = differences.isMissing === true || isOfOtherHistory(differences);
+    const advice = isRefused
+      ? 'this version neither migrates it nor restores a backup of it'
+      : 'a backup is restored with `--accept-migrations` only, if at all';
+    const problems = describeMigrationDifferences(differences).map((text) => error(`${text}: ${advice}`));
+    return isRefused ? problems : [judgeMigrationCount(applied.length, readMigrations().length), ...problems];
   },
 };
-
-const restoreAdvice = 'a backup is restored with `--accept-migrations` only, if at all';
 
 function judgeMigrationCount(applied: number, expected: number) {
   if (applied < expected) return error(`${expected - applied} of ${expected} are pending: run \`migrate\``);
