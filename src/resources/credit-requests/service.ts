@@ -3,9 +3,9 @@ import { Problem } from '../../core/errors.ts';
 import { hasLeft } from '../../core/reference/statuses.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
+import { deregisterWithMails } from '../deregistrations/service.ts';
 import { readResultingOrders } from './resulting-service.ts';
 import { getOrder } from '../orders/service.ts';
-import { deregisterParticipants } from '../seats/service.ts';
 import type { CreditBody } from './body-schema.ts';
 import { creditPlaces, findCreditableOrders } from '../credits/place-service.ts';
 import { brokenRule, creditOrder, type Credited } from '../credits/service.ts';
@@ -41,7 +41,7 @@ async function creditDifferences(ctx: Ctx, tx: Tx, now: string, id: number, leav
   return credits;
 }
 
-/** Deregisters the participants of lines, or those named. Throws if fewer items are credited than have not left. */
+/** Deregisters and tells those of the lines, or those named. Throws if fewer items are credited than have not left. */
 async function deregisterCredited(ctx: Ctx, tx: Tx, now: string, credited: Credited[], withFee: boolean) {
   const chosen = credited.flatMap(({ shares, part: { quantity, participantIds } }) => {
     const staying = shares.filter(({ statusId }) => !hasLeft(statusId));
@@ -50,7 +50,7 @@ async function deregisterCredited(ctx: Ctx, tx: Tx, now: string, credited: Credi
     return staying;
   });
   const unique = new Map(chosen.map((one) => [one.id, one]));
-  const departed = await deregisterParticipants(ctx, tx, now, [...unique.values()], withFee);
+  const departed = await deregisterWithMails(ctx, tx, now, [...unique.values()], { withFee, isFollowUp: true });
   return departed.map(({ id }) => id);
 }
 

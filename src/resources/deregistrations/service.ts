@@ -10,10 +10,9 @@ import { defineReferences } from '../../lists/references.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 import { bookingProblem } from '../booking/schema.ts';
 import { queueMails, type NewMail } from '../mails/queue-service.ts';
-import type { ParticipantRow } from '../participants/schema.ts';
 import { participantSerializer } from '../participants/serializer.ts';
 import { changeStates, endDueHoldsOfDates } from '../seats/promotion-service.ts';
-import { deregisterParticipants } from '../seats/service.ts';
+import { deregisterParticipants, type Participant } from '../seats/service.ts';
 import type { DeregisterBody } from './body-schema.ts';
 
 /** The participants are those of the booking. */
@@ -30,7 +29,9 @@ const toIds = (named: NonNullable<DeregisterBody['participants']>) =>
 type Deregistration = {
   withFee: boolean;
   /** The switch of the school decides unless sent. */
-  sendMail: boolean | undefined;
+  sendMail?: boolean | undefined;
+  /** True: also to those who were told of the place. */
+  isFollowUp?: boolean;
 };
 
 /** Deregisters participants, with their mails, and promotes the waiting lists; returns those who had not left before. */
@@ -38,14 +39,14 @@ export async function deregisterWithMails(
   ctx: Ctx,
   tx: Tx,
   now: string,
-  chosen: ParticipantRow[],
-  { withFee, sendMail }: Deregistration,
+  chosen: Participant[],
+  { withFee, sendMail, isFollowUp = false }: Deregistration,
 ) {
   const leaving = await deregisterParticipants(ctx, tx, now, chosen, withFee);
   const named = leaving.filter(({ heldFor }) => heldFor !== 'name');
-  const mails = named.map(({ id, userId, statusId }): NewMail => ({
-    ...{ purpose: 'deregistration', userId, participantId: id, endsPlace: isConfirmed(statusId) },
-    isRequested: sendMail === true,
+  const mails = named.map(({ id, statusId }): NewMail => ({
+    ...{ purpose: 'deregistration', participantId: id, endsPlace: isConfirmed(statusId) },
+    ...{ isRequested: sendMail === true, isFollowUp },
   }));
   if (sendMail !== false) await queueMails(ctx, tx, now, mails);
   return leaving;

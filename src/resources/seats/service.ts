@@ -26,7 +26,7 @@ import type { Seats } from './schema.ts';
 import * as sql from './sql.ts';
 
 type School = Pick<Ctx, 'providerId'>;
-type Participant = Pick<typeof participants.$inferSelect, 'id' | 'statusId' | 'heldFor' | 'courseDateId'>;
+export type Participant = Pick<typeof participants.$inferSelect, 'id' | 'statusId' | 'heldFor' | 'courseDateId'>;
 
 /** The causes of the statuses that may be requested of a participant. */
 const causesByStatus = new Map<number, Cause>([
