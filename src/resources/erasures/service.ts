@@ -12,7 +12,7 @@ import * as copySql from './copy-sql.ts';
 import { findDue, findKept, findListed, rememberListed } from './list-sql.ts';
 import { maxKept, type Erasure } from './schema.ts';
 import * as mailSql from './mail-sql.ts';
-import { keepPayer } from './payer-sql.ts';
+import { clearShared, keepPayer } from './payer-sql.ts';
 import * as sql from './sql.ts';
 
 type Person = { providerId: number; userId: number };
@@ -33,6 +33,8 @@ type Purchase = {
   isOfCompany?: boolean;
   /** Of an order: its invoice has the name of the person. */
   isPayer?: boolean;
+  /** Of an order without an invoice: another person of it pays next. */
+  isShared?: boolean;
 };
 
 /** The orders of the person, and the private customers. */
@@ -85,6 +87,7 @@ type Purchases = Awaited<ReturnType<typeof findPurchases>>;
 
 const selectOwn = (items: Purchase[]) => items.filter(({ isOwn }) => isOwn);
 const selectKept = (items: Purchase[]) => selectOwn(items).filter(({ isKept }) => isKept);
+const selectUnshared = (items: Purchase[]) => selectOwn(items).filter(({ isShared }) => !isShared);
 const selectErasable = (items: Purchase[]) => selectOwn(items).filter(({ isKept }) => !isKept);
 
 async function countItems(on: Queryable, { providerId, userId }: Person, { orders, customers }: Purchases) {
@@ -98,9 +101,9 @@ type KeptItem = Static<typeof Erasure>['kept'][number];
 
 async function findKeptItems(on: Queryable, { providerId, userId }: Person, purchases: Purchases): Promise<KeptItem[]> {
   const { orders, customers } = purchases;
-  const values = [providerId, userId, toIds(selectKept(orders)), toIds(selectOwn(orders))];
+  const values = [providerId, userId, toIds(selectKept(orders)), toIds(selectUnshared(orders))];
   const found = await execute<{ id: number; orderId: number }>(on, sql.findReferences, values);
-  const ofOrder = new Map(orders.map((order) => [order.id, order]));
+  const ofOrder = new Map(selectUnshared(orders).map((order) => [order.id, order]));
   const unknown = { isOwn: false, isKept: null, until: null };
   const payments = found.map(({ id, orderId }) => ({ ...unknown, ...ofOrder.get(orderId), id }));
   return [...toKeptItems('order', orders), ...toKeptItems('customer', customers), ...toKeptItems('payment', payments)];
@@ -163,15 +166,16 @@ async function eraseItems(
   const { orders, customers } = purchases;
   const mails = await deleteCopies(tx, person, purchases, answers);
   const isOfCompany = (order: Purchase) => order.isOfCompany === true;
-  const erasable = selectErasable(orders);
+  const erasable = selectUnshared(orders).filter(({ isKept }) => !isKept);
   const own = [providerId, userId];
   const statements: [keyof Changed, Statement, unknown[]][] = [
     ['participants', sql.clearParticipants, [...own, now, null]],
     ['others', sql.clearNonces, own],
-    ['others', sql.clearBookings, [providerId, toIds(selectOwn(orders)), now]],
+    ['others', sql.clearBookings, [providerId, toIds(selectUnshared(orders)), now]],
     ['others', sql.clearReferences, [providerId, toIds(erasable), now]],
     ['orders', sql.clearOrders, [providerId, toIds(erasable.filter((order) => !isOfCompany(order))), now]],
     ['orders', sql.clearBooker, [...own, toIds(erasable.filter(isOfCompany)), now]],
+    ['orders', clearShared, [...own, toIds(selectOwn(orders).filter(({ isShared }) => isShared)), now]],
     ['others', keepPayer, [...own, toIds(selectKept(orders).filter(({ isPayer }) => isPayer)), now]],
     ['others', sql.keepOrders, [providerId, ...toDeadlines(orders), timezone]],
     ['customers', sql.clearCustomers, [providerId, toIds(selectErasable(customers)), now]],

@@ -71,13 +71,14 @@ const orders = `with ${person},
 
 /** Credits and differences have the buyer of their first order. */
 const followingOrders = (first: string) => `
-      select o.id, ${keptUntil('o')} as kept, f.is_own, f.is_of_company, f.is_payer
+      select o.id, ${keptUntil('o')} as kept, f.is_own, f.is_of_company, f.is_payer, f.is_shared
       from ${first} f join orders o on o.provider_id = $1 and o.first_order_id = f.id`;
 
 /**
  * The orders of bookings that the person is on, or that have the e-mail of the person. The person is the buyer if the
  * e-mail or the name says so, or of a booking of nobody else that no other customer pays; not if another one has booked.
- * So is the payer that `invoicing` names without a customer, a company and a booker; of an invoice always.
+ * So is the payer that `invoicing` names without a customer, a company and a booker, unless the booking has the e-mail of
+ * somebody else; of an invoice always. Without an invoice another person of the order pays next.
  */
 export const findOrders = {
   name: 'find_orders_of_person',
@@ -85,26 +86,31 @@ export const findOrders = {
     decided as (
       select o.id, ${keptUntil('o')} as kept, person.is_erased and o.kept_until is not null
           or coalesce(n.id is not null or ${foldedSql('o.booker')} = person.name, false)
-          or is_payer and ${keptUntil('o')} > now()
-          or (c.id is null or c.type = 2 and ${isCustomer}) and (is_payer or not exists (
-            select from bookings b join participants p on p.provider_id = $1 and p.booking_id = b.id
-              join course_users u on u.provider_id = $1 and u.id = p.user_id
-            where b.provider_id = $1 and b.order_id = o.id and u.id <> $2 and u.erased_at is null))
+          or is_buyer and ${keptUntil('o')} > now()
+          or (c.id is null or c.type = 2 and ${isCustomer}) and (is_buyer or not has_others)
           and not ${isRelativesOrder} and not ${isBookedByOther} as is_own, coalesce(c.type = 1, false) as is_of_company,
-        is_payer
+        is_payer, is_buyer and has_others and n.id is null as is_shared
       from (select id from booked union select id from named) found
         join orders o on o.provider_id = $1 and o.id = found.id
         cross join person
         left join named n on n.id = o.id
         left join customers c on c.provider_id = $1 and c.id = o.customer_id
         cross join lateral (
-          select c.id is null and concat(o.booker, o.custom_properties->>'company') = '' and exists (
-            select from bookings b join participants p on p.provider_id = $1 and p.id = ${payingParticipant('b')}
-            where b.provider_id = $1 and b.order_id = o.id and p.user_id = $2) as is_payer) paid),
+          select count(*) > 0 as is_payer, coalesce(bool_or(
+              b.booker_email is null or ${caseFoldedSql('b.booker_email')} = person.email), false) as is_buyer
+          from bookings b join participants p on p.provider_id = $1 and p.id = ${payingParticipant('b')}
+          where b.provider_id = $1 and b.order_id = o.id and p.user_id = $2
+            and c.id is null and concat(o.booker, o.custom_properties->>'company') = '') paid
+        cross join lateral (
+          select exists (
+            select from bookings b join participants p on p.provider_id = $1 and p.booking_id = b.id
+              join course_users u on u.provider_id = $1 and u.id = p.user_id
+            where b.provider_id = $1 and b.order_id = o.id and u.id <> $2 and u.erased_at is null) as has_others) shared),
     following as (${followingOrders('decided')}),
     later as (${followingOrders('following')})
     select distinct on (id) id, kept > now() as "isKept", to_char(kept at time zone $3, 'YYYY-MM-DD') as until,
-      is_own as "isOwn", is_of_company as "isOfCompany", is_payer as "isPayer"
+      is_own as "isOwn", is_of_company as "isOfCompany", is_payer as "isPayer",
+      is_shared and coalesce(kept <= now(), true) as "isShared"
     from (table decided union all table following union all table later) all_orders
     order by id, is_own desc`,
 };

@@ -221,9 +221,9 @@ test('an order that another person or a company pays keeps its buyer, and is nam
 
 describe('an order of several people without a booker', () => {
   const names = { firstname: 'Kari', lastname: 'Nord', email: 'kari@nord.example' };
-  const bookTwo = async (me: Provider, others: object[]) => {
+  const bookTwo = async (me: Provider, others: object[], fields: object = {}) => {
     const { dateId } = await createBookableDate(me);
-    const { order_id, participants } = await bookOrFail(me, dateId, { participants: [names, ...others] });
+    const { order_id, participants } = await bookOrFail(me, dateId, { ...fields, participants: [names, ...others] });
     const users = await Promise.all(
       participants.map(async ({ id }) => (await read(me, `/v2/participants/${id}`))['user'] as { id: number }),
     );
@@ -245,6 +245,77 @@ describe('an order of several people without a booker', () => {
     expect(await payerOf(me, orderId)).toMatchObject({ type: 'person', name: 'Per Berg', email: 'per@berg.example' });
     expect((await erase(me, ids[2]!)).kept).toEqual([]);
     expect(await payerOf(me, orderId)).toMatchObject({ type: 'person', name: null, email: null });
+  });
+
+  const invoicing = {
+    gln_number: '7080000000005',
+    invoice_reference: 'B-17',
+    invoice_email: 'pay@x.example',
+    invoice_address_1: 'Street 1',
+    invoice_city: 'Bergen',
+    company_number: '974760673',
+  };
+  const readAll = async (me: Provider, orderId: number) => {
+    const order = { ...(await read(me, `/v2/orders/${orderId}`)), updated_at: 0, first_user: 0 };
+    const { rows } = await pool.query(
+      'select booker_email, booker_phone from bookings where order_id = $1 and provider_id = $2',
+      [orderId, me.id],
+    );
+    return { order, booking: rows[0] as object };
+  };
+
+  test.each([false, true])(
+    'is not the first person’s with the e-mail of somebody else; exported: %s',
+    async (isExported) => {
+      const me = await createProvider();
+      const booker = { booker_email: 'office@x.example', booker_phone: '55 00 00 00' };
+      const { orderId, ids } = await bookTwo(me, [ola], { ...invoicing, ...booker });
+      if (isExported) expect((await me.post(`/v2/orders/${orderId}/export`)).status).toBe(200);
+      const before = await readAll(me, orderId);
+      const other = { resource: 'order', id: orderId, reason: 'other_buyer', until: null };
+      expect(await erase(me, ids[0]!)).toMatchObject({ orders: 0, kept: [other] });
+      expect(await readAll(me, orderId)).toEqual(before);
+      expect(before).toMatchObject({ booking: booker });
+      expect((await erase(me, ids[1]!)).kept).toMatchObject(isExported ? [{ id: orderId, reason: 'invoice' }] : []);
+    },
+  );
+
+  test('loses only what is the first person’s while the next one pays', async () => {
+    const me = await createProvider();
+    const [kept, own] = await Promise.all([
+      bookTwo(me, [ola], { ...invoicing, booker_phone: '55 00 00 00' }),
+      bookTwo(me, [{ ...ola, email: 'ola2@berg.example' }], {
+        ...{ ...invoicing, invoice_reference: 'kari nord', booker_phone: '91 00 00 00' },
+        ...{ invoice_address_1: 'Home street 1', company_number: names.email },
+      }),
+    ]);
+    const id = kept.ids[0]!;
+    expect(own.ids[0]).toBe(id);
+    await write(me, (tx) =>
+      tx.execute(
+        `update course_users set phone = '91 00 00 00', home_address = 'Home street 1', home_city = 'Bergen' where id = ${id}`,
+      ),
+    );
+    const paid = await me.post(`/v2/orders/${kept.orderId}/payments`, { amount: 10, reference: 'Vipps Ola Berg' });
+    const named = await me.post(`/v2/orders/${kept.orderId}/payments`, { amount: 10, reference: 'Vipps Kari Nord' });
+    const payments = [paid, named].map((response) => response.json<{ id: number }>().id);
+    const before = await readAll(me, kept.orderId);
+    expect((await erase(me, id)).kept).toEqual([
+      { resource: 'payment', id: payments[1], reason: 'other_buyer', until: null },
+    ]);
+    expect(await readAll(me, kept.orderId)).toEqual(before);
+    const { rows } = await pool.query('select reference from payments where id = $1', [payments[0]]);
+    expect(rows).toEqual([{ reference: 'Vipps Ola Berg' }]);
+    const left = await readAll(me, own.orderId);
+    const { order, booking } = left as { order: Record<string, unknown>; booking: object };
+    expect(order).toMatchObject({ your_reference: null, invoice_address: null, invoice_city: null });
+    expect(order).toMatchObject({ gln_number: invoicing.gln_number, invoice_email: invoicing.invoice_email });
+    expect([order['custom_properties'], booking]).toEqual([
+      expect.anything(),
+      { booker_email: null, booker_phone: null },
+    ]);
+    expect(JSON.stringify(left)).not.toContain('kari');
+    expect(await payerOf(me, own.orderId)).toMatchObject({ type: 'person', name: 'Ola Berg' });
   });
 
   test('keeps the payer of its invoice, also beside a relative with the same e-mail, for the years of the invoice', async () => {
