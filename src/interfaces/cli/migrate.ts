@@ -4,6 +4,7 @@ import { findMigrationDifferences } from '../../database/migration-differences.t
 import { assertReleaseIsSupported } from '../../database/releases.ts';
 import { raiseOomScore } from '../../core/oom-score.ts';
 import { openStore, waitForDatabase } from '../../database/store.ts';
+import { keepUidHost } from '../../database/uid-host.ts';
 import { command, print, readEnvironment, type Options } from './run.ts';
 
 export function migrateCommand(program: Command) {
@@ -15,6 +16,7 @@ export function migrateCommand(program: Command) {
       await waitForDatabase(store.database, config.DATABASE_CONNECT_TIMEOUT_MS);
       await assertReleaseIsSupported(store.database.pool);
       const { applied } = await migrateDatabase(store.connection);
+      await keepUidHost(store.database.pool, config.PUBLIC_URL);
       const differences = await findMigrationDifferences(store.database.pool);
       for (const difference of differences) console.error(`warning: ${difference}`);
       print(options.json, {

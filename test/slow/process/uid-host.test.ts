@@ -3,7 +3,7 @@ import { createBookableDate } from '../../support/booking.ts';
 import { parseCalendar } from '../../support/calendars.ts';
 import { runSql } from '../../support/backups.ts';
 import { switchCatalogOn } from '../../support/catalog.ts';
-import { databaseUrl, startServer } from '../../support/processes.ts';
+import { databaseUrl, runCli, startServer } from '../../support/processes.ts';
 import { openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
 test('UIDs of calendar entries keep their host when the service gets another one, but not that of a trial', async () => {
@@ -30,12 +30,25 @@ test('UIDs of calendar entries keep their host when the service gets another one
   expect(await readFrom('https://second.example')).toEqual(at('first.example'));
   expect(await readFrom('http://localhost:3000')).toEqual(at('first.example'));
   // Of a server that started before the database was migrated, too.
+  const readHost = () => runSql(name, 'select uid_host from service_state');
+  const storeHost = (host: string | null) => runSql(name, 'update service_state set uid_host = $1', [host]);
+  await storeHost(null);
   const [latest] = await runSql<{ hash: string; created_at: string }>(
     name,
     `delete from drizzle.__drizzle_migrations where id = (select max(id) from drizzle.__drizzle_migrations)
       returning hash, created_at`,
   );
   const insert = 'insert into drizzle.__drizzle_migrations (hash, created_at) values ($1, $2)';
-  const migrate = () => runSql(name, insert, [latest!.hash, latest!.created_at]);
-  expect(await readFrom('https://second.example', migrate)).toEqual(at('first.example'));
+  const migrate = async () => {
+    await runSql(name, insert, [latest!.hash, latest!.created_at]);
+    await expect.poll(readHost).toEqual([{ uid_host: 'first.example' }]);
+  };
+  expect(await readFrom('https://first.example', migrate)).toEqual(at('first.example'));
+  expect(await readFrom('https://second.example')).toEqual(at('first.example'));
+  // The command that migrates stores it, before a server reads that the database is migrated.
+  for (const host of [null, 'first.example']) {
+    await storeHost(host);
+    const { code } = await runCli(['migrate'], { DATABASE_URL: databaseUrl(name), PUBLIC_URL: 'https://third.example' });
+    expect([code, await readFrom('https://second.example')]).toEqual([0, at(host ?? 'third.example')]);
+  }
 });
