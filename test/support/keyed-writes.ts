@@ -11,6 +11,8 @@ export type KeyedWrite = {
   prepare(me: Provider): Promise<Prepared>;
   /** Fields of another request. */
   other: object;
+  /** Of another item, for an operation without fields. */
+  otherPath?: string;
   /** The table to which the request adds a row, with the start of a condition. */
   counted: string;
   /** An equal request without a key finds the item, or is refused. */
@@ -90,7 +92,13 @@ export const keyedWrites: KeyedWrite[] = [
   {
     route: 'POST /v2/mails/{id}/resend',
     prepare: async (me) => ({ path: `/v2/mails/${await createSentMail(me)}/resend`, body: {} }),
-    ...{ other: { id: 1 }, counted: 'outbox where', isUnique: true, readBelow: '/v2/mails' },
+    ...{
+      other: {},
+      otherPath: '/v2/mails/999999999/resend',
+      counted: 'outbox where',
+      isUnique: true,
+      readBelow: '/v2/mails',
+    },
   },
   {
     route: 'POST /v2/customers',

@@ -98,7 +98,7 @@ export const findOrders = {
         cross join lateral (
           select count(*) > 0 as is_payer, coalesce(bool_or(
               b.booker_email is null or ${caseFoldedSql('b.booker_email')} = person.email), false) as is_buyer
-          from bookings b join participants p on p.provider_id = $1 and p.id = ${payingParticipant('b')}
+          from bookings b join participants p on p.provider_id = $1 and p.id = ${payingParticipant('b', '$1')}
           where b.provider_id = $1 and b.order_id = o.id and p.user_id = $2
             and c.id is null and concat(o.booker, o.custom_properties->>'company') = '') paid
         cross join lateral (

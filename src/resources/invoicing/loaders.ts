@@ -66,11 +66,11 @@ const payer = `case
   })} end`;
 
 /** The participant who pays the row `booking`, if a person does: the first one who is not erased, else the first one. */
-export const payingParticipant = (booking: string) => `(
-  select p.id from participants p
-    join course_users u on u.provider_id = p.provider_id and u.id = p.user_id
-  where p.provider_id = ${booking}.provider_id and p.booking_id = ${booking}.id
-  order by u.erased_at is not null, p.id limit 1)`;
+export const payingParticipant = (booking: string, provider = `${booking}.provider_id`) => `(
+  select p.id from participants p where p.provider_id = ${provider} and p.booking_id = ${booking}.id
+  order by exists (
+    select from course_users u where u.provider_id = ${provider} and u.id = p.user_id and u.erased_at is not null), p.id
+  limit 1)`;
 
 const first = alias(orders, 'first_orders');
 const bookedOrder = sql`coalesce(${first.firstOrderId}, ${orders.firstOrderId}, ${orders.id})`;

@@ -73,9 +73,10 @@ describe.each(keyedWrites)('$route', (one) => {
     const me = await createProvider();
     const { path, body } = await one.prepare(me);
     await me.post(path, body, key('k'));
-    const response = await me.post(path, { ...body, ...one.other }, key('k'));
+    const [otherPath, other] = [one.otherPath ?? path, { ...body, ...one.other }];
+    const response = await me.post(otherPath, other, key('k'));
     expect([response.status, response.headers['x-error-code']]).toEqual([400, 'idempotency_key_reused']);
-    const details = await me.post(path, { ...body, ...one.other }, { ...key('k'), accept: 'application/problem+json' });
+    const details = await me.post(otherPath, other, { ...key('k'), accept: 'application/problem+json' });
     expect(details.json()).toMatchObject({ title: message, code: 'idempotency_key_reused' });
   });
 
