@@ -120,6 +120,37 @@ test.each(walked)(
   },
 );
 
+test.each(['deregister', 'deregisterWithFee'] as const)(
+  'a receipt that waits is no reason to mail %s',
+  async (cause) => {
+    const { me, dateId } = await fullDate(0, { capacityMax: 9 });
+    const config = { send_receipt_email_to_participant: true };
+    const ids: number[] = [];
+    for (const state of ['attempts = 0', `attempts = 1, last_error = '451'`, 'attempts = 1, last_error = null']) {
+      const [booked] = (await bookOrFail(me, dateId, { config })).participants;
+      await forced(me, `update outbox set ${state} where provider_id = ${me.id}`);
+      expect((await setStatus(me, booked!.id, requested[cause])).status).toBe(200);
+      ids.push(booked!.id);
+    }
+    const receipts = ids.map((id) => `receipt ${id}`);
+    expect(await queuedMails(me)).toEqual([...receipts, `deregistration ${ids[2]}`]);
+  },
+);
+
+test('an offer that waits is a reason to mail its end, and a receipt that waits one to mail another place', async () => {
+  const { me, bookingId, ids } = await fullDate(1, { waitingMode: 'offer' });
+  await deregister(me, bookingId);
+  await setStatus(me, ids[0]!, 4);
+  expect(await queuedMails(me)).toEqual([`offer ${ids[0]}`, `deregistration ${ids[0]}`]);
+  await switchMails(me, { promotion: false });
+  const { dateId } = await createBookableDate(me);
+  const participants = persons(1, { status_id: 7 });
+  const [booked] = (await bookOrFail(me, dateId, { participants, config: { send_receipt_email_to_participant: true } }))
+    .participants;
+  await setStatus(me, booked!.id, 1);
+  expect((await queuedMails(me)).slice(2)).toEqual([`receipt ${booked!.id}`, `promotion ${booked!.id}`]);
+});
+
 test('an offer that lapses for the second time is told, also by default', async () => {
   const me = await createProvider();
   const { dateId } = await createBookableDate(me, { capacityMax: 1, capacityWait: 1, waitingMode: 'offer' });

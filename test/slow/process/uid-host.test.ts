@@ -48,7 +48,10 @@ test('UIDs of calendar entries keep their host when the service gets another one
   // The command that migrates stores it, before a server reads that the database is migrated.
   for (const host of [null, 'first.example']) {
     await storeHost(host);
-    const { code } = await runCli(['migrate'], { DATABASE_URL: databaseUrl(name), PUBLIC_URL: 'https://third.example' });
+    const { code } = await runCli(['migrate'], {
+      DATABASE_URL: databaseUrl(name),
+      PUBLIC_URL: 'https://third.example',
+    });
     expect([code, await readFrom('https://second.example')]).toEqual([0, at(host ?? 'third.example')]);
   }
 });
