@@ -53,8 +53,8 @@ const changes = {
   /** Acts that cannot be undone refuse names that they do not take. */
   unknownNames: {
     file: /parsing\/strict-handling\.ts$/,
-    from: 'isStrict || isTrial(request, name) || refusesName(routeOptions.config, name, body);',
-    to: 'isStrict || isTrial(request, name);',
+    from: 'isStrict || isTrial(request, one) || refusesName(routeOptions.config, one[0], body);',
+    to: 'isStrict || isTrial(request, one);',
   },
   /** Of `Prefer` as many characters are read as clients send. */
   cutPreferences: { file: /parsing\/strict-handling\.ts$/, from: '.slice(0, maxParsed)', to: '' },

@@ -10,6 +10,9 @@ export const readOnlyNames = ['id', 'created_at', 'updated_at', 'deleted_at'];
 /** Longest name of a field in an answer. */
 export const maxNameLength = 100;
 
+/** A name, that of a member with its path, and the value that was sent. */
+export type Unknown = [name: string, value: unknown];
+
 /**
  * Finds names in a body that its schema does not have, those of members with their path: `gatherings[2].them`. A name
  * that is too long for an answer is cut behind its first 101 characters.
@@ -17,7 +20,7 @@ export const maxNameLength = 100;
 export const findUnknownFields = (schema: TObject, body: Fields, readOnly: readonly string[]) =>
   unknownIn(schema, body, '', new Set(readOnly));
 
-function* unknownIn(schema: Branches, value: unknown, path: string, readOnly: Set<string>): Generator<string> {
+function* unknownIn(schema: Branches, value: unknown, path: string, readOnly: Set<string>): Generator<Unknown> {
   const { properties, items, anyOf } = schema;
   const object = properties ? schema : anyOf?.find((branch) => branch['properties']);
   // The values of a dictionary, such as the texts of each language.
@@ -34,7 +37,7 @@ function* unknownIn(schema: Branches, value: unknown, path: string, readOnly: Se
       const full = (path === '' ? name : `${path}.${name}`).slice(0, maxNameLength + 1);
       const memberSchema = Object.hasOwn(known, name) ? known[name] : dictionary;
       if (memberSchema) yield* unknownIn(memberSchema, member, full, readOnly);
-      else if (!readOnly.has(name)) yield full;
+      else if (!readOnly.has(name)) yield [full, member];
     }
   }
 }

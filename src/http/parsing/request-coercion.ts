@@ -5,7 +5,7 @@ import { checkBody } from './bodies.ts';
 import { reportBodyErrors } from './body-errors.ts';
 import { createCoercion, invalid } from '../../core/schema/coercion.ts';
 import { unchangedFields } from '../../core/schema/validator.ts';
-import { findUnknownFields, readOnlyNames } from './known-fields.ts';
+import { findUnknownFields, readOnlyNames, type Unknown } from './known-fields.ts';
 import { takeReadBack, type ReadBack } from './read-back.ts';
 import { nameIgnored } from './ignored-names.ts';
 import { ignoresKey, keyHeader } from '../idempotency.ts';
@@ -48,7 +48,7 @@ export function coerceRequests(app: FastifyInstance) {
   app.addHook('preValidation', (request, reply, done) => {
     const { config } = request.routeOptions;
     const query = request.query as Fields;
-    const unknownNames = Object.keys(query).filter((name) => !config.queryNames?.has(name));
+    const unknownNames = Object.entries(query).filter(([name]) => !config.queryNames?.has(name));
     const schema = (request.routeOptions.schema?.body ?? (config.refusesUnknown && noFields)) as TObject | undefined;
     const body = schema ? getBody(request) : {};
     const params = (request.params ?? {}) as Fields;
@@ -63,11 +63,11 @@ export function coerceRequests(app: FastifyInstance) {
       if (isStrict) acknowledgeStrict(reply);
       // No item is sent back to an act.
       const readOnly = refusesName(config, 'id', request.body) ? [] : getReadOnly(config);
-      function* findUnknown() {
+      function* findUnknown(): Generator<Unknown> {
         yield* unknownNames;
         if (schema) yield* findUnknownFields(schema, rest, readOnly);
-        else if (Object.hasOwn(request.body ?? {}, 'dry_run')) yield 'dry_run';
-        if (isStrict && ignoresKey(request)) yield keyHeader;
+        else if (Object.hasOwn(request.body ?? {}, 'dry_run')) yield ['dry_run', (request.body as Fields)['dry_run']];
+        if (isStrict && ignoresKey(request)) yield [keyHeader, ''];
       }
       const { refused, ignored } = sortUnknown(request, isStrict, findUnknown());
       if (refused.length > 0) refuse(request, refused);

@@ -1,8 +1,9 @@
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
+import { toBoolean } from '../../core/schema/coercion.ts';
 import { refusedNames } from '../../core/schema/validator.ts';
 import { addVary } from '../vary.ts';
-import { maxNameLength } from './known-fields.ts';
+import { maxNameLength, type Unknown } from './known-fields.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -39,18 +40,24 @@ export function acknowledgeStrict(reply: FastifyReply) {
 export const refusesName = ({ refusesUnknown }: FastifyContextConfig, name: string, body: unknown) =>
   typeof refusesUnknown === 'function' ? refusesUnknown(name, body as Fields) : refusesUnknown === true;
 
-/** True of a write if the name asks for a trial. */
-const isTrial = ({ method, routeOptions: { url = '' } }: FastifyRequest, name: string) =>
-  /(^|\.)dry_run$/.test(name) && !['GET', 'HEAD'].includes(method) && url.startsWith('/v2/');
+/** True of a write if the field asks for a trial: if its value is neither empty nor false. */
+const isTrial = ({ method, routeOptions: { url = '' } }: FastifyRequest, [name, value]: Unknown) =>
+  /(^|\.)dry_run$/.test(name) &&
+  !['GET', 'HEAD'].includes(method) &&
+  url.startsWith('/v2/') &&
+  value !== null &&
+  value !== '' &&
+  toBoolean(value) !== false;
 
 /** The first ten of the unknown names that are errors, in a form for texts, and of the others those safe in a header. */
-export function sortUnknown(request: FastifyRequest, isStrict: boolean, unknown: Iterable<string>) {
+export function sortUnknown(request: FastifyRequest, isStrict: boolean, unknown: Iterable<Unknown>) {
   const { routeOptions, body } = request;
-  const isRefused = (name: string) =>
-    isStrict || isTrial(request, name) || refusesName(routeOptions.config, name, body);
+  const isRefused = (one: Unknown) =>
+    isStrict || isTrial(request, one) || refusesName(routeOptions.config, one[0], body);
   const [refused, ignored] = [new Set<string>(), new Set<string>()];
-  for (const name of unknown) {
-    if (isRefused(name)) refused.add(name);
+  for (const one of unknown) {
+    const [name] = one;
+    if (isRefused(one)) refused.add(name);
     else if (ignored.size < maxNamed && isHeaderSafe(name)) ignored.add(name);
     if (refused.size === maxNamed) break;
   }

@@ -104,17 +104,31 @@ describe('a write without dry_run refuses it', () => {
     const before = await hashRows(me);
     for (const response of [
       await me.post('/v2/booking', bookingBody(dateId, { dry_run: true })),
-      await me.post('/v2/booking?dry_run=0', bookingBody(dateId)),
+      await me.post('/v2/booking?dry_run=yes', bookingBody(dateId)),
+      await me.post('/v2/booking', bookingBody(dateId, { dry_run: 'perhaps' })),
       await remove(`${payment}?dry_run=1`),
       await remove(payment, { dry_run: true }),
       await me.put(`/v2/booking/${booking_id}/deregister`, { ...deregister, dry_run: true }),
       await me.put(`/v2/booking/${booking_id}/deregister`, { ...deregister, config: { dry_run: true } }),
       await me.put(`/v2/orders/${order_id}`, { is_paid: true, dry_run: true }),
-      await me.post('/v2/instructors', { firstname: 'Kari', lastname: 'Nordmann', dry_run: '' }),
+      await me.post('/v2/instructors', { firstname: 'Kari', lastname: 'Nordmann', dry_run: 1 }),
     ])
       expect(statusAndCode(response), response.text).toEqual(unknown);
     expect(await hashRows(me)).toBe(before);
-    expect((await remove(payment)).status).toBeLessThan(300);
+    expect((await remove(`${payment}?dry_run=0`)).status).toBeLessThan(300);
+  });
+
+  test.each(dialects)('a value that is empty or false is ignored: %s', async (dialect) => {
+    const me = await createProvider();
+    const post = (path: string, fields: object) =>
+      me.post(path, encodeBody(dialect, { ...fields }), contentTypeHeader(dialect));
+    const { dateId } = await createBookableDate(me);
+    for (const dry_run of [false, 0, '', 'No', 'off']) {
+      const response = await post('/v2/booking', bookingBody(dateId, { dry_run, config: { dry_run } }));
+      expect([response.status, response.headers['x-ignored-parameters']]).toEqual([201, 'dry_run, config.dry_run']);
+    }
+    const created = await post('/v2/instructors?dry_run=', { firstname: 'Kari', lastname: 'Nordmann' });
+    expect([created.status, created.headers['x-ignored-parameters']]).toEqual([201, 'dry_run']);
   });
 });
 
