@@ -135,11 +135,12 @@ test('a refused message has three attempts in a day, then fails, marks no addres
   await stop();
 });
 
-test('a message that is refused between outages fails after the attempts since its first refusal', async () => {
+test('an outage between refusals of a message uses up none of its attempts', async () => {
   const testApp = await openMailTestApp();
   await invite(await testApp.createProvider(), 'staff@school.example');
   const refused = { command: 'DATA', responseCode: 550, response: '550 5.7.1 spam' };
-  const answers = [{ command: 'CONN' }, refused, { command: 'CONN' }, refused, { command: 'CONN' }, refused, refused];
+  const away = { command: 'CONN' };
+  const answers = [away, refused, away, away, refused, away, refused, refused];
   const left = [...answers];
   const { stop } = startWorker(testApp, {
     to: {
@@ -149,18 +150,20 @@ test('a message that is refused between outages fails after the attempts since i
   });
   const [seen, mail] = [[] as unknown[], async () => (await readOutbox(testApp))[0]!];
   for (const [n] of answers.entries()) {
-    await eventually(async () => expect([left.length, (await mail()).last_error]).toEqual([6 - n, 'not taken']));
-    const { attempts, failed } = await mail();
-    seen.push([attempts, failed]);
+    await eventually(async () => expect([left.length, (await mail()).last_error]).toEqual([7 - n, 'not taken']));
+    const { attempts, failed, dueIn } = await mail();
+    seen.push([attempts, failed, Math.abs(Math.round(dueIn / 60))]);
     if (failed) break;
     await testApp.database.pool.query(`update outbox set due_at = now()`);
   }
   await stop();
   expect(seen).toEqual([
-    [1, false],
-    [1, false],
-    [2, false],
-    [3, true],
+    [1, false, 1],
+    [1, false, 360],
+    ...[360, 360].map((minutes) => [1, false, minutes]),
+    [2, false, 360],
+    [2, false, 360],
+    [3, true, 0],
   ]);
 });
 

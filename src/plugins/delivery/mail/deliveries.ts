@@ -123,9 +123,13 @@ async function deliver(
       (error: unknown) => {
         const problem = toErrorLine(error, [...transport.secrets, ...token, mail.email]);
         const failure = toFailure(error);
-        // Its attempts count from the first time that the message was refused, which `failure` keeps.
-        if (failure === 'message' && mail.lastFailure !== failure) for (const one of toAll(claimed)) one.attempts = 1;
-        const ending = endings.failed(claimed, problem, failure);
+        const wasRefused = mail.lastFailure === 'message';
+        // Its attempts count from the first time that the message was refused, which `failure` keeps; an outage is none.
+        for (const one of toAll(claimed)) {
+          if (failure === 'message' && !wasRefused) one.attempts = 1;
+          if (failure === null && wasRefused) one.attempts -= 1;
+        }
+        const ending = endings.failed(claimed, problem, failure ?? (wasRefused ? 'message' : null));
         if (toRefused(error) !== 'address') return ending;
         return {
           ...ending,
