@@ -121,6 +121,22 @@ test('a code in the field of the other kind is named, and an unknown one is not 
   expect(await numBookings(me)).toBe(0);
 });
 
+test('the code of an archived or deleted voucher or campaign is not valid in either field', async () => {
+  const { me, open, send } = await school();
+  await addCampaign(me);
+  const [campaign] = (await me.get('/v2/campaigns')).json<{ id: number }[]>();
+  expect((await me.request('DELETE')(`/v2/campaigns/${campaign!.id}`)).status).toBe(200);
+  const archived = await createVoucher(me, { amount: '300.00' });
+  expect((await me.request('DELETE')(`/v2/vouchers/${archived.id}`)).status).toBe(200);
+  const deleted = await createVoucher(me, { amount: '300.00', deletedAt: '2026-01-01' });
+  const form = { ...(await open()), ...personFields(1) };
+  for (const { code } of [archived, deleted])
+    expect(readMain(await send({ ...form, campaign_code: code }))).toContain(
+      'The campaign code is not valid for this booking',
+    );
+  expect(readMain(await send({ ...form, voucher_code: 'TEN' }))).toContain('The voucher code is not valid');
+});
+
 test('the code of a campaign for other courses is not valid in either field', async () => {
   const { me, open, send } = await school();
   await addCampaign(me, { courses: [await me.course({ title: 'Ropes' })] });

@@ -24,11 +24,14 @@ export async function priceForm(ctx: Ctx, input: BookingInput): Promise<Priced> 
   return { quote, errors: [...own, ...errors, ...(isSpent ? [{ code: 'voucher_code_used_up' }] : [])] };
 }
 
-/** Look-ups of the code in one field as a code of the other. */
-const findAsOther = {
-  campaign_code: (ctx: Ctx, { campaign_code: code }: BookingInput) => validateVoucher(ctx, code!),
-  voucher_code: (ctx: Ctx, { voucher_code: code, coursedate_id }: BookingInput) =>
-    validateCampaign(ctx, code!, { coursedate_id: coursedate_id! }),
+/** True if the code in one field is a code of the other that is not archived or deleted. */
+const isOfOther = {
+  campaign_code: async (ctx: Ctx, { campaign_code: code }: BookingInput) => {
+    const { voucher } = await validateVoucher(ctx, code!);
+    return !voucher.is_deleted && voucher.archived_at === null;
+  },
+  voucher_code: async (ctx: Ctx, { voucher_code: code, coursedate_id }: BookingInput) =>
+    !(await validateCampaign(ctx, code!, { coursedate_id: coursedate_id! })).campaign.is_archived,
 };
 
 /** Tells a code that is one of the other field from an unknown one. */
@@ -36,8 +39,7 @@ async function nameField(ctx: Ctx, input: BookingInput, fault: FormFault): Promi
   const own = codeNames.find((name) => fault.code === `${name}_invalid`);
   if (own === undefined) return fault;
   try {
-    await findAsOther[own](ctx, input);
-    return { code: `${own}_misplaced` };
+    return (await isOfOther[own](ctx, input)) ? { code: `${own}_misplaced` } : fault;
   } catch (error) {
     if (error instanceof Problem && (error.kind === 'not_found' || error.kind === 'invalid')) return fault;
     throw error;
