@@ -157,13 +157,10 @@ function toFieldErrors({ validation = [], validationContext }: FastifyError, req
   const fields = (isBody ? request.body : request.query) as Record<string, unknown>;
   const problem = toFieldsProblem(validation, schema?.properties ?? {}, fields);
   const { missing, notValid, unknown, errors, message } = problem;
-  const withHint = (hint: string) =>
-    new Problem('invalid', `${message}. ${hint}`, { missing, notValid, unknown, errors });
-  if (validation.some(({ schemaPath }) => schemaPath.endsWith('/then/maxProperties')))
-    return withHint('An id or external_id stands alone');
   if (isBody || !notValid.includes('include')) return problem;
   const supported = (schema?.properties?.['include']?.['items'] as { enum: string[] }).enum.join(', ');
-  return withHint(`Supported values of include: ${supported}`);
+  const details = { missing, notValid, unknown, errors };
+  return new Problem('invalid', `${message}. Supported values of include: ${supported}`, details);
 }
 
 /** Appends the request id to server errors, so that the log entry can be found. */

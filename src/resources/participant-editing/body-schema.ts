@@ -22,7 +22,7 @@ const NewPerson = t.NamedObject(
   },
   {
     ...{ [coercionKind]: 'json', required: [], if: { anyOf: [requires('id'), requires('external_id')] } },
-    ...{ then: { maxProperties: 1 }, else: requires('firstname', 'lastname', 'email') },
+    else: requires('firstname', 'lastname', 'email'),
   },
 );
 

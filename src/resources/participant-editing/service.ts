@@ -27,6 +27,9 @@ export const findParticipant = (ctx: Ctx, { id }: { id: number }) =>
  * the place keeps nothing of the former one.
  */
 export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantChange) {
+  const isNamed = body.user?.id !== undefined || body.user?.external_id !== undefined;
+  if (isNamed && Object.keys(body.user!).length > 1)
+    throw new Problem('invalid', 'Field(s) not valid: user. An id or external_id stands alone', { notValid: ['user'] });
   const participant = tenantWhere(ctx, participants, eq(participants.id, id));
   const areas: Areas = body.user || body.idStatus !== undefined ? ['dates', 'people', 'money'] : ['dates', 'people'];
   await ctx.write(areas, async (tx, now) => {
