@@ -56,6 +56,8 @@ export const orders = pgTable(
     exportedAt: instant(),
     /** Of an erased buyer, whose data an invoice still needs: when it is erased too. */
     keptUntil: instant(),
+    /** That buyer. */
+    keptUserId: reference(),
     /** A `credit` takes back a part of its first order; a `difference` adds to it what a move costs more. */
     kind: text({ enum: ['order', 'credit', 'difference'] })
       .notNull()

@@ -22,14 +22,14 @@ export const insertFollowingOrder = {
   text: `with new_order as (
       insert into orders (id, provider_id, created_at, updated_at, kind, first_order_id, title, title_detailed, currency,
         customer_id, campaign_id, seller_id, payment_method, your_reference, booker, gln_number, invoice_address,
-        invoice_address_2, invoice_address_3, invoice_zipcode, invoice_city, invoice_email, kept_until, total_before_discounts,
+        invoice_address_2, invoice_address_3, invoice_zipcode, invoice_city, invoice_email, kept_until, kept_user_id, total_before_discounts,
         total_discounts, total_vat, credit_applied, credit_reason, is_paid, custom_properties)
       overriding system value
       select o.id, f.provider_id, $3, $3, $4, f.id,
         coalesce($14, regexp_replace(f.title, ' #' || f.id || '$', '')) || ' #' || o.id, coalesce($15, f.title_detailed),
         f.currency, f.customer_id, case $4 when 'credit' then f.campaign_id end, f.seller_id, f.payment_method,
         f.your_reference, f.booker, f.gln_number, f.invoice_address, f.invoice_address_2, f.invoice_address_3,
-        f.invoice_zipcode, f.invoice_city, f.invoice_email, f.kept_until, $5, $6, $7, $8, $9, $10,
+        f.invoice_zipcode, f.invoice_city, f.invoice_email, f.kept_until, f.kept_user_id, $5, $6, $7, $8, $9, $10,
         nullif(coalesce(f.custom_properties - '{voucher_code,voucher_amount}'::text[], '{}') || $13::jsonb, '{}')
       from orders f cross join (select nextval('orders_id_seq') as id) o
       where f.provider_id = $1 and f.id = $2

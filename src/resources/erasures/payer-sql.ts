@@ -16,6 +16,15 @@ export const keepPayer = {
       and concat(o.booker) = ''`,
 };
 
+/** Keeps the buyer `$5` of the orders `$2` until each of the days `$3`, at `$4`. */
+export const keepOrders = {
+  name: 'keep_orders',
+  text: `update orders o set kept_until = k.until::timestamp at time zone $4,
+      kept_user_id = case when o.kept_until is null then $5 else o.kept_user_id end
+    from unnest($2::bigint[], $3::text[]) k (id, until) where o.provider_id = $1 and o.id = k.id
+      and o.kept_until is distinct from k.until::timestamp at time zone $4`,
+};
+
 const columns = markedColumns('orders', 'personal');
 const listColumns = (row: string) => columns.map((column) => `${row}.${column}`).join(', ');
 const isOwn = (text: string) => `${foldedSql(text)} = any(own.texts)`;

@@ -12,7 +12,7 @@ import * as copySql from './copy-sql.ts';
 import { findDue, findKept, findListed, rememberListed } from './list-sql.ts';
 import { maxKept, type Erasure } from './schema.ts';
 import * as mailSql from './mail-sql.ts';
-import { clearShared, keepPayer } from './payer-sql.ts';
+import { clearShared, keepOrders, keepPayer } from './payer-sql.ts';
 import * as sql from './sql.ts';
 
 type Person = { providerId: number; userId: number };
@@ -177,7 +177,7 @@ async function eraseItems(
     ['orders', sql.clearBooker, [...own, toIds(erasable.filter(isOfCompany)), now]],
     ['orders', clearShared, [...own, toIds(selectOwn(orders).filter(({ isShared }) => isShared)), now]],
     ['others', keepPayer, [...own, toIds(selectKept(orders).filter(({ isPayer }) => isPayer)), now]],
-    ['others', sql.keepOrders, [providerId, ...toDeadlines(orders), timezone]],
+    ['others', keepOrders, [providerId, ...toDeadlines(orders), timezone, userId]],
     ['customers', sql.clearCustomers, [providerId, toIds(selectErasable(customers)), now]],
     ['others', sql.keepCustomers, [providerId, ...toDeadlines(customers), timezone, now]],
   ];

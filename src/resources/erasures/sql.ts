@@ -84,15 +84,16 @@ export const findOrders = {
   name: 'find_orders_of_person',
   text: `${orders},
     decided as (
-      select o.id, ${keptUntil('o')} as kept, person.is_erased and o.kept_until is not null
+      select o.id, ${keptUntil('o')} as kept, person.is_erased and o.kept_until is not null and not is_of_other
           or coalesce(n.id is not null or ${foldedSql('o.booker')} = person.name, false)
           or is_buyer and ${keptUntil('o')} > now()
-          or (c.id is null or c.type = 2 and ${isCustomer}) and (is_buyer or not has_others)
+          or (c.id is null or c.type = 2 and ${isCustomer}) and (is_buyer or not has_others) and not is_of_other
           and not ${isRelativesOrder} and not ${isBookedByOther} as is_own, coalesce(c.type = 1, false) as is_of_company,
         is_payer, is_buyer and has_others and n.id is null as is_shared
       from (select id from booked union select id from named) found
         join orders o on o.provider_id = $1 and o.id = found.id
         cross join person
+        cross join lateral (select coalesce(o.kept_user_id <> $2, false) as is_of_other) kept_for
         left join named n on n.id = o.id
         left join customers c on c.provider_id = $1 and c.id = o.customer_id
         cross join lateral (
@@ -202,7 +203,7 @@ export const clearBookings = {
 /** The part of an order that a voucher has paid stays in its properties. */
 const amounts = "('{voucher_code,voucher_amount}'::text[])";
 const ofOrder = toPersonal('orders', ['custom_properties']);
-const clearOrder = `${clear(ofOrder)}, kept_until = null,
+const clearOrder = `${clear(ofOrder)}, kept_until = null, kept_user_id = null,
     custom_properties = (select jsonb_object_agg(key, value) from jsonb_each(custom_properties) where key = any${amounts})`;
 const hasBuyer = `(num_nonnulls(${ofOrder.join(', ')}) > 0 or custom_properties - ${amounts} <> '{}')`;
 export const clearOrders = {
@@ -242,13 +243,6 @@ export const clearKeptOrders = {
       returning id),
     references_of as (${clearPayments('in (select id from cleared)', '$2')})
     select id from cleared`,
-};
-/** Keeps the buyers of the orders `$2` until each of the days `$3`, at `$4`. */
-export const keepOrders = {
-  name: 'keep_orders',
-  text: `update orders o set kept_until = k.until::timestamp at time zone $4
-    from unnest($2::bigint[], $3::text[]) k (id, until) where o.provider_id = $1 and o.id = k.id
-      and o.kept_until is distinct from k.until::timestamp at time zone $4`,
 };
 
 const ofCustomer = toPersonal('customers', ['title']);

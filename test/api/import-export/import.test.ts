@@ -142,6 +142,7 @@ test('every column is imported and exported, except derived ones', () => {
     'customers.words',
     'gatherings.starts_at',
     'orders.is_use_returned',
+    'orders.kept_user_id',
     'orders.words',
   ]);
 });

@@ -280,6 +280,22 @@ describe('an order of several people without a booker', () => {
     },
   );
 
+  test('is kept for the payer of its invoice alone, also once all others are erased', async () => {
+    const me = await createProvider();
+    const { orderId, ids } = await bookTwo(me, [ola]);
+    expect((await me.post(`/v2/orders/${orderId}/export`)).status).toBe(200);
+    const kept = [{ resource: 'order', id: orderId, reason: 'invoice' }];
+    const other = [{ resource: 'order', id: orderId, reason: 'other_buyer', until: null }];
+    expect((await erase(me, ids[0]!)).kept).toMatchObject(kept);
+    for (let n = 0; n < 2; n += 1) expect((await erase(me, ids[1]!)).kept).toEqual(other);
+    expect(await erase(me, ids[0]!)).toMatchObject({ ...nothing, kept });
+    const credited = await me.post(`/v2/orders/${orderId}/credit`);
+    const { id } = credited.json<{ id: number }>();
+    const ofCredit = [{ ...other[0], id }];
+    expect((await erase(me, ids[1]!)).kept).toEqual([...other, ...ofCredit]);
+    expect(await payerOf(me, orderId)).toMatchObject({ type: 'booker', name: 'Kari Nord' });
+  });
+
   test('loses only what is the first person’s while the next one pays', async () => {
     const me = await createProvider();
     const [kept, own] = await Promise.all([

@@ -116,6 +116,7 @@ export const order: BulkRecordType = {
     kind: { name: 'order_kind', schema: Optional(OneOf(orders.kind.enumValues)) },
     firstOrderId: { to: 'order' },
     isUseReturned: null,
+    keptUserId: null,
   }),
   derived: { totalBeforeDiscounts, totalDiscounts, totalVat },
   // The title ends with the order's id, which a file cannot contain.
