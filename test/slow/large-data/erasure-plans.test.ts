@@ -67,7 +67,7 @@ test(`no statement of an erasure reads a school with ${count} orders as a whole`
       clearOrders: [me.id, orders, now],
     },
     ...{ clearBooker: [...bought, now], keepPayer: [...bought, now], clearShared: [...bought, now] },
-    ...{ keepOrders: [me.id, orders, [day], zone], keepCustomers: [me.id, customers, [day], zone, now] },
+    ...{ keepOrders: [me.id, orders, [day], zone, id], keepCustomers: [me.id, customers, [day], zone, now] },
     ...{ clearCustomers: [me.id, customers, now], clearUser: [...person, now], recordErased: [...person, now] },
     ...{ rememberErasure: [...person, now, []], findDue: [], findKept: [me.id], findListed: [listed] },
     ...{ clearKeptOrders: [me.id, now, orders], clearKeptCustomers: [me.id, now, customers], rememberListed: [listed] },
