@@ -9,8 +9,19 @@ import type { Postgres } from './postgres.ts';
 import { settings } from './school.ts';
 import { startServer } from './server.ts';
 
-/** Requests whose responses differ on purpose, until the next release. */
-const changedOnPurpose: string[] = [];
+/** Differences on purpose, until the next release: the request, and what differs. */
+const changedOnPurpose: [RegExp, RegExp][] = [
+  [/^GET \/v2\/(campaigns|vouchers)\/validate\?/, /^\[400,.* and \[404,/],
+  [/^GET \/v2\/vouchers\/validate\/./, /^\.voucher\.created_at: /],
+  [/^POST \/v2\/booking$/, / an e-mail address is needed/],
+  [/^POST \/v2\/admin-users$/, /x-ignored-parameters/],
+  // A gathering with attendance stays, so later reads and the feed differ, too.
+  [/^PUT \/v2\/courses\/1\/coursedates\/1$/, /^\[200,.* and \[400,/],
+  [/coursedates/, /\.gatherings\.0\.id: /],
+  [/^GET \/v2\/changes\?$/, /^\.cursor: /],
+];
+const isChangedOnPurpose = (name: string, difference: string) =>
+  changedOnPurpose.some(([request, what]) => request.test(name) && what.test(difference));
 const differingHeaders = new Set([
   ...['date', 'x-request-id', 'connection', 'keep-alive', 'etag', 'content-length'],
   // Of this build alone.
@@ -49,15 +60,17 @@ async function compareServers(run: Run, [first, second]: [string, string], { me 
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
     const { status, headers, text } = await client.send(`${base}${path}`, { method, ...sent });
     const kept = Object.entries(headers).filter(([header]) => !differingHeaders.has(header));
-    const timeless = text.replace(/"server_time":"[^"]+"/, '');
-    return { status, response: normalize(JSON.stringify([status, kept, timeless]).replaceAll(base, '')) };
+    const timeless = normalize(text.replace(/"server_time":"[^"]+"/, '""').replaceAll(base, ''));
+    return { status, head: normalize(JSON.stringify([status, kept]).replaceAll(base, '')), body: toValue(timeless) };
   };
   const failures: string[] = [];
   const compare = async (request: Request) => {
     const name = `${request.method} ${request.path}`;
     const [a, b] = await Promise.all([send(first, request), send(second, request)]);
-    if (a.response !== b.response && !changedOnPurpose.includes(name))
-      failures.push(`${name} differs: ${describeDifference(a.response, b.response)}`);
+    const difference =
+      a.head === b.head ? findDifference(a.body, b.body, '') : `${a.head} and ${b.head} ${JSON.stringify(b.body)}`;
+    if (difference !== undefined && !isChangedOnPurpose(name, difference))
+      failures.push(`${name} differs: ${difference}`);
     return a.status < 300;
   };
   const compareReads = async () => {
@@ -70,17 +83,40 @@ async function compareServers(run: Run, [first, second]: [string, string], { me 
   await compareReads();
   await client.post(`${second}/v2/course-tags`, { title: 'Only here' });
   const tags = { method: 'GET', path: '/v2/course-tags' };
-  if ((await send(first, tags)).response === (await send(second, tags)).response)
+  const [before, after] = [await send(first, tags), await send(second, tags)];
+  if (findDifference(before.body, after.body, '') === undefined)
     failures.push('control: another response was not detected');
   return { figures: `${reads.length} reads and ${writes.length} writes (${accepted} accepted) compared`, failures };
 }
 
-/** The responses around the first difference. */
-function describeDifference(a: string, b: string) {
-  let at = 0;
-  while (at < a.length && a[at] === b[at]) at += 1;
-  const around = (text: string) => text.slice(Math.max(0, at - 100), at + 200);
-  return `…${around(a)}… and …${around(b)}…`;
+/** The value of a JSON text; another text itself. */
+function toValue(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+const show = (value: unknown) => (JSON.stringify(value) as string | undefined)?.slice(0, 200);
+
+/** Describes the first difference between two values; a later version may add members to objects. */
+function findDifference(a: unknown, b: unknown, path: string): string | undefined {
+  if (
+    typeof a !== 'object' ||
+    a === null ||
+    typeof b !== 'object' ||
+    b === null ||
+    Array.isArray(a) !== Array.isArray(b)
+  )
+    return a === b ? undefined : `${path}: ${show(a)} and ${show(b)}`;
+  if (Array.isArray(a) && a.length !== (b as unknown[]).length)
+    return `${path}: ${a.length} and ${(b as unknown[]).length} items`;
+  for (const [name, value] of Object.entries(a)) {
+    const difference = findDifference(value, (b as Record<string, unknown>)[name], `${path}.${name}`);
+    if (difference !== undefined) return difference;
+  }
+  return undefined;
 }
 
 /** Creates a school that has a row in every table. */
