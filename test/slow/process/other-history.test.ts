@@ -27,7 +27,10 @@ test('a server and the commands refuse a database with another first migration, 
   for (const command of [['migrate'], ['provider', 'list']])
     expect(await runCli(command, env)).toMatchObject({ code: 1, stderr: `error: ${refusal}\n` });
   const doctor = await runCli(['doctor'], env);
-  expect([doctor.code, doctor.stdout]).toEqual([1, expect.stringContaining(`migrations       ${refusal}: this version`)]);
+  expect([doctor.code, doctor.stdout]).toEqual([
+    1,
+    expect.stringContaining(`migrations       ${refusal}: this version`),
+  ]);
   expect(await runSql(name, applied)).toEqual(before);
   expect(await runSql(name, 'select title from providers')).toEqual([{ title: 'One' }]);
 

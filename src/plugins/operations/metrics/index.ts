@@ -1,7 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { Registry } from 'prom-client';
 import type { Plugin } from '../../../interfaces/plugin/define-plugin.ts';
-import { createMeters, type CreateAppArea, type CreateArea, type MetricsSources } from '../../../interfaces/plugin/metrics.ts';
+import {
+  createMeters,
+  type CreateAppArea,
+  type CreateArea,
+  type MetricsSources,
+} from '../../../interfaces/plugin/metrics.ts';
 import { databaseMetrics, databaseStateMetrics, standbyMetrics } from './database.ts';
 import { diskMetrics } from './disks.ts';
 import { processMetrics } from './process.ts';
