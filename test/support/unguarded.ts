@@ -56,6 +56,12 @@ const changes = {
     from: 'isStrict || isTrial(request, one) || refusesName(routeOptions.config, one[0], body);',
     to: 'isStrict || isTrial(request, one);',
   },
+  /** A form books once, and other fields of it are another booking. */
+  formFields: {
+    file: /catalog\/booking\/service\.ts$/,
+    from: 'fingerprint === null || fingerprint === own;',
+    to: 'true || fingerprint === own;',
+  },
   /** Of `Prefer` as many characters are read as clients send. */
   cutPreferences: { file: /parsing\/strict-handling\.ts$/, from: '.slice(0, maxParsed)', to: '' },
   /** The links of all attempts of a mail are valid. */

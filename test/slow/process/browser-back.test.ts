@@ -1,8 +1,17 @@
+import type { AddressInfo } from 'node:net';
 import { chromium, type Page } from 'playwright-core';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { browserOfFile, chromiumPath, saveScreenshot } from '../../support/browser.ts';
 import { openFormSchool } from '../../support/form-school.ts';
-import { sharedPort, sharedTestApp, type Provider } from '../../support/test-app.ts';
+import {
+  limits,
+  openTestDatabase,
+  settings,
+  sharedPort,
+  sharedTestApp,
+  type Provider,
+} from '../../support/test-app.ts';
+import { loadUnguarded } from '../../support/unguarded.ts';
 
 const testApp = await sharedTestApp();
 
@@ -23,11 +32,11 @@ const bookersOf = async (me: Provider) => {
 const thanks = 'Thank you for your booking';
 const reused = 'This form has made a booking already, which stays as it is:';
 
-async function openForm() {
+async function openForm(port?: number) {
   const { me, url } = await openFormSchool(testApp);
   const { page } = await open();
   await page.addInitScript(`addEventListener('pageshow', ({ persisted }) => { globalThis.isRestored = persisted; });`);
-  await page.goto(`http://127.0.0.1:${await sharedPort()}${url}`);
+  await page.goto(`http://127.0.0.1:${port ?? (await sharedPort())}${url}`);
   return { me, page };
 }
 
@@ -72,6 +81,28 @@ describe.skipIf(chromiumPath === undefined)('a form after a booking and Back in 
       expect(await bookersOf(me)).toEqual(['Kari Nordmann']);
     }
     await bookNext(me, page);
+  });
+
+  test('control: without the comparison of its fields it confirms the first booking to the next person', async () => {
+    const { buildApp } = await loadUnguarded(['formFields']);
+    // With connections of its own: prepared statements have other texts.
+    const database = openTestDatabase(inject('shared'));
+    const app = await buildApp({ database, settings, version: 'test', limits });
+    onTestFinished(async () => {
+      await app.close();
+      await database.close();
+    });
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const { me, page } = await openForm((app.server.address() as AddressInfo).port);
+    await fill(page, 'Kari');
+    await click(page, 'book');
+    await expect.poll(() => title(page)).toBe(thanks);
+    await goBack(page);
+    await expect.poll(() => page.inputValue('#firstname_1')).toBe('Kari');
+    await fill(page, 'Per');
+    await click(page, 'book');
+    await expect.poll(() => title(page)).toBe(thanks);
+    expect(await bookersOf(me)).toEqual(['Kari Nordmann']);
   });
 
   test('is the answer to "Update the price" after a reload, and books the next person', async () => {
