@@ -139,6 +139,7 @@ export const hiddenWithoutScope: Record<string, string> = {
   'lines.database_relations.course': 'unset for other providers',
   'lines.database_relations.participants': 'unset for other providers',
   campaign: 'unset for other providers',
+  invoicing: 'unset for other providers',
   employees: 'unset for other providers',
 };
 

@@ -38,7 +38,7 @@ export const mutations: Record<string, Mutation> = {
     says: /\[ 'C# 1', 'C# 1', 'C# 1' \] to deeply equal/,
   },
   'unknown names are not collected': {
-    changes: [['src/http/parsing/strict-handling.ts', 'chosen.add(name)', 'void name']],
+    changes: [['src/http/parsing/strict-handling.ts', 'ignored.add(name)', 'void name']],
     ...{ file: 'test/api/contract/read-back.test.ts', title: 'names that no input has are in X-Ignored-Parameters' },
     says: /200, '' \] to deeply equal/,
   },

@@ -299,7 +299,7 @@ describe.skipIf(chromiumPath === undefined)('in Chromium', () => {
       else console.log(`The samples in ${tab} are not parsed: ${program} is not installed`);
     }
     const first = page.locator(`section[id$="${operations[0]!.anchor}"]`);
-    const [shown] = await first.locator('pre').allInnerTexts();
+    const shown = (await first.locator('pre').first().textContent())!.trim();
 
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url });
     await first.locator('button[aria-label^=Copy][aria-controls]').first().click();

@@ -197,7 +197,7 @@ test.each(['1 hour', '1 year'])('a mail queued before the clock went back by %s 
     jump,
   ]);
   await pool.query(
-    "update outbox set due_at = now() + interval '1 hour', last_error = 'no', attempts = 3 - id where id > 1",
+    "update outbox set due_at = now() + interval '1 hour', last_error = 'no', failure = 'other', attempts = 3 - id where id > 1",
   );
   const sent: unknown[] = [];
   startWorker(testApp, {
