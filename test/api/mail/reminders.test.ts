@@ -21,7 +21,10 @@ async function dateIn(days: number, location: Parameters<typeof addLocation>[1] 
   const me = await createProvider();
   await switchMails(me, { reminder: true });
   const locationId = await addLocation(me, location);
-  const { courseId, dateId } = await createBookableDate(me, { locationId, capacityWait: 3, ...on(inDays(days)) });
+  // Before 09:00 the first day is today.
+  const start = days === 1 ? { startTimeAt: '23:59' } : {};
+  const date = { locationId, capacityWait: 3, ...on(inDays(days)), ...start };
+  const { courseId, dateId } = await createBookableDate(me, date);
   return { me, locationId, courseId, dateId };
 }
 const deleteMails = (me: Provider) => forced(me, `delete from outbox where provider_id = ${me.id}`);
