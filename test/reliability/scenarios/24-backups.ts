@@ -134,7 +134,11 @@ type Target = { name: string; into: string; env: Record<string, string> };
 
 /** The embedded database, Debian's PostgreSQL and a new database of the source's server. */
 async function findTargets(run: Run, postgres: { create(name: string): Promise<void>; url(name: string): string }) {
-  const embedded: Target = { name: 'embedded 18', into: 'embedded', env: { DATA_DIR: openFolder(run) } };
+  const embedded: Target = {
+    name: 'embedded 18',
+    into: 'embedded',
+    env: { DATABASE_URL: 'embedded', DATA_DIR: openFolder(run) },
+  };
   await postgres.create('back');
   const back: Target = { name: '18', into: postgres.url('back'), env: { DATABASE_URL: postgres.url('back') } };
   if (!existsSync(debianPrograms.postgres)) return [embedded, back];
