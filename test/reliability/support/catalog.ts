@@ -10,7 +10,7 @@ export async function readCatalog(client: Client) {
     (select string_agg(indexdef, ',' order by indexdef) from pg_indexes where schemaname = 'public'),
     (select string_agg(concat_ws(' ', tgrelid::regclass, pg_get_triggerdef(oid)), ',' order by tgrelid::regclass::text, tgname)
       from pg_trigger where not tgisinternal),
-    (select string_agg(prosrc, ',' order by proname) from pg_proc where pronamespace = 'public'::regnamespace)
+    (select string_agg(prosrc, ',' order by proname, oidvectortypes(proargtypes)) from pg_proc where pronamespace = 'public'::regnamespace)
   )) as catalog`);
   return rows[0]!.catalog;
 }
