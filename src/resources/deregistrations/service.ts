@@ -30,7 +30,7 @@ type Deregistration = {
   withFee: boolean;
   /** The switch of the school decides unless sent. */
   sendMail?: boolean | undefined;
-  /** True: also to those who were told of the place. */
+  /** True: also to a person with an earlier mail about the place. */
   isFollowUp?: boolean;
 };
 

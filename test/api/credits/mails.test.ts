@@ -23,12 +23,15 @@ async function booked(receipt: 'sent' | 'waiting' | 'none', isSwitchedOn: boolea
   return { ids, credit, named: { lines: [{ line_id: lines[0]!.id, participants: [ids[1]] }], deregister: true } };
 }
 
-test.each([0, 200])('who was told of the place is told that a credit with the fee %d ends it', async (fee) => {
-  const { ids, credit, named } = await booked('sent', false);
-  expect(await credit({ ...named, fee, dry_run: true })).toEqual([200, []]);
-  expect(await credit({ ...named, deregister: false, fee: 1 })).toEqual([201, []]);
-  expect(await credit({ deregister: true, fee })).toEqual([201, ids.map((id) => `deregistration ${id}`)]);
-});
+test.each([0, 200])(
+  'a credit with the fee %d sends the mail deregistration to a person with a receipt',
+  async (fee) => {
+    const { ids, credit, named } = await booked('sent', false);
+    expect(await credit({ ...named, fee, dry_run: true })).toEqual([200, []]);
+    expect(await credit({ ...named, deregister: false, fee: 1 })).toEqual([201, []]);
+    expect(await credit({ deregister: true, fee })).toEqual([201, ids.map((id) => `deregistration ${id}`)]);
+  },
+);
 
 test('a credit tells those whom it deregisters where the school has switched that on', async () => {
   const { ids, credit, named } = await booked('none', true);
@@ -36,7 +39,10 @@ test('a credit tells those whom it deregisters where the school has switched tha
   expect(await credit(named)).toEqual([201, [`deregistration ${ids[1]}`]]);
 });
 
-test.each(['none', 'waiting'] as const)('with the switch off and the receipt: %s, nobody is told', async (receipt) => {
-  const { credit } = await booked(receipt, false);
-  expect(await credit({ deregister: true })).toEqual([201, []]);
-});
+test.each(['none', 'waiting'] as const)(
+  'with the switch off and the receipt %s, a credit sends no mail',
+  async (receipt) => {
+    const { credit } = await booked(receipt, false);
+    expect(await credit({ deregister: true })).toEqual([201, []]);
+  },
+);

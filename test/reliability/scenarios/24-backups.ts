@@ -297,7 +297,8 @@ async function testFullDisk(run: Run, env: Record<string, string>, { file, bytes
         nightly.message,
       ),
       [`its metric says so (${nightly.failed})`]: nightly.failed === 1,
-      'only the old backup is left': namesIn(disk).join() === names.join(),
+      [`only the old backup and the list of erasures are left (${namesIn(disk).join(', ')})`]:
+        namesIn(disk).join() === [...names, 'erasures.jsonl'].join(),
       'it is whole': (await findDamage(old)) === '',
     }),
   };
