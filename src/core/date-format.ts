@@ -1,6 +1,7 @@
 import { locales, type Language } from './reference/language.ts';
 
 const format = { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' } as const;
+
 /** Costly to create. */
 const dayFormats = new Map<Language, Intl.DateTimeFormat>();
 
@@ -40,3 +41,10 @@ export const toDateSpan = ({
   endAt: gatheringEndAt.slice(0, 10),
   endTimeAt: gatheringEndAt.slice(11),
 });
+
+/** Formats `2026-07-01` as `01.07.2026`. */
+export const dayText = (day: string) => `${day.slice(-2)}.${day.slice(-5, -3)}.${day.slice(0, -6)}`;
+
+/** The days and the place of a course date, for its order. */
+export const detailedOrderTitle = (startAt: string, endAt: string, place: string | null) =>
+  [dayText(startAt), dayText(endAt), ...(place ? [place] : [])].join(' - ');

@@ -33,6 +33,7 @@ import { courseItemRoutes, courseRoutes } from '../resources/courses/routes.ts';
 import { courseUserEditingRoutes } from '../resources/course-user-editing/routes.ts';
 import { creditRoutes } from '../resources/credit-requests/routes.ts';
 import { customerRoutes } from '../resources/customers/routes.ts';
+import { courseDeletionRoutes } from '../resources/deregistrations/course-routes.ts';
 import { deregistrationRoutes } from '../resources/deregistrations/routes.ts';
 import { durationRoutes } from '../resources/durations/routes.ts';
 import { erasureRoutes } from '../resources/erasures/routes.ts';
@@ -76,6 +77,7 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(newCourseRoutes, { prefix: '/courses' });
   await app.register(courseItemRoutes, { prefix: '/courses/:id' });
   await app.register(courseItemEditingRoutes, { prefix: '/courses/:id' });
+  await app.register(courseDeletionRoutes, { prefix: '/courses/:id' });
   await app.register(interestRoutes, { prefix: '/courses/:id/interests' });
   await app.register(courseDateRoutes, { prefix: '/coursedates' });
   await app.register(attendanceRoutes, { prefix: '/coursedates/:id/attendance' });

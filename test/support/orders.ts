@@ -7,7 +7,7 @@ import { bookings, orderLines, orders } from '../../src/database/tables/orders.t
 import { attendances, orderLineParticipants, participants } from '../../src/database/tables/participants.ts';
 import { locations, places } from '../../src/database/tables/places.ts';
 import { courseUsers } from '../../src/database/tables/users.ts';
-import { detailedOrderTitle } from '../../src/resources/booking/schema.ts';
+import { detailedOrderTitle } from '../../src/core/date-format.ts';
 import { agreedTotals } from '../../src/resources/quotes/price-service.ts';
 import type { Tx } from '../../src/database/client.ts';
 import { allAreas } from '../../src/database/areas.ts';

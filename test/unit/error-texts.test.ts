@@ -61,6 +61,7 @@ const sent = texts
 
 test('the texts that are composed of others are known', () => {
   expect(composed).toEqual([
+    'core/booking-errors.ts: unique[0]!.message',
     'core/errors.ts: `${item} not found`',
     'core/errors.ts: item',
     'core/errors.ts: message',
@@ -68,7 +69,6 @@ test('the texts that are composed of others are known', () => {
     'core/errors.ts: message',
     'http/errors/error-handler.ts: `${message}. Supported values of include: ${supported}`',
     'http/errors/error-handler.ts: message',
-    'resources/booking/schema.ts: unique[0]!.message',
   ]);
 });
 
@@ -108,7 +108,7 @@ test('docs/reference/errors.md lists every code of a booking with its text', () 
   const [, whole = '', ofParticipant = ''] = page.split(/^The codes about /m);
   const rowsOf = (part: string) =>
     [...part.matchAll(/^\| `(\w+)` +\| `(.+?)` +\|/gm)].map(([, ...row]) => row.join(': '));
-  const entries = readEntries('resources/booking/schema.ts', 'messages').map(([code, text]) => ({
+  const entries = readEntries('core/booking-errors.ts', 'messages').map(([code, text]) => ({
     row: `${code}: ${text}`,
     rows: rowsOf(/^[a-z]+ /.test(text) ? ofParticipant : whole),
   }));

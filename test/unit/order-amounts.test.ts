@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { toNumber, toDecimal, toMinorUnits, applyPercentage } from '../../src/core/money.ts';
-import { detailedOrderTitle } from '../../src/resources/booking/schema.ts';
+import { detailedOrderTitle } from '../../src/core/date-format.ts';
 import { agreedTotals } from '../../src/resources/quotes/price-service.ts';
 import { runs } from '../support/property-runs.ts';
 

@@ -47,3 +47,13 @@ export const fetchAttendanceSummaries = batchLoader((ctx, keys) =>
     .where(keys.match(participants, participants.id))
     .groupBy(participants.providerId, participants.id),
 );
+
+const { gatheringId, attended, minutes, registeredAt } = attendances;
+
+export const fetchAttendances = batchLoader((ctx, keys) =>
+  ctx.db
+    .select({ ownerId: attendances.participantId, gatheringId, attended, minutes, registeredAt })
+    .from(attendances)
+    .where(keys.match(attendances, attendances.participantId))
+    .orderBy(asc(gatheringId)),
+);

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { t } from '../../core/schema/types.ts';
-import { ParticipantStatusId } from '../participants/schema.ts';
+import { ParticipantStatusId } from '../../core/reference/participant-statuses.ts';
 import { AttendanceSummary } from './summary-schema.ts';
 
 const text = Type.String();

@@ -1,6 +1,7 @@
 import { Problem } from '../../core/errors.ts';
 import type { Ctx } from '../../database/context.ts';
-import { bookingProblem, type BookingResult } from '../booking/schema.ts';
+import type { BookingResult } from '../booking/schema.ts';
+import { bookingProblem } from '../../core/booking-errors.ts';
 import { assertPairLimit, book, toResponse } from '../booking/service.ts';
 import { previewQuote } from '../quotes/service.ts';
 import type { BatchItem } from './body-schema.ts';

@@ -5,7 +5,13 @@ import { createCoercion } from '../../core/schema/coercion.ts';
 import { coercionKind, t } from '../../core/schema/types.ts';
 import { compileValidator } from '../../core/schema/validator.ts';
 import { BookingStatusId } from '../participants/schema.ts';
-import { bookingError, participantError, fieldError, placesError, type BookingCode } from './schema.ts';
+import {
+  fieldError,
+  participantError,
+  placesError,
+  bookingError,
+  type BookingCode,
+} from '../../core/booking-errors.ts';
 
 const { Optional } = Type;
 

@@ -6,7 +6,8 @@ import { responses } from '../../http/responses.ts';
 import { registerCodedErrorFormat } from '../../http/errors/error-handler.ts';
 import { todayIn } from '../../core/timestamps.ts';
 import { BookingBody, collectValidationErrors, type ValidationError } from './body-schema.ts';
-import { BookingResult, bookingProblem, fieldError, participantError } from './schema.ts';
+import { BookingResult } from './schema.ts';
+import { bookingProblem, fieldError, participantError } from '../../core/booking-errors.ts';
 import { book } from './service.ts';
 
 const tags = ['Booking'];

@@ -17,7 +17,9 @@ import { mayBeNotified, queueNotices } from '../notices/service.ts';
 import { loadContext, quoteBooking, type BookingQuote } from '../quotes/service.ts';
 import type { BookingInput } from './body-schema.ts';
 import * as sql from './sql.ts';
-import { detailedOrderTitle, bookingError, bookingProblem, type BookingResult } from './schema.ts';
+import type { BookingResult } from './schema.ts';
+import { bookingProblem, bookingError } from '../../core/booking-errors.ts';
+import { detailedOrderTitle } from '../../core/date-format.ts';
 
 /** Books in one transaction under the provider's lock; `errors` are those of validation. */
 export async function book(ctx: Ctx, input: BookingInput, errors: CodedError[]): Promise<BookingResult> {

@@ -1,7 +1,7 @@
 import { eq, isNull, sql, type SQL } from 'drizzle-orm';
 import type { Reader } from '../../database/client.ts';
 import { orderLines, orders } from '../../database/tables/orders.ts';
-import { sharesSql } from '../credits/loaders.ts';
+import { sharesSql } from '../order-lines/loaders.ts';
 import { due } from '../payments/loaders.ts';
 import type { Check, CountedItem, Counters } from './recount-sql.ts';
 

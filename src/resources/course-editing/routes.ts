@@ -2,13 +2,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { t } from '../../core/schema/types.ts';
 import { responses } from '../../http/responses.ts';
-import { descriptionMembers } from '../courses/schema.ts';
+import { CourseReference, descriptionMembers } from '../courses/schema.ts';
 import { CourseBody, CourseChange } from './body-schema.ts';
-import { courseReferences, createCourse, deleteCourse, readCourse, updateCourse } from './service.ts';
+import { courseReferences, createCourse, readCourse, updateCourse } from './service.ts';
 
 const tags = ['Courses'];
 const params = Type.Object({ id: t.Id });
-const CourseId = t.NamedObject('CourseReference', { course_id: Type.Integer() });
 
 const textInputs: Record<string, string> = Object.fromEntries(
   Object.keys(descriptionMembers).map((name) => [
@@ -45,7 +44,7 @@ export const newCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags,
       profiles: ['full'],
       body: CourseBody,
-      response: responses.created(CourseId),
+      response: responses.created(CourseReference),
     },
     config: { idempotency: {}, references: courseReferences },
     handler: async ({ ctx, body }, reply) => {
@@ -66,23 +65,9 @@ export const courseItemEditingRoutes: FastifyPluginAsyncTypebox = async (app) =>
       item: 'Course',
       params,
       body: CourseChange,
-      response: responses.ok(CourseId),
+      response: responses.ok(CourseReference),
     },
     config: { readBack, references: courseReferences },
     handler: async ({ ctx, params, body }) => ({ course_id: await updateCourse(ctx, params.id, body) }),
-  });
-
-  app.delete('', {
-    schema: {
-      operationId: 'deleteCourse',
-      summary: 'Delete a course',
-      description: 'Its dates without participants are deleted too. Refused while an upcoming date has participants.',
-      tags,
-      profiles: ['full'],
-      item: 'Course',
-      params,
-      response: responses.ok(CourseId),
-    },
-    handler: async ({ ctx, params }) => ({ course_id: await deleteCourse(ctx, params.id) }),
   });
 };

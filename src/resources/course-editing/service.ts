@@ -1,16 +1,14 @@
 import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
 import { toSlug } from '../../core/catalog-urls.ts';
-import { writeInSlices, type Ctx } from '../../database/context.ts';
+import type { Ctx } from '../../database/context.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import { matchFolded } from '../../database/tables/columns.ts';
 import * as tables from '../../database/tables/courses.ts';
 import { bodyWriter } from '../../lists/body-writer.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { assignAddresses, releaseAddress, replaceAddress } from './address-service.ts';
+import { assignAddresses, replaceAddress } from './address-service.ts';
 import { touchDatesOfCourse } from '../catalog-settings/course-service.ts';
-import { deleteDatesOfCourse } from '../deregistrations/course-service.ts';
-import { deleteInterests } from '../interests/service.ts';
 import { courseItem } from '../courses/list.ts';
 import { descriptionMembers } from '../courses/schema.ts';
 import { insertMainProduct, updateMainProduct } from '../products/service.ts';
@@ -84,27 +82,6 @@ export function updateCourse(ctx: Ctx, id: number, body: CourseChange): Promise<
     return changed === 0 ? tx.rollbackNoChange(id) : id;
   });
   return Problem.mapConstraints(constraints, work);
-}
-
-/**
- * Deletes a course and its dates without participants, and returns its id. Throws if an upcoming date has participants.
- * The course is deleted before those who wait leave, so that nobody books meanwhile; a second call continues.
- */
-export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
-  const course = matchCourse(ctx, id);
-  return writeInSlices(ctx, ['catalog', 'dates', 'people', 'money'], async (tx, now, isFirst) => {
-    const exists = isFirst ? (await tx.$count(tables.courses, course)) > 0 : undefined;
-    const { mayLeaveSome, hasDeletedDates } = await deleteDatesOfCourse(ctx, tx, now, id, exists);
-    if (exists) {
-      await tx
-        .update(tables.courses)
-        .set({ deletedAt: now, updatedAt: now, ...(hasDeletedDates && { relatedItemsUpdatedAt: now }) })
-        .where(course);
-      await releaseAddress(ctx, tx, id);
-      await deleteInterests(ctx, tx, id);
-    }
-    return mayLeaveSome ? undefined : id;
-  });
 }
 
 export const matchCourse = (ctx: Ctx, id: number) =>

@@ -10,7 +10,8 @@ import { taughtBy } from '../instructors/filters.ts';
 import { seatParameters } from '../seats/filters.ts';
 import { partnerParameters, withPartners } from '../schools/partner-filters.ts';
 import { tagParameters } from '../tags/filters.ts';
-import { fetchCourseDates, isPublicDate, isUpcoming } from './loaders.ts';
+import { fetchCourseDates, isUpcoming } from './loaders.ts';
+import { isPublicDate } from '../visibility/loaders.ts';
 import { courseDateSerializer, dateOfCourseSerializer, nextCourseDateSerializer } from './serializer.ts';
 
 const ofCourses = (options: { description: string; examples?: number[][] }) =>

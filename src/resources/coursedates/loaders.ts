@@ -5,27 +5,8 @@ import * as tables from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { batchLoader } from '../../lists/loaders.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
-import { isPublicCourse } from '../courses/loaders.ts';
+import { isPublicCourse, isPublicDate, isShownAfterDeadline } from '../visibility/loaders.ts';
 import { hiddenColumns } from './schema.ts';
-
-/** The deadline ends with its day in the time zone of the date. */
-export const isShownAfterDeadline = or(
-  eq(tables.courseDates.visibleWhenPassedDeadline, true),
-  sql`${tables.courseDates.deadlineAt} >= timezone(${tables.courseDates.zone}, now())::date`,
-)!;
-
-/** Course dates that the public and partners may see. */
-export const isPublicDate = and(
-  eq(tables.courseDates.isVisible, true),
-  isNull(tables.courseDates.deletedAt),
-  isShownAfterDeadline,
-  sql`exists (select from ${courses} where ${sameTenant(
-    courses,
-    tables.courseDates,
-    eq(courses.id, tables.courseDates.courseId),
-    isPublicCourse,
-  )})`,
-)!;
 
 /** From today on in the date's time zone. */
 export const isFromToday = and(

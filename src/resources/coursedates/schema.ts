@@ -3,6 +3,7 @@ import { formatTimestamp } from '../../core/timestamps.ts';
 import * as codes from '../../core/schema/codes.ts';
 import { t } from '../../core/schema/types.ts';
 import type * as tables from '../../database/tables/coursedates.ts';
+import { SeatsStatus } from '../seats/schema.ts';
 
 const text = Type.String();
 const count = Type.Integer();
@@ -22,15 +23,6 @@ const Seats = t.NamedObject('Seats', {
     ),
   ),
 });
-
-/** `seats_status`; a capacity of 0 is no limit. */
-export const seatsStatuses = new Map([
-  ['open', 'a seat is free'],
-  ['waiting_list', 'only the waiting list has room'],
-  ['fully_booked', 'neither has room'],
-]);
-
-export const SeatsStatus = codes.Code('SeatsStatus', seatsStatuses);
 
 /** Columns that no course date shows. */
 export const hiddenColumns = [

@@ -7,7 +7,7 @@ import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { partnerParameters, withPartners } from '../schools/partner-filters.ts';
 import { tagParameters } from '../tags/filters.ts';
-import { isPublicCourse } from './loaders.ts';
+import { isPublicCourse } from '../visibility/loaders.ts';
 import { courseItemSerializer, courseSerializer } from './serializer.ts';
 
 const common = {

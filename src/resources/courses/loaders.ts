@@ -1,19 +1,9 @@
-import { and, asc, eq, inArray, isNull } from 'drizzle-orm';
+import { and, asc, eq } from 'drizzle-orm';
 import type { Ctx } from '../../database/context.ts';
 import { omitColumns } from '../../database/tables/columns.ts';
 import * as tables from '../../database/tables/courses.ts';
 import { batchLoader, matchesKeys } from '../../lists/loaders.ts';
 import { descriptionMembers, type CourseRow } from './schema.ts';
-
-/** Courses that the public and partners may see. */
-/** A course that is public, or was until it was deleted. */
-export const isOrWasPublicCourse = and(
-  eq(tables.courses.isActive, true),
-  eq(tables.courses.type, 'public'),
-  inArray(tables.courses.publishingPlatform, ['both', 'catalog']),
-)!;
-
-export const isPublicCourse = and(isOrWasPublicCourse, isNull(tables.courses.deletedAt))!;
 
 export const fetchDescriptionLanguages = batchLoader((ctx, keys) =>
   ctx.db

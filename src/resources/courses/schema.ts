@@ -191,3 +191,6 @@ const toDescriptions = (texts: Texts): Record<Member, string> => ({
   hotelInfo: texts.textHotelInfo,
   audience: texts.textAudience,
 });
+
+/** The response of every write of a course. */
+export const CourseReference = t.NamedObject('CourseReference', { course_id: Type.Integer() });

@@ -4,9 +4,10 @@ import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { execute, toRecordset } from '../../database/statements.ts';
 import { grouped } from '../../lists/relations.ts';
-import { bookingError, bookingProblem, detailedOrderTitle } from '../booking/schema.ts';
+import { bookingProblem, bookingError } from '../../core/booking-errors.ts';
+import { detailedOrderTitle } from '../../core/date-format.ts';
+import type { PricedDate, ProductFound } from '../quotes/price-schema.ts';
 import { isStorable } from '../quotes/price-service.ts';
-import type { DateFound, ProductFound } from '../quotes/schema.ts';
 import { lineAmounts, split, type Line } from './line-service.ts';
 import { creditOrder, findLines } from './service.ts';
 import { findPriceLines, insertFollowingOrder } from './sql.ts';
@@ -27,7 +28,7 @@ type PriceLine = Line &
  * adds an order for a higher one; returns their ids. A discount in percent stays one, unless its campaign excludes the
  * course. Call under the lock.
  */
-export async function changePrice(ctx: Ctx, tx: Tx, now: string, participantId: number, date: DateFound) {
+export async function changePrice(ctx: Ctx, tx: Tx, now: string, participantId: number, date: PricedDate) {
   const lines = await execute<PriceLine>(tx, findPriceLines, [ctx.providerId, participantId, date.courseId]);
   const [newest] = lines;
   if (newest === undefined) throw Problem.invalidFields({ rules: { price: 'price_unknown' } });
@@ -56,7 +57,7 @@ export async function changePrice(ctx: Ctx, tx: Tx, now: string, participantId: 
 }
 
 /** The product of the date's course that the participant booked, at the price that was agreed, else the main product. */
-function productOf(lines: PriceLine[], { courseId, mainProduct }: DateFound): ProductFound | null {
+function productOf(lines: PriceLine[], { courseId, mainProduct }: PricedDate): ProductFound | null {
   const booked = lines.find((line) => line.isBooked && line.courseId === courseId);
   return booked === undefined ? mainProduct : { ...booked, id: booked.productId, price: booked.priceAtOrder };
 }
@@ -111,7 +112,7 @@ async function insertDifference(
   now: string,
   firstOrderId: number,
   participantId: number,
-  { product: { id, vatPercentage }, date }: { product: ProductFound; date: DateFound },
+  { product: { id, vatPercentage }, date }: { product: ProductFound; date: PricedDate },
   net: Minor,
 ) {
   const line = { product: id, quantity: 1, price: toDecimal(net), percent: 0, amount: 0, calculated: 0 };

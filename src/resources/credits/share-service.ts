@@ -6,7 +6,7 @@ import type { Ctx } from '../../database/context.ts';
 import { execute } from '../../database/statements.ts';
 import type { participants } from '../../database/tables/participants.ts';
 import { grouped } from '../../lists/relations.ts';
-import { bookingProblem } from '../booking/schema.ts';
+import { bookingProblem } from '../../core/booking-errors.ts';
 import { split, takePart, toItem, type CreditedPart, type Line, type Part, type Rest } from './line-service.ts';
 import { findShares } from './sql.ts';
 

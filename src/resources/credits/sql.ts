@@ -1,6 +1,6 @@
 import { staysSql } from '../../core/reference/statuses.ts';
 import { keepsCampaign } from '../campaigns/loaders.ts';
-import { sharesSql } from './loaders.ts';
+import { sharesSql } from '../order-lines/loaders.ts';
 
 /** The shares of the participants of the lines of an order `$2`, in the order in which those who left did so. */
 export const findShares = {

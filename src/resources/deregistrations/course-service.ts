@@ -2,11 +2,15 @@ import { and, eq, gt, isNotNull, ne, not, notInArray, sql } from 'drizzle-orm';
 import { canceled } from '../../core/reference/statuses.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
-import type { Ctx } from '../../database/context.ts';
+import { writeInSlices, type Ctx } from '../../database/context.ts';
 import { currentTime } from '../../database/tables/columns.ts';
 import { courseDates } from '../../database/tables/coursedates.ts';
+import { courses } from '../../database/tables/courses.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { dueOffers, hasWaiting } from '../seats/loaders.ts';
+import { releaseAddress } from '../course-editing/address-service.ts';
+import { matchCourse } from '../course-editing/service.ts';
+import { deleteInterests } from '../interests/service.ts';
 import { endWaiting } from './service.ts';
 
 const datesOf = (ctx: Ctx, courseId: number) => tenantWhere(ctx, courseDates, eq(courseDates.courseId, courseId));
@@ -30,7 +34,7 @@ async function assertNobodyComes(ctx: Ctx, tx: Tx, courseId: number) {
  * whether there were any, and whether others may wait. `exists` is sent to the first call, which throws if somebody
  * comes or if nothing is left to delete.
  */
-export async function deleteDatesOfCourse(ctx: Ctx, tx: Tx, now: string, courseId: number, exists?: boolean) {
+async function deleteDatesOfCourse(ctx: Ctx, tx: Tx, now: string, courseId: number, exists?: boolean) {
   if (exists) await assertNobodyComes(ctx, tx, courseId);
   if (exists === false && !(await hasWaitingOfCourse(ctx, tx, courseId))) throw Problem.notFound('Course');
   const mayLeaveSome = await endWaiting(ctx, tx, now, datesOf(ctx, courseId));
@@ -43,4 +47,25 @@ export async function deleteDatesOfCourse(ctx: Ctx, tx: Tx, now: string, courseI
   const empty = and(dates, eq(courseDates.hasParticipants, false), notInArray(courseDates.id, parents));
   const { rowCount } = await tx.update(courseDates).set({ deletedAt: now, updatedAt: now }).where(empty);
   return { mayLeaveSome, hasDeletedDates: rowCount !== 0 };
+}
+
+/**
+ * Deletes a course and its dates without participants, and returns its id. Throws if an upcoming date has participants.
+ * The course is deleted before those who wait leave, so that nobody books meanwhile; a second call continues.
+ */
+export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
+  const course = matchCourse(ctx, id);
+  return writeInSlices(ctx, ['catalog', 'dates', 'people', 'money'], async (tx, now, isFirst) => {
+    const exists = isFirst ? (await tx.$count(courses, course)) > 0 : undefined;
+    const { mayLeaveSome, hasDeletedDates } = await deleteDatesOfCourse(ctx, tx, now, id, exists);
+    if (exists) {
+      await tx
+        .update(courses)
+        .set({ deletedAt: now, updatedAt: now, ...(hasDeletedDates && { relatedItemsUpdatedAt: now }) })
+        .where(course);
+      await releaseAddress(ctx, tx, id);
+      await deleteInterests(ctx, tx, id);
+    }
+    return mayLeaveSome ? undefined : id;
+  });
 }

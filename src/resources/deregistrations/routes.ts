@@ -4,7 +4,7 @@ import { t } from '../../core/schema/types.ts';
 import { registerCodedErrorFormat } from '../../http/errors/error-handler.ts';
 import { isValidKey } from '../../http/idempotency.ts';
 import { responses } from '../../http/responses.ts';
-import { bookingProblem, fieldError } from '../booking/schema.ts';
+import { bookingProblem, fieldError } from '../../core/booking-errors.ts';
 import { participantSerializer } from '../participants/serializer.ts';
 import { DeregisterBody } from './body-schema.ts';
 import { DeregistrationResult } from './schema.ts';

@@ -8,7 +8,7 @@ import { bookings } from '../../database/tables/orders.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { defineReferences } from '../../lists/references.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
-import { bookingProblem } from '../booking/schema.ts';
+import { bookingProblem } from '../../core/booking-errors.ts';
 import { queueMails, type NewMail } from '../mails/queue-service.ts';
 import { participantSerializer } from '../participants/serializer.ts';
 import { changeStates, endDueHoldsOfDates } from '../seats/promotion-service.ts';

@@ -3,7 +3,8 @@ import { postponed } from '../../core/reference/statuses.ts';
 import { toSqlText } from '../../database/sql-text.ts';
 import { caseFoldedSql } from '../../database/tables/columns.ts';
 import { courseDates, seatsStatus } from '../../database/tables/coursedates.ts';
-import { isPublicDate, isUpcoming } from '../coursedates/loaders.ts';
+import { isUpcoming } from '../coursedates/loaders.ts';
+import { isPublicDate } from '../visibility/loaders.ts';
 import { maxUnconfirmedDays } from './schema.ts';
 
 /** Condition on the table `course_dates`: dates of the catalog's list that can be booked without a waiting list. */

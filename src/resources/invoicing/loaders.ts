@@ -8,7 +8,7 @@ import { participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { batchLoader } from '../../lists/loaders.ts';
 import { sameTenant } from '../../lists/tenant-scope.ts';
-import { sharesSql } from '../credits/loaders.ts';
+import { sharesSql } from '../order-lines/loaders.ts';
 import type { OrderInvoicing } from './schema.ts';
 
 const { waiting, deregistered } = participantStatus;

@@ -3,7 +3,7 @@ import { hashSecret, newProviderSecret, parseProviderId } from '../../core/secre
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { execute, type Queryable } from '../../database/statements.ts';
-import { bookingError, bookingProblem, fieldError } from '../booking/schema.ts';
+import { bookingProblem, fieldError, bookingError } from '../../core/booking-errors.ts';
 import { reserveFormMail } from '../form-mails/service.ts';
 import type { LinkResult, LinkSubject } from './schema.ts';
 import * as sql from './sql.ts';

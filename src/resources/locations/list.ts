@@ -4,7 +4,7 @@ import { locations } from '../../database/tables/places.ts';
 import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { sameTenant } from '../../lists/tenant-scope.ts';
-import { isPublicDate } from '../coursedates/loaders.ts';
+import { isPublicDate } from '../visibility/loaders.ts';
 import { fetchLocations } from './loaders.ts';
 import { listedLocationSerializer } from './serializer.ts';
 

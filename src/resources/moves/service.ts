@@ -8,7 +8,7 @@ import { recordEvents } from '../../database/record-events.ts';
 import { execute, toRecordset } from '../../database/statements.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { bookingError, bookingProblem, participantError } from '../booking/schema.ts';
+import { bookingProblem, participantError, bookingError } from '../../core/booking-errors.ts';
 import { changePrice } from '../credits/difference-service.ts';
 import { queueMails, type NewMail } from '../mails/queue-service.ts';
 import { queueNotices } from '../notices/service.ts';

@@ -1,11 +1,12 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { code } from 'currency-codes';
 import { formatTimestamp } from '../../core/timestamps.ts';
 import { t } from '../../core/schema/types.ts';
 import type { orderLines } from '../../database/tables/orders.ts';
 import { Address } from '../customers/schema.ts';
+import { Currency, toCurrency } from '../products/currency-schema.ts';
 import { Product, toProduct, type ProductRow } from '../products/schema.ts';
 import type { CourseUserRow } from '../users/schema.ts';
+import { dayText } from '../../core/date-format.ts';
 
 const text = t.Nullable(Type.String());
 
@@ -94,9 +95,6 @@ export const toOrderUser = (row: OrderUserRow): OrderUser => ({
   ),
 });
 
-/** Formats `2026-07-01` as `01.07.2026`. */
-export const dayText = (day: string) => `${day.slice(-2)}.${day.slice(-5, -3)}.${day.slice(0, -6)}`;
-
 /** A participant that a line pays for. */
 export const Relation = t.NamedObject(
   'OrderLineParticipant',
@@ -119,15 +117,6 @@ export const toRelation = (row: RelationRow): Static<typeof Relation> => ({
   user_id: row.userId,
   course_id: row.courseId,
 });
-
-export const Currency = t.NamedObject(
-  'Currency',
-  t.member.financial.all({
-    id: Type.String({ description: 'ISO 4217 number' }),
-    title: Type.String({ description: 'ISO 4217 code' }),
-    long_title: Type.String({ description: 'English name' }),
-  }),
-);
 
 /** An order line; the serializer adds its `database_relations`. */
 export type OrderLine = Static<typeof OrderLine>;
@@ -189,27 +178,3 @@ export const toOrderLine = (row: OrderLineRow, { users }: { users: Static<typeof
   vat: row.vat,
   gross: row.gross,
 });
-
-/** The package's table is older than the Caribbean guilder. */
-const isoNumber = (currency: string) => code(currency)?.number ?? (currency === 'XCG' ? '532' : '');
-
-/** The name in sentence case, `Norwegian krone`; the package has `Norwegian Krone`. */
-function longTitle(currency: string) {
-  const style = { style: 'currency', currency, currencyDisplay: 'name', maximumFractionDigits: 0 } as const;
-  const parts = new Intl.NumberFormat('en', style).formatToParts(1);
-  const name = parts.find(({ type }) => type === 'currency')?.value ?? currency;
-  return name.charAt(0).toUpperCase() + name.slice(1);
-}
-
-const currencies = new Map<string, Static<typeof Currency>>();
-
-/** Cached: Intl is slow. */
-export function toCurrency(currency: string): Static<typeof Currency> {
-  const cached = currencies.get(currency) ?? {
-    id: isoNumber(currency),
-    title: currency,
-    long_title: longTitle(currency),
-  };
-  currencies.set(currency, cached);
-  return cached;
-}

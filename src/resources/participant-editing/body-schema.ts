@@ -2,7 +2,8 @@ import { Type, type Static } from '@sinclair/typebox';
 import * as codes from '../../core/schema/codes.ts';
 import { coercionKind, t } from '../../core/schema/types.ts';
 import { ParticipantBody } from '../booking/body-schema.ts';
-import { paidStates, participantStatusTitles } from '../participants/schema.ts';
+import { paidStates } from '../participants/schema.ts';
+import { participantStatusTitles } from '../../core/reference/participant-statuses.ts';
 
 const { Optional } = Type;
 

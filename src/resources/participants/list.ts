@@ -9,7 +9,8 @@ import { filter } from '../../lists/filters.ts';
 import { defineList } from '../../lists/define-list.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
 import { fetchParticipants } from './loaders.ts';
-import { paidStates, participantStatusTitles } from './schema.ts';
+import { paidStates } from './schema.ts';
+import { participantStatusTitles } from '../../core/reference/participant-statuses.ts';
 import { participantSerializer } from './serializer.ts';
 
 function isOfCustomer(ctx: Ctx, customerId: number) {

@@ -1,8 +1,8 @@
-import { asc, eq, sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import { courseDates } from '../../database/tables/coursedates.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { bookings } from '../../database/tables/orders.ts';
-import { attendances, participants } from '../../database/tables/participants.ts';
+import { participants } from '../../database/tables/participants.ts';
 import { locations, places } from '../../database/tables/places.ts';
 import { batchLoader } from '../../lists/loaders.ts';
 import { sameTenant } from '../../lists/tenant-scope.ts';
@@ -41,16 +41,6 @@ export const fetchCourseDates = batchLoader((ctx, keys) =>
     .leftJoin(locations, sameTenant(locations, courseDates, eq(locations.id, courseDates.locationId)))
     .leftJoin(places, eq(places.id, courseDates.placeId))
     .where(keys.match(courseDates, courseDates.id)),
-);
-
-const { gatheringId, attended, minutes, registeredAt } = attendances;
-
-export const fetchAttendances = batchLoader((ctx, keys) =>
-  ctx.db
-    .select({ ownerId: attendances.participantId, gatheringId, attended, minutes, registeredAt })
-    .from(attendances)
-    .where(keys.match(attendances, attendances.participantId))
-    .orderBy(asc(gatheringId)),
 );
 
 export const fetchParticipants = batchLoader((ctx, keys) =>

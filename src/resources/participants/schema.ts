@@ -6,34 +6,23 @@ import { t } from '../../core/schema/types.ts';
 import type { participants } from '../../database/tables/participants.ts';
 import * as statuses from '../../core/reference/statuses.ts';
 import { ParticipantDate } from './date-schema.ts';
+import {
+  label,
+  participantStatuses,
+  ParticipantStatusId,
+  participantStatusTitles,
+  type Label,
+} from '../../core/reference/participant-statuses.ts';
 
 const text = Type.String();
-
-const label = (en: string, no: string) => ({ en, no });
-type Label = ReturnType<typeof label>;
-
-/** Statuses of participants; 4 and 8 hold no seat. */
-export const participantStatuses = new Map<number, { code: string; title: Label }>([
-  [statuses.participantStatus.confirmed, { code: 'status_confirmed', title: label('Confirmed', 'Bekreftet') }],
-  [statuses.participantStatus.overbooked, { code: 'status_overbooked', title: label('Overbooked', 'Overbooket') }],
-  [statuses.participantStatus.waiting, { code: 'status_waitinglist', title: label('Waiting list', 'Venteliste') }],
-  [statuses.participantStatus.deregistered, { code: 'status_deregistered', title: label('Deregistered', 'Avmeldt') }],
-  [statuses.participantStatus.unconfirmed, { code: 'status_unconfirmed', title: label('Unconfirmed', 'Ubekreftet') }],
-  [
-    statuses.participantStatus.deregisteredWithFee,
-    { code: 'status_deregistered_with_fee', title: label('Deregistered with fee', 'Avmeldt med gebyr') },
-  ],
-]);
 
 export const paidStates = new Map<number, Label>([
   [statuses.paymentStatus.yes, label('Yes', 'Ja')],
   [statuses.paymentStatus.no, label('No', 'Nei')],
 ]);
 
-export const participantStatusTitles = new Map([...participantStatuses].map(([id, { title }]) => [id, title.en]));
 const requestableTitles = new Map(statuses.requestableStatuses.map((id) => [id, participantStatusTitles.get(id)!]));
 
-export const ParticipantStatusId = codes.Code('ParticipantStatusId', participantStatusTitles);
 export const BookingStatusId = codes.Code('BookingStatusId', requestableTitles);
 
 /** Values of `entry_source`. */

@@ -1,5 +1,5 @@
 import { caseFoldedSql } from '../../database/tables/columns.ts';
-import { sharesSql } from '../credits/loaders.ts';
+import { sharesSql } from '../order-lines/loaders.ts';
 
 /** The price of the place of the participant $2 with VAT, and whether the participant pays it. */
 export const findPlacePrice = {

@@ -18,7 +18,8 @@ import { attendanceMarks, attendances, participants } from '../../database/table
 import { payments } from '../../database/tables/payments.ts';
 import { voucherRedemptions } from '../../database/tables/redemptions.ts';
 import { sameTenant } from '../../lists/tenant-scope.ts';
-import { paidStates, participantStatuses } from '../participants/schema.ts';
+import { paidStates } from '../participants/schema.ts';
+import { participantStatuses } from '../../core/reference/participant-statuses.ts';
 import { CourseUser } from '../users/schema.ts';
 
 const typeOf = (column: PgColumn) => column.getSQLType().replace(/\W.*/, '');

@@ -3,7 +3,7 @@ import { formatTimestamp } from '../../core/timestamps.ts';
 import { toDecimal, toMinorUnits } from '../../core/money.ts';
 import { t } from '../../core/schema/types.ts';
 import type { products } from '../../database/tables/courses.ts';
-import { Currency, toCurrency } from '../order-lines/schema.ts';
+import { Currency, toCurrency } from './currency-schema.ts';
 
 const text = Type.String();
 

@@ -1,33 +1,20 @@
 import type { MailSwitches } from '../../core/reference/mail-kinds.ts';
 import type { Seats } from '../seats/schema.ts';
-
-export type ProductFound = {
-  id: number;
-  courseId: number;
-  price: string;
-  currency: string;
-  vatPercentage: string;
-};
+import type { PricedDate, ProductFound } from './price-schema.ts';
 
 /** A bookable course date, or one of its children. */
-export type DateFound = Seats & {
-  id: number;
-  courseId: number;
-  courseTitle: string;
-  courseCurrency: string;
-  triggerValue: string | null;
-  startAt: string;
-  endAt: string;
-  place: string | null;
-  isCanceled: boolean;
-  /** True after the deadline's day in the date's zone, or after the end. */
-  isPassed: boolean;
-  /** True if an offer has ended that still holds its seat. */
-  hasDueOffers: boolean;
-  mailSwitches: MailSwitches | null;
-  /** Null if archived. */
-  mainProduct: ProductFound | null;
-};
+export type DateFound = Seats &
+  PricedDate & {
+    id: number;
+    courseCurrency: string;
+    triggerValue: string | null;
+    isCanceled: boolean;
+    /** True after the deadline's day in the date's zone, or after the end. */
+    isPassed: boolean;
+    /** True if an offer has ended that still holds its seat. */
+    hasDueOffers: boolean;
+    mailSwitches: MailSwitches | null;
+  };
 
 /** A campaign by its code (`isNamed`), or an agreement with the customer. */
 export type CampaignFound = {

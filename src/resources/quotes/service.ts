@@ -2,19 +2,13 @@ import type { CodedError } from '../../core/errors.ts';
 import type { Tx } from '../../database/client.ts';
 import type { Ctx } from '../../database/context.ts';
 import { execute, type Queryable } from '../../database/statements.ts';
-import { bookingError, participantError, bookingProblem, type BookingCode } from '../booking/schema.ts';
+import { bookingProblem, participantError, bookingError, type BookingCode } from '../../core/booking-errors.ts';
 import { isStorable, priceOrder, voucherAmount, type Discount, type OrderedProduct } from './price-service.ts';
 import { decideSeats } from '../seats/assignment-service.ts';
 import { endDueHolds } from '../seats/promotion-service.ts';
 import { states } from '../../core/reference/participant-states.ts';
-import type {
-  QuoteRequest,
-  QuoteParticipant,
-  BookingContext,
-  CampaignFound,
-  DateFound,
-  ProductFound,
-} from './schema.ts';
+import type { ProductFound } from './price-schema.ts';
+import type { QuoteRequest, QuoteParticipant, BookingContext, CampaignFound, DateFound } from './schema.ts';
 import { findChildren, findDate, findPayers, findProducts, type PayersFound } from './sql.ts';
 
 /** Loads the date, products, campaigns, voucher and customer, once the offers of the date that are due have ended. */

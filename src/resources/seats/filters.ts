@@ -3,7 +3,7 @@ import { inArray, sql } from 'drizzle-orm';
 import { t } from '../../core/schema/types.ts';
 import { courseDates, isUnderMinimum, seatsStatus } from '../../database/tables/coursedates.ts';
 import { filter } from '../../lists/filters.ts';
-import { SeatsStatus } from '../coursedates/schema.ts';
+import { SeatsStatus } from './schema.ts';
 
 /** Filters of course dates by their seats. */
 export const seatParameters = {

@@ -1,5 +1,6 @@
 import { t } from '../../core/schema/types.ts';
 import type { Cause, Place, State } from '../../core/reference/participant-states.ts';
+import * as codes from '../../core/schema/codes.ts';
 
 /** Capacities of a course date and its counts of participants; a `capacityMax` of 0 is no limit. */
 export type Seats = {
@@ -15,6 +16,7 @@ export type Seats = {
 };
 
 export const waitingModes = ['promote', 'offer'] as const;
+
 export const WaitingMode = t.named(
   'WaitingMode',
   t.OneOf(waitingModes, {
@@ -46,7 +48,9 @@ export type Queue = Seats & {
   overbooked: Queued[];
   waiting: Waiting[];
 };
+
 export type Queued = { id: number; heldFor: 'offer' | 'name' | null };
+
 /** `groupId` is the booking of participants who wait together. */
 export type Waiting = Queued & { groupId: number | null };
 
@@ -61,3 +65,12 @@ export type StateChange = {
   /** True: its mail is sent whatever the switch. */
   isMailRequested?: boolean;
 };
+
+/** `seats_status`; a capacity of 0 is no limit. */
+export const seatsStatuses = new Map([
+  ['open', 'a seat is free'],
+  ['waiting_list', 'only the waiting list has room'],
+  ['fully_booked', 'neither has room'],
+]);
+
+export const SeatsStatus = codes.Code('SeatsStatus', seatsStatuses);

@@ -5,7 +5,7 @@ import * as catalog from '../../database/tables/catalog.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { batchLoader } from '../../lists/loaders.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
-import { isPublicCourse } from '../courses/loaders.ts';
+import { isPublicCourse } from '../visibility/loaders.ts';
 
 const ofTag = sameTenant(courses, catalog.courseTags, eq(courses.id, catalog.courseTags.courseId));
 

@@ -5,7 +5,7 @@ import { isBulk, type Item } from '../../../src/plugins/transfer/record-type.ts'
 import { recordTypes } from '../../../src/plugins/transfer/record-types/index.ts';
 import { AdminUserBody } from '../../../src/resources/admin-users/body-schema.ts';
 import { BookingBody, ParticipantBody } from '../../../src/resources/booking/body-schema.ts';
-import { detailedOrderTitle } from '../../../src/resources/booking/schema.ts';
+import { detailedOrderTitle } from '../../../src/core/date-format.ts';
 import { CourseDateBody } from '../../../src/resources/coursedate-editing/body-schema.ts';
 import { CourseBody } from '../../../src/resources/course-editing/body-schema.ts';
 import { CustomerBody } from '../../../src/resources/customers/body-schema.ts';

@@ -6,7 +6,7 @@ import type { Services } from '../../../http/auth/authenticate.ts';
 import { fill } from '../../../http/html/fill.ts';
 import { readField } from '../../../http/html/forms.ts';
 import { parseBooking } from '../../../resources/booking/body-schema.ts';
-import { bookingProblem } from '../../../resources/booking/schema.ts';
+import { bookingProblem } from '../../../core/booking-errors.ts';
 import { findDateTerms } from '../../../resources/self-cancellations/service.ts';
 import { toSchoolContext } from '../courses.ts';
 import { canBook, isSold, type CatalogDate } from '../dates/model.ts';

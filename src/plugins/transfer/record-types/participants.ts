@@ -10,7 +10,8 @@ import {
   participants,
 } from '../../../database/tables/participants.ts';
 import { ParticipantBody } from '../../../resources/booking/body-schema.ts';
-import { entrySources, paidStates, participantStatuses } from '../../../resources/participants/schema.ts';
+import { entrySources, paidStates } from '../../../resources/participants/schema.ts';
+import { participantStatuses } from '../../../core/reference/participant-statuses.ts';
 import { links, type BulkRecordType, type Fields, type Item } from '../record-type.ts';
 import { hasRepeated } from './order-rules.ts';
 import { tableFields } from './table-fields.ts';

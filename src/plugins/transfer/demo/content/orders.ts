@@ -1,6 +1,6 @@
 import { toDecimal, toMinorUnits } from '../../../../core/money.ts';
 import type { Fields } from '../../record-type.ts';
-import { detailedOrderTitle } from '../../../../resources/booking/schema.ts';
+import { detailedOrderTitle } from '../../../../core/date-format.ts';
 import type { Booking } from './bookings.ts';
 import { plusDays, type Calendar } from './calendar.ts';
 import { getCampaign, getDiscount } from './campaigns.ts';
