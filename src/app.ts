@@ -9,7 +9,7 @@ import type { Database } from './database/client.ts';
 import { bodies } from './http/parsing/bodies.ts';
 import { compressResponses } from './http/compression/response-compression.ts';
 import { closeIdleSocket } from './http/idle-sockets.ts';
-import { description } from './openapi/description.ts';
+import { description } from './http/openapi/description.ts';
 import { countedMessages, yieldBetweenRequests } from './http/pipelining.ts';
 import { logRequests, type RequestLogMode } from './http/request-log.ts';
 import { healthRoutes, type ShutdownState } from './http/health.ts';

@@ -21,14 +21,14 @@ import { assertPortIsFree } from './http/port.ts';
 import type { FirstData, ServerContext, ServerPart } from './interfaces/plugin/define-plugin.ts';
 import { printWelcome } from './interfaces/plugin/welcome.ts';
 import { plugins } from './plugins.ts';
-import { completeCourses } from './resources/attendance/service.ts';
-import { completeCancellations } from './resources/cancellations/service.ts';
-import { eraseKept } from './resources/erasures/service.ts';
-import { queueInterestMails } from './resources/interests/notification-service.ts';
-import { queueDueReminders } from './resources/mails/reminder-service.ts';
-import { warnOfMinimum } from './resources/notices/service.ts';
-import { dueHoldsJob } from './resources/seats/due-holds-service.ts';
-import { createFirstProvider } from './resources/schools/provider-service.ts';
+import { completeCourses } from './domains/participants/attendance/service.ts';
+import { completeCancellations } from './domains/bookings/date-changes/cancellation-service.ts';
+import { eraseKept } from './domains/records/erasures/service.ts';
+import { queueInterestMails } from './domains/courses/interests/notification-service.ts';
+import { queueDueReminders } from './domains/messages/mails/reminder-service.ts';
+import { warnOfMinimum } from './domains/messages/notices/service.ts';
+import { dueHoldsJob } from './domains/bookings/seat-assignment/due-holds-service.ts';
+import { createFirstProvider } from './domains/school/schools/provider-service.ts';
 
 // By default V8 lets the heap grow several times over before a full collection.
 setFlagsFromString('--heap-growing-percent=50');

@@ -9,7 +9,7 @@ import { findMigrationDifferences } from '../database/migration-differences.ts';
 import { unavailableHints, unavailableReason } from '../database/unavailable-reason.ts';
 import { closeByAddress, limitByAddress, type CountRequest } from './auth/address-limit.ts';
 import { methodNotAllowed } from './errors/method-not-allowed.ts';
-import { serveOpenapi } from '../openapi/document.ts';
+import { serveOpenapi } from './openapi/document.ts';
 import { responses } from './responses.ts';
 import { NamedObject } from '../core/schema/types.ts';
 

@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type, type TProperties } from '@sinclair/typebox';
 import { t } from '../core/schema/types.ts';
-import { LegacyCourseBody } from '../resources/course-editing/body-schema.ts';
-import { createCourse } from '../resources/course-editing/service.ts';
-import { SchoolBody } from '../resources/schools/body-schema.ts';
-import { LegacySchool } from '../resources/schools/schema.ts';
-import { createSubSchool, getSchool } from '../resources/schools/service.ts';
+import { LegacyCourseBody } from '../domains/courses/courses/body-schema.ts';
+import { createCourse } from '../domains/courses/courses/editing-service.ts';
+import { SchoolBody } from '../domains/school/schools/body-schema.ts';
+import { LegacySchool } from '../domains/school/schools/schema.ts';
+import { createSubSchool, getSchool } from '../domains/school/schools/service.ts';
 
 const failureStatus = Type.String({ examples: ['failure'] });
 

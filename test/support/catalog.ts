@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import type { Settings } from '../../src/core/settings.ts';
 import type { ServerContext } from '../../src/interfaces/plugin/define-plugin.ts';
 import { catalog } from '../../src/plugins/catalog/index.ts';
-import { updateCatalogSettings } from '../../src/resources/catalog-settings/service.ts';
+import { updateCatalogSettings } from '../../src/domains/school/catalog-settings/service.ts';
 import { visitor } from './pages.ts';
 import { openTestApp, send, type Provider, type TestApp } from './test-app.ts';
 

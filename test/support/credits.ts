@@ -9,8 +9,8 @@ import {
   toCreditLine,
   type CreditedPart,
   type Line,
-} from '../../src/resources/credits/line-service.ts';
-import { agreedTotals } from '../../src/resources/quotes/price-service.ts';
+} from '../../src/domains/orders/credits/line-service.ts';
+import { agreedTotals } from '../../src/domains/orders/orders/price-service.ts';
 
 const share = fc.integer({ min: 0, max: 10_000 });
 const line = fc.record({

@@ -1,11 +1,11 @@
-import { setPassword } from '../../src/resources/auth/password-service.ts';
-import { createKey, revokeKey } from '../../src/resources/auth/key-service.ts';
-import { renameAdminUser } from '../../src/resources/admin-users/service.ts';
-import { listCategories, categorizeCourse } from '../../src/resources/categories/service.ts';
-import { approvePartner, revokePartner } from '../../src/resources/schools/partner-service.ts';
-import { closeProvider, openProvider } from '../../src/resources/schools/provider-service.ts';
-import { checkCounters } from '../../src/resources/counters/service.ts';
-import { invite } from '../../src/resources/users/invitation-service.ts';
+import { setPassword } from '../../src/domains/school/auth/password-service.ts';
+import { createKey, revokeKey } from '../../src/domains/school/auth/key-service.ts';
+import { renameAdminUser } from '../../src/domains/school/admin-users/service.ts';
+import { listCategories, categorizeCourse } from '../../src/domains/courses/courses/category-service.ts';
+import { approvePartner, revokePartner } from '../../src/domains/school/schools/partner-service.ts';
+import { closeProvider, openProvider } from '../../src/domains/school/schools/provider-service.ts';
+import { checkCounters } from '../../src/domains/records/counters/service.ts';
+import { invite } from '../../src/domains/people/users/invitation-service.ts';
 import { importObjects } from './all-responses.ts';
 import { bookOrFail, deregister } from './booking.ts';
 import { buildAppWith, replaceIn } from './bundle.ts';
@@ -139,7 +139,7 @@ export async function cachedUrls(testApp: TestApp, { me, ids }: Owner) {
 
 const wrongArea = replaceIn(
   'wrong-area',
-  /resources\/instructors\/service\.ts$/,
+  /courses\/instructors\/service\.ts$/,
   "ctx.write(['catalog']",
   "ctx.write(['money']",
 );

@@ -1,6 +1,6 @@
 import type { InjectOptions } from 'fastify';
 import { onTestFinished } from 'vitest';
-import { hashPassword } from '../../src/resources/auth/password-service.ts';
+import { hashPassword } from '../../src/domains/school/auth/password-service.ts';
 import { importObjects } from './all-responses.ts';
 import { createBookableDate } from './booking.ts';
 import * as support from './isolation.ts';

@@ -4,8 +4,8 @@ import {
   courseDateList,
   datesOfCourseList,
   nextCourseDateList,
-} from '../../src/resources/coursedates/list.ts';
-import { courseItem, courseList } from '../../src/resources/courses/list.ts';
+} from '../../src/domains/courses/coursedates/list.ts';
+import { courseItem, courseList } from '../../src/domains/courses/courses/list.ts';
 import type { KeyProfile } from '../../src/core/key-profiles.ts';
 import { idsInPath, marker, type Owner } from './isolation.ts';
 

@@ -26,8 +26,8 @@ import {
   createUser,
   write,
 } from './orders.ts';
-import { createKey, revokeKey } from '../../src/resources/auth/key-service.ts';
-import { approvePartner, requestPartner, revokePartner } from '../../src/resources/schools/partner-service.ts';
+import { createKey, revokeKey } from '../../src/domains/school/auth/key-service.ts';
+import { approvePartner, requestPartner, revokePartner } from '../../src/domains/school/schools/partner-service.ts';
 import { dereference } from './openapi.ts';
 import type { Provider, TestApp } from './test-app.ts';
 

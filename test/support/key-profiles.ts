@@ -1,5 +1,5 @@
 import { keyProfiles, type KeyProfile } from '../../src/core/key-profiles.ts';
-import { createKey } from '../../src/resources/auth/key-service.ts';
+import { createKey } from '../../src/domains/school/auth/key-service.ts';
 import {
   containsText,
   createOwner,

@@ -10,8 +10,8 @@ export type Mutation = {
 };
 
 const coercion = 'src/http/parsing/request-coercion.ts';
-const booking = 'src/resources/booking/service.ts';
-const deregistrations = 'src/resources/deregistrations/service.ts';
+const booking = 'src/domains/bookings/booking/service.ts';
+const deregistrations = 'src/domains/bookings/participant-changes/deregistration-service.ts';
 
 export const mutations: Record<string, Mutation> = {
   'a route without parameters passes on what was sent': {
@@ -33,7 +33,9 @@ export const mutations: Record<string, Mutation> = {
     says: /\[ null, null, null, null \] to deeply equal/,
   },
   'a category is found by its slug': {
-    changes: [['src/resources/categories/service.ts', 'match.isEqual))', 'eq(categories.slug, toSlug(title))))']],
+    changes: [
+      ['src/domains/courses/courses/category-service.ts', 'match.isEqual))', 'eq(categories.slug, toSlug(title))))'],
+    ],
     ...{ file: 'test/api/import-export/categories.test.ts', title: 'titles have the same slug stay apart' },
     says: /\[ 'C# 1', 'C# 1', 'C# 1' \] to deeply equal/,
   },
@@ -43,12 +45,14 @@ export const mutations: Record<string, Mutation> = {
     says: /200, '' \] to deeply equal/,
   },
   'an attached person takes the names of the body': {
-    changes: [['src/resources/admin-users/service.ts', '= person;', "= { firstname: '', lastname: '', ...body };"]],
+    changes: [
+      ['src/domains/school/admin-users/service.ts', '= person;', "= { firstname: '', lastname: '', ...body };"],
+    ],
     ...{ file: 'test/slow/process/admin-names.test.ts', title: 'a membership starts with the names as first given' },
     says: /to match object \[ 200, \{ firstname: 'Kari'/,
   },
   'a school runs several tests of webhooks': {
-    changes: [['src/resources/webhooks/sql.ts', 'where t.expires_at <= excluded.started_at or', 'where true or']],
+    changes: [['src/domains/records/webhooks/sql.ts', 'where t.expires_at <= excluded.started_at or', 'where true or']],
     ...{ file: 'test/api/webhooks/webhooks.test.ts', title: 'sub-schools run one test at a time' },
     says: /to deeply equal \[ 503, '5' \]/,
   },

@@ -8,7 +8,7 @@ import { attendances, orderLineParticipants, participants } from '../../src/data
 import { locations, places } from '../../src/database/tables/places.ts';
 import { courseUsers } from '../../src/database/tables/users.ts';
 import { detailedOrderTitle } from '../../src/core/date-format.ts';
-import { agreedTotals } from '../../src/resources/quotes/price-service.ts';
+import { agreedTotals } from '../../src/domains/orders/orders/price-service.ts';
 import type { Tx } from '../../src/database/client.ts';
 import { allAreas } from '../../src/database/areas.ts';
 import type { Provider, TestApp } from './test-app.ts';

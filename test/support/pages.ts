@@ -1,7 +1,7 @@
-import { openSession } from '../../src/resources/auth/session-service.ts';
-import type { Purpose } from '../../src/resources/auth/token-schema.ts';
-import { createToken } from '../../src/resources/auth/token-service.ts';
-import { createLink } from '../../src/resources/links/service.ts';
+import { openSession } from '../../src/domains/school/auth/session-service.ts';
+import type { Purpose } from '../../src/domains/school/auth/token-schema.ts';
+import { createToken } from '../../src/domains/school/auth/token-service.ts';
+import { createLink } from '../../src/domains/messages/links/service.ts';
 import { send, type TestResponse, type Provider, type TestApp } from './test-app.ts';
 
 type App = TestApp['app'];

@@ -10,10 +10,10 @@ import {
   type State,
 } from '../../src/core/reference/participant-states.ts';
 import { Problem } from '../../src/core/errors.ts';
-import { book } from '../../src/resources/booking/service.ts';
-import { updateParticipant } from '../../src/resources/participant-editing/service.ts';
-import { endDueHoldsOfSchool } from '../../src/resources/seats/due-holds-service.ts';
-import { acceptOffer, declineOffer } from '../../src/resources/seats/service.ts';
+import { book } from '../../src/domains/bookings/booking/service.ts';
+import { updateParticipant } from '../../src/domains/bookings/participant-changes/editing-service.ts';
+import { endDueHoldsOfSchool } from '../../src/domains/bookings/seat-assignment/due-holds-service.ts';
+import { acceptOffer, declineOffer } from '../../src/domains/bookings/seat-assignment/service.ts';
 import { bookingBody, createBookableDate, person } from './booking.ts';
 import { changeDate } from './dates.ts';
 import type { Provider, TestApp } from './test-app.ts';

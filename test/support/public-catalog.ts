@@ -6,20 +6,20 @@ import { courseDates, gatherings } from '../../src/database/tables/coursedates.t
 import { instructors, locations } from '../../src/database/tables/places.ts';
 import { providers } from '../../src/database/tables/providers.ts';
 import { responses } from '../../src/http/responses.ts';
-import { WhoAmI } from '../../src/resources/auth/whoami-schema.ts';
+import { WhoAmI } from '../../src/domains/school/auth/whoami-schema.ts';
 import {
   batchCourseDateList,
   courseDateList,
   datesOfCourseList,
   nextCourseDateList,
-} from '../../src/resources/coursedates/list.ts';
-import { Duration } from '../../src/resources/durations/schema.ts';
-import { courseItem, courseList } from '../../src/resources/courses/list.ts';
-import { instructorList } from '../../src/resources/instructors/list.ts';
-import { Instructor } from '../../src/resources/instructors/schema.ts';
-import { locationList } from '../../src/resources/locations/list.ts';
-import { School } from '../../src/resources/schools/schema.ts';
-import { Tag } from '../../src/resources/tags/schema.ts';
+} from '../../src/domains/courses/coursedates/list.ts';
+import { Duration } from '../../src/domains/courses/durations/schema.ts';
+import { courseItem, courseList } from '../../src/domains/courses/courses/list.ts';
+import { instructorList } from '../../src/domains/courses/instructors/list.ts';
+import { Instructor } from '../../src/domains/courses/instructors/schema.ts';
+import { locationList } from '../../src/domains/courses/locations/list.ts';
+import { School } from '../../src/domains/school/schools/schema.ts';
+import { Tag } from '../../src/domains/courses/tags/schema.ts';
 import { member } from '../../src/core/schema/types.ts';
 import { isOpenTo } from './member-access.ts';
 import { addBundle, addDate, addGathering, addInstructor, addLocation, assignInstructor } from './dates.ts';

@@ -12,7 +12,7 @@ export type Examples = Record<string, Record<string, unknown>>;
 
 const csv = 'text/csv';
 
-export const examplesFile = 'src/openapi/examples.json';
+export const examplesFile = 'src/http/openapi/examples.json';
 
 /** Sends every example request to a new demo school. */
 export async function recordResponses({ app, database }: TestApp, apiKey: string): Promise<Recorded[]> {

@@ -29,7 +29,7 @@ const changes = {
     to: 'work(client)',
   },
   /** The check before the unique index. */
-  equalTitle: { file: /resources\/course-editing\/service\.ts$/, from: 'if (!isActive) return;', to: 'return;' },
+  equalTitle: { file: /courses\/courses\/editing-service\.ts$/, from: 'if (!isActive) return;', to: 'return;' },
   /** Of another school's items filters and orders look at members alone that the reader is shown. */
   shownMembers: {
     file: /lists\/shown-filters\.ts$/,
@@ -37,7 +37,7 @@ const changes = {
     to: 'true;',
   },
   /** A voucher pays no more than its balance. */
-  voucherBalance: { file: /resources\/booking\/sql\.ts$/, from: ' and balance >= $4', to: '' },
+  voucherBalance: { file: /bookings\/booking\/sql\.ts$/, from: ' and balance >= $4', to: '' },
   /** The check that a locked interest is not notified yet. */
   toldOnce: {
     file: /interests\/notification-sql\.ts$/,

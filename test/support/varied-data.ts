@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { approvePartner } from '../../src/resources/schools/partner-service.ts';
+import { approvePartner } from '../../src/domains/school/schools/partner-service.ts';
 import { createVoucher } from './booking.ts';
 import { addBundle, addDate, addGathering, addInstructor, addLocation, assignInstructor } from './dates.ts';
 import { fillOtherTables } from './isolation.ts';

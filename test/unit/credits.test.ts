@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { restOf, takePart, toCreditLine, type Line, type Part } from '../../src/resources/credits/line-service.ts';
+import { restOf, takePart, toCreditLine, type Line, type Part } from '../../src/domains/orders/credits/line-service.ts';
 import { creditedOrders, creditWhole } from '../support/credits.ts';
 import { runs } from '../support/property-runs.ts';
 

@@ -6,10 +6,10 @@ import { hideClosedMembers } from '../../src/lists/closed-members.ts';
 import { isPersonal } from '../../src/http/idempotency.ts';
 import { toPublicSchema } from '../../src/http/publishable/serializer.ts';
 import { findName, t } from '../../src/core/schema/types.ts';
-import { personalResources } from '../../src/resources/changes/item-schema.ts';
+import { personalResources } from '../../src/domains/records/changes/item-schema.ts';
 import { findUndeclared } from '../support/member-access.ts';
 
-const resources = join(import.meta.dirname, '../../src/resources');
+const resources = join(import.meta.dirname, '../../src/domains');
 const files = readdirSync(resources, { recursive: true, encoding: 'utf8' }).filter(
   (file) => /(^|[/-])(schema|serializer|list)\.ts$/.test(file) && !file.endsWith('body-schema.ts'),
 );

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { toNumber, toDecimal, toMinorUnits, applyPercentage } from '../../src/core/money.ts';
 import { detailedOrderTitle } from '../../src/core/date-format.ts';
-import { agreedTotals } from '../../src/resources/quotes/price-service.ts';
+import { agreedTotals } from '../../src/domains/orders/orders/price-service.ts';
 import { runs } from '../support/property-runs.ts';
 
 test.each([

@@ -8,7 +8,7 @@ import {
   voucherAmount,
   type Discount,
   type OrderedProduct,
-} from '../../src/resources/quotes/price-service.ts';
+} from '../../src/domains/orders/orders/price-service.ts';
 import { sharedTestApp } from '../support/test-app.ts';
 
 const { database } = await sharedTestApp();

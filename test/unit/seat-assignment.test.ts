@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { computePromotions, decideSeats, placeOfAccepted } from '../../src/resources/seats/assignment-service.ts';
-import type { Seats } from '../../src/resources/seats/schema.ts';
+import {
+  computePromotions,
+  decideSeats,
+  placeOfAccepted,
+} from '../../src/domains/bookings/seat-assignment/assignment-service.ts';
+import type { Seats } from '../../src/domains/courses/seats/schema.ts';
 import { nextState, states } from '../../src/core/reference/participant-states.ts';
 import { runs } from '../support/property-runs.ts';
 

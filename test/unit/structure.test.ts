@@ -8,11 +8,13 @@ const layers = [
   ['core'],
   ['database', 'embedded-postgres'],
   ['lists'],
-  ['http', 'openapi'],
-  ['resources', 'interfaces'],
+  ['http'],
+  ['domains', 'interfaces'],
   ['plugins'],
   ['plugins.ts', 'app.ts', 'main.ts', 'cli.ts'],
 ];
+/** Each imports only those before it. */
+const domains = ['school', 'messages', 'people', 'courses', 'participants', 'orders', 'bookings', 'records'];
 /** The files of a resource by what they hold; within a resource a file imports from the kinds before its own. */
 const kinds = ['schema', 'body-schema', 'loaders', 'serializer', 'filters', 'list', 'sql', 'service', 'routes'];
 const kindOf = (file: string) => kinds.findLast((kind) => new RegExp(`(^|[/-])${kind}\\.ts$`).test(file));
@@ -104,20 +106,83 @@ test('no hook assigns to a context', () => {
   expect(files.filter((file) => /\.ctx = /.test(code(file)))).toEqual(creating);
 });
 
-const ofResources = files.filter((file) => file.startsWith('resources/'));
+type Domain = { domain: string; resource: string };
+/** The domain and the resource of `domains/orders/credits/service.ts`. */
+function domainOf(file: string): Domain | undefined {
+  const [, domain, resource] = /^domains\/([^/]+)\/([^/]+)\/[^/]+$/.exec(file) ?? [];
+  return domain === undefined ? undefined : { domain, resource: `${domain}/${resource!}` };
+}
+
+/** The imports that run up: of a later domain. */
+const importsOfLaterDomains = (all: Import[]) =>
+  all.filter(({ file, to }) => {
+    const [own, other] = [domainOf(file), domainOf(to)];
+    return own && other && domains.indexOf(other.domain) > domains.indexOf(own.domain);
+  });
+
+test('every file of a domain is in the folder of a resource', () => {
+  const ofDomains = files.filter((file) => file.startsWith('domains/'));
+  expect(ofDomains.filter((file) => !domains.includes(domainOf(file)?.domain ?? ''))).toEqual([]);
+});
+
+test('a domain imports only those before it', () => expect(importsOfLaterDomains(allImports)).toEqual([]));
+
+/** The folders that import each other, directly or by others; `toFolder` gives the folder of a file. */
+function foldersInCircles(all: Import[], toFolder: (file: string) => string | undefined) {
+  const imported = new Map<string, Set<string>>();
+  for (const { file, to } of all) {
+    const [from, target] = [toFolder(file), toFolder(to)];
+    if (from === undefined || target === undefined || from === target) continue;
+    imported.set(from, (imported.get(from) ?? new Set()).add(target));
+  }
+  const reachable = (folder: string, seen = new Set<string>()) => {
+    for (const next of imported.get(folder) ?? []) {
+      if (seen.has(next)) continue;
+      seen.add(next);
+      reachable(next, seen);
+    }
+    return seen;
+  };
+  return [...imported.keys()].filter((folder) => reachable(folder).has(folder)).sort();
+}
+const levels: [string, (file: string) => string | undefined][] = [
+  ['top folders', (file) => file.split('/')[0]],
+  ['domains', (file) => domainOf(file)?.domain],
+  ['resources', (file) => domainOf(file)?.resource],
+];
+
+test.each(levels)('no %s import each other', (_level, toFolder) => {
+  expect(foldersInCircles(allImports, toFolder)).toEqual([]);
+});
+
+test('an import that runs up, and circles of folders, are found', () => {
+  const of = (from: string, to: string) => ({ file: `domains/${from}/a.ts`, to: `domains/${to}/b.ts` });
+  const up = of('people/users', 'orders/orders');
+  const circle = [of('orders/orders', 'orders/payments'), of('orders/payments', 'orders/credits')];
+  const all = [up, ...circle, of('orders/credits', 'orders/orders'), of('orders/orders', 'courses/tags')];
+  expect(importsOfLaterDomains(all)).toEqual([up]);
+  const found = (extra: Import[]) => levels.map(([, toFolder]) => foldersInCircles([...all, ...extra], toFolder));
+  const ofOrders = ['orders/credits', 'orders/orders', 'orders/payments'];
+  expect(found([])).toEqual([[], [], ofOrders]);
+  const back = [of('courses/tags', 'people/users'), { file: 'http/a.ts', to: 'domains/people/users/b.ts' }];
+  const circles = found([...back, { file: 'domains/people/users/a.ts', to: 'http/b.ts' }]);
+  expect(circles[0]).toEqual(['domains', 'http']);
+  expect(circles[1]).toEqual(['courses', 'orders', 'people']);
+});
+
+const ofResources = files.filter((file) => file.startsWith('domains/'));
 
 /** The imports of a file of a resource that its kind may not have. */
 function importsOfLaterKinds(file: string, imported = imports(file)) {
-  const resource = file.split('/')[1];
   const kind = kindOf(file);
   if (kind === undefined) return [`${file}: no kind`];
   const intruding = imported.filter((to) => {
-    const [folder, otherResource] = to.split('/');
+    const [folder] = to.split('/');
     if (folder === 'interfaces') return true;
     if (folder === 'http') return kind !== 'routes';
-    if (folder !== 'resources') return false;
+    if (folder !== 'domains') return false;
     const other = kindOf(to)!;
-    if (otherResource === resource) return kinds.indexOf(other) > kinds.indexOf(kind);
+    if (domainOf(to)?.resource === domainOf(file)?.resource) return kinds.indexOf(other) > kinds.indexOf(kind);
     return !importable[kind]!.includes(other);
   });
   return intruding.map((to) => `${file}: ${to}`);
@@ -128,17 +193,18 @@ test('every file of a resource imports only what its kind may', () => {
 });
 
 test('a file of a resource that imports what its kind may not is found', () => {
-  const file = 'resources/tags/loaders.ts';
-  const imported = ['resources/tags/schema.ts', 'resources/tags/service.ts', 'resources/users/loaders.ts'];
-  const others = ['resources/users/service.ts', 'http/auth.ts', 'lists/filters.ts'];
+  const file = 'domains/courses/tags/loaders.ts';
+  const [ofTags, ofUsers] = ['domains/courses/tags', 'domains/people/users'];
+  const imported = [`${ofTags}/schema.ts`, `${ofTags}/service.ts`, `${ofUsers}/loaders.ts`];
+  const others = [`${ofUsers}/service.ts`, 'http/auth.ts', 'lists/filters.ts'];
   expect(importsOfLaterKinds(file, [...imported, ...others])).toEqual(
-    ['resources/tags/service.ts', 'resources/users/service.ts', 'http/auth.ts'].map((to) => `${file}: ${to}`),
+    [`${ofTags}/service.ts`, `${ofUsers}/service.ts`, 'http/auth.ts'].map((to) => `${file}: ${to}`),
   );
-  expect(importsOfLaterKinds('resources/tags/other.ts', [])).toEqual(['resources/tags/other.ts: no kind']);
+  expect(importsOfLaterKinds(`${ofTags}/other.ts`, [])).toEqual([`${ofTags}/other.ts: no kind`]);
 });
 
 test('batch loaders are in the loaders of a resource', () => {
-  const building = files.filter((file) => file.startsWith('resources/') && code(file).includes('batchLoader('));
+  const building = ofResources.filter((file) => code(file).includes('batchLoader('));
   expect(building.filter((file) => kindOf(file) !== 'loaders')).toEqual([]);
 });
 

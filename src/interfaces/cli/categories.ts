@@ -1,5 +1,5 @@
 import { type Command } from 'commander';
-import { addCategory, listCategories, categorizeCourse } from '../../resources/categories/service.ts';
+import { addCategory, listCategories, categorizeCourse } from '../../domains/courses/courses/category-service.ts';
 import { command, id, run, slug, table, title, type Options } from './run.ts';
 
 export function categoryCommands(program: Command) {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
 import { keyProfiles, type KeyProfile } from '../../core/key-profiles.ts';
 import { formatTimestamp } from '../../core/timestamps.ts';
-import { createKey, listKeys, revokeKey, rotateKey } from '../../resources/auth/key-service.ts';
+import { createKey, listKeys, revokeKey, rotateKey } from '../../domains/school/auth/key-service.ts';
 import { command, id, run, table, timestamp, title, type Options } from './run.ts';
 
 type CreateOptions = Options & {

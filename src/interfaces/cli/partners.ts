@@ -1,5 +1,5 @@
 import { type Command } from 'commander';
-import { approvePartner, listPartners, revokePartner } from '../../resources/schools/partner-service.ts';
+import { approvePartner, listPartners, revokePartner } from '../../domains/school/schools/partner-service.ts';
 import { command, id, run, table, type Options } from './run.ts';
 
 type PairOptions = Options & { provider: number; partner: number };

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { Problem } from '../../core/errors.ts';
 import { normalizeTitle } from '../../core/text.ts';
-import { deleteSchool, findDeletable } from '../../resources/school-deletion/service.ts';
-import { closeProvider, openProvider } from '../../resources/schools/provider-service.ts';
+import { deleteSchool, findDeletable } from '../../domains/records/school-deletion/service.ts';
+import { closeProvider, openProvider } from '../../domains/school/schools/provider-service.ts';
 import { command, id, run, type CommandContext, type CommandResult, type Options } from './run.ts';
 
 type DeleteOptions = Options & { yes?: true; keepOrders?: true; export?: string | false };

@@ -2,8 +2,8 @@ import { Value } from '@sinclair/typebox/value';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { Problem } from '../../core/errors.ts';
 import { formatTimestamp } from '../../core/timestamps.ts';
-import { CatalogSettingsChange } from '../../resources/catalog-settings/body-schema.ts';
-import { updateCatalogSettings } from '../../resources/catalog-settings/service.ts';
+import { CatalogSettingsChange } from '../../domains/school/catalog-settings/body-schema.ts';
+import { updateCatalogSettings } from '../../domains/school/catalog-settings/service.ts';
 import {
   closeProvider,
   createTitledProvider,
@@ -11,7 +11,7 @@ import {
   listProviders,
   openProvider,
   setProviderLimit,
-} from '../../resources/schools/provider-service.ts';
+} from '../../domains/school/schools/provider-service.ts';
 import { deleteCommand } from './provider-deletion.ts';
 import { command, count, id, run, table, title, type CommandContext, type Options } from './run.ts';
 

@@ -12,7 +12,7 @@ import { isPooled } from '../../database/pooler.ts';
 import { assertReleaseIsSupported } from '../../database/releases.ts';
 import { raiseOomScore } from '../../core/oom-score.ts';
 import { openStore, waitForDatabase, type Store, type StoreOptions } from '../../database/store.ts';
-import { createContext } from '../../resources/schools/provider-service.ts';
+import { createContext } from '../../domains/school/schools/provider-service.ts';
 import type { Plugin } from '../plugin/define-plugin.ts';
 
 export type CommandContext = {

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { Problem } from '../../core/errors.ts';
-import { loadPasswordNames } from '../../resources/auth/password-loaders.ts';
-import { findPasswordFault, type PasswordFault } from '../../resources/auth/password-schema.ts';
-import { setPassword } from '../../resources/auth/password-service.ts';
-import { renameAdminUser } from '../../resources/admin-users/service.ts';
-import { invite } from '../../resources/users/invitation-service.ts';
+import { loadPasswordNames } from '../../domains/school/auth/password-loaders.ts';
+import { findPasswordFault, type PasswordFault } from '../../domains/school/auth/password-schema.ts';
+import { setPassword } from '../../domains/school/auth/password-service.ts';
+import { renameAdminUser } from '../../domains/school/admin-users/service.ts';
+import { invite } from '../../domains/people/users/invitation-service.ts';
 import { command, id, run, title, type Options } from './run.ts';
 
 type RenameOptions = Options & { provider: number; adminUser: number; firstname: string; lastname: string };

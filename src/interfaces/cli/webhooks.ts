@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { Webhook } from '../../resources/webhooks/schema.ts';
-import { listWebhooks, resyncWebhook } from '../../resources/webhooks/service.ts';
+import type { Webhook } from '../../domains/records/webhooks/schema.ts';
+import { listWebhooks, resyncWebhook } from '../../domains/records/webhooks/service.ts';
 import { command, id, run, type Options } from './run.ts';
 
 export function webhookCommands(program: Command) {

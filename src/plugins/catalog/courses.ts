@@ -4,8 +4,8 @@ import { categories, tags } from '../../database/tables/catalog.ts';
 import { inNameOrder } from '../../database/tables/columns.ts';
 import { courses } from '../../database/tables/courses.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import { isPublicCourse } from '../../resources/visibility/loaders.ts';
-import { visibleTags } from '../../resources/tags/loaders.ts';
+import { isPublicCourse } from '../../domains/courses/visibility/loaders.ts';
+import { visibleTags } from '../../domains/courses/tags/loaders.ts';
 import { toTitleTest, type Filter } from './dates/filters.ts';
 import { createVersionedCache } from '../../database/versioned-cache.ts';
 

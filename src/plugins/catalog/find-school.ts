@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Versions } from '../../database/context.ts';
 import type { Language } from '../../core/reference/language.ts';
 import { execute, type Queryable } from '../../database/statements.ts';
-import type { CatalogSettingsRow } from '../../resources/catalog-settings/schema.ts';
+import type { CatalogSettingsRow } from '../../domains/school/catalog-settings/schema.ts';
 
 /** A school whose catalog is on, with its settings and the versions of its data. */
 export type CatalogSchool = Versions &

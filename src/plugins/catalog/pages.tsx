@@ -3,7 +3,7 @@ import { Problem } from '../../core/errors.ts';
 import type { Services } from '../../http/auth/authenticate.ts';
 import { sanitizeCached } from '../../core/sanitize-html.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
-import { loadDescriptions, loadSummaries } from '../../resources/course-descriptions/service.ts';
+import { loadDescriptions, loadSummaries } from '../../domains/courses/courses/description-service.ts';
 import { findCourse, hasTopics, listCourses, toSchoolContext } from './courses.ts';
 import { applyFilter, filterCourses } from './dates/filters.ts';
 import { findDatedCourses, getDate } from './dates/service.ts';

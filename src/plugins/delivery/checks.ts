@@ -10,7 +10,7 @@ import {
   warning,
 } from '../../interfaces/plugin/checks.ts';
 import type { Condition, SystemCheck } from '../../interfaces/plugin/checks.ts';
-import { joinedRecipient, recipientJoins } from '../../resources/mails/loaders.ts';
+import { joinedRecipient, recipientJoins } from '../../domains/messages/mails/loaders.ts';
 import { deliverySettings, mailsWait, noAddress } from './settings.ts';
 import { countUnencrypted, readWebhookStates, type WebhookState } from './webhooks/state.ts';
 

@@ -1,7 +1,7 @@
 import helmet from '@fastify/helmet';
 import type { FastifyPluginAsync } from 'fastify';
-import { serveOpenapi } from '../../openapi/document.ts';
-import { addParameterExamples } from '../../openapi/examples.ts';
+import { serveOpenapi } from '../../http/openapi/document.ts';
+import { addParameterExamples } from '../../http/openapi/examples.ts';
 import { serveAsset, type Asset } from '../../http/assets.ts';
 import { compressOnce, sendContent } from '../../http/compression/static-content.ts';
 import { guideStyle, referenceScript, referenceStyle } from './assets.ts';

@@ -5,7 +5,7 @@ import { command, run, type CommandContext, type CommandResult, type Options } f
 import { formatAge, queryOne } from '../../interfaces/plugin/checks.ts';
 import { readFolders } from '../../interfaces/plugin/define-plugin.ts';
 import { createMeters } from '../../interfaces/plugin/metrics.ts';
-import { listProviders } from '../../resources/schools/provider-service.ts';
+import { listProviders } from '../../domains/school/schools/provider-service.ts';
 import { examineSystem } from './doctor/commands.ts';
 import { formatBytes } from './doctor/disks.ts';
 import { databaseStateMetrics } from './metrics/database.ts';

@@ -1,8 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
 import type { Ctx } from '../../database/context.ts';
-import type { CancellationTerms } from '../../resources/self-cancellations/schema.ts';
-import { cancelOwnPlace, loadCancellationTerms, type OwnPlace } from '../../resources/self-cancellations/service.ts';
+import type { CancellationTerms } from '../../domains/bookings/participant-changes/self-cancellation-schema.ts';
+import {
+  cancelOwnPlace,
+  loadCancellationTerms,
+  type OwnPlace,
+} from '../../domains/bookings/participant-changes/self-cancellation-service.ts';
 import { readField } from '../../http/html/forms.ts';
 import { sendPage } from './send-page.tsx';
 import { Cancel, isOpen, type CancelProps } from './views/cancel.tsx';

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
 import { readField } from '../../http/html/forms.ts';
-import { confirmInterest, deleteInterest, findInterest } from '../../resources/interests/service.ts';
+import { confirmInterest, deleteInterest, findInterest } from '../../domains/courses/interests/service.ts';
 import type { PageServices } from './page-context.ts';
 import { loadSchool } from './people.ts';
 import { sendNotice, sendPage } from './send-page.tsx';

@@ -6,9 +6,9 @@ import { participants } from '../../database/tables/participants.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { grouped } from '../../lists/relations.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
-import { loadBookingBalance, loadPlacePrice } from '../../resources/payments/balance-service.ts';
-import type { CancellationTerms } from '../../resources/self-cancellations/schema.ts';
-import { loadCancellationTerms } from '../../resources/self-cancellations/service.ts';
+import { loadBookingBalance, loadPlacePrice } from '../../domains/orders/payments/balance-service.ts';
+import type { CancellationTerms } from '../../domains/bookings/participant-changes/self-cancellation-schema.ts';
+import { loadCancellationTerms } from '../../domains/bookings/participant-changes/self-cancellation-service.ts';
 import { findEnrolments, findShownCredit, type Enrolment } from './courses.ts';
 
 export type LinkedPlace = {

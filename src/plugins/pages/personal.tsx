@@ -3,9 +3,9 @@ import type { Ctx } from '../../database/context.ts';
 import { toCalendar } from '../../core/calendar.ts';
 import { Problem } from '../../core/errors.ts';
 import { toUidHost } from '../../core/settings.ts';
-import { hashPassword, replacePassword } from '../../resources/auth/password-service.ts';
-import { endSession, openSession, findSessionUser } from '../../resources/auth/session-service.ts';
-import { loadCancellationTerms } from '../../resources/self-cancellations/service.ts';
+import { hashPassword, replacePassword } from '../../domains/school/auth/password-service.ts';
+import { endSession, openSession, findSessionUser } from '../../domains/school/auth/session-service.ts';
+import { loadCancellationTerms } from '../../domains/bookings/participant-changes/self-cancellation-service.ts';
 import { cancelByForm, sendCancelForm } from './cancel-page.tsx';
 import { sendNotice, sendPage } from './send-page.tsx';
 import {
@@ -16,7 +16,7 @@ import {
   loadInstructorNames,
   toCalendarPlace,
 } from './courses.ts';
-import { loadDescriptions } from '../../resources/course-descriptions/service.ts';
+import { loadDescriptions } from '../../domains/courses/courses/description-service.ts';
 import { detailsPages } from './details-pages.tsx';
 import { readNewPassword, toId } from './forms.ts';
 import { loadPerson, loadSchool } from './people.ts';

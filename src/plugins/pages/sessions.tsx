@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { getRoute } from '../../http/route-name.ts';
-import { endOtherSessions, listUserSessions } from '../../resources/auth/session-service.ts';
+import { endOtherSessions, listUserSessions } from '../../domains/school/auth/session-service.ts';
 import { readField } from '../../http/html/forms.ts';
 import type { PageServices } from './page-context.ts';
 import { sendPage } from './send-page.tsx';

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
 import { getRoute } from '../../http/route-name.ts';
-import { verifyCredentials, type Verified } from '../../resources/auth/sign-on-service.ts';
+import { verifyCredentials, type Verified } from '../../domains/school/auth/sign-on-service.ts';
 import { readField } from '../../http/html/forms.ts';
 import { fillCount } from '../../http/html/fill.ts';
 

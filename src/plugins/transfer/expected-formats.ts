@@ -1,8 +1,8 @@
 import type { TSchema } from '@sinclair/typebox';
 import { coercionKind, type CoercionKind } from '../../core/schema/types.ts';
 import { addressPattern } from '../../core/text.ts';
-import { PasswordHash } from '../../resources/auth/password-schema.ts';
-import { colorPattern } from '../../resources/catalog-settings/body-schema.ts';
+import { PasswordHash } from '../../domains/school/auth/password-schema.ts';
+import { colorPattern } from '../../domains/school/catalog-settings/body-schema.ts';
 import {
   Amount,
   CreditedAmount,

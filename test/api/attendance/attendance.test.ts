@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { completeCourses } from '../../../src/resources/attendance/service.ts';
+import { completeCourses } from '../../../src/domains/participants/attendance/service.ts';
 import { newestEvent, eventsSince } from '../../support/changes.ts';
 import { addDate, addGathering } from '../../support/dates.ts';
 import { createAttendance, createOrder, createUser } from '../../support/orders.ts';

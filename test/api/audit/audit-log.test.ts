@@ -1,9 +1,9 @@
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { listAuditEntries } from '../../../src/database/audit-entries.ts';
-import { createKey } from '../../../src/resources/auth/key-service.ts';
-import { setPassword } from '../../../src/resources/auth/password-service.ts';
-import { requestPartner } from '../../../src/resources/schools/partner-service.ts';
+import { createKey } from '../../../src/domains/school/auth/key-service.ts';
+import { setPassword } from '../../../src/domains/school/auth/password-service.ts';
+import { requestPartner } from '../../../src/domains/school/schools/partner-service.ts';
 import { book, createBookableDate, bookOrFail, bookingBody } from '../../support/booking.ts';
 import { addAdminUser, addInstructor } from '../../support/dates.ts';
 import { minimalPerson, minimalSchool, endpointUrl, sendWrite, writeEndpoints } from '../../support/request-bodies.ts';

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { assignUsernames, selectNewUsers, withSharedEmail } from '../../../src/resources/booking/enrolment-service.ts';
+import {
+  assignUsernames,
+  selectNewUsers,
+  withSharedEmail,
+} from '../../../src/domains/people/users/enrolment-service.ts';
 import { createBookableDate, bookOrFail, person } from '../../support/booking.ts';
 import { createUser, write } from '../../support/orders.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { promoteWaitingLists } from '../../../src/resources/seats/promotion-service.ts';
+import { promoteWaitingLists } from '../../../src/domains/bookings/seat-assignment/promotion-service.ts';
 import { allAreas } from '../../../src/database/areas.ts';
 import { addDate, changeDate } from '../../support/dates.ts';
 import { contentTypeHeader, dialects, encodeBody } from '../../support/dialects.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hashPassword } from '../../../src/resources/auth/password-service.ts';
+import { hashPassword } from '../../../src/domains/school/auth/password-service.ts';
 import { book, bookingBody, bookOrFail, createBookableDate, getSummary } from '../../support/booking.ts';
 import { createUser } from '../../support/orders.ts';
 import { contentTypeHeader, encodeBody } from '../../support/request-bodies.ts';

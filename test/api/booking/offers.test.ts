@@ -16,8 +16,8 @@ import { eventsSince, newestEvent } from '../../support/changes.ts';
 import { write } from '../../support/orders.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 import { participants } from '../../../src/database/tables/participants.ts';
-import { endDueHoldsOfSchool } from '../../../src/resources/seats/due-holds-service.ts';
-import { acceptOffer, declineOffer } from '../../../src/resources/seats/service.ts';
+import { endDueHoldsOfSchool } from '../../../src/domains/bookings/seat-assignment/due-holds-service.ts';
+import { acceptOffer, declineOffer } from '../../../src/domains/bookings/seat-assignment/service.ts';
 
 const { createProvider, database } = await sharedTestApp();
 const { pool } = database;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkCounters } from '../../../src/resources/counters/service.ts';
+import { checkCounters } from '../../../src/domains/records/counters/service.ts';
 import { book, bookOrFail, createBookableDate, deregister, errorCodes, persons } from '../../support/booking.ts';
 import { createCampaign } from '../../support/orders.ts';
 import { createLinkToken, visitor } from '../../support/pages.ts';

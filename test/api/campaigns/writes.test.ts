@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkCounters } from '../../../src/resources/counters/service.ts';
+import { checkCounters } from '../../../src/domains/records/counters/service.ts';
 import { book, createBookableDate, deregister, errorCodes, getSummary, persons } from '../../support/booking.ts';
 import { eventsSince, newestEvent } from '../../support/changes.ts';
 import { createCampaign, createCustomer, write } from '../../support/orders.ts';

@@ -6,7 +6,7 @@ import { products } from '../../../src/database/tables/courses.ts';
 import { toToken } from '../../../src/plugins/catalog/booking/service.ts';
 import { hashAddress } from '../../../src/plugins/catalog/forms.ts';
 import { letterTexts } from '../../../src/plugins/delivery/mail/messages.ts';
-import { createLink } from '../../../src/resources/links/service.ts';
+import { createLink } from '../../../src/domains/messages/links/service.ts';
 import { book, bookOrFail, createVoucher, person, statusesOnDate } from '../../support/booking.ts';
 import { openOwnHost } from '../../support/catalog.ts';
 import { personFields, readFormFields, readMain, type FormFields } from '../../support/catalog-form.ts';

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { providers } from '../../../src/database/tables/providers.ts';
-import { approvePartner, requestPartner } from '../../../src/resources/schools/partner-service.ts';
+import { approvePartner, requestPartner } from '../../../src/domains/school/schools/partner-service.ts';
 import { openCatalog } from '../../support/catalog.ts';
 import { addDate, changeDate } from '../../support/dates.ts';
 import { write } from '../../support/orders.ts';

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../../../src/core/config.ts';
 import { hostCheck } from '../../../src/plugins/catalog/checks.ts';
-import { updateCatalogSettings } from '../../../src/resources/catalog-settings/service.ts';
+import { updateCatalogSettings } from '../../../src/domains/school/catalog-settings/service.ts';
 import { bookOrFail, createBookableDate } from '../../support/booking.ts';
 import { openOwnHost, switchCatalogOn } from '../../support/catalog.ts';
 import { createLinkToken } from '../../support/pages.ts';

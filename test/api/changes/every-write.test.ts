@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { recordedTypes } from '../../../src/database/record-events.ts';
-import { checkCounters } from '../../../src/resources/counters/service.ts';
+import { checkCounters } from '../../../src/domains/records/counters/service.ts';
 import { allWrites } from '../../support/data-versions.ts';
 import { createOwner } from '../../support/isolation.ts';
 import { write } from '../../support/orders.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { renameAdminUser } from '../../../src/resources/admin-users/service.ts';
+import { renameAdminUser } from '../../../src/domains/school/admin-users/service.ts';
 import { eventsSince, newestEvent } from '../../support/changes.ts';
 import {
   contentTypeHeader,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { compose } from '../../../src/plugins/delivery/mail/compose.ts';
 import { findMail } from '../../../src/plugins/delivery/mail/find-mail.ts';
 import { toMailData, type MailRow } from '../../../src/plugins/delivery/mail/mail-data.ts';
-import { completeCancellations } from '../../../src/resources/cancellations/service.ts';
+import { completeCancellations } from '../../../src/domains/bookings/date-changes/cancellation-service.ts';
 import { bookOrFail, createBookableDate, deregister, persons, statusesOnDate } from '../../support/booking.ts';
 import { eventsSince, newestEvent } from '../../support/changes.ts';
 import { addDate } from '../../support/dates.ts';

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { categories } from '../../../src/database/tables/catalog.ts';
 import { customers } from '../../../src/database/tables/customers.ts';
-import { categorizeCourse } from '../../../src/resources/categories/service.ts';
+import { categorizeCourse } from '../../../src/domains/courses/courses/category-service.ts';
 import { allAreas } from '../../../src/database/areas.ts';
 import {
   addBundle,

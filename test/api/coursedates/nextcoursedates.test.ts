@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { expect, test, vi } from 'vitest';
 import { courses } from '../../../src/database/tables/courses.ts';
-import { approvePartner } from '../../../src/resources/schools/partner-service.ts';
+import { approvePartner } from '../../../src/domains/school/schools/partner-service.ts';
 import { allAreas } from '../../../src/database/areas.ts';
 import {
   addBundle,

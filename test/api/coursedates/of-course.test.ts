@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { approvePartner } from '../../../src/resources/schools/partner-service.ts';
+import { approvePartner } from '../../../src/domains/school/schools/partner-service.ts';
 import { allAreas } from '../../../src/database/areas.ts';
 import { addDate, addGathering, addInstructor, addLocation, addParticipants, changeDate } from '../../support/dates.ts';
 import { openTestAppForFile, type TestResponse, type Provider } from '../../support/test-app.ts';

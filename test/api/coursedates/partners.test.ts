@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { addCategory, categorizeCourse } from '../../../src/resources/categories/service.ts';
-import { approvePartner } from '../../../src/resources/schools/partner-service.ts';
+import { addCategory, categorizeCourse } from '../../../src/domains/courses/courses/category-service.ts';
+import { approvePartner } from '../../../src/domains/school/schools/partner-service.ts';
 import { addBundle, addDate, addGathering, addInstructor, addLocation, assignInstructor } from '../../support/dates.ts';
 import { sharedTestApp, type TestResponse } from '../../support/test-app.ts';
 

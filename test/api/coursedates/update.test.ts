@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addsSeats } from '../../../src/resources/seats/promotion-service.ts';
+import { addsSeats } from '../../../src/domains/bookings/seat-assignment/promotion-service.ts';
 import { statusesOnDate } from '../../support/booking.ts';
 import { eventsSince, newestEvent } from '../../support/changes.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addCategory, categorizeCourse } from '../../../src/resources/categories/service.ts';
+import { addCategory, categorizeCourse } from '../../../src/domains/courses/courses/category-service.ts';
 import { importObjects } from '../../support/all-responses.ts';
 import { addDate } from '../../support/dates.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listCategories } from '../../../src/resources/categories/service.ts';
+import { listCategories } from '../../../src/domains/courses/courses/category-service.ts';
 import { importObjects } from '../../support/all-responses.ts';
 import { write } from '../../support/orders.ts';
 import { contentTypeHeader, encodeBody } from '../../support/request-bodies.ts';

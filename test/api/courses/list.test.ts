@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { approvePartner } from '../../../src/resources/schools/partner-service.ts';
+import { approvePartner } from '../../../src/domains/school/schools/partner-service.ts';
 import { allAreas } from '../../../src/database/areas.ts';
 import { sharedTestApp, type TestResponse, type Provider } from '../../support/test-app.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { CourseBody, CourseChange } from '../../../src/resources/course-editing/body-schema.ts';
-import { addCategory, categorizeCourse } from '../../../src/resources/categories/service.ts';
+import { CourseBody, CourseChange } from '../../../src/domains/courses/courses/body-schema.ts';
+import { addCategory, categorizeCourse } from '../../../src/domains/courses/courses/category-service.ts';
 import { addDate } from '../../support/dates.ts';
 import { createCustomer, createProduct, write } from '../../support/orders.ts';
 import { dialects, encodeBody, fullCourse, contentTypeHeader, type Fields } from '../../support/request-bodies.ts';

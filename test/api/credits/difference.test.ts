@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkCounters } from '../../../src/resources/counters/service.ts';
+import { checkCounters } from '../../../src/domains/records/counters/service.ts';
 import { bookOrFail, createBookableDate, persons } from '../../support/booking.ts';
 import { addDate } from '../../support/dates.ts';
 import { createCampaign, createCustomer, createProduct, write } from '../../support/orders.ts';

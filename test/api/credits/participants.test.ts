@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkCounters } from '../../../src/resources/counters/service.ts';
+import { checkCounters } from '../../../src/domains/records/counters/service.ts';
 import { bookOrFail, createBookableDate, deregister, persons } from '../../support/booking.ts';
 import { createCampaign, write } from '../../support/orders.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';

@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { todayIn } from '../../../src/core/timestamps.ts';
 import type { Rate } from '../../../src/http/auth/rate-limit.ts';
-import { listKeys, revokeKey } from '../../../src/resources/auth/key-service.ts';
+import { listKeys, revokeKey } from '../../../src/domains/school/auth/key-service.ts';
 import { customers } from '../../../src/database/tables/customers.ts';
 import { withProfile } from '../../support/key-profiles.ts';
 import { createCustomer, createOrder, createProduct, createUser, mainProduct, write } from '../../support/orders.ts';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { approvePartner } from '../../../src/resources/schools/partner-service.ts';
+import { approvePartner } from '../../../src/domains/school/schools/partner-service.ts';
 import { countOnce, nearestCursor, rememberCursor, createPageHints } from '../../../src/lists/paging/page-hints.ts';
 import { createBookableDate } from '../../support/booking.ts';
 import { recordStatements, type RecordedStatement } from '../../support/record-statements.ts';

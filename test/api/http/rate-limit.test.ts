@@ -1,7 +1,11 @@
 import { expect, inject, onTestFinished, test, vi } from 'vitest';
 import { createProviderLimits } from '../../../src/http/auth/provider-limits.ts';
-import { createTitledProvider, getRootId, setProviderLimit } from '../../../src/resources/schools/provider-service.ts';
-import { createKey } from '../../../src/resources/auth/key-service.ts';
+import {
+  createTitledProvider,
+  getRootId,
+  setProviderLimit,
+} from '../../../src/domains/school/schools/provider-service.ts';
+import { createKey } from '../../../src/domains/school/auth/key-service.ts';
 import { readConfig } from '../../support/config.ts';
 import { minimalSchool } from '../../support/request-bodies.ts';
 import {

@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { eq } from 'drizzle-orm';
 import { expect, test, vi } from 'vitest';
 import { categories } from '../../../src/database/tables/catalog.ts';
-import { addCategory, categorizeCourse } from '../../../src/resources/categories/service.ts';
+import { addCategory, categorizeCourse } from '../../../src/domains/courses/courses/category-service.ts';
 import { allAreas } from '../../../src/database/areas.ts';
 import { createBookableDate, bookingBody } from '../../support/booking.ts';
 import { waitForBlocked } from '../../support/locks.ts';

@@ -1,6 +1,6 @@
 import { connect, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { createKey, revokeKey } from '../../../src/resources/auth/key-service.ts';
+import { createKey, revokeKey } from '../../../src/domains/school/auth/key-service.ts';
 import { execute } from '../../support/booking.ts';
 import { freePort } from '../../support/ports.ts';
 import {

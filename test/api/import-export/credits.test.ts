@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { Client } from 'pg';
 import { expect, inject, test } from 'vitest';
 import { allAreas } from '../../../src/database/areas.ts';
-import { checkCounters } from '../../../src/resources/counters/service.ts';
+import { checkCounters } from '../../../src/domains/records/counters/service.ts';
 import { exportToLines, importObjects } from '../../support/all-responses.ts';
 import { createBookableDate } from '../../support/booking.ts';
 import { connectionTo, sharedTestApp, type Provider } from '../../support/test-app.ts';

@@ -1,6 +1,6 @@
 import { getTableColumns } from 'drizzle-orm';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { checkCounters } from '../../../src/resources/counters/service.ts';
+import { checkCounters } from '../../../src/domains/records/counters/service.ts';
 import { importLines } from '../../../src/plugins/transfer/import.ts';
 import { isBulk, tableName, type Item } from '../../../src/plugins/transfer/record-type.ts';
 import { recordTypes } from '../../../src/plugins/transfer/record-types/index.ts';

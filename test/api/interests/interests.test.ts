@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createInterestLink } from '../../../src/resources/interests/service.ts';
+import { createInterestLink } from '../../../src/domains/courses/interests/service.ts';
 import { person } from '../../support/booking.ts';
 import { addDate } from '../../support/dates.ts';
 import { addInterests, askFor, interestMails, listInterests, newAddress } from '../../support/interests.ts';

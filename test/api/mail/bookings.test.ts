@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { deleteOld } from '../../../src/database/housekeeping.ts';
-import { findLink } from '../../../src/resources/links/service.ts';
+import { findLink } from '../../../src/domains/messages/links/service.ts';
 import { bookOrFail, book, createBookableDate, errorCodes, person } from '../../support/booking.ts';
 import { tasks } from '../../support/housekeeping.ts';
 import {

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { getDeliveryCounters } from '../../../src/plugins/delivery/counters.ts';
 import { retryDelayMinutes } from '../../../src/plugins/delivery/mail/endings.ts';
 import { deleteOld } from '../../../src/database/housekeeping.ts';
-import { findTokenOwner } from '../../../src/resources/auth/token-service.ts';
+import { findTokenOwner } from '../../../src/domains/school/auth/token-service.ts';
 import { tasks } from '../../support/housekeeping.ts';
 import {
   allSent,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findLink } from '../../../src/resources/links/service.ts';
+import { findLink } from '../../../src/domains/messages/links/service.ts';
 import { bookOrFail, createBookableDate, createVoucher, deregister, person, persons } from '../../support/booking.ts';
 import { addGathering, addLocation } from '../../support/dates.ts';
 import {

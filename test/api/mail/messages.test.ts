@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findTokenOwner, consumeToken } from '../../../src/resources/auth/token-service.ts';
+import { findTokenOwner, consumeToken } from '../../../src/domains/school/auth/token-service.ts';
 import { addDate, addLocation } from '../../support/dates.ts';
 import { createBookableDate, bookOrFail, person } from '../../support/booking.ts';
 import {

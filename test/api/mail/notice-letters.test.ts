@@ -11,7 +11,7 @@ import {
   startWorker,
 } from '../../support/mail.ts';
 import { createNotifiedDate, createNotifyingLocation, readNotices, switchNotices } from '../../support/notices.ts';
-import { warnOfMinimum } from '../../../src/resources/notices/service.ts';
+import { warnOfMinimum } from '../../../src/domains/messages/notices/service.ts';
 import type { Provider } from '../../support/test-app.ts';
 
 const day = { startAt: '2030-06-07', endAt: '2030-06-07', startTimeAt: '09:00', endTimeAt: '15:30' };

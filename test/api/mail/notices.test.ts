@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { endDueHoldsOfSchool } from '../../../src/resources/seats/due-holds-service.ts';
-import { acceptOffer, declineOffer } from '../../../src/resources/seats/service.ts';
-import { warnOfMinimum } from '../../../src/resources/notices/service.ts';
+import { endDueHoldsOfSchool } from '../../../src/domains/bookings/seat-assignment/due-holds-service.ts';
+import { acceptOffer, declineOffer } from '../../../src/domains/bookings/seat-assignment/service.ts';
+import { warnOfMinimum } from '../../../src/domains/messages/notices/service.ts';
 import { mailKindNames } from '../../../src/core/reference/mail-kinds.ts';
 import { addDate, addLocation, changeDate } from '../../support/dates.ts';
 import {

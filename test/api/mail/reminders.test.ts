@@ -3,8 +3,8 @@ import { bookOrFail, createBookableDate, deregister, person, persons } from '../
 import { addDate, addLocation, addParticipants, changeDate } from '../../support/dates.ts';
 import { forced, queuedMails, switchMails } from '../../support/mail.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
-import { queueDueReminders } from '../../../src/resources/mails/reminder-service.ts';
-import { dueAt } from '../../../src/resources/mails/reminder-sql.ts';
+import { queueDueReminders } from '../../../src/domains/messages/mails/reminder-service.ts';
+import { dueAt } from '../../../src/domains/messages/mails/reminder-sql.ts';
 
 const { createProvider, database } = await sharedTestApp();
 const remind = () => queueDueReminders(database);

@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { afterAll, expect, inject, onTestFinished, test } from 'vitest';
 import { recordResult, recordStart, type RestoreTest } from '../../../src/plugins/backup/runs.ts';
 import { openAdminServer } from '../../../src/plugins/operations/metrics/routes.ts';
-import { hashPassword } from '../../../src/resources/auth/password-service.ts';
+import { hashPassword } from '../../../src/domains/school/auth/password-service.ts';
 import { bookingBody, createBookableDate, person } from '../../support/booking.ts';
 import { invite, smtpError, startMailServer, startWorker, switchMails } from '../../support/mail.ts';
 import { waitForBlocked } from '../../support/locks.ts';

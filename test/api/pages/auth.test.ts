@@ -1,5 +1,5 @@
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { isPassword } from '../../../src/resources/auth/password-service.ts';
+import { isPassword } from '../../../src/domains/school/auth/password-service.ts';
 import { addAdminUser } from '../../support/dates.ts';
 import { createUser } from '../../support/orders.ts';
 import {

@@ -3,7 +3,7 @@ import type { QueryConfig, QueryResult } from 'pg';
 import { expect, inject, onTestFinished, test, vi } from 'vitest';
 import { providers } from '../../../src/database/tables/providers.ts';
 import { sanitizeHtml } from '../../../src/core/sanitize-html.ts';
-import { isPassword, setPassword } from '../../../src/resources/auth/password-service.ts';
+import { isPassword, setPassword } from '../../../src/domains/school/auth/password-service.ts';
 import {
   addDate,
   addGathering,

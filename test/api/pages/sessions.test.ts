@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { listAuditEntries } from '../../../src/database/audit-entries.ts';
-import { setPassword } from '../../../src/resources/auth/password-service.ts';
+import { setPassword } from '../../../src/domains/school/auth/password-service.ts';
 import { createUser } from '../../support/orders.ts';
 import { backdate, signedInVisitor } from '../../support/pages.ts';
 import { sharedTestApp } from '../../support/test-app.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkCounters } from '../../../src/resources/counters/service.ts';
+import { checkCounters } from '../../../src/domains/records/counters/service.ts';
 import { bookOrFail, createBookableDate, createVoucher } from '../../support/booking.ts';
 import { eventsSince, newestEvent } from '../../support/changes.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';

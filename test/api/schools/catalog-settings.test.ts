@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { importObjects } from '../../support/all-responses.ts';
-import { updateCatalogSettings } from '../../../src/resources/catalog-settings/service.ts';
+import { updateCatalogSettings } from '../../../src/domains/school/catalog-settings/service.ts';
 import { contentTypeHeader, dialects, encodeBody, type Dialect, type Fields } from '../../support/request-bodies.ts';
 import { openTestApp, settings, sharedTestApp, type Provider } from '../../support/test-app.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { approvePartner, requestPartner, revokePartner } from '../../../src/resources/schools/partner-service.ts';
+import { approvePartner, requestPartner, revokePartner } from '../../../src/domains/school/schools/partner-service.ts';
 import { allAreas } from '../../../src/database/areas.ts';
 import { sharedTestApp, type TestResponse } from '../../support/test-app.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { approvePartner } from '../../../src/resources/schools/partner-service.ts';
+import { approvePartner } from '../../../src/domains/school/schools/partner-service.ts';
 import { sharedTestApp } from '../../support/test-app.ts';
 
 const { database, createProvider } = await sharedTestApp();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { eraseAgain, eraseKept } from '../../../src/resources/erasures/service.ts';
+import { eraseAgain, eraseKept } from '../../../src/domains/records/erasures/service.ts';
 import { book, bookOrFail, createBookableDate, getSummary } from '../../support/booking.ts';
 import { newestEvent } from '../../support/changes.ts';
 import { contentTypeHeader, dialects, encodeBody } from '../../support/dialects.ts';

@@ -1,9 +1,9 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { expect, test } from 'vitest';
-import { webhookMessages } from '../../../src/openapi/webhook-messages.ts';
-import { createContext } from '../../../src/resources/schools/provider-service.ts';
-import { resyncWebhook } from '../../../src/resources/webhooks/service.ts';
+import { webhookMessages } from '../../../src/http/openapi/webhook-messages.ts';
+import { createContext } from '../../../src/domains/school/schools/provider-service.ts';
+import { resyncWebhook } from '../../../src/domains/records/webhooks/service.ts';
 import { coreTasks, deleteOld } from '../../../src/database/housekeeping.ts';
 import type { Provider, TestApp } from '../../support/test-app.ts';
 import { createGate } from '../../support/gate.ts';

@@ -1,8 +1,12 @@
 import { Resolver } from 'node:dns/promises';
 import { expect, test, vi } from 'vitest';
-import { closeProvider, createContext, createTitledProvider } from '../../../src/resources/schools/provider-service.ts';
-import { createKey } from '../../../src/resources/auth/key-service.ts';
-import { testWebhook } from '../../../src/resources/webhooks/service.ts';
+import {
+  closeProvider,
+  createContext,
+  createTitledProvider,
+} from '../../../src/domains/school/schools/provider-service.ts';
+import { createKey } from '../../../src/domains/school/auth/key-service.ts';
+import { testWebhook } from '../../../src/domains/records/webhooks/service.ts';
 import { createGate } from '../../support/gate.ts';
 import { settings, sharedTestApp } from '../../support/test-app.ts';
 import { attemptsOf, createWebhook, openWebhookTestApp, startReceiver } from '../../support/webhooks.ts';

@@ -6,7 +6,7 @@ import { buildApp } from '../../../src/app.ts';
 import { openDatabase, type Database } from '../../../src/database/client.ts';
 import { applyMigrations, migrateDatabase } from '../../../src/database/migrate.ts';
 import { readMigrations } from '../../../src/database/migration-history.ts';
-import { checkCounters } from '../../../src/resources/counters/service.ts';
+import { checkCounters } from '../../../src/domains/records/counters/service.ts';
 import { baselineCommit, readBaseline } from '../../support/migrations.ts';
 import { failedChecks, pause, type Run, type Scenario } from '../scenario.ts';
 import { readCatalog } from '../support/catalog.ts';

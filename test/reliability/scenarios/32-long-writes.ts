@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import { createLink } from '../../../src/resources/links/service.ts';
+import { createLink } from '../../../src/domains/messages/links/service.ts';
 import { bundle, replaceIn } from '../../support/bundle.ts';
 import { failedChecks, pause, waitUntil, type Scenario } from '../scenario.ts';
 import { formEnv, openBookingForm } from '../support/booking-form.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import * as copyStatements from '../../../src/resources/erasures/copy-sql.ts';
-import * as listStatements from '../../../src/resources/erasures/list-sql.ts';
-import * as mailStatements from '../../../src/resources/erasures/mail-sql.ts';
-import * as payerStatements from '../../../src/resources/erasures/payer-sql.ts';
-import * as ownStatements from '../../../src/resources/erasures/sql.ts';
+import * as copyStatements from '../../../src/domains/records/erasures/copy-sql.ts';
+import * as listStatements from '../../../src/domains/records/erasures/list-sql.ts';
+import * as mailStatements from '../../../src/domains/records/erasures/mail-sql.ts';
+import * as payerStatements from '../../../src/domains/records/erasures/payer-sql.ts';
+import * as ownStatements from '../../../src/domains/records/erasures/sql.ts';
 import { countReadRows } from '../../support/count-read-rows.ts';
 import { createCustomer, createOrder, createUser, write } from '../../support/orders.ts';
 import { openTestAppForFile } from '../../support/test-app.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { findToken } from '../../../src/resources/auth/token-sql.ts';
-import { findInterest } from '../../../src/resources/interests/sql.ts';
-import { findLink } from '../../../src/resources/links/sql.ts';
+import { findToken } from '../../../src/domains/school/auth/token-sql.ts';
+import { findInterest } from '../../../src/domains/courses/interests/sql.ts';
+import { findLink } from '../../../src/domains/messages/links/sql.ts';
 import { countReadRows } from '../../support/count-read-rows.ts';
 import { createOrder, createUser, write } from '../../support/orders.ts';
 import { openTestAppForFile } from '../../support/test-app.ts';

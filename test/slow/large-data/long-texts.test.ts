@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { toStreamSafe } from '../../../src/core/text.ts';
-import { createInterestLink } from '../../../src/resources/interests/service.ts';
+import { createInterestLink } from '../../../src/domains/courses/interests/service.ts';
 import { importObjects } from '../../support/all-responses.ts';
 import { createBookableDate, person } from '../../support/booking.ts';
 import { readFormFields } from '../../support/catalog-form.ts';

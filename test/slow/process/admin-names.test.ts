@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { renameAdminUser } from '../../../src/resources/admin-users/service.ts';
+import { renameAdminUser } from '../../../src/domains/school/admin-users/service.ts';
 import { allSent, startMailServer, openMailTestApp, readOutbox, startWorker } from '../../support/mail.ts';
 import { runCli, databaseUrl } from '../../support/processes.ts';
 import type { Provider } from '../../support/test-app.ts';

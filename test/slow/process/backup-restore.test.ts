@@ -9,7 +9,7 @@ import { restoreBackup } from '../../../src/plugins/backup/restore.ts';
 import { writeBackup } from '../../../src/plugins/backup/write.ts';
 import { applyMigrations, migrateDatabase } from '../../../src/database/migrate.ts';
 import { readMigrations } from '../../../src/database/migration-history.ts';
-import { checkCounters } from '../../../src/resources/counters/service.ts';
+import { checkCounters } from '../../../src/domains/records/counters/service.ts';
 import { loadDemo } from '../../../src/plugins/transfer/demo/load.ts';
 import { newApiKey } from '../../../src/core/api-key.ts';
 import { emptyDatabase, runSql } from '../../support/backups.ts';

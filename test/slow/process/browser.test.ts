@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { providers } from '../../../src/database/tables/providers.ts';
 import { eq } from 'drizzle-orm';
-import { setPassword } from '../../../src/resources/auth/password-service.ts';
+import { setPassword } from '../../../src/domains/school/auth/password-service.ts';
 import {
   accessibilityViolations,
   chromiumPath,

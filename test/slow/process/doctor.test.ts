@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Database } from '../../../src/database/client.ts';
-import { checkCounters } from '../../../src/resources/counters/service.ts';
+import { checkCounters } from '../../../src/domains/records/counters/service.ts';
 import { allAreas } from '../../../src/database/areas.ts';
 import { addDate, addParticipants } from '../../support/dates.ts';
 import { mainProduct, createOrder, createProduct, createUser } from '../../support/orders.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import PostalMime from 'postal-mime';
 import { expect, test, vi } from 'vitest';
-import { findTokenOwner } from '../../../src/resources/auth/token-service.ts';
+import { findTokenOwner } from '../../../src/domains/school/auth/token-service.ts';
 import {
   allSent,
   bookWithReceipt,

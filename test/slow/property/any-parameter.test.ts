@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, expect, test } from 'vitest';
-import { createKey } from '../../../src/resources/auth/key-service.ts';
+import { createKey } from '../../../src/domains/school/auth/key-service.ts';
 import { createOwner, fillPath, getEndpoints, type Endpoint } from '../../support/isolation.ts';
 import { contentTypes, encodeBody } from '../../support/dialects.ts';
 import { openTestAppForFile, type TestResponse } from '../../support/test-app.ts';

@@ -10,7 +10,7 @@ import {
   writeEndpoints,
   type Fields,
 } from '../../support/request-bodies.ts';
-import { createKey } from '../../../src/resources/auth/key-service.ts';
+import { createKey } from '../../../src/domains/school/auth/key-service.ts';
 import { getEndpoints } from '../../support/isolation.ts';
 import { runs } from '../../support/property-runs.ts';
 import { sharedTestApp, type TestResponse } from '../../support/test-app.ts';

@@ -5,7 +5,7 @@ import { columnName } from '../../../src/database/tables/columns.ts';
 import { courseDates } from '../../../src/database/tables/coursedates.ts';
 import { courses } from '../../../src/database/tables/courses.ts';
 import { instructors, locations } from '../../../src/database/tables/places.ts';
-import { approvePartner } from '../../../src/resources/schools/partner-service.ts';
+import { approvePartner } from '../../../src/domains/school/schools/partner-service.ts';
 import { switchCatalogOn } from '../../support/catalog.ts';
 import { getEndpoints, includeNames, type Endpoint } from '../../support/isolation.ts';
 import { withProfile } from '../../support/key-profiles.ts';

@@ -3,7 +3,7 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import type { App } from '../../../src/app.ts';
 import type { Database } from '../../../src/database/client.ts';
 import { allAreas } from '../../../src/database/areas.ts';
-import { hashPassword } from '../../../src/resources/auth/password-service.ts';
+import { hashPassword } from '../../../src/domains/school/auth/password-service.ts';
 import { importObjects } from '../../support/all-responses.ts';
 import { minimalSchool } from '../../support/request-bodies.ts';
 import { limits, openTestDatabase, openTestApp, send } from '../../support/test-app.ts';

@@ -1,9 +1,9 @@
 import type { DateSpan } from '../../../core/date-format.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { execute } from '../../../database/statements.ts';
-import { linkUrl } from '../../../resources/links/schema.ts';
-import { findLink } from '../../../resources/links/service.ts';
-import { loadBookingBalance } from '../../../resources/payments/balance-service.ts';
+import { linkUrl } from '../../../domains/messages/links/schema.ts';
+import { findLink } from '../../../domains/messages/links/service.ts';
+import { loadBookingBalance } from '../../../domains/orders/payments/balance-service.ts';
 import { findPost, toToken } from './service.ts';
 import * as sql from './sql.ts';
 

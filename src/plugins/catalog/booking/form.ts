@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { hasLink } from '../../../core/text.ts';
 import { catalogFields, type CatalogField, type FieldUse } from '../../../database/tables/providers.ts';
 import { readField } from '../../../http/html/forms.ts';
-import { defaultFields } from '../../../resources/catalog-settings/schema.ts';
+import { defaultFields } from '../../../domains/school/catalog-settings/schema.ts';
 import type { CatalogDate } from '../dates/model.ts';
 import { formLimits } from './limits.ts';
 

@@ -1,11 +1,11 @@
 import { Problem, type CodedError } from '../../../core/errors.ts';
 import { toMinorUnits, type Minor } from '../../../core/money.ts';
 import type { Ctx } from '../../../database/context.ts';
-import type { BookingInput } from '../../../resources/booking/body-schema.ts';
-import { validateCampaign } from '../../../resources/campaigns/service.ts';
-import { agreedTotals, type AgreedLine } from '../../../resources/quotes/price-service.ts';
-import { previewQuote, type BookingQuote } from '../../../resources/quotes/service.ts';
-import { validateVoucher } from '../../../resources/vouchers/service.ts';
+import type { BookingInput } from '../../../domains/bookings/booking/body-schema.ts';
+import { validateCampaign } from '../../../domains/orders/campaigns/service.ts';
+import { agreedTotals, type AgreedLine } from '../../../domains/orders/orders/price-service.ts';
+import { previewQuote, type BookingQuote } from '../../../domains/bookings/booking/quote-service.ts';
+import { validateVoucher } from '../../../domains/orders/vouchers/service.ts';
 
 /** An error of the booking service, or of the form alone. */
 export type FormFault = Pick<CodedError, 'field'> & { code: string };

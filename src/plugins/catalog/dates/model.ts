@@ -7,13 +7,13 @@ import type { Settings } from '../../../core/settings.ts';
 import { todayIn } from '../../../core/timestamps.ts';
 import { toInstant } from '../../../core/zoned-time.ts';
 import { canceled, postponed } from '../../../core/reference/statuses.ts';
-import type { Category } from '../../../resources/categories/schema.ts';
-import type { CourseDate } from '../../../resources/coursedates/schema.ts';
-import type { EmbeddedCourse } from '../../../resources/courses/schema.ts';
-import type { Gathering } from '../../../resources/gatherings/schema.ts';
-import type { EmbeddedInstructor } from '../../../resources/instructors/schema.ts';
-import type { Location } from '../../../resources/locations/schema.ts';
-import type { Product } from '../../../resources/products/schema.ts';
+import type { Category } from '../../../domains/courses/courses/category-schema.ts';
+import type { CourseDate } from '../../../domains/courses/coursedates/schema.ts';
+import type { EmbeddedCourse } from '../../../domains/courses/courses/schema.ts';
+import type { Gathering } from '../../../domains/courses/gatherings/schema.ts';
+import type { EmbeddedInstructor } from '../../../domains/courses/instructors/schema.ts';
+import type { Location } from '../../../domains/courses/locations/schema.ts';
+import type { Product } from '../../../domains/courses/products/schema.ts';
 
 type Titled = { id: number; title: string };
 

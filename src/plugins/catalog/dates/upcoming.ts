@@ -2,7 +2,7 @@ import type { Ctx } from '../../../database/context.ts';
 import type { PageOptions } from '../../../lists/list-types.ts';
 import { canceled } from '../../../core/reference/statuses.ts';
 import { todayIn } from '../../../core/timestamps.ts';
-import { courseDateList, newestDateList, upcomingDateList } from '../../../resources/coursedates/list.ts';
+import { courseDateList, newestDateList, upcomingDateList } from '../../../domains/courses/coursedates/list.ts';
 import { dateIncludes, type CatalogDate, type DateItem } from './model.ts';
 import { listWholeDates, toCatalogDates } from './service.ts';
 import { createVersionedCache } from '../../../database/versioned-cache.ts';

@@ -8,7 +8,7 @@ import { toInstant } from '../../../core/zoned-time.ts';
 import type { Services } from '../../../http/auth/authenticate.ts';
 import { getSchoolId } from '../../../database/context.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
-import { withNextGatherings, type DateWithGatherings } from '../../../resources/gatherings/loaders.ts';
+import { withNextGatherings, type DateWithGatherings } from '../../../domains/courses/gatherings/loaders.ts';
 import { findCourse, hasTopics, toSchoolContext } from '../courses.ts';
 import { applyFilter } from '../dates/filters.ts';
 import type { CatalogDate } from '../dates/model.ts';

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../database/context.ts';
 import { hasLink, isEmailAddress, isTitle, normalizeEmail, normalizeTitle } from '../../../core/text.ts';
-import { interestAreas, requestWithin } from '../../../resources/interests/service.ts';
+import { interestAreas, requestWithin } from '../../../domains/courses/interests/service.ts';
 import { formLimits } from '../booking/limits.ts';
 import { countPosts } from '../booking/service.ts';
 import { AddressLimited, hashAddress } from '../forms.ts';

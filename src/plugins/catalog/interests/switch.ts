@@ -1,5 +1,5 @@
 import type { Ctx } from '../../../database/context.ts';
-import { isMailSwitchedOn } from '../../../resources/mails/queue-service.ts';
+import { isMailSwitchedOn } from '../../../domains/messages/mails/queue-service.ts';
 import { toSchoolContext } from '../courses.ts';
 
 /** True if the school sends the mail about a new date. */

@@ -1,5 +1,5 @@
 import { safeLink } from '../../../core/safe-link.ts';
-import type { Description } from '../../../resources/course-descriptions/service.ts';
+import type { Description } from '../../../domains/courses/courses/description-service.ts';
 import type { CatalogDate } from '../dates/model.ts';
 import { JsonLd, toCourseData } from '../feeds/json-ld.tsx';
 import { toSummary } from '../summary.ts';

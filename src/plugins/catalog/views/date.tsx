@@ -1,6 +1,6 @@
 import { domainToUnicode } from 'node:url';
 import { fill } from '../../../http/html/fill.ts';
-import type { Description } from '../../../resources/course-descriptions/service.ts';
+import type { Description } from '../../../domains/courses/courses/description-service.ts';
 import { canBook, type CatalogDate } from '../dates/model.ts';
 import { JsonLd, toEvent } from '../feeds/json-ld.tsx';
 import { toSummary } from '../summary.ts';

@@ -1,6 +1,6 @@
 import { staysSql } from '../../../core/reference/statuses.ts';
-import { isBookableSql } from '../../../resources/interests/loaders.ts';
-import { isNoticeSql, joinedRecipient, locationSql, personJoins } from '../../../resources/mails/loaders.ts';
+import { isBookableSql } from '../../../domains/courses/interests/loaders.ts';
+import { isNoticeSql, joinedRecipient, locationSql, personJoins } from '../../../domains/messages/mails/loaders.ts';
 import { caseFoldedSql } from '../../../database/tables/columns.ts';
 
 /** More than are in a letter and in its calendar. */

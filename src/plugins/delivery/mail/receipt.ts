@@ -7,8 +7,8 @@ import { orderLines, orders } from '../../../database/tables/orders.ts';
 import { orderLineParticipants, participants } from '../../../database/tables/participants.ts';
 import { courseUsers } from '../../../database/tables/users.ts';
 import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
-import { ordersOfBooking } from '../../../resources/payments/balance-service.ts';
-import { agreedTotals } from '../../../resources/quotes/price-service.ts';
+import { ordersOfBooking } from '../../../domains/orders/payments/balance-service.ts';
+import { agreedTotals } from '../../../domains/orders/orders/price-service.ts';
 
 type School = { providerId: number; db: Database['db'] };
 

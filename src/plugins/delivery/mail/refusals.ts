@@ -2,7 +2,7 @@ import { isMailOnSql } from '../../../core/reference/mail-kinds.ts';
 import type { Database } from '../../../database/client.ts';
 import { execute, type Queryable } from '../../../database/statements.ts';
 import { caseFoldedSql, currentTimeSql } from '../../../database/tables/columns.ts';
-import { refusalEmailsSql } from '../../../resources/mails/loaders.ts';
+import { refusalEmailsSql } from '../../../domains/messages/mails/loaders.ts';
 import type { MailData } from './mail-data.ts';
 
 /** A mail server has refused the address for good, and the mark is not lifted. */

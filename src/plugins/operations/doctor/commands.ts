@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import { findClocksAhead, clockWarning, type ClockAhead } from '../../../database/clock.ts';
 import { isMigrated } from '../../../database/migrate.ts';
-import { checkCounters, type Report } from '../../../resources/counters/service.ts';
+import { checkCounters, type Report } from '../../../domains/records/counters/service.ts';
 import type { Finding } from '../../../interfaces/plugin/checks.ts';
 import { checkSystem, loadChecks } from './system.ts';
 import { describeError } from '../../../database/describe-error.ts';

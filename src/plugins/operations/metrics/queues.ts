@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { QueueUsage } from '../../../database/keyed-queue.ts';
 import type { CreateAppArea } from '../../../interfaces/plugin/metrics.ts';
-import { passwordQueueUsage } from '../../../resources/auth/password-service.ts';
+import { passwordQueueUsage } from '../../../domains/school/auth/password-service.ts';
 
 /** Queues of requests: lists, writes and password hashes. */
 export const queueMetrics: CreateAppArea = ({ gauge, readCounter }, { database }) => {

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { Histogram } from 'prom-client';
 import { unavailableHints, unavailableReason } from '../../../database/unavailable-reason.ts';
 import type { CreateArea } from '../../../interfaces/plugin/metrics.ts';
-import { signOnCounts } from '../../../resources/auth/session-service.ts';
+import { signOnCounts } from '../../../domains/school/auth/session-service.ts';
 
 /** Requests by route template, never by path: the number of series is bounded by that of routes. */
 export const requestMetrics: CreateArea = ({ register, counter }) => {

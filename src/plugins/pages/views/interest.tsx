@@ -1,5 +1,5 @@
 import { fill } from '../../../http/html/fill.ts';
-import type { LinkedInterest } from '../../../resources/interests/service.ts';
+import type { LinkedInterest } from '../../../domains/courses/interests/service.ts';
 import type { View } from '../view.ts';
 import { Layout } from './layout.tsx';
 

@@ -1,5 +1,5 @@
 import { formatDay } from '../../../core/date-format.ts';
-import type { SessionItem } from '../../../resources/auth/session-service.ts';
+import type { SessionItem } from '../../../domains/school/auth/session-service.ts';
 import { fill, fillCount } from '../../../http/html/fill.ts';
 import type { PersonalView } from '../view.ts';
 import { capitalized } from '../../../http/html/facts.tsx';

@@ -5,9 +5,9 @@ import { toSettings, type Config } from '../../../core/config.ts';
 import { makeFolder } from '../../../core/make-folder.ts';
 import type { Database } from '../../../database/client.ts';
 import type { FirstData, ServerContext } from '../../../interfaces/plugin/define-plugin.ts';
-import { findKeyProvider } from '../../../resources/auth/key-service.ts';
-import { getCatalogSettings } from '../../../resources/catalog-settings/service.ts';
-import { createContext, hasNoProviders } from '../../../resources/schools/provider-service.ts';
+import { findKeyProvider } from '../../../domains/school/auth/key-service.ts';
+import { getCatalogSettings } from '../../../domains/school/catalog-settings/service.ts';
+import { createContext, hasNoProviders } from '../../../domains/school/schools/provider-service.ts';
 import { transferSettings } from '../settings.ts';
 import { loadDemo } from './load.ts';
 

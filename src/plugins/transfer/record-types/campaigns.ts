@@ -10,7 +10,7 @@ import {
   vouchers,
 } from '../../../database/tables/campaigns.ts';
 import { currencyCodes } from '../../../core/reference/currencies.ts';
-import { campaignTypes, discountTypes } from '../../../resources/campaigns/schema.ts';
+import { campaignTypes, discountTypes } from '../../../domains/orders/campaigns/schema.ts';
 import { links, type BulkRecordType } from '../record-type.ts';
 import { tableFields } from './table-fields.ts';
 import { Amount } from './value-formats.ts';

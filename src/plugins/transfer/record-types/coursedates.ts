@@ -11,8 +11,8 @@ import {
   gatheringInstructors,
   gatherings,
 } from '../../../database/tables/coursedates.ts';
-import { CourseDateBody } from '../../../resources/coursedate-editing/body-schema.ts';
-import { GatheringField } from '../../../resources/gatherings/body-schema.ts';
+import { CourseDateBody } from '../../../domains/bookings/date-changes/body-schema.ts';
+import { GatheringField } from '../../../domains/courses/gatherings/body-schema.ts';
 import { field, links, storedFields, Ref, refersTo, withLast, type BulkRecordType, type Item } from '../record-type.ts';
 import { tableFields } from './table-fields.ts';
 import { Day, LocalTime, assertRealValues, TimeOfDay } from './value-formats.ts';

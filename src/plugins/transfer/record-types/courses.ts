@@ -5,10 +5,10 @@ import { Html, Line, StoredMoment } from '../../../core/schema/types.ts';
 import { courseCategories, courseLabels, courseTags } from '../../../database/tables/catalog.ts';
 import { courses, courseTranslations, products } from '../../../database/tables/courses.ts';
 import { teachingLanguageCodes } from '../../../core/reference/courses.ts';
-import { CourseBody } from '../../../resources/course-editing/body-schema.ts';
-import { assignImportedAddresses } from '../../../resources/course-editing/address-service.ts';
-import { validateCrossFields, type CrossFields } from '../../../resources/course-editing/service.ts';
-import { descriptionMembers } from '../../../resources/courses/schema.ts';
+import { CourseBody } from '../../../domains/courses/courses/body-schema.ts';
+import { assignImportedAddresses } from '../../../domains/courses/courses/address-service.ts';
+import { validateCrossFields, type CrossFields } from '../../../domains/courses/courses/editing-service.ts';
+import { descriptionMembers } from '../../../domains/courses/courses/schema.ts';
 import { field, links, storedFields, withLast, type BulkRecordType, type Fields, type Item } from '../record-type.ts';
 import { tableFields } from './table-fields.ts';
 

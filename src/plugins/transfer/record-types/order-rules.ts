@@ -1,8 +1,8 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { toMinorUnits } from '../../../core/money.ts';
 import { foldText } from '../../../core/text.ts';
-import { due, orderTotal } from '../../../resources/payments/loaders.ts';
-import { agreedTotals, type AgreedLine } from '../../../resources/quotes/price-service.ts';
+import { due, orderTotal } from '../../../domains/orders/payments/loaders.ts';
+import { agreedTotals, type AgreedLine } from '../../../domains/orders/orders/price-service.ts';
 import type { Fields } from '../record-type.ts';
 
 /** Fields of an order that do not fit together. */

@@ -7,7 +7,7 @@ import { paymentMethods, payments } from '../../../database/tables/payments.ts';
 import { voucherRedemptions } from '../../../database/tables/redemptions.ts';
 import { teachingLanguageCodes } from '../../../core/reference/courses.ts';
 import { currencyCodes } from '../../../core/reference/currencies.ts';
-import { agreedTotals } from '../../../resources/quotes/price-service.ts';
+import { agreedTotals } from '../../../domains/orders/orders/price-service.ts';
 import type { BulkRecordType, Fields, Item } from '../record-type.ts';
 import { findInvalid, payPaidOrders, toAgreedLine, updatePaidOrders } from './order-rules.ts';
 import { tableFields } from './table-fields.ts';

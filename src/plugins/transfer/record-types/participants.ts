@@ -9,8 +9,8 @@ import {
   orderLineParticipants,
   participants,
 } from '../../../database/tables/participants.ts';
-import { ParticipantBody } from '../../../resources/booking/body-schema.ts';
-import { entrySources, paidStates } from '../../../resources/participants/schema.ts';
+import { ParticipantBody } from '../../../domains/bookings/booking/body-schema.ts';
+import { entrySources, paidStates } from '../../../domains/participants/participants/schema.ts';
 import { participantStatuses } from '../../../core/reference/participant-statuses.ts';
 import { links, type BulkRecordType, type Fields, type Item } from '../record-type.ts';
 import { hasRepeated } from './order-rules.ts';

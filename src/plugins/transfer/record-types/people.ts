@@ -7,11 +7,11 @@ import { customers } from '../../../database/tables/customers.ts';
 import { instructors, locations } from '../../../database/tables/places.ts';
 import { todayIn } from '../../../core/timestamps.ts';
 import { courseUsers } from '../../../database/tables/users.ts';
-import { CustomerBody } from '../../../resources/customers/body-schema.ts';
-import { InstructorBody } from '../../../resources/instructors/body-schema.ts';
-import { LocationBody } from '../../../resources/locations/body-schema.ts';
-import { findPasswordFault, Password, PasswordHash } from '../../../resources/auth/password-schema.ts';
-import { hashPassword } from '../../../resources/auth/password-service.ts';
+import { CustomerBody } from '../../../domains/people/customer-list/body-schema.ts';
+import { InstructorBody } from '../../../domains/courses/instructors/body-schema.ts';
+import { LocationBody } from '../../../domains/courses/locations/body-schema.ts';
+import { findPasswordFault, Password, PasswordHash } from '../../../domains/school/auth/password-schema.ts';
+import { hashPassword } from '../../../domains/school/auth/password-service.ts';
 import { field, storedFields, refersTo, withLast, type BulkRecordType, type Fields } from '../record-type.ts';
 import { tableFields } from './table-fields.ts';
 

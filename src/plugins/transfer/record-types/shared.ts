@@ -2,8 +2,8 @@ import { Type } from '@sinclair/typebox';
 import { OneOf, Title } from '../../../core/schema/types.ts';
 import type { Database } from '../../../database/client.ts';
 import { countryCodes } from '../../../core/reference/countries.ts';
-import { findOrAddCategory } from '../../../resources/categories/service.ts';
-import { findOrAddPlace } from '../../../resources/places/service.ts';
+import { findOrAddCategory } from '../../../domains/courses/courses/category-service.ts';
+import { findOrAddPlace } from '../../../domains/courses/places/service.ts';
 import { Ref, type Fields, type SingleRecordType } from '../record-type.ts';
 import { Slug } from './value-formats.ts';
 

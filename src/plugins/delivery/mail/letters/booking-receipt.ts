@@ -3,7 +3,7 @@ import { formatMoney, formatPercentage } from '../../../../core/money-format.ts'
 import type { Minor } from '../../../../core/money.ts';
 import { getEnrolmentStatus } from '../../../../core/reference/statuses.ts';
 import { grouped } from '../../../../lists/relations.ts';
-import type { BookingBalance } from '../../../../resources/payments/balance-service.ts';
+import type { BookingBalance } from '../../../../domains/orders/payments/balance-service.ts';
 import { isDueForPlace, toDue } from '../amounts.ts';
 import { withoutEmpty, type Fact } from '../facts.ts';
 import type { Section } from '../letter.tsx';

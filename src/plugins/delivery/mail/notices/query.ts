@@ -1,7 +1,7 @@
 import { canceled } from '../../../../core/reference/statuses.ts';
 import { currentTimeSql } from '../../../../database/tables/columns.ts';
 import { isKnownSql } from '../../../../database/tables/outbox.ts';
-import { isNoticeSql } from '../../../../resources/mails/loaders.ts';
+import { isNoticeSql } from '../../../../domains/messages/mails/loaders.ts';
 
 /** Current data of the notices `$2`. Days and times are in the course date's time zone. */
 export const findNotices = {

@@ -1,0 +1,199 @@
+import type { Ctx } from '../../../database/context.ts';
+import { toNumber, toDecimal } from '../../../core/money.ts';
+import { t } from '../../../core/schema/types.ts';
+import { type CodedError, Problem } from '../../../core/errors.ts';
+import type { Tx } from '../../../database/client.ts';
+import { toRecordset, execute } from '../../../database/statements.ts';
+import { paymentStatus } from '../../../core/reference/statuses.ts';
+import {
+  createPlaceholders,
+  enrolUsers,
+  findExistingUsers,
+  type EnrolledUser,
+  type Person,
+} from '../../people/users/enrolment-service.ts';
+import { queueBookingMails, type RequestedMails } from '../../messages/mails/booking-service.ts';
+import { mayBeNotified, queueNotices } from '../../messages/notices/service.ts';
+import { loadContext, quoteBooking, type BookingQuote } from './quote-service.ts';
+import type { BookingInput } from './body-schema.ts';
+import * as sql from './sql.ts';
+import type { BookingResult } from './schema.ts';
+import { bookingProblem, bookingError } from '../../../core/booking-errors.ts';
+import { detailedOrderTitle } from '../../../core/date-format.ts';
+
+/** Books in one transaction under the provider's lock; `errors` are those of validation. */
+export async function book(ctx: Ctx, input: BookingInput, errors: CodedError[]): Promise<BookingResult> {
+  assertPairLimit(input);
+  return ctx.write(bookingAreas, (tx, now) => bookWithin(ctx, tx, now, input, errors));
+}
+
+export const bookingAreas = ['dates', 'people', 'money'] as const;
+
+type BookingOptions = {
+  /** Throws unless the booking may be made as quoted. */
+  assertAgreed?: (quote: BookingQuote) => void;
+  mails?: RequestedMails;
+};
+
+/** `book` in a transaction with the areas `bookingAreas`. */
+export async function bookWithin(
+  ctx: Ctx,
+  tx: Tx,
+  now: string,
+  input: BookingInput,
+  errors: CodedError[],
+  { assertAgreed, mails }: BookingOptions = {},
+): Promise<BookingResult> {
+  // Pipelined. The quote rejects persons without a name before they are enrolled.
+  const [context, existing] = await Promise.all([
+    loadContext(ctx, tx, now, input),
+    findExistingUsers(ctx, tx, toPersons(input)),
+  ]);
+  const quote = quoteBooking(input, context, errors);
+  assertAgreed?.(quote);
+  const users =
+    input.places === undefined
+      ? await enrolUsers(ctx, tx, now, toPersons(input), existing, quote.customer?.id ?? null)
+      : await createPlaceholders(ctx, tx, now, input.places);
+  const created = await insertBooking(ctx, tx, now, input, quote, users);
+  if (quote.voucher) await spendFromVoucher(ctx, tx, now, created.orderId, quote.voucher);
+  await queueBookingMails(ctx, tx, now, { input, switches: quote.date.mailSwitches, users, created, mails });
+  if (context.dates.some(mayBeNotified)) {
+    const courseDateIds = [...new Set(quote.participants.map(({ courseDateId }) => courseDateId))];
+    await queueNotices(ctx, tx, now, { booked: created.participantIds, courseDateIds });
+  }
+
+  tx.recordAffected(created.bookingId);
+  tx.countEvents('bookings', 1);
+  return toResponse(quote, created);
+}
+
+/** Limits the time under the lock: pairs of participant and product. */
+const maxPairs = 10_000;
+export function assertPairLimit({ participants = [] }: BookingInput) {
+  const pairs = participants.reduce((sum, { products }) => sum + (products?.length ?? 1), 0);
+  if (pairs > maxPairs) throw bookingProblem([{ ...bookingError('too_many_products'), concerns: 'participants' }]);
+}
+
+/** The names and addresses are missing only until the quote has rejected the booking. */
+const toPersons = ({ participants = [], company, company_number }: BookingInput): Person[] =>
+  participants.map((one) => ({
+    email: one.email!,
+    firstname: one.firstname!,
+    lastname: one.lastname!,
+    phone: one.phone,
+    company: one.company ?? company,
+    companyNumber: company_number,
+    position: one.position,
+    dateOfBirth: one.date_of_birth,
+  }));
+
+async function insertBooking(
+  { providerId }: Ctx,
+  tx: Tx,
+  now: string,
+  input: BookingInput,
+  quote: BookingQuote,
+  users: EnrolledUser[],
+) {
+  const [created] = await execute<sql.BookingCreated>(tx, sql.createBooking, [
+    ...[providerId, now, ...orderColumns(input, quote)],
+    ...[quote.date.id, input.booker_email ?? null, input.booker_phone ?? null],
+    ...[toRecordset(lineRows(quote)), isPaid(quote) ? paymentStatus.yes : paymentStatus.no],
+    ...[toRecordset(participantRows(input, quote, users)), toRecordset(purchaseRows(quote))],
+    ...[input.waiting_together ?? false, input.language ?? null],
+  ]);
+  return created!;
+}
+
+const isPaid = ({ voucher, totals }: BookingQuote) => totals.inclVat > 0n && voucher?.pays === totals.inclVat;
+
+const orderColumns = (input: BookingInput, quote: BookingQuote) => [
+  quote.date.courseTitle,
+  detailedOrderTitle(quote.date.startAt, quote.date.endAt, quote.date.place),
+  quote.currency,
+  quote.customer?.id ?? null,
+  quote.customer?.sellerId ?? null,
+  quote.campaignId,
+  isPaid(quote),
+  input.payment_method,
+  input.invoice_reference ?? null,
+  input.booker_name ?? null,
+  input.gln_number ?? null,
+  input.invoice_address_1 ?? null,
+  input.invoice_address_2 ?? null,
+  input.invoice_address_3 ?? null,
+  input.invoice_zipcode ?? null,
+  input.invoice_city ?? null,
+  input.invoice_email ?? null,
+  quote.totals.agreed.totalBeforeDiscounts,
+  quote.totals.agreed.totalDiscounts,
+  quote.totals.agreed.totalVat,
+  toCustomProperties(input, quote),
+];
+
+/** The invoiced company, which no existing course user stores, and the amount paid by voucher. */
+function toCustomProperties({ company, company_number }: BookingInput, { voucher }: BookingQuote) {
+  const isSpent = voucher !== null && voucher.pays > 0n;
+  const spent = isSpent ? { voucher_code: voucher.code, voucher_amount: toDecimal(voucher.pays) } : {};
+  const json = JSON.stringify({ company, company_number, ...spent });
+  return json === '{}' ? null : json;
+}
+
+const lineRows = ({ lines }: BookingQuote) =>
+  lines.map((line) => ({
+    product: line.productId,
+    quantity: line.quantity,
+    price: line.priceAtOrder,
+    percent: line.discountPercentAtOrder,
+    amount: line.discountAmountAtOrder,
+    calculated: line.discountCalculatedAtOrder,
+    vat: line.vatPercentage,
+  }));
+
+const participantRows = ({ participants = [] }: BookingInput, quote: BookingQuote, users: EnrolledUser[]) =>
+  quote.participants.map(({ courseId, courseDateId, statusId, heldFor }, n) => ({
+    course: courseId,
+    date: courseDateId,
+    person: users[n]!.userId,
+    status: statusId,
+    heldFor,
+    comment: participants[n]?.comment,
+    properties: t.mergeCustomProperties(null, participants[n]?.custom_properties),
+  }));
+
+/** Buyers by their place, from 1. */
+const purchaseRows = ({ participants }: BookingQuote) =>
+  participants.flatMap(({ productIds }, n) => productIds.map((product) => ({ product, buyer: n + 1 })));
+
+async function spendFromVoucher(
+  { providerId }: Ctx,
+  tx: Tx,
+  now: string,
+  orderId: number,
+  { id, pays }: NonNullable<BookingQuote['voucher']>,
+) {
+  if (pays === 0n) return;
+  const values = [providerId, id, orderId, toDecimal(pays), now];
+  const spent = await execute(tx, sql.spendVoucher, values);
+  if (spent.length === 0) throw Problem.unavailable('The voucher was spent in the meantime');
+}
+
+export const toResponse = (
+  { date, currency, totals, participants, voucher }: BookingQuote,
+  created: sql.BookingCreated,
+): BookingResult => ({
+  successful: true,
+  summary: {
+    order_id: String(created.orderId),
+    booking_id: String(created.bookingId),
+    coursedate_id: String(date.id),
+    currency: currency.toLowerCase(),
+    total_excl_vat: toNumber(totals.exclVat),
+    total_incl_vat: toNumber(totals.inclVat),
+    total_vat: toNumber(totals.vat),
+    number_of_participants: participants.length,
+    participants: participants.map(({ statusId }, n) => ({ id: created.participantIds[n]!, status_id: statusId })),
+    ...(voucher && { paid_by_voucher: toNumber(voucher.pays), to_pay: toNumber(totals.inclVat - voucher.pays) }),
+  },
+});

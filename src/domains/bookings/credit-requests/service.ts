@@ -1,0 +1,62 @@
+import { toMinorUnits } from '../../../core/money.ts';
+import { Problem } from '../../../core/errors.ts';
+import { hasLeft } from '../../../core/reference/statuses.ts';
+import type { Tx } from '../../../database/client.ts';
+import type { Ctx } from '../../../database/context.ts';
+import { deregisterWithMails } from '../participant-changes/deregistration-service.ts';
+import { readResultingOrders } from '../../orders/credits/resulting-service.ts';
+import { getOrder } from '../../orders/orders/service.ts';
+import type { CreditBody } from './body-schema.ts';
+import { creditPlaces, findCreditableOrders } from '../../orders/credits/place-service.ts';
+import { brokenRule, creditOrder, type Credited } from '../../orders/credits/service.ts';
+
+export async function createCredit(ctx: Ctx, orderId: number, body: CreditBody) {
+  const { lines, fee = 0, deregister = false, dry_run = false, reason } = body;
+  const request = {
+    lines: lines?.map(({ line_id, quantity, amount, participants }) => ({
+      ...{ lineId: line_id, quantity, participantIds: participants },
+      amount: amount === undefined ? undefined : toMinorUnits(amount.toFixed(2)),
+    })),
+    ...{ fee: toMinorUnits(fee.toFixed(2)), reason },
+  };
+  const both = lines?.findIndex(({ quantity, amount }) => quantity !== undefined && amount !== undefined) ?? -1;
+  if (both >= 0) throw brokenRule(`lines[${both}].amount`, 'amount_with_quantity');
+  return ctx.write(['dates', 'people', 'money'], async (tx, now) => {
+    const { id, creditedLines } = await creditOrder(ctx, tx, now, orderId, request);
+    const departed = deregister ? await deregisterCredited(ctx, tx, now, creditedLines, fee > 0) : [];
+    const others = await creditDifferences(ctx, tx, now, orderId, departed, reason);
+    const reader = { ...ctx, db: tx };
+    if (dry_run)
+      return tx.rollbackNoChange({ dry_run, orders: await readResultingOrders(reader, [id, ...others], dry_run) });
+    return getOrder(reader, tx.recordAffected(id), { include: ['credit'] });
+  });
+}
+
+/** Credits what moves of those who leave have cost more than the order; returns the ids of the credits. */
+async function creditDifferences(ctx: Ctx, tx: Tx, now: string, id: number, leaving: number[], reason?: string) {
+  const credits: number[] = [];
+  for (const order of await findCreditableOrders(ctx, tx, { leaving }))
+    if (order.lines[0]!.firstOrderId === id)
+      credits.push(...(await creditPlaces(ctx, tx, now, { leaving }, order, reason)));
+  return credits;
+}
+
+/** Deregisters and tells those of the lines, or those named. Throws if fewer items are credited than have not left. */
+async function deregisterCredited(ctx: Ctx, tx: Tx, now: string, credited: Credited[], withFee: boolean) {
+  const chosen = credited.flatMap(({ shares, part: { quantity, participantIds } }) => {
+    const staying = shares.filter(({ statusId }) => !hasLeft(statusId));
+    if (participantIds !== undefined) return staying.filter(({ id }) => participantIds.includes(id));
+    if (quantity !== undefined && quantity < staying.length) throw mustNameParticipants();
+    return staying;
+  });
+  const unique = new Map(chosen.map((one) => [one.id, one]));
+  const departed = await deregisterWithMails(ctx, tx, now, [...unique.values()], { withFee, isFollowUp: true });
+  return departed.map(({ id }) => id);
+}
+
+const mustNameParticipants = () =>
+  Problem.coded(
+    'quantity_too_small',
+    'Fewer items are credited than have participants: name who leaves in participants of the line',
+    { notValid: ['deregister'] },
+  );

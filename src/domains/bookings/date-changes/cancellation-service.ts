@@ -1,0 +1,254 @@
+import { and, eq, isNull } from 'drizzle-orm';
+import { Problem } from '../../../core/errors.ts';
+import { toSingleLine } from '../../../core/text.ts';
+import { canceled, hasLeft, isConfirmed } from '../../../core/reference/statuses.ts';
+import type { Areas } from '../../../database/areas.ts';
+import type { Database, Tx } from '../../../database/client.ts';
+import type { Ctx } from '../../../database/context.ts';
+import { recordEvents } from '../../../database/record-events.ts';
+import { runEach } from '../../../database/periodic.ts';
+import { execute } from '../../../database/statements.ts';
+import { cancellations, courseDates } from '../../../database/tables/coursedates.ts';
+import { courses } from '../../../database/tables/courses.ts';
+import { tenantWhere } from '../../../lists/tenant-scope.ts';
+import { creditParticipants, findCreditableOrders } from '../../orders/credits/place-service.ts';
+import { queueDateChanges, readSchedule } from '../../messages/mails/date-service.ts';
+import { isMailSwitchedOn, queueMails, type NewMail } from '../../messages/mails/queue-service.ts';
+import { moveParticipants, toMovedAway } from '../participant-changes/move-service.ts';
+import { promoteAfterUpdate } from '../seat-assignment/promotion-service.ts';
+import { deregisterParticipants } from '../seat-assignment/service.ts';
+import type { CancellationBody } from './cancellation-body-schema.ts';
+import { toCancellation, type Cancellation, type CancellationRow } from './cancellation-schema.ts';
+import * as sql from './cancellation-sql.ts';
+
+type School = Pick<Ctx, 'providerId'>;
+
+const areas: Areas = ['catalog', 'dates', 'people', 'money'];
+/** Limits the time under the lock. */
+const maxBookings = 20;
+/** But for a booking of more, whose order is credited in the same write. */
+const maxPersons = 100;
+const maxMoved = 1_000;
+/** Limits the time of a request; the server completes the remaining bookings. */
+const maxBatches = 50;
+
+/** Cancels a course date. A repeated request continues, adds a credit, or changes nothing. */
+export async function cancelCourseDate(
+  ctx: Ctx,
+  courseId: number,
+  id: number,
+  body: CancellationBody,
+): Promise<Cancellation> {
+  const { credit = false, dry_run = false } = body;
+  const begin = () => ctx.write(areas, (tx, now) => start(ctx, tx, now, courseId, id, body));
+  if (dry_run) return toCancellation(await begin(), dry_run);
+  const row = await complete(ctx, await begin());
+  // A credit that is added to a cancellation that was interrupted.
+  const isAdded = credit && !row.credit && row.finishedAt !== null;
+  return toCancellation(isAdded ? await complete(ctx, await begin()) : row, dry_run);
+}
+
+async function complete(ctx: Ctx, row: CancellationRow) {
+  for (let n = 0; n < maxBatches && row.finishedAt === null; n += 1) {
+    const next = await ctx.write(areas, (tx, now) => cancelBatch(ctx, tx, now, row.courseDateId));
+    row = next ?? { ...row, finishedAt: row.createdAt };
+  }
+  return row;
+}
+
+const match = (school: School, id: number) => tenantWhere(school, cancellations, eq(cancellations.courseDateId, id));
+
+async function start(
+  ctx: Ctx,
+  tx: Tx,
+  now: string,
+  courseId: number,
+  id: number,
+  { credit = false, move_to, send_mail = true, dry_run = false, message }: CancellationBody,
+): Promise<CancellationRow> {
+  const moveTo = move_to ?? null;
+  const sendMail = send_mail && (await isMailSwitchedOn(ctx, tx, moveTo === null ? 'date_canceled' : 'move'));
+  const target = tenantWhere(
+    ctx,
+    courseDates,
+    ...[eq(courseDates.id, id), eq(courseDates.courseId, courseId), isNull(courseDates.deletedAt)],
+  );
+  const [date] = await tx
+    .select({ statusId: courseDates.statusId, message: courseDates.cancellationMessage })
+    .from(courseDates)
+    .where(target);
+  if (date === undefined) throw Problem.notFound('Course date');
+  if (moveTo === id) throw Problem.invalidFields({ rules: { move_to: 'same_item' } });
+  if (moveTo !== null && credit) throw Problem.invalidFields({ rules: { move_to: 'move_with_credit' } });
+  const [stored] = await tx.select().from(cancellations).where(match(ctx, id));
+  const known = date.statusId === canceled ? stored : undefined;
+  if (known !== undefined) {
+    assertEqual({ ...known, message: date.message }, { credit, moveTo, sendMail, message });
+    if (known.credit === credit || known.finishedAt === null) return tx.rollbackNoChange(known);
+  }
+  const values = [ctx.providerId, id, 0, null, null, now, credit];
+  const concerned = await execute<sql.Leaving>(tx, sql.findLeaving, values);
+  const found = concerned.filter(isLeaving);
+  // A credit that is added tells nobody a second time.
+  const numMails = known?.numMails ?? 0;
+  const row: CancellationRow = {
+    ...{ providerId: ctx.providerId, courseDateId: id, credit, moveTo, sendMail: sendMail && numMails === 0 },
+    ...{ createdAt: now, finishedAt: null, lastBookingId: 0 },
+    ...{ numParticipants: found.length, numMoved: 0, numCredits: 0, numMails },
+  };
+  if (dry_run && moveTo === null) return tx.rollbackNoChange(await predict(ctx, tx, row, concerned));
+
+  if (known === undefined) {
+    const changes = { statusId: canceled, cancellationMessage: message ?? null, updatedAt: now };
+    await tx.update(courseDates).set(changes).where(target);
+    const course = tenantWhere(ctx, courses, eq(courses.id, courseId));
+    await tx.update(courses).set({ updatedAt: now, relatedItemsUpdatedAt: now }).where(course);
+    await recordEvents(tx, ctx.providerId, now, [{ type: 'coursedate.canceled', id }]);
+  }
+  const started = moveTo === null ? row : await moveAll(ctx, tx, now, { ...row, moveTo }, found);
+  const keys = [cancellations.providerId, cancellations.courseDateId];
+  await tx.insert(cancellations).values(started).onConflictDoUpdate({ target: keys, set: started });
+  tx.recordAffected(id);
+  return dry_run ? tx.rollbackNoChange(started) : started;
+}
+
+/** Counts the credits and mails of a dry run. */
+async function predict(
+  school: School,
+  tx: Tx,
+  row: CancellationRow,
+  concerned: sql.Leaving[],
+): Promise<CancellationRow> {
+  const orders = row.credit ? await findCreditableOrders(school, tx, toPeople(concerned)) : [];
+  const mails = row.sendMail ? toMails(concerned.filter(isLeaving), 'date_canceled') : [];
+  return { ...row, numCredits: orders.length, numMails: row.numMails + mails.length };
+}
+
+/** Moves all at once, so that the other date has places for all of them or nothing changes. */
+async function moveAll(
+  ctx: Ctx,
+  tx: Tx,
+  now: string,
+  row: CancellationRow & { moveTo: number },
+  found: sql.Leaving[],
+): Promise<CancellationRow> {
+  if (found.length > maxMoved)
+    throw Problem.coded('too_many_items', 'A course date with more than 1,000 participants is not moved');
+  await moveParticipants(ctx, tx, now, found, row.moveTo, { sendMail: false, field: 'move_to' });
+  const mails = row.sendMail ? toMails(found, 'move') : [];
+  const movedAway = row.sendMail ? toMovedAway(found.filter(({ isFirst }) => isFirst)) : [];
+  await queueMails(ctx, tx, now, [...mails, ...movedAway]);
+  return { ...row, numMoved: found.length, numMails: mails.length, finishedAt: now };
+}
+
+const isLeaving = ({ statusId }: sql.Leaving) => !hasLeft(statusId);
+const toIds = (items: { id: number }[]) => items.map(({ id }) => id);
+const toPeople = (concerned: sql.Leaving[]) => ({
+  leaving: toIds(concerned.filter(isLeaving)),
+  left: toIds(concerned.filter((one) => !isLeaving(one))),
+});
+
+/**
+ * Credits and informs the participants of the next bookings. Nobody joins a canceled date, so bookings keep their order.
+ * Undefined if the date was reopened since the batch before, which deletes the cancellation.
+ */
+async function cancelBatch(school: School, tx: Tx, now: string, id: number): Promise<CancellationRow | undefined> {
+  const [found] = await tx
+    .select({ row: cancellations, statusId: courseDates.statusId, message: courseDates.cancellationMessage })
+    .from(cancellations)
+    .innerJoin(
+      courseDates,
+      and(eq(courseDates.providerId, cancellations.providerId), eq(courseDates.id, cancellations.courseDateId)),
+    )
+    .where(match(school, id));
+  if (found === undefined) {
+    tx.rollbackNoChange();
+    return undefined;
+  }
+  const { row, statusId, message } = found;
+  if (row.finishedAt !== null) return tx.rollbackNoChange(row);
+  const values = [school.providerId, id, row.lastBookingId, maxBookings, maxPersons, row.createdAt, row.credit];
+  const following = statusId === canceled ? await execute<sql.Leaving>(tx, sql.findLeaving, values) : [];
+  const leaving = following.filter(isLeaving);
+  const mails = row.sendMail ? toMails(leaving, 'date_canceled') : [];
+  const reason = message === null ? null : toSingleLine(message);
+  const credits = row.credit ? await creditParticipants(school, tx, now, toPeople(following), reason) : 0;
+  if (row.credit) await deregisterParticipants(school, tx, now, leaving, false);
+  await queueMails(school, tx, now, mails);
+  const next = {
+    lastBookingId: following.at(-1)?.bookingId ?? row.lastBookingId,
+    numCredits: row.numCredits + credits,
+    numMails: row.numMails + mails.length,
+    finishedAt: following.length === 0 ? now : null,
+  };
+  await tx.update(cancellations).set(next).where(match(school, id));
+  return { ...row, ...next };
+}
+
+/** To each person once, and to the booker of places without names. */
+function toMails(leaving: sql.Leaving[], purpose: 'date_canceled' | 'move'): NewMail[] {
+  const named = leaving.filter(({ heldFor, isFirst }) => heldFor !== 'name' && isFirst);
+  const unnamed = new Map(leaving.flatMap((one) => (one.heldFor === 'name' ? [[one.bookingId, one.id]] : [])));
+  return [
+    ...named.map(({ id, userId, statusId }) => ({
+      ...{ purpose, userId, participantId: id },
+      ...(purpose === 'date_canceled' && { endsPlace: isConfirmed(statusId) }),
+    })),
+    ...[...unnamed].map(([bookingId, participantId]) => ({
+      purpose,
+      bookingId,
+      participantId,
+    })),
+  ];
+}
+
+/** Completes interrupted cancellations. Each process runs it. The failure of one delays no other. */
+export async function completeCancellations(database: Pick<Database, 'pool' | 'write'>) {
+  type Unfinished = { providerId: number; courseDateId: number };
+  const found = await execute<Unfinished>({ $client: database.pool }, sql.findUnfinished, []);
+  await runEach(found, async ({ providerId, courseDateId }) => {
+    const completeBatch = async (tx: Tx, now: string) => {
+      tx.recordAffected(courseDateId);
+      return (await cancelBatch({ providerId }, tx, now, courseDateId))?.finishedAt !== null;
+    };
+    while (!(await database.write([providerId], areas, completeBatch))) continue;
+  });
+}
+
+type Update = Parameters<typeof promoteAfterUpdate>;
+
+/**
+ * Call before an update of a course date, and the function that it returns afterwards: tells the participants of another
+ * time or place, and promotes the waiting list. Deletes the cancellation of a reopened date, so that a second one starts
+ * anew.
+ */
+export async function prepareUpdate(ctx: Update[0], tx: Tx, now: string, before: Update[3] & { id: number }) {
+  const schedule = await readSchedule(ctx, tx, before.id);
+  return async (after: Update[4]) => {
+    await queueDateChanges(ctx, tx, now, after.id, schedule);
+    if (before.statusId === canceled && after.statusId !== canceled) {
+      await tx.delete(cancellations).where(match(ctx, after.id));
+      const date = tenantWhere(ctx, courseDates, eq(courseDates.id, after.id));
+      await tx.update(courseDates).set({ cancellationMessage: null }).where(date);
+    }
+    await promoteAfterUpdate(ctx, tx, now, before, after);
+  };
+}
+
+type Options = Pick<CancellationRow, 'credit' | 'moveTo' | 'sendMail'> & { message?: string | null | undefined };
+
+/** Throws unless a repeated request has the values of the first one; a credit may be added. */
+function assertEqual(known: Options & { numMails: number }, { credit, moveTo, sendMail, message }: Options) {
+  const wasTold = known.sendMail || known.numMails > 0;
+  const notValid = [
+    ...(known.credit && !credit ? ['credit'] : []),
+    ...(known.moveTo === moveTo ? [] : ['move_to']),
+    ...(wasTold === sendMail ? [] : ['send_mail']),
+  ];
+  const text = 'The course date was canceled with another value of credit, move_to or send_mail';
+  if (notValid.length > 0) throw Problem.coded('already_canceled', text, { notValid });
+  if (message === undefined || toSingleLine(message ?? '') === toSingleLine(known.message ?? '')) return;
+  throw Problem.coded('already_canceled', 'The course date was canceled with another message', {
+    notValid: ['message'],
+  });
+}

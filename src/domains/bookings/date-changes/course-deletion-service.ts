@@ -1,0 +1,71 @@
+import { and, eq, gt, isNotNull, ne, not, notInArray, sql } from 'drizzle-orm';
+import { canceled } from '../../../core/reference/statuses.ts';
+import { Problem } from '../../../core/errors.ts';
+import type { Tx } from '../../../database/client.ts';
+import { writeInSlices, type Ctx } from '../../../database/context.ts';
+import { currentTime } from '../../../database/tables/columns.ts';
+import { courseDates } from '../../../database/tables/coursedates.ts';
+import { courses } from '../../../database/tables/courses.ts';
+import { tenantWhere } from '../../../lists/tenant-scope.ts';
+import { dueOffers, hasWaiting } from '../../courses/seats/loaders.ts';
+import { releaseAddress } from '../../courses/courses/address-service.ts';
+import { matchCourse } from '../../courses/courses/editing-service.ts';
+import { deleteInterests } from '../../courses/interests/service.ts';
+import { endWaiting } from '../participant-changes/deregistration-service.ts';
+
+const datesOf = (ctx: Ctx, courseId: number) => tenantWhere(ctx, courseDates, eq(courseDates.courseId, courseId));
+const isDeleted = isNotNull(courseDates.deletedAt);
+
+/** True if a deletion of the course was interrupted. */
+const hasWaitingOfCourse = async (ctx: Ctx, tx: Tx, courseId: number) =>
+  (await tx.$count(courseDates, and(datesOf(ctx, courseId), hasWaiting))) > 0;
+
+/** Throws if an upcoming date of a course has participants. An offer that ends a second time leaves none. */
+async function assertNobodyComes(ctx: Ctx, tx: Tx, courseId: number) {
+  const { statusId, endsAt, numConfirmed, numOverbooked, numUnconfirmed, numWaiting } = courseDates;
+  const isComing = and(not(isDeleted), ne(statusId, canceled), gt(endsAt, currentTime));
+  const stays = sql`${numConfirmed} + ${numOverbooked} + ${numUnconfirmed} + ${numWaiting} > ${dueOffers(1)}`;
+  if ((await tx.$count(courseDates, and(datesOf(ctx, courseId), isComing, stays))) > 0)
+    throw Problem.coded('course_has_participants', 'The course has dates with coming participants');
+}
+
+/**
+ * Deregisters the next ones who wait on dates of a deleted course, and deletes the dates without participants. Returns
+ * whether there were any, and whether others may wait. `exists` is sent to the first call, which throws if somebody
+ * comes or if nothing is left to delete.
+ */
+async function deleteDatesOfCourse(ctx: Ctx, tx: Tx, now: string, courseId: number, exists?: boolean) {
+  if (exists) await assertNobodyComes(ctx, tx, courseId);
+  if (exists === false && !(await hasWaitingOfCourse(ctx, tx, courseId))) throw Problem.notFound('Course');
+  const mayLeaveSome = await endWaiting(ctx, tx, now, datesOf(ctx, courseId));
+  const dates = and(datesOf(ctx, courseId), not(isDeleted));
+  const hasParticipants = eq(courseDates.hasParticipants, true);
+  const parents = tx
+    .selectDistinct({ id: courseDates.parentId })
+    .from(courseDates)
+    .where(and(dates, hasParticipants, isNotNull(courseDates.parentId)));
+  const empty = and(dates, eq(courseDates.hasParticipants, false), notInArray(courseDates.id, parents));
+  const { rowCount } = await tx.update(courseDates).set({ deletedAt: now, updatedAt: now }).where(empty);
+  return { mayLeaveSome, hasDeletedDates: rowCount !== 0 };
+}
+
+/**
+ * Deletes a course and its dates without participants, and returns its id. Throws if an upcoming date has participants.
+ * The course is deleted before those who wait leave, so that nobody books meanwhile; a second call continues.
+ */
+export function deleteCourse(ctx: Ctx, id: number): Promise<number> {
+  const course = matchCourse(ctx, id);
+  return writeInSlices(ctx, ['catalog', 'dates', 'people', 'money'], async (tx, now, isFirst) => {
+    const exists = isFirst ? (await tx.$count(courses, course)) > 0 : undefined;
+    const { mayLeaveSome, hasDeletedDates } = await deleteDatesOfCourse(ctx, tx, now, id, exists);
+    if (exists) {
+      await tx
+        .update(courses)
+        .set({ deletedAt: now, updatedAt: now, ...(hasDeletedDates && { relatedItemsUpdatedAt: now }) })
+        .where(course);
+      await releaseAddress(ctx, tx, id);
+      await deleteInterests(ctx, tx, id);
+    }
+    return mayLeaveSome ? undefined : id;
+  });
+}

@@ -1,0 +1,89 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from '@sinclair/typebox';
+import { t } from '../../../core/schema/types.ts';
+import { responses } from '../../../http/responses.ts';
+import { CourseDateBody, CourseDateChange } from './body-schema.ts';
+import { CourseDateWritten } from './schema.ts';
+import {
+  courseDateErrors,
+  courseDateReferences,
+  createCourseDate,
+  deleteCourseDate,
+  readCourseDate,
+  updateCourseDate,
+} from './editing-service.ts';
+
+const tags = ['Course dates'];
+const CourseParams = Type.Object({ course_id: t.Id });
+const CourseDateParams = Type.Object({ course_id: t.Id, id: { ...t.Id, description: 'Id of the course date' } });
+
+const readBack = {
+  read: readCourseDate,
+  inputs: {
+    teaching_language_id: 'teaching_language',
+    teaching_language: 'teaching_language',
+    status: 'status_id',
+    location: 'location_id',
+    place: 'place_id',
+    'place.title_additional_info': 'place_additional_info',
+    gatherings: 'gatherings',
+    instructors: 'instructors',
+    'waiting.mode': 'waiting_mode',
+    'waiting.offer_hours': 'offer_hours',
+    'seats.allocated_capacity.num': 'capacity_max',
+    'seats.allocated_capacity.num_overbooked': 'capacity_overbook',
+    'seats.allocated_capacity.num_waiting': 'capacity_wait',
+  },
+};
+
+export const courseDateEditingRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.post('', {
+    schema: {
+      operationId: 'createCourseDate',
+      summary: 'Create a course date',
+      description: 'It ends after it starts, in its own time zone, and its deadline is not after its end.',
+      tags,
+      profiles: ['full'],
+      item: 'Course',
+      params: CourseParams,
+      body: CourseDateBody,
+      response: responses.created(CourseDateWritten),
+    },
+    config: { idempotency: {}, references: courseDateReferences, findBodyErrors: courseDateErrors },
+    handler: async ({ ctx, params, body }, reply) => {
+      const created = await createCourseDate(ctx, params.course_id, body);
+      return reply.created(created.coursedate_id, created);
+    },
+  });
+
+  app.put('/:id', {
+    schema: {
+      operationId: 'updateCourseDate',
+      summary: 'Update a course date',
+      description:
+        'Only the fields sent change; `gatherings` replace the existing ones, `custom_properties` are merged.',
+      tags,
+      profiles: ['full'],
+      item: 'Course',
+      params: CourseDateParams,
+      body: CourseDateChange,
+      response: responses.ok(CourseDateWritten),
+    },
+    config: { readBack, references: courseDateReferences, findBodyErrors: courseDateErrors },
+    handler: ({ ctx, params, body }) => updateCourseDate(ctx, params.course_id, params.id, body),
+  });
+
+  app.delete('/:id', {
+    schema: {
+      operationId: 'deleteCourseDate',
+      summary: 'Delete a course date',
+      description: 'Its child dates are deleted too. Refused while participants hold seats.',
+      tags,
+      profiles: ['full'],
+      item: 'Course',
+      params: CourseDateParams,
+      response: responses.ok(CourseDateWritten),
+    },
+    handler: ({ ctx, params }) => deleteCourseDate(ctx, params.course_id, params.id),
+  });
+};

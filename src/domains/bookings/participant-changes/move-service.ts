@@ -1,0 +1,118 @@
+import { eq } from 'drizzle-orm';
+import { Problem, type CodedError } from '../../../core/errors.ts';
+import { findTransition, states, toState } from '../../../core/reference/participant-states.ts';
+import { hasLeft, holdsSeat, isConfirmed } from '../../../core/reference/statuses.ts';
+import type { Tx } from '../../../database/client.ts';
+import type { Ctx } from '../../../database/context.ts';
+import { recordEvents } from '../../../database/record-events.ts';
+import { execute, toRecordset } from '../../../database/statements.ts';
+import { participants } from '../../../database/tables/participants.ts';
+import { tenantWhere } from '../../../lists/tenant-scope.ts';
+import { bookingProblem, participantError, bookingError } from '../../../core/booking-errors.ts';
+import { changePrice } from '../../orders/credits/difference-service.ts';
+import { queueMails, type NewMail } from '../../messages/mails/queue-service.ts';
+import { queueNotices } from '../../messages/notices/service.ts';
+import { readResultingOrders } from '../../orders/credits/resulting-service.ts';
+import type { ParticipantRow } from '../../participants/participants/schema.ts';
+import { getParticipant } from '../../participants/participants/service.ts';
+import type { DateFound } from '../booking/quote-schema.ts';
+import { loadContext } from '../booking/quote-service.ts';
+import { decideSeats } from '../seat-assignment/assignment-service.ts';
+import { endDueHolds, promoteAfterLeaving } from '../seat-assignment/promotion-service.ts';
+import { assertNotAttended, deleteAttendances, touchOrders } from './swap-service.ts';
+import type { MoveBody } from './move-body-schema.ts';
+import * as sql from './move-sql.ts';
+
+/** Moves a participant to another date under the rules of booking. A second call changes nothing. */
+export const moveParticipant = (ctx: Ctx, id: number, { dry_run = false, ...body }: MoveBody) =>
+  ctx.write(['dates', 'people', 'money'], async (tx, now) => {
+    const find = async () =>
+      (
+        await tx
+          .select()
+          .from(participants)
+          .where(tenantWhere(ctx, participants, eq(participants.id, id)))
+      )[0];
+    const found = await find();
+    if (found === undefined) throw Problem.notFound('Participant');
+    const hasEnded = await endDueHolds(ctx, tx, now, [found.courseDateId], id);
+    const row = hasEnded ? (await find())! : found;
+    const reader = { ...ctx, db: tx };
+    const reload = async (orderIds: number[] = []) => ({
+      ...(await getParticipant(reader, id, {}, true)),
+      ...(dry_run && { dry_run }),
+      ...(orderIds.length > 0 && { orders: await readResultingOrders(reader, orderIds, dry_run) }),
+    });
+    if (row.courseDateId === body.coursedate_id)
+      return hasEnded && !dry_run ? reload() : tx.rollbackNoChange(await reload());
+    if (hasLeft(row.statusId)) throw Problem.coded('participant_left', 'The participant has left the course date');
+    const date = await moveParticipants(ctx, tx, now, [row], body.coursedate_id);
+    const isOtherCourse = row.courseId !== date.courseId;
+    const isRepriced = body.price === 'difference' && isOtherCourse;
+    const result = await reload(isRepriced ? await changePrice(ctx, tx, now, id, date) : []);
+    return dry_run ? tx.rollbackNoChange(result) : result;
+  });
+
+type Moving = Pick<ParticipantRow, 'id' | 'userId' | 'statusId' | 'heldFor' | 'courseDateId' | 'bookingId'>;
+
+/**
+ * Moves participants who have not left to another date, and promotes the waiting lists of theirs. Throws, with an error
+ * for each, if one of them cannot be booked there. Returns the date.
+ */
+export async function moveParticipants(
+  ctx: Ctx,
+  tx: Tx,
+  now: string,
+  rows: Moving[],
+  courseDateId: number,
+  { sendMail = true, field = 'coursedate_id' } = {},
+) {
+  const ids = rows.map(({ id }) => id);
+  assertNotAttended(await execute<{ id: number }>(tx, sql.findAttended, [ctx.providerId, ids]));
+  const [date] = (await loadContext(ctx, tx, now, { coursedate_id: courseDateId })).dates;
+  if (date === undefined) throw bookingProblem([{ ...bookingError('course_date_identifier_invalid'), field }]);
+  if (rows.length === 0) return date;
+  const decided = decideStates(date, rows);
+
+  await deleteAttendances(ctx, tx, ids);
+  const moved = toRecordset(rows.map(({ id }, n) => ({ id, ...decided[n] })));
+  await execute(tx, sql.moveParticipants, [ctx.providerId, moved, date.courseId, courseDateId, now]);
+  await touchOrders(ctx, tx, now, ids);
+  const effects = rows.map((row) => ({ ...row, ...findTransition(toState(row), 'move') }));
+  const events = effects.flatMap(({ id, event }) => (event ? [{ type: event, id }] : []));
+  await recordEvents(tx, ctx.providerId, now, events);
+  const mails = effects.flatMap(({ id, userId, heldFor, bookingId, mail }): NewMail[] =>
+    mail ? [{ purpose: mail, participantId: id, ...(heldFor === 'name' ? { bookingId } : { userId }) }] : [],
+  );
+  if (sendMail) await queueMails(ctx, tx, now, [...mails, ...toMovedAway(rows)]);
+  await promoteAfterLeaving(ctx, tx, now, rows);
+  const persons = sendMail ? { booked: ids, moved: rows } : {};
+  await queueNotices(ctx, tx, now, { ...persons, courseDateIds: [courseDateId] });
+  return date;
+}
+
+/** About the former date, to persons who had a seat there. */
+export const toMovedAway = (rows: Moving[]): NewMail[] =>
+  rows
+    .filter(({ statusId, heldFor }) => holdsSeat(statusId) && heldFor === null)
+    .map(({ id, userId, statusId, courseDateId }) => ({
+      purpose: 'moved_away',
+      userId,
+      participantId: id,
+      courseDateId,
+      endsPlace: isConfirmed(statusId),
+    }));
+
+function decideStates(date: DateFound, rows: Moving[]) {
+  const requests = rows.map((row) => ({ courseDateId: date.id, cause: 'move' as const, from: toState(row) }));
+  const decided = decideSeats([date], requests, { check: true, waitWhenFull: true });
+  const errors: CodedError[] = [
+    ...(date.isCanceled ? [bookingError('course_date_cancelled')] : []),
+    ...(date.isPassed ? [bookingError('deadline_passed')] : []),
+    ...decided.flatMap((state, n) =>
+      state === undefined ? [{ ...participantError(n, 'no_seats_available'), participantId: rows[n]!.id }] : [],
+    ),
+  ];
+  if (errors.length > 0) throw bookingProblem(errors);
+  return decided.map((state) => states[state!]);
+}

@@ -1,0 +1,38 @@
+import { hasLeft, participantStatus } from '../../../core/reference/statuses.ts';
+
+/**
+ * Whether a place may be canceled by its participant or payer: until a local time of the date, free of charge or with a
+ * fee; or not (any more), for a reason.
+ */
+export type CancellationTerms =
+  | { kind: 'free'; until: string; isFeeAfterwards: boolean }
+  | { kind: 'fee'; until: string }
+  | { kind: 'closed'; reason: 'date_canceled' | 'started' | 'attended' | 'late' }
+  | { kind: 'left' };
+
+export type CancellationFacts = {
+  statusId: number;
+  heldFor: 'offer' | 'name' | null;
+  lateCancellation: 'no' | 'fee';
+  isDateCanceled: boolean;
+  isStarted: boolean;
+  isAttended: boolean;
+  /** The time to cancel free of charge is over. */
+  isLate: boolean;
+  /** `yyyy-mm-dd hh:mm` in the zone of the date. */
+  freeUntil: string;
+  startsAt: string;
+};
+
+export function decideTerms(facts: CancellationFacts): CancellationTerms {
+  const { statusId, heldFor, lateCancellation, freeUntil, startsAt } = facts;
+  if (hasLeft(statusId)) return { kind: 'left' };
+  if (facts.isDateCanceled) return { kind: 'closed', reason: 'date_canceled' };
+  if (facts.isStarted) return { kind: 'closed', reason: 'started' };
+  if (facts.isAttended) return { kind: 'closed', reason: 'attended' };
+  const isWaiting = statusId === participantStatus.waiting || heldFor === 'offer';
+  if (isWaiting) return { kind: 'free', until: startsAt, isFeeAfterwards: false };
+  const isFeePossible = lateCancellation === 'fee' && freeUntil !== startsAt;
+  if (!facts.isLate) return { kind: 'free', until: freeUntil, isFeeAfterwards: isFeePossible };
+  return isFeePossible ? { kind: 'fee', until: startsAt } : { kind: 'closed', reason: 'late' };
+}

@@ -1,0 +1,171 @@
+import { and, gt, type SQL } from 'drizzle-orm';
+import type { Tx } from '../../../database/client.ts';
+import type { Ctx } from '../../../database/context.ts';
+import { recordEvents } from '../../../database/record-events.ts';
+import { execute, toRecordset } from '../../../database/statements.ts';
+import { courseDates } from '../../../database/tables/coursedates.ts';
+import type { participants } from '../../../database/tables/participants.ts';
+import { findTransition, states, type Cause } from '../../../core/reference/participant-states.ts';
+import { canceled, hasLeft, holdsSeat, isConfirmed, participantStatus } from '../../../core/reference/statuses.ts';
+import { creditUnpaid } from '../../orders/credits/place-service.ts';
+import { queueMails, type NewMail } from '../../messages/mails/queue-service.ts';
+import { queueNotices } from '../../messages/notices/service.ts';
+import { computePromotions } from './assignment-service.ts';
+import type { Queue, StateChange } from '../../courses/seats/schema.ts';
+import * as sql from './sql.ts';
+
+type School = Pick<Ctx, 'providerId'>;
+
+/**
+ * Call after every write that frees or adds a place on these dates. Queues the notices about their seats. Those of the
+ * offers that have lapsed are offered a place again if nobody else waits.
+ */
+export async function promoteWaitingLists(
+  ctx: School,
+  tx: Tx,
+  now: string,
+  courseDateIds: number[],
+  lapsed: sql.Offer[] = [],
+) {
+  if (courseDateIds.length === 0) return;
+  const lapsedIds = lapsed.map(({ participantId }) => participantId);
+  const values = [ctx.providerId, JSON.stringify(courseDateIds), now, JSON.stringify(lapsedIds)];
+  let queues = await execute<Queue>(tx, sql.readQueues, values);
+  if (queues.some(({ waiting }) => waiting.some(({ groupId }) => groupId !== null)))
+    queues = await execute<Queue>(tx, sql.readWholeQueues, values);
+  const changes = queues.flatMap(computePromotions);
+  await changeStates(ctx, tx, now, changes);
+  const promoted = changes.filter(({ cause }) => cause === 'promote');
+  if (promoted.length > 0) tx.countEvents('promotions', promoted.length);
+  await queueNotices(ctx, tx, now, { courseDateIds });
+}
+
+type Leaving = Pick<typeof participants.$inferSelect, 'id' | 'statusId' | 'courseDateId'>;
+
+/**
+ * Promotes the waiting lists that participants left, or on whose dates they had a seat; `leaving` has their former
+ * states. The rest of a group that waits together may have room without one of it.
+ */
+export async function promoteAfterLeaving(ctx: School, tx: Tx, now: string, leaving: Leaving[]) {
+  const waiting = leaving.filter(({ statusId }) => statusId === participantStatus.waiting);
+  const values = [ctx.providerId, JSON.stringify(toIds(waiting))];
+  const grouped = waiting.length === 0 ? [] : await execute<{ id: number }>(tx, sql.findGrouped, values);
+  const ids = new Set(toIds(grouped));
+  const freed = leaving.filter(({ id, statusId }) => holdsSeat(statusId) || ids.has(id));
+  await promoteWaitingLists(ctx, tx, now, [...new Set(freed.map(({ courseDateId }) => courseDateId))]);
+}
+
+const toIds = (items: { id: number }[]) => items.map(({ id }) => id);
+
+/**
+ * Ends the first due offers of these dates, or of all, that of a participant before others, and offers the seats to the
+ * next in line; the rest hold their seats until the next call. Call before seats of a date are counted or assigned.
+ * Returns true if an offer ended.
+ */
+export async function endDueHolds(
+  ctx: School,
+  tx: Tx,
+  now: string,
+  courseDateIds: number[] | null,
+  participantId?: number,
+): Promise<boolean> {
+  const lapsed = await lapseOffers(ctx, tx, now, courseDateIds, participantId);
+  const dateIds = new Set(lapsed.map(({ courseDateId }) => courseDateId));
+  await promoteWaitingLists(ctx, tx, now, [...dateIds], lapsed);
+  return lapsed.length > 0;
+}
+
+/**
+ * Ends the first due offers of the course dates of a condition, which are deleted: nobody gets the seats. Returns how
+ * many may end in this write beside them.
+ */
+export async function endDueHoldsOfDates(ctx: School, tx: Tx, now: string, condition: SQL | undefined) {
+  const isHeld = gt(courseDates.numUnconfirmed, 0);
+  const dates = await tx.select({ id: courseDates.id }).from(courseDates).where(and(condition, isHeld));
+  const ended = dates.length === 0 ? [] : await lapseOffers(ctx, tx, now, toIds(dates));
+  return sql.maxEnded - ended.length;
+}
+
+async function lapseOffers(ctx: School, tx: Tx, now: string, dateIds: number[] | null, participantId?: number) {
+  const values = [ctx.providerId, dateIds && JSON.stringify(dateIds), participantId];
+  const due = await execute<sql.Offer>(tx, sql.findDueOffers, values);
+  const changes = due.map((offer) => endOffer(offer, offer.lapsedOffers === 0 ? 'lapse' : 'lapseAgain'));
+  await changeStates(ctx, tx, now, changes);
+  return due;
+}
+
+export const endOffer = ({ participantId }: sql.Offer, cause: Cause): StateChange => ({
+  ...{ participantId, cause },
+  from: 'offered',
+  place: 'own',
+});
+
+const lapses: Cause[] = ['lapse', 'lapseAgain', 'decline', 'declineAgain'];
+/** Acts of the person on a page that shows the result. */
+const own: Cause[] = ['accept', 'decline', 'declineAgain'];
+
+/**
+ * Writes the states after these changes, with their events, the mails to participants, and notices and credits of those
+ * who leave, which is free of charge.
+ */
+export async function changeStates(ctx: School, tx: Tx, now: string, changes: StateChange[]) {
+  if (changes.length === 0) return;
+  const { providerId } = ctx;
+  const planned = changes.map((change) => {
+    const { participantId, from, cause, place, heldUntil = null } = change;
+    const { to, event, mail } = findTransition(from, cause)!;
+    const columns = { ...states[to[place]!], heldUntil, lapsed: Number(lapses.includes(cause)) };
+    return { row: { participantId, ...columns }, participantId, event, mail, change };
+  });
+  await execute(tx, sql.changeStates, [providerId, toRecordset(planned.map(({ row }) => row)), now]);
+  const events = planned.flatMap(({ participantId: id, event }) => (event ? [{ type: event, id }] : []));
+  await recordEvents(tx, providerId, now, events);
+  const mails = planned.flatMap(({ participantId, mail, change }): NewMail[] => {
+    const { from, cause, isMailRequested: isRequested = false } = change;
+    const endsPlace = isConfirmed(states[from].statusId);
+    return mail
+      ? [
+          {
+            purpose: mail,
+            participantId,
+            endsPlace,
+            isRequested,
+            isFollowUp: cause !== 'offer' && !own.includes(cause),
+          },
+        ]
+      : [];
+  });
+  await queueMails(ctx, tx, now, mails);
+  const canceled = planned.flatMap(({ participantId, row }) => (hasLeft(row.statusId) ? [participantId] : []));
+  await queueNotices(ctx, tx, now, { canceled });
+  if (canceled.length > 0) await creditUnpaid(ctx, tx, now, canceled);
+}
+
+type Capacity = Pick<typeof courseDates.$inferSelect, 'statusId' | 'capacityMax' | 'capacityOverbook'>;
+
+/** True if a change may give a waiting or overbooked participant a seat; a capacity of 0 is no limit. */
+export function addsSeats(before: Capacity, after: Capacity): boolean {
+  const limit = ({ capacityMax }: Capacity) => (capacityMax === 0 ? Infinity : capacityMax);
+  return (
+    limit(after) > limit(before) ||
+    after.capacityOverbook > before.capacityOverbook ||
+    (before.statusId === canceled && after.statusId !== canceled)
+  );
+}
+
+/**
+ * Promotes the waiting list of an updated course date that was over or that has more places; others may be full now.
+ * Offers that would last longer than the date allows are shortened.
+ */
+export async function promoteAfterUpdate(
+  ctx: Ctx,
+  tx: Tx,
+  now: string,
+  before: Capacity & { isOver: boolean },
+  after: Capacity & { id: number },
+) {
+  const courseDateIds = [after.id];
+  await execute(tx, sql.shortenOffers, [ctx.providerId, after.id, now]);
+  if (before.isOver || addsSeats(before, after)) await promoteWaitingLists(ctx, tx, now, courseDateIds);
+  else await queueNotices(ctx, tx, now, { courseDateIds });
+}

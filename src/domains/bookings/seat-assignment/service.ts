@@ -1,0 +1,143 @@
+import { eq, inArray, sql as drizzleSql } from 'drizzle-orm';
+import type { Ctx } from '../../../database/context.ts';
+import { Problem } from '../../../core/errors.ts';
+import type { Tx } from '../../../database/client.ts';
+import { recordEvents } from '../../../database/record-events.ts';
+import { execute } from '../../../database/statements.ts';
+import { storedColumns } from '../../../database/tables/columns.ts';
+import { courseDates } from '../../../database/tables/coursedates.ts';
+import { participants } from '../../../database/tables/participants.ts';
+import { tenantWhere } from '../../../lists/tenant-scope.ts';
+import { queueNotices } from '../../messages/notices/service.ts';
+import { canceled, hasLeft, holdsSeat, participantStatus } from '../../../core/reference/statuses.ts';
+import {
+  findTransition,
+  nextState,
+  states,
+  toState,
+  type Cause,
+  type State,
+  type Transition,
+} from '../../../core/reference/participant-states.ts';
+import { decideSeats, placeOfAccepted } from './assignment-service.ts';
+import { openOffersSql } from '../../courses/seats/loaders.ts';
+import { changeStates, endDueHolds, endOffer, promoteAfterLeaving, promoteWaitingLists } from './promotion-service.ts';
+import type { Seats } from '../../courses/seats/schema.ts';
+import * as sql from './sql.ts';
+
+type School = Pick<Ctx, 'providerId'>;
+export type Participant = Pick<typeof participants.$inferSelect, 'id' | 'statusId' | 'heldFor' | 'courseDateId'>;
+
+/** The causes of the statuses that may be requested of a participant. */
+const causesByStatus = new Map<number, Cause>([
+  [participantStatus.confirmed, 'confirm'],
+  [participantStatus.unconfirmed, 'unconfirm'],
+  [participantStatus.waiting, 'wait'],
+  [participantStatus.deregistered, 'deregister'],
+  [participantStatus.deregisteredWithFee, 'deregisterWithFee'],
+]);
+
+/**
+ * The columns of a participant that a requested status changes, whether it may release a seat or a place on the waiting
+ * list, and its mail. Throws if the status cannot be requested, or no seat is available. Call `endDueHolds` before.
+ */
+export async function decideStatus(ctx: Ctx, tx: Tx, now: string, participant: Participant, requested: number) {
+  const from = toState(participant);
+  if (requested === participant.statusId) return { columns: {}, freesPlace: false, mail: undefined };
+  const accepts = from === 'offered' && requested === participantStatus.confirmed;
+  const cause = accepts ? 'accept' : causesByStatus.get(requested);
+  const transition = cause && findTransition(from, cause);
+  if (transition === undefined) throw Problem.invalidFields({ rules: { idStatus: 'status_not_possible' } });
+
+  const state = transition.to.own ?? (await decideState(ctx, tx, participant, transition));
+  if (transition.event) await recordEvents(tx, ctx.providerId, now, [{ type: transition.event, id: participant.id }]);
+  const columns = { ...stateColumns(state), statusUpdatedAt: now };
+  return {
+    columns: state === from ? {} : columns,
+    freesPlace: isWaiting(participant.statusId) ? !isWaiting(columns.statusId) : !holdsSeat(columns.statusId),
+    mail: state === from ? undefined : transition.mail,
+  };
+}
+
+const isWaiting = (statusId: number) => statusId === participantStatus.waiting;
+
+const openOffers = drizzleSql<number>`${drizzleSql.raw(openOffersSql('course_dates'))}`;
+
+async function decideState(ctx: Ctx, tx: Tx, participant: Participant, { cause, to }: Transition): Promise<State> {
+  const { statusId, courseDateId } = participant;
+  const from = toState(participant);
+  const [date] = await tx
+    .select({ ...storedColumns(courseDates), openOffers })
+    .from(courseDates)
+    .where(tenantWhere(ctx, courseDates, eq(courseDates.id, courseDateId)));
+  const isClosed = date!.statusId === canceled || date!.deletedAt !== null;
+  if (isClosed && (cause === 'accept' || !holdsSeat(statusId)))
+    throw Problem.invalidFields({ rules: { idStatus: 'date_closed' } });
+  if (cause === 'accept') return to[placeOfAccepted(date!)]!;
+  const { confirmed, overbooked, unconfirmed, waiting } = participantStatus;
+  const dateWithoutParticipant = {
+    ...date!,
+    numConfirmed: date!.numConfirmed - Number(statusId === confirmed),
+    numOverbooked: date!.numOverbooked - Number(statusId === overbooked),
+    numUnconfirmed: date!.numUnconfirmed - Number(statusId === unconfirmed),
+    numWaiting: date!.numWaiting - Number(statusId === waiting),
+    openOffers: date!.openOffers - Number(from === 'offered'),
+  };
+  const rules = { check: true, waitWhenFull: false };
+  const [state] = decideSeats([dateWithoutParticipant], [{ courseDateId, cause, from }], rules);
+  if (state === undefined) throw Problem.coded('no_seats_available', 'No seat is available');
+  return state;
+}
+
+/** The columns of a state without an end. */
+const stateColumns = (state: State) => ({ ...states[state], heldUntil: null });
+
+/** Accepts an open offer; undefined if there is none. Writes in the areas of dates and people. */
+export async function acceptOffer(ctx: Ctx, tx: Tx, now: string, participantId: number): Promise<State | undefined> {
+  const offer = await findOpenOffer(ctx, tx, now, participantId);
+  if (offer === undefined) return undefined;
+  const place = placeOfAccepted(offer);
+  await changeStates(ctx, tx, now, [{ participantId, from: 'offered', cause: 'accept', place }]);
+  await queueNotices(ctx, tx, now, { courseDateIds: [offer.courseDateId] });
+  return nextState('offered', 'accept', place);
+}
+
+/** Declines an open offer, which makes the next one; undefined if there is none. Writes in the areas of dates and people. */
+export async function declineOffer(ctx: Ctx, tx: Tx, now: string, participantId: number): Promise<State | undefined> {
+  const offer = await findOpenOffer(ctx, tx, now, participantId);
+  if (offer === undefined) return undefined;
+  const change = endOffer(offer, offer.lapsedOffers === 0 ? 'decline' : 'declineAgain');
+  await changeStates(ctx, tx, now, [change]);
+  await promoteWaitingLists(ctx, tx, now, [offer.courseDateId]);
+  return nextState('offered', change.cause, 'own');
+}
+
+async function findOpenOffer(ctx: Ctx, tx: Tx, now: string, participantId: number) {
+  const find = async () => (await execute<sql.Offer & Seats>(tx, sql.findOffer, [ctx.providerId, participantId]))[0];
+  const offer = await find();
+  if (offer === undefined || !(await endDueHolds(ctx, tx, now, [offer.courseDateId], participantId))) return offer;
+  const found = await find();
+  // One that has lapsed and is made again is another offer.
+  return found?.lapsedOffers === offer.lapsedOffers ? found : undefined;
+}
+
+/** Deregisters participants, frees their seats and promotes the waiting lists; returns those who had not left before. */
+export async function deregisterParticipants<P extends Participant>(
+  ctx: School,
+  tx: Tx,
+  now: string,
+  chosen: P[],
+  withFee: boolean,
+): Promise<P[]> {
+  const leaving = chosen.filter((one) => !hasLeft(one.statusId));
+  if (leaving.length === 0) return [];
+  const left = withFee ? 'deregisteredWithFee' : 'deregistered';
+  const ids = leaving.map(({ id }) => id);
+  await tx
+    .update(participants)
+    .set({ ...stateColumns(left), statusUpdatedAt: now, updatedAt: now })
+    .where(tenantWhere(ctx, participants, inArray(participants.id, ids)));
+  await promoteAfterLeaving(ctx, tx, now, leaving);
+  await queueNotices(ctx, tx, now, { canceled: ids });
+  return leaving;
+}

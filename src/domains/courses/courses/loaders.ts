@@ -1,0 +1,34 @@
+import { and, asc, eq } from 'drizzle-orm';
+import type { Ctx } from '../../../database/context.ts';
+import { omitColumns } from '../../../database/tables/columns.ts';
+import * as tables from '../../../database/tables/courses.ts';
+import { batchLoader, matchesKeys } from '../../../lists/loaders.ts';
+import { descriptionMembers, type CourseRow } from './schema.ts';
+
+export const fetchDescriptionLanguages = batchLoader((ctx, keys) =>
+  ctx.db
+    .select({ ownerId: tables.courseTranslations.courseId, languageId: tables.courseTranslations.languageId })
+    .from(tables.courseTranslations)
+    .where(keys.match(tables.courseTranslations, tables.courseTranslations.courseId))
+    .orderBy(asc(tables.courseTranslations.languageId)),
+);
+
+/** The texts of courses in one language. */
+export const fetchTranslations = (ctx: Pick<Ctx, 'db'>, rows: CourseRow[], language: string) =>
+  ctx.db
+    .select()
+    .from(tables.courseTranslations)
+    .where(
+      and(
+        matchesKeys(rows).match(tables.courseTranslations, tables.courseTranslations.courseId),
+        eq(tables.courseTranslations.languageId, language),
+      ),
+    );
+
+/** Courses by their ids, without the long texts that an embedded course leaves out. */
+export const fetchEmbeddedCourses = batchLoader((ctx, keys) =>
+  ctx.db
+    .select(omitColumns(tables.courses, Object.values(descriptionMembers)))
+    .from(tables.courses)
+    .where(keys.match(tables.courses, tables.courses.id)),
+);

@@ -1,0 +1,7 @@
+import { locations } from '../../../database/tables/places.ts';
+import { batchLoader } from '../../../lists/loaders.ts';
+import { locationColumns } from './schema.ts';
+
+export const fetchLocations = batchLoader((ctx, keys) =>
+  ctx.db.select(locationColumns).from(locations).where(keys.match(locations, locations.id)),
+);

@@ -1,0 +1,34 @@
+import { sql } from 'drizzle-orm';
+import { participantStatus } from '../../../core/reference/statuses.ts';
+import { currentTimeSql } from '../../../database/tables/columns.ts';
+import { participants } from '../../../database/tables/participants.ts';
+import { batchLoader } from '../../../lists/loaders.ts';
+
+const offersOn = (date: string, condition: string) => `from participants o where o.provider_id = ${date}.provider_id
+      and o.course_date_id = ${date}.id and o.status_id = ${participantStatus.unconfirmed} and ${condition}`;
+/** SQL for a date; costs nothing without unconfirmed participants. */
+const ifUnconfirmed = (date: string, value: string, otherwise: string) =>
+  `case when ${date}.num_unconfirmed > 0 then ${value} else ${otherwise} end`;
+
+export const openOffersSql = (date: string) =>
+  ifUnconfirmed(date, `(select count(*)::int ${offersOn(date, 'o.held_until is not null')})`, '0');
+/** True if an offer has ended that still holds its seat. */
+export const hasDueOffersSql = (date: string) =>
+  ifUnconfirmed(date, `exists (select ${offersOn(date, `o.held_until <= ${currentTimeSql}`)})`, 'false');
+
+/** How many offers of the date `course_dates` have ended that still hold their seats; only second ones if that is sent. */
+export const dueOffers = (lapsedBefore = 0) => {
+  const isDue = `o.held_until <= ${currentTimeSql} and o.lapsed_offers >= ${lapsedBefore}`;
+  return sql.raw(ifUnconfirmed('course_dates', `(select count(*) ${offersOn('course_dates', isDue)})`, '0'));
+};
+/** Somebody waits on the date `course_dates`, or is about to. */
+export const hasWaiting = sql`course_dates.num_waiting + ${dueOffers()} > 0`;
+
+/** The number of open offers of course dates that have any. */
+export const fetchOpenOffers = batchLoader((ctx, keys) =>
+  ctx.db
+    .select({ ownerId: participants.courseDateId, open: sql<number>`count(*)::int` })
+    .from(participants)
+    .where(sql`${keys.match(participants, participants.courseDateId)} and ${participants.heldUntil} is not null`)
+    .groupBy(participants.courseDateId),
+);

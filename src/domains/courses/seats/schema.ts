@@ -1,0 +1,76 @@
+import { t } from '../../../core/schema/types.ts';
+import type { Cause, Place, State } from '../../../core/reference/participant-states.ts';
+import * as codes from '../../../core/schema/codes.ts';
+
+/** Capacities of a course date and its counts of participants; a `capacityMax` of 0 is no limit. */
+export type Seats = {
+  capacityMax: number;
+  capacityOverbook: number;
+  capacityWait: number;
+  numConfirmed: number;
+  numOverbooked: number;
+  numUnconfirmed: number;
+  numWaiting: number;
+  /** Unconfirmed participants who keep their place on the waiting list. */
+  openOffers: number;
+};
+
+export const waitingModes = ['promote', 'offer'] as const;
+
+export const WaitingMode = t.named(
+  'WaitingMode',
+  t.OneOf(waitingModes, {
+    description: 'promote: a free place is given to the waiting list at once; offer: it is offered',
+  }),
+);
+
+/** A change that needs a place of a date; of a new participant unless `from` is sent. */
+export type SeatRequest = { courseDateId: number; cause: Cause; from?: State };
+
+export type SeatRules = {
+  /** False assigns the requested status whatever the counts. */
+  check: boolean;
+  /** True puts a request for a seat on the waiting list if there is none. */
+  waitWhenFull: boolean;
+  /** True puts all requests of a date on the waiting list if one of them has no seat. */
+  together?: boolean;
+};
+
+/**
+ * A date with its overbooked and waiting participants in order of arrival: at most as many as could move, or the whole
+ * waiting list.
+ */
+export type Queue = Seats & {
+  id: number;
+  waitingMode: 'promote' | 'offer';
+  /** The end of an offer made now. */
+  offerEnd: string;
+  overbooked: Queued[];
+  waiting: Waiting[];
+};
+
+export type Queued = { id: number; heldFor: 'offer' | 'name' | null };
+
+/** `groupId` is the booking of participants who wait together. */
+export type Waiting = Queued & { groupId: number | null };
+
+/** A change of a participant's state by the table of transitions. */
+export type StateChange = {
+  participantId: number;
+  from: State;
+  cause: Cause;
+  place: Place;
+  /** The end of a new offer. */
+  heldUntil?: string;
+  /** True: its mail is sent whatever the switch. */
+  isMailRequested?: boolean;
+};
+
+/** `seats_status`; a capacity of 0 is no limit. */
+export const seatsStatuses = new Map([
+  ['open', 'a seat is free'],
+  ['waiting_list', 'only the waiting list has room'],
+  ['fully_booked', 'neither has room'],
+]);
+
+export const SeatsStatus = codes.Code('SeatsStatus', seatsStatuses);

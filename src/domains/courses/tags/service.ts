@@ -1,0 +1,169 @@
+import { and, asc, eq, inArray, sql, type SQL } from 'drizzle-orm';
+import { Problem } from '../../../core/errors.ts';
+import { formatTimestamp } from '../../../core/timestamps.ts';
+import type { Ctx } from '../../../database/context.ts';
+import type { Tx } from '../../../database/client.ts';
+import * as catalog from '../../../database/tables/catalog.ts';
+import { campaignTags } from '../../../database/tables/campaigns.ts';
+import { courses } from '../../../database/tables/courses.ts';
+import { importRefs } from '../../../database/tables/imports.ts';
+import { replaceLinks } from '../../../lists/links.ts';
+import { tenantWhere } from '../../../lists/tenant-scope.ts';
+import { defineTimestampFilters, type TimestampQuery } from '../../../lists/timestamp-filters.ts';
+import { matchFolded } from '../../../database/tables/columns.ts';
+import { foldText } from '../../../core/text.ts';
+import type { TagBody, TagChange, TagInput } from './body-schema.ts';
+import { visibleTags, type TagTable } from './loaders.ts';
+
+export const tagFilters = defineTimestampFilters(catalog.tags);
+
+const columns = {
+  id: catalog.tags.id,
+  title: catalog.tags.title,
+  updated_at: sql<string>`${catalog.tags.updatedAt}`.mapWith((at: string) => formatTimestamp(at)),
+};
+
+const selectTags = (ctx: Ctx, condition: SQL | undefined) =>
+  ctx.db
+    .select(columns)
+    .from(catalog.tags)
+    .where(and(visibleTags(ctx), condition))
+    .orderBy(asc(catalog.tags.id));
+
+/** All tags of the provider, without paging. */
+export const listTags = (ctx: Ctx, query: TimestampQuery) => selectTags(ctx, tagFilters.where(ctx, query));
+
+export const findTag = async (ctx: Ctx, id: number) => (await selectTags(ctx, eq(catalog.tags.id, id)))[0];
+
+export const getTag = async (ctx: Ctx, id: number) => Problem.assertFound(await findTag(ctx, id), 'Tag');
+
+/** Creates a tag, or returns the one with an equal title (folded). */
+export const createTag = (ctx: Ctx, { title }: TagBody) =>
+  ctx.write(['catalog'], async (tx, now) => {
+    const [found] = await findByTitle(ctx, tx, catalog.tags, [title]);
+    if (found) return tx.rollbackNoChange({ tag: await getTag({ ...ctx, db: tx }, found.id), isNew: false });
+    const [created] = await tx
+      .insert(catalog.tags)
+      .values({ providerId: ctx.providerId, title, createdAt: now, updatedAt: now })
+      .returning(columns);
+    tx.recordAffected(created!.id);
+    return { tag: created!, isNew: true };
+  });
+
+/** Renames a tag; throws if another has an equal title (folded). */
+export const renameTag = (ctx: Ctx, id: number, { title }: TagChange) =>
+  ctx.write(['catalog'], async (tx, now) => {
+    const tag = await getTag({ ...ctx, db: tx }, id);
+    if (title === undefined) return tx.rollbackNoChange(tag);
+    const [found] = await findByTitle(ctx, tx, catalog.tags, [title]);
+    if (found && found.id !== id)
+      throw Problem.coded('equal_title', `Tag ${found.id} has this title`, {
+        ...{ notValid: ['title'], conflictsWith: found.id },
+      });
+    const named = tenantWhere(ctx, catalog.tags, eq(catalog.tags.id, id));
+    const changed = await tx.updateChanged(catalog.tags, named, { title }, now);
+    return changed === 0 ? tx.rollbackNoChange(tag) : getTag({ ...ctx, db: tx }, id);
+  });
+
+/** Deletes a tag and returns it; courses lose it. Throws while a campaign is for its courses. */
+export const deleteTag = (ctx: Ctx, id: number) =>
+  ctx.write(['catalog'], async (tx, now) => {
+    const { courseTags, tags } = catalog;
+    const tag = await getTag({ ...ctx, db: tx }, id);
+    const limited = await tx
+      .select({ id: campaignTags.campaignId })
+      .from(campaignTags)
+      .where(tenantWhere(ctx, campaignTags, eq(campaignTags.tagId, id)))
+      .orderBy(asc(campaignTags.campaignId))
+      .limit(maxNamed);
+    // Without its tags a campaign would be for all courses.
+    if (limited.length > 0)
+      throw Problem.coded(
+        'tag_in_use',
+        `Campaigns are for courses of the tag: ${limited.map((one) => one.id).join(',')}`,
+      );
+    const links = tenantWhere(ctx, courseTags, eq(courseTags.tagId, id));
+    const tagged = tx.select({ id: courseTags.courseId }).from(courseTags).where(links);
+    await tx
+      .update(courses)
+      .set({ updatedAt: now })
+      .where(tenantWhere(ctx, courses, inArray(courses.id, tagged)));
+    await tx.delete(courseTags).where(links);
+    // An import of the same file creates it again.
+    await tx
+      .delete(importRefs)
+      .where(tenantWhere(ctx, importRefs, eq(importRefs.kind, 'tag'), eq(importRefs.itemId, id)));
+    await tx.delete(tags).where(tenantWhere(ctx, tags, eq(tags.id, id)));
+    return tag;
+  });
+
+/** Campaigns that an error names. */
+const maxNamed = 10;
+
+/** The columns of what `replaceTags` names by id. */
+export const tagReferences = { tags: catalog.tags.id, labels: catalog.labels.id };
+
+type TagFields = { tags?: TagInput[] | null | undefined; labels?: TagInput[] | null | undefined };
+
+/** Replaces the tags and the labels of a course, each if it is sent; returns which of them that changed. */
+export async function replaceTags(
+  ctx: Ctx,
+  tx: Tx,
+  now: string,
+  courseId: number,
+  { tags, labels }: TagFields,
+): Promise<{ hasOtherTags: boolean; hasOtherLabels: boolean }> {
+  const tagIds = tags && (await resolveTags(ctx, tx, now, catalog.tags, tags));
+  const labelIds = labels && (await resolveTags(ctx, tx, now, catalog.labels, labels));
+  const { courseLabels, courseTags } = catalog;
+  return {
+    hasOtherLabels:
+      labelIds !== undefined && (await replaceLinks(ctx, tx, courseLabels, { courseId }, 'labelId', labelIds ?? [])),
+    hasOtherTags:
+      tagIds !== undefined && (await replaceLinks(ctx, tx, courseTags, { courseId }, 'tagId', tagIds ?? [])),
+  };
+}
+
+/** The ids of tags or labels, by id or by title (folded); missing titles are created. */
+export async function resolveTags(
+  ctx: Ctx,
+  tx: Tx,
+  now: string,
+  table: TagTable,
+  inputs: TagInput[],
+): Promise<number[]> {
+  const titles = inputs.flatMap((input) =>
+    typeof input === 'object' && input.id === undefined && input.title !== undefined ? [input.title] : [],
+  );
+  const ids = new Set(inputs.flatMap((input) => (typeof input === 'number' ? input : (input.id ?? []))));
+  if (titles.length > 0) for (const id of await findOrCreate(ctx, tx, now, table, titles)) ids.add(id);
+  return [...ids];
+}
+
+async function findOrCreate(ctx: Ctx, tx: Tx, now: string, table: TagTable, titles: string[]) {
+  const { providerId } = ctx;
+  const found = await findByTitle(ctx, tx, table, titles);
+  const places = new Set(found.map(({ place }) => place));
+  const missing = new Map<string, string>();
+  titles.forEach((title, n) => {
+    const key = foldText(title);
+    if (!places.has(n + 1) && !missing.has(key)) missing.set(key, title);
+  });
+  if (missing.size === 0) return found.map(({ id }) => id);
+  await tx
+    .insert(table)
+    .values([...missing.values()].map((title) => ({ providerId, title, createdAt: now, updatedAt: now })))
+    .onConflictDoNothing();
+  return (await findByTitle(ctx, tx, table, titles)).map(({ id }) => id);
+}
+
+/** Of each title that exists, folded: its place among the titles from 1 on, and the tag or label. */
+function findByTitle(ctx: Ctx, tx: Tx, table: TagTable, titles: string[]) {
+  const { isEqual } = matchFolded(table.title, sql`w.title`);
+  return tx
+    .select({ place: sql<number>`w.place::int`, id: table.id, title: table.title })
+    .from(table)
+    .innerJoin(sql`json_array_elements_text(${JSON.stringify(titles)}) with ordinality w (title, place)`, isEqual)
+    .where(tenantWhere(ctx, table))
+    .orderBy(sql`w.place`);
+}

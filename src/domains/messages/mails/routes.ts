@@ -1,0 +1,63 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from '@sinclair/typebox';
+import { t } from '../../../core/schema/types.ts';
+import { listRoute } from '../../../http/list-cache/index.ts';
+import { responses, send } from '../../../http/responses.ts';
+import { mailList } from './list.ts';
+import { Mail } from './schema.ts';
+import { getMail, resendMail } from './service.ts';
+
+const tags = ['Mails'];
+const params = Type.Object({ id: t.Id });
+
+export const mailRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  // Without an ETag: states of mails change without a write of the school's.
+  app.get('', {
+    schema: {
+      operationId: 'listMails',
+      summary: 'List mails',
+      description: 'Mails that wait, and mails that were sent or have failed lately, without their texts.',
+      tags,
+      profiles: ['full', 'read'],
+      querystring: mailList.Query,
+      response: responses.ok(Type.Array(mailList.View)),
+    },
+    ...listRoute.limited,
+    handler: async (request, reply) =>
+      send.items(request, reply, await mailList.page(listRoute.toCtx(request), request.query)),
+  });
+
+  app.get('/:id', {
+    schema: {
+      operationId: 'getMail',
+      summary: 'Get a mail',
+      description: 'Without its text.',
+      tags,
+      profiles: ['full', 'read'],
+      item: 'Mail',
+      params,
+      response: responses.ok(Mail),
+    },
+    handler: ({ ctx, params }) => getMail(ctx, params.id),
+  });
+
+  app.post('/:id/resend', {
+    schema: {
+      operationId: 'resendMail',
+      summary: 'Send a mail again',
+      description:
+        'Queues a new mail with the same purpose and recipient, written with current data. A refused address is tried ' +
+        'again. A mail that waits, or of which an equal one waits or was sent in the last 5 minutes, is refused.',
+      tags,
+      profiles: ['full'],
+      item: 'Mail',
+      params,
+      response: responses.created(Mail),
+    },
+    config: { refusesUnknown: true, idempotency: {} },
+    handler: async ({ ctx, params }, reply) => {
+      const mail = await resendMail(ctx, params.id);
+      return reply.created(mail.id, mail, '/v2/mails');
+    },
+  });
+};

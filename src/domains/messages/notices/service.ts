@@ -1,0 +1,63 @@
+import { isMailOn, type MailKind, type MailSwitches } from '../../../core/reference/mail-kinds.ts';
+import type { Database, Tx } from '../../../database/client.ts';
+import type { Ctx } from '../../../database/context.ts';
+import { runEach } from '../../../database/periodic.ts';
+import { execute, toRecordset } from '../../../database/statements.ts';
+import * as sql from './sql.ts';
+
+type Changes = {
+  /** Participants who got a place on a date, on its waiting list too. */
+  booked?: number[];
+  /** Participants who have left their date. */
+  canceled?: number[];
+  /** Participants with the date that they were moved from. */
+  moved?: { id: number; courseDateId: number }[];
+  /** Dates of which seats or capacities have changed. */
+  courseDateIds?: number[];
+};
+
+/**
+ * Queues the notices to the school that a write causes, by its switches and the locations of the dates. Call it at the end of each
+ * write that books participants, takes them off a date or changes seats, once waiting lists are promoted.
+ */
+export async function queueNotices(
+  { providerId }: Pick<Ctx, 'providerId'>,
+  tx: Tx,
+  now: string,
+  { booked = [], canceled = [], moved = [], courseDateIds = [] }: Changes,
+) {
+  const notices = [
+    ...booked.map((participantId) => ({ purpose: 'notice_booked', participantId })),
+    ...canceled.map((participantId) => ({ purpose: 'notice_canceled', participantId })),
+    ...moved.map(({ id, courseDateId }) => ({ purpose: 'moved_away', participantId: id, courseDateId })),
+  ];
+  if (notices.length + courseDateIds.length === 0) return;
+  await execute(tx, sql.queueNotices, [providerId, now, toRecordset(notices), JSON.stringify(courseDateIds)]);
+}
+
+const ofBookings: MailKind[] = ['notice_booked', 'notice_full', 'notice_under_minimum', 'notice_budget'];
+
+/** False if a booking cannot cause a notice. */
+export const mayBeNotified = ({ mailSwitches }: { mailSwitches: MailSwitches | null }) =>
+  ofBookings.some((kind) => isMailOn(kind, mailSwitches));
+
+/** Tells schools once about their dates under the minimum. Each process runs it. */
+export async function warnOfMinimum(database: Pick<Database, 'pool' | 'write'>) {
+  type Found = { providerId: number; courseDateIds: number[] };
+  const found = await execute<Found>({ $client: database.pool }, sql.findUnderMinimum, []);
+  await runEach(found, ({ providerId, courseDateIds }) =>
+    database.write([providerId], ['dates'], async (tx, now) => {
+      const [notices] = await execute<{ count: number }>(tx, sql.countMinimumNotices, [
+        providerId,
+        JSON.stringify(courseDateIds),
+      ]);
+      // Another process was first.
+      if (notices!.count === courseDateIds.length) {
+        tx.rollbackNoChange();
+        return;
+      }
+      for (const id of courseDateIds) tx.recordAffected(id);
+      await queueNotices({ providerId }, tx, now, { courseDateIds });
+    }),
+  );
+}

@@ -1,0 +1,182 @@
+import { asc, eq, inArray, sql } from 'drizzle-orm';
+import type { ErrorCode } from '../../../core/error-codes.ts';
+import { Problem } from '../../../core/errors.ts';
+import { max, min, sum, toDecimal, toMinorUnits, type Minor } from '../../../core/money.ts';
+import type { Tx } from '../../../database/client.ts';
+import type { Ctx } from '../../../database/context.ts';
+import { recordEvents } from '../../../database/record-events.ts';
+import { execute, toRecordset } from '../../../database/statements.ts';
+import { orderLines, orders } from '../../../database/tables/orders.ts';
+import { grouped } from '../../../lists/relations.ts';
+import { tenantWhere } from '../../../lists/tenant-scope.ts';
+import { due } from '../payments/loaders.ts';
+import { findDebt, updatePaid, type Debt } from '../payments/service.ts';
+import { agreedTotals } from '../orders/price-service.ts';
+import { deductFee, hasRest, restOf, split, toCreditLine, type Line } from './line-service.ts';
+import {
+  adjustShares,
+  assertCreditable,
+  loadShares,
+  takeShares,
+  type PersonalPart,
+  type Share,
+  type TakenPart,
+} from './share-service.ts';
+import { archivedSql, findReturnable, insertFollowingOrder, returnableSql, returnToVouchers } from './sql.ts';
+
+type School = Pick<Ctx, 'providerId'>;
+
+/** Parts of lines to credit, the rest of all lines unless named; a part may be of some participants of its line. */
+export type CreditRequest = {
+  lines?: (PersonalPart & { lineId: number })[] | undefined;
+  fee?: Minor;
+  reason?: string | undefined;
+  /** The lines of the order, unless they are to be read. */
+  found?: Found;
+};
+type Found = Awaited<ReturnType<typeof findLines>>;
+
+/** Credits parts of an order by a new order, under the lock. */
+export async function creditOrder(ctx: School, tx: Tx, now: string, orderId: number, request: CreditRequest) {
+  const first = await findDebt(ctx, tx, orderId);
+  if (first.kind === 'credit' || first.total === 0n) throw nothingLeft();
+  const credited = await findParts(ctx, tx, orderId, request);
+  const totals = agreedTotals(credited.map(({ line }) => line));
+  const { totalBeforeDiscounts, totalDiscounts, totalVat } = totals;
+  const gross = toMinorUnits(totalDiscounts) - toMinorUnits(totalBeforeDiscounts) - toMinorUnits(totalVat);
+  const { applied, returned, owed } = await settle(ctx, tx, first, gross);
+
+  const [voucher] = returned;
+  const amount = toDecimal(-sum(returned.map(({ amount }) => amount)));
+  const properties = voucher === undefined ? {} : { voucher_code: voucher.code, voucher_amount: amount };
+  const [inserted] = await execute<{ id: number }>(tx, insertFollowingOrder, [
+    ...[ctx.providerId, orderId, now, 'credit', totalBeforeDiscounts, totalDiscounts, totalVat],
+    ...[toDecimal(applied), request.reason, gross !== 0n && owed === 0n],
+    ...[toRecordset(credited.map(toRow)), toRecordset(credited.flatMap(toNamed)), JSON.stringify(properties)],
+    ...[null, null],
+  ]);
+  const { id } = inserted!;
+  if (returned.length > 0) {
+    const rows = returned.map(({ voucherId, amount }) => ({ voucher: voucherId, amount: toDecimal(amount) }));
+    await execute(tx, returnToVouchers, [ctx.providerId, id, toRecordset(rows), now]);
+  }
+  // Clients that synchronize by `updated_at` read the order again, which lists its credits.
+  await tx
+    .update(orders)
+    .set({ updatedAt: now })
+    .where(tenantWhere(ctx, orders, eq(orders.id, orderId)));
+  await updatePaid(ctx, tx, now, orderId, { byCredit: true });
+  await recordEvents(tx, ctx.providerId, now, [{ type: 'order.credited', id: orderId }]);
+  return { id, creditedLines: credited };
+}
+
+const unpaid = sql<string>`greatest(0, ${due}) + (
+  select coalesce(sum(r.amount::numeric), 0) from (${sql.raw(returnableSql('orders.provider_id', 'orders.id'))}) r)
+  + ${sql.raw(archivedSql)}`;
+
+/** The part of orders that no payment paid: what is due, and what vouchers paid that no credit has taken back. */
+export async function findUnpaid(ctx: School, tx: Tx, orderIds: number[]) {
+  const ofOrders = tenantWhere(ctx, orders, inArray(orders.id, orderIds));
+  const found = await tx.select({ id: orders.id, unpaid }).from(orders).where(ofOrders);
+  return new Map(found.map((one) => [one.id, toMinorUnits(one.unpaid)]));
+}
+
+/** A credit lowers the amount due first, then refunds the redeemed vouchers; the school owes the rest. */
+async function settle(ctx: School, tx: Tx, first: Debt, gross: Minor) {
+  const applied = clamp(first.due, gross);
+  let owed = gross - applied;
+  type Redeemed = { voucherId: number; code: string; amount: string };
+  const redeemed = await execute<Redeemed>(tx, findReturnable, [ctx.providerId, first.id]);
+  const returned = redeemed.flatMap(({ amount, ...voucher }) => {
+    const part = clamp(toMinorUnits(amount), owed);
+    owed -= part;
+    return part === 0n ? [] : [{ ...voucher, amount: part }];
+  });
+  return { applied, returned, owed };
+}
+
+/** The value within 0 and a limit. */
+const clamp = (value: Minor, limit: Minor) => max(0n, min(value, limit));
+
+export type Credited = {
+  source: typeof orderLines.$inferSelect;
+  line: Line;
+  part: PersonalPart;
+  shares: Share[];
+  people: TakenPart['people'];
+};
+
+/** The lines of a credit: each part, less its share of the fee. */
+async function findParts(
+  ctx: School,
+  tx: Tx,
+  orderId: number,
+  { lines, fee = 0n, found: read }: CreditRequest,
+): Promise<Credited[]> {
+  const all = read ?? (await findLines(ctx, tx, orderId));
+  const known = new Map(all.map((one) => [one.source.id, one]));
+  const named: NonNullable<CreditRequest['lines']> = lines ?? all.map(({ source }) => ({ lineId: source.id }));
+  const ids = named.map(({ lineId }) => lineId);
+  const wrong = ids.findIndex((id, n) => !known.has(id) || ids.indexOf(id) < n);
+  const field = `lines[${wrong}].line_id`;
+  if (wrong >= 0) throw known.has(ids[wrong]!) ? brokenRule(field, 'named_twice') : notValid(field);
+
+  const found = named.map((part) => ({ ...part, ...known.get(part.lineId)! }));
+  const isLeft = ({ source, rest }: (typeof found)[number]) => hasRest(source, rest);
+  if (!found.some(isLeft)) throw nothingLeft();
+  const chosen = found.filter((one) => isLeft(one) || one.quantity !== undefined || one.amount !== undefined);
+  for (const [n, one] of found.entries()) assertCreditable(one.shares, one, `lines[${n}].participants`);
+  const taken = chosen.map((one) => takeShares(one.source, one.rest, one.shares, one));
+  if (taken.includes(undefined)) throw exceedsLine();
+  const whole = taken.map((part) => part!);
+  if (fee > 0n && fee >= sum(whole.map(({ net }) => net))) throw brokenRule('fee', 'fee_exceeds_credit');
+  return deductFee(whole, fee).map(({ people, ...part }, n) => {
+    const { source, rest, shares, ...wanted } = chosen[n]!;
+    const weights = people.map(({ amount }) => amount);
+    const amounts = split(part.net, weights);
+    const line = toCreditLine(source, rest, part, wanted.vat);
+    return { source, line, part: wanted, shares, people: people.map((one, n) => ({ ...one, amount: amounts[n]! })) };
+  });
+}
+
+/** The lines of an order, with the creditable remainder of each and the shares of its participants. */
+export async function findLines(ctx: School, tx: Tx, orderId: number) {
+  const found = await tx
+    .select()
+    .from(orderLines)
+    .where(tenantWhere(ctx, orderLines, eq(orderLines.orderId, orderId)))
+    .orderBy(asc(orderLines.id));
+  const ids = found.map(({ id }) => id);
+  const ofLines = tenantWhere(ctx, orderLines, inArray(orderLines.creditsLineId, ids));
+  const credits = ids.length === 0 ? [] : await tx.select().from(orderLines).where(ofLines);
+  const byLine = grouped(credits, ({ creditsLineId }) => creditsLineId!);
+  const sharesByLine = await loadShares(ctx, tx, orderId);
+  return found.map((source) => {
+    const rest = restOf(source, byLine.get(source.id) ?? []);
+    return { source, rest, shares: adjustShares(sharesByLine.get(source.id) ?? [], rest.net) };
+  });
+}
+
+const toRow = ({ source, line }: Credited) => ({
+  product: source.productId,
+  quantity: line.quantity,
+  price: line.priceAtOrder,
+  percent: line.discountPercentAtOrder,
+  amount: line.discountAmountAtOrder,
+  calculated: line.discountCalculatedAtOrder,
+  vat: line.vatPercentage,
+  credits: source.id,
+  rounding: line.vatRounding,
+});
+
+const toNamed = ({ source, people }: Credited) =>
+  people.map(({ id, amount, isCredited }) => ({
+    ...{ line: source.id, participant: id, amount: toDecimal(-amount), isCredited },
+  }));
+
+const notValid = (field: string) => Problem.invalidFields({ notValid: [field] });
+export const brokenRule = (field: string, code: ErrorCode) => Problem.invalidFields({ rules: { [field]: code } });
+
+const nothingLeft = () => Problem.coded('nothing_left_to_credit', 'Nothing is left to credit');
+
+const exceedsLine = () => Problem.coded('credit_exceeds_line', 'The credit exceeds what is left of a line');

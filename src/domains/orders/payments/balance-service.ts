@@ -1,0 +1,84 @@
+import { eq, inArray, or, sql, type SQL } from 'drizzle-orm';
+import { toMinorUnits } from '../../../core/money.ts';
+import { canceled, participantStatus } from '../../../core/reference/statuses.ts';
+import type { Ctx } from '../../../database/context.ts';
+import { execute } from '../../../database/statements.ts';
+import { courseDates } from '../../../database/tables/coursedates.ts';
+import { bookings, orders } from '../../../database/tables/orders.ts';
+import { participants } from '../../../database/tables/participants.ts';
+import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
+import { toBalance } from './balance-schema.ts';
+import { due, orderTotal, paidByVouchers } from './loaders.ts';
+import { findPlacePrice } from './sql.ts';
+
+type School = Pick<Ctx, 'providerId' | 'db'>;
+
+/** Selects the order of a booking, those that moves have added, and the credits of all of these. */
+export function ordersOfBooking({ providerId, db }: School, bookingId: number): SQL {
+  const school = { providerId };
+  const first = db
+    .select({ id: bookings.orderId })
+    .from(bookings)
+    .where(tenantWhere(school, bookings, eq(bookings.id, bookingId)));
+  const added = db
+    .select({ id: orders.id })
+    .from(orders)
+    .where(tenantWhere(school, orders, inArray(orders.firstOrderId, first)));
+  const belongs = or(
+    inArray(orders.id, first),
+    inArray(orders.firstOrderId, first),
+    inArray(orders.firstOrderId, added),
+  );
+  return tenantWhere(school, orders, belongs);
+}
+
+export type BookingBalance = Awaited<ReturnType<typeof loadBookingBalance>>;
+
+/** The sums of all orders of a booking. The total and its VAT are without what is credited. */
+export async function loadBookingBalance(school: School, bookingId: number) {
+  const [sums, waiting] = await Promise.all([loadSums(school, bookingId), findWaiting(school, bookingId)]);
+  return { ...sums, credited: sums.ordered - sums.total, paid: sums.total - sums.due, waiting };
+}
+
+/** Whether places of a booking are on the waiting list; those of canceled dates are not. */
+async function findWaiting(school: School, bookingId: number) {
+  const waits = sql`${participants.statusId} = ${participantStatus.waiting} and ${courseDates.statusId} <> ${canceled}`;
+  const [found] = await school.db
+    .select({
+      waiting: sql<'all' | 'some' | 'none'>`case when bool_and(${waits}) then 'all'
+        when bool_or(${waits}) then 'some' else 'none' end`,
+    })
+    .from(participants)
+    .innerJoin(courseDates, sameTenant(courseDates, participants, eq(courseDates.id, participants.courseDateId)))
+    .where(tenantWhere(school, participants, eq(participants.bookingId, bookingId)));
+  return found!.waiting;
+}
+
+/** The price of a participant's place with VAT, and whether the participant pays it; undefined without a booking. */
+export async function loadPlacePrice({ providerId, unlockedStore }: Ctx, participantId: number) {
+  type Row = { currency: string; price: string; isOwn: boolean };
+  const [found] = await execute<Row>(unlockedStore, findPlacePrice, [providerId, participantId]);
+  return found && { ...found, price: toMinorUnits(found.price) };
+}
+
+/** What is paid of all orders of a booking: what the school owes of one lowers what is due of the others. */
+export const loadBalance = async (school: School, bookingId: number) => toBalance(await loadSums(school, bookingId));
+
+async function loadSums(school: School, bookingId: number) {
+  const ordered = sql`filter (where ${orders.kind} <> 'credit')`;
+  const [found] = await school.db
+    .select({
+      orderId: sql<number>`min(${orders.id}) filter (where ${orders.firstOrderId} is null)`.mapWith(Number),
+      currency: sql<string>`min(${orders.currency})`,
+      total: sql`sum(${orderTotal})`.mapWith(toMinorUnits),
+      vat: sql`sum(${orders.totalVat})`.mapWith(toMinorUnits),
+      due: sql`sum(${due})`.mapWith(toMinorUnits),
+      byVouchers: sql`sum(${paidByVouchers})`.mapWith(toMinorUnits),
+      ordered: sql`sum(${orderTotal}) ${ordered}`.mapWith(toMinorUnits),
+      orderedVat: sql`sum(${orders.totalVat}) ${ordered}`.mapWith(toMinorUnits),
+      discounts: sql`sum(${orders.totalDiscounts}) ${ordered}`.mapWith(toMinorUnits),
+    })
+    .from(orders)
+    .where(ordersOfBooking(school, bookingId));
+  return found!;
+}

@@ -1,0 +1,112 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from '@sinclair/typebox';
+import type { Ctx } from '../../../database/context.ts';
+import { t } from '../../../core/schema/types.ts';
+import { listRoute } from '../../../http/list-cache/index.ts';
+import { responses, send } from '../../../http/responses.ts';
+import { registerCodedErrorFormat } from '../../../http/errors/error-handler.ts';
+import { VoucherBody, VoucherChange } from './body-schema.ts';
+import { voucherList } from './list.ts';
+import { maxRedemptions, ValidVoucher, VoucherDetails } from './schema.ts';
+import { archiveVoucher, createVoucher, getVoucher, updateVoucher, validateVoucher } from './service.ts';
+
+const readBack = { read: (ctx: Ctx, { id }: { id: number }) => getVoucher(ctx, id) };
+const params = Type.Object({ id: t.Id });
+
+export const voucherRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  // Without an ETag: expiry depends on the clock.
+  app.get('', {
+    schema: {
+      operationId: 'listVouchers',
+      summary: 'List vouchers',
+      description: 'An array, with expired and archived vouchers.',
+      tags: ['Orders'],
+      profiles: ['full', 'read'],
+      querystring: voucherList.Query,
+      response: responses.ok(Type.Array(voucherList.View)),
+    },
+    ...listRoute.limited,
+    handler: async (request, reply) =>
+      send.items(request, reply, await voucherList.page(listRoute.toCtx(request), request.query)),
+  });
+
+  app.post('', {
+    schema: {
+      operationId: 'createVoucher',
+      summary: 'Create a voucher',
+      description: 'Its balance is the amount.',
+      tags: ['Orders'],
+      profiles: ['full'],
+      body: VoucherBody,
+      response: responses.created(VoucherDetails),
+    },
+    config: { idempotency: {} },
+    handler: async ({ ctx, body }, reply) => {
+      const created = await createVoucher(ctx, body);
+      return reply.created(created.id, created);
+    },
+  });
+
+  app.get('/:id', {
+    schema: {
+      operationId: 'getVoucher',
+      summary: 'Get a voucher',
+      description: `Archived or not, with its redemptions: at most ${maxRedemptions}, and \`redemptions_truncated\` if there are more.`,
+      tags: ['Orders'],
+      profiles: ['full', 'read'],
+      item: 'Voucher',
+      params,
+      response: responses.ok(VoucherDetails),
+    },
+    handler: ({ ctx, params }) => getVoucher(ctx, params.id),
+  });
+
+  app.put('/:id', {
+    schema: {
+      operationId: 'updateVoucher',
+      summary: 'Update a voucher',
+      description: 'Only the fields sent change. The balance changes with `amount`, which is at least what was spent.',
+      tags: ['Orders'],
+      profiles: ['full'],
+      item: 'Voucher',
+      params,
+      body: VoucherChange,
+      response: responses.ok(VoucherDetails),
+    },
+    config: { readBack },
+    handler: ({ ctx, params, body }) => updateVoucher(ctx, params.id, body),
+  });
+
+  app.delete('/:id', {
+    schema: {
+      operationId: 'archiveVoucher',
+      summary: 'Archive a voucher',
+      description: 'It pays no more; it stays listed, with `archived_at` set. A second request changes nothing.',
+      tags: ['Orders'],
+      profiles: ['full'],
+      item: 'Voucher',
+      params,
+      response: responses.ok(VoucherDetails),
+    },
+    handler: ({ ctx, params }) => archiveVoucher(ctx, params.id),
+  });
+};
+
+export const voucherValidationRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  registerCodedErrorFormat(app);
+
+  // Without an ETag: expiry depends on the clock.
+  app.get('/:code', {
+    schema: {
+      operationId: 'validateVoucher',
+      summary: 'Validate a voucher code',
+      description: 'An expired, archived or deleted voucher is returned with its state.',
+      tags: ['Booking'],
+      profiles: ['full', 'read', 'booking'],
+      item: 'Voucher',
+      params: Type.Object({ code: t.Title({ description: 'The voucher code', examples: ['GAVE-FJORD-2408'] }) }),
+      response: { 200: ValidVoucher, ...responses.codedErrors },
+    },
+    handler: ({ ctx, params }) => validateVoucher(ctx, params.code),
+  });
+};

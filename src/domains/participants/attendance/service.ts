@@ -1,0 +1,96 @@
+import { eq, isNull } from 'drizzle-orm';
+import { Problem } from '../../../core/errors.ts';
+import { byName } from '../../../core/schema/types.ts';
+import { formatTimestamp } from '../../../core/timestamps.ts';
+import type { Database } from '../../../database/client.ts';
+import type { Ctx } from '../../../database/context.ts';
+import { runEach } from '../../../database/periodic.ts';
+import { execute, toRecordset } from '../../../database/statements.ts';
+import { courseDates } from '../../../database/tables/coursedates.ts';
+import { loadOne } from '../../../lists/response-budget.ts';
+import { relation } from '../../../lists/relations.ts';
+import { tenantWhere } from '../../../lists/tenant-scope.ts';
+import { fetchGatherings } from '../../courses/gatherings/loaders.ts';
+import { toGathering } from '../../courses/gatherings/schema.ts';
+import type { AttendanceBody } from './body-schema.ts';
+import { fetchAttendances, fetchAttending } from './loaders.ts';
+import { loadAttendanceSummary } from './serializer.ts';
+import type { AttendanceSheet, AttendanceWritten } from './schema.ts';
+import * as sql from './sql.ts';
+
+type Results = AttendanceWritten['results'];
+
+/** Stores marks of attendance, of which the newest of a participant and gathering stands. A repeated mark changes nothing. */
+export const registerAttendance = (ctx: Ctx, id: number, { marks }: AttendanceBody): Promise<AttendanceWritten> =>
+  ctx.write(['people'], async (tx, now) => {
+    const broken = marks.flatMap(({ attended, minutes = 0 }, n) =>
+      minutes > 0 && attended !== true ? `marks[${n}].minutes` : [],
+    );
+    const rules = byName(broken, () => 'minutes_without_attendance' as const);
+    if (broken.length > 0) throw Problem.invalidFields({ rules });
+    await assertDate(ctx, tx, id);
+    const rows = marks.map(({ participant_id: participant, gathering_id: gathering, ...mark }) => ({
+      ...mark,
+      ...{ participant, gathering },
+    }));
+    const values = [ctx.providerId, id, now, toRecordset(rows)];
+    const results = await execute<Results[number]>(tx, sql.storeMarks, values);
+    const written = { coursedate_id: id, results };
+    const isKept = results.some(({ result }) => result === 'stored' || result === 'older');
+    if (!isKept) return tx.rollbackNoChange(written);
+    const changed = results.flatMap((one) => (one.result === 'stored' ? one.participant_id : []));
+    await execute(tx, sql.completeParticipants, [ctx.providerId, id, now, JSON.stringify(changed)]);
+    return written;
+  });
+
+const matchDate = (ctx: Ctx, id: number) =>
+  tenantWhere(ctx, courseDates, eq(courseDates.id, id), isNull(courseDates.deletedAt));
+
+async function assertDate(ctx: Ctx, reader: Pick<Ctx['db'], '$count'>, id: number) {
+  if ((await reader.$count(courseDates, matchDate(ctx, id))) === 0) throw Problem.notFound('Course date');
+}
+
+/** Gatherings and participants of a course date with their attendance. */
+export async function getAttendance(ctx: Ctx, id: number): Promise<AttendanceSheet> {
+  await assertDate(ctx, ctx.db, id);
+  const date = { providerIds: [ctx.providerId], ids: [id] };
+  const load = async (budget: Ctx['budget']) => {
+    const context = { ...ctx, budget };
+    const gatherings = await fetchGatherings(context, date);
+    const attending = await fetchAttending(context, date);
+    const getAttendances = await loadAttendances(context, attending, {});
+    const getSummary = await loadAttendanceSummary(context, attending, {});
+    return {
+      coursedate_id: id,
+      gatherings: gatherings.map((row) => toGathering(row, { instructors: [] })),
+      participants: attending.map((row) => ({
+        ...{ id: row.id, user_id: row.userId, firstname: row.firstname, lastname: row.lastname },
+        ...{ status_id: row.statusId, completed: row.completed },
+        ...getSummary(row),
+        attendance: getAttendances(row),
+      })),
+    };
+  };
+  return loadOne(load, { id });
+}
+
+const loadAttendances = relation.hasMany(fetchAttendances, (row) => ({
+  gathering_id: row.gatheringId,
+  attended: row.attended,
+  minutes: row.minutes,
+  registered_at: formatTimestamp(row.registeredAt),
+}));
+
+/** Completes the participants of dates whose last gathering has ended. */
+export async function completeCourses(database: Pick<Database, 'pool' | 'write'>) {
+  type Due = { providerId: number; courseDateId: number };
+  const due = await execute<Due>({ $client: database.pool }, sql.findDueDates, []);
+  await runEach(due, ({ providerId, courseDateId }) =>
+    database.write([providerId], ['people'], async (tx, now) => {
+      tx.recordAffected(courseDateId);
+      const values = [providerId, courseDateId, now, '[]'];
+      const { rowCount } = await tx.$client.query({ ...sql.completeParticipants, values });
+      if (rowCount === 0) tx.rollbackNoChange();
+    }),
+  );
+}

@@ -1,0 +1,99 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from '@sinclair/typebox';
+import type { Ctx } from '../../../database/context.ts';
+import { t } from '../../../core/schema/types.ts';
+import { addPageRoute } from '../../../http/page-route.ts';
+import { responses } from '../../../http/responses.ts';
+import { CustomerBody, CustomerChange } from './body-schema.ts';
+import { customerList } from './list.ts';
+import { createCustomer, customerReferences, getCustomer, updateCustomer } from './service.ts';
+
+const tags = ['People'];
+const addressInputs = (read: string, input: string) => ({
+  [`${read}.address`]: `${input}_address_1`,
+  [`${read}.address_2`]: `${input}_address_2`,
+  [`${read}.address_3`]: `${input}_address_3`,
+  [`${read}.zipcode`]: `${input}_zipcode`,
+  [`${read}.city`]: `${input}_city`,
+});
+const readBack = {
+  read: (ctx: Ctx, { id }: { id: number }, names: string[]) =>
+    customerList.byId(ctx, id, names.includes('employees') ? { include: ['employees'] } : {}),
+  inputs: {
+    webaddress: 'web_address',
+    customer_reference: 'invoice_customer_reference',
+    duedate_days: 'invoice_due_days',
+    idStatus: 'status',
+    status: 'status',
+    type: 'type',
+    country: 'country',
+    seller: 'seller_id',
+    ...addressInputs('post_address', 'post'),
+    ...addressInputs('invoice_address', 'invoice'),
+    ...addressInputs('visit_address', 'office'),
+  },
+};
+const params = Type.Object({ id: t.Id });
+const CustomerId = t.NamedObject('CustomerReference', { customer_id: Type.Integer() });
+
+export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  addPageRoute(app, customerList, {
+    operationId: 'listCustomers',
+    summary: 'List customers',
+    description:
+      'A customer of the type Private has its `employees`: at most 100, and `employees_truncated` if ' +
+      'there are more.',
+    tags,
+    profiles: ['full', 'read'],
+  });
+
+  app.post('', {
+    schema: {
+      operationId: 'createCustomer',
+      summary: 'Create a customer',
+      description: 'Customers are embedded in orders, participants and course users.',
+      tags,
+      profiles: ['full'],
+      body: CustomerBody,
+      response: responses.created(CustomerId),
+    },
+    config: { idempotency: {}, references: customerReferences },
+    handler: async ({ ctx, body }, reply) => {
+      const created: { customer_id?: number } = await createCustomer(ctx, body);
+      // A stored response of the version before is the id.
+      const { customer_id = Number(created) } = created;
+      return reply.created(customer_id, { customer_id });
+    },
+  });
+
+  app.get('/:id', {
+    schema: {
+      operationId: 'getCustomer',
+      summary: 'Get a customer',
+      description: 'A customer of the type Private has its `employees`.',
+      tags,
+      profiles: ['full', 'read'],
+      item: 'Customer',
+      params,
+      querystring: customerList.ItemQuery,
+      response: responses.ok(customerList.View),
+    },
+    handler: ({ ctx, params, query }) => getCustomer(ctx, params.id, query),
+  });
+
+  app.put('/:id', {
+    schema: {
+      operationId: 'updateCustomer',
+      summary: 'Update a customer',
+      description: 'Only the fields sent change.',
+      tags,
+      profiles: ['full'],
+      item: 'Customer',
+      params,
+      body: CustomerChange,
+      response: responses.ok(CustomerId),
+    },
+    config: { readBack, references: customerReferences },
+    handler: async ({ ctx, params, body }) => ({ customer_id: await updateCustomer(ctx, params.id, body) }),
+  });
+};

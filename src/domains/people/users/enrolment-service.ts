@@ -1,0 +1,132 @@
+import type { Ctx } from '../../../database/context.ts';
+import type { Tx } from '../../../database/client.ts';
+import { toRecordset, execute } from '../../../database/statements.ts';
+import { foldText } from '../../../core/text.ts';
+import * as sql from './enrolment-sql.ts';
+import type { PersonFound } from './enrolment-sql.ts';
+
+export type Person = {
+  email: string;
+  firstname: string;
+  lastname: string;
+  phone?: string | undefined;
+  company?: string | undefined;
+  companyNumber?: string | undefined;
+  position?: string | undefined;
+  dateOfBirth?: string | undefined;
+};
+export type EnrolledUser = { userId: number; isNew: boolean };
+
+/** Existing course users for these persons, in their order. */
+export const findExistingUsers = ({ providerId }: Ctx, tx: Tx, persons: Person[]) =>
+  execute<PersonFound>(tx, sql.findPersons, [providerId, toRecordset(persons)]);
+
+/**
+ * Returns the course users of these persons, in their order. A user with an equal e-mail (case ignored) and equal names
+ * (folded) stays as it is; others are created once each, as employees of the customer if one is given.
+ */
+export async function enrolUsers(
+  ctx: Ctx,
+  tx: Tx,
+  now: string,
+  persons: Person[],
+  found: PersonFound[],
+  customerId: number | null,
+): Promise<EnrolledUser[]> {
+  const created = new Map<string, number>();
+  const newUsers = selectNewUsers(persons, found);
+  if (newUsers.length > 0) {
+    const rows = toRecordset(await createUsernames(ctx, tx, newUsers));
+    const ids = await execute<{ id: number }>(tx, sql.createUsers, [ctx.providerId, now, customerId, rows]);
+    newUsers.forEach(({ identity }, n) => created.set(identity, ids[n]!.id));
+  }
+  return persons.map((person, n) => {
+    const existing = found[n]!.id;
+    return { userId: existing ?? created.get(toIdentity(person))!, isNew: existing === null };
+  });
+}
+
+/** New users with their usernames. */
+export async function createUsernames({ providerId }: Ctx, tx: Tx, newUsers: NewUser[]) {
+  const shared = withSharedEmail(newUsers);
+  const numbers =
+    shared.length > 0 ? await execute<FreeNumbers>(tx, sql.findNumbers, [providerId, toRecordset(shared)]) : [];
+  return assignUsernames(newUsers, numbers);
+}
+
+/** Equal for the same person. */
+export const toIdentity = ({ email, firstname, lastname }: Pick<Person, 'email' | 'firstname' | 'lastname'>) =>
+  [email.toLowerCase(), foldText(firstname), foldText(lastname)].join('\n');
+
+/** `isShared`: another user, or a person before in the booking, has this e-mail. */
+type NewUser = Person & { identity: string; isShared: boolean };
+type FreeNumbers = { numbers: number[] };
+
+/** Persons without a course user, each once. */
+export function selectNewUsers(persons: Person[], found: PersonFound[]): NewUser[] {
+  const [seen, emails] = [new Set<string>(), new Set<string>()];
+  return persons.flatMap((person, n) => {
+    const { id, taken } = found[n]!;
+    const identity = toIdentity(person);
+    if (id !== null || seen.has(identity)) return [];
+    seen.add(identity);
+
+    const email = person.email.toLowerCase();
+    const isShared = taken || emails.has(email);
+    emails.add(email);
+    return [{ ...person, identity, isShared }];
+  });
+}
+
+/** The username before a number is added. */
+const toBaseName = ({ email, firstname, lastname, isShared }: NewUser) =>
+  foldText(isShared ? `${email}_${firstname}_${lastname}` : email);
+
+/** New users with a shared e-mail, each with how many free numbers to find: one for each name here that may collide. */
+export function withSharedEmail(newUsers: NewUser[]) {
+  const bases = newUsers.map((user) => toBases(toBaseName(user)));
+  const counts = new Map<string, number>();
+  for (const base of bases.flat()) counts.set(base, (counts.get(base) ?? 0) + 1);
+  return newUsers.flatMap((user, n) => {
+    const [name, ...base] = bases[n]!;
+    return user.isShared ? [{ ...user, candidates: counts.get(name!)! + base.length }] : [];
+  });
+}
+
+/** A name, and the name that it is with a number, if it ends in one. */
+function toBases(name: string) {
+  const base = /^(.+)_\d+$/s.exec(name)?.[1];
+  return base === undefined ? [name] : [name, base];
+}
+
+/**
+ * A username is the e-mail, or if that is shared, `<e-mail>_<first>_<last>` folded, with a number from 2 on if that is
+ * taken. `free` holds the free numbers of each user with a shared e-mail, in their order.
+ */
+export function assignUsernames(newUsers: NewUser[], free: FreeNumbers[]) {
+  const taken = new Set(newUsers.filter(({ isShared }) => !isShared).map(toBaseName));
+  let shared = 0;
+  return newUsers.map((user) => {
+    if (!user.isShared) return { ...user, username: user.email };
+    const base = toBaseName(user);
+    const names = free[shared]!.numbers.map((number) => (number === 1 ? base : `${base}_${number}`));
+    const username = names.find((name) => !taken.has(name))!;
+    shared += 1;
+    taken.add(username);
+    return { ...user, username };
+  });
+}
+
+/** Course users that stand for a group's places until these are named. */
+export async function createPlaceholders({ providerId }: Ctx, tx: Tx, now: string, count: number) {
+  const created = await execute<{ userId: number }>(tx, sql.createPlaceholders, [providerId, now, count]);
+  await execute(tx, sql.dropEvents, [providerId, created.map(({ userId }) => userId)]);
+  return created.map((user) => ({ ...user, isNew: false }));
+}
+
+/** Deletes a user whose place `userId` has now, if it was a placeholder and nothing else refers to it; true if so. */
+export async function deletePlaceholder({ providerId }: Ctx, tx: Tx, id: number, userId: number) {
+  const gone = await execute(tx, sql.deletePlaceholder, [providerId, id, userId]);
+  if (gone.length > 0) await execute(tx, sql.dropEvents, [providerId, [id]]);
+  return gone.length > 0;
+}

@@ -1,0 +1,104 @@
+import { and, asc, eq, gt, isNull, or, sql, type SQL } from 'drizzle-orm';
+import { hashApiKey, newApiKey } from '../../../core/api-key.ts';
+import type { Ctx } from '../../../database/context.ts';
+import type { KeyProfile } from '../../../core/key-profiles.ts';
+import { Problem } from '../../../core/errors.ts';
+import type { Database, Tx } from '../../../database/client.ts';
+import { transactionStart } from '../../../database/tables/columns.ts';
+import { apiKeys, apiKeyUses } from '../../../database/tables/providers.ts';
+import { tenantWhere } from '../../../lists/tenant-scope.ts';
+
+type NewKey = { label?: string; profile?: KeyProfile; origins?: string[] | null };
+
+/** Creates an API key, which is returned only here. `expires` is in the service's time zone. */
+export async function createKey(ctx: Ctx, { expires, ...key }: NewKey & { expires?: string }) {
+  const expiresAt = expires === undefined ? undefined : sql<string>`${expires}::timestamptz`;
+  return ctx.write(['school'], async (tx, now) => {
+    const created = await insertKey(tx, now, { ...key, providerId: ctx.providerId, expiresAt });
+    const [found] = await tx
+      .select({ isExpired: sql<boolean>`coalesce(${apiKeys.expiresAt} <= now(), false)` })
+      .from(apiKeys)
+      .where(tenantWhere(ctx, apiKeys, eq(apiKeys.id, created.keyId)));
+    return { ...created, ...found!, keyId: tx.recordAffected(created.keyId) };
+  });
+}
+
+async function insertKey(
+  tx: Tx,
+  now: string,
+  { providerId, label = '', profile = 'full', origins = null, expiresAt }: NewKey & Owned,
+) {
+  const apiKey = newApiKey();
+  const [created] = await tx
+    .insert(apiKeys)
+    .values({ providerId, hash: hashApiKey(apiKey), label, profile, origins, createdAt: now, expiresAt })
+    .returning({ id: apiKeys.id });
+  return { keyId: created!.id, apiKey };
+}
+type Owned = { providerId: number; expiresAt?: SQL<string> | undefined };
+
+/** Creates a key like an existing one, which expires `overlapSeconds` from now, unless it expires before. */
+export async function rotateKey(database: Database, keyId: number, overlapSeconds: number) {
+  const old = await findKey(database, keyId);
+  return database.write([old.providerId], ['school'], async (tx, now) => {
+    const inOverlap = sql<string>`${transactionStart} + make_interval(secs => ${overlapSeconds})`;
+    const [changed] = await tx
+      .update(apiKeys)
+      .set({ expiresAt: sql`least(${apiKeys.expiresAt}, ${inOverlap})` })
+      .where(tenantWhere(old, apiKeys, eq(apiKeys.id, keyId), isActiveKey))
+      .returning({ label: apiKeys.label, profile: apiKeys.profile, origins: apiKeys.origins, at: apiKeys.expiresAt });
+    if (!changed) throw new Problem('invalid', 'A revoked or expired key cannot be rotated');
+    const { at, ...key } = changed;
+    const created = await insertKey(tx, now, { ...key, providerId: old.providerId });
+    tx.recordAffected(keyId);
+    return { ...created, ...old, keyId: tx.recordAffected(created.keyId), oldExpiresAt: at! };
+  });
+}
+
+const isActiveKey = and(isNull(apiKeys.revokedAt), or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, sql`now()`)))!;
+
+async function findKey(database: Database, keyId: number) {
+  const [key] = await database.db.select({ providerId: apiKeys.providerId }).from(apiKeys).where(eq(apiKeys.id, keyId));
+  if (!key) throw Problem.notFound('Key');
+  return key;
+}
+
+export const listKeys = (ctx: Ctx) =>
+  ctx.db
+    .select({
+      key_id: apiKeys.id,
+      label: apiKeys.label,
+      profile: apiKeys.profile,
+      origins: apiKeys.origins,
+      created_at: apiKeys.createdAt,
+      expires_at: apiKeys.expiresAt,
+      revoked_at: apiKeys.revokedAt,
+      last_used_at: apiKeyUses.lastUsedAt,
+    })
+    .from(apiKeys)
+    .leftJoin(apiKeyUses, and(eq(apiKeyUses.providerId, apiKeys.providerId), eq(apiKeyUses.keyId, apiKeys.id)))
+    .where(tenantWhere(ctx, apiKeys))
+    .orderBy(asc(apiKeys.id));
+
+/** Revokes a key, effective immediately; idempotent. Returns its provider. */
+export async function revokeKey(database: Database, keyId: number) {
+  const key = await findKey(database, keyId);
+  await database.write([key.providerId], ['school'], async (tx, now) => {
+    const { rowCount } = await tx
+      .update(apiKeys)
+      .set({ revokedAt: now })
+      .where(tenantWhere(key, apiKeys, eq(apiKeys.id, keyId), isNull(apiKeys.revokedAt)));
+    if (rowCount === 0) {
+      tx.rollbackNoChange();
+      return;
+    }
+    tx.recordAffected(keyId);
+  });
+  return key;
+}
+
+export async function findKeyProvider({ db }: Database, key: string): Promise<number | undefined> {
+  const isKey = and(eq(apiKeys.hash, hashApiKey(key)), isNull(apiKeys.revokedAt));
+  const [found] = await db.select({ providerId: apiKeys.providerId }).from(apiKeys).where(isKey);
+  return found?.providerId;
+}

@@ -1,0 +1,93 @@
+import { hash, verify, type Options } from '@node-rs/argon2';
+import { randomBytes } from 'node:crypto';
+import { and, eq, type SQL } from 'drizzle-orm';
+import type { Ctx } from '../../../database/context.ts';
+import { Problem } from '../../../core/errors.ts';
+import type { Tx } from '../../../database/client.ts';
+import { createKeyedQueue } from '../../../database/keyed-queue.ts';
+import { execute } from '../../../database/statements.ts';
+import { adminUsers } from '../../../database/tables/people.ts';
+import { courseUsers } from '../../../database/tables/users.ts';
+import { tenantWhere } from '../../../lists/tenant-scope.ts';
+import { Password } from './password-schema.ts';
+import { endSessions } from './session-service.ts';
+import { voidTokens } from './token-service.ts';
+import { forgetFailures } from './sign-on-sql.ts';
+
+/** OWASP's recommendation for argon2id: 19 MiB, two passes, one lane. */
+const cost: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+const current = '$m=19456,t=2,p=1$';
+
+/** Hashing shares libuv's thread pool with file and DNS access; two slots leave threads for those. */
+const queued = createKeyedQueue({ slots: 2, waiting: 200, waitMs: 10_000 });
+export const passwordQueueUsage = queued.usage;
+
+/** Unicode normalization by RFC 8265; none of a text that is too long for a password. */
+const normalized = (password: string) =>
+  password.length > 2 * Password.maxLength! ? password : password.normalize('NFC');
+
+/** Queued fairly by key; throws a queue error (503) if too many wait. */
+export const hashPassword = (password: string, fairnessKey?: number) =>
+  queued([], () => hash(normalized(password), cost), { fairnessKey });
+
+let dummyHash: Promise<string> | undefined;
+/** The hash of a random password, to compare with if a user has none. */
+export const prepareHashing = () => (dummyHash ??= hash(randomBytes(32), cost));
+
+/** False without a hash, after the same time, and for an unreadable hash, as older imports accepted. */
+export async function isPassword(password: string, stored: string | null, fairnessKey?: number) {
+  const compareWith = stored ?? (await prepareHashing());
+  const verified = () => verify(compareWith, normalized(password)).catch(() => false);
+  const equal = await queued([], verified, { fairnessKey });
+  return equal && stored !== null;
+}
+
+/** True for a hash with another cost than the current one. */
+export const isOutdated = (stored: string) => !stored.includes(current);
+
+/** Sets a course user's password; ends all their sessions and links. */
+export async function setPassword(ctx: Ctx, userId: number, password: string) {
+  const passwordHash = await hashPassword(password, ctx.fairnessKey);
+  await ctx.write(['people'], (tx) => storePassword(ctx, tx, userId, passwordHash));
+}
+
+/** Stores a hash inside a transaction; ends all sessions and links. */
+export async function storePassword(ctx: Ctx, tx: Tx, userId: number, passwordHash: string) {
+  if (!(await updateHash(ctx, tx, eq(courseUsers.id, userId), passwordHash))) throw Problem.notFound('Course user');
+  tx.recordAffected(userId);
+  await endAccess(ctx, tx, userId);
+  await execute(tx, forgetFailures, [ctx.providerId, userId]);
+}
+
+/** Replaces the password if the hash is still `from`, and ends all sessions and links; returns whether it was. */
+export async function replacePassword(ctx: Ctx, tx: Tx, userId: number, hashes: { from: string; to: string }) {
+  const isReplaced = await replaceHash(ctx, tx, userId, hashes);
+  if (!isReplaced) return false;
+  tx.recordAffected(userId);
+  await endAccess(ctx, tx, userId);
+  return true;
+}
+
+/** Replaces the hash of an unchanged password if it is still `from`; returns whether it was. */
+export const replaceHash = (ctx: Ctx, tx: Tx, userId: number, hashes: { from: string; to: string }) =>
+  updateHash(ctx, tx, and(eq(courseUsers.id, userId), eq(courseUsers.passwordHash, hashes.from)), hashes.to);
+
+async function updateHash(ctx: Ctx, tx: Tx, condition: SQL | undefined, passwordHash: string) {
+  const user = tenantWhere(ctx, courseUsers, condition);
+  const changed = await tx.update(courseUsers).set({ passwordHash }).where(user).returning({ id: courseUsers.id });
+  return changed.length > 0;
+}
+
+/** Links first: one that has just become a session is ended with the sessions. */
+async function endAccess(ctx: Ctx, tx: Tx, userId: number) {
+  await voidTokens(ctx, tx, userId);
+  await endSessions(ctx, tx, userId);
+}
+
+/** An admin user has one password at all providers. */
+export async function storeAdminPassword(tx: Tx, adminUserId: number, passwordHash: string) {
+  await tx
+    .update(adminUsers)
+    .set({ passwordHash })
+    .where(eq(adminUsers.id, tx.recordAffected(adminUserId)));
+}

@@ -1,0 +1,111 @@
+import { eq } from 'drizzle-orm';
+import { catalogPageUrl } from '../../../core/catalog-urls.ts';
+import { Problem } from '../../../core/errors.ts';
+import type { Tx } from '../../../database/client.ts';
+import type { Ctx } from '../../../database/context.ts';
+import {
+  catalogSettings,
+  providers,
+  type CatalogField,
+  type CatalogTheme,
+  type FieldUse,
+} from '../../../database/tables/providers.ts';
+import { execute } from '../../../database/statements.ts';
+import { tenantWhere } from '../../../lists/tenant-scope.ts';
+import type { CatalogSettingsBody, CatalogSettingsChange } from './body-schema.ts';
+import {
+  defaultFields,
+  defaultTheme,
+  toCatalogSettings,
+  type CatalogSettings,
+  type CatalogSettingsRow,
+} from './schema.ts';
+import * as sql from './sql.ts';
+
+type School = Pick<Ctx, 'providerId'>;
+
+export async function findCatalogSettings(school: School, db: Tx | Ctx['db']): Promise<CatalogSettingsRow | undefined> {
+  const [row] = await db.select().from(catalogSettings).where(tenantWhere(school, catalogSettings));
+  return row;
+}
+
+const toView = ({ settings }: Ctx, row: CatalogSettingsRow | undefined) =>
+  toCatalogSettings(row, row?.isEnabled ? catalogPageUrl(settings, row) : null);
+
+/** True if courses have a `catalog_url`. */
+export const hasCatalog = async (ctx: Ctx, db: Tx | Ctx['db']) =>
+  ctx.settings.catalogUrl !== null || ((await findCatalogSettings(ctx, db))?.isEnabled ?? false);
+
+export const getCatalogSettings = async (ctx: Ctx): Promise<CatalogSettings> =>
+  toView(ctx, await findCatalogSettings(ctx, ctx.db));
+
+/** A partial update, also of the theme and the fields. A catalog that is on has a slug: by default the school's. */
+export const updateCatalogSettings = (ctx: Ctx, body: CatalogSettingsChange): Promise<CatalogSettings> =>
+  ctx.write(['school', 'catalog'], async (tx, now) => {
+    const { providerId } = ctx;
+    const before = await findCatalogSettings(ctx, tx);
+    const isEnabled = body.enabled ?? before?.isEnabled ?? false;
+    const slug = body.slug ?? (isEnabled && !before?.slug ? await proposeSlug(ctx, tx) : undefined);
+    if (slug !== undefined && slug !== before?.slug) await reserveName(ctx, tx, now, { slug });
+    if (body.host === new URL(ctx.settings.publicUrl).hostname && body.host !== before?.host)
+      throw new Problem('invalid', 'The host name is that of PUBLIC_URL');
+    if (body.host != null && body.host !== before?.host) await reserveName(ctx, tx, now, { host: body.host });
+    const host = body.host === undefined ? (before?.host ?? null) : body.host;
+    await execute(tx, sql.releaseNames, [providerId, host, maxSlugs]);
+    if (before === undefined) await tx.insert(catalogSettings).values({ providerId, createdAt: now, updatedAt: now });
+    const changes = {
+      isEnabled: body.enabled,
+      slug,
+      host: body.host,
+      theme: body.theme === undefined ? undefined : mergeTheme(before?.theme, body.theme),
+      isIndexed: body.index,
+      fields: body.fields === undefined ? undefined : mergeFields(before?.fields, body.fields),
+      termsUrl: orNull(body.terms_url),
+      privacyUrl: orNull(body.privacy_url),
+      withdrawalText: orNull(body.withdrawal_text),
+    };
+    const changed = await tx.updateChanged(catalogSettings, tenantWhere(ctx, catalogSettings), changes, now);
+    if (changed === 0) return tx.rollbackNoChange(toView(ctx, before));
+    return toView(ctx, await findCatalogSettings(ctx, tx));
+  });
+
+/** The school's own slug, with its id where another school has that. */
+async function proposeSlug({ providerId }: School, tx: Tx) {
+  const [school] = await tx.select({ slug: providers.slug }).from(providers).where(eq(providers.id, providerId));
+  const slug = school!.slug.slice(0, 50).replace(/-$/, '');
+  const candidates = slug.length > 1 ? [slug, `${slug}-${providerId}`] : [];
+  const foreign = await execute<{ name: string }>(tx, sql.findForeignNames, [providerId, candidates]);
+  return candidates.find((one) => !foreign.some(({ name }) => name === one)) ?? `school-${providerId}`;
+}
+
+const takenTexts = { slug: 'Another school has this slug', host: 'Another school has this host name' };
+
+/** Throws if the name is another school's; a slug also if it was. */
+async function reserveName({ providerId }: School, tx: Tx, now: string, named: { slug: string } | { host: string }) {
+  const [field, name] = Object.entries(named)[0] as [keyof typeof takenTexts, string];
+  const reserved = await execute(tx, sql.reserveName, [providerId, name.toLowerCase(), now]);
+  if (reserved.length === 0) throw Problem.coded('name_taken', takenTexts[field], { notValid: [field] });
+}
+
+/** Former slugs that redirect, and the current one. */
+const maxSlugs = 20;
+
+/** Only values that differ from their defaults are stored. */
+function mergeTheme(before: Partial<CatalogTheme> | undefined, sent: CatalogSettingsBody['theme']) {
+  const merged: Record<string, unknown> = sent === null ? {} : { ...before, ...sent };
+  return onlyChanged(merged, defaultTheme) as Partial<CatalogTheme>;
+}
+
+function mergeFields(before: CatalogSettingsRow['fields'] | undefined, sent: CatalogSettingsBody['fields']) {
+  const merged: Record<string, unknown> = sent === null ? {} : { ...before, ...sent };
+  return onlyChanged(merged, defaultFields) as Partial<Record<CatalogField, FieldUse>>;
+}
+
+const onlyChanged = (values: Record<string, unknown>, defaults: Record<string, unknown>) =>
+  Object.fromEntries(
+    Object.entries(defaults)
+      .filter(([name, value]) => values[name] != null && values[name] !== value)
+      .map(([name]) => [name, values[name]]),
+  );
+
+const orNull = (text: string | null | undefined) => (text === undefined ? undefined : text?.trim() ? text : null);
