@@ -100,6 +100,16 @@ test('a declined or lapsed offer goes to the next, its person to the end, and th
   ]);
 });
 
+test('the end of a second offer is told once, also by a status of who has left', async () => {
+  const { me, dateId, ids } = await offeredSeat(1);
+  await lapsedBefore(me);
+  await endOffers(me);
+  expect((await me.put(`/v2/participants/${ids[0]}`, { idStatus: 8 })).status).toBe(200);
+  expect(await statusesOnDate(me, dateId)).toEqual([4, 8]);
+  const mails = `select purpose from outbox where provider_id = $1 and participant_id = $2 and purpose <> 'offer'`;
+  expect((await pool.query(mails, [me.id, ids[0]])).rows).toEqual([{ purpose: 'deregistration' }]);
+});
+
 test('the feed has every offer and what became of it', async () => {
   const { me, ids, cursor } = await offeredSeat(2);
   await answer(me, declineOffer, ids[0]!);

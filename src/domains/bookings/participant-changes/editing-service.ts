@@ -39,6 +39,7 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
     const isDecided = body.user !== undefined || (body.idStatus ?? found.statusId) !== found.statusId;
     const hasEnded = isDecided && (await endDueHolds(ctx, tx, now, [found.courseDateId], id));
     const row = hasEnded ? (await find())! : found;
+    const isToldOfEnd = !hasLeft(found.statusId) && hasLeft(row.statusId);
 
     const swap = body.user && (await decideSwap(ctx, tx, now, row, body.user));
     const before = { ...row, ...swap };
@@ -64,7 +65,7 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
       return;
     }
     if (swap) await completeSwap(ctx, tx, now, row, swap.userId);
-    else if (mail) {
+    else if (mail && !isToldOfEnd) {
       const endsPlace = isConfirmed(row.statusId);
       await queueMails(ctx, tx, now, [{ purpose: mail, participantId: id, isFollowUp: true, endsPlace }]);
     }
