@@ -1,5 +1,5 @@
 import { openSession } from '../../src/domains/school/auth/session-service.ts';
-import type { Purpose } from '../../src/domains/school/auth/token-schema.ts';
+import type { Purpose } from '../../src/domains/school/auth/schema.ts';
 import { createToken } from '../../src/domains/school/auth/token-service.ts';
 import { createLink } from '../../src/domains/messages/links/service.ts';
 import { send, type TestResponse, type Provider, type TestApp } from './test-app.ts';

@@ -6,7 +6,7 @@ import { courseDates, gatherings } from '../../src/database/tables/coursedates.t
 import { instructors, locations } from '../../src/database/tables/places.ts';
 import { providers } from '../../src/database/tables/providers.ts';
 import { responses } from '../../src/http/responses.ts';
-import { WhoAmI } from '../../src/domains/school/auth/whoami-schema.ts';
+import { WhoAmI } from '../../src/domains/school/auth/schema.ts';
 import {
   batchCourseDateList,
   courseDateList,

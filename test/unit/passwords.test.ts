@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findPasswordFault } from '../../src/domains/school/auth/password-schema.ts';
+import { findPasswordFault } from '../../src/domains/school/auth/schema.ts';
 
 const names = ['Havbris Kurs & Co', 'Kari', 'Nordmann', 'kari.nordmann@firma.example', null];
 

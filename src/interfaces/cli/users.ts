@@ -1,10 +1,10 @@
-import { type Command } from 'commander';
+import type { Command } from 'commander';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { Problem } from '../../core/errors.ts';
 import { loadPasswordNames } from '../../domains/school/auth/password-loaders.ts';
-import { findPasswordFault, type PasswordFault } from '../../domains/school/auth/password-schema.ts';
+import { findPasswordFault, type PasswordFault } from '../../domains/school/auth/schema.ts';
 import { setPassword } from '../../domains/school/auth/password-service.ts';
 import { renameAdminUser } from '../../domains/school/admin-users/service.ts';
 import { invite } from '../../domains/people/users/invitation-service.ts';

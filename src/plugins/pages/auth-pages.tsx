@@ -5,7 +5,7 @@ import { getRoute } from '../../http/route-name.ts';
 import { hashPassword, storeAdminPassword, storePassword } from '../../domains/school/auth/password-service.ts';
 import { loadPasswordNames } from '../../domains/school/auth/password-loaders.ts';
 import { endSession, openSession, openSessionByToken } from '../../domains/school/auth/session-service.ts';
-import type { Purpose, TokenOwner } from '../../domains/school/auth/token-schema.ts';
+import type { Purpose, TokenOwner } from '../../domains/school/auth/schema.ts';
 import { findTokenOwner, consumeToken } from '../../domains/school/auth/token-service.ts';
 import { sendNotice, sendPage } from './send-page.tsx';
 import { readNewPassword, rejectSubresource } from './forms.ts';

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
 import type { Ctx } from '../../database/context.ts';
-import type { CancellationTerms } from '../../domains/bookings/participant-changes/self-cancellation-schema.ts';
+import type { CancellationTerms } from '../../domains/bookings/participant-changes/schema.ts';
 import {
   cancelOwnPlace,
   loadCancellationTerms,

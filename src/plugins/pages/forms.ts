@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
 import { readField } from '../../http/html/forms.ts';
-import { findPasswordFault } from '../../domains/school/auth/password-schema.ts';
+import { findPasswordFault } from '../../domains/school/auth/schema.ts';
 import type { Texts } from './texts.ts';
 import type { FieldErrors } from './views/passwords.tsx';
 

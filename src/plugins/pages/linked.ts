@@ -7,7 +7,7 @@ import { courseUsers } from '../../database/tables/users.ts';
 import { grouped } from '../../lists/relations.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 import { loadBookingBalance, loadPlacePrice } from '../../domains/orders/payments/balance-service.ts';
-import type { CancellationTerms } from '../../domains/bookings/participant-changes/self-cancellation-schema.ts';
+import type { CancellationTerms } from '../../domains/bookings/participant-changes/schema.ts';
 import { loadCancellationTerms } from '../../domains/bookings/participant-changes/self-cancellation-service.ts';
 import { findEnrolments, findShownCredit, type Enrolment } from './courses.ts';
 

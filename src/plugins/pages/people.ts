@@ -4,7 +4,7 @@ import { adminUsers } from '../../database/tables/people.ts';
 import { providers } from '../../database/tables/providers.ts';
 import { courseUsers } from '../../database/tables/users.ts';
 import { tenantWhere } from '../../lists/tenant-scope.ts';
-import type { TokenOwner } from '../../domains/school/auth/token-schema.ts';
+import type { TokenOwner } from '../../domains/school/auth/schema.ts';
 import { courseUserColumns } from '../../domains/people/users/loaders.ts';
 
 const schoolColumns = {

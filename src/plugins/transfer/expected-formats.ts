@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox';
 import { coercionKind, type CoercionKind } from '../../core/schema/types.ts';
 import { addressPattern } from '../../core/text.ts';
-import { PasswordHash } from '../../domains/school/auth/password-schema.ts';
+import { PasswordHash } from '../../domains/school/auth/schema.ts';
 import { colorPattern } from '../../domains/school/catalog-settings/body-schema.ts';
 import {
   Amount,

@@ -4,7 +4,7 @@ import type { QueryConfig } from 'pg';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import type { Ctx } from '../../../src/database/context.ts';
-import { PasswordHash } from '../../../src/domains/school/auth/password-schema.ts';
+import { PasswordHash } from '../../../src/domains/school/auth/schema.ts';
 import { replaceHash, setPassword, storePassword } from '../../../src/domains/school/auth/password-service.ts';
 import { openSession, openSessionByToken, findSessionUser } from '../../../src/domains/school/auth/session-service.ts';
 import { checkCredentials } from '../../../src/domains/school/auth/sign-on-service.ts';

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import { expect, onTestFinished, test } from 'vitest';
 import { products } from '../../../src/database/tables/courses.ts';
 import { bookings } from '../../../src/database/tables/orders.ts';
-import { findDate } from '../../../src/domains/bookings/booking/quote-sql.ts';
+import { findDate } from '../../../src/domains/bookings/booking/sql.ts';
 import { book, createVoucher } from '../../support/booking.ts';
 import { personFields, readFormFields, readMain, type FormFields } from '../../support/catalog-form.ts';
 import { changeDate } from '../../support/dates.ts';

@@ -172,7 +172,7 @@ test('links of a detached admin user end, and stay so when it is attached again'
     [me.id, `detached-${id}`, id],
   );
   const usable = async () => {
-    const { findToken } = await import('../../../src/domains/school/auth/token-sql.ts');
+    const { findToken } = await import('../../../src/domains/school/auth/sql.ts');
     return (await database.pool.query(findToken.text, [me.id, `detached-${id}`, 'password'])).rows.length;
   };
   expect(await usable()).toBe(1);

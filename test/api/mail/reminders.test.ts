@@ -4,7 +4,7 @@ import { addDate, addLocation, addParticipants, changeDate } from '../../support
 import { forced, queuedMails, switchMails } from '../../support/mail.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 import { queueDueReminders } from '../../../src/domains/messages/mails/reminder-service.ts';
-import { dueAt } from '../../../src/domains/messages/mails/reminder-sql.ts';
+import { dueAt } from '../../../src/domains/messages/mails/sql.ts';
 
 const { createProvider, database } = await sharedTestApp();
 const remind = () => queueDueReminders(database);

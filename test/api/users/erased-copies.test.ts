@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { execute } from '../../../src/database/statements.ts';
-import { findByUsername } from '../../../src/domains/school/auth/sign-on-sql.ts';
+import { findByUsername } from '../../../src/domains/school/auth/sql.ts';
 import { eraseKept } from '../../../src/domains/records/erasures/service.ts';
 import { book, bookOrFail, createBookableDate, getSummary } from '../../support/booking.ts';
 import { addDate, addGathering } from '../../support/dates.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import * as copyStatements from '../../../src/domains/records/erasures/copy-sql.ts';
+import * as copyStatements from '../../../src/domains/records/erasures/list-sql.ts';
 import * as listStatements from '../../../src/domains/records/erasures/list-sql.ts';
 import * as mailStatements from '../../../src/domains/records/erasures/mail-sql.ts';
 import * as payerStatements from '../../../src/domains/records/erasures/payer-sql.ts';

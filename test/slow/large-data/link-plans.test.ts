@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findToken } from '../../../src/domains/school/auth/token-sql.ts';
+import { findToken } from '../../../src/domains/school/auth/sql.ts';
 import { findInterest } from '../../../src/domains/courses/interests/sql.ts';
 import { findLink } from '../../../src/domains/messages/links/sql.ts';
 import { countReadRows } from '../../support/count-read-rows.ts';

@@ -1,12 +1,45 @@
-import { Problem } from '../../../core/errors.ts';
-import type { Ctx } from '../../../database/context.ts';
-import type { BookingResult } from './schema.ts';
 import { bookingProblem } from '../../../core/booking-errors.ts';
-import { assertPairLimit, book, toResponse } from './service.ts';
-import { previewQuote } from './quote-service.ts';
+import { Problem } from '../../../core/errors.ts';
+import { toDecimal, toMinorUnits } from '../../../core/money.ts';
+import { participantStatus } from '../../../core/reference/statuses.ts';
+import type { Ctx } from '../../../database/context.ts';
 import type { BatchItem } from './batch-body-schema.ts';
-import { createDryRun, type DryRun } from './batch-dry-run-service.ts';
-import type { BatchResult } from './batch-schema.ts';
+import type { BookingContext, DateFound } from './quote-schema.ts';
+import { previewQuote, type BookingQuote } from './quote-service.ts';
+import type { BookingResult, BatchResult } from './schema.ts';
+import { assertPairLimit, book, toResponse } from './service.ts';
+
+/** The bookings of a dry run, which those after them meet as if they were made. */
+export function createDryRun() {
+  const quotes: BookingQuote[] = [];
+  const adjustDate = (date: DateFound): DateFound => {
+    const booked = quotes.flatMap(({ participants }) => participants.filter((one) => one.courseDateId === date.id));
+    const count = (status: number) => booked.filter(({ statusId }) => statusId === status).length;
+    return {
+      ...date,
+      numConfirmed: date.numConfirmed + count(participantStatus.confirmed),
+      numOverbooked: date.numOverbooked + count(participantStatus.overbooked),
+      numUnconfirmed: date.numUnconfirmed + count(participantStatus.unconfirmed),
+      numWaiting: date.numWaiting + count(participantStatus.waiting),
+    };
+  };
+  const adjust = (context: BookingContext): BookingContext => ({
+    ...context,
+    dates: context.dates.map(adjustDate),
+    campaigns: context.campaigns.map((campaign) => {
+      const uses = quotes.filter(({ campaignId }) => campaignId === campaign.id).length;
+      return { ...campaign, isUsedUp: campaign.usesLeft !== null && campaign.usesLeft <= uses };
+    }),
+    voucher: context.voucher && {
+      ...context.voucher,
+      balance: toDecimal(toMinorUnits(context.voucher.balance) - sumPaidBy(context.voucher.id)),
+    },
+  });
+  const sumPaidBy = (id: number) =>
+    quotes.reduce((sum, { voucher }) => sum + (voucher?.id === id ? voucher.pays : 0n), 0n);
+  return { adjust, add: (quote: BookingQuote) => void quotes.push(quote) };
+}
+export type DryRun = ReturnType<typeof createDryRun>;
 
 export const bookItem = (ctx: Ctx, { input, errors }: BatchItem) => book(ctx, input, errors);
 

@@ -15,7 +15,7 @@ import { endDueHolds } from '../seat-assignment/promotion-service.ts';
 import { states } from '../../../core/reference/participant-states.ts';
 import type { ProductFound } from '../../orders/orders/price-schema.ts';
 import type { QuoteRequest, QuoteParticipant, BookingContext, CampaignFound, DateFound } from './quote-schema.ts';
-import { findChildren, findDate, findPayers, findProducts, type PayersFound } from './quote-sql.ts';
+import { findChildren, findDate, findPayers, findProducts, type PayersFound } from './sql.ts';
 
 /** Loads the date, products, campaigns, voucher and customer, once the offers of the date that are due have ended. */
 export async function loadContext(ctx: Ctx, tx: Tx, now: string, request: QuoteRequest): Promise<BookingContext> {

@@ -7,7 +7,7 @@ import { participants } from '../../../database/tables/participants.ts';
 import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
 import { loadBalance } from '../../orders/payments/balance-service.ts';
 import { paidByVouchers } from '../../orders/payments/loaders.ts';
-import type { BookingQuery, StoredBooking } from './summary-schema.ts';
+import type { BookingQuery, StoredBooking } from './schema.ts';
 
 /** The booking as it is now, with all of its participants, deregistered ones too. */
 export async function getBooking(ctx: Ctx, id: number, { include = [] }: BookingQuery = {}): Promise<StoredBooking> {

@@ -4,7 +4,7 @@ import { DryRunQuery, isDryRun } from '../../../core/schema/dry-run.ts';
 import { t } from '../../../core/schema/types.ts';
 import { responses } from '../../../http/responses.ts';
 import { CancellationBody } from './cancellation-body-schema.ts';
-import { Cancellation } from './cancellation-schema.ts';
+import { Cancellation } from './schema.ts';
 import { cancelCourseDate } from './cancellation-service.ts';
 
 const params = Type.Object({ course_id: t.Id, id: { ...t.Id, description: 'Id of the course date' } });

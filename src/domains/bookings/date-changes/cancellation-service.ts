@@ -18,7 +18,7 @@ import { moveParticipants, toMovedAway } from '../participant-changes/move-servi
 import { promoteAfterUpdate } from '../seat-assignment/promotion-service.ts';
 import { deregisterParticipants } from '../seat-assignment/service.ts';
 import type { CancellationBody } from './cancellation-body-schema.ts';
-import { toCancellation, type Cancellation, type CancellationRow } from './cancellation-schema.ts';
+import { toCancellation, type Cancellation, type CancellationRow } from './schema.ts';
 import * as sql from './cancellation-sql.ts';
 
 type School = Pick<Ctx, 'providerId'>;

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { t } from '../../../core/schema/types.ts';
 import { responses } from '../../../http/responses.ts';
 import { CourseReference } from '../../courses/courses/schema.ts';
-import { deleteCourse } from './course-deletion-service.ts';
+import { deleteCourse } from './deletion-service.ts';
 
 export const courseDeletionRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.delete('', {

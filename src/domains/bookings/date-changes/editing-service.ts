@@ -12,7 +12,7 @@ import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { prepareUpdate } from './cancellation-service.ts';
 import { courseDateSerializer } from '../../courses/coursedates/serializer.ts';
 import { getCourseDate } from '../../courses/coursedates/query-service.ts';
-import { deleteDates } from './date-deletion-service.ts';
+import { deleteDates } from './deletion-service.ts';
 import {
   addGatherings,
   haveOwnReferences,

@@ -7,7 +7,7 @@ import { responses } from '../../../http/responses.ts';
 import { bookingProblem, fieldError } from '../../../core/booking-errors.ts';
 import { participantSerializer } from '../../participants/participants/serializer.ts';
 import { DeregisterBody } from './deregistration-body-schema.ts';
-import { DeregistrationResult } from './deregistration-schema.ts';
+import { DeregistrationResult } from './schema.ts';
 import { deregister, deregistrationReferences } from './deregistration-service.ts';
 
 /** Without `participants` a misspelt one would deregister all of them. */

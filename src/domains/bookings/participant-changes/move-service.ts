@@ -21,7 +21,7 @@ import { decideSeats } from '../seat-assignment/assignment-service.ts';
 import { endDueHolds, promoteAfterLeaving } from '../seat-assignment/promotion-service.ts';
 import { assertNotAttended, deleteAttendances, touchOrders } from './swap-service.ts';
 import type { MoveBody } from './move-body-schema.ts';
-import * as sql from './move-sql.ts';
+import * as sql from './sql.ts';
 
 /** Moves a participant to another date under the rules of booking. A second call changes nothing. */
 export const moveParticipant = (ctx: Ctx, id: number, { dry_run = false, ...body }: MoveBody) =>

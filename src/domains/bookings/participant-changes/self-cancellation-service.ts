@@ -1,21 +1,32 @@
 import { eq, isNotNull, sql, type SQL } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
+import { toMinorUnits, type Minor } from '../../../core/money.ts';
 import { canceled, participantStatus } from '../../../core/reference/statuses.ts';
 import type { Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
-import { execute } from '../../../database/statements.ts';
+import { execute, type Queryable } from '../../../database/statements.ts';
 import { currentTime } from '../../../database/tables/columns.ts';
 import { courseDates } from '../../../database/tables/coursedates.ts';
 import { attendances, participants } from '../../../database/tables/participants.ts';
 import { locations } from '../../../database/tables/places.ts';
 import { bookingSettings } from '../../../database/tables/providers.ts';
 import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
-import { creditUnpaid } from '../../orders/credits/place-service.ts';
-import { deregisterWithMails } from './deregistration-service.ts';
 import { reserveFormMail } from '../../messages/mails/form-mail-service.ts';
+import { creditUnpaid } from '../../orders/credits/place-service.ts';
 import { endDueHolds } from '../seat-assignment/promotion-service.ts';
-import { decideTerms, type CancellationTerms } from './self-cancellation-schema.ts';
-import { findRecipient } from './self-cancellation-sql.ts';
+import { deregisterWithMails } from './deregistration-service.ts';
+import { decideTerms, type CancellationTerms } from './schema.ts';
+
+import { findCredit, findRecipient, type CreditFound } from './sql.ts';
+
+export type PlaceCredit = { credited: Minor; returned: Minor; currency: string; isOwn: boolean };
+
+/** The amount credited when a participant left, and its part that went back to vouchers; undefined without a credit. */
+export async function loadCredit(on: Queryable, providerId: number, participantId: number) {
+  const [found] = await execute<CreditFound>(on, findCredit, [providerId, participantId]);
+  const credit = found && { ...found, credited: toMinorUnits(found.credited), returned: toMinorUnits(found.returned) };
+  return credit satisfies PlaceCredit | undefined;
+}
 
 /** Dates of earlier millennia would be out of the range of PostgreSQL. */
 const maxDays = 1_000_000;

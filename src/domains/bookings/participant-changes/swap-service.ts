@@ -17,7 +17,7 @@ import { isMailSwitchedOn, queueMails, type NewMail } from '../../messages/mails
 import { queueNotices } from '../../messages/notices/service.ts';
 import type { ParticipantRow } from '../../participants/participants/schema.ts';
 import { isPerson } from '../../people/users/loaders.ts';
-import * as sql from './swap-sql.ts';
+import * as sql from './sql.ts';
 
 /** The names of a person, or the id of a course user in either form. */
 type NewPerson = Partial<

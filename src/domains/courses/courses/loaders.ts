@@ -1,5 +1,7 @@
-import { and, asc, eq } from 'drizzle-orm';
+import { and, asc, eq, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/pg-core';
 import type { Ctx } from '../../../database/context.ts';
+import { categories, courseCategories } from '../../../database/tables/catalog.ts';
 import { omitColumns } from '../../../database/tables/columns.ts';
 import * as tables from '../../../database/tables/courses.ts';
 import { batchLoader, matchesKeys } from '../../../lists/loaders.ts';
@@ -31,4 +33,24 @@ export const fetchEmbeddedCourses = batchLoader((ctx, keys) =>
     .select(omitColumns(tables.courses, Object.values(descriptionMembers)))
     .from(tables.courses)
     .where(keys.match(tables.courses, tables.courses.id)),
+);
+
+const parentCategories = alias(categories, 'parent_categories');
+
+/** The categories of courses, by id. */
+export const fetchCategories = batchLoader((ctx, keys) =>
+  ctx.db
+    .select({
+      ownerId: courseCategories.courseId,
+      id: categories.id,
+      title: categories.title,
+      slug: categories.slug,
+      idParent: sql<number>`coalesce(${categories.parentId}, 0)`.mapWith(Number),
+      titleParent: sql<string>`coalesce(${parentCategories.title}, '')`,
+    })
+    .from(courseCategories)
+    .innerJoin(categories, eq(categories.id, courseCategories.categoryId))
+    .leftJoin(parentCategories, eq(parentCategories.id, categories.parentId))
+    .where(keys.match(courseCategories, courseCategories.courseId))
+    .orderBy(asc(categories.id)),
 );

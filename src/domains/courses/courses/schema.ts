@@ -1,14 +1,20 @@
 import { Type, type Static } from '@sinclair/typebox';
-import type { Ctx } from '../../../database/context.ts';
-import { formatTimestamp } from '../../../core/timestamps.ts';
 import * as codes from '../../../core/schema/codes.ts';
 import { t } from '../../../core/schema/types.ts';
-import { Category } from './category-schema.ts';
+import { formatTimestamp } from '../../../core/timestamps.ts';
+import type { Ctx } from '../../../database/context.ts';
+import type * as tables from '../../../database/tables/courses.ts';
 import { CourseDuration, toCourseDuration } from '../durations/schema.ts';
 import { Tag } from '../tags/schema.ts';
-import type * as tables from '../../../database/tables/courses.ts';
 
 const text = Type.String();
+
+/** A category of the catalog, which all schools share. */
+export const Category = t.NamedObject(
+  'Category',
+  t.member.open.all({ id: Type.Integer(), title: text, idParent: Type.Integer(), titleParent: text }),
+);
+
 const openPrice = t.member.access({ data: 'financial', partner: true, publishable: true });
 /** Partners do not see the tags of another school. */
 const publicTags = t.member.access({ data: 'operational', publishable: true });

@@ -4,12 +4,11 @@ import type { Key } from '../../../lists/loaders.ts';
 import { relation, type Loader, type Serializer } from '../../../lists/relations.ts';
 import { defineSerializer } from '../../../lists/serializer.ts';
 import { includeCustomer } from '../../people/customers/serializer.ts';
-import { fetchDescriptionLanguages, fetchEmbeddedCourses, fetchTranslations } from './loaders.ts';
 import { loadCourseUrl } from '../../school/catalog-settings/loaders.ts';
-import { loadCategories } from './category-serializer.ts';
-import { includeProducts } from '../products/serializer.ts';
 import { providerInclude } from '../../school/schools/provider-serializer.ts';
+import { includeProducts } from '../products/serializer.ts';
 import { includeLabels, loadTags } from '../tags/serializer.ts';
+import { fetchDescriptionLanguages, fetchEmbeddedCourses, fetchTranslations, fetchCategories } from './loaders.ts';
 import {
   Course,
   EmbeddedCourse,
@@ -19,6 +18,9 @@ import {
   type EmbeddedCourseRow,
   type Texts,
 } from './schema.ts';
+
+/** The categories of courses, by id. */
+export const loadCategories = relation.hasMany(fetchCategories, (category) => category);
 
 const loadDescriptionLanguages = relation.hasMany(fetchDescriptionLanguages, ({ languageId }) => languageId);
 

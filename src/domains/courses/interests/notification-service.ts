@@ -1,7 +1,7 @@
 import type { Database } from '../../../database/client.ts';
 import { runEach } from '../../../database/periodic.ts';
 import { execute } from '../../../database/statements.ts';
-import * as sql from './notification-sql.ts';
+import * as sql from './sql.ts';
 
 /** Limits the time under the lock. */
 const maxMails = 1_000;

@@ -2,7 +2,7 @@ import { products } from '../../../database/tables/courses.ts';
 import { filter } from '../../../lists/filters.ts';
 import { defineList } from '../../../lists/define-list.ts';
 import { defineSerializer } from '../../../lists/serializer.ts';
-import { OrderProduct, toOrderProduct, type OrderProductRow } from './order-product-schema.ts';
+import { OrderProduct, toOrderProduct, type OrderProductRow } from './schema.ts';
 
 /** Archived products stay listed: lines of older orders name them. */
 export const orderProductList = defineList({

@@ -1,8 +1,8 @@
 import type { Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { execute } from '../../../database/statements.ts';
-import * as sql from './date-sql.ts';
-import { forgetReminder } from './reminder-sql.ts';
+import * as sql from './sql.ts';
+import { forgetReminder } from './sql.ts';
 
 type School = Pick<Ctx, 'providerId'>;
 

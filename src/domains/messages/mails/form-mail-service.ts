@@ -2,7 +2,7 @@ import { hashSecret, newSecret } from '../../../core/secrets.ts';
 import type { Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { execute } from '../../../database/statements.ts';
-import * as sql from './form-mail-sql.ts';
+import * as sql from './sql.ts';
 
 type School = Pick<Ctx, 'providerId'>;
 type Decision = { isSent: boolean };

@@ -2,7 +2,7 @@ import { Problem } from '../../../core/errors.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { execute } from '../../../database/statements.ts';
 import { mailList } from './list.ts';
-import * as sql from './resend-sql.ts';
+import * as sql from './sql.ts';
 import type { Mail } from './schema.ts';
 
 export const getMail = async (ctx: Ctx, id: number): Promise<Mail> =>

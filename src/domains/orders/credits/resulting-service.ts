@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../database/context.ts';
-import type { OrderCredit } from '../orders/credit-schema.ts';
-import type { OrderBalance } from '../payments/balance-schema.ts';
+import type { OrderCredit } from '../orders/schema.ts';
+import type { OrderBalance } from '../payments/schema.ts';
 import type { ResultingOrder } from './schema.ts';
 import { getOrder } from '../orders/service.ts';
 

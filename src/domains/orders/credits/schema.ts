@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { t } from '../../../core/schema/types.ts';
-import { OrderCredit } from '../orders/credit-schema.ts';
-import { OrderBalance } from '../payments/balance-schema.ts';
+import { OrderCredit } from '../orders/schema.ts';
+import { OrderBalance } from '../payments/schema.ts';
 
 /** A credit or a difference that a request has made, or would make. */
 export type ResultingOrder = Static<typeof ResultingOrder>;

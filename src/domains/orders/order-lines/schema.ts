@@ -3,8 +3,7 @@ import { formatTimestamp } from '../../../core/timestamps.ts';
 import { t } from '../../../core/schema/types.ts';
 import type { orderLines } from '../../../database/tables/orders.ts';
 import { Address } from '../../people/customers/schema.ts';
-import { Currency, toCurrency } from '../../courses/products/currency-schema.ts';
-import { Product, toProduct, type ProductRow } from '../../courses/products/schema.ts';
+import { Currency, toCurrency, Product, toProduct, type ProductRow } from '../../courses/products/schema.ts';
 import type { CourseUserRow } from '../../people/users/schema.ts';
 import { dayText } from '../../../core/date-format.ts';
 

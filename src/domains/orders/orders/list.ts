@@ -10,8 +10,7 @@ import { orderLineParticipants, participants } from '../../../database/tables/pa
 import { filter } from '../../../lists/filters.ts';
 import { defineList } from '../../../lists/define-list.ts';
 import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
-import { hasUncredited, owesNothing } from './invoicing-loaders.ts';
-import { fetchOrders } from './loaders.ts';
+import { hasUncredited, owesNothing, fetchOrders } from './loaders.ts';
 import { orderSerializer } from './serializer.ts';
 
 /** Orders with a line that names such participants. Arrays keep it to the indexes where many match. */

@@ -2,7 +2,7 @@ import { toNumber } from '../../../core/money.ts';
 import { member } from '../../../core/schema/types.ts';
 import type { Key } from '../../../lists/loaders.ts';
 import { relation, type Loader } from '../../../lists/relations.ts';
-import { OrderBalance, toBalance } from './balance-schema.ts';
+import { OrderBalance, toBalance } from './schema.ts';
 import { fetchCreditSums, fetchSums } from './loaders.ts';
 
 const loadSums = relation.hasMany(fetchSums, (sums) => sums);

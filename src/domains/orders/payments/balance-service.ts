@@ -7,7 +7,7 @@ import { courseDates } from '../../../database/tables/coursedates.ts';
 import { bookings, orders } from '../../../database/tables/orders.ts';
 import { participants } from '../../../database/tables/participants.ts';
 import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
-import { toBalance } from './balance-schema.ts';
+import { toBalance } from './schema.ts';
 import { due, orderTotal, paidByVouchers } from './loaders.ts';
 import { findPlacePrice } from './sql.ts';
 

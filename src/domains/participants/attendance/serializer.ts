@@ -2,7 +2,7 @@ import { t } from '../../../core/schema/types.ts';
 import type { Key } from '../../../lists/loaders.ts';
 import { relation } from '../../../lists/relations.ts';
 import { fetchAttendanceSummaries } from './loaders.ts';
-import { AttendanceSummary } from './summary-schema.ts';
+import { AttendanceSummary } from './schema.ts';
 
 export const loadAttendanceSummary = relation.required(
   relation.belongsTo(

@@ -8,7 +8,7 @@ import { runEach } from '../../../database/periodic.ts';
 import { execute, type Queryable, type Statement } from '../../../database/statements.ts';
 import { endSessions } from '../../school/auth/session-service.ts';
 import type { ErasureBody } from './body-schema.ts';
-import * as copySql from './copy-sql.ts';
+import * as copySql from './list-sql.ts';
 import { findDue, findKept, findListed, rememberListed } from './list-sql.ts';
 import { maxKept, type Erasure } from './schema.ts';
 import * as mailSql from './mail-sql.ts';

@@ -1,7 +1,7 @@
 import { markedColumns } from '../../../database/column-marks.ts';
 import { caseFoldedSql, foldedSql } from '../../../database/tables/columns.ts';
 import { hashedRefSql, isHashedRefSql } from '../../../database/tables/imports.ts';
-import { payingParticipant } from '../../orders/orders/invoicing-loaders.ts';
+import { payingParticipant } from '../../orders/orders/loaders.ts';
 import { isInterestOfPerson, isLinkOfPerson, isMailOfPerson } from './mail-sql.ts';
 
 // `$1` is the provider, `$2` the course user.

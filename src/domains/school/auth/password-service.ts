@@ -9,10 +9,10 @@ import { execute } from '../../../database/statements.ts';
 import { adminUsers } from '../../../database/tables/people.ts';
 import { courseUsers } from '../../../database/tables/users.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
-import { Password } from './password-schema.ts';
+import { Password } from './schema.ts';
 import { endSessions } from './session-service.ts';
 import { voidTokens } from './token-service.ts';
-import { forgetFailures } from './sign-on-sql.ts';
+import { forgetFailures } from './sql.ts';
 
 /** OWASP's recommendation for argon2id: 19 MiB, two passes, one lane. */
 const cost: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };

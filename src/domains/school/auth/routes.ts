@@ -1,10 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { responses } from '../../../http/responses.ts';
 import { CredentialsBody } from './sign-on-body-schema.ts';
-import { SignOnResult } from './sign-on-schema.ts';
+import { SignOnResult, WhoAmI } from './schema.ts';
 import { prepareHashing } from './password-service.ts';
 import { checkCredentials } from './sign-on-service.ts';
-import { WhoAmI } from './whoami-schema.ts';
 import { describeKey, type ServerFacts } from './whoami-service.ts';
 
 export const signOnRoutes: FastifyPluginAsyncTypebox = async (app) => {

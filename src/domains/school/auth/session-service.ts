@@ -11,7 +11,7 @@ import {
   startSession,
   startSessionByToken,
   touchSession,
-} from './session-sql.ts';
+} from './sql.ts';
 
 /** Sign-ons since the start of the process, by their way and result; the metrics read them. */
 export const signOnCounts = {

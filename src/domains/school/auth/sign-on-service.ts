@@ -5,12 +5,11 @@ import { recordEntry, type AuditContext } from '../../../database/audit-log.ts';
 import { execute } from '../../../database/statements.ts';
 import type { courseUsers } from '../../../database/tables/users.ts';
 import { hashPassword, isOutdated, isPassword, replaceHash } from './password-service.ts';
-import { tokenUrl } from './token-schema.ts';
+import { tokenUrl, type SignOnResult } from './schema.ts';
 import { createSignInToken } from './token-service.ts';
 import type { CredentialsBody } from './sign-on-body-schema.ts';
 import { signOnCounts } from './session-service.ts';
-import { beginAttempt, endAttempt, failAttempt, findByUsername, readWait } from './sign-on-sql.ts';
-import type { SignOnResult } from './sign-on-schema.ts';
+import { beginAttempt, endAttempt, failAttempt, findByUsername, readWait } from './sql.ts';
 
 type UserRow = Pick<typeof courseUsers.$inferSelect, 'id' | 'passwordHash' | 'firstname' | 'lastname' | 'email'>;
 /** A course user with a verified password. */

@@ -1,15 +1,8 @@
 import type { Ctx } from '../../../database/context.ts';
 import { hashSecret, newProviderSecret, parseProviderId } from '../../../core/secrets.ts';
 import { execute, type Queryable } from '../../../database/statements.ts';
-import {
-  findToken,
-  storeSignInToken,
-  storeToken,
-  spendToken,
-  voidTokensOfAdminUser,
-  voidTokensOfUser,
-} from './token-sql.ts';
-import { lifetimes, type Purpose, type TokenOwner } from './token-schema.ts';
+import { findToken, storeSignInToken, storeToken, spendToken, voidTokensOfAdminUser, voidTokensOfUser } from './sql.ts';
+import { lifetimes, type Purpose, type TokenOwner } from './schema.ts';
 
 /** Returns the secret, of which only a hash is stored. */
 export const createToken = async (on: Queryable, purpose: Purpose, owner: TokenOwner) =>

@@ -4,7 +4,7 @@ import { Problem } from '../../../core/errors.ts';
 import { apiKeys, providers } from '../../../database/tables/providers.ts';
 import { formatTimestamp } from '../../../core/timestamps.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
-import type { WhoAmI } from './whoami-schema.ts';
+import type { WhoAmI } from './schema.ts';
 
 export type ServerFacts = {
   /** The rate limit by fairness key. */

@@ -4,7 +4,7 @@ import { isEmailAddress } from '../../../core/text.ts';
 import type { Database } from '../../../database/client.ts';
 import { execute, type Queryable } from '../../../database/statements.ts';
 import { mailPurposes } from '../../../database/tables/outbox.ts';
-import { tokenUrl } from '../../../domains/school/auth/token-schema.ts';
+import { tokenUrl } from '../../../domains/school/auth/schema.ts';
 import { createMailToken } from '../../../domains/school/auth/token-service.ts';
 import { linkUrl } from '../../../domains/messages/links/schema.ts';
 import { createInterestLink } from '../../../domains/courses/interests/service.ts';

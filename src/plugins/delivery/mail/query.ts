@@ -2,7 +2,7 @@ import { seatStatuses } from '../../../core/reference/statuses.ts';
 import { caseFoldedSql } from '../../../database/tables/columns.ts';
 import { isDelayedSql } from '../../../database/tables/outbox.ts';
 import { isRefusedSql, joinedRecipient, recipientJoins } from '../../../domains/messages/mails/loaders.ts';
-import { references } from '../../../domains/messages/mails/resend-sql.ts';
+import { references } from '../../../domains/messages/mails/sql.ts';
 
 /**
  * Leases at most `$1` due mails, fairly: the fairness key with the fewest mails in progress is first, then the least

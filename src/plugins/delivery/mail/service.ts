@@ -2,7 +2,7 @@ import { formatTimestamp } from '../../../core/timestamps.ts';
 import { Problem } from '../../../core/errors.ts';
 import type { Database } from '../../../database/client.ts';
 import { execute, type Queryable } from '../../../database/statements.ts';
-import { liftRefusals } from '../../../domains/messages/mails/resend-sql.ts';
+import { liftRefusals } from '../../../domains/messages/mails/sql.ts';
 import { selectMails, resets, resetMail, findMailState } from './query.ts';
 
 type MailSelection = {

@@ -10,7 +10,7 @@ import { courseUsers } from '../../../database/tables/users.ts';
 import { CustomerBody } from '../../../domains/people/customer-list/body-schema.ts';
 import { InstructorBody } from '../../../domains/courses/instructors/body-schema.ts';
 import { LocationBody } from '../../../domains/courses/locations/body-schema.ts';
-import { findPasswordFault, Password, PasswordHash } from '../../../domains/school/auth/password-schema.ts';
+import { findPasswordFault, Password, PasswordHash } from '../../../domains/school/auth/schema.ts';
 import { hashPassword } from '../../../domains/school/auth/password-service.ts';
 import { field, storedFields, refersTo, withLast, type BulkRecordType, type Fields } from '../record-type.ts';
 import { tableFields } from './table-fields.ts';

@@ -5,7 +5,7 @@ import { participantStatus } from '../../../../core/reference/statuses.ts';
 import { Fact, Lines } from '../../../../http/html/facts.tsx';
 import { fill } from '../../../../http/html/fill.ts';
 import type { BookingQuote } from '../../../../domains/bookings/booking/quote-service.ts';
-import type { CancellationTerms } from '../../../../domains/bookings/participant-changes/self-cancellation-schema.ts';
+import type { CancellationTerms } from '../../../../domains/bookings/participant-changes/schema.ts';
 import { toAmounts } from '../../booking/price.ts';
 import { listLegalLinks } from '../layout.tsx';
 import { findError, type FormProps } from './props.ts';

@@ -1,5 +1,5 @@
 import type { BookingQuote } from '../../../../domains/bookings/booking/quote-service.ts';
-import type { CancellationTerms } from '../../../../domains/bookings/participant-changes/self-cancellation-schema.ts';
+import type { CancellationTerms } from '../../../../domains/bookings/participant-changes/schema.ts';
 import type { FormError } from '../../booking/errors.ts';
 import type { BookingForm, FieldUses } from '../../booking/form.ts';
 import type { CatalogDate } from '../../dates/model.ts';

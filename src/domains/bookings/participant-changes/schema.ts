@@ -1,4 +1,17 @@
+import { Type, type TObject } from '@sinclair/typebox';
 import { hasLeft, participantStatus } from '../../../core/reference/statuses.ts';
+import { t } from '../../../core/schema/types.ts';
+
+/** PUT /v2/booking/:id/deregister. */
+export const DeregistrationResult = <P extends TObject>(participant: P) =>
+  t.NamedObject(
+    'DeregistrationResult',
+    t.member.personal.all({
+      successful: Type.Boolean(),
+      booking_id: Type.String(),
+      participants: Type.Array(participant),
+    }),
+  );
 
 /**
  * Whether a place may be canceled by its participant or payer: until a local time of the date, free of charge or with a
