@@ -20,14 +20,8 @@ import { createProviderLimits, type ProviderLimits } from './http/auth/provider-
 import { assertPortIsFree } from './http/port.ts';
 import type { FirstData, ServerContext, ServerPart } from './interfaces/plugin/define-plugin.ts';
 import { printWelcome } from './interfaces/plugin/welcome.ts';
+import { domainJobs } from './jobs.ts';
 import { plugins } from './plugins.ts';
-import { completeCourses } from './domains/participants/attendance/service.ts';
-import { completeCancellations } from './domains/bookings/date-changes/cancellation-service.ts';
-import { eraseKept } from './domains/records/erasures/service.ts';
-import { queueInterestMails } from './domains/courses/interests/notification-service.ts';
-import { queueDueReminders } from './domains/messages/mails/reminder-service.ts';
-import { warnOfMinimum } from './domains/messages/notices/service.ts';
-import { dueHoldsJob } from './domains/bookings/seat-assignment/due-holds-service.ts';
 import { createFirstProvider } from './domains/school/schools/provider-service.ts';
 
 // By default V8 lets the heap grow several times over before a full collection.
@@ -173,13 +167,7 @@ function createWorkers({ config, database, log }: ServerContext, parts: ServerPa
       const jobs: Job[] = [
         { name: 'Reading the limits of providers', intervalMs: limitsMs, run: load },
         housekeepingJob({ tasks, config, database, log }),
-        erasureJob(database),
-        dueHoldsJob(database, log),
-        completionJob(database),
-        cancellationJob(database),
-        minimumJob(database),
-        reminderJob(database),
-        interestJob(database),
+        ...domainJobs.map((create) => create(database, log)),
         ...parts.flatMap(({ periodic = [] }) => periodic),
       ];
       stops = [startJobs(jobs, log), startClockCheck(database, log), startStandbyCheck(database, log)];
@@ -189,42 +177,6 @@ function createWorkers({ config, database, log }: ServerContext, parts: ServerPa
     },
     stopWork: () => Promise.all(works.map((work) => work.stop())),
   };
-}
-
-/** Erases the buyers that invoices need no longer. */
-function erasureJob(database: Store['database']): Job {
-  const audited = database.withAudit({ actor: 'server', actorId: null, action: 'erasure' });
-  return { name: 'The erasure of buyers', intervalMs: 3_600_000, run: () => eraseKept(audited) };
-}
-
-/** Completes participants by their attendance once the last gathering has ended. */
-function completionJob(database: Store['database']): Job {
-  const audited = database.withAudit({ actor: 'server', actorId: null, action: 'completion' });
-  return { name: 'The completion of courses', intervalMs: 60_000, run: () => completeCourses(audited) };
-}
-
-/** Completes cancellations of course dates that were interrupted. */
-function cancellationJob(database: Store['database']): Job {
-  const audited = database.withAudit({ actor: 'server', actorId: null, action: 'cancellation' });
-  return { name: 'The cancellation of course dates', intervalMs: 10_000, run: () => completeCancellations(audited) };
-}
-
-/** Tells schools about their dates under the minimum. */
-function minimumJob(database: Store['database']): Job {
-  const audited = database.withAudit({ actor: 'server', actorId: null, action: 'minimum notice' });
-  return { name: 'The notices of dates under the minimum', intervalMs: 60_000, run: () => warnOfMinimum(audited) };
-}
-
-/** Queues the reminders of course dates that start soon. */
-function reminderJob(database: Store['database']): Job {
-  const audited = database.withAudit({ actor: 'server', actorId: null, action: 'reminders' });
-  return { name: 'The queueing of reminders', intervalMs: 60_000, run: () => queueDueReminders(audited) };
-}
-
-/** Tells those who are interested in a course of its date. */
-function interestJob(database: Store['database']): Job {
-  const audited = database.withAudit({ actor: 'server', actorId: null, action: 'interests' });
-  return { name: 'The mails about new dates', intervalMs: 60_000, run: () => queueInterestMails(audited) };
 }
 
 type ServerApp = { server: Awaited<ReturnType<typeof buildApp>>['server']; close(): PromiseLike<unknown> };

@@ -1,6 +1,7 @@
 import { classifyError } from '../core/database-errors.ts';
-import { describeError } from './describe-error.ts';
 import type { Log } from '../core/log.ts';
+import type { Database } from './client.ts';
+import { describeError } from './describe-error.ts';
 
 export type Job = {
   /** Begins the warning about a failure: `<name> failed: …`. */
@@ -11,6 +12,14 @@ export type Job = {
   /** Ends early once the signal is aborted. */
   run: (signal: AbortSignal) => Promise<void>;
 };
+
+/** A job on the data of all schools, audited as the server's `action`; `src/jobs.ts` lists those of the domains. */
+export const auditedJob =
+  (name: string, action: string, intervalMs: number, work: (database: Database) => Promise<void>) =>
+  (database: Database): Job => {
+    const audited = database.withAudit({ actor: 'server', actorId: null, action });
+    return { name, intervalMs, run: () => work(audited) };
+  };
 
 /** Does not log an unavailable database, which requests and `/ready` report. */
 export function warnOfFailure(log: Pick<Log, 'warn'>, name: string, error: unknown) {

@@ -11,7 +11,7 @@ const layers = [
   ['http'],
   ['domains', 'interfaces'],
   ['plugins'],
-  ['plugins.ts', 'app.ts', 'main.ts', 'cli.ts'],
+  ['plugins.ts', 'jobs.ts', 'app.ts', 'main.ts', 'cli.ts'],
 ];
 /** Each imports only those before it. */
 const domains = ['school', 'messages', 'people', 'courses', 'participants', 'orders', 'bookings', 'records'];
@@ -171,6 +171,17 @@ test('an import that runs up, and circles of folders, are found', () => {
 });
 
 const ofResources = files.filter((file) => file.startsWith('domains/'));
+
+test('the server runs each job of the domains', () => {
+  const exported = ofResources.flatMap((file) =>
+    [...code(file).matchAll(/^export (?:const|function) (\w+Job)\b/gm)].map(([, name]) => name!),
+  );
+  const listed = code('jobs.ts')
+    .split('domainJobs')
+    .at(-1)!
+    .match(/\w+Job\b/g)!;
+  expect(listed.toSorted()).toEqual(exported.toSorted());
+});
 
 /** The imports of a file of a resource that its kind may not have. */
 function importsOfLaterKinds(file: string, imported = imports(file)) {

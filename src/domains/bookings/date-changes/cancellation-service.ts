@@ -6,7 +6,7 @@ import type { Areas } from '../../../database/areas.ts';
 import type { Database, Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { recordEvents } from '../../../database/record-events.ts';
-import { runEach } from '../../../database/periodic.ts';
+import { auditedJob, runEach } from '../../../database/periodic.ts';
 import { execute } from '../../../database/statements.ts';
 import { cancellations, courseDates } from '../../../database/tables/coursedates.ts';
 import { courses } from '../../../database/tables/courses.ts';
@@ -214,6 +214,13 @@ export async function completeCancellations(database: Pick<Database, 'pool' | 'w
     while (!(await database.write([providerId], areas, completeBatch))) continue;
   });
 }
+
+export const cancellationJob = auditedJob(
+  'The cancellation of course dates',
+  'cancellation',
+  10_000,
+  completeCancellations,
+);
 
 type Update = Parameters<typeof promoteAfterUpdate>;
 

@@ -1,5 +1,5 @@
 import type { Database } from '../../../database/client.ts';
-import { runEach } from '../../../database/periodic.ts';
+import { auditedJob, runEach } from '../../../database/periodic.ts';
 import { execute } from '../../../database/statements.ts';
 import * as sql from './sql.ts';
 
@@ -22,3 +22,5 @@ export async function queueInterestMails(database: Pick<Database, 'pool' | 'writ
     while ((await queueBatch()) === maxMails) continue;
   });
 }
+
+export const interestJob = auditedJob('The mails about new dates', 'interests', 60_000, queueInterestMails);

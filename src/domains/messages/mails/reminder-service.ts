@@ -1,5 +1,5 @@
 import type { Database } from '../../../database/client.ts';
-import { runEach } from '../../../database/periodic.ts';
+import { auditedJob, runEach } from '../../../database/periodic.ts';
 import { execute } from '../../../database/statements.ts';
 import * as sql from './sql.ts';
 
@@ -23,3 +23,5 @@ export async function queueDueReminders(database: Pick<Database, 'pool' | 'write
     while (await queueBatch()) continue;
   });
 }
+
+export const reminderJob = auditedJob('The queueing of reminders', 'reminders', 60_000, queueDueReminders);

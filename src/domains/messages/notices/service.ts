@@ -1,7 +1,7 @@
 import { isMailOn, type MailKind, type MailSwitches } from '../../../core/reference/mail-kinds.ts';
 import type { Database, Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
-import { runEach } from '../../../database/periodic.ts';
+import { auditedJob, runEach } from '../../../database/periodic.ts';
 import { execute, toRecordset } from '../../../database/statements.ts';
 import * as sql from './sql.ts';
 
@@ -61,3 +61,5 @@ export async function warnOfMinimum(database: Pick<Database, 'pool' | 'write'>) 
     }),
   );
 }
+
+export const minimumJob = auditedJob('The notices of dates under the minimum', 'minimum notice', 60_000, warnOfMinimum);

@@ -4,7 +4,7 @@ import { byName } from '../../../core/schema/types.ts';
 import { formatTimestamp } from '../../../core/timestamps.ts';
 import type { Database } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
-import { runEach } from '../../../database/periodic.ts';
+import { auditedJob, runEach } from '../../../database/periodic.ts';
 import { execute, toRecordset } from '../../../database/statements.ts';
 import { courseDates } from '../../../database/tables/coursedates.ts';
 import { loadOne } from '../../../lists/response-budget.ts';
@@ -94,3 +94,5 @@ export async function completeCourses(database: Pick<Database, 'pool' | 'write'>
     }),
   );
 }
+
+export const completionJob = auditedJob('The completion of courses', 'completion', 60_000, completeCourses);

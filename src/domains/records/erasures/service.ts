@@ -4,7 +4,7 @@ import type { Settings } from '../../../core/settings.ts';
 import type { Areas } from '../../../database/areas.ts';
 import type { Database, Tx } from '../../../database/client.ts';
 import { writeInSlices, type Ctx } from '../../../database/context.ts';
-import { runEach } from '../../../database/periodic.ts';
+import { auditedJob, runEach } from '../../../database/periodic.ts';
 import { execute, type Queryable, type Statement } from '../../../database/statements.ts';
 import { endSessions } from '../../school/auth/session-service.ts';
 import type { ErasureBody } from './body-schema.ts';
@@ -207,6 +207,8 @@ export async function eraseKept(database: Database) {
     while (await eraseSomeKept(database, id)) continue;
   });
 }
+
+export const erasureJob = auditedJob('The erasure of buyers', 'erasure', 3_600_000, eraseKept);
 
 /** Searches a batch without the lock; false once nothing is due. */
 async function eraseSomeKept(database: Pick<Database, 'pool' | 'write'>, providerId: number) {
