@@ -28,8 +28,8 @@ import { legacy } from './interfaces/legacy.ts';
 import { strictTransport } from './http/strict-transport.ts';
 import { compileSerializer, serializeLargeItems } from './http/list-serializer.ts';
 import { v2 } from './interfaces/v2.ts';
-import type { ServerPart } from './interfaces/plugin/define-plugin.ts';
-import { plugins } from './plugins.ts';
+import type { Plugin, ServerPart } from './interfaces/plugin/define-plugin.ts';
+import { plugins as allPlugins } from './plugins.ts';
 
 type Limits = {
   bodyBytes: number;
@@ -63,6 +63,8 @@ export type AppOptions = {
   requestLog?: RequestLogMode;
   /** Limits of single providers; default none. */
   providerLimits?: ProviderLimits | undefined;
+  /** Default all. */
+  plugins?: readonly Plugin[];
   /** The plugins' parts of a running server. */
   parts?: ServerPart[];
 };
@@ -71,7 +73,15 @@ const maxHeaders = 100;
 
 /** Builds the application without listening. */
 export async function buildApp(options: AppOptions) {
-  const { database, settings, version, limits, isShuttingDown = { now: false }, parts = [] } = options;
+  const {
+    database,
+    settings,
+    version,
+    limits,
+    isShuttingDown = { now: false },
+    plugins = allPlugins,
+    parts = [],
+  } = options;
   const app = createServer(options);
   const { findKey, isKnown } = createKeyLookup(database);
   yieldBetweenRequests(app.server, isKnown);
@@ -103,13 +113,15 @@ export async function buildApp(options: AppOptions) {
   };
 
   const guidesPath = plugins.find(({ docs }) => docs?.guidesPath !== undefined)?.docs?.guidesPath;
-  await app.register(description, { version, publicUrl: settings.publicUrl, guidesPath });
+  const operations = await Promise.all(plugins.flatMap((plugin) => plugin.operations?.() ?? []));
+  const messages = operations.find((one) => one.messages)?.messages;
+  await app.register(description, { version, publicUrl: settings.publicUrl, guidesPath, messages });
   await app.register(async (scope) =>
     healthRoutes(scope, { database, timezone: settings.timezone, isShuttingDown, countRequest }),
   );
   limitUnknownPaths(app, countRequest);
   await app.register(bodies);
-  await app.register(v2, { prefix: '/v2', ...services });
+  await app.register(v2, { prefix: '/v2', ...services, groups: operations.flatMap(({ groups }) => groups) });
   await app.register(legacy, services);
   for (const { routes } of plugins)
     if (routes) await app.register(await routes.load(), { ...services, plugins, prefix: routes.prefix ?? '' });

@@ -16,7 +16,6 @@ const groups: CommandGroup[] = [
     load: async () => (await import('./interfaces/cli/categories.ts')).categoryCommands,
   },
   { names: ['user'], load: async () => (await import('./interfaces/cli/users.ts')).userCommands },
-  { names: ['webhook'], load: async () => (await import('./interfaces/cli/webhooks.ts')).webhookCommands },
   { names: ['audit'], load: async () => (await import('./interfaces/cli/audit.ts')).auditCommands },
   { names: ['config'], load: async () => (await import('./interfaces/cli/config.ts')).configCommand },
   ...plugins.flatMap(({ commands = [] }) => commands),

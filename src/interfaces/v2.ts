@@ -53,10 +53,10 @@ import { schoolRoutes } from '../domains/school/schools/routes.ts';
 import { tagRoutes } from '../domains/courses/tags/routes.ts';
 import { courseUserRoutes, employeeRoutes, searchUserRoutes } from '../domains/people/users/routes.ts';
 import { voucherRoutes, voucherValidationRoutes } from '../domains/orders/vouchers/routes.ts';
-import { webhookRoutes } from '../domains/records/webhooks/routes.ts';
+import type { OperationGroup } from './plugin/define-plugin.ts';
 
-/** The current interface: every route group with its prefix. */
-export const v2: FastifyPluginAsync<Services> = async (app, services) => {
+/** The current interface: every route group with its prefix, and `groups` of plugins. */
+export const v2: FastifyPluginAsync<Services & { groups: OperationGroup[] }> = async (app, services) => {
   registerErrorHandler(app, formatV2Error);
   authenticate(app, services);
   allowOrigins(app);
@@ -121,7 +121,7 @@ export const v2: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(signOnRoutes, { prefix: '/check-user-credentials' });
   await app.register(changeRoutes, { prefix: '/changes' });
   await app.register(mailRoutes, { prefix: '/mails' });
-  await app.register(webhookRoutes, { prefix: '/webhooks' });
+  for (const { routes, prefix } of services.groups) await app.register(routes, { prefix });
   await app.register(adminUserRoutes, { prefix: '/admin-users' });
   await app.register(roleRoutes, { prefix: '/admin-roles' });
   await app.register(appUserRoutes, { prefix: '/app-users' });

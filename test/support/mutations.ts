@@ -52,7 +52,9 @@ export const mutations: Record<string, Mutation> = {
     says: /to match object \[ 200, \{ firstname: 'Kari'/,
   },
   'a school runs several tests of webhooks': {
-    changes: [['src/domains/records/webhooks/sql.ts', 'where t.expires_at <= excluded.started_at or', 'where true or']],
+    changes: [
+      ['src/plugins/delivery/webhooks/sql.ts', 'where t.expires_at <= excluded.started_at or', 'where true or'],
+    ],
     ...{ file: 'test/api/webhooks/webhooks.test.ts', title: 'sub-schools run one test at a time' },
     says: /to deeply equal \[ 503, '5' \]/,
   },

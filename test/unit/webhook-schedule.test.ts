@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { parseRetryAfter } from '../../src/domains/records/webhooks/attempt-service.ts';
+import { parseRetryAfter } from '../../src/plugins/delivery/webhooks/attempt.ts';
 import { afterFailure, schedule } from '../../src/plugins/delivery/webhooks/schedule.ts';
 
 const failure = { attempts: 0, failingSeconds: 0, statusCode: 500, retryAfterSeconds: null };

@@ -9,7 +9,6 @@ import document from './document.json' with { type: 'json' };
 import { completeOperations } from './operations.ts';
 import type { Declared } from './operation-types.ts';
 import { documentBody, documentHeaders, documentInput } from './input-schemas.ts';
-import { webhookMessages } from './webhook-messages.ts';
 
 const introduction = `Courses, course dates, bookings, orders and people, for the websites, CRMs and invoicing of
 course providers.
@@ -32,41 +31,49 @@ rather than JSON get it as of RFC 9457, with the fields at fault in \`fields\`.
 Prices of courses and products are without VAT; \`vat_percentage\` of a product comes on top. An order and its booking have
 ids of their own: \`order_id\` is not \`booking_id\`. Both are texts in the answer to a booking, and numbers elsewhere.`;
 
-/** `guidesPath` is where guides are served, if they are. */
-type DescriptionOptions = { version: string; publicUrl: string; guidesPath?: string | undefined };
+type DescriptionOptions = {
+  version: string;
+  publicUrl: string;
+  /** Where guides are served, if they are. */
+  guidesPath?: string | undefined;
+  /** The section `webhooks`: the messages that the service sends. */
+  messages?: object | undefined;
+};
 
 /** Generates the OpenAPI document from the validation schemas. */
-export const description = fp(async (app: FastifyInstance, { version, publicUrl, guidesPath }: DescriptionOptions) => {
-  const components = createComponents();
-  components.visit(ProblemDetails);
-  const { title, summary, license } = document.info;
-  const declared = new Map<string, Declared>();
-  await app.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: { title, version, summary, description: introduction, license },
-      ...(guidesPath !== undefined && { externalDocs: { description: 'Guides', url: publicUrl + guidesPath } }),
-      servers: [{ url: toBasePath(publicUrl) || '/', description: 'This server' }],
-      components: { ...document.components } as never,
-      security: [{ apiKey: [] }],
-      tags: document.tags,
-      webhooks: components.visit(webhookMessages) as never,
-    },
-    transform({ schema, url, route }) {
-      if (schema.hide) return { schema, url };
-      const { hasEtag, hasSpreadsheet, idempotency, readBack } = route.config ?? {};
-      const isRepeatable = idempotency !== undefined && route.method === 'POST';
-      declared.set(schema.operationId ?? '', { ...schema, hasSpreadsheet, isRepeatable });
-      const documented = components.toReferences(documentMaximum(toDocumentedSchema(schema)));
-      if (readBack) documented.description = `${documented.description} ${describeReadBack(readBack.inputs)}`;
-      return { schema: hasEtag ? withNotModified(documented) : documented, url };
-    },
-    transformObject(generated) {
-      if ('swaggerObject' in generated) return generated.swaggerObject;
-      return completeOperations(components.addTo(generated.openapiObject), declared);
-    },
-  });
-});
+export const description = fp(
+  async (app: FastifyInstance, { version, publicUrl, guidesPath, messages }: DescriptionOptions) => {
+    const components = createComponents();
+    components.visit(ProblemDetails);
+    const { title, summary, license } = document.info;
+    const declared = new Map<string, Declared>();
+    await app.register(swagger, {
+      openapi: {
+        openapi: '3.1.0',
+        info: { title, version, summary, description: introduction, license },
+        ...(guidesPath !== undefined && { externalDocs: { description: 'Guides', url: publicUrl + guidesPath } }),
+        servers: [{ url: toBasePath(publicUrl) || '/', description: 'This server' }],
+        components: { ...document.components } as never,
+        security: [{ apiKey: [] }],
+        tags: document.tags,
+        ...(messages && { webhooks: components.visit(messages) as never }),
+      },
+      transform({ schema, url, route }) {
+        if (schema.hide) return { schema, url };
+        const { hasEtag, hasSpreadsheet, idempotency, readBack } = route.config ?? {};
+        const isRepeatable = idempotency !== undefined && route.method === 'POST';
+        declared.set(schema.operationId ?? '', { ...schema, hasSpreadsheet, isRepeatable });
+        const documented = components.toReferences(documentMaximum(toDocumentedSchema(schema)));
+        if (readBack) documented.description = `${documented.description} ${describeReadBack(readBack.inputs)}`;
+        return { schema: hasEtag ? withNotModified(documented) : documented, url };
+      },
+      transformObject(generated) {
+        if ('swaggerObject' in generated) return generated.swaggerObject;
+        return completeOperations(components.addTo(generated.openapiObject), declared);
+      },
+    });
+  },
+);
 
 const withNotModified = (schema: FastifySchema): FastifySchema => ({
   ...schema,

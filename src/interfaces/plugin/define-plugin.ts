@@ -22,6 +22,15 @@ type Routes = {
   load: () => Promise<FastifyPluginAsync<Services & { plugins: readonly Plugin[] }>>;
 };
 
+export type OperationGroup = { prefix: string; routes: FastifyPluginAsync };
+
+/** Operations of `/v2`. */
+type Operations = {
+  groups: OperationGroup[];
+  /** The section `webhooks` of the OpenAPI document: the messages that the plugin sends. */
+  messages?: object;
+};
+
 /** Dependencies of a plugin in a running server. */
 export type ServerContext = {
   config: Config;
@@ -75,6 +84,7 @@ export type Plugin = {
   welcome?: (address: string) => string[];
   commands?: CommandGroup[];
   routes?: Routes;
+  operations?: () => Promise<Operations>;
   /** Checks of `doctor`. */
   checks?: () => Promise<Checks>;
   metrics?: () => Promise<CreateArea[]>;

@@ -20,7 +20,17 @@ const outboxTask: Task = {
 export const delivery = definePlugin({
   name: 'delivery',
   settings: deliverySettings,
-  commands: [{ names: ['mail'], load: async () => (await import('./mail/commands.ts')).mailCommands }],
+  commands: [
+    { names: ['webhook'], load: async () => (await import('./webhooks/commands.ts')).webhookCommands },
+    { names: ['mail'], load: async () => (await import('./mail/commands.ts')).mailCommands },
+  ],
+  async operations() {
+    const [{ webhookRoutes }, { webhookMessages }] = await Promise.all([
+      import('./webhooks/routes.ts'),
+      import('./webhooks/openapi.ts'),
+    ]);
+    return { groups: [{ prefix: '/webhooks', routes: webhookRoutes }], messages: webhookMessages };
+  },
   async checks() {
     const { mailCheck, mailConditions, webhookCheck } = await import('./checks.ts');
     return { checks: [mailCheck, webhookCheck], conditions: mailConditions };

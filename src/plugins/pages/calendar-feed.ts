@@ -6,7 +6,7 @@ import { limitByAddress } from '../../http/auth/address-limit.ts';
 import type { Ctx } from '../../database/context.ts';
 import { createVersionedCache } from '../../database/versioned-cache.ts';
 import { listRoute } from '../../http/list-cache/index.ts';
-import { findFeed, type Feed } from '../../domains/records/calendar-feeds/service.ts';
+import { findFeed, type Feed } from './feeds.ts';
 import { listCalendarPlaces } from './courses.ts';
 import type { PageServices } from './page-context.ts';
 import { loadSchool } from './people.ts';

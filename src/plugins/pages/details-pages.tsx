@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
-import { createFeed, endFeed, findFeedOfUser } from '../../domains/records/calendar-feeds/service.ts';
+import { createFeed, endFeed, findFeedOfUser } from './feeds.ts';
 import { readField } from '../../http/html/forms.ts';
 import { sendPage } from './send-page.tsx';
 import { Details, type FeedChange } from './views/details.tsx';

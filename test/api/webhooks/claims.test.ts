@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { markDelivered, markFailed } from '../../../src/domains/records/webhooks/sql.ts';
+import { markDelivered, markFailed } from '../../../src/plugins/delivery/webhooks/sql.ts';
 import { execute } from '../../support/booking.ts';
 import { createGate } from '../../support/gate.ts';
 import { connectionTo, type Provider } from '../../support/test-app.ts';

@@ -6,7 +6,7 @@ import {
   createTitledProvider,
 } from '../../../src/domains/school/schools/provider-service.ts';
 import { createKey } from '../../../src/domains/school/auth/key-service.ts';
-import { testWebhook } from '../../../src/domains/records/webhooks/service.ts';
+import { testWebhook } from '../../../src/plugins/delivery/webhooks/service.ts';
 import { createGate } from '../../support/gate.ts';
 import { settings, sharedTestApp } from '../../support/test-app.ts';
 import { attemptsOf, createWebhook, openWebhookTestApp, startReceiver } from '../../support/webhooks.ts';

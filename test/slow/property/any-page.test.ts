@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { RouteOptions } from 'fastify';
 import { expect, inject, test } from 'vitest';
-import { createFeed } from '../../../src/domains/records/calendar-feeds/service.ts';
+import { createFeed } from '../../../src/plugins/pages/feeds.ts';
 import { filterNames } from '../../../src/plugins/catalog/dates/filters.ts';
 import { payerFields, personFields } from '../../../src/plugins/catalog/booking/form.ts';
 import { anyBytes, anyContentType, anyQuery, anyText, months } from '../../support/any-request.ts';

@@ -2,7 +2,7 @@ import type { Ctx } from '../../../database/context.ts';
 import { formatExactTimestamp } from '../../../core/timestamps.ts';
 import { eventChanges, eventResources } from '../../../database/tables/events.ts';
 import type { Position, readChanges } from '../../../domains/records/changes/service.ts';
-import type { Message } from '../../../domains/records/webhooks/schema.ts';
+import type { Message } from './schema.ts';
 import { loadItem, type ItemCache } from './items.ts';
 
 type Event = NonNullable<Awaited<ReturnType<typeof readChanges>>>['items'][number];

@@ -1,4 +1,4 @@
-import { attemptTimeoutMs } from '../../../domains/records/webhooks/attempt-service.ts';
+import { attemptTimeoutMs } from './attempt.ts';
 import { pauseAfter } from '../worker.ts';
 
 const [minute, hour, day] = [60, 3_600, 86_400];

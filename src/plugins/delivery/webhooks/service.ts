@@ -10,10 +10,18 @@ import { providers } from '../../../database/tables/providers.ts';
 import { webhookDeliveries, webhooks } from '../../../database/tables/webhooks.ts';
 import { parseTarget, resolveTarget, TargetError } from '../../../core/outgoing-target.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
-import { findNewest } from '../changes/service.ts';
-import { attemptDelivery, attemptTimeoutMs, toLogValues, type Endpoint } from './attempt-service.ts';
-import type { WebhookBody, WebhookChange } from './body-schema.ts';
-import { maxWebhooks, overlapHours, toDelivery, toResyncs, toWebhook, type Webhook } from './schema.ts';
+import { findNewest } from '../../../domains/records/changes/service.ts';
+import { attemptDelivery, attemptTimeoutMs, toLogValues, type Endpoint } from './attempt.ts';
+import {
+  maxWebhooks,
+  overlapHours,
+  toDelivery,
+  toResyncs,
+  toWebhook,
+  type Webhook,
+  type WebhookBody,
+  type WebhookChange,
+} from './schema.ts';
 import { beginTest, endTest, logTest } from './sql.ts';
 
 type WithSecret = Webhook & { secret: string };

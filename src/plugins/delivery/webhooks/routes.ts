@@ -4,8 +4,16 @@ import { listRoute } from '../../../http/list-cache/index.ts';
 import { responses } from '../../../http/responses.ts';
 import { passOnTraceparent } from '../../../http/trace-context.ts';
 import { t } from '../../../core/schema/types.ts';
-import { WebhookBody, WebhookChange } from './body-schema.ts';
-import { findWarning, maxWebhooks, overlapHours, Webhook, WebhookDelivery, WebhookWithSecret } from './schema.ts';
+import {
+  findWarning,
+  maxWebhooks,
+  overlapHours,
+  Webhook,
+  WebhookBody,
+  WebhookChange,
+  WebhookDelivery,
+  WebhookWithSecret,
+} from './schema.ts';
 import * as service from './service.ts';
 
 const tags = ['Webhooks'];

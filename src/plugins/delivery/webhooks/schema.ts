@@ -4,7 +4,7 @@ import { disabledReasons, payloads, type webhookDeliveries, type webhooks } from
 import { formatTimestamp } from '../../../core/timestamps.ts';
 import { EventType } from '../../../database/event-types.ts';
 import { t } from '../../../core/schema/types.ts';
-import { personalResources } from '../changes/item-schema.ts';
+import { personalResources } from '../../../domains/records/changes/item-schema.ts';
 
 export const maxWebhooks = 20;
 /** How long the secret before a rotation still signs. */
@@ -54,6 +54,35 @@ export const WebhookDelivery = t.NamedObject(
     error: t.Nullable(Type.String({ description: 'Null after a success' })),
   }),
 );
+
+/** POST /v2/webhooks. */
+export type WebhookBody = Static<typeof WebhookBody>;
+export const WebhookBody = t.NamedObject(
+  'WebhookCreate',
+  {
+    url: t.Url({
+      description: 'http or https with a public address; port 80, 443 or 1024 to 65535; no user and password',
+    }),
+    types: Type.Optional(
+      t.List(EventType, {
+        maxItems: 100,
+        description: 'Types of changes to send, and each `resync` of their resources; all unless sent',
+      }),
+    ),
+    description: Type.Optional(t.Line()),
+    payload: t.withDefault({ ...WebhookPayload, description: '`thin` sends ids alone' }, 'full'),
+    is_active: t.withDefault(Type.Boolean(), true),
+  },
+  {
+    examples: [{ url: 'https://crm.example/hooks', types: ['participant.created', 'coursedate.seats_changed'] }],
+  },
+);
+
+/** PUT /v2/webhooks/:id. */
+export type WebhookChange = Static<typeof WebhookChange>;
+export const WebhookChange = t.NamedObject('WebhookUpdate', t.partialUpdate(WebhookBody.properties), {
+  examples: [{ is_active: true }],
+});
 
 type WebhookRow = Omit<
   typeof webhooks.$inferSelect,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { Webhook } from '../../domains/records/webhooks/schema.ts';
-import { listWebhooks, resyncWebhook } from '../../domains/records/webhooks/service.ts';
-import { command, id, run, type Options } from './run.ts';
+import type { Webhook } from './schema.ts';
+import { listWebhooks, resyncWebhook } from './service.ts';
+import { command, id, run, type Options } from '../../../interfaces/cli/run.ts';
 
 export function webhookCommands(program: Command) {
   const webhook = program.command('webhook').description("Webhooks of a provider, which get its data's changes");

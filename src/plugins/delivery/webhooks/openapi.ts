@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox';
-import { eventChanges } from '../../database/tables/events.ts';
-import { EventResource, EventType } from '../../database/event-types.ts';
-import { named } from '../../core/schema/types.ts';
-import document from './document.json' with { type: 'json' };
+import { eventChanges } from '../../../database/tables/events.ts';
+import { EventResource, EventType } from '../../../database/event-types.ts';
+import { named } from '../../../core/schema/types.ts';
+import post from './openapi.json' with { type: 'json' };
 
 const WebhookMessage = named(
   'WebhookMessage',
@@ -40,7 +40,6 @@ const WebhookMessage = named(
   }),
 );
 
-const { post } = document.webhooks.change;
 const { examples } = post.requestBody.content['application/json'];
 const content = { 'application/json': { schema: WebhookMessage, examples } };
 
