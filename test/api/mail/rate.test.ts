@@ -13,7 +13,7 @@ import {
   switchMails,
 } from '../../support/mail.ts';
 import { mailCheck } from '../../../src/plugins/delivery/checks.ts';
-import { createRate } from '../../../src/plugins/delivery/mail/rate.ts';
+import { createRate } from '../../../src/plugins/delivery/mail/deliveries.ts';
 import { queueDueReminders } from '../../../src/domains/messages/mails/reminder-service.ts';
 
 test('a worker claims no more mails than it may send', async () => {

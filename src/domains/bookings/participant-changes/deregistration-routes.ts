@@ -6,7 +6,7 @@ import { isValidKey } from '../../../http/idempotency.ts';
 import { responses } from '../../../http/responses.ts';
 import { bookingProblem, fieldError } from '../../../core/booking-errors.ts';
 import { participantSerializer } from '../../participants/participants/serializer.ts';
-import { DeregisterBody } from './deregistration-body-schema.ts';
+import { DeregisterBody } from './body-schema.ts';
 import { DeregistrationResult } from './schema.ts';
 import { deregister, deregistrationReferences } from './deregistration-service.ts';
 

@@ -13,7 +13,7 @@ import { queueMails, type NewMail } from '../../messages/mails/queue-service.ts'
 import { participantSerializer } from '../../participants/participants/serializer.ts';
 import { changeStates, endDueHoldsOfDates } from '../seat-assignment/promotion-service.ts';
 import { deregisterParticipants, type Participant } from '../seat-assignment/service.ts';
-import type { DeregisterBody } from './deregistration-body-schema.ts';
+import type { DeregisterBody } from './body-schema.ts';
 
 /** The participants are those of the booking. */
 export const deregistrationReferences = defineReferences<DeregisterBody>({

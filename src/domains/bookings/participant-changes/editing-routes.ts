@@ -5,7 +5,7 @@ import { findKept, nameIgnored } from '../../../http/parsing/ignored-names.ts';
 import { responses } from '../../../http/responses.ts';
 import { participantSerializer } from '../../participants/participants/serializer.ts';
 import type { CourseUser } from '../../people/users/schema.ts';
-import { ParticipantChange } from './editing-body-schema.ts';
+import { ParticipantChange } from './body-schema.ts';
 import { findParticipant, updateParticipant } from './editing-service.ts';
 
 const readBack = { read: findParticipant, inputs: { paid: 'idPaid', status: 'idStatus', user: 'user' } };

@@ -16,7 +16,7 @@ import { getParticipant } from '../../participants/participants/service.ts';
 import { endDueHolds, promoteAfterLeaving } from '../seat-assignment/promotion-service.ts';
 import { decideStatus } from '../seat-assignment/service.ts';
 import { completeSwap, decideSwap } from './swap-service.ts';
-import type { ParticipantChange } from './editing-body-schema.ts';
+import type { ParticipantChange } from './body-schema.ts';
 
 /** The participant as a GET shows it with all that it can embed; undefined without one. */
 export const findParticipant = (ctx: Ctx, { id }: { id: number }) =>

@@ -5,7 +5,7 @@ import { t } from '../../../core/schema/types.ts';
 import { responses } from '../../../http/responses.ts';
 import { ResultingOrder } from '../../orders/credits/schema.ts';
 import { participantSerializer } from '../../participants/participants/serializer.ts';
-import { MoveBody } from './move-body-schema.ts';
+import { MoveBody } from './body-schema.ts';
 import { moveParticipant } from './move-service.ts';
 
 const MovedParticipant = t.NamedObject('MovedParticipant', {

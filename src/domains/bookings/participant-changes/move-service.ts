@@ -20,7 +20,7 @@ import { loadContext } from '../booking/quote-service.ts';
 import { decideSeats } from '../seat-assignment/assignment-service.ts';
 import { endDueHolds, promoteAfterLeaving } from '../seat-assignment/promotion-service.ts';
 import { assertNotAttended, deleteAttendances, touchOrders } from './swap-service.ts';
-import type { MoveBody } from './move-body-schema.ts';
+import type { MoveBody } from './body-schema.ts';
 import * as sql from './sql.ts';
 
 /** Moves a participant to another date under the rules of booking. A second call changes nothing. */

@@ -5,13 +5,15 @@ import type { PlaceCredit } from '../../../domains/bookings/participant-changes/
 import { composeAmounts, composeCredit, composePrice } from './amounts.ts';
 import { composeFacts } from './facts.ts';
 import type { Letter } from './letter.tsx';
-import { accountLetters } from './letters/account.ts';
-import { bookerLetters } from './letters/booker.ts';
-import { interestLetters } from './letters/interest.ts';
+import {
+  accountLetters,
+  bookerLetters,
+  interestLetters,
+  type Letters,
+  participantLetters,
+  schoolLetters,
+} from './letters/letters.ts';
 import { composeReceipt } from './letters/booking-receipt.ts';
-import type { Letters } from './letters/letters.ts';
-import { participantLetters } from './letters/participant.ts';
-import { schoolLetters } from './letters/school.ts';
 import { confirmsPlace, isNotEmpty, type MailData } from './mail-data.ts';
 import { letterTexts, type LetterTexts } from './messages.ts';
 import type { PublishedDate } from './published-date.ts';

@@ -1,14 +1,15 @@
+import { TokenBucket } from 'limiter';
 import { LRUCache } from 'lru-cache';
 import type { Settings } from '../../../core/settings.ts';
 import { isEmailAddress } from '../../../core/text.ts';
 import type { Database } from '../../../database/client.ts';
 import { execute, type Queryable } from '../../../database/statements.ts';
 import { mailPurposes } from '../../../database/tables/outbox.ts';
+import { createInterestLink } from '../../../domains/courses/interests/service.ts';
+import { linkUrl } from '../../../domains/messages/links/schema.ts';
+import { createLink } from '../../../domains/messages/links/service.ts';
 import { tokenUrl } from '../../../domains/school/auth/schema.ts';
 import { createMailToken } from '../../../domains/school/auth/token-service.ts';
-import { linkUrl } from '../../../domains/messages/links/schema.ts';
-import { createInterestLink } from '../../../domains/courses/interests/service.ts';
-import { createLink } from '../../../domains/messages/links/service.ts';
 import { noAddress } from '../settings.ts';
 import { startWorker, type Ending, type WorkerLog } from '../worker.ts';
 import { composeCalendar } from './calendar.ts';
@@ -22,9 +23,28 @@ import { prepareNotice } from './notices/deliver.ts';
 import { waitForDigest } from './notices/digest.ts';
 import { outdatedReason } from './outdated.ts';
 import { claimMails } from './query.ts';
-import { createRate } from './rate.ts';
 import { findRefusal, refuseAddress } from './refusals.ts';
 import { toFailure, toRefused, type Message, type Transport } from './transport.ts';
+
+/** Mails per minute, spread evenly; 0 is no limit. */
+export function createRate(perMinute: number) {
+  if (perMinute === 0) return { free: () => Infinity, take: () => undefined, waitMs: () => 0 };
+  // Mails of a tenth of a second may leave at once, so that a late timer does not slow the others.
+  const burst = 1 + Math.floor(perMinute / 600);
+  const tokensPerInterval = perMinute - burst + 1;
+  const bucket = new TokenBucket({ bucketSize: burst, tokensPerInterval, interval: 'minute' });
+  bucket.content = 1;
+  return {
+    /** How many mails may be sent now. */
+    free() {
+      bucket.drip();
+      return Math.floor(bucket.content);
+    },
+    take: () => void bucket.tryRemoveTokens(1),
+    /** Until the next mail may be sent. */
+    waitMs: () => bucket.getWaitTime(1),
+  };
+}
 
 type MailOptions = {
   database: Pick<Database, 'pool' | 'db' | 'counters' | 'withAudit'>;

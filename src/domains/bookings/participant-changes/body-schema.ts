@@ -1,9 +1,10 @@
 import { Type, type Static } from '@sinclair/typebox';
-import * as codes from '../../../core/schema/codes.ts';
-import { coercionKind, t } from '../../../core/schema/types.ts';
-import { ParticipantBody } from '../booking/body-schema.ts';
-import { paidStates } from '../../participants/participants/schema.ts';
 import { participantStatusTitles } from '../../../core/reference/participant-statuses.ts';
+import * as codes from '../../../core/schema/codes.ts';
+import { dryRun } from '../../../core/schema/dry-run.ts';
+import { coercionKind, t } from '../../../core/schema/types.ts';
+import { paidStates } from '../../participants/participants/schema.ts';
+import { ParticipantBody, sendReceipts } from '../booking/body-schema.ts';
 
 const { Optional } = Type;
 
@@ -49,4 +50,52 @@ export const ParticipantChange = t.NamedObject(
     custom_properties: Optional(t.CustomProperties),
   }),
   { examples: [{ idPaid: 1 }] },
+);
+
+/** A participant of the booking: its id, or an object with its id. */
+const ParticipantReference = Type.Union([t.Id, t.NamedObject('ParticipantReference', { id: t.Id })]);
+
+/** PUT /v2/booking/:id/deregister. */
+export type DeregisterBody = Static<typeof DeregisterBody>;
+export const DeregisterBody = t.NamedObject(
+  'DeregistrationCreate',
+  {
+    participants: Optional(
+      t.JsonList(ParticipantReference, {
+        minItems: 1,
+        description: 'Ids of participants of this booking; all of them unless sent',
+      }),
+    ),
+    config: Optional(
+      t.NamedObject(
+        'DeregistrationConfig',
+        {
+          with_fee: Optional(
+            Type.Boolean({ default: false, description: 'true: the status is 8, deregistered with fee' }),
+          ),
+          send_receipt_email_to_participant: sendReceipts,
+        },
+        { [coercionKind]: 'json' as const },
+      ),
+    ),
+  },
+  { examples: [{ config: { with_fee: false } }] },
+);
+
+/** POST /v2/participants/:id/move. */
+export type MoveBody = Static<typeof MoveBody>;
+export const MoveBody = t.NamedObject(
+  'MoveCreate',
+  {
+    coursedate_id: { ...t.Id, description: 'Id of the course date to move to, of any course' },
+    price: t.withDefault(
+      {
+        ...t.OneOf(['keep', 'difference']),
+        description: 'difference: what it costs more or less is an order or a credit',
+      },
+      'keep',
+    ),
+    dry_run: dryRun('true: nothing changes, and the response has what would'),
+  },
+  { examples: [{ coursedate_id: 76 }] },
 );
