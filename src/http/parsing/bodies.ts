@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { parseJson } from '../../core/json.ts';
@@ -22,11 +23,7 @@ export const bodies = fp(async (app: FastifyInstance) => {
     },
   );
 
-  app.addContentTypeParser(
-    'application/x-www-form-urlencoded',
-    { parseAs: 'string' },
-    async (_request: FastifyRequest, text: string) => parseForm(text),
-  );
+  await app.register(formbody, { parser: parseForm });
 
   app.addContentTypeParser('multipart/form-data', async (request: FastifyRequest, body: IncomingMessage) => {
     const fields = await readMultipart(request, body, request.routeOptions.bodyLimit);
@@ -55,7 +52,7 @@ export function checkBody(request: FastifyRequest, _reply: unknown, _payload: un
   done();
 }
 
-async function parseForm(text: string) {
+function parseForm(text: string) {
   if (/^\s*\{/.test(text)) {
     throw new Problem(
       'invalid',
@@ -65,9 +62,9 @@ async function parseForm(text: string) {
   return tryParsing('form', () => parseFormText(text));
 }
 
-async function tryParsing<T>(format: string, parse: () => T | Promise<T>): Promise<T> {
+function tryParsing<T>(format: string, parse: () => T): T {
   try {
-    return await parse();
+    return parse();
   } catch (cause) {
     if (cause instanceof Problem) throw cause;
     const reason =

@@ -1,68 +1,75 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import qs from 'qs';
+import { parse } from 'fast-querystring';
 import { jsonLimits } from '../../core/json.ts';
 import { isFields, type Fields } from './differences.ts';
+import { hasMoreParts, replaceInvalidUtf8 } from './query-string.ts';
 
-/** `slice`: fields that are parsed in one turn of the event loop. */
-export const formLimits = { keys: 5_000, items: 1_000, slice: 500 };
+export const formLimits = { keys: 5_000, items: 1_000 };
+
+/** Names as they were sent, each with its value, or all values of a name that occurs again. */
+type Pairs = Record<string, string | string[]>;
 
 /**
  * Parses `name[0]=a&name[1]=b`, `name[]=a` and `name[key]=v`. Invalid UTF-8 becomes U+FFFD, which no field accepts.
  * Throws a RangeError beyond the limits.
  */
-export const parseFormText = (text: string) => parsePairs(text.split('&', formLimits.keys + 1), decodeFormText);
-
-/** Parses the fields of a multipart body like the equivalent url-encoded form; values need no escapes. */
-export function parseFields(fields: [name: string, value: string][]) {
-  const pairs = fields.map(([name], n) => `${encodeURIComponent(name.toWellFormed())}=${n}`);
-  return parsePairs(pairs, (text, type) =>
-    type === 'value' ? fields[Number(text)]![1].toWellFormed() : decodeFormText(text),
-  );
+export function parseFormText(text: string): Fields {
+  if (hasMoreParts(text, formLimits.keys)) throw new RangeError('The form has too many fields');
+  return nest(parse(replaceInvalidUtf8(text)) as Pairs);
 }
 
-async function parsePairs(pairs: string[], decode: (text: string, type?: string) => string): Promise<Fields> {
-  if (pairs.length > formLimits.keys) throw new RangeError('The form has too many fields');
-  const form = Object.create(null) as Fields;
-  for (let start = 0; start < pairs.length; start += formLimits.slice) {
-    if (start > 0) await nextTurn();
-    mergeInto(form, parseSlice(pairs.slice(start, start + formLimits.slice).join('&'), decode));
+/** Parses the fields of a multipart body like the equivalent url-encoded form; values need no escapes. */
+export function parseFields(fields: [name: string, value: string][]): Fields {
+  if (fields.length > formLimits.keys) throw new RangeError('The form has too many fields');
+  const pairs = newFields();
+  for (const [name, value] of fields) put(pairs, name.toWellFormed(), value.toWellFormed());
+  return nest(pairs as Pairs);
+}
+
+const newFields = () => Object.create(null) as Fields;
+
+function nest(pairs: Pairs): Fields {
+  const form = newFields();
+  for (const [name, value] of Object.entries(pairs)) {
+    const keys = splitName(name);
+    const last = keys.pop();
+    if (last === undefined) continue;
+    const fields = keys.reduce(open, form);
+    // An empty field beside others, such as `a[0]=1&a=`, says nothing.
+    if (value !== '' || fields[last] === undefined) put(fields, last, value);
   }
-  if (pairs.length > formLimits.slice) await nextTurn();
   return form;
 }
 
-const parseSlice = (text: string, decode: (text: string, type?: string) => string): Fields =>
-  qs.parse(text, {
-    depth: jsonLimits.depth,
-    strictDepth: true,
-    // The field's schema decides between a list and an object with numeric keys.
-    parseArrays: false,
-    parameterLimit: formLimits.slice,
-    // Maximum repetitions of a name; qs copies the list for each.
-    arrayLimit: formLimits.items,
-    throwOnLimitExceeded: true,
-    plainObjects: true,
-    decoder: (part: string, _default, _charset, type) => decode(part, type),
-  });
-
-/** As qs merges fields: the values of a name that occurs again form a list. */
-function mergeInto(form: Fields, slice: Fields) {
-  for (const [name, value] of Object.entries(slice)) {
-    const known = form[name];
-    if (known === undefined) form[name] = value;
-    else if (isFields(known) && isFields(value)) mergeInto(known, value);
-    else {
-      const list = [known, value].flat();
-      if (list.length > formLimits.items) throw new RangeError('A field has too many values');
-      form[name] = list;
-    }
+/** `a`, `b` and `c` of `a[b][c]`. Empty brackets are the index 0; brackets in brackets are part of the key. */
+function splitName(name: string): string[] {
+  const first = name.indexOf('[');
+  if (first === -1) return name === '' ? [] : [name];
+  const keys: string[] = [];
+  let [level, start] = [0, first];
+  for (let at = first; at < name.length; at += 1) {
+    if (name[at] === '[' && level++ === 0) start = at;
+    if (name[at] === ']' && level > 0 && --level === 0) keys.push(name.slice(start + 1, at) || '0');
   }
+  if (level > 0) keys.push(name.slice(start));
+  if (keys.length > jsonLimits.depth) throw new RangeError('The form is nested too deeply');
+  return first === 0 ? keys : [name.slice(0, first), ...keys];
 }
 
-function decodeFormText(text: string) {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return '\uFFFD';
-  }
+/** The fields within a field. Another value of it becomes an item beside them. */
+function open(fields: Fields, key: string): Fields {
+  const known = fields[key];
+  if (isFields(known)) return known;
+  const inner = newFields();
+  if (Array.isArray(known)) fields[key] = Object.assign(inner, known);
+  else put(fields, key, inner);
+  return inner;
+}
+
+/** The values of a name that occurs again form a list. */
+function put(fields: Fields, key: string, value: unknown) {
+  if (key === '__proto__') return;
+  const known = fields[key];
+  const all = known === undefined ? value : [known, value].flat();
+  if (Array.isArray(all) && all.length > formLimits.items) throw new RangeError('A field has too many values');
+  fields[key] = all;
 }

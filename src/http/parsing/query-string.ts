@@ -9,7 +9,7 @@ const tooManyParameters: Query = Object.freeze(Object.create(null) as Query);
 
 /** Parses `a[]=1&a[]=2` and `a[0]=1&a[1]=2` as the list `a`. */
 export function parseQuery(text: string): Query {
-  if (hasTooMany(text)) return tooManyParameters;
+  if (hasMoreParts(text, maxParameters)) return tooManyParameters;
   const flat = parse(replaceInvalidUtf8(text)) as Query;
   if (!/\[|%5b/i.test(text)) return flat;
 
@@ -30,13 +30,11 @@ function append(query: Query, name: string, value: unknown) {
   query[name] = list;
 }
 
-function hasTooMany(text: string) {
-  let separators = 0;
-  for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', at + 1)) {
-    separators += 1;
-    if (separators >= maxParameters) return true;
-  }
-  return false;
+/** True if a query or form has more than `count` parts between ampersands. */
+export function hasMoreParts(text: string, count: number) {
+  let parts = 1;
+  for (let at = text.indexOf('&'); at !== -1 && parts <= count; at = text.indexOf('&', at + 1)) parts += 1;
+  return parts > count;
 }
 
 /** Throws if the query had too many parameters. `parseQuery` runs in the router, where an error has no response. */
@@ -45,7 +43,7 @@ export function assertParameterCount(query: unknown) {
 }
 
 /** Replaces undecodable names and values by U+FFFD, which no parameter accepts; the parser would pass them through. */
-const replaceInvalidUtf8 = (text: string) =>
+export const replaceInvalidUtf8 = (text: string) =>
   isDecodable(text) ? text : text.replace(/[^&=]+/g, (part) => (isDecodable(part) ? part : '%EF%BF%BD'));
 
 /** True if each escape of the text is that of a character. */

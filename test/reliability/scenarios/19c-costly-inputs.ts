@@ -12,8 +12,6 @@ const limits = { stall: 30, p99: 100 };
 
 const withoutBound = replaceIn('without-bound', /schema\/coercion\.ts$/, "raw.split(',', rest)", "raw.split(',')");
 
-const withoutSlices = replaceIn('without-slices', /parsing\/forms\.ts$/, 'slice: 500', 'slice: 5_000');
-
 async function measureInputs(server: Server, inputs: CostlyInput[], rounds: number) {
   const seen: (CostlyInput & { status: number; stall: number })[] = [];
   for (const input of inputs) {
@@ -62,13 +60,10 @@ const scenario: Scenario = {
     const unbounded = await start(run, quiet, await bundle('src/main.ts', [withoutBound]));
     const lists = inputs.filter(({ name }) => name.startsWith('a million commas'));
     const control = await observe(unbounded, first, lists, 3);
-    const unsliced = await start(run, quiet, await bundle('src/main.ts', [withoutSlices]));
-    const forms = inputs.filter(({ name }) => name.startsWith('a form of 4,900'));
-    const formControl = await observe(unsliced, first, forms, 3);
     const ms = (value: number) => `${value.toFixed(1)} ms`;
     const longest = seen.toSorted((one, other) => other.stall - one.stall)[0]!;
     return {
-      figures: `${seen.length} inputs, the longest median stall ${ms(longest.stall)} (${longest.name}), p99 of another client ${ms(beside)} (${ms(alone)} alone); control, without the bound: ${control.seen.map(({ name, stall }) => `${name} ${ms(stall)}`).join(', ')}, p99 ${ms(control.beside)}; control, without slices: ${formControl.seen.map(({ name, stall }) => `${name} ${ms(stall)}`).join(', ')}`,
+      figures: `${seen.length} inputs, the longest median stall ${ms(longest.stall)} (${longest.name}), p99 of another client ${ms(beside)} (${ms(alone)} alone); control, without the bound: ${control.seen.map(({ name, stall }) => `${name} ${ms(stall)}`).join(', ')}, p99 ${ms(control.beside)}`,
       failures: failedChecks({
         ...Object.fromEntries(
           seen.flatMap(({ name, allowed, status, stall }) => [
@@ -78,7 +73,6 @@ const scenario: Scenario = {
         ),
         [`p99 of another client ${ms(beside)}, ${ms(alone)} alone`]: isHarmless(alone, beside, limits.p99),
         'control: without the bound each list stalls': control.seen.every(isLate),
-        'control: without slices a form stalls': formControl.seen.some(isLate),
         [`control: the other client is late (${ms(control.beside)})`]: control.beside > limits.p99,
       }),
     };
