@@ -10,9 +10,10 @@ export function write(path, contents) {
   renameSync(`${path}.${process.pid}`, path);
 }
 
-/** Copies the style sheets and scripts of src beside a bundle, since its modules read them beside themselves. */
+/** Copies the style sheets, scripts and data of src beside a bundle, since its modules read them beside themselves. */
 export function copyAssets(folder) {
-  const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => /\.(css|js|sh)$/.test(file));
+  const all = readdirSync('src', { recursive: true, encoding: 'utf8' });
+  const files = all.filter((file) => /\.(css|js|ndjson|sh)$/.test(file));
   for (const file of files) write(join(folder, basename(file)), readFileSync(join('src', file)));
 }
 

@@ -61,10 +61,10 @@ test('src has at most nine folders', () => {
   expect(new Set(files.filter((file) => file.includes('/')).map((file) => file.split('/')[0])).size).toBeLessThan(10);
 });
 
-test('style sheets and scripts have distinct names, since a build copies them into one folder', () => {
-  const assets = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => /\.(css|js|sh)$/.test(file));
-  const names = assets.map((file) => basename(file));
-  expect(names).toContain('watchdog.sh');
+test('style sheets, scripts and data have distinct names, since a build copies them into one folder', () => {
+  const all = readdirSync(src, { recursive: true, encoding: 'utf8' });
+  const names = all.filter((file) => /\.(css|js|ndjson|sh)$/.test(file)).map((file) => basename(file));
+  expect(names).toEqual(expect.arrayContaining(['watchdog.sh', 'fjordkurs-bergen.ndjson']));
   expect(names).toHaveLength(new Set(names).size);
 });
 

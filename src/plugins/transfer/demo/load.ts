@@ -1,19 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { dayText } from '../../../core/date-format.ts';
 import type { Settings } from '../../../core/settings.ts';
 import { allAreas } from '../../../database/areas.ts';
 import type { Database } from '../../../database/client.ts';
 import { importRefs } from '../../../database/tables/imports.ts';
 import { importLines } from '../import.ts';
+import type { Fields } from '../record-type.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
+import type { SchoolBody } from '../../../domains/school/schools/body-schema.ts';
 import { approvePartner, requestPartner } from '../../../domains/school/schools/partner-service.ts';
 import { createContext, createProvider, hasNoProviders } from '../../../domains/school/schools/provider-service.ts';
 import { toColumns } from '../../../domains/school/schools/service.ts';
-import { calendarOn } from './content/calendar.ts';
-import { categoryLinesFor, courseLines } from './content/course-lines.ts';
-import type { Line } from './content/lines.ts';
-import { partnerDateLines } from './content/partner-dates.ts';
-import { demoSchoolLines } from './content/school.ts';
-import { demoSchool, partners, pendingPartner, subSchool } from './content/schools.ts';
-import type { DemoProvider, DemoSchool } from './content/types.ts';
 
 /**
  * Imports a demo school, its partners and a sub-school in one transaction. Returns the school's API key, or null if the
@@ -27,22 +25,17 @@ export function loadDemo(
 ): Promise<string | null> {
   return database.atomically(async (txDatabase) => {
     if (!(await hasNoProviders(txDatabase))) return null;
-    const create = (school: DemoSchool, lines: Line[], parentId: number | null = null, key?: string) =>
-      createDemoProvider(txDatabase, settings, school, lines, parentId, key);
-    const createOther = ({ school, courses }: DemoProvider, parentId?: number, more: Line[] = []) =>
-      create(school, [...categoryLinesFor(courses), ...courseLines(courses), ...more], parentId);
-
     // So that nobody takes the id of an order for that of its booking.
     await txDatabase.pool.query("select max(nextval('bookings_id_seq')) from generate_series(1, 1000)");
     const apiKey = newKey();
-    const calendar = calendarOn(today ?? (await loadToday(txDatabase)));
-    const demo = await create(demoSchool, demoSchoolLines(calendar), null, apiKey);
-    for (const partner of partners) {
-      const dates = partnerDateLines(calendar, partner.courses);
-      await approvePartner(txDatabase, demo, await createOther(partner, undefined, dates));
-    }
-    await requestPartner(txDatabase, demo, await createOther(pendingPartner));
-    await createOther(subSchool, demo);
+    const day = today ?? (await loadToday(txDatabase));
+    const create = (file: string, parentId: number | null = null, key?: string) =>
+      createDemoProvider(txDatabase, settings, readDemo(file, day), parentId, key);
+    const demo = await create('fjordkurs-bergen', null, apiKey);
+    await approvePartner(txDatabase, demo, await create('hansa-matakademi'));
+    await approvePartner(txDatabase, demo, await create('lovetann-it-akademi'));
+    await requestPartner(txDatabase, demo, await create('nordlys-batskole'));
+    await create('fjordkurs-stord', demo);
     return apiKey;
   });
 }
@@ -53,28 +46,63 @@ async function loadToday({ pool }: Database) {
   return rows[0]!.day;
 }
 
+const plusDays = (day: string, days: number) =>
+  new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10);
+/** From 0 for Sunday. */
+const weekday = (day: string) => new Date(day).getUTCDay();
+const lastSunday = (month: string) => plusDays(`${month}-31`, -weekday(`${month}-31`));
+
+/**
+ * The lines of a demo school, first the school itself. Days in a file are relative to the day of loading, so that there
+ * are always past and future ones: `{today-7}`, `{monday+15}` from the Monday of this week, `{clock_change}` of Europe's
+ * next change to or from daylight saving time. `:text` makes `01.07.2026` of a day, and `{spring?…:…}` has a text for
+ * each change. Attendance of today and later is left out.
+ */
+export function readDemo(file: string, today: string): Fields[] {
+  const year = Number(today.slice(0, 4));
+  const changes = [year, year + 1].flatMap((one) => [lastSunday(`${one}-03`), lastSunday(`${one}-10`)]);
+  const days: Record<string, string> = {
+    today,
+    monday: plusDays(today, -((weekday(today) + 6) % 7)),
+    clock_change: changes.find((day) => day > today)!,
+  };
+  const isSpring = days['clock_change']!.slice(5, 7) === '03';
+  const text = readFileSync(join(import.meta.dirname, `${file}.ndjson`), 'utf8')
+    .replaceAll(
+      /\{(today|monday|clock_change)([+-]\d+)?(:text)?\}/g,
+      (_, from: string, offset = '0', form?: string) => {
+        const day = plusDays(days[from]!, Number(offset));
+        return form === undefined ? day : dayText(day);
+      },
+    )
+    .replaceAll(/\{spring\?([^:}]+):([^}]+)\}/g, isSpring ? '$1' : '$2');
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => {
+      const fields = JSON.parse(line) as Fields & { attendance?: { registered_at: string }[] };
+      const attendance = fields.attendance?.filter(({ registered_at }) => registered_at < today);
+      return { ...fields, attendance };
+    });
+}
+
 async function createDemoProvider(
   database: Database,
   settings: Settings,
-  school: DemoSchool,
-  lines: Line[],
+  [school, ...lines]: Fields[],
   parentId: number | null,
   apiKey?: string,
 ) {
-  const { providerId } = await createProvider(database, { ...toColumns(school), parentId }, apiKey);
-  await importDemoLines(database, settings, providerId, lines);
-  return providerId;
-}
-
-async function importDemoLines(database: Database, settings: Settings, providerId: number, lines: Line[]) {
-  const numbered = lines.map((fields, n) => ({ number: n + 1, fields }));
+  const { providerId } = await createProvider(database, { ...toColumns(school as SchoolBody), parentId }, apiKey);
+  const numbered = lines.map((fields, n) => ({ number: n + 2, fields }));
   await importLines(database, settings, providerId, numbered, {
     onBadLine: ({ line, reason }) => {
-      const { kind, ref } = lines[line - 1]!;
-      throw new Error(`The demo's ${kind} ${ref}: ${reason}`);
+      const { kind, ref } = lines[line - 2]!;
+      throw new Error(`The demo's ${String(kind)} ${String(ref)}: ${reason}`);
     },
   });
   // A later import may use the same refs.
   const ctx = await createContext(database, settings, providerId);
   await ctx.write(allAreas, (tx) => tx.delete(importRefs).where(tenantWhere(ctx, importRefs)));
+  return providerId;
 }
