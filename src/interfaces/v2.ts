@@ -16,7 +16,6 @@ import { signOnRoutes, whoAmIRoutes } from '../domains/school/auth/routes.ts';
 import { batchBookingRoutes, bookingRoutes, bookingSummaryRoutes } from '../domains/bookings/booking/routes.ts';
 import { bookingSettingsRoutes } from '../domains/school/booking-settings/routes.ts';
 import { campaignRoutes, campaignValidationRoutes } from '../domains/orders/campaigns/routes.ts';
-import { catalogSettingsRoutes } from '../domains/school/catalog-settings/routes.ts';
 import { changeRoutes } from '../domains/records/changes/routes.ts';
 import { cancellationRoutes } from '../domains/bookings/date-changes/cancellation-routes.ts';
 import { courseDateEditingRoutes } from '../domains/bookings/date-changes/editing-routes.ts';
@@ -36,10 +35,8 @@ import { deregistrationRoutes } from '../domains/bookings/participant-changes/de
 import { durationRoutes } from '../domains/courses/durations/routes.ts';
 import { erasureRoutes } from '../domains/records/erasures/routes.ts';
 import { instructorRoutes } from '../domains/courses/instructors/routes.ts';
-import { interestRoutes } from '../domains/courses/interests/routes.ts';
 import { linkRoutes } from '../domains/messages/links/routes.ts';
 import { locationRoutes } from '../domains/courses/locations/routes.ts';
-import { mailRoutes } from '../domains/messages/mails/routes.ts';
 import { courseUserMergeRoutes, customerMergeRoutes } from '../domains/records/merges/routes.ts';
 import { moveRoutes } from '../domains/bookings/participant-changes/move-routes.ts';
 import { orderProductRoutes } from '../domains/courses/products/routes.ts';
@@ -76,7 +73,6 @@ export const v2: FastifyPluginAsync<Services & { groups: OperationGroup[] }> = a
   await app.register(courseItemRoutes, { prefix: '/courses/:id' });
   await app.register(courseItemEditingRoutes, { prefix: '/courses/:id' });
   await app.register(courseDeletionRoutes, { prefix: '/courses/:id' });
-  await app.register(interestRoutes, { prefix: '/courses/:id/interests' });
   await app.register(courseDateRoutes, { prefix: '/coursedates' });
   await app.register(attendanceRoutes, { prefix: '/coursedates/:id/attendance' });
   await app.register(datesOfCourseRoutes, { prefix: '/courses/:course_id/coursedates' });
@@ -90,7 +86,6 @@ export const v2: FastifyPluginAsync<Services & { groups: OperationGroup[] }> = a
   await app.register(durationRoutes, { prefix: '/durations' });
   await app.register(schoolRoutes, { prefix: '/schools' });
   await app.register(bookingSettingsRoutes, { prefix: '/booking-settings' });
-  await app.register(catalogSettingsRoutes, { prefix: '/catalog-settings' });
   await app.register(orderRoutes, { prefix: '/orders' });
   await app.register(orderEditingRoutes, { prefix: '/orders' });
   await app.register(orderPaymentRoutes, { prefix: '/orders/:id/payments' });
@@ -120,7 +115,6 @@ export const v2: FastifyPluginAsync<Services & { groups: OperationGroup[] }> = a
   await app.register(searchUserRoutes, { prefix: '/search-users' });
   await app.register(signOnRoutes, { prefix: '/check-user-credentials' });
   await app.register(changeRoutes, { prefix: '/changes' });
-  await app.register(mailRoutes, { prefix: '/mails' });
   for (const { routes, prefix } of services.groups) await app.register(routes, { prefix });
   await app.register(adminUserRoutes, { prefix: '/admin-users' });
   await app.register(roleRoutes, { prefix: '/admin-roles' });

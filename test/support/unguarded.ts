@@ -40,7 +40,7 @@ const changes = {
   voucherBalance: { file: /bookings\/booking\/sql\.ts$/, from: ' and balance >= $4', to: '' },
   /** The check that a locked interest is not notified yet. */
   toldOnce: {
-    file: /interests\/notification-sql\.ts$/,
+    file: /interests\/sql\.ts$/,
     from: "where i.provider_id = $1 and ${isDue('i')} and",
     to: 'where i.provider_id = $1 and',
   },

@@ -41,6 +41,7 @@ export type Parameter = {
 /** Operations and documents as @fastify/swagger generates them. */
 export type Operation = {
   operationId?: string;
+  tags?: string[];
   parameters?: Parameter[];
   requestBody?: { required?: boolean; content: Content };
   responses: Record<string, Response>;
@@ -50,7 +51,8 @@ export type Operation = {
 export type CompleteOperation = Omit<Operation, 'parameters'> & { parameters?: (Parameter | { $ref: string })[] };
 export type Document = {
   paths?: object;
-  components?: { responses?: object; parameters?: object; schemas?: Record<string, Schema> };
+  tags?: { name: string }[];
+  components?: { responses?: object; parameters?: object; headers?: object; schemas?: Record<string, Schema> };
 };
 
 export const findSchema = ({ components }: Document, { $ref = '' }: Schema) =>

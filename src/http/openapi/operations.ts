@@ -36,7 +36,18 @@ export function completeOperations<D extends Document>(document: D, declared: Ma
   }
   const parameters = shareParameters(operations, document.components?.schemas);
   document.components = { ...document.components, parameters, responses };
+  omitUnused(document, operations);
   return document;
+}
+
+/** Leaves out the tags and headers of operations that no plugin brings. */
+function omitUnused(document: Document, operations: Operation[]) {
+  const tags = new Set(operations.flatMap((operation) => operation.tags ?? []));
+  document.tags &&= document.tags.filter(({ name }) => tags.has(name));
+  const text = JSON.stringify([operations, document.components?.responses]);
+  const headers = Object.entries(document.components?.headers ?? {});
+  const used = headers.filter(([name]) => text.includes(`"#/components/headers/${name}"`));
+  document.components = { ...document.components, headers: Object.fromEntries(used) };
 }
 
 function describeIds({ parameters = [] }: Operation, { item = '' }: Declared) {

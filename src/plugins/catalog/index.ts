@@ -15,6 +15,15 @@ const postsTask: Task = {
 export const catalog = definePlugin({
   name: 'catalog',
   routes: { prefix: '/catalog', repairsPaths: true, load: async () => (await import('./routes.ts')).catalogPlugin },
+  async operations() {
+    const { interestRoutes, catalogSettingsRoutes } = await import('./operations.ts');
+    return {
+      groups: [
+        { prefix: '/courses/:id/interests', routes: interestRoutes },
+        { prefix: '/catalog-settings', routes: catalogSettingsRoutes },
+      ],
+    };
+  },
   docs: { pages: ['catalog', 'embed', 'accessibility'] },
   checks: async () => ({ checks: [(await import('./checks.ts')).hostCheck] }),
   housekeeping: [postsTask],

@@ -25,11 +25,16 @@ export const delivery = definePlugin({
     { names: ['mail'], load: async () => (await import('./mail/commands.ts')).mailCommands },
   ],
   async operations() {
-    const [{ webhookRoutes }, { webhookMessages }] = await Promise.all([
+    const [{ mailRoutes }, { webhookRoutes }, { webhookMessages }] = await Promise.all([
+      import('./mail/routes.ts'),
       import('./webhooks/routes.ts'),
       import('./webhooks/openapi.ts'),
     ]);
-    return { groups: [{ prefix: '/webhooks', routes: webhookRoutes }], messages: webhookMessages };
+    const groups = [
+      { prefix: '/mails', routes: mailRoutes },
+      { prefix: '/webhooks', routes: webhookRoutes },
+    ];
+    return { groups, messages: webhookMessages };
   },
   async checks() {
     const { mailCheck, mailConditions, webhookCheck } = await import('./checks.ts');

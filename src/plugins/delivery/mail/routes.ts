@@ -3,9 +3,9 @@ import { Type } from '@sinclair/typebox';
 import { t } from '../../../core/schema/types.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
 import { responses, send } from '../../../http/responses.ts';
-import { mailList } from './list.ts';
-import { Mail } from './schema.ts';
-import { getMail, resendMail } from './service.ts';
+import { mailList } from '../../../domains/messages/mails/list.ts';
+import { Mail } from '../../../domains/messages/mails/schema.ts';
+import { getMail, resendMail } from '../../../domains/messages/mails/service.ts';
 
 const tags = ['Mails'];
 const params = Type.Object({ id: t.Id });
