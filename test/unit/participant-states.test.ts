@@ -40,16 +40,18 @@ const ofStates = stateNames.map((name) => {
   const { statusId, heldFor } = states[name];
   return [name, statusId, heldFor ?? '', isSeated(name) ? 'yes' : 'no'];
 });
-/** A row for each change, with all states from which it is the same. */
-function toRows() {
-  const rows = new Map<string, { from: string[]; rest: string[] }>();
-  for (const { from, cause, place, to, event, mail } of changes) {
-    const rest = [cause, place, to, toSeatEffect(from, to), [event, mail].filter(Boolean).join(', ')];
-    const row = rows.get(rest.join()) ?? { from: [], rest };
-    row.from.push(from);
-    rows.set(rest.join(), row);
-  }
-  return [...rows.values()].map(({ from, rest }) => [from.join(', '), ...rest]);
+/** A line for each change, with all states from which it is the same. */
+function toLines() {
+  const froms = new Map<string, string[]>();
+  const lines = changes.map(({ from, cause, place, to, event, mail }) => {
+    const told = [event, mail].filter(Boolean).join(', ');
+    const head = `- **${cause}**${place === 'own' ? '' : `, ${place}`}: `;
+    const line = [head, ` → ${to}, ${toSeatEffect(from, to)}${told && `; ${told}`}`] as const;
+    froms.set(line.join(''), [...(froms.get(line.join('')) ?? []), from]);
+    return line;
+  });
+  const unique = new Map(lines.map((line) => [line.join(''), line]));
+  return [...unique].map(([key, [head, end]]) => `${head}${froms.get(key)!.join(', ')}${end}`).join('\n');
 }
 
 test('docs/reference/participant-states.md shows every state and transition', async () => {
@@ -59,8 +61,11 @@ test('docs/reference/participant-states.md shows every state and transition', as
     '## Table of states',
     toTable(['State', '`status.id`', '`held_for`', 'Holds a seat'], ofStates),
     '## Table of transitions',
-    'A booking begins in `new`. The place is what the date has for the participant; `own` needs nothing more than it has.',
-    toTable(['From', 'Cause', 'Place', 'To', 'Seat', 'Event, mail'], toRows()),
+    [
+      'Each line has the cause, the place that the date has where the participant needs another than its own, the states',
+      'before (`new` is a booking) and after, what becomes of the seat, and the event and the mail.',
+    ].join(' '),
+    toLines(),
   ];
   const wrapped = await format(generated.join('\n\n'), { parser: 'markdown', printWidth: 120, proseWrap: 'always' });
   await expect(`${text}${wrapped}`).toMatchFileSnapshot(join(import.meta.dirname, '../..', page));
