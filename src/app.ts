@@ -25,7 +25,6 @@ import { createAddressBuckets, createRateBuckets, type Rate } from './http/auth/
 import type { ListLimits } from './http/list-cache/index.ts';
 import { createClientErrorHandler, createFrameworkErrorHandler } from './http/errors/raw-error-handlers.ts';
 import { legacy } from './interfaces/legacy.ts';
-import { strictTransport } from './http/strict-transport.ts';
 import { compileSerializer, serializeLargeItems } from './http/list-serializer.ts';
 import { v2 } from './interfaces/v2.ts';
 import type { Plugin, ServerPart } from './interfaces/plugin/define-plugin.ts';
@@ -193,3 +192,9 @@ function genReqId({ headers }: IncomingMessage) {
 }
 
 export type App = Awaited<ReturnType<typeof buildApp>> & { server: Server };
+
+/**
+ * Value of the header Strict-Transport-Security, a year; undefined over plain http, where browsers ignore it. Without
+ * `includeSubDomains`, since subdomains may belong to other services.
+ */
+const strictTransport = (publicUrl: string) => (publicUrl.startsWith('https:') ? 'max-age=31536000' : undefined);

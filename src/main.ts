@@ -4,9 +4,8 @@ import { setFlagsFromString } from 'node:v8';
 import { buildApp, type AppOptions } from './app.ts';
 import { readConfig, toSettings, type Config } from './core/config.ts';
 import { logToErrors, openLog, type Log } from './core/log.ts';
-import { onStopSignal } from './core/signals.ts';
 import { packageVersion } from './core/version.ts';
-import { startClockCheck } from './database/clock-check.ts';
+import { startClockCheck } from './database/clock.ts';
 import { describeError, ListenError } from './database/describe-error.ts';
 import { keepUidHost } from './database/uid-host.ts';
 import { coreTasks, housekeepingJob } from './database/housekeeping.ts';
@@ -177,6 +176,29 @@ function createWorkers({ config, database, log }: ServerContext, parts: ServerPa
     },
     stopWork: () => Promise.all(works.map((work) => work.stop())),
   };
+}
+
+/** The first SIGINT or SIGTERM stops the process gracefully, a second one immediately. */
+function onStopSignal() {
+  let shutDown: (signal: string) => Promise<void> = () => Promise.resolve();
+  let stoppedAt: number | undefined;
+
+  const onSignal = (signal: string) => {
+    if (stoppedAt !== undefined) {
+      // npm forwards the signal of one key press a second time.
+      if (performance.now() - stoppedAt > 500) process.exit(1);
+      return;
+    }
+    stoppedAt = performance.now();
+    shutDown(signal).then(
+      () => process.exit(0),
+      () => process.exit(1),
+    );
+  };
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, onSignal);
+  // Sent by a closing terminal or a log rotation.
+  process.on('SIGHUP', () => undefined);
+  return { gracefully: (handler: (signal: string) => Promise<void>) => void (shutDown = handler) };
 }
 
 type ServerApp = { server: Awaited<ReturnType<typeof buildApp>>['server']; close(): PromiseLike<unknown> };

@@ -1,7 +1,11 @@
 import { Resolver } from 'node:dns/promises';
-import { isIP } from 'node:net';
-import { isNoRecord } from './dns.ts';
-import { createAddressList, isPublicAddress } from './public-address.ts';
+import { isIP, BlockList } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+const noRecordCodes = ['ENOTFOUND', 'ENODATA', 'EBADNAME'];
+
+/** True where DNS has answered that there is no such record, false for a failed lookup. */
+const isNoRecord = (error: unknown) => noRecordCodes.includes(String((error as { code?: string }).code));
 
 /** Which addresses may be called. */
 export type CallPolicy = {
@@ -62,4 +66,30 @@ async function resolveByDns(host: string) {
   if (addresses.length === 0 && !found.every(isAnswer))
     throw new TargetError('the name of the host cannot be looked up just now', { isMomentary: true });
   return addresses;
+}
+
+/** A public address that leads to the host of a virtual machine. */
+const azureMetadata = '168.63.129.16';
+const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/** True for an address of the public internet; false for each special one, and for IPv6 forms of IPv4 addresses. */
+function isPublicAddress(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.parse(address);
+  if (parsed.toString() === azureMetadata) return false;
+  if (parsed.range() !== 'unicast') return false;
+  // `range` knows special ranges only: the rest of IPv6 is not assigned.
+  return parsed instanceof ipaddr.IPv4 || (parsed.zoneId === undefined && parsed.match(globalUnicast));
+}
+
+/** Matches addresses in any of these addresses and CIDR ranges, which must be valid. */
+function createAddressList(ranges: string[]): (address: string) => boolean {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [address = '', bits] = range.split('/');
+    const family = address.includes(':') ? 'ipv6' : 'ipv4';
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return (address) => list.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
 }

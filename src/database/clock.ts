@@ -1,4 +1,7 @@
 import type { Pool } from 'pg';
+import type { Database } from './client.ts';
+import type { Log } from '../core/log.ts';
+import { startPeriodic } from './periodic.ts';
 
 /** A stored clock that is ahead of the database's by `seconds`; null is the clock of shared data. */
 export type ClockAhead = { provider_id: number | null; seconds: number };
@@ -33,4 +36,18 @@ export function clockWarning({ count, seconds }: ClocksAhead) {
   if (count === 0) return undefined;
   const clocks = count === 1 ? '1 stored clock is' : `${count} stored clocks are`;
   return `${clocks} ahead of the database's clock, by up to ${seconds} s: \`doctor\` lists them`;
+}
+
+const intervalMs = 60_000;
+
+/** Logs a warning about tenant clocks in the future, now and when their number changes. Returns a function that stops it. */
+export function startClockCheck({ pool }: Pick<Database, 'pool'>, log: Pick<Log, 'warn'>) {
+  let count = 0;
+  const run = async () => {
+    const ahead = await summarizeClocksAhead(pool);
+    const warning = clockWarning(ahead);
+    if (warning !== undefined && ahead.count !== count) log.warn(warning);
+    count = ahead.count;
+  };
+  return startPeriodic({ name: 'Comparing the clocks', intervalMs, run }, log);
 }

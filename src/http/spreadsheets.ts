@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { TObject } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { stringify } from 'csv-stringify/sync';
 import { toLoggableError } from '../core/database-errors.ts';
 import { Problem } from '../core/errors.ts';
 import { todayIn } from '../core/timestamps.ts';
@@ -11,7 +12,6 @@ import { defineColumns, type Spreadsheet } from '../lists/spreadsheet.ts';
 import { prefersMediaType } from './accept.ts';
 import type { Services } from './auth/authenticate.ts';
 import { waitForToken } from './auth/rate-limit.ts';
-import { toCsv, type CsvForm } from './csv.ts';
 import { toProblem } from './errors/error-handler.ts';
 import { runInSlot } from './list-cache/list-limiter.ts';
 import { toPublicSchema } from './publishable/serializer.ts';
@@ -176,3 +176,33 @@ function logTruncated(request: FastifyRequest, reply: FastifyReply, error: unkno
     `${getRoute(request)} ended before its last row`,
   );
 }
+
+/** `spreadsheet`: for a program that reads decimal commas, and would take texts for numbers and days. */
+type CsvForm = { delimiter?: 'comma' | 'semicolon'; spreadsheet?: boolean };
+
+/** With `names`, the columns, from the start of the file. */
+function toCsv(rows: unknown[][], { delimiter, spreadsheet = false }: CsvForm, names?: unknown[]) {
+  const isSemicolon = delimiter === undefined ? spreadsheet : delimiter === 'semicolon';
+  const write = (lines: unknown[][], cast: object, bom = false) =>
+    stringify(lines, { ...lineFormat, delimiter: isSemicolon ? ';' : ',', cast, bom });
+  const text = write(rows, spreadsheet ? spreadsheetCasts : casts);
+  return names === undefined ? text : write([names], casts, true) + text;
+}
+
+const lineFormat = { record_delimiter: '\r\n', quote_record_delimiter: true };
+
+/** Spreadsheets run what begins with one of these signs, also after blanks. */
+const formula = /^(?:\s*[=+\-@＝＋－＠]|[\t\r])/;
+const escapeFormula = (text: string) => (formula.test(text) ? `'${text}` : text);
+const casts = { boolean: String, string: escapeFormula };
+
+/** A text in a formula has at most 255 characters. */
+const maxCell = 255;
+const moment = /^(?:\d{4}-\d\d-\d\d(?:[T ]|$))?(?:\d\d:\d\d(?::\d\d)?(?:[+-]\d\d:\d\d)?)?$/;
+const isNumberLike = (text: string) =>
+  /\p{N}/u.test(text) && text.length <= maxCell && !/\p{Cc}/u.test(text) && !moment.test(text);
+const spreadsheetCasts = {
+  ...casts,
+  string: (text: string) => (isNumberLike(text) ? `="${text.replaceAll('"', '""')}"` : escapeFormula(text)),
+  number: (value: number) => String(value).replace('.', ','),
+};

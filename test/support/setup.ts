@@ -77,7 +77,7 @@ function hashOfDatabases() {
   const files = [
     ...migrations.sort().map((name) => `migrations/${name}`),
     'migrations/meta/_journal.json',
-    ...['migrate.ts', 'releases.ts', 'tenant-statistics.ts'].map((name) => `src/database/${name}`),
+    ...['migrate.ts', 'releases.ts'].map((name) => `src/database/${name}`),
     ...[
       'src/embedded-postgres/watchdog.ts',
       'src/embedded-postgres/watchdog.sh',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { readExpectedTables } from '../../src/plugins/backup/expected-tables.ts';
+import { readExpectedTables } from '../../src/plugins/backup/manifest.ts';
 
 const [section] = readFileSync('test/snapshots/database-schema.txt', 'utf8').split('\n# indexes');
 const lines = section!.split('\n');

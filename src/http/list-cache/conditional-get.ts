@@ -1,12 +1,24 @@
-import { hash } from 'node:crypto';
+import { hash, createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { getSchoolId, type Ctx, type Versions } from '../../database/context.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { Area } from '../../database/areas.ts';
 import { negotiateEncoding } from '../compression/encodings.ts';
-import { buildHash } from '../../core/build-hash.ts';
 import { getPageHints } from './page-hint-cache.ts';
 import { serveFromCache } from './single-flight.ts';
+import { projectRoot } from '../../core/project-root.ts';
+
+/** Hash of the running code, `src` or `dist`, so that a response of one build is never taken for that of another. */
+const buildHash = hashFolder(join(projectRoot, relative(projectRoot, import.meta.dirname).split(sep)[0]!));
+
+function hashFolder(folder: string) {
+  const all = createHash('sha256');
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.[jt]s$/.test(name));
+  for (const name of files.sort()) all.update(name).update(readFileSync(join(folder, name)));
+  return all.digest('base64url');
+}
 
 type Query = Record<string, unknown> & { include?: string[] };
 

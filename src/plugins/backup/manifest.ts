@@ -3,8 +3,7 @@ import type { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { Problem } from '../../core/errors.ts';
 import { compareMigrations, describeMigrationDifferences } from '../../database/migration-differences.ts';
-import { sinceFirst } from '../../database/migration-history.ts';
-import { readExpectedTables } from './expected-tables.ts';
+import { sinceFirst, readMigrations } from '../../database/migration-history.ts';
 import { formatName, formatVersion, ManifestFields, type Manifest } from './format.ts';
 
 /** A manifest of this service has about 20 kB. */
@@ -70,3 +69,27 @@ export const describeEndedSequences = (names: string[]) =>
 
 export const describeSequencesBehind = (names: string[]) =>
   `The next id is one that a row has already, by the sequence ${names.join(', ')}`;
+
+const ofTable = /^(?:--.*\n|\s)*(CREATE|ALTER|DROP) (?:UNLOGGED )?TABLE "(\w+)"/;
+const ofColumn = /^(?:\t|ALTER TABLE "\w+" ADD COLUMN )"(\w+)" (.+)$/gm;
+
+/** The stored columns of each table after the first migrations of this build, and the sequences of ids, by their SQL. */
+export function readExpectedTables(count: number) {
+  const tables = new Map<string, string[]>();
+  const sequences: string[] = [];
+  for (const statement of readMigrations()
+    .slice(0, count)
+    .flatMap(({ sql }) => sql)) {
+    const [, action, table = ''] = ofTable.exec(statement) ?? [];
+    if (action === undefined) continue;
+    const [, dropped] = /DROP COLUMN "(\w+)"/.exec(statement) ?? [];
+    const kept = (tables.get(table) ?? []).filter((column) => column !== dropped);
+    const added = [...statement.matchAll(ofColumn)].filter(([, , type]) => !type!.includes('GENERATED ALWAYS AS ('));
+    tables.set(table, [...kept, ...added.map(([, column]) => column!)]);
+    if (action === 'DROP') tables.delete(table);
+    sequences.push(
+      ...added.flatMap(([, , type]) => /ALWAYS AS IDENTITY \(sequence name "(\w+)"/.exec(type!)?.[1] ?? []),
+    );
+  }
+  return { tables, sequences };
+}

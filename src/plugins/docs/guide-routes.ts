@@ -7,8 +7,7 @@ import { projectRoot } from '../../core/project-root.ts';
 import { serveAsset } from '../../http/assets.ts';
 import { compressOnce, sendContent, type CompressedContent } from '../../http/compression/static-content.ts';
 import { guideScript, guideStyle } from './assets.ts';
-import { loadGuides, type Guides } from './guides.ts';
-import { renderLlmsTxt } from './llms.ts';
+import { loadGuides, type Guides, type Guide } from './guides.ts';
 import { renderGuidePage } from './pages.tsx';
 import { securityHeaders } from './security-headers.ts';
 
@@ -80,3 +79,25 @@ export const guideRoutes: FastifyPluginAsync<GuideOptions> = async (app, { publi
 };
 
 const notFound = () => new Problem('not_found', 'There is nothing at this path');
+
+/** The list of the guides for language models, as https://llmstxt.org describes it. */
+function renderLlmsTxt({ groups }: Guides, publicUrl: string): string {
+  const toLine = ({ name, title, summary }: Guide) =>
+    `- [${title}](${publicUrl}/docs/guides/${name}.md)${summary ? `: ${summary}` : ''}`;
+  const sections = groups.map(({ title, guides }) =>
+    [`## ${title}`, '', ...guides.flatMap((guide) => [guide, ...guide.children]).map(toLine)].join('\n'),
+  );
+  return `# Course Booking Service
+
+> An HTTP API for course providers: courses, dates, bookings, orders, customers and participants. Every request carries
+> the API key in the header \`X-API-Key\`.
+
+## API description
+
+- [OpenAPI document](${publicUrl}/openapi.json): every operation with its parameters, bodies and responses
+- [Workflows](${publicUrl}/workflows.arazzo.yaml): sequences of operations as an Arazzo document
+- [API reference](${publicUrl}/docs): the same as a page
+
+${sections.join('\n\n')}
+`;
+}

@@ -1,11 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, posix } from 'node:path';
 import type { Token, Tokens } from 'marked';
+import GithubSlugger from 'github-slugger';
 import { projectRoot } from '../../core/project-root.ts';
 import { loadHighlighter } from './highlight.ts';
-import { toSections, type SearchSection } from './search-index.ts';
 import { renderGuide, type RenderedGuide } from './render-guide.ts';
-import { toServedLinks, withoutItems } from './served-links.ts';
 
 /** A page of docs/. `children` are pages listed below it in the index. */
 export type Guide = { name: string; title: string; summary: string; children: Guide[] };
@@ -84,3 +83,65 @@ const toGuides = ({ items }: Tokens.List, exists: (name: string) => boolean): Gu
       .replace(/^:\s*/, '');
     return [{ name, title: (link as Tokens.Link).text, summary, children: nested ? toGuides(nested, exists) : [] }];
   });
+
+/** A heading of a page with the text below it. */
+export type SearchSection = { page: string; heading: string; url: string; text: string };
+
+/** Splits the tokens of a page at its headings. */
+function toSections(tokens: Token[], name: string, path: string): SearchSection[] {
+  const slugger = new GithubSlugger();
+  const page = name === 'README' ? path : `${path}/${name}`;
+  const sections: SearchSection[] = [];
+  let title = '';
+  for (const token of tokens) {
+    if (token.type === 'heading') {
+      const { depth, text } = token as Tokens.Heading;
+      const url = depth === 1 ? page : `${page}#${slugger.slug(text)}`;
+      if (depth === 1) slugger.slug(text);
+      const heading = text.replaceAll('`', '');
+      if (depth === 1) title = heading;
+      sections.push({ page: title, heading, url, text: '' });
+    } else if (sections.length > 0) {
+      const section = sections.at(-1)!;
+      section.text = `${section.text} ${toText(token.raw)}`.trim();
+    }
+  }
+  return sections;
+}
+
+/** Markdown without its links, tables and code fences, in one line. */
+const toText = (markdown: string) =>
+  markdown
+    .replaceAll(/\]\([^)]*\)/g, '')
+    .replaceAll(/```\w*|[`*[\]|\\]|-{3,}/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+
+/** The files of pages below docs/, and those of them that are served. */
+type Pages = { all: Set<string>; served: Set<string> };
+
+/** The targets of inline links and of link definitions. */
+const links = /(\]\(|^\[[^\]]+\]: )([^\s:()#]+\.md)/gm;
+const inlineLinks = /\[([^[\]]+)\]\(([^\s:()#]+\.md)(?:#[^\s)]*)?\)/g;
+/** Items of the index, one line each. */
+const items = /^ *- \[[^\]]+\]\(([^\s:()#]+\.md)\).*\n/gm;
+
+const isUnserved = ({ all, served }: Pages, file: string) => all.has(file) && !served.has(file);
+
+/** The index without its items of pages that are not served. */
+const withoutItems = (markdown: string, pages: Pages) =>
+  markdown.replaceAll(items, (item, target: string) => (isUnserved(pages, target) ? '' : item));
+
+/**
+ * Replaces links to the files of other pages by links to their names, since all pages are served at one path; of links
+ * to pages that are not served only the text remains.
+ */
+const toServedLinks = (markdown: string, folder: string, pages: Pages) =>
+  markdown
+    .replaceAll(inlineLinks, (link, text: string, target: string) =>
+      isUnserved(pages, posix.join(folder, target)) ? text : link,
+    )
+    .replaceAll(links, (link, start: string, target: string) => {
+      const file = posix.join(folder, target);
+      return pages.served.has(file) ? start + posix.basename(file) : link;
+    });

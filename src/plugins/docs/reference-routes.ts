@@ -1,12 +1,18 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import helmet from '@fastify/helmet';
 import type { FastifyPluginAsync } from 'fastify';
 import { serveOpenapi } from '../../http/openapi/document.ts';
 import { addParameterExamples } from '../../http/openapi/examples.ts';
 import { serveAsset, type Asset } from '../../http/assets.ts';
-import { compressOnce, sendContent } from '../../http/compression/static-content.ts';
+import { compressOnce, sendContent, loadOnce } from '../../http/compression/static-content.ts';
 import { guideStyle, referenceScript, referenceStyle } from './assets.ts';
 import { renderMissingReferencePage, renderReferencePage } from './pages.tsx';
 import { securityHeaders } from './security-headers.ts';
+import { projectRoot } from '../../core/project-root.ts';
 
 type ReferenceOptions = { publicUrl: string; basePath: string; bundle: Asset | undefined };
 
@@ -35,3 +41,23 @@ export const referenceRoutes: FastifyPluginAsync<ReferenceOptions> = async (app,
   );
   for (const asset of [referenceStyle, referenceScript, bundle]) if (asset) serveAsset(app, '/docs', asset);
 };
+
+/** Scalar's browser bundle, which the build compresses; undefined without a build. */
+export function findReferenceBundle(folder = join(projectRoot, 'dist/browser')): Asset | undefined {
+  const manifest = join(folder, 'manifest.json');
+  if (!existsSync(manifest)) return undefined;
+  const { reference: name } = JSON.parse(readFileSync(manifest, 'utf8')) as { reference: string };
+  const path = join(folder, name);
+  return {
+    name,
+    content: {
+      etag: `"${name}"`,
+      encodings: ['br', 'gzip'],
+      load: loadOnce(async (encoding) => {
+        if (encoding === 'br') return readFile(`${path}.br`);
+        const compressed = await readFile(`${path}.gz`);
+        return encoding === 'gzip' ? compressed : promisify(gunzip)(compressed);
+      }),
+    },
+  };
+}

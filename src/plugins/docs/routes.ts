@@ -5,8 +5,7 @@ import { methodNotAllowed } from '../../http/errors/method-not-allowed.ts';
 import type { Plugin } from '../../interfaces/plugin/define-plugin.ts';
 import { toBasePath } from '../../core/public-url.ts';
 import { guideRoutes } from './guide-routes.ts';
-import { findReferenceBundle } from './reference-bundle.ts';
-import { referenceRoutes } from './reference-routes.ts';
+import { findReferenceBundle, referenceRoutes } from './reference-routes.ts';
 
 /** Serves the API reference at /docs, to which / leads, the guides at /docs/guides, /llms.txt, and the workflows. */
 export const docsRoutes: FastifyPluginAsync<Services & { plugins: readonly Plugin[] }> = async (

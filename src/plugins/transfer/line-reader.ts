@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { TSchema } from '@sinclair/typebox';
 import { createFieldsParser } from '../../core/schema/validator.ts';
 import { eq } from 'drizzle-orm';
@@ -6,7 +7,6 @@ import { Problem } from '../../core/errors.ts';
 import { loadTimeZones } from '../../database/time-zones.ts';
 import type { Database } from '../../database/client.ts';
 import { providers } from '../../database/tables/providers.ts';
-import { hashContent } from './content-hash.ts';
 import { describeExpected } from './expected-formats.ts';
 import { isBulk, lineSchema, toStagedRows, type ImportContext, type Fields, type RecordType } from './record-type.ts';
 import { recordTypes } from './record-types/index.ts';
@@ -102,4 +102,23 @@ function placeholder(kind: RecordType, { number, fields }: Line & { fields: Fiel
 function readRef(fields: unknown) {
   const ref = (fields as Fields | null)?.['ref'];
   return (typeof ref === 'string' && ref !== '') || typeof ref === 'number' ? String(ref) : undefined;
+}
+
+/**
+ * A hash of a line's values as they stand in the file, whatever their order and their form in JSON or CSV. Without the
+ * password, which a fast hash would expose.
+ */
+function hashContent(fields: Fields): string {
+  const text = JSON.stringify(toComparable({ ...fields, password: undefined }));
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+}
+
+const isUnset = (value: unknown) => value === undefined || value === null || value === '';
+
+function toComparable(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toComparable);
+  if (typeof value !== 'object' || value === null)
+    return isUnset(value) ? null : typeof value === 'string' ? value : JSON.stringify(value);
+  const set = Object.entries(value).filter(([, member]) => !isUnset(member));
+  return set.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, member]) => [name, toComparable(member)]);
 }

@@ -1,10 +1,9 @@
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { applyMigrations, isMigrated, migrateDatabase } from '../../../src/database/migrate.ts';
+import { applyMigrations, isMigrated, migrateDatabase, setTenantStatistics } from '../../../src/database/migrate.ts';
 import { readAppliedMigrations, readMigrationNames, readMigrations } from '../../../src/database/migration-history.ts';
 import { findMigrationDifferences } from '../../../src/database/migration-differences.ts';
 import { releases } from '../../../src/database/releases.ts';
-import { setTenantStatistics } from '../../../src/database/tenant-statistics.ts';
 import { migrationCheck } from '../../../src/plugins/operations/doctor/ages.ts';
 import { emptyDatabase } from '../../support/backups.ts';
 import { createOtherHistory, otherHistory, readBaseline, recordOlder } from '../../support/migrations.ts';

@@ -9,8 +9,8 @@ import { bundle, replaceIn } from '../../support/bundle.ts';
 const limits = { lines: 12, p99: 50 };
 
 const unguarded = [
-  replaceIn('without-sample', /refusal-sampling\.ts$/, 'return count <= maxLines', 'return true'),
-  replaceIn('waiting-for-reader', /log-destination\.ts$/, 'sync: false', 'sync: true'),
+  replaceIn('without-sample', /request-log\.ts$/, 'return count <= maxLines', 'return true'),
+  replaceIn('waiting-for-reader', /core\/log\.ts$/, 'sync: false', 'sync: true'),
 ];
 
 /** Requests without a key beside those of another client. */

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { startClockCheck } from '../../../src/database/clock-check.ts';
+import { startClockCheck } from '../../../src/database/clock.ts';
 import { bookWithReceipt, eventually, openMailTestApp, readOutbox } from '../../support/mail.ts';
 import { runCli, databaseUrl } from '../../support/processes.ts';
 import { send } from '../../support/test-app.ts';
