@@ -2,6 +2,7 @@ import type { PoolClient } from 'pg';
 import type { CommittedEvent } from './counters.ts';
 import { execute, type Queryable } from './statements.ts';
 import { sharedDataProviderId, type Actor } from './tables/audit.ts';
+import { formatTimestamp } from '../core/timestamps.ts';
 
 /** Actor of one request, command or server start. `action` is a route or a command's name, never payload. */
 export type AuditContext = {
@@ -86,3 +87,35 @@ export function createAuditLog({ actor, actorId, action, itemIds: routeItemIds =
   };
 }
 export type AuditLog = ReturnType<typeof createAuditLog>;
+
+/** Ids only; `action` is a route or the name of a command. */
+type AuditEntry = {
+  entry_id: number;
+  at: string;
+  /** Null for shared data. */
+  provider_id: number | null;
+  actor: string;
+  actor_id: number | null;
+  action: string;
+  /** Items named by the route, then others that were created or changed. */
+  item_ids: number[];
+};
+
+type AuditSelection = { providerId: number | null; since: string | null; limit: number };
+
+const listEntries = {
+  name: 'list_audit_entries',
+  text: `select id as entry_id, at::text, nullif(provider_id, ${sharedDataProviderId}) as provider_id, actor, actor_id, action, to_json(item_ids) as item_ids
+    from audit_entries
+    where ($1::bigint is null or provider_id = $1) and ($2::timestamptz is null or at >= $2)
+    order by id desc limit $3`,
+};
+
+/** Newest first; a `since` without offset is in the service's time zone. */
+export async function listAuditEntries(
+  { pool }: { pool: Queryable['$client'] },
+  { providerId, since, limit }: AuditSelection,
+) {
+  const rows = await execute<AuditEntry>({ $client: pool }, listEntries, [providerId, since, limit]);
+  return rows.map((row) => ({ ...row, at: formatTimestamp(row.at) }));
+}

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { listAuditEntries } from '../../database/audit-entries.ts';
+import { listAuditEntries } from '../../database/audit-log.ts';
 import { command, count, id, run, table, timestamp, type Options } from './run.ts';
 
 type ListOptions = Options & { provider?: number; since?: string; limit: number };

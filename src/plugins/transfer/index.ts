@@ -15,7 +15,7 @@ export const transfer = definePlugin({
       statement: deleteWhere('staged_lines', 'provider_id, line, part', old('staged_at')),
     },
   ],
-  loadFirstData: async (context) => (await import('./demo/first-start.ts')).loadDemoAtStart(context),
+  loadFirstData: async (context) => (await import('./demo/load.ts')).loadDemoAtStart(context),
   exportProvider: async (...of) => (await import('./commands.ts')).exportFile(...of),
   docs: { pages: ['import', 'import-format'] },
 });

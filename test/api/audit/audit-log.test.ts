@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { listAuditEntries } from '../../../src/database/audit-entries.ts';
+import { listAuditEntries } from '../../../src/database/audit-log.ts';
 import { createKey } from '../../../src/domains/school/auth/key-service.ts';
 import { setPassword } from '../../../src/domains/school/auth/password-service.ts';
 import { requestPartner } from '../../../src/domains/school/schools/partner-service.ts';

@@ -4,7 +4,7 @@ import { applyMigrations, isMigrated, migrateDatabase, setTenantStatistics } fro
 import { readAppliedMigrations, readMigrationNames, readMigrations } from '../../../src/database/migration-history.ts';
 import { findMigrationDifferences } from '../../../src/database/migration-differences.ts';
 import { releases } from '../../../src/database/releases.ts';
-import { migrationCheck } from '../../../src/plugins/operations/doctor/ages.ts';
+import { migrationCheck } from '../../../src/plugins/operations/doctor/system.ts';
 import { emptyDatabase } from '../../support/backups.ts';
 import { createOtherHistory, otherHistory, readBaseline, recordOlder } from '../../support/migrations.ts';
 import { connectionTo, openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';

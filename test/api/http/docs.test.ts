@@ -4,7 +4,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import Fastify from 'fastify';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { loadGuides } from '../../../src/plugins/docs/guides.ts';
-import { findReferenceBundle, referenceRoutes } from '../../../src/plugins/docs/reference-routes.ts';
+import { findReferenceBundle, referenceRoutes } from '../../../src/plugins/docs/routes.ts';
 import { buildAppWith, replaceIn } from '../../support/bundle.ts';
 import { docsPages, getPage, pageName } from '../../support/docs-pages.ts';
 import { openTestDatabase, openTestApp, send, settings, sharedTestApp } from '../../support/test-app.ts';

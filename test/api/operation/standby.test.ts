@@ -1,5 +1,5 @@
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { standbyCheck } from '../../../src/plugins/operations/doctor/ages.ts';
+import { standbyCheck } from '../../../src/plugins/operations/doctor/system.ts';
 import type { Config } from '../../../src/core/config.ts';
 import { startStandbyCheck } from '../../../src/database/standby-check.ts';
 import { freePort } from '../../support/ports.ts';

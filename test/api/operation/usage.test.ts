@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Database } from '../../../src/database/client.ts';
 import { createUsageRecorder } from '../../../src/plugins/operations/usage/recorder.ts';
-import { listUsage } from '../../../src/plugins/operations/usage/report.ts';
+import { listUsage } from '../../../src/plugins/operations/usage/commands.ts';
 import { bookOrFail, createBookableDate } from '../../support/booking.ts';
 import { openTestApp, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 

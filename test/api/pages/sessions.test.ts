@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listAuditEntries } from '../../../src/database/audit-entries.ts';
+import { listAuditEntries } from '../../../src/database/audit-log.ts';
 import { setPassword } from '../../../src/domains/school/auth/password-service.ts';
 import { createUser } from '../../support/orders.ts';
 import { backdate, signedInVisitor } from '../../support/pages.ts';

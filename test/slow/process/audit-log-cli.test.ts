@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { retryMails } from '../../../src/plugins/delivery/mail/service.ts';
-import { listAuditEntries } from '../../../src/database/audit-entries.ts';
+import { listAuditEntries } from '../../../src/database/audit-log.ts';
 import { addDate } from '../../support/dates.ts';
 import { invite } from '../../support/mail.ts';
 import { createUser } from '../../support/orders.ts';

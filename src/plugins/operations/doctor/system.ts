@@ -1,5 +1,4 @@
 import { getErrorCode, getRootCause } from '../../../core/database-errors.ts';
-import { clockCheck, migrationCheck, standbyCheck } from './ages.ts';
 import type { Plugin } from '../../../interfaces/plugin/define-plugin.ts';
 import {
   error,
@@ -8,12 +7,137 @@ import {
   type Finding,
   type Result,
   type SystemCheck,
+  byLimit,
+  formatAge,
+  minutes,
+  ok,
+  queryOne,
+  warning,
 } from '../../../interfaces/plugin/checks.ts';
 import { createDiskCheck } from './disks.ts';
 import { connectionCheck, tableCheck, transactionCheck } from './load.ts';
 import { createPromiseCheck } from './promises.ts';
-import { roleCheck } from './role.ts';
 import { collationCheck, encodingCheck, settingsCheck, timeZoneCheck, versionCheck } from './server.ts';
+import { clockWarning, summarizeClocksAhead } from '../../../database/clock.ts';
+import {
+  compareMigrations,
+  describeMigrationDifferences,
+  isOfOtherHistory,
+} from '../../../database/migration-differences.ts';
+import { readAppliedMigrations, readMigrations } from '../../../database/migration-history.ts';
+
+type Role = { name: string; isSuperuser: boolean; mayCreate: boolean };
+type Rights = { name: string; isOwned: boolean; missing: string[] };
+
+export const roleCheck: SystemCheck = {
+  check: 'role',
+  async run({ pool, config }) {
+    const role = await queryOne<Role>(
+      pool,
+      `select rolname as name, rolsuper as "isSuperuser",
+          has_schema_privilege('public', 'CREATE') and has_schema_privilege('drizzle', 'CREATE') as "mayCreate"
+        from pg_roles where rolname = current_user`,
+    );
+    // Tables of others in the schema have other owners.
+    const { rows } = await pool.query<Rights>(`
+      select c.relname as name, pg_has_role(c.relowner, 'USAGE') as "isOwned",
+        array(select privilege from unnest(case c.relkind when 'S' then array['USAGE']
+            else array['SELECT', 'INSERT', 'UPDATE', 'DELETE'] end) privilege
+          where not case c.relkind when 'S' then has_sequence_privilege(c.oid, privilege)
+            else has_table_privilege(c.oid, privilege) end) as missing
+      from pg_class c
+      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'S')
+        and c.relowner = (select relowner from pg_class where oid = 'public.providers'::regclass)
+      order by c.relname`);
+    return judgeRole(role, rows, {
+      isEmbedded: config.DATABASE_URL === undefined,
+      mustMigrate: config.MIGRATE_ON_START,
+    });
+  },
+};
+
+export function judgeRole(
+  { name, isSuperuser, mayCreate }: Role,
+  rights: Rights[],
+  { isEmbedded, mustMigrate }: { isEmbedded: boolean; mustMigrate: boolean },
+): Result[] {
+  const missing = rights.flatMap(({ name: object, missing: names }) =>
+    names.length > 0 ? [`${names.join(', ').toLowerCase()} on ${object}`] : [],
+  );
+  if (missing.length > 0) return [error(`The role ${name} lacks ${summarize(missing)}`)];
+  // The embedded database has no other role.
+  if (isSuperuser)
+    return isEmbedded
+      ? [ok(`${name}, of the embedded database`)]
+      : [warning(`The role ${name} is a superuser: one that owns the database is enough`)];
+  const mayMigrate = mayCreate && rights.every(({ isOwned }) => isOwned);
+  if (mustMigrate && !mayMigrate)
+    return [
+      warning(
+        `The role ${name} may not change tables: set MIGRATE_ON_START=false, and run \`migrate\` with the owner's role`,
+      ),
+    ];
+  return [ok(`${name} has the rights that it needs, and is no superuser`)];
+}
+
+const summarize = (items: string[]) =>
+  items.length <= 3 ? items.join('; ') : `${items.slice(0, 3).join('; ')}; and ${items.length - 3} more`;
+
+export const migrationCheck: SystemCheck = {
+  check: 'migrations',
+  async run({ pool }) {
+    const applied = await readAppliedMigrations(pool);
+    const differences = compareMigrations(applied);
+    const isRefused = differences.isMissing === true || isOfOtherHistory(differences);
+    const advice = isRefused
+      ? 'this version neither migrates it nor restores a backup of it'
+      : 'a backup is restored with `--accept-migrations` only, if at all';
+    const problems = describeMigrationDifferences(differences).map((text) => error(`${text}: ${advice}`));
+    return isRefused ? problems : [judgeMigrationCount(applied.length, readMigrations().length), ...problems];
+  },
+};
+
+function judgeMigrationCount(applied: number, expected: number) {
+  if (applied < expected) return error(`${expected - applied} of ${expected} are pending: run \`migrate\``);
+  if (applied > expected) return ok(`${applied - expected} more than this version knows`);
+  return ok(`All ${expected} are applied`);
+}
+
+export const clockCheck: SystemCheck = {
+  check: 'clock',
+  async run({ pool }) {
+    const sent = Date.now();
+    const { at } = await queryOne<{ at: number }>(
+      pool,
+      'select extract(epoch from clock_timestamp())::float8 * 1000 as at',
+    );
+    const received = Date.now();
+    const result = judgeClock(at - (sent + received) / 2, (received - sent) / 2);
+    const stored = clockWarning(await summarizeClocksAhead(pool));
+    return stored === undefined ? [result] : [result, warning(stored)];
+  },
+};
+
+/** Both in milliseconds. */
+export function judgeClock(ahead: number, uncertainty: number): Result {
+  const seconds = Math.max(0, Math.abs(ahead) - uncertainty) / 1_000;
+  const limits = { warning: 2, error: minutes };
+  if (seconds < limits.warning) return ok("The database's clock agrees with that of this machine");
+  const direction = ahead > 0 ? 'ahead of' : 'behind';
+  return byLimit(seconds, limits, `The database's clock is ${formatAge(seconds)} ${direction} that of this machine`);
+}
+
+export const standbyCheck: SystemCheck = {
+  check: 'standby',
+  async run({ standby }) {
+    if (!standby) return [];
+    const { fault, lag } = await standby.examine();
+    if (fault)
+      return [warning(`Lists are read from the primary, since the standby is not used: ${fault.text}; ${fault.hint}`)];
+    const text = lag ? `is ${lag.seconds.toFixed(1)} seconds behind` : 'answers';
+    return [ok(`The standby ${text}`)];
+  },
+};
 
 /** With those of all plugins; docs/operate/operating.md lists them too. */
 export async function loadChecks(plugins: readonly Plugin[]): Promise<SystemCheck[]> {
