@@ -41,7 +41,7 @@ export const mutations: Record<string, Mutation> = {
   },
   'unknown names are not collected': {
     changes: [['src/http/parsing/strict-handling.ts', 'ignored.add(name)', 'void name']],
-    ...{ file: 'test/api/contract/read-back.test.ts', title: 'names that no input has are in X-Ignored-Parameters' },
+    ...{ file: 'test/api/contract/written-back.test.ts', title: 'names that no input has are in X-Ignored-Parameters' },
     says: /200, '' \] to deeply equal/,
   },
   'an attached person takes the names of the body': {

@@ -42,7 +42,7 @@ function compile(schema: TSchema): Coerce {
 
 const getTypes = ({ type }: TSchema) => (Array.isArray(type) ? (type as string[]) : [type as string]);
 const isEmpty = (raw: unknown) => raw === undefined || raw === null || raw === '';
-const isFields = (raw: unknown): raw is Fields => typeof raw === 'object' && raw !== null && !Array.isArray(raw);
+export const isFields = (raw: unknown): raw is Fields => typeof raw === 'object' && raw !== null && !Array.isArray(raw);
 
 /** PHP encodes an empty associative array as `[]`. */
 const isEmptyList = (raw: unknown) => Array.isArray(raw) && raw.length === 0;

@@ -16,9 +16,6 @@ const ajv = new Ajv({
 });
 formats.default(ajv);
 
-/** Key of a body with the names of fields that were sent as they were read; required ones may be missing. */
-export const unchangedFields = Symbol('unchangedFields');
-
 /** Key of a body or query with the names that the operation does not take, which are errors. */
 export const refusedNames = Symbol('refusedNames');
 
@@ -27,21 +24,13 @@ export function compileValidator(schema: object) {
   let compiled: ValidateFunction | undefined;
   const check = (data: unknown): boolean => {
     compiled ??= ajv.compile(schema);
-    const errors = compiled(data) ? [] : withoutUnchanged(compiled.errors ?? [], data);
+    const errors = compiled(data) ? [] : (compiled.errors ?? []);
     check.errors = [...errors, ...toRefusals(data)];
     if (check.errors.length === 0) check.errors = null;
     return check.errors === null;
   };
   check.errors = null as ValidateFunction['errors'];
   return check;
-}
-
-function withoutUnchanged(errors: ErrorObject[], data: unknown) {
-  const unchanged = (data as { [unchangedFields]?: string[] } | null | undefined)?.[unchangedFields];
-  if (unchanged === undefined) return errors;
-  const isUnchanged = (error: ErrorObject) =>
-    isMissing(error) && unchanged.includes(String((error.params as Fields)['missingProperty']));
-  return errors.filter((error) => error.instancePath !== '' || !isUnchanged(error));
 }
 
 const toRefusals = (data: unknown): ErrorObject[] =>

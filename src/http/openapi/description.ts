@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifySchema } from 'fastify';
 import fp from 'fastify-plugin';
 import type { TSchema } from '@sinclair/typebox';
 import { ProblemDetails } from '../errors/problem-details.ts';
+import type { ReadForms } from '../parsing/read-forms.ts';
 import { createComponents } from './components.ts';
 import document from './document.json' with { type: 'json' };
 import { completeOperations } from './operations.ts';
@@ -60,11 +61,11 @@ export const description = fp(
       },
       transform({ schema, url, route }) {
         if (schema.hide) return { schema, url };
-        const { hasEtag, hasSpreadsheet, idempotency, readBack } = route.config ?? {};
+        const { hasEtag, hasSpreadsheet, idempotency, readForms } = route.config ?? {};
         const isRepeatable = idempotency !== undefined && route.method === 'POST';
         declared.set(schema.operationId ?? '', { ...schema, hasSpreadsheet, isRepeatable });
         const documented = components.toReferences(documentMaximum(toDocumentedSchema(schema)));
-        if (readBack) documented.description = `${documented.description} ${describeReadBack(readBack.inputs)}`;
+        if (readForms) documented.description = `${documented.description} ${describeReadForms(readForms)}`;
         return { schema: hasEtag ? withNotModified(documented) : documented, url };
       },
       transformObject(generated) {
@@ -80,11 +81,10 @@ const withNotModified = (schema: FastifySchema): FastifySchema => ({
   response: { ...(schema.response as object), 304: { type: 'null' } },
 });
 
-/** The members that an update takes beside its fields. */
-function describeReadBack(inputs: Record<string, string> = {}) {
-  const names = [...new Set(Object.keys(inputs).map((path) => path.split('.')[0]))];
-  const list = names.map((name) => `\`${name}\``).join(', ');
-  return `Members in the form in which they are read are taken where they are unchanged${list && `: ${list}`}.`;
+function describeReadForms(forms: ReadForms) {
+  const paths = Object.values(forms).flatMap((ofInput) => ofInput.map((form) => [form].flat()[0] as string));
+  const names = new Set(paths.map((path) => `\`${path.split('.')[0]}\``));
+  return `Fields that are not sent are taken from members as they are read: ${[...names].join(', ')}.`;
 }
 
 /** Documents the schema before coercion, with all body types; names list parameters with brackets, as clients send them. */

@@ -1,7 +1,9 @@
 import { parse } from 'fast-querystring';
 import { jsonLimits } from '../../core/json.ts';
-import { isFields, type Fields } from './differences.ts';
+import { isFields } from '../../core/schema/coercion.ts';
 import { hasMoreParts, replaceInvalidUtf8 } from './query-string.ts';
+
+type Fields = Record<string, unknown>;
 
 export const formLimits = { keys: 5_000, items: 1_000 };
 

@@ -3,10 +3,9 @@ import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fast
 import { Problem } from '../../core/errors.ts';
 import { checkBody } from './bodies.ts';
 import { reportBodyErrors } from './body-errors.ts';
-import { createCoercion, invalid } from '../../core/schema/coercion.ts';
-import { unchangedFields } from '../../core/schema/validator.ts';
+import { createCoercion } from '../../core/schema/coercion.ts';
 import { findUnknownFields, readOnlyNames, type Unknown } from './known-fields.ts';
-import { takeReadBack, type ReadBack } from './read-back.ts';
+import { takeReadForms, type ReadForms } from './read-forms.ts';
 import { nameIgnored } from './ignored-names.ts';
 import { ignoresKey, keyHeader } from '../idempotency.ts';
 import { acknowledgeStrict, prefersStrict, refuse, refusesName, sortUnknown } from './strict-handling.ts';
@@ -17,7 +16,7 @@ declare module 'fastify' {
     coerceBody?: ReturnType<typeof createCoercion>;
     coerceParams?: ReturnType<typeof createCoercion>;
     queryNames?: Set<string>;
-    readBack?: ReadBack;
+    readForms?: ReadForms;
     /** Read-only names of the item beside those of every item. */
     readOnly?: readonly string[];
     /** Path parameters that are ids. */
@@ -56,58 +55,30 @@ export function coerceRequests(app: FastifyInstance) {
     const hasPaddedId = config.idNames?.some((name) => isPadded(params[name])) === true;
     if (config.coerceParams && !hasPaddedId) request.params = config.coerceParams(params);
 
-    const finish = ({ rest, notValid, unchanged }: Awaited<ReturnType<typeof takeReadBack>>) => {
-      if (config.coerceQuery) request.query = config.coerceQuery(query);
-      if (config.coerceBody) request.body = markUnchanged(config.coerceBody(rest), unchanged);
-      const isStrict = !request.is404 && prefersStrict(request);
-      if (isStrict) acknowledgeStrict(reply);
-      // No item is sent back to an act.
-      const readOnly = refusesName(config, 'id', request.body) ? [] : getReadOnly(config);
-      function* findUnknown(): Generator<Unknown> {
-        yield* unknownNames;
-        if (schema) yield* findUnknownFields(schema, rest, readOnly);
-        else if (Object.hasOwn(request.body ?? {}, 'dry_run')) yield ['dry_run', (request.body as Fields)['dry_run']];
-        if (isStrict && ignoresKey(request)) yield [keyHeader, ''];
-      }
-      const { refused, ignored } = sortUnknown(request, isStrict, findUnknown());
-      if (refused.length > 0) refuse(request, refused);
-      else nameIgnored(reply, ignored);
-      if (hasPaddedId) throw new Problem('not_found', 'There is nothing at this path');
-      if (notValid.length > 0) request.body = withInvalid(schema!, request.body as Fields, notValid, refused);
-      done();
-    };
-    if (config.readBack && !hasPaddedId)
-      withoutReadBack(request, config.readBack, body)
-        .then(finish)
-        .catch((error: unknown) => done(error as Error));
-    else finish({ rest: body, notValid: [], unchanged: [] });
+    const read = config.readForms && takeReadForms(config.readForms, schema!, body);
+    if (config.coerceQuery) request.query = config.coerceQuery(query);
+    if (config.coerceBody) request.body = config.coerceBody(read?.inputs ?? body);
+    const isStrict = !request.is404 && prefersStrict(request);
+    if (isStrict) acknowledgeStrict(reply);
+    // No item is sent back to an act.
+    const readOnly = refusesName(config, 'id', request.body) ? [] : getReadOnly(config);
+    function* findUnknown(): Generator<Unknown> {
+      yield* unknownNames;
+      if (schema) yield* findUnknownFields(read?.known ?? schema, body, readOnly);
+      else if (Object.hasOwn(request.body ?? {}, 'dry_run')) yield ['dry_run', (request.body as Fields)['dry_run']];
+      if (isStrict && ignoresKey(request)) yield [keyHeader, ''];
+    }
+    const { refused, ignored } = sortUnknown(request, isStrict, findUnknown());
+    if (refused.length > 0) refuse(request, refused);
+    else nameIgnored(reply, ignored);
+    if (hasPaddedId) throw new Problem('not_found', 'There is nothing at this path');
+    done();
   });
 }
 
 type Fields = Record<string, unknown>;
 
 const getReadOnly = ({ readOnly = [] }: FastifyContextConfig) => [...readOnlyNames, ...readOnly];
-
-/** The body without the members that equal the item, and the fields whose read form differs from it. */
-function withoutReadBack(
-  { ctx, params, routeOptions: { config, schema } }: FastifyRequest,
-  readBack: ReadBack,
-  body: Fields,
-) {
-  const request = { ctx, params: params as Fields, body, readOnly: getReadOnly(config) };
-  return takeReadBack(readBack, schema?.body as TObject, request);
-}
-
-/** Gives fields a value that their schemas refuse, so that they are reported with all others. */
-function withInvalid({ properties }: TObject, body: Fields, notValid: string[], unknown: string[]) {
-  const other = notValid.filter((name) => !Object.hasOwn(properties, name));
-  if (other.length > 0) throw Problem.invalidFields({ notValid, unknown });
-  for (const name of notValid) body[name] = invalid;
-  return body;
-}
-
-const markUnchanged = (body: Fields, names: string[]): Fields =>
-  names.length > 0 ? Object.assign(body, { [unchangedFields]: names }) : body;
 
 const findIdNames = ({ properties }: TObject) =>
   Object.keys(properties).filter((name) => properties[name]?.['type'] === 'integer');

@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import type { Ctx } from '../../database/context.ts';
 import { CatalogSettingsBody } from '../../domains/school/catalog-settings/body-schema.ts';
 import { CatalogSettings } from '../../domains/school/catalog-settings/schema.ts';
 import { getCatalogSettings, updateCatalogSettings } from '../../domains/school/catalog-settings/service.ts';
@@ -77,7 +76,6 @@ export const catalogSettingsRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: CatalogSettingsBody,
       response: responses.ok(CatalogSettings),
     },
-    config: { readBack: { read: (ctx: Ctx) => getCatalogSettings(ctx) } },
     handler: ({ ctx, body }) => updateCatalogSettings(ctx, body),
   });
 };

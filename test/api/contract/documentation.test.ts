@@ -30,7 +30,7 @@ test.each(operations)('the description of $name names only its parameters, field
   const { description, ...rest } = operation;
   const text = JSON.stringify(rest);
   // Members that are read by another operation follow.
-  const [own = ''] = description.split(' Members in the form');
+  const [own = ''] = description.split(' Fields that are not sent are taken');
   const names = [...own.matchAll(/`([a-z0-9]+(?:_[a-z0-9]+)+(?:\[\])?)`/g)].map(([, name]) => name!);
   expect(names.filter((name) => !text.includes(`"${name}"`) && !text.includes(`"${name}[]"`))).toEqual([]);
 });

@@ -554,7 +554,7 @@ test('columns without a field cannot be written', async () => {
   };
   await created(me, courseId, { gatherings: [meeting] });
   const { coursedate_id } = await created(me, courseId, sent);
-  // A PUT refuses a read form with another value.
+  // A PUT takes it as the teaching language.
   const update = { ...sent, teaching_language_id: undefined };
   const updated = await me.put(`/v2/courses/${courseId}/coursedates/${coursedate_id}`, update);
   expect(updated.status, updated.text).toBe(200);

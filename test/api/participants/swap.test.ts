@@ -130,12 +130,17 @@ test('the same person again changes nothing', async () => {
   expect([await changesSince(me, cursor), await rowsOf(me, 'purpose from outbox')]).toEqual([[], []]);
 });
 
-test('a user with an id is what was read: an equal one is accepted, another one refused', async () => {
+test('a user with its id and names is who has the place: another one is refused', async () => {
   const { me, id } = await stage();
   const before = await read(me, id);
   expect((await swap(me, id, before['user'])).json()).toEqual(before);
-  const response = await swap(me, id, { ...before['user'], firstname: 'Other' });
+  const renamed = await swap(me, id, { ...before['user'], firstname: 'Other' });
+  expect([renamed.status, renamed.json()]).toEqual([200, before]);
+  expect(renamed.headers['x-ignored-parameters']).toContain('user.firstname');
+  const response = await swap(me, id, { ...before['user'], id: 2 ** 40 });
   expect([response.status, response.json()]).toEqual([400, { error: 'Field(s) not valid: user' }]);
+  expect((await me.put(`/v2/participants/${id}`, before)).json()).toEqual(before);
+  expect(await rowsOf(me, 'completed_by_hand from participants')).toEqual([{ completed_by_hand: false }]);
   expect((await me.put(`/v2/participants/${id}`, { ...before, user: person() })).status).toBe(200);
   expect(await read(me, id)).toMatchObject({ user_comment: before['user_comment'] });
 });
@@ -198,6 +203,12 @@ test('a swap is refused after attendance was registered', async () => {
   const response = await me.put(`/v2/participants/${id}`, { user: person() }, { accept });
   expect([response.status, response.headers['x-error-code']]).toEqual([400, 'attendance_registered']);
   expect(response.json()).toMatchObject({ errors: [{ code: 'attendance_registered', participant_id: id }] });
+});
+
+test('a place of a group that is written back with a name is confirmed', async () => {
+  const { me, ids } = await stageGroup(1);
+  const place = { ...(await read(me, ids[0]!)), user: person() };
+  expect((await me.put(`/v2/participants/${ids[0]!}`, place)).json()).toMatchObject({ status: { id: 1 } });
 });
 
 test('naming a place of a group confirms it and removes its placeholder, in every body format', async () => {

@@ -2,7 +2,6 @@ import { Type, type Static } from '@sinclair/typebox';
 import * as codes from '../../../core/schema/codes.ts';
 import { t } from '../../../core/schema/types.ts';
 import { courseDates } from '../../../database/tables/coursedates.ts';
-import { unchangedFields } from '../../../core/schema/validator.ts';
 import { WaitingMode } from '../../courses/seats/schema.ts';
 import { GatheringField } from '../../courses/gatherings/body-schema.ts';
 
@@ -89,10 +88,6 @@ export type CourseDateChange = Static<typeof CourseDateChange>;
 export const CourseDateChange = t.NamedObject('CourseDateUpdate', t.partialUpdate(CourseDateBody.properties), {
   examples: [{ status_id: 2, capacity_max: 14 }],
 });
-
-/** True for a field of the request, also if its value is the one that was read. */
-export const isSent = (body: CourseDateChange & { [unchangedFields]?: string[] }, name: keyof CourseDateChange) =>
-  body[name] !== undefined || body[unchangedFields]?.includes(name) === true;
 
 export type Days = Record<'startAt' | 'endAt' | 'deadlineAt', string>;
 

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
 import { t } from '../../../core/schema/types.ts';
+import { toIds, toItems, type ReadForms } from '../../../http/parsing/read-forms.ts';
 import { responses } from '../../../http/responses.ts';
 import { CourseDateBody, CourseDateChange } from './body-schema.ts';
 import { CourseDateWritten } from './schema.ts';
@@ -9,7 +10,6 @@ import {
   courseDateReferences,
   createCourseDate,
   deleteCourseDate,
-  readCourseDate,
   updateCourseDate,
 } from './editing-service.ts';
 
@@ -17,23 +17,22 @@ const tags = ['Course dates'];
 const CourseParams = Type.Object({ course_id: t.Id });
 const CourseDateParams = Type.Object({ course_id: t.Id, id: { ...t.Id, description: 'Id of the course date' } });
 
-const readBack = {
-  read: readCourseDate,
-  inputs: {
-    teaching_language_id: 'teaching_language',
-    teaching_language: 'teaching_language',
-    status: 'status_id',
-    location: 'location_id',
-    place: 'place_id',
-    'place.title_additional_info': 'place_additional_info',
-    gatherings: 'gatherings',
-    instructors: 'instructors',
-    'waiting.mode': 'waiting_mode',
-    'waiting.offer_hours': 'offer_hours',
-    'seats.allocated_capacity.num': 'capacity_max',
-    'seats.allocated_capacity.num_overbooked': 'capacity_overbook',
-    'seats.allocated_capacity.num_waiting': 'capacity_wait',
-  },
+const withInstructorIds = toItems((item) =>
+  Object.hasOwn(item, 'instructors') ? { ...item, instructors: toIds(item['instructors']) } : item,
+);
+const readForms: ReadForms = {
+  teaching_language: ['teaching_language_id', 'teaching_language.id'],
+  status_id: ['status.id'],
+  location_id: ['location.id'],
+  place_id: ['place.id'],
+  place_additional_info: ['place.title_additional_info'],
+  gatherings: [['gatherings', withInstructorIds]],
+  instructors: [['instructors', toIds]],
+  waiting_mode: ['waiting.mode'],
+  offer_hours: ['waiting.offer_hours'],
+  capacity_max: ['seats.allocated_capacity.num'],
+  capacity_overbook: ['seats.allocated_capacity.num_overbooked'],
+  capacity_wait: ['seats.allocated_capacity.num_waiting'],
 };
 
 export const courseDateEditingRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -69,7 +68,7 @@ export const courseDateEditingRoutes: FastifyPluginAsyncTypebox = async (app) =>
       body: CourseDateChange,
       response: responses.ok(CourseDateWritten),
     },
-    config: { readBack, references: courseDateReferences, findBodyErrors: courseDateErrors },
+    config: { readForms, references: courseDateReferences, findBodyErrors: courseDateErrors },
     handler: ({ ctx, params, body }) => updateCourseDate(ctx, params.course_id, params.id, body),
   });
 

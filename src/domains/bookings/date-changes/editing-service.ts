@@ -10,8 +10,6 @@ import { instructors, locations } from '../../../database/tables/places.ts';
 import { bodyWriter } from '../../../lists/body-writer.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { prepareUpdate } from './cancellation-service.ts';
-import { courseDateSerializer } from '../../courses/coursedates/serializer.ts';
-import { getCourseDate } from '../../courses/coursedates/query-service.ts';
 import { deleteDates } from './deletion-service.ts';
 import {
   addGatherings,
@@ -22,7 +20,7 @@ import {
 import { gatheringErrors } from '../../courses/gatherings/input-service.ts';
 import { replaceInstructors } from '../../courses/instructors/service.ts';
 import { findPlaceForBody } from '../../courses/places/service.ts';
-import { CourseDateBody, isSent, findBrokenOrder, type CourseDateChange, type Days } from './body-schema.ts';
+import { CourseDateBody, findBrokenOrder, type CourseDateChange, type Days } from './body-schema.ts';
 import type { CourseDateWritten } from './schema.ts';
 
 const { toColumns, insert, references } = bodyWriter(tables.courseDates, CourseDateBody, {
@@ -32,12 +30,6 @@ const { toColumns, insert, references } = bodyWriter(tables.courseDates, CourseD
     canBeParent(ctx, reader, params['course_id']!, params['id'], parentId),
 });
 export const courseDateReferences = references;
-
-/** The date with what a GET embeds under these names, to compare a PUT with. */
-export function readCourseDate(ctx: Ctx, { course_id, id }: { course_id: number; id: number }, names: string[]) {
-  const include = courseDateSerializer.names.filter((name) => names.includes(name.split('.')[0]!));
-  return getCourseDate(ctx, course_id, id, { include });
-}
 
 /** Creates a date of an own course, by default with the capacities of its location. */
 export async function createCourseDate(ctx: Ctx, courseId: number, body: CourseDateBody): Promise<CourseDateWritten> {
@@ -93,7 +85,7 @@ export async function updateCourseDate(
     const deadline = before.deadlineAt === before.startAt ? startAt : before.deadlineAt;
     const days = { startAt, endAt: end_at ?? before.endAt, deadlineAt: orElse(body.deadline_at, startAt) ?? deadline };
     const { parent_id: parentId = before.parentId, trigger_value: triggerValue = before.triggerValue } = body;
-    const isMissing = !isSent(body, 'gatherings') && (await needsNewGatherings(ctx, tx, before, days));
+    const isMissing = body.gatherings === undefined && (await needsNewGatherings(ctx, tx, before, days));
     const allErrors = { ...errors, missing: isMissing ? ['gatherings'] : errors.missing };
     const child = { parentId, triggerValue };
     await assertNoErrors(ctx, tx, { courseId, id, body, days, child, errors: allErrors });

@@ -6,9 +6,9 @@ import { responses } from '../../../http/responses.ts';
 import { participantSerializer } from '../../participants/participants/serializer.ts';
 import type { CourseUser } from '../../people/users/schema.ts';
 import { ParticipantChange } from './body-schema.ts';
-import { findParticipant, updateParticipant } from './editing-service.ts';
+import { updateParticipant } from './editing-service.ts';
 
-const readBack = { read: findParticipant, inputs: { paid: 'idPaid', status: 'idStatus', user: 'user' } };
+const readForms = { idStatus: ['status.id'], idPaid: ['paid.id'] };
 
 /** Fields that do not change a known person. */
 const personFields = ['firstname', 'lastname', 'email', 'phone', 'company', 'position', 'date_of_birth'] as const;
@@ -28,7 +28,7 @@ export const participantEditingRoutes: FastifyPluginAsyncTypebox = async (app) =
       body: ParticipantChange,
       response: responses.ok(participantSerializer.schema),
     },
-    config: { readBack },
+    config: { readForms },
     handler: async ({ ctx, params, body }, reply) => {
       const participant = await updateParticipant(ctx, params.id, body);
       const { user } = participant as typeof participant & { user: CourseUser };

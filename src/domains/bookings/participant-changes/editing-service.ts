@@ -1,7 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
 import { t } from '../../../core/schema/types.ts';
-import { unchangedFields } from '../../../core/schema/validator.ts';
 import { hasLeft, isConfirmed } from '../../../core/reference/statuses.ts';
 import type { Areas } from '../../../database/areas.ts';
 import type { Tx } from '../../../database/client.ts';
@@ -10,7 +9,6 @@ import { participants } from '../../../database/tables/participants.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { queueMails } from '../../messages/mails/queue-service.ts';
 import { queueNotices } from '../../messages/notices/service.ts';
-import { participantList } from '../../participants/participants/list.ts';
 import type { ParticipantRow } from '../../participants/participants/schema.ts';
 import { getParticipant } from '../../participants/participants/service.ts';
 import { endDueHolds, promoteAfterLeaving } from '../seat-assignment/promotion-service.ts';
@@ -18,32 +16,33 @@ import { decideStatus } from '../seat-assignment/service.ts';
 import { completeSwap, decideSwap } from './swap-service.ts';
 import type { ParticipantChange } from './body-schema.ts';
 
-/** The participant as a GET shows it with all that it can embed; undefined without one. */
-export const findParticipant = (ctx: Ctx, { id }: { id: number }) =>
-  participantList.byId(ctx, id, { include: ['attendance', 'attendance_summary', 'hold'] });
-
 /**
  * A new status that holds a seat follows the rules of booking; a freed seat promotes the waiting list. Another person on
- * the place keeps nothing of the former one.
+ * the place keeps nothing of the former one. A `user` with its id and names is who has the place, as it was read.
  */
 export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantChange) {
-  const isNamed = body.user?.id !== undefined || body.user?.external_id !== undefined;
-  if (isNamed && Object.keys(body.user!).length > 1)
+  const { id: userId, external_id: externalId } = body.user ?? {};
+  const hasOthers = Object.keys(body.user ?? {}).length > 1;
+  if (hasOthers && userId === undefined && externalId !== undefined)
     throw new Problem('invalid', 'Field(s) not valid: user. An id or external_id stands alone', { notValid: ['user'] });
+  const isRead = hasOthers && userId !== undefined;
+  const user = isRead ? undefined : body.user;
   const participant = tenantWhere(ctx, participants, eq(participants.id, id));
-  const areas: Areas = body.user || body.idStatus !== undefined ? ['dates', 'people', 'money'] : ['dates', 'people'];
+  const areas: Areas = user || body.idStatus !== undefined ? ['dates', 'people', 'money'] : ['dates', 'people'];
   await ctx.write(areas, async (tx, now) => {
     const find = async () => (await tx.select().from(participants).where(participant))[0];
     const found = await find();
     if (found === undefined) throw Problem.notFound('Participant');
-    const isDecided = body.user !== undefined || (body.idStatus ?? found.statusId) !== found.statusId;
+    if (isRead && userId !== found.userId) throw Problem.invalidFields({ notValid: ['user'] });
+    const newStatusId = body.idStatus === found.statusId ? undefined : body.idStatus;
+    const isDecided = user !== undefined || newStatusId !== undefined;
     const hasEnded = isDecided && (await endDueHolds(ctx, tx, now, [found.courseDateId], id));
     const row = hasEnded ? (await find())! : found;
     const isToldOfEnd = !hasLeft(found.statusId) && hasLeft(row.statusId);
 
-    const swap = body.user && (await decideSwap(ctx, tx, now, row, body.user));
+    const swap = user && (await decideSwap(ctx, tx, now, row, user));
     const before = { ...row, ...swap };
-    const { columns, freesPlace, mail } = await decideStatus(ctx, tx, now, before, body.idStatus ?? before.statusId);
+    const { columns, freesPlace, mail } = await decideStatus(ctx, tx, now, before, newStatusId ?? before.statusId);
     const changes = {
       ...swap,
       paidId: body.idPaid,
@@ -56,7 +55,8 @@ export async function updateParticipant(ctx: Ctx, id: number, body: ParticipantC
       customProperties: t.mergeCustomProperties(before.customProperties, body.custom_properties),
       ...columns,
     };
-    const isByHand = !before.completedByHand && setsCompleted(body, before);
+    const setsCompleted = body.completed !== undefined && !(isRead && body.completed === before.completed);
+    const isByHand = !before.completedByHand && setsCompleted;
     const changed = await tx.updateChanged(participants, participant, changes, now);
     // Not a change that anybody sees: `updated_at` stays.
     if (isByHand) await tx.update(participants).set({ completedByHand: true }).where(participant);
@@ -89,9 +89,3 @@ async function notifyOfStatus(
     courseDateIds: [courseDateId],
   });
 }
-
-/** False for the value that was read, in a body with other members that were. */
-const setsCompleted = (
-  { completed, ...body }: ParticipantChange & { [unchangedFields]?: string[] },
-  stored: { completed: boolean },
-) => completed !== undefined && (completed !== stored.completed || body[unchangedFields] === undefined);

@@ -1,38 +1,35 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
+import { units } from '../../../core/reference/durations.ts';
 import { t } from '../../../core/schema/types.ts';
+import { toKey, type ReadForms } from '../../../http/parsing/read-forms.ts';
 import { responses } from '../../../http/responses.ts';
 import { CourseReference, descriptionMembers } from './schema.ts';
 import { CourseBody, CourseChange } from './body-schema.ts';
-import { courseReferences, createCourse, readCourse, updateCourse } from './editing-service.ts';
+import { courseReferences, createCourse, updateCourse } from './editing-service.ts';
 
 const tags = ['Courses'];
 const params = Type.Object({ id: t.Id });
 
-const textInputs: Record<string, string> = Object.fromEntries(
-  Object.keys(descriptionMembers).map((name) => [
-    `descriptions.${name}`,
-    `text_${name === 'hotelInfo' ? 'hotel_info' : name}`,
-  ]),
-);
-const readBack = {
-  read: readCourse,
-  inputs: {
-    is_active: 'active',
-    level: 'level',
-    form_of_teaching: 'form_of_teaching',
-    teaching_language: 'teaching_language',
-    time_of_day: 'time_of_day',
-    'duration.value': 'duration_value',
-    'duration.code': 'duration_unit',
-    'duration.unit': 'duration_unit',
-    'price.value': 'price_value',
-    'price.currency': 'price_currency',
-    'price.comment': 'price_comment',
-    'lead_settings.email_booking': 'email_booking',
-    'lead_settings.email_more_info': 'email_more_info',
-    ...textInputs,
-  },
+const readForms: ReadForms = {
+  active: ['is_active'],
+  level: ['level.id'],
+  form_of_teaching: ['form_of_teaching.id'],
+  teaching_language: ['teaching_language.id'],
+  time_of_day: ['time_of_day.id'],
+  duration_value: ['duration.value'],
+  duration_unit: [['duration.code', toKey([...units].map(([id, { code }]) => [id, code]))]],
+  price_value: ['price.value'],
+  price_currency: ['price.currency'],
+  price_comment: ['price.comment'],
+  email_booking: ['lead_settings.email_booking'],
+  email_more_info: ['lead_settings.email_more_info'],
+  ...Object.fromEntries(
+    Object.keys(descriptionMembers).map((name) => [
+      `text_${name === 'hotelInfo' ? 'hotel_info' : name}`,
+      [`descriptions.${name}`],
+    ]),
+  ),
 };
 
 export const newCourseRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -67,7 +64,7 @@ export const courseItemEditingRoutes: FastifyPluginAsyncTypebox = async (app) =>
       body: CourseChange,
       response: responses.ok(CourseReference),
     },
-    config: { readBack, references: courseReferences },
+    config: { readForms, references: courseReferences },
     handler: async ({ ctx, params, body }) => ({ course_id: await updateCourse(ctx, params.id, body) }),
   });
 };

@@ -9,15 +9,10 @@ import { bodyWriter } from '../../../lists/body-writer.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { assignAddresses, replaceAddress } from './address-service.ts';
 import { touchDatesOfCourse } from '../../school/catalog-settings/course-service.ts';
-import { courseItem } from './list.ts';
 import { descriptionMembers } from './schema.ts';
 import { insertMainProduct, updateMainProduct } from '../products/service.ts';
 import { replaceTags, tagReferences } from '../tags/service.ts';
 import { CourseBody, type CourseChange } from './body-schema.ts';
-
-/** The course with what a GET may embed, to compare a PUT with. */
-export const readCourse = (ctx: Ctx, { id }: { id: number }) =>
-  courseItem.byId(ctx, id, { include: ['products', 'provider', 'labels'] });
 
 const { toColumns, insert, references } = bodyWriter(tables.courses, CourseBody, tagReferences);
 export const courseReferences = references;

@@ -72,11 +72,7 @@ export const instructorRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: InstructorChange,
       response: responses.ok(Instructor),
     },
-    config: {
-      readOnly,
-      readBack: { read: (ctx, { id }: { id: number }) => instructorList.byId(ctx, id) },
-      references: instructorReferences,
-    },
+    config: { readOnly, references: instructorReferences },
     handler: ({ ctx, params, body }) => updateInstructor(ctx, params.id, body),
   });
 

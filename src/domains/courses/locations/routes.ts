@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import type { Ctx } from '../../../database/context.ts';
 import { t } from '../../../core/schema/types.ts';
 import { addPageRoute } from '../../../http/page-route.ts';
+import type { ReadForms } from '../../../http/parsing/read-forms.ts';
 import { responses } from '../../../http/responses.ts';
 import { LocationBody, LocationChange } from './body-schema.ts';
 import { locationList } from './list.ts';
@@ -11,17 +11,11 @@ import { createLocation, getLocation, locationErrors, locationReferences, update
 
 const tags = ['Course dates'];
 const params = Type.Object({ id: t.Id });
-const readBack = {
-  read: (ctx: Ctx, { id }: { id: number }) => locationList.byId(ctx, id),
-  inputs: {
-    country: 'country',
-    country_code: 'country',
-    idCountry: 'country',
-    idPlace: 'place_id',
-    place: 'place_id',
-    instructor: 'idInstructor',
-    full_address: 'address',
-  },
+const readForms: ReadForms = {
+  country: ['country_code'],
+  // 0 without a place.
+  place_id: [['idPlace', (id) => (Number(id) === 0 ? null : id)], 'place.id'],
+  idInstructor: ['instructor.id'],
 };
 
 /** Public locations are those of public dates. */
@@ -88,7 +82,7 @@ export const locationRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: LocationChange,
       response: responses.ok(ListedLocation),
     },
-    config: { readBack, references: locationReferences, findBodyErrors: locationErrors },
+    config: { readForms, references: locationReferences, findBodyErrors: locationErrors },
     handler: ({ ctx, params, body }) => updateLocation(ctx, params.id, body),
   });
 };

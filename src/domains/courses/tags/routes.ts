@@ -72,7 +72,6 @@ export const tagRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: TagChange,
       response: responses.ok(ListedTag),
     },
-    config: { readBack: { read: (ctx, { id }: { id: number }) => getTag(ctx, id) } },
     handler: ({ ctx, params, body }) => renameTag(ctx, params.id, body),
   });
 

@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import type { Ctx } from '../../../database/context.ts';
 import { t } from '../../../core/schema/types.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
 import { responses, send } from '../../../http/responses.ts';
@@ -19,7 +18,6 @@ import {
   missingCourseId,
 } from './service.ts';
 
-const readBack = { read: (ctx: Ctx, { id }: { id: number }) => getCampaign(ctx, id) };
 const params = Type.Object({ id: t.Id });
 
 export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -83,7 +81,7 @@ export const campaignRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: CampaignChange,
       response: responses.ok(CampaignDetails),
     },
-    config: { readBack, references: campaignReferences },
+    config: { references: campaignReferences },
     handler: ({ ctx, params, body }) => updateCampaign(ctx, params.id, body),
   });
 

@@ -1,16 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import type { Ctx } from '../../../database/context.ts';
 import { DryRunQuery, isDryRun } from '../../../core/schema/dry-run.ts';
 import { t } from '../../../core/schema/types.ts';
 import { responses } from '../../../http/responses.ts';
 import { orderSerializer } from './serializer.ts';
 import { OrderChange, OrderExportBody } from './body-schema.ts';
-import { exportOrder, readOrder, updateOrder } from './editing-service.ts';
-
-const readBack = {
-  read: (ctx: Ctx, { id }: { id: number }, names: string[]) => readOrder(ctx, id, names),
-};
+import { exportOrder, updateOrder } from './editing-service.ts';
 
 export const orderEditingRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.put('/:id', {
@@ -26,7 +21,6 @@ export const orderEditingRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: OrderChange,
       response: responses.ok(orderSerializer.schema),
     },
-    config: { readBack },
     handler: ({ ctx, params, body }) => updateOrder(ctx, params.id, body),
   });
 

@@ -11,10 +11,6 @@ import { OrderChange } from './body-schema.ts';
 
 const toColumns = bodyColumns(orders, OrderChange.properties);
 
-/** The order with what a client may have embedded. */
-export const readOrder = (ctx: Ctx, id: number, names: string[]) =>
-  getOrder(ctx, id, { include: names.filter((name) => ['campaign', 'credit', 'balance'].includes(name)) });
-
 /** The invoice of an exported order is written, so its address and reference stay. */
 export async function updateOrder(ctx: Ctx, id: number, body: OrderChange) {
   const order = tenantWhere(ctx, orders, eq(orders.id, id));

@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import type { Ctx } from '../../../database/context.ts';
 import { t } from '../../../core/schema/types.ts';
 import { listRoute } from '../../../http/list-cache/index.ts';
 import { responses, send } from '../../../http/responses.ts';
@@ -10,7 +9,6 @@ import { voucherList } from './list.ts';
 import { maxRedemptions, ValidVoucher, VoucherDetails } from './schema.ts';
 import { archiveVoucher, createVoucher, getVoucher, updateVoucher, validateVoucher } from './service.ts';
 
-const readBack = { read: (ctx: Ctx, { id }: { id: number }) => getVoucher(ctx, id) };
 const params = Type.Object({ id: t.Id });
 
 export const voucherRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -73,7 +71,6 @@ export const voucherRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: VoucherChange,
       response: responses.ok(VoucherDetails),
     },
-    config: { readBack },
     handler: ({ ctx, params, body }) => updateVoucher(ctx, params.id, body),
   });
 

@@ -1,37 +1,26 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import type { Ctx } from '../../../database/context.ts';
 import { t } from '../../../core/schema/types.ts';
 import { addPageRoute } from '../../../http/page-route.ts';
+import { toKey, type ReadForms } from '../../../http/parsing/read-forms.ts';
 import { responses } from '../../../http/responses.ts';
+import { addressForms, customerStatuses, customerTypes } from '../customers/schema.ts';
 import { CustomerBody, CustomerChange } from './body-schema.ts';
 import { customerList } from './list.ts';
 import { createCustomer, customerReferences, getCustomer, updateCustomer } from './service.ts';
 
 const tags = ['People'];
-const addressInputs = (read: string, input: string) => ({
-  [`${read}.address`]: `${input}_address_1`,
-  [`${read}.address_2`]: `${input}_address_2`,
-  [`${read}.address_3`]: `${input}_address_3`,
-  [`${read}.zipcode`]: `${input}_zipcode`,
-  [`${read}.city`]: `${input}_city`,
-});
-const readBack = {
-  read: (ctx: Ctx, { id }: { id: number }, names: string[]) =>
-    customerList.byId(ctx, id, names.includes('employees') ? { include: ['employees'] } : {}),
-  inputs: {
-    webaddress: 'web_address',
-    customer_reference: 'invoice_customer_reference',
-    duedate_days: 'invoice_due_days',
-    idStatus: 'status',
-    status: 'status',
-    type: 'type',
-    country: 'country',
-    seller: 'seller_id',
-    ...addressInputs('post_address', 'post'),
-    ...addressInputs('invoice_address', 'invoice'),
-    ...addressInputs('visit_address', 'office'),
-  },
+const readForms: ReadForms = {
+  web_address: ['webaddress'],
+  invoice_customer_reference: ['customer_reference'],
+  invoice_due_days: ['duedate_days'],
+  status: ['idStatus', ['status', toKey(customerStatuses)]],
+  type: [['type', toKey(customerTypes)]],
+  country: ['country.code'],
+  seller_id: ['seller.id'],
+  ...addressForms('post'),
+  ...addressForms('invoice'),
+  ...addressForms('office', 'visit'),
 };
 const params = Type.Object({ id: t.Id });
 const CustomerId = t.NamedObject('CustomerReference', { customer_id: Type.Integer() });
@@ -93,7 +82,7 @@ export const customerRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: CustomerChange,
       response: responses.ok(CustomerId),
     },
-    config: { readBack, references: customerReferences },
+    config: { readForms, references: customerReferences },
     handler: async ({ ctx, params, body }) => ({ customer_id: await updateCustomer(ctx, params.id, body) }),
   });
 };

@@ -3,27 +3,18 @@ import { Type } from '@sinclair/typebox';
 import { t } from '../../../core/schema/types.ts';
 import { nameIgnored } from '../../../http/parsing/ignored-names.ts';
 import { responses } from '../../../http/responses.ts';
+import { addressForms } from '../customers/schema.ts';
 import { CourseUser } from './schema.ts';
 import { CourseUserBody, CourseUserChange } from './body-schema.ts';
-import { courseUserReferences, createCourseUser, findCourseUser, updateCourseUser } from './editing-service.ts';
+import { courseUserReferences, createCourseUser, updateCourseUser } from './editing-service.ts';
 
 const tags = ['People'];
-const addressInputs = (name: string) => ({
-  [`${name}_address.address`]: `${name}_address_1`,
-  [`${name}_address.address_2`]: `${name}_address_2`,
-  [`${name}_address.address_3`]: `${name}_address_3`,
-  [`${name}_address.zipcode`]: `${name}_zipcode`,
-  [`${name}_address.city`]: `${name}_city`,
-});
-const readBack = {
-  read: findCourseUser,
-  inputs: {
-    customer: 'customer_id',
-    ...addressInputs('invoice'),
-    'invoice_address.invoice_phone': 'invoice_phone',
-    ...addressInputs('home'),
-    ...addressInputs('work'),
-  },
+const readForms = {
+  customer_id: ['customer.id'],
+  ...addressForms('invoice'),
+  invoice_phone: ['invoice_address.invoice_phone'],
+  ...addressForms('home'),
+  ...addressForms('work'),
 };
 
 export const courseUserEditingRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -62,7 +53,7 @@ export const courseUserEditingRoutes: FastifyPluginAsyncTypebox = async (app) =>
       body: CourseUserChange,
       response: responses.ok(CourseUser),
     },
-    config: { readBack, references: courseUserReferences },
+    config: { readForms, references: courseUserReferences },
     handler: ({ ctx, params, body }) => updateCourseUser(ctx, params.id, body),
   });
 };

@@ -10,7 +10,6 @@ import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { voidTokens } from '../../school/auth/token-service.ts';
 import { findExistingUsers, createUsernames, toIdentity, selectNewUsers } from './enrolment-service.ts';
 import { replaceOfferLinks } from '../../messages/links/service.ts';
-import { courseUserList } from './list.ts';
 import { isPerson } from './loaders.ts';
 import type { CourseUserRow } from './schema.ts';
 import { getCourseUser } from './service.ts';
@@ -18,8 +17,6 @@ import { CourseUserBody, type CourseUserChange } from './body-schema.ts';
 
 const { toColumns, toUpdatedColumns, insert, references, findUnapplied } = bodyWriter(courseUsers, CourseUserBody);
 export const courseUserReferences = references;
-
-export const findCourseUser = (ctx: Ctx, { id }: { id: number }) => courseUserList.byId(ctx, id);
 
 /** A person with an equal e-mail (case ignored) and equal names (folded) stays as it is: `ignored` has other values. */
 export function createCourseUser(ctx: Ctx, body: CourseUserBody) {

@@ -1,5 +1,4 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { Ctx } from '../../../database/context.ts';
 import { responses } from '../../../http/responses.ts';
 import { BookingSettingsBody } from './body-schema.ts';
 import { BookingSettings } from './schema.ts';
@@ -30,7 +29,6 @@ export const bookingSettingsRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: BookingSettingsBody,
       response: responses.ok(BookingSettings),
     },
-    config: { readBack: { read: (ctx: Ctx) => getBookingSettings(ctx) } },
     handler: ({ ctx, body }) => updateBookingSettings(ctx, body),
   });
 };

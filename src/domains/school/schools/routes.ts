@@ -1,22 +1,18 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import type { Ctx } from '../../../database/context.ts';
 import { responses } from '../../../http/responses.ts';
 import { t } from '../../../core/schema/types.ts';
 import { SchoolBody } from './body-schema.ts';
 import { School } from './schema.ts';
 import { getSchool, updateSchool } from './service.ts';
 
-const readBack = {
-  read: (ctx: Ctx) => getSchool(ctx),
-  inputs: {
-    'post_address.address': 'post_address',
-    'post_address.zip': 'post_zip',
-    'post_address.city': 'post_city',
-    'visit_address.address': 'visit_address',
-    'visit_address.zip': 'visit_zip',
-    'visit_address.city': 'visit_city',
-  },
+const readForms = {
+  post_address: ['post_address.address'],
+  post_zip: ['post_address.zip'],
+  post_city: ['post_address.city'],
+  visit_address: ['visit_address.address'],
+  visit_zip: ['visit_address.zip'],
+  visit_city: ['visit_address.city'],
 };
 
 export const schoolRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -44,7 +40,7 @@ export const schoolRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: SchoolBody,
       response: responses.ok(t.NamedObject('SchoolReference', { school_id: Type.Integer() })),
     },
-    config: { readBack },
+    config: { readForms },
     handler: async ({ ctx, body }) => ({ school_id: await updateSchool(ctx, body) }),
   });
 };

@@ -87,7 +87,6 @@ export const webhookRoutes: FastifyPluginAsyncTypebox = async (app) => {
       responseHeaders: ['X-Warning'],
       response: responses.ok(Webhook),
     },
-    config: { readBack: { read: (ctx, { id }: { id: number }) => service.getWebhook(ctx, id) } },
     handler: async ({ ctx, params, body }, reply) => {
       const changed = await service.updateWebhook(ctx, params.id, body);
       return reply.headers(warn(changed)).send(changed);

@@ -1,0 +1,78 @@
+import type { TObject, TSchema } from '@sinclair/typebox';
+import { getItems, isFields, parsed } from '../../core/schema/coercion.ts';
+import { coercionKind } from '../../core/schema/types.ts';
+
+type Fields = Record<string, unknown>;
+type Properties = Record<string, TSchema>;
+
+/**
+ * Inputs of a PUT whose values a GET shows under other names or in other forms: the paths of these, the preferred one
+ * first, some with a function that makes the value of the input.
+ */
+export type ReadForms = Record<string, (string | [path: string, toInput: (value: unknown) => unknown])[]>;
+
+/**
+ * Fills inputs that are not sent in a form of their own with the first read form that is sent. `known` is the schema of
+ * the names that were taken; the value of an input that was set aside is not one of them.
+ */
+export function takeReadForms(forms: ReadForms, schema: TObject, body: Fields) {
+  const inputs = { ...body };
+  let properties: Properties = { ...schema.properties };
+  for (const [input, paths] of Object.entries(forms)) {
+    const property = schema.properties[input]!;
+    if (Object.hasOwn(body, input) && isInput(property, body[input])) continue;
+    for (const form of paths) {
+      const [path, toInput] = typeof form === 'string' ? [form] : form;
+      const names = path.split('.');
+      const value = valueAt(body, names);
+      if (value === undefined) continue;
+      inputs[input] = toInput ? toInput(value) : value;
+      if (names[0] !== input) Reflect.deleteProperty(properties, input);
+      if (path !== input) properties = withPath(properties, names);
+      break;
+    }
+  }
+  return { inputs, known: { ...schema, properties } };
+}
+
+/** False for an object or a list, and for a text that is no code of the input. */
+function isInput(schema: TSchema, value: unknown) {
+  if (isEmpty(value)) return true;
+  if (typeof toMembers(value) === 'object') return false;
+  const codes = schema['enum'] as unknown[] | undefined;
+  const toCode = (one: unknown) => String(one).toUpperCase();
+  return codes?.some((code) => toCode(code) === toCode(value)) ?? true;
+}
+
+const isEmpty = (value: unknown) => value === undefined || value === null || value === '';
+
+const json = { [coercionKind]: 'json' } as unknown as TSchema;
+
+/** A value that may be JSON text; undefined if that is malformed. */
+const toMembers = (value: unknown) => parsed(json, value);
+
+/** Undefined if it is not sent; the members of an empty object are empty. */
+function valueAt(value: unknown, [name, ...path]: string[]): unknown {
+  if (name === undefined || isEmpty(value)) return value;
+  const fields = toMembers(value);
+  return isFields(fields) && Object.hasOwn(fields, name) ? valueAt(fields[name], path) : undefined;
+}
+
+function withPath(properties: Properties, [name = '', ...path]: string[]): Properties {
+  const members = (properties[name]?.['properties'] ?? {}) as Properties;
+  return { ...properties, [name]: { ...json, ...(path.length > 0 && { properties: withPath(members, path) }) } };
+}
+
+/** The key of a title; another value as it is. */
+export const toKey = (titles: Iterable<[unknown, unknown]>) => (value: unknown) =>
+  [...titles].find(([, title]) => title === value)?.[0] ?? value;
+
+/** Changes each object of a list. */
+export const toItems = (change: (item: Fields) => unknown) => (value: unknown) => {
+  const list = toMembers(value);
+  if (typeof list !== 'object' || list === null) return value;
+  return getItems(list).map((item) => (isFields(item) ? change(item) : item));
+};
+
+/** The ids of embedded items. */
+export const toIds = toItems((item) => (Object.hasOwn(item, 'id') ? item['id'] : item));
