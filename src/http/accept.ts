@@ -1,3 +1,4 @@
+import type { FastifyReply } from 'fastify';
 import { truncateHeaderList } from '../core/header-list.ts';
 
 /** The qualities of the media types that an `Accept` header names. */
@@ -19,3 +20,7 @@ export function prefersMediaType(accept: string | undefined, type: string): bool
   const json = Math.max(qualities.get('application/json') ?? 0, qualities.get('*/*') ?? 0);
   return (qualities.get(type) ?? 0) > json;
 }
+
+/** Adds the name of a request header to `Vary`. */
+export const addVary = (reply: FastifyReply, name: string) =>
+  reply.header('vary', [reply.getHeader('vary') ?? [], name].flat().join(', '));

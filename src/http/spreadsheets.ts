@@ -9,7 +9,7 @@ import { getSchoolId, type Ctx } from '../database/context.ts';
 import { getLimit, maxLimit } from '../lists/list-query.ts';
 import type { Page, PageOptions } from '../lists/list-types.ts';
 import { defineColumns, type Spreadsheet } from '../lists/spreadsheet.ts';
-import { prefersMediaType } from './accept.ts';
+import { prefersMediaType, addVary } from './accept.ts';
 import type { Services } from './auth/authenticate.ts';
 import { waitForToken } from './auth/rate-limit.ts';
 import { toProblem } from './errors/error-handler.ts';
@@ -17,7 +17,6 @@ import { runInSlot } from './list-cache/list-limiter.ts';
 import { toPublicSchema } from './publishable/serializer.ts';
 import { setNextPage, setSyncHeader } from './responses.ts';
 import { getRoute } from './route-name.ts';
-import { addVary } from './vary.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

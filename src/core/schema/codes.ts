@@ -1,8 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { countryCodes } from '../reference/countries.ts';
-import { formsOfTeaching, levels, teachingLanguages, timesOfDay } from '../reference/courses.ts';
+import { formsOfTeaching, levels, teachingLanguages, timesOfDay, units } from '../reference/courses.ts';
 import { currencyCodes } from '../reference/currencies.ts';
-import { units } from '../reference/durations.ts';
 import type { Label, Language } from '../reference/language.ts';
 import { courseDateStatuses } from '../reference/statuses.ts';
 import { componentDescription, member, named, NamedObject, OneOf, UpperCode } from './types.ts';

@@ -3,8 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CodedError, Problem } from '../../core/errors.ts';
 import { ErrorCode, ProblemError, ProblemField, type CodedErrorBody } from '../../core/schema/problems.ts';
 import { t } from '../../core/schema/types.ts';
-import { prefersMediaType } from '../accept.ts';
-import { addVary } from '../vary.ts';
+import { prefersMediaType, addVary } from '../accept.ts';
 
 export const problemMediaType = 'application/problem+json';
 

@@ -2,7 +2,7 @@ import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify
 import { Problem } from '../../core/errors.ts';
 import { toBoolean } from '../../core/schema/coercion.ts';
 import { refusedNames } from '../../core/schema/validator.ts';
-import { addVary } from '../vary.ts';
+import { addVary } from '../accept.ts';
 import { maxNameLength, type Unknown } from './known-fields.ts';
 
 type Fields = Record<string, unknown>;

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
-import { addVary } from '../vary.ts';
+import { addVary } from '../accept.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

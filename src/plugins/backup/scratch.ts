@@ -1,5 +1,5 @@
 import { Client, type ClientConfig } from 'pg';
-import { readDiskSpace } from '../../core/disk-space.ts';
+import { readDiskSpace } from '../../database/disk.ts';
 import { isPooled } from '../../database/pooler.ts';
 import { readDatabaseId } from './catalog.ts';
 import { withDatabase } from './connection.ts';

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { errorCodes } from '../../../src/core/error-codes.ts';
 import { keyProfiles } from '../../../src/core/key-profiles.ts';
 import * as reference from '../../../src/core/reference/courses.ts';
-import { units } from '../../../src/core/reference/durations.ts';
+import { units } from '../../../src/core/reference/courses.ts';
 import { courseDateStatuses } from '../../../src/core/reference/statuses.ts';
 import { campaignTypes, discountTypes } from '../../../src/domains/orders/campaigns/schema.ts';
 import { seatsStatuses } from '../../../src/domains/courses/seats/schema.ts';

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
-import { units } from '../../../core/reference/durations.ts';
+import { units } from '../../../core/reference/courses.ts';
 import { t } from '../../../core/schema/types.ts';
 import { toKey, type ReadForms } from '../../../http/parsing/read-forms.ts';
 import { responses } from '../../../http/responses.ts';

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox';
 import * as codes from '../../../core/schema/codes.ts';
 import { t } from '../../../core/schema/types.ts';
-import { unitTitle, units } from '../../../core/reference/durations.ts';
+import { unitTitle, units } from '../../../core/reference/courses.ts';
 import type { Ctx } from '../../../database/context.ts';
 
 const code = t.named('DurationCode', t.OneOf([...units.values()].map(({ code }) => code)));

@@ -1,6 +1,5 @@
-import { findDatabaseDiskSpace } from '../../../database/disk.ts';
+import { findDatabaseDiskSpace, readDiskSpace, type DiskSpace } from '../../../database/disk.ts';
 import { getErrorCode } from '../../../core/database-errors.ts';
-import { readDiskSpace, type DiskSpace } from '../../../core/disk-space.ts';
 import { readFolders, type Plugin } from '../../../interfaces/plugin/define-plugin.ts';
 import { error, ok, skipped, warning, type Result, type SystemCheck } from '../../../interfaces/plugin/checks.ts';
 

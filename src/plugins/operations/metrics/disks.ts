@@ -1,6 +1,5 @@
 import { isDiskFull } from '../../../database/counters.ts';
-import { findDatabaseDiskSpace } from '../../../database/disk.ts';
-import { readDiskSpace, type DiskSpace } from '../../../core/disk-space.ts';
+import { findDatabaseDiskSpace, readDiskSpace, type DiskSpace } from '../../../database/disk.ts';
 import { within, type CreateArea } from '../../../interfaces/plugin/metrics.ts';
 
 export const diskMetrics: CreateArea = ({ gauge }, { database, folders }) => {
