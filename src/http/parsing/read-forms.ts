@@ -19,10 +19,10 @@ export function takeReadForms(forms: ReadForms, schema: TObject, body: Fields) {
   const inputs = { ...body };
   let properties: Properties = { ...schema.properties };
   for (const [input, paths] of Object.entries(forms)) {
-    const property = schema.properties[input]!;
-    if (Object.hasOwn(body, input) && isInput(property, body[input])) continue;
-    for (const form of paths) {
-      const [path, toInput] = typeof form === 'string' ? [form] : form;
+    const ways = paths.map((form) => (typeof form === 'string' ? ([form] as const) : form));
+    const isInOther = ways.some(([path]) => path.split('.')[0] === input);
+    if (Object.hasOwn(body, input) && isInput(schema.properties[input]!, body[input], isInOther)) continue;
+    for (const [path, toInput] of ways) {
       const names = path.split('.');
       const value = valueAt(body, names);
       if (value === undefined) continue;
@@ -35,10 +35,13 @@ export function takeReadForms(forms: ReadForms, schema: TObject, body: Fields) {
   return { inputs, known: { ...schema, properties } };
 }
 
-/** False for an object or a list, and for a text that is no code of the input. */
-function isInput(schema: TSchema, value: unknown) {
+/**
+ * False for a text that is no code of the input, and for an object or a list: as JSON text, too, if the input is
+ * `isInOther`, that is read in such a form.
+ */
+function isInput(schema: TSchema, value: unknown, isInOther: boolean) {
   if (isEmpty(value)) return true;
-  if (typeof toMembers(value) === 'object') return false;
+  if (typeof (isInOther ? toMembers(value) : value) === 'object') return false;
   const codes = schema['enum'] as unknown[] | undefined;
   const toCode = (one: unknown) => String(one).toUpperCase();
   return codes?.some((code) => toCode(code) === toCode(value)) ?? true;

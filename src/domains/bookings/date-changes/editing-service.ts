@@ -91,7 +91,7 @@ export async function updateCourseDate(
     await assertNoErrors(ctx, tx, { courseId, id, body, days, child, errors: allErrors });
 
     const columns = { ...toUpdatedColumns(ctx, body, before, course), ...days };
-    const place = await findPlaceForBody(tx, body, before.placeIsSought);
+    const place = await findPlaceForBody(tx, body, before.placeIsSought ? before.placeAdditionalInfo : null);
     const changed = await tx.updateChanged(tables.courseDates, target, { ...columns, ...place }, now);
     const [after] = await tx.select().from(tables.courseDates).where(target);
     const date = after!;
