@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os';
-import { relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { listWithout } from './support/plugin-list.ts';
@@ -12,42 +11,14 @@ const samples = ['property/courses', 'race/course-titles'].map((name) => `test/s
 /** Reads what all the others have sent. */
 const last = 'test/api/database/tenant-statements.test.ts';
 
-/** The files that take longest, in the order in which they start, so that none of them runs alone at the end. */
-const longest = [
-  'process/docs-browser',
-  'process/browser',
-  'process/catalog-browser',
-  'process/embedded-postgres',
-  'process/cli',
-  'process/documented-examples',
-  'process/start',
-  'race/sync-order',
-  'race/booking',
-  'race/seats',
-  'process/followed-changes',
-  'process/backup-cli',
-  'process/audit-log-cli',
-  'process/documented-commands',
-  'process/mail-worker',
-  'large-data/response-budget',
-  'process/secrets',
-  'large-data/query-plans',
-  'process/server',
-]
-  .map((name) => `test/slow/${name}.test.ts`)
-  .concat('test/api/contract/isolation.test.ts', 'test/api/mail/delivery.test.ts', 'test/api/auth/sign-on.test.ts');
-const rank = ({ moduleId }: TestSpecification) => {
-  const position = longest.indexOf(relative(root, moduleId));
-  return position < 0 ? longest.length : position;
-};
-
 /** A worker ends where the next file is of another project, so all files of a project follow each other. */
 const projects = ['slow', 'sample', 'fast', 'last'];
 const projectRank = ({ project }: TestSpecification) => projects.indexOf(project.name);
 
-class LongestFirst extends BaseSequencer {
+/** Within a project the files that took longest start first, or the largest where no run is recorded. */
+class ByProject extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
-    return (await super.sort(files)).sort((a, b) => projectRank(a) - projectRank(b) || rank(a) - rank(b));
+    return (await super.sort(files)).sort((a, b) => projectRank(a) - projectRank(b));
   }
 }
 
@@ -78,7 +49,7 @@ export default defineConfig({
   test: {
     root,
     globalSetup: ['test/support/setup.ts'],
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: ByProject },
     projects: [
       {
         plugins,
