@@ -17,7 +17,7 @@ export const webhookUrl = 'http://127.0.0.1:1029/';
 
 const host = 'booking.example';
 const settings = {
-  ...{ DEMO_DATA: 'true', LOG_LEVEL: 'error' },
+  ...{ DATABASE_URL: 'embedded', DEMO_DATA: 'true', LOG_LEVEL: 'error' },
   ...{ PUBLIC_URL: `http://${host}`, INVALID_KEYS_PER_MINUTE: '1000000', PUBLISHABLE_RATE_PER_ADDRESS: '0' },
   // Which mails and changes are sent by a given time depends on the machine.
   ...{ MAIL_TO_FILES: 'false', WEBHOOKS: 'off', WEBHOOK_ALLOW: '127.0.0.1' },
