@@ -240,7 +240,7 @@ test('the look-up of a code is no campaign', async () => {
 test('a campaign of a file without a title can be given one', async () => {
   const me = await createProvider();
   const id = await createCampaign(me, { title: null });
-  expect((await put(me, id, await get(me, id))).json()).toMatchObject({ title: null });
+  expect((await put(me, id, await get(me, id))).json()).toEqual({ error: 'Missing field(s): title' });
   expect((await put(me, id, { title: 'Now' })).json()).toMatchObject({ title: 'Now' });
 });
 
