@@ -10,7 +10,8 @@ export type ErrorText = { status: number | undefined; pattern: Pattern };
 const anything = '.+';
 const src = join(import.meta.dirname, '../../src');
 /** Sources of the endpoints under test; pages are excluded, since their texts are their own. */
-const reachable = /^(app\.ts|(core|database|http(?!\/(html|openapi))|interfaces|lists|domains)\/)/;
+const reachable =
+  /^(app\.ts|(core|database|http(?!\/(html|openapi))|interfaces|lists|domains|plugins\/delivery\/webhooks)\/)/;
 /** Sources of commands alone. */
 const ofCommands = /^(interfaces\/cli\/|database\/store\.ts|domains\/people\/users\/invitation-service\.ts)/;
 
