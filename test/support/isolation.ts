@@ -391,7 +391,7 @@ export function idsInPath(path: string): Record<string, keyof Owner['ids']> {
   return Object.fromEntries(
     names.map((name) => {
       const kind = kindsByName[name] ?? idOfPath[path];
-      if (kind === undefined) throw new Error(`nothing is known that ${path} names`);
+      if (kind === undefined) throw new Error(`name the item of ${path} in idOfPath of test/support/isolation.ts`);
       return [name, kind];
     }),
   );

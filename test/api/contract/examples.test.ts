@@ -83,13 +83,14 @@ test('every operation with a body documents an example of it', () => {
   const withoutExample = operations
     .filter(({ operation }) => operation.requestBody && !operation.requestBody.content['application/json']!.example)
     .map(({ name }) => name);
-  expect(withoutExample).toEqual([]);
+  expect(withoutExample, 'add them to test/support/example-requests.ts').toEqual([]);
 });
 
 test('every success response has a recorded example', () => {
   expect(documented.length).toBeGreaterThan(0);
   const missing = documented.filter(({ example }) => example === undefined);
-  expect(missing.map(({ name, status }) => `${name}: ${status}`)).toEqual([]);
+  const names = missing.map(({ name, status }) => `${name}: ${status}`);
+  expect(names, 'add them to test/support/example-requests.ts, and run `npm run renew`').toEqual([]);
   const used = new Set(documented.map(({ operation, status }) => `${operation.operationId} ${status}`));
   const examples = toExamples(recorded);
   const responses = Object.entries(examples).flatMap(([id, statuses]) =>

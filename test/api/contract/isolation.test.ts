@@ -27,8 +27,11 @@ const leaksIn = (text: string) =>
 const endpointOf = (route: string) => endpoints.find(({ name }) => name === route)!;
 
 test('the table has every endpoint', () => {
-  expect(table.readTable.map(({ route }) => route).sort()).toEqual(reads.map(({ name }) => name).sort());
-  expect(table.writeTable.map(({ route }) => route).sort()).toEqual(writes.map(({ name }) => name).sort());
+  const routes = (list: { route: string }[]) => list.map(({ route }) => route).sort();
+  const names = (list: { name: string }[]) => list.map(({ name }) => name).sort();
+  const place = 'of test/support/isolation-table.ts has a line for each route';
+  expect(routes(table.readTable), `readTable ${place}`).toEqual(names(reads));
+  expect(routes(table.writeTable), `writeTable ${place}`).toEqual(names(writes));
 });
 
 describe.each(table.readTable)('$route', ({ route, owner, stranger, partner }) => {
@@ -134,7 +137,8 @@ const parameters = endpoints.flatMap((endpoint) =>
 );
 
 test('the table has every parameter that names a row', () => {
-  expect(parameters.filter(({ named }) => named === undefined).map(({ key }) => key)).toEqual([]);
+  const unnamed = parameters.filter(({ named }) => named === undefined).map(({ key }) => key);
+  expect(unnamed, 'name them in idTable of test/support/isolation-table.ts').toEqual([]);
   expect(Object.keys(table.idTable).filter((key) => !parameters.some((one) => one.key === key))).toEqual([]);
 });
 

@@ -30,8 +30,12 @@ describe('an act that cannot be undone refuses unknown names', () => {
         ignoring.push(name);
       }
     }
-    expect(refusing.sort()).toEqual(acts.map(({ route }) => route).sort());
-    expect(ignoring.sort()).toEqual(Object.keys(lenientPosts).sort());
+    expect(refusing.sort(), 'acts of test/support/acts.ts has each of them').toEqual(
+      acts.map(({ route }) => route).sort(),
+    );
+    expect(ignoring.sort(), 'lenientPosts of test/support/acts.ts has each of them').toEqual(
+      Object.keys(lenientPosts).sort(),
+    );
   });
 
   test.each(acts)('$route: in the query too, and tells the ten first', async ({ route, prepare }) => {

@@ -211,7 +211,8 @@ test('every table is exported, or listed with a reason, and has the same number 
      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') order by 1`,
   );
   const tables = rows.map(({ name }) => name);
-  expect(tables.filter((name) => !exported.has(name) && otherTables[name] === undefined)).toEqual([]);
+  const unnamed = tables.filter((name) => !exported.has(name) && otherTables[name] === undefined);
+  expect(unnamed, 'name them in otherTables of this file, or give them a record type').toEqual([]);
   expect(Object.keys(otherTables).filter((name) => !tables.includes(name) || exported.has(name))).toEqual([]);
   const kinds = recordTypes.map(({ kind }) => kind);
   const kindsNamed = Object.values(otherTables).filter((text) => !text.startsWith('- '));

@@ -117,7 +117,7 @@ test('a deleted school has no row in any table, and one with equal names, codes 
   await approvePartner(database, friend.id, gone.me.id);
   await requestPartner(database, gone.me.id, equal.me.id);
   const empty = Object.entries(countRows(await dumpRows(testApp, gone.me.id))).filter(([, count]) => count === 0);
-  expect(empty, 'the test has a row in every table').toEqual([]);
+  expect(empty, 'add a row to createOwner in test/support/isolation.ts, or to otherRows here').toEqual([]);
   await equal.me.get('/v2/courses');
   const before = await dumpRows(testApp, equal.me.id);
 
