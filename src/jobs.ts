@@ -1,7 +1,7 @@
 import { cancellationJob } from './domains/bookings/date-changes/cancellation-service.ts';
-import { dueHoldsJob } from './domains/bookings/seat-assignment/due-holds-service.ts';
-import { interestJob } from './domains/courses/interests/notification-service.ts';
-import { reminderJob } from './domains/messages/mails/reminder-service.ts';
+import { dueHoldsJob } from './domains/bookings/seat-assignment/promotion-service.ts';
+import { interestJob } from './domains/courses/interests/service.ts';
+import { reminderJob } from './domains/messages/mails/queue-service.ts';
 import { minimumJob } from './domains/messages/notices/service.ts';
 import { completionJob } from './domains/participants/attendance/service.ts';
 import { erasureJob } from './domains/records/erasures/service.ts';

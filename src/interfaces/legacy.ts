@@ -9,7 +9,7 @@ import { methodNotAllowed } from '../http/errors/method-not-allowed.ts';
 import { coerceRequests } from '../http/parsing/request-coercion.ts';
 import { t } from '../core/schema/types.ts';
 import { LegacyCourseBody } from '../domains/courses/courses/body-schema.ts';
-import { createCourse } from '../domains/courses/courses/editing-service.ts';
+import { createCourse } from '../domains/courses/courses/service.ts';
 import { SchoolBody } from '../domains/school/schools/body-schema.ts';
 import { LegacySchool } from '../domains/school/schools/schema.ts';
 import { createSubSchool, getSchool } from '../domains/school/schools/service.ts';

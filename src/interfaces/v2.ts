@@ -17,38 +17,49 @@ import { batchBookingRoutes, bookingRoutes, bookingSummaryRoutes } from '../doma
 import { bookingSettingsRoutes } from '../domains/school/booking-settings/routes.ts';
 import { campaignRoutes, campaignValidationRoutes } from '../domains/orders/campaigns/routes.ts';
 import { changeRoutes } from '../domains/records/changes/routes.ts';
-import { cancellationRoutes } from '../domains/bookings/date-changes/cancellation-routes.ts';
-import { courseDateEditingRoutes } from '../domains/bookings/date-changes/editing-routes.ts';
+import {
+  cancellationRoutes,
+  courseDateEditingRoutes,
+  courseDeletionRoutes,
+} from '../domains/bookings/date-changes/routes.ts';
 import {
   batchCourseDateRoutes,
   courseDateRoutes,
   datesOfCourseRoutes,
   nextCourseDateRoutes,
 } from '../domains/courses/coursedates/routes.ts';
-import { courseItemEditingRoutes, newCourseRoutes } from '../domains/courses/courses/editing-routes.ts';
-import { courseItemRoutes, courseRoutes } from '../domains/courses/courses/routes.ts';
-import { courseUserEditingRoutes } from '../domains/people/users/editing-routes.ts';
+import {
+  courseItemEditingRoutes,
+  newCourseRoutes,
+  courseItemRoutes,
+  courseRoutes,
+} from '../domains/courses/courses/routes.ts';
 import { creditRoutes } from '../domains/bookings/credit-requests/routes.ts';
 import { customerRoutes } from '../domains/people/customer-list/routes.ts';
-import { courseDeletionRoutes } from '../domains/bookings/date-changes/course-deletion-routes.ts';
-import { deregistrationRoutes } from '../domains/bookings/participant-changes/deregistration-routes.ts';
+import {
+  deregistrationRoutes,
+  moveRoutes,
+  participantEditingRoutes,
+} from '../domains/bookings/participant-changes/routes.ts';
 import { durationRoutes } from '../domains/courses/durations/routes.ts';
 import { erasureRoutes } from '../domains/records/erasures/routes.ts';
 import { instructorRoutes } from '../domains/courses/instructors/routes.ts';
 import { linkRoutes } from '../domains/messages/links/routes.ts';
 import { locationRoutes } from '../domains/courses/locations/routes.ts';
 import { courseUserMergeRoutes, customerMergeRoutes } from '../domains/records/merges/routes.ts';
-import { moveRoutes } from '../domains/bookings/participant-changes/move-routes.ts';
 import { orderProductRoutes } from '../domains/courses/products/routes.ts';
-import { orderEditingRoutes } from '../domains/orders/orders/editing-routes.ts';
-import { orderRoutes } from '../domains/orders/orders/routes.ts';
-import { participantEditingRoutes } from '../domains/bookings/participant-changes/editing-routes.ts';
+import { orderEditingRoutes, orderRoutes } from '../domains/orders/orders/routes.ts';
 import { participantRoutes } from '../domains/participants/participants/routes.ts';
 import { orderPaymentRoutes, paymentRoutes } from '../domains/orders/payments/routes.ts';
 import { personExportRoutes } from '../domains/records/person-export/routes.ts';
 import { schoolRoutes } from '../domains/school/schools/routes.ts';
 import { tagRoutes } from '../domains/courses/tags/routes.ts';
-import { courseUserRoutes, employeeRoutes, searchUserRoutes } from '../domains/people/users/routes.ts';
+import {
+  courseUserEditingRoutes,
+  courseUserRoutes,
+  employeeRoutes,
+  searchUserRoutes,
+} from '../domains/people/users/routes.ts';
 import { voucherRoutes, voucherValidationRoutes } from '../domains/orders/vouchers/routes.ts';
 import type { OperationGroup } from './plugin/define-plugin.ts';
 

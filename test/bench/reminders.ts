@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { queueDueReminders } from '../../src/domains/messages/mails/reminder-service.ts';
+import { queueDueReminders } from '../../src/domains/messages/mails/queue-service.ts';
 import { connections } from './booking.ts';
 import type { Subject } from './database.ts';
 import { round } from './cost.ts';

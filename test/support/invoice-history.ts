@@ -1,4 +1,4 @@
-import { endDueHoldsOfSchool } from '../../src/domains/bookings/seat-assignment/due-holds-service.ts';
+import { endDueHoldsOfSchool } from '../../src/domains/bookings/seat-assignment/promotion-service.ts';
 import { createBookableDate, createVoucher, deregister, endOffers, person } from './booking.ts';
 import { changeDate } from './dates.ts';
 import type { InvoiceDocument } from './invoicing.ts';

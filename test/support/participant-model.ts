@@ -12,7 +12,7 @@ import {
 import { Problem } from '../../src/core/errors.ts';
 import { book } from '../../src/domains/bookings/booking/service.ts';
 import { updateParticipant } from '../../src/domains/bookings/participant-changes/editing-service.ts';
-import { endDueHoldsOfSchool } from '../../src/domains/bookings/seat-assignment/due-holds-service.ts';
+import { endDueHoldsOfSchool } from '../../src/domains/bookings/seat-assignment/promotion-service.ts';
 import { acceptOffer, declineOffer } from '../../src/domains/bookings/seat-assignment/service.ts';
 import { bookingBody, createBookableDate, person } from './booking.ts';
 import { changeDate } from './dates.ts';

@@ -6,7 +6,7 @@ import { hideClosedMembers } from '../../src/lists/closed-members.ts';
 import { isPersonal } from '../../src/http/idempotency.ts';
 import { toPublicSchema } from '../../src/http/publishable/serializer.ts';
 import { findName, t } from '../../src/core/schema/types.ts';
-import { personalResources } from '../../src/domains/records/changes/item-schema.ts';
+import { personalResources } from '../../src/domains/records/changes/schema.ts';
 import { findUndeclared } from '../support/member-access.ts';
 
 const resources = join(import.meta.dirname, '../../src/domains');

@@ -2,8 +2,12 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import type { Ctx } from '../../database/context.ts';
 import type { Tx } from '../../database/client.ts';
 import { getRoute } from '../../http/route-name.ts';
-import { hashPassword, storeAdminPassword, storePassword } from '../../domains/school/auth/password-service.ts';
-import { loadPasswordNames } from '../../domains/school/auth/password-loaders.ts';
+import {
+  hashPassword,
+  storeAdminPassword,
+  storePassword,
+  loadPasswordNames,
+} from '../../domains/school/auth/password-service.ts';
 import { endSession, openSession, openSessionByToken } from '../../domains/school/auth/session-service.ts';
 import type { Purpose, TokenOwner } from '../../domains/school/auth/schema.ts';
 import { findTokenOwner, consumeToken } from '../../domains/school/auth/token-service.ts';

@@ -6,7 +6,7 @@ import {
   cancelOwnPlace,
   loadCancellationTerms,
   type OwnPlace,
-} from '../../domains/bookings/participant-changes/self-cancellation-service.ts';
+} from '../../domains/bookings/participant-changes/deregistration-service.ts';
 import { readField } from '../../http/html/forms.ts';
 import { sendPage } from './send-page.tsx';
 import { Cancel, isOpen, type CancelProps } from './views/cancel.tsx';

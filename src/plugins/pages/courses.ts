@@ -11,7 +11,7 @@ import { courses } from '../../database/tables/courses.ts';
 import { participants } from '../../database/tables/participants.ts';
 import { instructors, locations, places } from '../../database/tables/places.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
-import { loadCredit } from '../../domains/bookings/participant-changes/self-cancellation-service.ts';
+import { loadCredit } from '../../domains/bookings/participant-changes/deregistration-service.ts';
 import {
   nextFirst,
   loadShown,

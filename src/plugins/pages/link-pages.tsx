@@ -5,7 +5,7 @@ import { hasLink, isEmailAddress, isTitle, normalizeEmail, normalizeTitle } from
 import type { Ctx } from '../../database/context.ts';
 import { findLink } from '../../domains/messages/links/service.ts';
 import { acceptOffer, declineOffer } from '../../domains/bookings/seat-assignment/service.ts';
-import { namePlaces } from '../../domains/bookings/participant-changes/swap-service.ts';
+import { namePlaces } from '../../domains/bookings/participant-changes/editing-service.ts';
 import { findShownCredit } from './courses.ts';
 import { cancelByForm, sendCancelForm } from './cancel-page.tsx';
 import { readField } from '../../http/html/forms.ts';

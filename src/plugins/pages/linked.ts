@@ -8,7 +8,7 @@ import { grouped } from '../../lists/relations.ts';
 import { sameTenant, tenantWhere } from '../../lists/tenant-scope.ts';
 import { loadBookingBalance, loadPlacePrice } from '../../domains/orders/payments/balance-service.ts';
 import type { CancellationTerms } from '../../domains/bookings/participant-changes/schema.ts';
-import { loadCancellationTerms } from '../../domains/bookings/participant-changes/self-cancellation-service.ts';
+import { loadCancellationTerms } from '../../domains/bookings/participant-changes/deregistration-service.ts';
 import { findEnrolments, findShownCredit, type Enrolment } from './courses.ts';
 
 export type LinkedPlace = {

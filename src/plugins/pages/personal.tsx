@@ -5,7 +5,7 @@ import { Problem } from '../../core/errors.ts';
 import { toUidHost } from '../../core/settings.ts';
 import { hashPassword, replacePassword } from '../../domains/school/auth/password-service.ts';
 import { endSession, openSession, findSessionUser } from '../../domains/school/auth/session-service.ts';
-import { loadCancellationTerms } from '../../domains/bookings/participant-changes/self-cancellation-service.ts';
+import { loadCancellationTerms } from '../../domains/bookings/participant-changes/deregistration-service.ts';
 import { cancelByForm, sendCancelForm } from './cancel-page.tsx';
 import { sendNotice, sendPage } from './send-page.tsx';
 import {

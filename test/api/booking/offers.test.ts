@@ -16,7 +16,7 @@ import { eventsSince, newestEvent } from '../../support/changes.ts';
 import { write } from '../../support/orders.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
 import { participants } from '../../../src/database/tables/participants.ts';
-import { endDueHoldsOfSchool } from '../../../src/domains/bookings/seat-assignment/due-holds-service.ts';
+import { endDueHoldsOfSchool } from '../../../src/domains/bookings/seat-assignment/promotion-service.ts';
 import { acceptOffer, declineOffer } from '../../../src/domains/bookings/seat-assignment/service.ts';
 
 const { createProvider, database } = await sharedTestApp();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { checkCounters } from '../../../src/domains/records/counters/service.ts';
-import { endDueHoldsOfSchool } from '../../../src/domains/bookings/seat-assignment/due-holds-service.ts';
+import { endDueHoldsOfSchool } from '../../../src/domains/bookings/seat-assignment/promotion-service.ts';
 import { bookOrFail, createBookableDate, createVoucher, endOffers, persons } from '../../support/booking.ts';
 import { eventsSince, newestEvent } from '../../support/changes.ts';
 import { addDate } from '../../support/dates.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { eq } from 'drizzle-orm';
 import { products } from '../../../src/database/tables/courses.ts';
-import { queueInterestMails } from '../../../src/domains/courses/interests/notification-service.ts';
+import { queueInterestMails } from '../../../src/domains/courses/interests/service.ts';
 import { addDate, addLocation, changeDate } from '../../support/dates.ts';
 import { switchCatalogOn } from '../../support/catalog.ts';
 import { addInterests, askFor, interestMails, listInterests } from '../../support/interests.ts';

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import type { openDatabase } from '../../../src/database/client.ts';
-import { queueInterestMails } from '../../../src/domains/courses/interests/notification-service.ts';
+import { queueInterestMails } from '../../../src/domains/courses/interests/service.ts';
 import { addDate, changeDate } from '../../support/dates.ts';
 import { addInterests, askFor, interestMails, listInterests } from '../../support/interests.ts';
 import { switchMails } from '../../support/mail.ts';
@@ -155,7 +155,7 @@ test('two servers that tell of a date at the same time queue one mail', async ()
 });
 
 test('negative control: without the lock and the check of the row there are two mails', async () => {
-  const file = await bundleWithoutGuards('src/domains/courses/interests/notification-service.ts', ['toldOnce']);
+  const file = await bundleWithoutGuards('src/domains/courses/interests/service.ts', ['toldOnce']);
   const { queueInterestMails: unguarded } = (await import(resolve(file))) as { queueInterestMails: TellOfDates };
   const { openDatabase: withoutLock } = await loadUnguarded(['lock', 'queue']);
   expect(await tellByTwoServers(unguarded, withoutLock)).toHaveLength(2);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { endDueHoldsOfSchool } from '../../../src/domains/bookings/seat-assignment/due-holds-service.ts';
+import { endDueHoldsOfSchool } from '../../../src/domains/bookings/seat-assignment/promotion-service.ts';
 import { acceptOffer, declineOffer } from '../../../src/domains/bookings/seat-assignment/service.ts';
 import { warnOfMinimum } from '../../../src/domains/messages/notices/service.ts';
 import { mailKindNames } from '../../../src/core/reference/mail-kinds.ts';

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { findTransition, states, type State } from '../../../src/core/reference/participant-states.ts';
-import { endDueHoldsOfSchool } from '../../../src/domains/bookings/seat-assignment/due-holds-service.ts';
+import { endDueHoldsOfSchool } from '../../../src/domains/bookings/seat-assignment/promotion-service.ts';
 import { bookingBody, bookOrFail, createBookableDate, deregister, endOffers, persons } from '../../support/booking.ts';
 import { addGathering, addInstructor, addLocation, changeDate } from '../../support/dates.ts';
 import { forced, openMailTestApp, queuedMails, readOutbox, switchMails } from '../../support/mail.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
-import { queueDateChanges } from '../../../src/domains/messages/mails/date-service.ts';
+import { queueDateChanges } from '../../../src/domains/messages/mails/queue-service.ts';
 import { acceptOffer, declineOffer } from '../../../src/domains/bookings/seat-assignment/service.ts';
 
 const { createProvider, database } = await sharedTestApp();

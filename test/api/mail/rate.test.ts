@@ -14,7 +14,7 @@ import {
 } from '../../support/mail.ts';
 import { mailCheck } from '../../../src/plugins/delivery/checks.ts';
 import { createRate } from '../../../src/plugins/delivery/mail/deliveries.ts';
-import { queueDueReminders } from '../../../src/domains/messages/mails/reminder-service.ts';
+import { queueDueReminders } from '../../../src/domains/messages/mails/queue-service.ts';
 
 test('a worker claims no more mails than it may send', async () => {
   const testApp = await openMailTestApp();

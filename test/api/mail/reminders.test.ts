@@ -3,7 +3,7 @@ import { bookOrFail, createBookableDate, deregister, person, persons } from '../
 import { addDate, addLocation, addParticipants, changeDate } from '../../support/dates.ts';
 import { forced, queuedMails, switchMails } from '../../support/mail.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';
-import { queueDueReminders } from '../../../src/domains/messages/mails/reminder-service.ts';
+import { queueDueReminders } from '../../../src/domains/messages/mails/queue-service.ts';
 import { dueAt } from '../../../src/domains/messages/mails/sql.ts';
 
 const { createProvider, database } = await sharedTestApp();

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { orderLines, orders } from '../../../src/database/tables/orders.ts';
-import { exportOrder } from '../../../src/domains/orders/orders/editing-service.ts';
+import { exportOrder } from '../../../src/domains/orders/orders/service.ts';
 import {
   mainProduct,
   createAttendance,

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { products } from '../../../src/database/tables/courses.ts';
-import { endDueHoldsOfSchool } from '../../../src/domains/bookings/seat-assignment/due-holds-service.ts';
+import { endDueHoldsOfSchool } from '../../../src/domains/bookings/seat-assignment/promotion-service.ts';
 import { bookOrFail, createBookableDate, deregister, person, persons, statusesOnDate } from '../../support/booking.ts';
 import { readFormFields } from '../../support/catalog-form.ts';
 import { eventsSince, newestEvent } from '../../support/changes.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadCancellationTerms } from '../../../src/domains/bookings/participant-changes/self-cancellation-service.ts';
+import { loadCancellationTerms } from '../../../src/domains/bookings/participant-changes/deregistration-service.ts';
 import {
   bookOrFail,
   createBookableDate,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bookOrFail, createBookableDate, deregister, person, persons } from '../../support/booking.ts';
-import { endDueHoldsOfSchool } from '../../../src/domains/bookings/seat-assignment/due-holds-service.ts';
+import { endDueHoldsOfSchool } from '../../../src/domains/bookings/seat-assignment/promotion-service.ts';
 import { createCampaign, createProduct, mainProduct, write } from '../../support/orders.ts';
 import { createLinkToken, visitor } from '../../support/pages.ts';
 import { sharedTestApp, type Provider } from '../../support/test-app.ts';

@@ -5,7 +5,7 @@ import { loadUnguarded, type Unguarded } from '../../support/unguarded.ts';
 import { openTestApp, openTestDatabase, ownDatabase, send } from '../../support/test-app.ts';
 import type { Log } from '../../../src/core/log.ts';
 import { startJobs } from '../../../src/database/periodic.ts';
-import { dueHoldsJob } from '../../../src/domains/bookings/seat-assignment/due-holds-service.ts';
+import { dueHoldsJob } from '../../../src/domains/bookings/seat-assignment/promotion-service.ts';
 
 const [places, callers] = [10, 300];
 const wait = { config: { waiting_list_when_full: true } };

@@ -13,8 +13,8 @@ import {
 import { decideSeats } from '../seat-assignment/assignment-service.ts';
 import { endDueHolds } from '../seat-assignment/promotion-service.ts';
 import { states } from '../../../core/reference/participant-states.ts';
-import type { ProductFound } from '../../orders/orders/price-schema.ts';
-import type { QuoteRequest, QuoteParticipant, BookingContext, CampaignFound, DateFound } from './quote-schema.ts';
+import type { ProductFound } from '../../orders/orders/schema.ts';
+import type { QuoteRequest, QuoteParticipant, BookingContext, CampaignFound, DateFound } from './schema.ts';
 import { findChildren, findDate, findPayers, findProducts, type PayersFound } from './sql.ts';
 
 /** Loads the date, products, campaigns, voucher and customer, once the offers of the date that are due have ended. */

@@ -15,8 +15,7 @@ import { BatchBookingBody, findErrorsOfBatch, toItems, type BatchItem, type Item
 import { type DryRun, bookEach, bookItem, tryBookings, tryItem } from './batch-service.ts';
 import { BatchResults, type BatchResult, BookingResult, BookingQuery, StoredBooking } from './schema.ts';
 import { BookingBody, collectValidationErrors, type ValidationError } from './body-schema.ts';
-import { book } from './service.ts';
-import { getBooking } from './summary-service.ts';
+import { book, getBooking } from './service.ts';
 
 const tags = ['Booking'];
 const idempotency = { space: 'booking' } as const;

@@ -2,7 +2,7 @@ import { canceled } from '../../../core/reference/statuses.ts';
 import { caseFoldedSql, currentTimeSql } from '../../../database/tables/columns.ts';
 import { hasDueOffersSql, openOffersSql } from '../../courses/seats/loaders.ts';
 import { isForCourse, isForCustomer, isOpen, isUsedUp } from '../../orders/campaigns/loaders.ts';
-import type { CampaignFound, CustomerFound, VoucherFound } from './quote-schema.ts';
+import type { CampaignFound, CustomerFound, VoucherFound } from './schema.ts';
 
 /** Inserts a booking with its order, lines and participants; returns one row with the ids. */
 export const createBooking = {

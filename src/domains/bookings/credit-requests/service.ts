@@ -4,11 +4,10 @@ import { hasLeft } from '../../../core/reference/statuses.ts';
 import type { Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { deregisterWithMails } from '../participant-changes/deregistration-service.ts';
-import { readResultingOrders } from '../../orders/credits/resulting-service.ts';
 import { getOrder } from '../../orders/orders/service.ts';
 import type { CreditBody } from './body-schema.ts';
 import { creditPlaces, findCreditableOrders } from '../../orders/credits/place-service.ts';
-import { brokenRule, creditOrder, type Credited } from '../../orders/credits/service.ts';
+import { readResultingOrders, brokenRule, creditOrder, type Credited } from '../../orders/credits/service.ts';
 
 export async function createCredit(ctx: Ctx, orderId: number, body: CreditBody) {
   const { lines, fee = 0, deregister = false, dry_run = false, reason } = body;

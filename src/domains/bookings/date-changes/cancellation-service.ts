@@ -12,12 +12,17 @@ import { cancellations, courseDates } from '../../../database/tables/coursedates
 import { courses } from '../../../database/tables/courses.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { creditParticipants, findCreditableOrders } from '../../orders/credits/place-service.ts';
-import { queueDateChanges, readSchedule } from '../../messages/mails/date-service.ts';
-import { isMailSwitchedOn, queueMails, type NewMail } from '../../messages/mails/queue-service.ts';
+import {
+  queueDateChanges,
+  readSchedule,
+  isMailSwitchedOn,
+  queueMails,
+  type NewMail,
+} from '../../messages/mails/queue-service.ts';
 import { moveParticipants, toMovedAway } from '../participant-changes/move-service.ts';
 import { promoteAfterUpdate } from '../seat-assignment/promotion-service.ts';
 import { deregisterParticipants } from '../seat-assignment/service.ts';
-import type { CancellationBody } from './cancellation-body-schema.ts';
+import type { CancellationBody } from './body-schema.ts';
 import { toCancellation, type Cancellation, type CancellationRow } from './schema.ts';
 import * as sql from './cancellation-sql.ts';
 

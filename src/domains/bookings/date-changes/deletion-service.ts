@@ -8,7 +8,7 @@ import { courseDates } from '../../../database/tables/coursedates.ts';
 import { courses } from '../../../database/tables/courses.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { releaseAddress } from '../../courses/courses/address-service.ts';
-import { matchCourse } from '../../courses/courses/editing-service.ts';
+import { matchCourse } from '../../courses/courses/service.ts';
 import { deleteInterests } from '../../courses/interests/service.ts';
 import { dueOffers, hasWaiting } from '../../courses/seats/loaders.ts';
 import { endWaiting } from '../participant-changes/deregistration-service.ts';

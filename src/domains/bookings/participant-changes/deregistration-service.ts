@@ -1,19 +1,27 @@
-import { and, asc, eq, inArray, type SQL } from 'drizzle-orm';
+import { and, asc, eq, inArray, type SQL, isNotNull, sql } from 'drizzle-orm';
+import { bookingProblem } from '../../../core/booking-errors.ts';
 import { Problem } from '../../../core/errors.ts';
-import { isConfirmed, participantStatus } from '../../../core/reference/statuses.ts';
+import { toMinorUnits, type Minor } from '../../../core/money.ts';
+import { isConfirmed, participantStatus, canceled } from '../../../core/reference/statuses.ts';
 import type { Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
+import { execute, type Queryable } from '../../../database/statements.ts';
+import { currentTime } from '../../../database/tables/columns.ts';
 import { courseDates } from '../../../database/tables/coursedates.ts';
 import { bookings } from '../../../database/tables/orders.ts';
-import { participants } from '../../../database/tables/participants.ts';
+import { participants, attendances } from '../../../database/tables/participants.ts';
+import { locations } from '../../../database/tables/places.ts';
+import { bookingSettings } from '../../../database/tables/providers.ts';
 import { defineReferences } from '../../../lists/references.ts';
 import { sameTenant, tenantWhere } from '../../../lists/tenant-scope.ts';
-import { bookingProblem } from '../../../core/booking-errors.ts';
-import { queueMails, type NewMail } from '../../messages/mails/queue-service.ts';
+import { queueMails, type NewMail, reserveFormMail } from '../../messages/mails/queue-service.ts';
+import { creditUnpaid } from '../../orders/credits/place-service.ts';
 import { participantSerializer } from '../../participants/participants/serializer.ts';
-import { changeStates, endDueHoldsOfDates } from '../seat-assignment/promotion-service.ts';
+import { changeStates, endDueHoldsOfDates, endDueHolds } from '../seat-assignment/promotion-service.ts';
 import { deregisterParticipants, type Participant } from '../seat-assignment/service.ts';
 import type { DeregisterBody } from './body-schema.ts';
+import { decideTerms, type CancellationTerms } from './schema.ts';
+import { findCredit, findRecipient, type CreditFound } from './sql.ts';
 
 /** The participants are those of the booking. */
 export const deregistrationReferences = defineReferences<DeregisterBody>({
@@ -108,4 +116,109 @@ export async function deregister(ctx: Ctx, bookingId: number, body: DeregisterBo
     booking_id: String(bookingId),
     participants: await participantSerializer.embed(ctx, rows, {}, []),
   };
+}
+
+export type PlaceCredit = { credited: Minor; returned: Minor; currency: string; isOwn: boolean };
+
+/** The amount credited when a participant left, and its part that went back to vouchers; undefined without a credit. */
+export async function loadCredit(on: Queryable, providerId: number, participantId: number) {
+  const [found] = await execute<CreditFound>(on, findCredit, [providerId, participantId]);
+  const credit = found && { ...found, credited: toMinorUnits(found.credited), returned: toMinorUnits(found.returned) };
+  return credit satisfies PlaceCredit | undefined;
+}
+
+/** Dates of earlier millennia would be out of the range of PostgreSQL. */
+const maxDays = 1_000_000;
+const isWithoutTime = sql`coalesce(${courseDates.startTimeAt}, '00:00') = '00:00'`;
+const startsAt = sql`${courseDates.startAt} + coalesce(${courseDates.startTimeAt}, '00:00'::time)`;
+const freeUntil = sql`${startsAt} - least(coalesce(${locations.cancellationDays}, 0), ${maxDays}) * interval '1 day'`;
+/** The end of a day is shown as 23:59, and a time that the clock skips as the one that it shows instead. */
+const toText = (localTime: typeof startsAt) =>
+  sql<string>`to_char(timezone(${courseDates.zone}, timezone(${courseDates.zone}, ${localTime}
+    - case when ${isWithoutTime} then interval '1 minute' else interval '0' end)), 'YYYY-MM-DD HH24:MI')`;
+
+/** What the terms depend on, of a date and its school. */
+const selectDateFacts = (time: SQL) => ({
+  lateCancellation: bookingSettings.lateCancellation,
+  isDateCanceled: sql<boolean>`${courseDates.statusId} = ${canceled} or ${courseDates.deletedAt} is not null`,
+  isStarted: sql<boolean>`${courseDates.startsAt} <= ${time}`,
+  isLate: sql<boolean>`timezone(${courseDates.zone}, ${freeUntil}) <= ${time}`,
+  freeUntil: toText(freeUntil),
+  startsAt: toText(startsAt),
+});
+
+/** The terms of a seat that is booked now; undefined where the school has not allowed cancellations. */
+export async function findDateTerms(ctx: Ctx, courseDateId: number): Promise<CancellationTerms | undefined> {
+  const [facts] = await ctx.db
+    .select(selectDateFacts(currentTime))
+    .from(courseDates)
+    .innerJoin(bookingSettings, sameTenant(bookingSettings, courseDates, eq(bookingSettings.selfCancellation, true)))
+    .leftJoin(locations, sameTenant(locations, courseDates, eq(locations.id, courseDates.locationId)))
+    .where(tenantWhere(ctx, courseDates, eq(courseDates.id, courseDateId)));
+  return facts && decideTerms({ ...facts, statusId: participantStatus.confirmed, heldFor: null, isAttended: false });
+}
+
+/** The terms of these participants at a time, by default now; none where the school has not allowed cancellations. */
+export async function loadCancellationTerms(
+  ctx: Ctx,
+  db: Ctx['db'] | Tx,
+  participantIds: number[],
+  at?: string,
+): Promise<Map<number, CancellationTerms>> {
+  const time = at === undefined ? currentTime : sql`${at}::timestamptz`;
+  const ofParticipant = eq(attendances.participantId, participants.id);
+  const isAttended = tenantWhere(ctx, attendances, ofParticipant, isNotNull(attendances.attended));
+  const rows = await db
+    .select({
+      id: participants.id,
+      statusId: participants.statusId,
+      heldFor: participants.heldFor,
+      isAttended: sql<boolean>`exists (select from ${attendances} where ${isAttended})`,
+      ...selectDateFacts(time),
+    })
+    .from(participants)
+    .innerJoin(bookingSettings, sameTenant(bookingSettings, participants, eq(bookingSettings.selfCancellation, true)))
+    .innerJoin(courseDates, sameTenant(courseDates, participants, eq(courseDates.id, participants.courseDateId)))
+    .leftJoin(locations, sameTenant(locations, courseDates, eq(locations.id, courseDates.locationId)))
+    .where(tenantWhere(ctx, participants, sql`${participants.id} = any(${sql.param(participantIds)}::bigint[])`));
+  return new Map(rows.map(({ id, ...facts }) => [id, decideTerms(facts)]));
+}
+
+/** A place of the person, or one of the booking of a payer. */
+export type OwnPlace = { participantId: number } & ({ userId: number } | { bookingId: number });
+
+/** What the person has confirmed: the participant may have another date since, or the school charge a fee. */
+type Confirmed = { courseDateId: number; acceptsFee: boolean };
+
+/**
+ * Cancels a place, with its mail, credits what is unpaid of one that is free of charge, and promotes the waiting list.
+ * Returns the terms where it does not: a place that cannot be canceled or was canceled before, or other terms than the
+ * confirmed ones.
+ */
+export const cancelOwnPlace = (ctx: Ctx, place: OwnPlace, confirmed: Confirmed): Promise<CancellationTerms | 'done'> =>
+  ctx.write(['dates', 'people', 'money'], async (tx, now) => {
+    const { courseDateId } = await findOwn(ctx, tx, place);
+    await endDueHolds(ctx, tx, now, [courseDateId], place.participantId);
+    const terms = (await loadCancellationTerms(ctx, tx, [place.participantId], now)).get(place.participantId);
+    if (terms === undefined) throw Problem.notFound('Participant');
+    const isOpen = terms.kind === 'free' || (terms.kind === 'fee' && confirmed.acceptsFee);
+    if (!isOpen || confirmed.courseDateId !== courseDateId) return tx.rollbackNoChange(terms);
+    const row = await findOwn(ctx, tx, place);
+    const sendMail = 'userId' in place || (await mayMail(ctx, tx, row.id));
+    await deregisterWithMails(ctx, tx, now, [row], { withFee: terms.kind === 'fee', sendMail });
+    if (terms.kind === 'free') await creditUnpaid(ctx, tx, now, [row.id]);
+    return 'done';
+  });
+
+/** Within the limit of mails to a recipient. */
+async function mayMail(ctx: Ctx, tx: Tx, participantId: number) {
+  const [found] = await execute<{ email: string }>(tx, findRecipient, [ctx.providerId, participantId]);
+  return found !== undefined && reserveFormMail(ctx, tx, found.email);
+}
+
+async function findOwn(ctx: Ctx, tx: Tx, place: OwnPlace) {
+  const owner = 'userId' in place ? eq(participants.userId, place.userId) : eq(participants.bookingId, place.bookingId);
+  const where = tenantWhere(ctx, participants, owner, eq(participants.id, place.participantId));
+  const [row] = await tx.select().from(participants).where(where);
+  return Problem.assertFound(row, 'Participant');
 }

@@ -1,20 +1,28 @@
-import { eq } from 'drizzle-orm';
+import { eq, and } from 'drizzle-orm';
 import { Problem } from '../../../core/errors.ts';
-import { t } from '../../../core/schema/types.ts';
+import { nextState, states, toState } from '../../../core/reference/participant-states.ts';
 import { hasLeft, isConfirmed } from '../../../core/reference/statuses.ts';
+import { t } from '../../../core/schema/types.ts';
+import { todayIn } from '../../../core/timestamps.ts';
 import type { Areas } from '../../../database/areas.ts';
 import type { Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
+import { recordEvents } from '../../../database/record-events.ts';
+import { execute } from '../../../database/statements.ts';
 import { participants } from '../../../database/tables/participants.ts';
+import { courseUsers } from '../../../database/tables/users.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
-import { queueMails } from '../../messages/mails/queue-service.ts';
+import { replaceOfferLinks } from '../../messages/links/service.ts';
+import { queueMails, reserveFormMail, isMailSwitchedOn, type NewMail } from '../../messages/mails/queue-service.ts';
 import { queueNotices } from '../../messages/notices/service.ts';
 import type { ParticipantRow } from '../../participants/participants/schema.ts';
 import { getParticipant } from '../../participants/participants/service.ts';
+import { deletePlaceholder, enrolUsers, findExistingUsers, type Person } from '../../people/users/enrolment-service.ts';
+import { isPerson } from '../../people/users/loaders.ts';
 import { endDueHolds, promoteAfterLeaving } from '../seat-assignment/promotion-service.ts';
 import { decideStatus } from '../seat-assignment/service.ts';
-import { completeSwap, decideSwap } from './swap-service.ts';
 import type { ParticipantChange } from './body-schema.ts';
+import * as sql from './sql.ts';
 
 /**
  * A new status that holds a seat follows the rules of booking; a freed seat promotes the waiting list. Another person on
@@ -89,3 +97,112 @@ async function notifyOfStatus(
     courseDateIds: [courseDateId],
   });
 }
+
+/** The names of a person, or the id of a course user in either form. */
+type NewPerson = Partial<
+  Pick<Person, 'firstname' | 'lastname' | 'email' | 'phone' | 'company' | 'position'> &
+    Record<'date_of_birth' | 'external_id', string> & { id: number }
+>;
+
+/**
+ * The columns of a participant whose place another person gets, by the person rules of a booking; naming a place of a
+ * group ends its reservation. Undefined for the person who has the place.
+ */
+async function decideSwap(ctx: Ctx, tx: Tx, now: string, row: ParticipantRow, person: NewPerson) {
+  const { date_of_birth: dateOfBirth, id, external_id: externalId, ...others } = person;
+  if (dateOfBirth !== undefined && dateOfBirth > todayIn(ctx.settings.timezone))
+    throw Problem.invalidFields({ rules: { 'user.date_of_birth': 'date_in_future' } });
+  const [place] = await execute<sql.PlaceFound>(tx, sql.findPlace, [ctx.providerId, row.id]);
+  const { customerId, company, companyNumber, isAttended } = place!;
+  const fromOrder = { company: others.company ?? company ?? undefined, companyNumber: companyNumber ?? undefined };
+  const persons = [{ ...others, dateOfBirth, ...fromOrder } as Person];
+  const known = id === undefined && externalId === undefined ? undefined : await findUser(ctx, tx, id, externalId);
+  const found = known ? [] : await findExistingUsers(ctx, tx, persons);
+  const existing = known ?? found[0]!.id;
+  if (existing === row.userId) return undefined;
+  assertNotAttended(isAttended ? [row] : []);
+
+  const userId = existing ?? (await enrolUsers(ctx, tx, now, persons, found, customerId))[0]!.userId;
+  const state = nextState(toState(row), 'name', 'own');
+  const named = state && states[state];
+  return {
+    userId,
+    userComment: null,
+    customProperties: null,
+    certificateIssuedAt: null,
+    ...{ completed: false, completedByHand: false, passed: false, noShow: false },
+    ...named,
+    ...(named && named.statusId !== row.statusId && { statusUpdatedAt: now }),
+  };
+}
+
+async function findUser(ctx: Ctx, tx: Tx, id: number | undefined, externalId = '') {
+  const isNamed = id === undefined ? eq(courseUsers.externalId, externalId) : eq(courseUsers.id, id);
+  const { id: userId, erasedAt } = courseUsers;
+  const isFound = tenantWhere(ctx, courseUsers, and(isNamed, isPerson));
+  const [user, other] = await tx.select({ id: userId, erasedAt }).from(courseUsers).where(isFound).limit(2);
+  if (!user) throw Problem.invalidFields({ notValid: ['user'] });
+  if (other) throw Problem.invalidFields({ rules: { user: 'person_ambiguous' } });
+  if (user.erasedAt !== null) throw Problem.invalidFields({ rules: { user: 'person_erased' } });
+  return user.id;
+}
+
+export function assertNotAttended(attended: { id: number }[]) {
+  const message = 'Attendance of the participant is registered already';
+  const errors = attended.map(({ id }) => ({ code: 'attendance_registered' as const, message, participantId: id }));
+  if (errors.length > 0) throw new Problem('invalid', message, { errors });
+}
+
+/** Records a swap that is written, with its mails, and deletes the former user if it was a placeholder. */
+async function completeSwap(
+  ctx: Ctx,
+  tx: Tx,
+  now: string,
+  { id, userId: formerId, statusId, heldFor, courseDateId }: ParticipantRow,
+  userId: number,
+  { sendMail = true } = {},
+) {
+  const isNamed = !(await deletePlaceholder(ctx, tx, formerId, userId));
+  await deleteAttendances(ctx, tx, [id]);
+  await touchOrders(ctx, tx, now, [id]);
+  await recordEvents(tx, ctx.providerId, now, [{ type: 'participant.swapped', id }]);
+  await execute(tx, sql.nameFormerUser, [ctx.providerId, id, formerId]);
+  const users = isNamed && !hasLeft(statusId) ? [userId, formerId] : [userId];
+  const endsPlace = isConfirmed(statusId);
+  const mails = users.map((user): NewMail => ({ purpose: 'swap', userId: user, participantId: id, endsPlace }));
+  if (sendMail) await queueMails(ctx, tx, now, mails);
+  await replaceOfferLinks(ctx, tx, now, userId, [id]);
+  if (heldFor === 'name') await queueNotices(ctx, tx, now, { courseDateIds: [courseDateId] });
+}
+
+export type NamedPlace = { participantId: number; person: Pick<Person, 'firstname' | 'lastname' | 'email'> };
+
+/**
+ * Names places of a booking that have no name yet; others stay as they are. Returns how many were named. A person who has
+ * reached the daily mail limit gets none.
+ */
+export const namePlaces = (ctx: Ctx, bookingId: number, places: NamedPlace[]): Promise<number> =>
+  ctx.write(['dates', 'people', 'money'], async (tx, now) => {
+    const isOn = await isMailSwitchedOn(ctx, tx, 'swap');
+    let named = 0;
+    for (const { participantId, person } of places) {
+      const ofBooking = and(eq(participants.bookingId, bookingId), eq(participants.id, participantId));
+      const place = tenantWhere(ctx, participants, ofBooking, eq(participants.heldFor, 'name'));
+      const [row] = await tx.select().from(participants).where(place);
+      const swap = row && (await decideSwap(ctx, tx, now, row, person));
+      if (row === undefined || swap === undefined) continue;
+      await tx.updateChanged(participants, place, swap, now);
+      const sendMail = isOn && (await reserveFormMail(ctx, tx, person.email));
+      await completeSwap(ctx, tx, now, row, swap.userId, { sendMail });
+      named += 1;
+    }
+    return named > 0 ? named : tx.rollbackNoChange(named);
+  });
+
+/** Call when participants get another person or date: attendance that was taken back has left rows. */
+export const deleteAttendances = ({ providerId }: Pick<Ctx, 'providerId'>, tx: Tx, participantIds: number[]) =>
+  execute(tx, sql.deleteAttendances, [providerId, participantIds]);
+
+/** Call when the orders show other persons or dates. */
+export const touchOrders = ({ providerId }: Ctx, tx: Tx, now: string, participantIds: number[]) =>
+  execute(tx, sql.touchOrders, [providerId, participantIds, now]);

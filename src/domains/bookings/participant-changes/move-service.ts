@@ -12,14 +12,14 @@ import { bookingProblem, participantError, bookingError } from '../../../core/bo
 import { changePrice } from '../../orders/credits/difference-service.ts';
 import { queueMails, type NewMail } from '../../messages/mails/queue-service.ts';
 import { queueNotices } from '../../messages/notices/service.ts';
-import { readResultingOrders } from '../../orders/credits/resulting-service.ts';
+import { readResultingOrders } from '../../orders/credits/service.ts';
 import type { ParticipantRow } from '../../participants/participants/schema.ts';
 import { getParticipant } from '../../participants/participants/service.ts';
-import type { DateFound } from '../booking/quote-schema.ts';
+import type { DateFound } from '../booking/schema.ts';
 import { loadContext } from '../booking/quote-service.ts';
 import { decideSeats } from '../seat-assignment/assignment-service.ts';
 import { endDueHolds, promoteAfterLeaving } from '../seat-assignment/promotion-service.ts';
-import { assertNotAttended, deleteAttendances, touchOrders } from './swap-service.ts';
+import { assertNotAttended, deleteAttendances, touchOrders } from './editing-service.ts';
 import type { MoveBody } from './body-schema.ts';
 import * as sql from './sql.ts';
 

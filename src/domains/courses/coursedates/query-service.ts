@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../database/context.ts';
 import { Problem } from '../../../core/errors.ts';
-import { assertVisibleCourse } from '../courses/query-service.ts';
+import { assertVisibleCourse } from '../courses/service.ts';
 import { courseDateList, datesOfCourseList } from './list.ts';
 
 type CourseDateQuery = Parameters<typeof datesOfCourseList.page>[1];

@@ -8,8 +8,8 @@ import { categories, courseCategories } from '../../../database/tables/catalog.t
 import { courses } from '../../../database/tables/courses.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { replaceAddress } from './address-service.ts';
-import { matchCourse } from './editing-service.ts';
-import { touchDatesOfCourse } from '../../school/catalog-settings/course-service.ts';
+import { matchCourse } from './service.ts';
+import { touchDatesOfCourse } from '../../school/catalog-settings/service.ts';
 
 export const listCategories = (database: Database) =>
   database.db

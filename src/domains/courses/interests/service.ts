@@ -1,11 +1,12 @@
 import { Problem } from '../../../core/errors.ts';
 import { hashSecret, newProviderSecret, newSecret, parseProviderId } from '../../../core/secrets.ts';
 import type { Areas } from '../../../database/areas.ts';
-import type { Tx } from '../../../database/client.ts';
+import type { Tx, Database } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
+import { auditedJob, runEach } from '../../../database/periodic.ts';
 import { execute, type Queryable } from '../../../database/statements.ts';
-import { assertVisibleCourse } from '../courses/query-service.ts';
-import { decideFormMails } from '../../messages/mails/form-mail-service.ts';
+import { decideFormMails } from '../../messages/mails/queue-service.ts';
+import { assertVisibleCourse } from '../courses/service.ts';
 import type { InterestBody } from './body-schema.ts';
 import { interestList } from './list.ts';
 import type { InterestReceived } from './schema.ts';
@@ -104,3 +105,25 @@ export const deleteInterest = (ctx: Ctx, token: string): Promise<void> =>
 /** Of a course that is deleted. */
 export const deleteInterests = ({ providerId }: Ctx, tx: Tx, courseId: number) =>
   execute(tx, sql.deleteInterests, [providerId, courseId]);
+
+/** Limits the time under the lock. */
+const maxMails = 1_000;
+
+/** Queues a mail to each person who is interested in a course that has a date. Each process runs it. */
+export async function queueInterestMails(database: Pick<Database, 'pool' | 'write'>) {
+  type Found = { providerId: number; courseId: number };
+  const found = await execute<Found>({ $client: database.pool }, sql.findDueCourses, []);
+  await runEach(found, async ({ providerId, courseId }) => {
+    const queueBatch = () =>
+      database.write([providerId], ['people'], async (tx, now) => {
+        const mails = await execute(tx, sql.queueMails, [providerId, courseId, now, maxMails]);
+        // Another process was first.
+        if (mails.length === 0) return tx.rollbackNoChange(0);
+        tx.recordAffected(courseId);
+        return mails.length;
+      });
+    while ((await queueBatch()) === maxMails) continue;
+  });
+}
+
+export const interestJob = auditedJob('The mails about new dates', 'interests', 60_000, queueInterestMails);

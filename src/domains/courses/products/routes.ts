@@ -1,6 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { products } from '../../../database/tables/courses.ts';
 import { addPageRoute } from '../../../http/page-route.ts';
-import { orderProductList } from './list.ts';
+import { defineList } from '../../../lists/define-list.ts';
+import { filter } from '../../../lists/filters.ts';
+import { defineSerializer } from '../../../lists/serializer.ts';
+import { OrderProduct, toOrderProduct, type OrderProductRow } from './schema.ts';
 
 export const orderProductRoutes: FastifyPluginAsyncTypebox = async (app) => {
   addPageRoute(app, orderProductList, {
@@ -11,3 +15,16 @@ export const orderProductRoutes: FastifyPluginAsyncTypebox = async (app) => {
     profiles: ['full', 'read'],
   });
 };
+
+/** Archived products stay listed: lines of older orders name them. */
+const orderProductList = defineList({
+  table: products,
+  serializer: defineSerializer<OrderProductRow>()({
+    reads: ['catalog'],
+    responseSchema: OrderProduct,
+    toResponse: toOrderProduct,
+  }),
+  filters: {
+    ...filter.timestamps(products),
+  },
+});

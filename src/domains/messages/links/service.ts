@@ -4,7 +4,7 @@ import type { Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { execute, type Queryable } from '../../../database/statements.ts';
 import { bookingProblem, fieldError, bookingError } from '../../../core/booking-errors.ts';
-import { reserveFormMail } from '../mails/form-mail-service.ts';
+import { reserveFormMail } from '../mails/queue-service.ts';
 import type { LinkResult, LinkSubject } from './schema.ts';
 import * as sql from './sql.ts';
 

@@ -1,9 +1,12 @@
-import { mailKinds } from '../../../core/reference/mail-kinds.ts';
-import type { Tx } from '../../../database/client.ts';
+import { mailKinds, isMailOn } from '../../../core/reference/mail-kinds.ts';
+import { hashSecret, newSecret } from '../../../core/secrets.ts';
+import type { Tx, Database } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
+import { auditedJob, runEach } from '../../../database/periodic.ts';
 import { execute, toRecordset } from '../../../database/statements.ts';
 import type { MailPurpose } from './schema.ts';
 import * as sql from './sql.ts';
+import { forgetReminder } from './sql.ts';
 
 type School = Pick<Ctx, 'providerId'>;
 
@@ -42,3 +45,117 @@ export async function isMailSwitchedOn(
   const [found] = await execute<{ isOn: boolean }>(on, sql.findSwitch, [providerId, kind]);
   return found!.isOn;
 }
+
+type Decision = { isSent: boolean };
+
+/**
+ * True for each address that gets a mail which a form, the naming of a place or a link of a booking causes: each
+ * recipient up to the limit of the day. The caller stores them.
+ */
+export async function decideFormMails({ providerId }: School, tx: Tx, emails: string[]): Promise<boolean[]> {
+  const found = await execute<Decision>(tx, sql.decideFormMails, [providerId, JSON.stringify(emails)]);
+  return found.map(({ isSent }) => isSent);
+}
+
+/** As `decideFormMails`, for one mail, which is stored if it is sent. */
+export async function reserveFormMail({ providerId }: School, tx: Tx, email: string): Promise<boolean> {
+  const values = [providerId, JSON.stringify([email]), hashSecret(newSecret())];
+  const [found] = await execute<Decision>(tx, sql.reserveFormMail, values);
+  return found!.isSent;
+}
+
+/** Who gets a receipt, whatever the request and the switches say: the booker, and the participants by their place. */
+export type RequestedMails = { toBooker: boolean; toParticipants: boolean[] };
+
+type Booked = {
+  input: {
+    places?: number;
+    booker_email?: string;
+    config?: {
+      send_receipt_email_to_participant?: boolean;
+      send_account_created_email_to_user?: boolean;
+      send_link_email_to_booker?: boolean;
+    };
+  };
+  switches: Parameters<typeof isMailOn>[1];
+  users: { userId: number; isNew: boolean }[];
+  created: { bookingId: number; participantIds: number[] };
+  mails?: RequestedMails | undefined;
+};
+
+/** Queues the mails about a booking. Its request decides on receipts, else the switches of the school. */
+export const queueBookingMails = (ctx: Pick<Ctx, 'providerId'>, tx: Tx, now: string, booked: Booked) =>
+  queueMails(
+    ctx,
+    tx,
+    now,
+    booked.input.places === undefined ? [...toParticipants(booked), ...toBooker(booked)] : toBooker(booked),
+  );
+
+function toBooker({ input: { config, booker_email }, switches, created: { bookingId }, mails }: Booked): NewMail[] {
+  const isReceiptSent = mails?.toBooker ?? (booker_email !== undefined && isMailOn('booking_receipt', switches));
+  return [
+    ...(isReceiptSent ? [{ purpose: 'booking_receipt' as const, bookingId, isRequested: true }] : []),
+    // The receipt has the link; a second one would end it.
+    ...(config?.send_link_email_to_booker && !isReceiptSent ? [{ purpose: 'booking_link' as const, bookingId }] : []),
+  ];
+}
+
+function toParticipants({ input: { config }, switches, users, created, mails }: Booked): NewMail[] {
+  const newUserIds = new Set(users.flatMap(({ userId, isNew }) => (isNew ? [userId] : [])));
+  const accounts = [...newUserIds].map((userId): NewMail => ({
+    purpose: 'account_created',
+    userId,
+    participantId: null,
+  }));
+  const receipts = users.map(({ userId }, n): NewMail => ({
+    ...{ purpose: 'receipt', userId, participantId: created.participantIds[n]! },
+    isRequested: true,
+  }));
+  const sendReceipts = config?.send_receipt_email_to_participant ?? isMailOn('receipt', switches);
+  const sent = receipts.filter((_receipt, n) => mails?.toParticipants[n] ?? sendReceipts);
+  return [...(config?.send_account_created_email_to_user ? accounts : []), ...sent];
+}
+
+/** Time and place of a course date, to compare. */
+export async function readSchedule({ providerId }: School, tx: Tx, courseDateId: number) {
+  const [found] = await execute<{ schedule: string }>(tx, sql.readSchedule, [providerId, courseDateId]);
+  return found!.schedule;
+}
+
+/** As many gatherings as a letter lists. */
+export const maxListed = 50;
+const shorten = (schedule: string) =>
+  JSON.stringify(JSON.parse(schedule || '{}'), (name, value: unknown) =>
+    name === 'gatherings' && Array.isArray(value) ? (value as unknown[]).slice(0, maxListed) : value,
+  );
+
+/** Tells the participants of a date that is not over if its time or place has changed, or it is reopened. */
+export async function queueDateChanges(school: School, tx: Tx, now: string, courseDateId: number, before: string) {
+  if ((await readSchedule(school, tx, courseDateId)) === before) return;
+  await execute(tx, sql.queueDateChanges, [school.providerId, courseDateId, now, shorten(before)]);
+  await execute(tx, forgetReminder, [school.providerId, courseDateId]);
+}
+
+/** Limits the time under the lock. */
+const maxReminders = 1_000;
+
+/** Queues the reminders that are due. Each process runs it. The failure of one date delays no other. */
+export async function queueDueReminders(database: Pick<Database, 'pool' | 'write'>) {
+  type Due = { providerId: number; courseDateId: number };
+  const due = await execute<Due>({ $client: database.pool }, sql.findDatesToRemind, []);
+  await runEach(due, async ({ providerId, courseDateId }) => {
+    const queueBatch = () =>
+      database.write([providerId], ['people'], async (tx, now) => {
+        const values = [providerId, courseDateId, now, maxReminders];
+        const [batch] = await execute<{ reminded: number; marked: number }>(tx, sql.queueReminders, values);
+        const { reminded, marked } = batch!;
+        if (reminded + marked === 0) return tx.rollbackNoChange(false);
+        tx.recordAffected(courseDateId);
+        return marked === 0;
+      });
+    while (await queueBatch()) continue;
+  });
+}
+
+export const reminderJob = auditedJob('The queueing of reminders', 'reminders', 60_000, queueDueReminders);

@@ -6,7 +6,7 @@ import { execute, toRecordset } from '../../../database/statements.ts';
 import { grouped } from '../../../lists/relations.ts';
 import { bookingProblem, bookingError } from '../../../core/booking-errors.ts';
 import { detailedOrderTitle } from '../../../core/date-format.ts';
-import type { PricedDate, ProductFound } from '../orders/price-schema.ts';
+import type { PricedDate, ProductFound } from '../orders/schema.ts';
 import { isStorable } from '../orders/price-service.ts';
 import { lineAmounts, split, type Line } from './line-service.ts';
 import { creditOrder, findLines } from './service.ts';

@@ -3,9 +3,8 @@ import type { Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
 import { execute } from '../../../database/statements.ts';
 import { grouped } from '../../../lists/relations.ts';
-import { lineAmounts, split, toCreditLine } from './line-service.ts';
+import { lineAmounts, split, toCreditLine, isCreditable, takeShares } from './line-service.ts';
 import { creditOrder, findLines, findUnpaid, type CreditRequest } from './service.ts';
-import { isCreditable, takeShares } from './share-service.ts';
 import { findCreditable, type CreditableLine } from './sql.ts';
 
 type School = Pick<Ctx, 'providerId'>;

@@ -9,11 +9,19 @@ import { execute, toRecordset } from '../../../database/statements.ts';
 import { orderLines, orders } from '../../../database/tables/orders.ts';
 import { grouped } from '../../../lists/relations.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
-import { due } from '../payments/loaders.ts';
-import { findDebt, updatePaid, type Debt } from '../payments/service.ts';
 import { agreedTotals } from '../orders/price-service.ts';
-import { deductFee, hasRest, restOf, split, toCreditLine, type Line } from './line-service.ts';
+import type { OrderCredit } from '../orders/schema.ts';
+import { getOrder } from '../orders/service.ts';
+import { due } from '../payments/loaders.ts';
+import type { OrderBalance } from '../payments/schema.ts';
+import { findDebt, updatePaid, type Debt } from '../payments/service.ts';
 import {
+  deductFee,
+  hasRest,
+  restOf,
+  split,
+  toCreditLine,
+  type Line,
   adjustShares,
   assertCreditable,
   loadShares,
@@ -21,7 +29,8 @@ import {
   type PersonalPart,
   type Share,
   type TakenPart,
-} from './share-service.ts';
+} from './line-service.ts';
+import type { ResultingOrder } from './schema.ts';
 import { archivedSql, findReturnable, insertFollowingOrder, returnableSql, returnToVouchers } from './sql.ts';
 
 type School = Pick<Ctx, 'providerId'>;
@@ -180,3 +189,15 @@ export const brokenRule = (field: string, code: ErrorCode) => Problem.invalidFie
 const nothingLeft = () => Problem.coded('nothing_left_to_credit', 'Nothing is left to credit');
 
 const exceedsLine = () => Problem.coded('credit_exceeds_line', 'The credit exceeds what is left of a line');
+
+/** Credits and differences that a write has made; a dry run has no ids. */
+export async function readResultingOrders(reader: Ctx, ids: number[], isDryRun: boolean): Promise<ResultingOrder[]> {
+  const results: ResultingOrder[] = [];
+  for (const id of ids) {
+    const order = await getOrder(reader, id, { include: ['credit', 'balance'] });
+    const { credit, balance } = order as unknown as { credit: OrderCredit; balance: OrderBalance };
+    const { kind, first_order_id } = credit;
+    results.push({ ...(!isDryRun && { id }), kind, first_order_id, balance });
+  }
+  return results;
+}

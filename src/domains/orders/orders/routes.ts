@@ -1,10 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
+import { DryRunQuery, isDryRun } from '../../../core/schema/dry-run.ts';
 import { t } from '../../../core/schema/types.ts';
 import { addPageRoute } from '../../../http/page-route.ts';
 import { responses } from '../../../http/responses.ts';
+import { OrderChange, OrderExportBody } from './body-schema.ts';
 import { orderList, OrderQuery } from './list.ts';
-import { getOrder } from './service.ts';
+import { orderSerializer } from './serializer.ts';
+import { exportOrder, updateOrder, getOrder } from './service.ts';
 
 /** The state of a campaign depends on the clock, as does whether somebody still waits for a place. */
 const dependsOnTime = ({ include = [], uncredited }: { include?: unknown; uncredited?: unknown }) =>
@@ -40,5 +43,42 @@ export const orderRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: responses.ok(orderList.View),
     },
     handler: ({ ctx, params, query }) => getOrder(ctx, params.id, query),
+  });
+};
+
+export const orderEditingRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.put('/:id', {
+    schema: {
+      operationId: 'updateOrder',
+      summary: 'Update an order',
+      description:
+        'Only the fields sent change. After the export the reference and the invoice address are `order_exported`.',
+      tags: ['Orders'],
+      profiles: ['full'],
+      item: 'Order',
+      params: Type.Object({ id: t.Id }),
+      body: OrderChange,
+      response: responses.ok(orderSerializer.schema),
+    },
+    handler: ({ ctx, params, body }) => updateOrder(ctx, params.id, body),
+  });
+
+  app.post('/:id/export', {
+    schema: {
+      operationId: 'exportOrder',
+      summary: 'Mark an order as exported',
+      description:
+        'Sets `exported_at` and fixes the prices and discounts of the lines at invoice and at export. ' +
+        'A second call changes nothing.',
+      tags: ['Orders'],
+      profiles: ['full'],
+      item: 'Order',
+      params: Type.Object({ id: t.Id }),
+      querystring: DryRunQuery,
+      body: OrderExportBody,
+      response: responses.ok(orderSerializer.schema),
+    },
+    config: { refusesUnknown: true },
+    handler: (request) => exportOrder(request.ctx, request.params.id, isDryRun(request)),
   });
 };

@@ -160,3 +160,23 @@ function toTotals(row: OrderRow): Static<typeof Totals> {
     total_amount_incl_discounts_and_vat: toNumber(before - discounts + vat),
   };
 }
+
+/** A stored product; the price is for one, without VAT. */
+export type ProductFound = {
+  id: number;
+  courseId: number;
+  price: string;
+  currency: string;
+  vatPercentage: string;
+};
+
+/** A course date with the prices of its course. */
+export type PricedDate = {
+  courseId: number;
+  courseTitle: string;
+  startAt: string;
+  endAt: string;
+  place: string | null;
+  /** Null if archived. */
+  mainProduct: ProductFound | null;
+};

@@ -1,10 +1,21 @@
-import { eq } from 'drizzle-orm';
+import { eq, ne } from 'drizzle-orm';
 import type { Static } from '@sinclair/typebox';
-import type { Ctx } from '../../../database/context.ts';
-import { customers } from '../../../database/tables/customers.ts';
 import { Problem } from '../../../core/errors.ts';
+import { todayIn } from '../../../core/timestamps.ts';
+import type { Tx } from '../../../database/client.ts';
+import type { Ctx } from '../../../database/context.ts';
+import { matchFolded } from '../../../database/tables/columns.ts';
+import { customers } from '../../../database/tables/customers.ts';
+import { courseUsers } from '../../../database/tables/users.ts';
+import { bodyWriter } from '../../../lists/body-writer.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
+import { replaceOfferLinks } from '../../messages/links/service.ts';
+import { voidTokens } from '../../school/auth/token-service.ts';
+import { CourseUserBody, type CourseUserChange } from './body-schema.ts';
+import { findExistingUsers, createUsernames, toIdentity, selectNewUsers } from './enrolment-service.ts';
 import { courseUserList, courseUserSearch, employeeList } from './list.ts';
+import { isPerson } from './loaders.ts';
+import type { CourseUserRow } from './schema.ts';
 
 export const getCourseUser = async (ctx: Ctx, id: number) =>
   Problem.assertFound(await courseUserList.byId(ctx, id), 'Course user');
@@ -27,4 +38,85 @@ export async function listEmployees(ctx: Ctx, customerId: number, query: Static<
   if ((await ctx.db.$count(customers, tenantWhere(ctx, customers, eq(customers.id, customerId)))) === 0)
     throw Problem.notFound('Customer');
   return employeeList.page(ctx, { ...query, customer_id: customerId }, { withTotal: query.paginate === true });
+}
+
+const { toColumns, toUpdatedColumns, insert, references, findUnapplied } = bodyWriter(courseUsers, CourseUserBody);
+export const courseUserReferences = references;
+
+/** A person with an equal e-mail (case ignored) and equal names (folded) stays as it is: `ignored` has other values. */
+export function createCourseUser(ctx: Ctx, body: CourseUserBody) {
+  return ctx.write(['people'], async (tx, now) => {
+    const reload = (id: number) => getCourseUser({ ...ctx, db: tx }, id);
+    assertBirthDate(ctx, body);
+    await courseUserReferences.assertKnown(body, { ctx, reader: tx });
+    const found = await findExistingUsers(ctx, tx, [body]);
+    const [newUser] = selectNewUsers([body], found);
+    if (!newUser) {
+      const user = await reload(found[0]!.id!);
+      const row = tenantWhere(ctx, courseUsers, eq(courseUsers.id, user.id));
+      const ignored = await findUnapplied(tx, row, body, { customProperties: user.custom_properties });
+      return tx.rollbackNoChange({ user, isNew: false, ignored });
+    }
+    if (body.username !== undefined) await assertFreeUsername(ctx, tx, body.username);
+    const username = body.username ?? (await createUsernames(ctx, tx, [newUser]))[0]!.username;
+    const row = { ...toColumns(body), username, providerId: ctx.providerId, createdAt: now, updatedAt: now };
+    return { user: await reload(tx.recordAffected(await insert(tx, row))), isNew: true, ignored: [] };
+  });
+}
+
+/** A partial update. A new e-mail address ends the links that were mailed to the former one. */
+export async function updateCourseUser(ctx: Ctx, id: number, body: CourseUserChange) {
+  const user = tenantWhere(ctx, courseUsers, eq(courseUsers.id, id), isPerson);
+  await ctx.write(['people'], async (tx, now) => {
+    const [before] = await tx.select().from(courseUsers).where(user);
+    if (!before) throw Problem.notFound('Course user');
+    if (before.erasedAt !== null) throw Problem.coded('person_erased', 'The course user is erased: create another one');
+    assertBirthDate(ctx, body);
+    await courseUserReferences.assertKnown(body, { ctx, reader: tx });
+    if (body.username !== undefined) await assertFreeUsername(ctx, tx, body.username, id);
+    await assertNoSamePerson(ctx, tx, before, body);
+    if ((await tx.updateChanged(courseUsers, user, toUpdatedColumns(body, before), now)) === 0) {
+      tx.rollbackNoChange();
+      return;
+    }
+    const hasNewEmail = body.email !== undefined && body.email.toLowerCase() !== before.email?.toLowerCase();
+    if (hasNewEmail) {
+      await voidTokens(ctx, tx, id);
+      await replaceOfferLinks(ctx, tx, now, id);
+    }
+  });
+  return getCourseUser(ctx, id);
+}
+
+function assertBirthDate(ctx: Ctx, { date_of_birth: birthDate }: { date_of_birth?: string | null }) {
+  if (birthDate && birthDate > todayIn(ctx.settings.timezone))
+    throw Problem.invalidFields({ rules: { date_of_birth: 'date_in_future' } });
+}
+
+/** Usernames are compared as a sign-on does. */
+async function assertFreeUsername(ctx: Ctx, tx: Tx, username: string, ownId = 0) {
+  const { isEqual } = matchFolded(courseUsers.username, username);
+  const others = tenantWhere(ctx, courseUsers, isEqual, ne(courseUsers.id, ownId));
+  const [other] = await tx.select({ id: courseUsers.id }).from(courseUsers).where(others).limit(1);
+  if (other)
+    throw Problem.coded('equal_username', 'A course user with an equal username exists already', {
+      ...{ notValid: ['username'], conflictsWith: other.id },
+    });
+}
+
+/** Throws if new names or a new e-mail would make a second course user of a person. */
+async function assertNoSamePerson(ctx: Ctx, tx: Tx, before: CourseUserRow, body: CourseUserChange) {
+  const { firstname, lastname, email } = { ...before, ...body };
+  if (firstname === null || lastname === null || email === null) return;
+  const person = { firstname, lastname, email };
+  const { firstname: first, lastname: last, email: address } = before;
+  const isSame =
+    toIdentity(person) === toIdentity({ firstname: first ?? '', lastname: last ?? '', email: address ?? '' });
+  if (isSame) return;
+  const [found] = await findExistingUsers(ctx, tx, [person]);
+  if (found!.id === null) return;
+  const notValid = (['firstname', 'lastname', 'email'] as const).filter((name) => body[name] !== undefined);
+  throw Problem.coded('equal_person', 'A course user with an equal e-mail and equal names exists already: merge them', {
+    ...{ notValid, conflictsWith: found!.id },
+  });
 }

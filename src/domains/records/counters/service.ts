@@ -4,8 +4,17 @@ import type { Database, Reader, Tx } from '../../../database/client.ts';
 import type { Key } from '../../../lists/loaders.ts';
 import { grouped } from '../../../lists/relations.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
-import { selectPage, type Check, type CountedItem } from './recount-sql.ts';
-import { balanceCheck, orderCheck, seatCheck, usesCheck, creditCheck, shareCheck } from './checks-service.ts';
+import {
+  selectPage,
+  type Check,
+  type CountedItem,
+  balanceCheck,
+  orderCheck,
+  seatCheck,
+  usesCheck,
+  creditCheck,
+  shareCheck,
+} from './checks-service.ts';
 
 /** Limits a check to some of its figures. */
 const limitFigures = (check: Check, isIncluded: (figure: string) => boolean): Check => ({

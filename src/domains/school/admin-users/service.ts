@@ -1,7 +1,7 @@
 import { and, asc, eq, isNotNull, sql, type SQL } from 'drizzle-orm';
-import type { Ctx } from '../../../database/context.ts';
 import { Problem } from '../../../core/errors.ts';
 import type { Tx } from '../../../database/client.ts';
+import type { Ctx } from '../../../database/context.ts';
 import { caseFolded, currentTime } from '../../../database/tables/columns.ts';
 import { outbox } from '../../../database/tables/outbox.ts';
 import {
@@ -13,13 +13,23 @@ import {
 } from '../../../database/tables/people.ts';
 import { replaceLinks } from '../../../lists/links.ts';
 import { defineReferences } from '../../../lists/references.ts';
+import { relation } from '../../../lists/relations.ts';
+import { defineSerializer } from '../../../lists/serializer.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import { defineTimestampFilters, type TimestampQuery } from '../../../lists/timestamp-filters.ts';
 import { voidAdminTokens } from '../auth/token-service.ts';
 import type { AdminUserBody } from './body-schema.ts';
-import type { AdminUser, AppUser } from './schema.ts';
-import { fetchMembers, matchMembers } from './loaders.ts';
-import { adminUserSerializer } from './serializer.ts';
+import { fetchRoleIds, fetchMembers, matchMembers } from './loaders.ts';
+import { AdminUser, toAdminUser, type AdminUserRow, type AppUser } from './schema.ts';
+
+const loadRoleIds = relation.hasMany(fetchRoleIds, ({ roleId }) => roleId);
+
+const adminUserSerializer = defineSerializer<AdminUserRow>()({
+  reads: ['people'],
+  responseSchema: AdminUser,
+  relations: { role_ids: loadRoleIds },
+  toResponse: toAdminUser,
+});
 
 export const adminUserReferences = defineReferences<AdminUserBody>({ role_ids: roles.id });
 

@@ -1,12 +1,14 @@
 import { and, asc, eq, gt, isNull, or, sql, type SQL } from 'drizzle-orm';
 import { hashApiKey, newApiKey } from '../../../core/api-key.ts';
-import type { Ctx } from '../../../database/context.ts';
-import type { KeyProfile } from '../../../core/key-profiles.ts';
 import { Problem } from '../../../core/errors.ts';
+import type { KeyProfile } from '../../../core/key-profiles.ts';
+import { formatTimestamp } from '../../../core/timestamps.ts';
 import type { Database, Tx } from '../../../database/client.ts';
+import { type Ctx, getSchoolId } from '../../../database/context.ts';
 import { transactionStart } from '../../../database/tables/columns.ts';
-import { apiKeys, apiKeyUses } from '../../../database/tables/providers.ts';
+import { apiKeys, apiKeyUses, providers } from '../../../database/tables/providers.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
+import type { WhoAmI } from './schema.ts';
 
 type NewKey = { label?: string; profile?: KeyProfile; origins?: string[] | null };
 
@@ -101,4 +103,35 @@ export async function findKeyProvider({ db }: Database, key: string): Promise<nu
   const isKey = and(eq(apiKeys.hash, hashApiKey(key)), isNull(apiKeys.revokedAt));
   const [found] = await db.select({ providerId: apiKeys.providerId }).from(apiKeys).where(isKey);
   return found?.providerId;
+}
+
+export type ServerFacts = {
+  /** The rate limit by fairness key. */
+  findRate: (fairnessKey: number) => { perSecond: number; burst: number } | undefined;
+  version: string;
+};
+
+/** Describes the school and the key of a request, the rate limit and the server's time. */
+export async function describeKey(ctx: Ctx, { findRate, version }: ServerFacts): Promise<WhoAmI> {
+  const { id, profile } = ctx.key!;
+  const [found] = await ctx.db
+    .select({
+      title: providers.title,
+      label: apiKeys.label,
+      expiresAt: apiKeys.expiresAt,
+      now: sql<string>`now()::text`,
+    })
+    .from(apiKeys)
+    .innerJoin(providers, eq(providers.id, apiKeys.providerId))
+    .where(tenantWhere({ providerId: getSchoolId(ctx) }, apiKeys, eq(apiKeys.id, id)));
+  if (!found || ctx.publishableFor?.isActive === false) throw Problem.notFound('School');
+  const rate = findRate(ctx.fairnessKey);
+  return {
+    provider: { id: getSchoolId(ctx), title: found.title },
+    key: { id, label: found.label, profile, expires_at: formatTimestamp(found.expiresAt) },
+    rate_limit: rate ? { per_second: rate.perSecond, burst: rate.burst } : null,
+    timezone: ctx.settings.timezone,
+    server_time: formatTimestamp(found.now),
+    version,
+  };
 }

@@ -1,18 +1,19 @@
-import { hash, verify, type Options } from '@node-rs/argon2';
 import { randomBytes } from 'node:crypto';
 import { and, eq, type SQL } from 'drizzle-orm';
-import type { Ctx } from '../../../database/context.ts';
+import { hash, verify, type Options } from '@node-rs/argon2';
 import { Problem } from '../../../core/errors.ts';
 import type { Tx } from '../../../database/client.ts';
+import type { Ctx } from '../../../database/context.ts';
 import { createKeyedQueue } from '../../../database/keyed-queue.ts';
 import { execute } from '../../../database/statements.ts';
 import { adminUsers } from '../../../database/tables/people.ts';
+import { providers } from '../../../database/tables/providers.ts';
 import { courseUsers } from '../../../database/tables/users.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
-import { Password } from './schema.ts';
+import { Password, type TokenOwner } from './schema.ts';
 import { endSessions } from './session-service.ts';
-import { voidTokens } from './token-service.ts';
 import { forgetFailures } from './sql.ts';
+import { voidTokens } from './token-service.ts';
 
 /** OWASP's recommendation for argon2id: 19 MiB, two passes, one lane. */
 const cost: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -90,4 +91,28 @@ export async function storeAdminPassword(tx: Tx, adminUserId: number, passwordHa
     .update(adminUsers)
     .set({ passwordHash })
     .where(eq(adminUsers.id, tx.recordAffected(adminUserId)));
+}
+
+type Owner = Pick<TokenOwner, 'userId' | 'adminUserId'>;
+
+/** The names that a password may not be made of: those of the school and of the person. */
+export async function loadPasswordNames(ctx: Ctx, { userId, adminUserId }: Owner) {
+  const [school] = await ctx.db
+    .select({ title: providers.title })
+    .from(providers)
+    .where(eq(providers.id, ctx.providerId));
+  const [person] =
+    userId !== null
+      ? await ctx.db
+          .select({
+            username: courseUsers.username,
+            ...{ firstname: courseUsers.firstname, lastname: courseUsers.lastname, email: courseUsers.email },
+          })
+          .from(courseUsers)
+          .where(tenantWhere(ctx, courseUsers, eq(courseUsers.id, userId)))
+      : await ctx.db
+          .select({ firstname: adminUsers.firstname, lastname: adminUsers.lastname, email: adminUsers.email })
+          .from(adminUsers)
+          .where(eq(adminUsers.id, adminUserId!));
+  return [...Object.values(school ?? {}), ...Object.values(person ?? {})];
 }

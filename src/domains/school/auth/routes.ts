@@ -4,7 +4,7 @@ import { CredentialsBody } from './sign-on-body-schema.ts';
 import { SignOnResult, WhoAmI } from './schema.ts';
 import { prepareHashing } from './password-service.ts';
 import { checkCredentials } from './sign-on-service.ts';
-import { describeKey, type ServerFacts } from './whoami-service.ts';
+import { describeKey, type ServerFacts } from './key-service.ts';
 
 export const signOnRoutes: FastifyPluginAsyncTypebox = async (app) => {
   // Or the first check takes longer.

@@ -1,8 +1,10 @@
-import { eq } from 'drizzle-orm';
+import { eq, isNull } from 'drizzle-orm';
 import { catalogPageUrl } from '../../../core/catalog-urls.ts';
 import { Problem } from '../../../core/errors.ts';
 import type { Tx } from '../../../database/client.ts';
 import type { Ctx } from '../../../database/context.ts';
+import { execute } from '../../../database/statements.ts';
+import { courseDates } from '../../../database/tables/coursedates.ts';
 import {
   catalogSettings,
   providers,
@@ -10,7 +12,6 @@ import {
   type CatalogTheme,
   type FieldUse,
 } from '../../../database/tables/providers.ts';
-import { execute } from '../../../database/statements.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
 import type { CatalogSettingsBody, CatalogSettingsChange } from './body-schema.ts';
 import {
@@ -24,7 +25,7 @@ import * as sql from './sql.ts';
 
 type School = Pick<Ctx, 'providerId'>;
 
-export async function findCatalogSettings(school: School, db: Tx | Ctx['db']): Promise<CatalogSettingsRow | undefined> {
+async function findCatalogSettings(school: School, db: Tx | Ctx['db']): Promise<CatalogSettingsRow | undefined> {
   const [row] = await db.select().from(catalogSettings).where(tenantWhere(school, catalogSettings));
   return row;
 }
@@ -33,7 +34,7 @@ const toView = ({ settings }: Ctx, row: CatalogSettingsRow | undefined) =>
   toCatalogSettings(row, row?.isEnabled ? catalogPageUrl(settings, row) : null);
 
 /** True if courses have a `catalog_url`. */
-export const hasCatalog = async (ctx: Ctx, db: Tx | Ctx['db']) =>
+const hasCatalog = async (ctx: Ctx, db: Tx | Ctx['db']) =>
   ctx.settings.catalogUrl !== null || ((await findCatalogSettings(ctx, db))?.isEnabled ?? false);
 
 export const getCatalogSettings = async (ctx: Ctx): Promise<CatalogSettings> =>
@@ -109,3 +110,15 @@ const onlyChanged = (values: Record<string, unknown>, defaults: Record<string, u
   );
 
 const orNull = (text: string | null | undefined) => (text === undefined ? undefined : text?.trim() ? text : null);
+
+/**
+ * Sets `updated_at` of the dates that show a changed URL or title of their course, deleted ones too; returns false if
+ * there are none. A date with a title of its own shows the URL alone, and that only with a catalog.
+ */
+export async function touchDatesOfCourse(ctx: Ctx, tx: Tx, now: string, courseId: number, shown: 'url' | 'title') {
+  const isUrlShown = shown === 'url' && (await hasCatalog(ctx, tx));
+  const affected = isUrlShown ? undefined : isNull(courseDates.title);
+  const dates = tenantWhere(ctx, courseDates, eq(courseDates.courseId, courseId), affected);
+  const { rowCount } = await tx.update(courseDates).set({ updatedAt: now }).where(dates);
+  return rowCount !== 0;
+}

@@ -1,8 +1,19 @@
+import { and, eq, inArray } from 'drizzle-orm';
 import { member } from '../../../core/schema/types.ts';
+import type { Ctx } from '../../../database/context.ts';
+import { catalogSettings, providers } from '../../../database/tables/providers.ts';
 import type { Key } from '../../../lists/loaders.ts';
 import { relation, type Include } from '../../../lists/relations.ts';
-import { fetchProviders } from './provider-loaders.ts';
 import { Provider, toProvider } from './schema.ts';
+
+const { id, title, webAddress, slug } = providers;
+
+const fetchProviders = (ctx: Pick<Ctx, 'db'>, { ids }: { ids: number[] }) =>
+  ctx.db
+    .select({ id, title, webAddress, slug, catalog: { slug: catalogSettings.slug, host: catalogSettings.host } })
+    .from(providers)
+    .leftJoin(catalogSettings, and(eq(catalogSettings.providerId, providers.id), eq(catalogSettings.isEnabled, true)))
+    .where(inArray(providers.id, ids));
 
 export const providerInclude: Include<Key> = relation.include(
   member.open(Provider),

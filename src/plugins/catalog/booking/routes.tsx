@@ -7,7 +7,7 @@ import { fill } from '../../../http/html/fill.ts';
 import { readField } from '../../../http/html/forms.ts';
 import { parseBooking } from '../../../domains/bookings/booking/body-schema.ts';
 import { bookingProblem } from '../../../core/booking-errors.ts';
-import { findDateTerms } from '../../../domains/bookings/participant-changes/self-cancellation-service.ts';
+import { findDateTerms } from '../../../domains/bookings/participant-changes/deregistration-service.ts';
 import { toSchoolContext } from '../courses.ts';
 import { canBook, isSold, type CatalogDate } from '../dates/model.ts';
 import { getDate } from '../dates/service.ts';

@@ -8,9 +8,11 @@ import { execute, type Queryable } from '../../../database/statements.ts';
 import type { BookingInput } from '../../../domains/bookings/booking/body-schema.ts';
 import { bookingAreas, bookWithin } from '../../../domains/bookings/booking/service.ts';
 import { createLink } from '../../../domains/messages/links/service.ts';
-import type { RequestedMails } from '../../../domains/messages/mails/booking-service.ts';
-import { decideFormMails } from '../../../domains/messages/mails/form-mail-service.ts';
-import { isMailSwitchedOn } from '../../../domains/messages/mails/queue-service.ts';
+import {
+  type RequestedMails,
+  decideFormMails,
+  isMailSwitchedOn,
+} from '../../../domains/messages/mails/queue-service.ts';
 import type { BookingQuote } from '../../../domains/bookings/booking/quote-service.ts';
 import { AddressLimited, hashAddress } from '../forms.ts';
 import type { BookingFields } from './form.ts';

@@ -2,7 +2,7 @@ import { formatMoney } from '../../../core/money-format.ts';
 import type { Minor } from '../../../core/money.ts';
 import { participantStatus } from '../../../core/reference/statuses.ts';
 import type { BookingBalance } from '../../../domains/orders/payments/balance-service.ts';
-import type { PlaceCredit } from '../../../domains/bookings/participant-changes/self-cancellation-service.ts';
+import type { PlaceCredit } from '../../../domains/bookings/participant-changes/deregistration-service.ts';
 import type { Fact } from './facts.ts';
 import type { MailData } from './mail-data.ts';
 import { letterTexts } from './messages.ts';

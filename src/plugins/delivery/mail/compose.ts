@@ -1,7 +1,7 @@
 import type { Settings } from '../../../core/settings.ts';
 import { postponed } from '../../../core/reference/statuses.ts';
 import type { BookingBalance } from '../../../domains/orders/payments/balance-service.ts';
-import type { PlaceCredit } from '../../../domains/bookings/participant-changes/self-cancellation-service.ts';
+import type { PlaceCredit } from '../../../domains/bookings/participant-changes/deregistration-service.ts';
 import { composeAmounts, composeCredit, composePrice } from './amounts.ts';
 import { composeFacts } from './facts.ts';
 import type { Letter } from './letter.tsx';

@@ -1,7 +1,7 @@
 import type { Settings } from '../../../core/settings.ts';
 import type { Database } from '../../../database/client.ts';
 import { loadBookingBalance } from '../../../domains/orders/payments/balance-service.ts';
-import { loadCredit } from '../../../domains/bookings/participant-changes/self-cancellation-service.ts';
+import { loadCredit } from '../../../domains/bookings/participant-changes/deregistration-service.ts';
 import { showsAmounts } from './amounts.ts';
 import type { Extras } from './compose.ts';
 import type { MailData } from './mail-data.ts';

@@ -1,7 +1,7 @@
 import { isOnline, locationLines, venueLines } from '../../../core/address-format.ts';
 import { formatDay, spanEnds, toDateSpan, type DateSpan } from '../../../core/date-format.ts';
 import type { Language } from '../../../core/reference/language.ts';
-import { maxListed } from '../../../domains/messages/mails/date-service.ts';
+import { maxListed } from '../../../domains/messages/mails/queue-service.ts';
 import { isNotEmpty, mayJoin, type MailData, type MailGathering, type ScheduleChange } from './mail-data.ts';
 import { letterTexts } from './messages.ts';
 

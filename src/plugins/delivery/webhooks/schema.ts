@@ -4,7 +4,7 @@ import { disabledReasons, payloads, type webhookDeliveries, type webhooks } from
 import { formatTimestamp } from '../../../core/timestamps.ts';
 import { EventType } from '../../../database/event-types.ts';
 import { t } from '../../../core/schema/types.ts';
-import { personalResources } from '../../../domains/records/changes/item-schema.ts';
+import { personalResources } from '../../../domains/records/changes/schema.ts';
 
 export const maxWebhooks = 20;
 /** How long the secret before a rotation still signs. */

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { personalResources } from '../../../domains/records/changes/item-schema.ts';
+import { personalResources } from '../../../domains/records/changes/schema.ts';
 
 export type WebhookState = {
   /** `failing`: its last attempt failed; `disabled`: the server has switched it off. */

@@ -1,7 +1,7 @@
 import { formatMoney } from '../../../core/money-format.ts';
 import type { Minor } from '../../../core/money.ts';
 import { getEnrolmentStatus, postponed } from '../../../core/reference/statuses.ts';
-import type { NamedPlace } from '../../../domains/bookings/participant-changes/swap-service.ts';
+import type { NamedPlace } from '../../../domains/bookings/participant-changes/editing-service.ts';
 import type { LinkedBooking, LinkedPlace } from '../linked.ts';
 import { fill, fillCount } from '../../../http/html/fill.ts';
 import type { View } from '../view.ts';

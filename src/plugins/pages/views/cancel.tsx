@@ -3,7 +3,7 @@ import { formatMoney } from '../../../core/money-format.ts';
 import type { Minor } from '../../../core/money.ts';
 import { participantStatus } from '../../../core/reference/statuses.ts';
 import type { CancellationTerms } from '../../../domains/bookings/participant-changes/schema.ts';
-import type { PlaceCredit } from '../../../domains/bookings/participant-changes/self-cancellation-service.ts';
+import type { PlaceCredit } from '../../../domains/bookings/participant-changes/deregistration-service.ts';
 import type { Enrolment } from '../courses.ts';
 import { fill } from '../../../http/html/fill.ts';
 import type { Texts } from '../texts.ts';

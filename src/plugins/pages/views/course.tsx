@@ -4,7 +4,7 @@ import { normalizeLineBreaks } from '../../../core/text.ts';
 import { hasConfirmedPlace } from '../../../core/reference/statuses.ts';
 import { safeLink } from '../../../core/safe-link.ts';
 import type { CancellationTerms } from '../../../domains/bookings/participant-changes/schema.ts';
-import type { PlaceCredit } from '../../../domains/bookings/participant-changes/self-cancellation-service.ts';
+import type { PlaceCredit } from '../../../domains/bookings/participant-changes/deregistration-service.ts';
 import type { ShownGathering } from '../../../domains/courses/gatherings/loaders.ts';
 import { canBeInCalendar } from '../courses.ts';
 import type { Description } from '../../../domains/courses/courses/description-service.ts';

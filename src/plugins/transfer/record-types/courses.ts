@@ -7,7 +7,7 @@ import { courses, courseTranslations, products } from '../../../database/tables/
 import { teachingLanguageCodes } from '../../../core/reference/courses.ts';
 import { CourseBody } from '../../../domains/courses/courses/body-schema.ts';
 import { assignImportedAddresses } from '../../../domains/courses/courses/address-service.ts';
-import { validateCrossFields, type CrossFields } from '../../../domains/courses/courses/editing-service.ts';
+import { validateCrossFields, type CrossFields } from '../../../domains/courses/courses/service.ts';
 import { descriptionMembers } from '../../../domains/courses/courses/schema.ts';
 import { field, links, storedFields, withLast, type BulkRecordType, type Fields, type Item } from '../record-type.ts';
 import { tableFields } from './table-fields.ts';

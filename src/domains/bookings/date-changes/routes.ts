@@ -1,10 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '@sinclair/typebox';
+import { DryRunQuery, isDryRun } from '../../../core/schema/dry-run.ts';
 import { t } from '../../../core/schema/types.ts';
 import { toIds, toItems, type ReadForms } from '../../../http/parsing/read-forms.ts';
 import { responses } from '../../../http/responses.ts';
-import { CourseDateBody, CourseDateChange } from './body-schema.ts';
-import { CourseDateWritten } from './schema.ts';
+import { CourseReference } from '../../courses/courses/schema.ts';
+import { CourseDateBody, CourseDateChange, CancellationBody } from './body-schema.ts';
+import { cancelCourseDate } from './cancellation-service.ts';
+import { deleteCourse } from './deletion-service.ts';
 import {
   courseDateErrors,
   courseDateReferences,
@@ -12,6 +15,7 @@ import {
   deleteCourseDate,
   updateCourseDate,
 } from './editing-service.ts';
+import { CourseDateWritten, Cancellation } from './schema.ts';
 
 const tags = ['Course dates'];
 const CourseParams = Type.Object({ course_id: t.Id });
@@ -84,5 +88,46 @@ export const courseDateEditingRoutes: FastifyPluginAsyncTypebox = async (app) =>
       response: responses.ok(CourseDateWritten),
     },
     handler: ({ ctx, params }) => deleteCourseDate(ctx, params.course_id, params.id),
+  });
+};
+
+export const courseDeletionRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.delete('', {
+    schema: {
+      operationId: 'deleteCourse',
+      summary: 'Delete a course',
+      description: 'Its dates without participants are deleted too. Refused while an upcoming date has participants.',
+      tags: ['Courses'],
+      profiles: ['full'],
+      item: 'Course',
+      params: Type.Object({ id: t.Id }),
+      response: responses.ok(CourseReference),
+    },
+    handler: async ({ ctx, params }) => ({ course_id: await deleteCourse(ctx, params.id) }),
+  });
+};
+
+const params = Type.Object({ course_id: t.Id, id: { ...t.Id, description: 'Id of the course date' } });
+
+export const cancellationRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.post('', {
+    schema: {
+      operationId: 'cancelCourseDate',
+      summary: 'Cancel a course date',
+      description:
+        'Credits or moves its participants, and tells them. A repeated request continues what was interrupted.',
+      tags: ['Course dates'],
+      profiles: ['full'],
+      item: 'Course date',
+      params,
+      querystring: DryRunQuery,
+      body: CancellationBody,
+      response: responses.ok(Cancellation),
+    },
+    config: { refusesUnknown: true },
+    handler: (request) => {
+      const { ctx, params, body } = request;
+      return cancelCourseDate(ctx, params.course_id, params.id, { ...body, dry_run: isDryRun(request) });
+    },
   });
 };

@@ -1,18 +1,29 @@
 import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
+import type { Static } from '@sinclair/typebox';
 import { toSlug } from '../../../core/catalog-urls.ts';
-import type { Ctx } from '../../../database/context.ts';
 import { Problem } from '../../../core/errors.ts';
 import type { Tx } from '../../../database/client.ts';
+import type { Ctx } from '../../../database/context.ts';
 import { matchFolded } from '../../../database/tables/columns.ts';
 import * as tables from '../../../database/tables/courses.ts';
 import { bodyWriter } from '../../../lists/body-writer.ts';
 import { tenantWhere } from '../../../lists/tenant-scope.ts';
-import { assignAddresses, replaceAddress } from './address-service.ts';
-import { touchDatesOfCourse } from '../../school/catalog-settings/course-service.ts';
-import { descriptionMembers } from './schema.ts';
+import { touchDatesOfCourse } from '../../school/catalog-settings/service.ts';
 import { insertMainProduct, updateMainProduct } from '../products/service.ts';
 import { replaceTags, tagReferences } from '../tags/service.ts';
+import { assignAddresses, replaceAddress } from './address-service.ts';
 import { CourseBody, type CourseChange } from './body-schema.ts';
+import { courseItem, courseList } from './list.ts';
+import { descriptionMembers } from './schema.ts';
+
+/** One course, which may be a partner's. */
+export const getCourse = async (ctx: Ctx, id: number, query: Static<typeof courseItem.Query>) =>
+  Problem.assertFound(await courseItem.byId(ctx, id, query), 'Course');
+
+/** Throws unless the course is visible: the provider's own, or that of a partner in the query. */
+export async function assertVisibleCourse(...args: Parameters<typeof courseList.exists>) {
+  if (!(await courseList.exists(...args))) throw Problem.notFound('Course');
+}
 
 const { toColumns, insert, references } = bodyWriter(tables.courses, CourseBody, tagReferences);
 export const courseReferences = references;
