@@ -27,7 +27,7 @@ import { createClientErrorHandler, createFrameworkErrorHandler } from './http/er
 import { legacy } from './interfaces/legacy.ts';
 import { compileSerializer, serializeLargeItems } from './http/list-serializer.ts';
 import { v2 } from './interfaces/v2.ts';
-import type { Plugin, ServerPart } from './interfaces/plugin/define-plugin.ts';
+import { findDocsPath, type Plugin, type ServerPart } from './interfaces/plugin/define-plugin.ts';
 import { plugins as allPlugins } from './plugins.ts';
 
 type Limits = {
@@ -111,10 +111,10 @@ export async function buildApp(options: AppOptions) {
     ...{ buckets: createRateBuckets(findRate), version, requireHttps: options.requireHttps ?? false },
   };
 
-  const guidesPath = plugins.find(({ docs }) => docs?.guidesPath !== undefined)?.docs?.guidesPath;
+  const docsPath = findDocsPath(plugins);
   const operations = await Promise.all(plugins.flatMap((plugin) => plugin.operations?.() ?? []));
   const messages = operations.find((one) => one.messages)?.messages;
-  await app.register(description, { version, publicUrl: settings.publicUrl, guidesPath, messages });
+  await app.register(description, { version, publicUrl: settings.publicUrl, docsPath, messages });
   await app.register(async (scope) =>
     healthRoutes(scope, { database, timezone: settings.timezone, isShuttingDown, countRequest }),
   );

@@ -34,7 +34,6 @@ async function start() {
   const config = readConfig(process.env, plugins);
   const log = openLog(config);
   for (const warning of config.warnings) log.warn(warning);
-  for (const { warnings } of plugins) for (const warning of warnings?.(config) ?? []) log.warn(warning);
   await assertPortIsFree(config);
   let isClosing = false;
   const onBrokenConnection = (error: Error) => {

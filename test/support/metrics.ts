@@ -1,16 +1,17 @@
-import type { ServerPart } from '../../src/interfaces/plugin/define-plugin.ts';
-import { createMetrics, loadAreas, type MetricsSources } from '../../src/plugins/operations/metrics/index.ts';
+import { loadWatched, type ServerPart } from '../../src/interfaces/plugin/define-plugin.ts';
+import { createMetrics, type MetricsSources } from '../../src/plugins/operations/metrics/index.ts';
 import { createMetricsPart } from '../../src/plugins/operations/server.ts';
 import { plugins } from '../../src/plugins.ts';
 import { readConfig } from './config.ts';
 
 type Sources = Pick<MetricsSources, 'database'> & Partial<MetricsSources>;
 
-const areas = await loadAreas(plugins);
+const config = readConfig({ BACKUP_AT: 'off' });
+const { metrics: areas } = await loadWatched(plugins, config);
 
 /** The metrics of all plugins. */
 export const createTestMetrics = (sources: Sources) =>
-  createMetrics({ version: 'test', folders: {}, config: readConfig({ BACKUP_AT: 'off' }), ...sources }, areas);
+  createMetrics({ version: 'test', folders: {}, config, ...sources }, areas);
 
 /** As `createTestMetrics`, with the server parts that count requests. */
 export async function createMeasured(sources: Sources, token?: string) {

@@ -51,7 +51,7 @@ test('docs/README.md lists every page', () => {
 });
 
 test('each page is declared by one plugin', () => {
-  const declared = plugins.flatMap(({ docs }) => docs?.pages ?? []);
+  const declared = plugins.flatMap(({ docs }) => docs.pages);
   const served = docsPages.map(pageName).filter((name) => name !== 'README');
   expect(declared.toSorted()).toEqual(served.toSorted());
 });

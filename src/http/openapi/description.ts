@@ -35,15 +35,15 @@ ids of their own: \`order_id\` is not \`booking_id\`. Both are texts in the answ
 type DescriptionOptions = {
   version: string;
   publicUrl: string;
-  /** Where guides are served, if they are. */
-  guidesPath?: string | undefined;
+  /** Where the API reference and the guides are served, if they are. */
+  docsPath?: string | undefined;
   /** The section `webhooks`: the messages that the service sends. */
   messages?: object | undefined;
 };
 
 /** Generates the OpenAPI document from the validation schemas. */
 export const description = fp(
-  async (app: FastifyInstance, { version, publicUrl, guidesPath, messages }: DescriptionOptions) => {
+  async (app: FastifyInstance, { version, publicUrl, docsPath, messages }: DescriptionOptions) => {
     const components = createComponents();
     components.visit(ProblemDetails);
     const { title, summary, license } = document.info;
@@ -52,7 +52,9 @@ export const description = fp(
       openapi: {
         openapi: '3.1.0',
         info: { title, version, summary, description: introduction, license },
-        ...(guidesPath !== undefined && { externalDocs: { description: 'Guides', url: publicUrl + guidesPath } }),
+        ...(docsPath !== undefined && {
+          externalDocs: { description: 'Guides', url: `${publicUrl}${docsPath}/guides` },
+        }),
         servers: [{ url: toBasePath(publicUrl) || '/', description: 'This server' }],
         components: { ...document.components } as never,
         security: [{ apiKey: [] }],

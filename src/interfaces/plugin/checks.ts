@@ -20,9 +20,6 @@ export type SystemCheck = { check: string; run: (context: CheckContext) => Promi
 export type Condition = { isHeld: (config: Config, connection: Connection) => boolean; otherwise: string };
 export type Connection = { isEncrypted: boolean };
 
-/** Checks and conditions of a plugin for `doctor`. */
-export type Checks = { checks?: SystemCheck[]; conditions?: Condition[] };
-
 const toResult =
   (level: Level) =>
   (message: string): Result => ({ level, message });

@@ -8,7 +8,7 @@ import type { Database } from '../../database/client.ts';
 import type { Task } from '../../database/housekeeping.ts';
 import type { Job } from '../../database/periodic.ts';
 import type { Services } from '../../http/auth/authenticate.ts';
-import type { Checks } from './checks.ts';
+import type { Condition, SystemCheck } from './checks.ts';
 import type { CreateArea } from './metrics.ts';
 
 /** The commands of a first argument; `load` keeps their modules out of other commands. */
@@ -65,8 +65,18 @@ export type FirstData = { notes: string[]; welcome(address: string): string[] };
 type Docs = {
   /** Names of the pages of docs/ that are served and linked with the plugin alone. */
   pages: string[];
-  /** Path of the guides, where the plugin serves those of all plugins. */
-  guidesPath?: string;
+  /** Where the plugin serves the API reference, and in `guides` below it those of all plugins. */
+  path?: string;
+};
+
+/** What an operator watches. */
+export type Watched = {
+  /** Of `doctor`. */
+  checks: SystemCheck[];
+  conditions: Condition[];
+  metrics: CreateArea[];
+  /** Whose disks are watched, by name. */
+  folders: Record<string, string>;
 };
 
 export type ExportOptions = {
@@ -78,21 +88,13 @@ export type ExportOptions = {
 export type Plugin = {
   name: string;
   settings?: PluginSettings;
-  /** To log at every start. */
-  warnings?: (config: Config) => string[];
-  /** Lines to print to people when a server has started. */
-  welcome?: (address: string) => string[];
   commands?: CommandGroup[];
   routes?: Routes;
   operations?: () => Promise<Operations>;
-  /** Checks of `doctor`. */
-  checks?: () => Promise<Checks>;
-  metrics?: () => Promise<CreateArea[]>;
-  /** Folders whose disks are watched, by name. */
-  folders?: (config: Config) => Record<string, string>;
+  watched?: (config: Config) => Promise<Partial<Watched>>;
   /** Tables whose old rows are deleted. */
   housekeeping?: Task[];
-  docs?: Docs;
+  docs: Docs;
   /** Writes all data of a provider to a new file. */
   exportProvider?: (database: Database, providerId: number, file: string, options?: ExportOptions) => Promise<unknown>;
   server?: (context: ServerContext) => Promise<ServerPart>;
@@ -102,6 +104,15 @@ export type Plugin = {
 
 export const definePlugin = (plugin: Plugin) => plugin;
 
-/** The folders whose disks plugins watch. */
-export const readFolders = (plugins: readonly Plugin[], config: Config): Record<string, string> =>
-  Object.fromEntries(plugins.flatMap(({ folders }) => Object.entries(folders?.(config) ?? {})));
+export async function loadWatched(plugins: readonly Plugin[], config: Config): Promise<Watched> {
+  const all = await Promise.all(plugins.flatMap(({ watched }) => watched?.(config) ?? []));
+  return {
+    checks: all.flatMap(({ checks = [] }) => checks),
+    conditions: all.flatMap(({ conditions = [] }) => conditions),
+    metrics: all.flatMap(({ metrics = [] }) => metrics),
+    folders: Object.assign({}, ...all.map(({ folders }) => folders)) as Record<string, string>,
+  };
+}
+
+/** Where the API reference and the guides are served, if they are. */
+export const findDocsPath = (plugins: readonly Plugin[]) => plugins.find(({ docs }) => docs.path)?.docs.path;

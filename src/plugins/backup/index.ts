@@ -6,14 +6,15 @@ import { backupSettings, backupUndecided } from './settings.ts';
 export const backup = definePlugin({
   name: 'backup',
   settings: backupSettings,
-  warnings: (config) => (config.of(backupSettings).isBackupUndecided ? [backupUndecided] : []),
   commands: [
     { names: ['backup', 'restore'], load: async () => (await import('./commands.ts')).backupCommands },
     { names: ['erasures'], load: async () => (await import('./erasures-commands.ts')).erasuresCommands },
   ],
-  checks: async () => ({ checks: [(await import('./checks.ts')).backupCheck] }),
-  metrics: async () => [(await import('./metrics.ts')).backupMetrics],
-  folders: (config) => ({ backups: config.of(backupSettings).BACKUP_DIR }),
+  async watched(config) {
+    const { backupCheck, backupMetrics } = await import('./watched.ts');
+    const folders = { backups: config.of(backupSettings).BACKUP_DIR };
+    return { checks: [backupCheck], metrics: [backupMetrics], folders };
+  },
   housekeeping: [
     {
       table: 'backup_runs',
@@ -22,5 +23,8 @@ export const backup = definePlugin({
     },
   ],
   docs: { pages: ['backups'] },
-  server: async (context) => ({ periodic: (await import('./nightly-job.ts')).backupJobs(context) }),
+  async server(context) {
+    if (context.config.of(backupSettings).isBackupUndecided) context.log.warn(backupUndecided);
+    return { periodic: (await import('./nightly-job.ts')).backupJobs(context) };
+  },
 });

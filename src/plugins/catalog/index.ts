@@ -25,7 +25,7 @@ export const catalog = definePlugin({
     };
   },
   docs: { pages: ['catalog', 'embed', 'accessibility'] },
-  checks: async () => ({ checks: [(await import('./checks.ts')).hostCheck] }),
+  watched: async () => ({ checks: [(await import('./checks.ts')).hostCheck] }),
   housekeeping: [postsTask],
   server: async () => {
     const [{ ownHostPlugin, formatOwnHost }, { createHostNames, protectHosts }] = await Promise.all([

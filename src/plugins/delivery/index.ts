@@ -36,13 +36,13 @@ export const delivery = definePlugin({
     ];
     return { groups, messages: webhookMessages };
   },
-  async checks() {
-    const { mailCheck, mailConditions, webhookCheck } = await import('./checks.ts');
-    return { checks: [mailCheck, webhookCheck], conditions: mailConditions };
-  },
-  async metrics() {
-    const { mailMetrics, webhookMetrics } = await import('./metrics.ts');
-    return [mailMetrics, webhookMetrics];
+  async watched() {
+    const { mailCheck, mailConditions, mailMetrics, webhookCheck, webhookMetrics } = await import('./watched.ts');
+    return {
+      checks: [mailCheck, webhookCheck],
+      conditions: mailConditions,
+      metrics: [mailMetrics, webhookMetrics],
+    };
   },
   housekeeping: [outboxTask],
   docs: { pages: ['webhooks', 'mails'] },

@@ -27,7 +27,6 @@ const pages = [
 /** The API reference and the guides of docs/. */
 export const docs = definePlugin({
   name: 'docs',
-  welcome: (address) => [`  Try it in the browser: ${address}/docs`],
   routes: { load: async () => (await import('./routes.ts')).docsRoutes },
-  docs: { pages, guidesPath: '/docs/guides' },
+  docs: { pages, path: '/docs' },
 });

@@ -25,7 +25,7 @@ export const docsRoutes: FastifyPluginAsync<Services & { plugins: readonly Plugi
   app,
   { settings: { publicUrl }, countRequest, plugins },
 ) => {
-  const pages = new Set(plugins.flatMap(({ docs }) => docs?.pages ?? []));
+  const pages = new Set(plugins.flatMap(({ docs }) => docs.pages));
   const basePath = toBasePath(publicUrl);
   app.addHook('preParsing', limitByAddress(countRequest));
   hideRoutes(app);

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { builtCommit, packageVersion } from '../../core/version.ts';
 import { ListenError } from '../../database/describe-error.ts';
-import { readFolders, type ServerContext, type ServerPart } from '../../interfaces/plugin/define-plugin.ts';
+import { loadWatched, type ServerContext, type ServerPart } from '../../interfaces/plugin/define-plugin.ts';
 import type { Metrics } from './metrics/index.ts';
 import { operationsSettings } from './settings.ts';
 import { startTracing } from './tracing.ts';
@@ -56,10 +56,13 @@ export async function createMetricsPart(metrics: Metrics, token: string | undefi
 }
 
 async function openMetrics({ config, database, plugins }: ServerContext) {
-  const { createMetrics, loadAreas } = await import('./metrics/index.ts');
-  const folders = { data: config.DATA_DIR, ...readFolders(plugins, config) };
+  const { createMetrics } = await import('./metrics/index.ts');
+  const { metrics, folders } = await loadWatched(plugins, config);
   return createMetrics(
-    { database, config, version: packageVersion(), commit: builtCommit(), folders },
-    await loadAreas(plugins),
+    {
+      ...{ database, config, version: packageVersion(), commit: builtCommit() },
+      folders: { data: config.DATA_DIR, ...folders },
+    },
+    metrics,
   );
 }

@@ -3,14 +3,13 @@ import { Registry } from 'prom-client';
 import { builtCommit, describeVersion, packageVersion } from '../../core/version.ts';
 import { command, run, type CommandContext, type CommandResult, type Options } from '../../interfaces/cli/run.ts';
 import { formatAge, queryOne } from '../../interfaces/plugin/checks.ts';
-import { readFolders } from '../../interfaces/plugin/define-plugin.ts';
+import { loadWatched } from '../../interfaces/plugin/define-plugin.ts';
 import { createMeters } from '../../interfaces/plugin/metrics.ts';
 import { listProviders } from '../../domains/school/schools/provider-service.ts';
 import { examineSystem } from './doctor/commands.ts';
 import { formatBytes } from './doctor/disks.ts';
 import { databaseStateMetrics } from './metrics/database.ts';
 import { diskMetrics } from './metrics/disks.ts';
-import { loadAreas } from './metrics/index.ts';
 
 export function statusCommand(program: Command) {
   command(program, 'status', 'Show the version, schools, queues, last backup, disks and warnings').action(
@@ -52,9 +51,9 @@ async function collect(context: CommandContext, options: Options) {
 /** Reads the metrics that need no running server, those of plugins among them, by name: values by label. */
 async function readMetrics({ config, database }: CommandContext, { plugins }: Options) {
   const register = new Registry();
-  const folders = { data: config.DATA_DIR, ...readFolders(plugins, config) };
-  const sources = { config, database, version: packageVersion(), folders };
-  const areas = [databaseStateMetrics, diskMetrics, ...(await loadAreas(plugins))];
+  const { metrics, folders } = await loadWatched(plugins, config);
+  const sources = { config, database, version: packageVersion(), folders: { data: config.DATA_DIR, ...folders } };
+  const areas = [databaseStateMetrics, diskMetrics, ...metrics];
   const created = areas.map((createArea) => createArea(createMeters(register), sources));
   for (const { refresh } of created) await refresh?.();
   return async (name: string): Promise<Record<string, number>> => {

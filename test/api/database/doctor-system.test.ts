@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { Client } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { backupApplication } from '../../../src/database/client.ts';
-import { judgeBackup } from '../../../src/plugins/backup/checks.ts';
+import { judgeBackup } from '../../../src/plugins/backup/watched.ts';
 import { backupSettings } from '../../../src/plugins/backup/settings.ts';
-import { judgeMails, judgeWebhooks, mailConditions } from '../../../src/plugins/delivery/checks.ts';
-import { judgeClock, checkSystem, loadChecks, judgeRole } from '../../../src/plugins/operations/doctor/system.ts';
+import { judgeMails, judgeWebhooks, mailConditions } from '../../../src/plugins/delivery/watched.ts';
+import { judgeClock, checkSystem, listChecks, judgeRole } from '../../../src/plugins/operations/doctor/system.ts';
+import { loadWatched } from '../../../src/interfaces/plugin/define-plugin.ts';
 import { formatAge, type CheckContext, type Finding } from '../../../src/interfaces/plugin/checks.ts';
 import { judgeConnections, judgeTables, judgeTransactions } from '../../../src/plugins/operations/doctor/load.ts';
 import { findBroken } from '../../../src/plugins/operations/doctor/promises.ts';
@@ -14,8 +15,8 @@ import { plugins } from '../../../src/plugins.ts';
 import { readConfig } from '../../support/config.ts';
 import { asAdmin, connectionTo, openTestDatabase, ownDatabase } from '../../support/test-app.ts';
 
-const systemChecks = await loadChecks(plugins);
 const config = readConfig({ DATABASE_URL: 'postgres://booking@localhost/booking', BACKUP_AT: 'off' });
+const systemChecks = listChecks(await loadWatched(plugins, config));
 
 async function openOwn(options: Parameters<typeof openTestDatabase>[1] = {}, name?: string) {
   const database = openTestDatabase(name ?? (await ownDatabase()), options);
@@ -23,8 +24,8 @@ async function openOwn(options: Parameters<typeof openTestDatabase>[1] = {}, nam
   return database;
 }
 
-const examine = (context: Pick<CheckContext, 'pool'> & Partial<CheckContext>) =>
-  checkSystem({ config, ...context }, systemChecks);
+const examine = async (context: Pick<CheckContext, 'pool'> & Partial<CheckContext>) =>
+  checkSystem({ config, ...context }, listChecks(await loadWatched(plugins, context.config ?? config)));
 const levelsOf = (findings: Finding[]) =>
   Object.fromEntries(findings.map(({ check, level }) => [check, level]).reverse() as [string, string][]);
 

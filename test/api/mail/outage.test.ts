@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { getDeliveryCounters } from '../../../src/plugins/delivery/counters.ts';
-import { mailCheck } from '../../../src/plugins/delivery/checks.ts';
+import { mailCheck } from '../../../src/plugins/delivery/watched.ts';
 import { stopMs } from '../../../src/plugins/delivery/mail/deliveries.ts';
 import { retryMails } from '../../../src/plugins/delivery/mail/service.ts';
 import { bookOrFail, createBookableDate, person } from '../../support/booking.ts';

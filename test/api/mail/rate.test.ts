@@ -12,7 +12,7 @@ import {
   startWorker,
   switchMails,
 } from '../../support/mail.ts';
-import { mailCheck } from '../../../src/plugins/delivery/checks.ts';
+import { mailCheck } from '../../../src/plugins/delivery/watched.ts';
 import { createRate } from '../../../src/plugins/delivery/mail/deliveries.ts';
 import { queueDueReminders } from '../../../src/domains/messages/mails/queue-service.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mailCheck } from '../../../src/plugins/delivery/checks.ts';
+import { mailCheck } from '../../../src/plugins/delivery/watched.ts';
 import { retryMails } from '../../../src/plugins/delivery/mail/service.ts';
 import {
   createTag,

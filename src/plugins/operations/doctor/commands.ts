@@ -3,7 +3,8 @@ import { findClocksAhead, clockWarning, type ClockAhead } from '../../../databas
 import { isMigrated } from '../../../database/migrate.ts';
 import { checkCounters, type Report } from '../../../domains/records/counters/service.ts';
 import type { Finding } from '../../../interfaces/plugin/checks.ts';
-import { checkSystem, loadChecks } from './system.ts';
+import { loadWatched } from '../../../interfaces/plugin/define-plugin.ts';
+import { checkSystem, listChecks } from './system.ts';
 import { describeError } from '../../../database/describe-error.ts';
 import {
   command,
@@ -20,7 +21,8 @@ type DoctorOptions = Options & { provider?: number; fix?: boolean; only?: (typeo
 
 export async function examineSystem({ database, config }: CommandContext, { plugins }: Options) {
   const { pool, standby } = database;
-  return checkSystem({ pool, config, ...(standby && { standby }) }, await loadChecks(plugins));
+  const checks = listChecks(await loadWatched(plugins, config));
+  return checkSystem({ pool, config, ...(standby && { standby }) }, checks);
 }
 
 export function doctorCommand(program: Command) {

@@ -1,12 +1,11 @@
 import { findDatabaseDiskSpace, readDiskSpace, type DiskSpace } from '../../../database/disk.ts';
 import { getErrorCode } from '../../../core/database-errors.ts';
-import { readFolders, type Plugin } from '../../../interfaces/plugin/define-plugin.ts';
 import { error, ok, skipped, warning, type Result, type SystemCheck } from '../../../interfaces/plugin/checks.ts';
 
-export const createDiskCheck = (plugins: readonly Plugin[]): SystemCheck => ({
+export const createDiskCheck = (added: Record<string, string>): SystemCheck => ({
   check: 'disks',
   async run({ pool, config }) {
-    const folders = { 'data folder': config.DATA_DIR, ...readFolders(plugins, config) };
+    const folders = { 'data folder': config.DATA_DIR, ...added };
     const results = await Promise.all(
       Object.entries(folders).map(async ([name, folder]) =>
         readDiskSpace(folder).then(

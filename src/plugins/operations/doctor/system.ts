@@ -1,5 +1,5 @@
 import { getErrorCode, getRootCause } from '../../../core/database-errors.ts';
-import type { Plugin } from '../../../interfaces/plugin/define-plugin.ts';
+import type { Watched } from '../../../interfaces/plugin/define-plugin.ts';
 import {
   error,
   skipped,
@@ -140,15 +140,11 @@ export const standbyCheck: SystemCheck = {
 };
 
 /** With those of all plugins; docs/operate/operating.md lists them too. */
-export async function loadChecks(plugins: readonly Plugin[]): Promise<SystemCheck[]> {
-  const added = await Promise.all(plugins.flatMap(({ checks }) => checks?.() ?? []));
-  return [
-    ...[versionCheck, settingsCheck, encodingCheck, collationCheck, timeZoneCheck, clockCheck],
-    ...[migrationCheck, roleCheck, connectionCheck, tableCheck, transactionCheck, createDiskCheck(plugins)],
-    ...[standbyCheck, ...added.flatMap(({ checks = [] }) => checks)],
-    createPromiseCheck(added.flatMap(({ conditions = [] }) => conditions)),
-  ];
-}
+export const listChecks = ({ checks, conditions, folders }: Watched): SystemCheck[] => [
+  ...[versionCheck, settingsCheck, encodingCheck, collationCheck, timeZoneCheck, clockCheck],
+  ...[migrationCheck, roleCheck, connectionCheck, tableCheck, transactionCheck, createDiskCheck(folders)],
+  ...[standbyCheck, ...checks, createPromiseCheck(conditions)],
+];
 
 /** Examines the database server and the configuration. A check that fails is a finding of its own. */
 export async function checkSystem(context: CheckContext, checks: SystemCheck[]): Promise<Finding[]> {

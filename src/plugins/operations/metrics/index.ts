@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
 import type { FastifyInstance } from 'fastify';
 import { Registry } from 'prom-client';
-import type { Plugin } from '../../../interfaces/plugin/define-plugin.ts';
 import {
   createMeters,
   type CreateAppArea,
@@ -45,10 +44,6 @@ const ownAreas: CreateAppArea[] = [
 ];
 
 export type Metrics = ReturnType<typeof createMetrics>;
-
-export async function loadAreas(plugins: readonly Plugin[]): Promise<CreateArea[]> {
-  return (await Promise.all(plugins.flatMap(({ metrics }) => metrics?.() ?? []))).flat();
-}
 
 /** The metrics of one application, in a registry of its own. */
 export function createMetrics(sources: MetricsSources, addedAreas: CreateArea[]) {
